@@ -1,0 +1,21 @@
+//===- TritonXLA.h - The triton_xla dialect: portable tile programs -------===//
+
+#ifndef SMALTI_DIALECTS_TRITONXLA_TRITONXLA_H
+#define SMALTI_DIALECTS_TRITONXLA_TRITONXLA_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+#include "dialects/TritonXLA/TritonXLADialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/TritonXLA/TritonXLAOps.h.inc"
+
+#endif // SMALTI_DIALECTS_TRITONXLA_TRITONXLA_H

@@ -1,0 +1,256 @@
+//===- TritonXLAOps.td - The triton_xla dialect ------------*- tablegen -*-===//
+
+#ifndef SMALTI_DIALECTS_TRITONXLA_TRITONXLAOPS
+#define SMALTI_DIALECTS_TRITONXLA_TRITONXLAOPS
+
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ViewLikeInterface.td"
+
+def TritonXLA_Dialect : Dialect {
+  let name = "triton_xla";
+  let cppNamespace = "::smalti::triton_xla";
+  let summary = "Portable tile programs: tiles are tensors, memory is memref";
+  let description = [{
+    A `triton_xla` program is a function that runs once for every output tile.
+    Memory is held in memrefs, tiles are statically shaped tensors in registers;
+    `extract` and `insert` move windows between the two. Element-wise work is
+    plain `arith`/`math` on tensors and control flow is `scf`. Nothing in the
+    program names a thread, a warp or a chip.
+  }];
+}
+
+class TritonXLA_Op<string mnemonic, list<Trait> traits = []> : Op<TritonXLA_Dialect, mnemonic, traits>;
+
+def TritonXLA_Tile : StaticShapeTensorOf<[AnyType]>;
+
+def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
+    [IsolatedFromAbove, AutomaticAllocationScope, FunctionOpInterface, Symbol,
+     SingleBlock, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "A tile program: runs once for each of `num_tiles` tile ids";
+  let description = [{
+    The arguments are memrefs and scalars, and last the tile id, an `index` in
+    `[0, num_tiles)`. There are no results. Programs of different tile ids run in
+    any order or at the same time.
+
+    Example:
+
+    ```mlir
+    triton_xla.entry_func @copy(%src: memref<100xf32>, %dst: memref<100xf32>, %tile: index) tiles 4 {
+      %c32 = arith.constant 32 : index
+      %offset = arith.muli %tile, %c32 : index
+      %t = triton_xla.extract %src[%offset] [32] [1] : memref<100xf32> to tensor<32xf32>
+      triton_xla.insert %t into %dst[%offset] [32] [1] : tensor<32xf32> into memref<100xf32>
+      triton_xla.return
+    }
+    ```
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name,
+    TypeAttrOf<FunctionType>:$function_type,
+    ConfinedAttr<I64Attr, [IntPositive]>:$num_tiles,
+    OptionalAttr<StrAttr>:$sym_visibility,
+    OptionalAttr<DictArrayAttr>:$arg_attrs,
+    OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The id of the tile that this run of the program computes.
+    ::mlir::BlockArgument getTileId() { return getBody().getArguments().back(); }
+    /// All arguments but the tile id.
+    ::mlir::Block::BlockArgListType getKernelArguments() { return getBody().getArguments().drop_back(); }
+
+    // FunctionOpInterface
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+  }];
+}
+
+def TritonXLA_ReturnOp : TritonXLA_Op<"return", [Pure, HasParent<"EntryFuncOp">, ReturnLike, Terminator]> {
+  let summary = "Ends a tile program";
+  let description = [{
+    Terminator of `triton_xla.entry_func`. It has no operands: results leave a
+    program through `triton_xla.insert`.
+
+    Example:
+
+    ```mlir
+    triton_xla.entry_func @nothing(%tile: index) tiles 1 {
+      triton_xla.return
+    }
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
+    [AttrSizedOperandSegments, OffsetSizeAndStrideOpInterface,
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Reads a window of a memref into a tile";
+  let description = [{
+    Lane `(i, j, ...)` of the tile is `source[o0 + i * s0, o1 + j * s1, ...]` with
+    offsets `o` and strides `s` in elements. A lane whose index is outside the
+    source, below zero or at and past the extent, reads `fill` instead (default:
+    zero of the element type), so windows that overhang are legal. Sizes and strides are static, strides at least 1. The
+    tile's type is the size list, or the size list without some of its unit
+    dimensions.
+
+    Example:
+
+    ```mlir
+    triton_xla.entry_func @rows(%src: memref<100x60xf16>, %dst: memref<64xf16>, %tile: index) tiles 1 {
+      %t = triton_xla.extract %src[%tile, 0] [1, 64] [1, 1] fill 1.0 : f16
+          : memref<100x60xf16> to tensor<64xf16>
+      triton_xla.insert %t into %dst[0] [64] [1] : tensor<64xf16> into memref<64xf16>
+      triton_xla.return
+    }
+    ```
+  }];
+  let arguments = (ins
+    Arg<AnyStridedMemRef, "source">:$source,
+    Variadic<Index>:$offsets, Variadic<Index>:$sizes, Variadic<Index>:$strides,
+    DenseI64ArrayAttr:$static_offsets, DenseI64ArrayAttr:$static_sizes, DenseI64ArrayAttr:$static_strides,
+    OptionalAttr<TypedAttrInterface>:$fill);
+  let results = (outs TritonXLA_Tile:$tile);
+  let assemblyFormat = [{
+    $source `` custom<DynamicIndexList>($offsets, $static_offsets)
+    custom<DynamicIndexList>($sizes, $static_sizes)
+    custom<DynamicIndexList>($strides, $static_strides)
+    (`fill` $fill^)? attr-dict `:` type($source) `to` type($tile)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MemRefType getSourceType() { return ::llvm::cast<::mlir::MemRefType>(getSource().getType()); }
+    ::mlir::RankedTensorType getTileType() { return getTile().getType(); }
+    /// The value of lanes outside the source: `fill`, or zero of the element type.
+    ::mlir::TypedAttr getFillOrZero();
+    /// The window's dimensions that the tile does not have (unit dimensions).
+    ::llvm::SmallBitVector getDroppedDims();
+
+    // OffsetSizeAndStrideOpInterface
+    static unsigned getOffsetSizeAndStrideStartOperandIndex() { return 1; }
+    std::array<unsigned, 3> getArrayAttrMaxRanks() {
+      unsigned rank = getSourceType().getRank();
+      return {rank, rank, rank};
+    }
+  }];
+}
+
+def TritonXLA_InsertOp : TritonXLA_Op<"insert",
+    [AttrSizedOperandSegments, OffsetSizeAndStrideOpInterface,
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Writes a tile into a window of a memref";
+  let description = [{
+    The inverse of `triton_xla.extract`: lane `(i, j, ...)` of the tile is written to
+    `destination[o0 + i * s0, o1 + j * s1, ...]`. Lanes whose index is outside the
+    destination are never written.
+
+    Example:
+
+    ```mlir
+    triton_xla.entry_func @ones(%dst: memref<100x60xf32>, %tile: index) tiles 2 {
+      %ones = arith.constant dense<1.0> : tensor<64x64xf32>
+      %c64 = arith.constant 64 : index
+      %row = arith.muli %tile, %c64 : index
+      triton_xla.insert %ones into %dst[%row, 0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<100x60xf32>
+      triton_xla.return
+    }
+    ```
+  }];
+  let arguments = (ins
+    TritonXLA_Tile:$tile,
+    Arg<AnyStridedMemRef, "destination">:$destination,
+    Variadic<Index>:$offsets, Variadic<Index>:$sizes, Variadic<Index>:$strides,
+    DenseI64ArrayAttr:$static_offsets, DenseI64ArrayAttr:$static_sizes, DenseI64ArrayAttr:$static_strides);
+  let assemblyFormat = [{
+    $tile `into` $destination `` custom<DynamicIndexList>($offsets, $static_offsets)
+    custom<DynamicIndexList>($sizes, $static_sizes)
+    custom<DynamicIndexList>($strides, $static_strides)
+    attr-dict `:` type($tile) `into` type($destination)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MemRefType getDestinationType() { return ::llvm::cast<::mlir::MemRefType>(getDestination().getType()); }
+    ::mlir::RankedTensorType getTileType() { return getTile().getType(); }
+    /// The window's dimensions that the tile does not have (unit dimensions).
+    ::llvm::SmallBitVector getDroppedDims();
+
+    // OffsetSizeAndStrideOpInterface
+    static unsigned getOffsetSizeAndStrideStartOperandIndex() { return 2; }
+    std::array<unsigned, 3> getArrayAttrMaxRanks() {
+      unsigned rank = getDestinationType().getRank();
+      return {rank, rank, rank};
+    }
+  }];
+}
+
+def TritonXLA_MaskOp : TritonXLA_Op<"mask",
+    [Pure, AttrSizedOperandSegments, AllTypesMatch<["tile", "result"]>]> {
+  let summary = "Replaces the lanes of a tile at and past a bound";
+  let description = [{
+    A lane keeps its element where its index is below the bound in every
+    dimension, and takes the scalar `value` elsewhere. A bound is static or an `index`
+    value; below zero it masks every lane, past the size it masks none. A static
+    bound is in `[0, size]`.
+
+    Example:
+
+    ```mlir
+    triton_xla.entry_func @first(%src: memref<32x16xf32>, %n: index, %tile: index) tiles 1 {
+      %zero = arith.constant 0.0 : f32
+      %t = triton_xla.extract %src[0, 0] [32, 16] [1, 1] : memref<32x16xf32> to tensor<32x16xf32>
+      %m = triton_xla.mask %t [%n, 8], %zero : tensor<32x16xf32>
+      triton_xla.insert %m into %src[0, 0] [32, 16] [1, 1] : tensor<32x16xf32> into memref<32x16xf32>
+      triton_xla.return
+    }
+    ```
+  }];
+  let arguments = (ins
+    TritonXLA_Tile:$tile, Variadic<Index>:$bounds, DenseI64ArrayAttr:$static_bounds, AnyType:$value);
+  let results = (outs TritonXLA_Tile:$result);
+  let assemblyFormat = [{
+    $tile custom<DynamicIndexList>($bounds, $static_bounds) `,` $value attr-dict `:` type($tile)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def TritonXLA_DotOp : TritonXLA_Op<"dot", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "Matrix product of two tiles, added to an accumulator";
+  let description = [{
+    `result[m, n] = accumulator[m, n] + sum over k of lhs[m, k] * rhs[k, n]`.
+
+    The operands have one element type: f16, bf16 or f32. The accumulator is f32.
+    Products of 16-bit operands are exact in f32; the order of the sum is up to
+    the target. f32 operands are multiplied in f32 unless `tf32` is given, which
+    lets a target round them to TF32 (10 mantissa bits) first.
+
+    Example:
+
+    ```mlir
+    triton_xla.entry_func @mm(%a: memref<32x16xf16>, %b: memref<16x32xf16>, %c: memref<32x32xf32>, %tile: index) tiles 1 {
+      %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+      %at = triton_xla.extract %a[0, 0] [32, 16] [1, 1] : memref<32x16xf16> to tensor<32x16xf16>
+      %bt = triton_xla.extract %b[0, 0] [16, 32] [1, 1] : memref<16x32xf16> to tensor<16x32xf16>
+      %r = triton_xla.dot %at, %bt, %zero : tensor<32x16xf16>, tensor<16x32xf16> -> tensor<32x32xf32>
+      triton_xla.insert %r into %c[0, 0] [32, 32] [1, 1] : tensor<32x32xf32> into memref<32x32xf32>
+      triton_xla.return
+    }
+    ```
+  }];
+  let arguments = (ins TritonXLA_Tile:$lhs, TritonXLA_Tile:$rhs, TritonXLA_Tile:$accumulator, UnitAttr:$tf32);
+  let results = (outs TritonXLA_Tile:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $accumulator (`tf32` $tf32^)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // SMALTI_DIALECTS_TRITONXLA_TRITONXLAOPS

@@ -1,0 +1,13 @@
+//===- Passes.h - Smalti's passes -----------------------------------------===//
+
+#ifndef SMALTI_PASSES_PASSES_H
+#define SMALTI_PASSES_PASSES_H
+
+namespace smalti {
+
+/// Registers every pass and pipeline of Smalti.
+void registerPasses();
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_PASSES_H
