@@ -7,6 +7,7 @@ include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -192,7 +193,9 @@ def TritonXLA_InsertOp : TritonXLA_Op<"insert",
 }
 
 def TritonXLA_MaskOp : TritonXLA_Op<"mask",
-    [Pure, AttrSizedOperandSegments, AllTypesMatch<["tile", "result"]>]> {
+    [Pure, AllTypesMatch<["tile", "result"]>,
+     TypesMatchWith<"value has the element type of the tile", "tile", "value",
+                    "::mlir::getElementTypeOrSelf($_self)">]> {
   let summary = "Replaces the lanes of a tile at and past a bound";
   let description = [{
     A lane keeps its element where its index is below the bound in every

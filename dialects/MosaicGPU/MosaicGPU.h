@@ -1,0 +1,50 @@
+//===- MosaicGPU.h - The mosaic_gpu dialect: block programs ---------------===//
+
+#ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPU_H
+#define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPU_H
+
+#include "dialects/MosaicGPU/LayoutAlgebra.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMTypes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+#include "dialects/MosaicGPU/MosaicGPUDialect.h.inc"
+#include "dialects/MosaicGPU/MosaicGPUEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/MosaicGPU/MosaicGPUAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/MosaicGPU/MosaicGPUTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/MosaicGPU/MosaicGPUOps.h.inc"
+
+namespace smalti::mosaic_gpu {
+
+/// Names of the discardable attributes that carry layouts, as JAX writes them:
+/// one entry per vector operand or result, in order.
+inline constexpr llvm::StringLiteral kInLayouts = "in_layouts";
+inline constexpr llvm::StringLiteral kOutLayouts = "out_layouts";
+inline constexpr llvm::StringLiteral kInTransforms = "in_transforms";
+inline constexpr llvm::StringLiteral kOutTransforms = "out_transforms";
+
+/// Bytes of dynamic shared memory that a kernel needs (i64, on gpu.func).
+inline constexpr llvm::StringLiteral kSharedMemoryBytes = "smalti.shared_memory_bytes";
+
+/// The layout of the vector result `index` (counted among vector results) of an op, or null.
+mlir::Attribute getOutLayout(mlir::Operation *op, unsigned index = 0);
+/// The layout of the vector operand `index` (counted among vector operands) of an op, or null.
+mlir::Attribute getInLayout(mlir::Operation *op, unsigned index = 0);
+
+} // namespace smalti::mosaic_gpu
+
+#endif // SMALTI_DIALECTS_MOSAICGPU_MOSAICGPU_H
