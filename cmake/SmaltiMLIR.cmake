@@ -33,6 +33,20 @@ include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 separate_arguments(smalti_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 add_definitions(${smalti_llvm_definitions})
 
+# GCC and Clang print the name of a local class differently, and MLIR identifies op traits by such names: see
+# ClangTraitNames.h.
+get_target_property(smalti_libmlir MLIR LOCATION)
+if(NOT SMALTI_TRAIT_NAMES_OF STREQUAL smalti_libmlir)
+  file(STRINGS "${smalti_libmlir}" smalti_clang_name REGEX "= mlir::OpTrait::SymbolTable<Empty>\\]$" LIMIT_COUNT 1)
+  set(SMALTI_CLANG_TRAIT_NAMES "${smalti_clang_name}" CACHE INTERNAL "libMLIR.so was built with Clang")
+  set(SMALTI_TRAIT_NAMES_OF "${smalti_libmlir}" CACHE INTERNAL "The libMLIR.so that SMALTI_CLANG_TRAIT_NAMES is about")
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND SMALTI_CLANG_TRAIT_NAMES)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/ClangTraitNames.h>")
+elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT SMALTI_CLANG_TRAIT_NAMES)
+  message(FATAL_ERROR "${smalti_libmlir} was built with GCC; build with g++ (CXX=g++), so that op traits are the same ones.")
+endif()
+
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
