@@ -2,9 +2,14 @@
 
 #include "dialects/TritonXLA/TritonXLA.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace smalti::triton_xla;
@@ -19,6 +24,10 @@ void TritonXLADialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/TritonXLA/TritonXLAOps.cpp.inc"
       >();
+}
+
+Operation *TritonXLADialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
 //===----------------------------------------------------------------------===//
@@ -64,7 +73,25 @@ void EntryFuncOp::print(OpAsmPrinter &p) {
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/true);
 }
 
-LogicalResult EntryFuncOp::verify() { return success(); }
+LogicalResult EntryFuncOp::verify() {
+  FunctionType type = getFunctionType();
+  if (type.getNumResults() != 0)
+    return emitOpError("must not have results, but its type has ")
+           << type.getNumResults() << "; results leave a program through triton_xla.insert";
+  if (type.getNumInputs() == 0 || !type.getInputs().back().isIndex())
+    return emitOpError("expected the last argument to be the tile id, of type index");
+  for (auto [position, argument] : llvm::enumerate(type.getInputs().drop_back())) {
+    if (isa<MemRefType>(argument) || argument.isIndex() || argument.isSignlessInteger() || isa<FloatType>(argument))
+      continue;
+    return emitOpError("argument #") << position << " must be a ranked memref or a scalar (signless integer, index or "
+                                        "float), but is "
+                                     << argument;
+  }
+  Block &block = getBody().front();
+  if (block.empty() || !isa<ReturnOp>(block.back()))
+    return emitOpError("expected the body to end with triton_xla.return");
+  return success();
+}
 
 //===----------------------------------------------------------------------===//
 // ExtractOp, InsertOp
@@ -103,13 +130,217 @@ void InsertOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffe
   effects.emplace_back(MemoryEffects::Write::get(), &getDestinationMutable(), SideEffects::DefaultResource::get());
 }
 
-LogicalResult ExtractOp::verify() { return success(); }
-LogicalResult InsertOp::verify() { return success(); }
+/// What `extract` and `insert` have in common: a window of `memref` and a tile.
+/// (The ranks of the lists and the signs of offsets and sizes are checked by
+/// OffsetSizeAndStrideOpInterface.)
+template <typename WindowOp>
+static LogicalResult verifyWindow(WindowOp op, MemRefType memref, RankedTensorType tile) {
+  if (!op.getSizes().empty())
+    return op.emitOpError("expected static sizes, but a size is an SSA value: a tile's shape is static");
+  if (!op.getStrides().empty())
+    return op.emitOpError("expected static strides, but a stride is an SSA value");
+  ArrayRef<int64_t> sizes = op.getStaticSizes(), strides = op.getStaticStrides();
+  for (auto [dim, size, stride] : llvm::enumerate(sizes, strides)) {
+    if (size < 1)
+      return op.emitOpError("expected sizes of at least 1, but size #") << dim << " is " << size;
+    if (stride < 1)
+      return op.emitOpError("expected strides of at least 1, but stride #") << dim << " is " << stride;
+    int64_t span;
+    if (llvm::MulOverflow(size, stride, span))
+      return op.emitOpError("window of ")
+             << size << " elements " << stride << " apart in dimension #" << dim << " exceeds the 64-bit index range";
+  }
+  if (tile.getElementType() != memref.getElementType())
+    return op.emitOpError("tile elements are ")
+           << tile.getElementType() << ", but memref elements are " << memref.getElementType();
+  // Dropping dimensions greedily from the front finds a way if there is one: a
+  // kept unit dimension can always stand for the first of its neighbours.
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  bool reducible = sizes.size() - dropped.count() == static_cast<size_t>(tile.getRank());
+  for (unsigned dim : dropped.set_bits())
+    reducible &= sizes[dim] == 1;
+  if (!reducible) {
+    InFlightDiagnostic diag = op.emitOpError("tile type ") << tile << " is not the window [";
+    llvm::interleaveComma(sizes, diag);
+    return diag << "] with some of its unit dimensions dropped";
+  }
+  return success();
+}
+
+LogicalResult ExtractOp::verify() {
+  if (failed(verifyWindow(*this, getSourceType(), getTileType())))
+    return failure();
+  TypedAttr fill = getFillAttr();
+  if (!fill)
+    return success();
+  if (!isa<FloatAttr, IntegerAttr>(fill))
+    return emitOpError("fill must be a float or an integer constant, but is ") << fill;
+  if (fill.getType() != getTileType().getElementType())
+    return emitOpError("fill is of type ")
+           << fill.getType() << ", but tile elements are " << getTileType().getElementType();
+  return success();
+}
+
+LogicalResult InsertOp::verify() { return verifyWindow(*this, getDestinationType(), getTileType()); }
+
+void ExtractOp::build(OpBuilder &builder, OperationState &state, RankedTensorType tile, Value source,
+                      ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
+                      TypedAttr fill) {
+  SmallVector<int64_t> staticOffsets;
+  SmallVector<Value> dynamicOffsets;
+  dispatchIndexOpFoldResults(offsets, dynamicOffsets, staticOffsets);
+  build(builder, state, tile, source, dynamicOffsets, /*sizes=*/ValueRange(), /*strides=*/ValueRange(), staticOffsets,
+        sizes, strides, fill);
+}
+
+void InsertOp::build(OpBuilder &builder, OperationState &state, Value tile, Value destination,
+                     ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
+  SmallVector<int64_t> staticOffsets;
+  SmallVector<Value> dynamicOffsets;
+  dispatchIndexOpFoldResults(offsets, dynamicOffsets, staticOffsets);
+  build(builder, state, tile, destination, dynamicOffsets, /*sizes=*/ValueRange(), /*strides=*/ValueRange(),
+        staticOffsets, sizes, strides);
+}
+
+namespace {
+/// Offsets that are non-negative constants become static. Upstream's pattern for
+/// this interface is of no use here: it refuses windows that overhang.
+template <typename WindowOp>
+struct FoldConstantOffsets : OpRewritePattern<WindowOp> {
+  using OpRewritePattern<WindowOp>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(WindowOp op, PatternRewriter &rewriter) const override {
+    SmallVector<OpFoldResult> offsets = op.getMixedOffsets();
+    if (failed(foldDynamicIndexList(offsets, /*onlyNonNegative=*/true)))
+      return failure();
+    SmallVector<int64_t> staticOffsets;
+    SmallVector<Value> dynamicOffsets;
+    dispatchIndexOpFoldResults(offsets, dynamicOffsets, staticOffsets);
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getOffsetsMutable().assign(dynamicOffsets);
+      op.setStaticOffsets(staticOffsets);
+    });
+    return success();
+  }
+};
+
+/// `fill` that states the default goes.
+struct DropDefaultFill : OpRewritePattern<ExtractOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ExtractOp op, PatternRewriter &rewriter) const override {
+    if (!op.getFillAttr() || op.getFillAttr() != rewriter.getZeroAttr(op.getTileType().getElementType()))
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { op.removeFillAttr(); });
+    return success();
+  }
+};
+} // namespace
+
+void ExtractOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<FoldConstantOffsets<ExtractOp>, DropDefaultFill>(context);
+}
+
+void InsertOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<FoldConstantOffsets<InsertOp>>(context);
+}
 
 //===----------------------------------------------------------------------===//
-// MaskOp, DotOp
+// MaskOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult MaskOp::verify() { return success(); }
-OpFoldResult MaskOp::fold(FoldAdaptor adaptor) { return {}; }
-LogicalResult DotOp::verify() { return success(); }
+SmallVector<OpFoldResult> MaskOp::getMixedBounds() {
+  Builder builder(getContext());
+  return mlir::getMixedValues(getStaticBounds(), getBounds(), builder);
+}
+
+LogicalResult MaskOp::verify() {
+  RankedTensorType type = getTile().getType();
+  ArrayRef<int64_t> bounds = getStaticBounds();
+  if (bounds.size() != static_cast<size_t>(type.getRank()))
+    return emitOpError("expected one bound for each of the tile's ")
+           << type.getRank() << " dimensions, but got " << bounds.size();
+  size_t numDynamic = llvm::count_if(bounds, ShapedType::isDynamic);
+  if (numDynamic != getBounds().size())
+    return emitOpError("static_bounds has room for ")
+           << numDynamic << " dynamic bounds, but there are " << getBounds().size();
+  for (auto [dim, bound, size] : llvm::enumerate(bounds, type.getShape())) {
+    if (ShapedType::isStatic(bound) && (bound < 0 || bound > size))
+      return emitOpError("bound #") << dim << " is " << bound << ", outside [0, " << size << "]";
+  }
+  return success();
+}
+
+OpFoldResult MaskOp::fold(FoldAdaptor adaptor) {
+  RankedTensorType type = getTile().getType();
+  if (llvm::equal(getStaticBounds(), type.getShape()))
+    return getTile();
+  Attribute value = adaptor.getValue();
+  if (!value)
+    return {};
+  // A bound of 0 leaves nothing but `value`; a tile of nothing but `value` stays what it is. (Attributes compare by
+  // bits, so 0.0 and -0.0 differ.)
+  if (llvm::is_contained(getStaticBounds(), 0))
+    return DenseElementsAttr::get(type, value);
+  auto tile = dyn_cast_if_present<SplatElementsAttr>(adaptor.getTile());
+  if (tile && tile.getSplatValue<Attribute>() == value)
+    return getTile();
+  return {};
+}
+
+namespace {
+/// Bounds that are constants become static, clamped to [0, size].
+struct FoldConstantBounds : OpRewritePattern<MaskOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(MaskOp op, PatternRewriter &rewriter) const override {
+    SmallVector<int64_t> staticBounds;
+    SmallVector<Value> dynamicBounds;
+    for (auto [bound, size] : llvm::zip_equal(op.getMixedBounds(), op.getTile().getType().getShape())) {
+      if (std::optional<int64_t> constant = getConstantIntValue(bound)) {
+        staticBounds.push_back(std::clamp<int64_t>(*constant, 0, size));
+      } else {
+        staticBounds.push_back(ShapedType::kDynamic);
+        dynamicBounds.push_back(cast<Value>(bound));
+      }
+    }
+    if (dynamicBounds.size() == op.getBounds().size())
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getBoundsMutable().assign(dynamicBounds);
+      op.setStaticBounds(staticBounds);
+    });
+    return success();
+  }
+};
+} // namespace
+
+void MaskOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<FoldConstantBounds>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// DotOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult DotOp::verify() {
+  RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(), accumulator = getAccumulator().getType();
+  if (lhs.getRank() != 2 || rhs.getRank() != 2 || accumulator.getRank() != 2)
+    return emitOpError("expected operands of rank 2, but got ") << lhs << ", " << rhs << " and " << accumulator;
+  if (lhs.getElementType() != rhs.getElementType())
+    return emitOpError("lhs elements are ")
+           << lhs.getElementType() << ", but rhs elements are " << rhs.getElementType();
+  Type element = lhs.getElementType();
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return emitOpError("expected lhs and rhs elements of f16, bf16 or f32, but got ") << element;
+  if (!accumulator.getElementType().isF32())
+    return emitOpError("expected an accumulator of f32, but got ") << accumulator.getElementType();
+  if (lhs.getDimSize(1) != rhs.getDimSize(0))
+    return emitOpError("lhs has ") << lhs.getDimSize(1) << " columns, but rhs has " << rhs.getDimSize(0) << " rows";
+  if (accumulator.getDimSize(0) != lhs.getDimSize(0) || accumulator.getDimSize(1) != rhs.getDimSize(1))
+    return emitOpError("product is ") << lhs.getDimSize(0) << "x" << rhs.getDimSize(1) << ", but the accumulator is "
+                                      << accumulator.getDimSize(0) << "x" << accumulator.getDimSize(1);
+  if (getTf32() && !element.isF32())
+    return emitOpError("tf32 is for f32 operands, but they are ") << element;
+  return success();
+}

@@ -24,20 +24,31 @@ def TritonXLA_Dialect : Dialect {
     plain `arith`/`math` on tensors and control flow is `scf`. Nothing in the
     program names a thread, a warp or a chip.
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let hasConstantMaterializer = 1;
 }
 
 class TritonXLA_Op<string mnemonic, list<Trait> traits = []> : Op<TritonXLA_Dialect, mnemonic, traits>;
 
-def TritonXLA_Tile : StaticShapeTensorOf<[AnyType]>;
+/// A tile is a plain value: no dynamic or empty dimension, no encoding.
+def TritonXLA_Tile : Type<
+    And<[StaticShapeTensorOf<[AnyFloat, AnySignlessInteger, Index]>.predicate,
+         CPred<"!::llvm::cast<::mlir::RankedTensorType>($_self).getEncoding()">,
+         CPred<"::llvm::all_of(::llvm::cast<::mlir::RankedTensorType>($_self).getShape(), "
+               "[](int64_t size) { return size > 0; })">]>,
+    "tile (statically shaped tensor of floats, signless integers or index, no dimension of size 0, no encoding)",
+    "::mlir::RankedTensorType">;
 
 def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",
     [IsolatedFromAbove, AutomaticAllocationScope, FunctionOpInterface, Symbol,
      SingleBlock, HasParent<"::mlir::ModuleOp">]> {
   let summary = "A tile program: runs once for each of `num_tiles` tile ids";
   let description = [{
-    The arguments are memrefs and scalars, and last the tile id, an `index` in
-    `[0, num_tiles)`. There are no results. Programs of different tile ids run in
-    any order or at the same time.
+    The arguments are memrefs and scalars (integers, `index`, floats), and last the
+    tile id, an `index` in `[0, num_tiles)`. There are no results. Programs of
+    different tile ids run in any order or at the same time, so a program must not
+    read what another one writes, and memory that two programs write is undefined.
+    Memrefs may overlap only where none of the overlapping elements is written.
 
     Example:
 
@@ -99,9 +110,10 @@ def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
     Lane `(i, j, ...)` of the tile is `source[o0 + i * s0, o1 + j * s1, ...]` with
     offsets `o` and strides `s` in elements. A lane whose index is outside the
     source, below zero or at and past the extent, reads `fill` instead (default:
-    zero of the element type), so windows that overhang are legal. Sizes and strides are static, strides at least 1. The
-    tile's type is the size list, or the size list without some of its unit
-    dimensions.
+    zero of the element type), so windows that overhang are legal. Offsets are
+    static or `index` values (a negative one is a value: a list holds no negative
+    constant). Sizes and strides are static and at least 1. The tile's shape is the
+    size list, or the size list without some of its unit dimensions.
 
     Example:
 
@@ -126,7 +138,12 @@ def TritonXLA_ExtractOp : TritonXLA_Op<"extract",
     custom<DynamicIndexList>($strides, $static_strides)
     (`fill` $fill^)? attr-dict `:` type($source) `to` type($tile)
   }];
+  let builders = [
+    OpBuilder<(ins "::mlir::RankedTensorType":$tile, "::mlir::Value":$source,
+                   "::llvm::ArrayRef<::mlir::OpFoldResult>":$offsets, "::llvm::ArrayRef<int64_t>":$sizes,
+                   "::llvm::ArrayRef<int64_t>":$strides, CArg<"::mlir::TypedAttr", "{}">:$fill)>];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     ::mlir::MemRefType getSourceType() { return ::llvm::cast<::mlir::MemRefType>(getSource().getType()); }
     ::mlir::RankedTensorType getTileType() { return getTile().getType(); }
@@ -176,7 +193,12 @@ def TritonXLA_InsertOp : TritonXLA_Op<"insert",
     custom<DynamicIndexList>($strides, $static_strides)
     attr-dict `:` type($tile) `into` type($destination)
   }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$tile, "::mlir::Value":$destination,
+                   "::llvm::ArrayRef<::mlir::OpFoldResult>":$offsets, "::llvm::ArrayRef<int64_t>":$sizes,
+                   "::llvm::ArrayRef<int64_t>":$strides)>];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     ::mlir::MemRefType getDestinationType() { return ::llvm::cast<::mlir::MemRefType>(getDestination().getType()); }
     ::mlir::RankedTensorType getTileType() { return getTile().getType(); }
@@ -223,6 +245,11 @@ def TritonXLA_MaskOp : TritonXLA_Op<"mask",
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
+  let extraClassDeclaration = [{
+    /// One bound per dimension: an `IntegerAttr` or an `index` value.
+    ::llvm::SmallVector<::mlir::OpFoldResult> getMixedBounds();
+  }];
 }
 
 def TritonXLA_DotOp : TritonXLA_Op<"dot", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
@@ -233,7 +260,9 @@ def TritonXLA_DotOp : TritonXLA_Op<"dot", [Pure, AllTypesMatch<["accumulator", "
     The operands have one element type: f16, bf16 or f32. The accumulator is f32.
     Products of 16-bit operands are exact in f32; the order of the sum is up to
     the target. f32 operands are multiplied in f32 unless `tf32` is given, which
-    lets a target round them to TF32 (10 mantissa bits) first.
+    lets a target round them to TF32 (10 mantissa bits) first. A NaN or an infinity
+    in an operand reaches every element of the result that it takes part in, also
+    against a zero.
 
     Example:
 
