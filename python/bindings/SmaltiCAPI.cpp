@@ -1,0 +1,55 @@
+//===- SmaltiCAPI.cpp - Smalti's C API ------------------------------------===//
+
+#include "python/bindings/SmaltiCAPI.h"
+
+#include "targets/Target.h"
+#include "tools/RegisterSmalti.h"
+
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+
+#include "llvm-c/Core.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <mutex>
+
+void smaltiRegisterDialects(MlirDialectRegistry registry) {
+  mlir::DialectRegistry &target = *unwrap(registry);
+  mlir::registerAllDialects(target);
+  mlir::registerAllExtensions(target);
+  mlir::registerAllToLLVMIRTranslations(target);
+  smalti::registerDialects(target);
+}
+
+void smaltiRegisterPasses() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    mlir::registerAllPasses();
+    smalti::registerPasses();
+  });
+}
+
+bool smaltiIsPassRegistered(MlirStringRef argument) {
+  llvm::StringRef name = unwrap(argument);
+  return mlir::PassInfo::lookup(name) || mlir::PassPipelineInfo::lookup(name);
+}
+
+void smaltiTargetsToJSON(MlirStringCallback callback, void *userData) {
+  std::string json = smalti::targets::toJSON();
+  callback(wrap(llvm::StringRef(json)), userData);
+}
+
+void smaltiLLVMVersion(MlirStringCallback callback, void *userData) {
+  unsigned major, minor, patch;
+  LLVMGetVersion(&major, &minor, &patch);
+  std::string version = llvm::formatv("{0}.{1}.{2}", major, minor, patch);
+  callback(wrap(llvm::StringRef(version)), userData);
+}
+
+// Until the chip table brings its own.
+LLVM_ATTRIBUTE_WEAK std::string smalti::targets::toJSON() { return "[]"; }

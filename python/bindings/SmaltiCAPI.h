@@ -1,0 +1,72 @@
+//===- SmaltiCAPI.h - Smalti's C API --------------------------------------===//
+//
+// What the Python extension needs of Smalti beyond MLIR's own C API. The shared
+// library libSmaltiCAPI carries both.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PYTHON_BINDINGS_SMALTICAPI_H
+#define SMALTI_PYTHON_BINDINGS_SMALTICAPI_H
+
+#include "mlir-c/IR.h"
+#include "mlir-c/Support.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Registers every upstream dialect, extension and translation, and Smalti's dialects.
+MLIR_CAPI_EXPORTED void smaltiRegisterDialects(MlirDialectRegistry registry);
+
+/// Registers every upstream pass and pipeline, and Smalti's. Later calls do nothing.
+MLIR_CAPI_EXPORTED void smaltiRegisterPasses(void);
+
+/// Whether a pass or a pipeline of this name is registered.
+MLIR_CAPI_EXPORTED bool smaltiIsPassRegistered(MlirStringRef argument);
+
+/// The chip table as a JSON array.
+MLIR_CAPI_EXPORTED void smaltiTargetsToJSON(MlirStringCallback callback, void *userData);
+
+/// The version of the LLVM that is loaded, as in "22.1.8".
+MLIR_CAPI_EXPORTED void smaltiLLVMVersion(MlirStringCallback callback, void *userData);
+
+/// The remarks that passes have emitted on one context.
+typedef struct SmaltiRemarks {
+  void *ptr;
+} SmaltiRemarks;
+
+/// One remark; the strings live as long as the collection.
+typedef struct SmaltiRemark {
+  MlirStringRef kind;     ///< "passed", "missed", "failed" or "analysis"
+  MlirStringRef category; ///< the pass
+  MlirStringRef name;     ///< what the remark is about
+  MlirStringRef function; ///< empty where there is none
+  MlirStringRef message;
+  MlirStringRef location; ///< as MLIR prints it
+  MlirStringRef file;     ///< empty where the location names no file
+  unsigned line;          ///< 0 where the location names no file
+  unsigned column;
+  intptr_t numArguments;
+} SmaltiRemark;
+
+/// Starts to collect the remarks whose category matches the regular expression
+/// `filter`, in place of the context's remark engine. Null, and a message to
+/// `onError`, where the expression is not one.
+MLIR_CAPI_EXPORTED SmaltiRemarks smaltiRemarksAttach(MlirContext context, MlirStringRef filter,
+                                                     MlirStringCallback onError, void *userData);
+
+/// Takes the remark engine off the context where it is still this collection's;
+/// what was collected stays. The context must be alive.
+MLIR_CAPI_EXPORTED void smaltiRemarksDetach(SmaltiRemarks remarks, MlirContext context);
+
+MLIR_CAPI_EXPORTED void smaltiRemarksDestroy(SmaltiRemarks remarks);
+MLIR_CAPI_EXPORTED intptr_t smaltiRemarksSize(SmaltiRemarks remarks);
+MLIR_CAPI_EXPORTED SmaltiRemark smaltiRemarksGet(SmaltiRemarks remarks, intptr_t index);
+MLIR_CAPI_EXPORTED void smaltiRemarksGetArgument(SmaltiRemarks remarks, intptr_t index, intptr_t argument,
+                                                 MlirStringRef *key, MlirStringRef *value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // SMALTI_PYTHON_BINDINGS_SMALTICAPI_H

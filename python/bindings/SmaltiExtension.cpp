@@ -1,0 +1,133 @@
+//===- SmaltiExtension.cpp - The extension module smalti._mlir_libs._smalti ===//
+
+#include "python/bindings/SmaltiCAPI.h"
+
+#include "mlir/Bindings/Python/Nanobind.h"
+#include "mlir/Bindings/Python/NanobindAdaptors.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace {
+
+std::string toString(MlirStringRef ref) { return std::string(ref.data, ref.length); }
+
+void appendTo(MlirStringRef part, void *userData) {
+  static_cast<std::string *>(userData)->append(part.data, part.length);
+}
+
+template <typename Fn> std::string collect(Fn fn) {
+  std::string text;
+  fn(appendTo, &text);
+  return text;
+}
+
+/// One remark as Python sees it.
+struct Remark {
+  std::string kind, category, name, function, message, location, file;
+  unsigned line, column;
+  std::vector<std::pair<std::string, std::string>> args;
+};
+
+/// Collects the remarks of a context while it lives or until it is detached.
+class RemarkCollector {
+public:
+  /// Keeps the Python object, so that the context outlives the collector.
+  RemarkCollector(nb::object contextObject, const std::string &filter)
+      : contextObject(std::move(contextObject)), context(nb::cast<MlirContext>(this->contextObject)) {
+    std::string problem;
+    remarks = smaltiRemarksAttach(context, mlirStringRefCreate(filter.data(), filter.size()), appendTo, &problem);
+    if (!remarks.ptr)
+      throw nb::value_error(problem.c_str());
+  }
+  RemarkCollector(const RemarkCollector &) = delete;
+  RemarkCollector &operator=(const RemarkCollector &) = delete;
+  ~RemarkCollector() {
+    detach();
+    smaltiRemarksDestroy(remarks);
+  }
+
+  void detach() {
+    if (contextObject.is_none())
+      return;
+    smaltiRemarksDetach(remarks, context);
+    contextObject = nb::none();
+  }
+
+  std::vector<Remark> get() const {
+    std::vector<Remark> result;
+    intptr_t size = smaltiRemarksSize(remarks);
+    result.reserve(size);
+    for (intptr_t i = 0; i < size; ++i) {
+      SmaltiRemark remark = smaltiRemarksGet(remarks, i);
+      Remark copy{toString(remark.kind),     toString(remark.category), toString(remark.name),
+                  toString(remark.function), toString(remark.message),  toString(remark.location),
+                  toString(remark.file),     remark.line,               remark.column,
+                  {}};
+      for (intptr_t argument = 0; argument < remark.numArguments; ++argument) {
+        MlirStringRef key, value;
+        smaltiRemarksGetArgument(remarks, i, argument, &key, &value);
+        copy.args.emplace_back(toString(key), toString(value));
+      }
+      result.push_back(std::move(copy));
+    }
+    return result;
+  }
+
+private:
+  nb::object contextObject;
+  MlirContext context;
+  SmaltiRemarks remarks;
+};
+
+} // namespace
+
+NB_MODULE(_smalti, m) {
+  m.doc() = "Smalti's dialects, passes, chip table and remarks.";
+
+  smaltiRegisterPasses();
+
+  m.def(
+      "register_dialects", [](MlirDialectRegistry registry) { smaltiRegisterDialects(registry); }, nb::arg("registry"),
+      "Adds every upstream dialect, extension and translation, and Smalti's dialects, to a registry.");
+  m.def(
+      "is_pass_registered",
+      [](const std::string &argument) {
+        return smaltiIsPassRegistered(mlirStringRefCreate(argument.data(), argument.size()));
+      },
+      nb::arg("argument"), "Whether a pass or a pipeline of this name is registered.");
+  m.def(
+      "targets_json", [] { return collect(smaltiTargetsToJSON); },
+      "The chip table as the text of a JSON array, one object a chip.");
+  m.def(
+      "llvm_version", [] { return collect(smaltiLLVMVersion); }, "The version of the LLVM that is loaded.");
+
+  nb::class_<Remark>(m, "Remark", "What a pass said about what it did or left alone.")
+      .def_ro("kind", &Remark::kind, "`passed`, `missed`, `failed` or `analysis`.")
+      .def_ro("category", &Remark::category, "The pass.")
+      .def_ro("name", &Remark::name, "What the remark is about.")
+      .def_ro("function", &Remark::function, "The function's name, or an empty string.")
+      .def_ro("message", &Remark::message, "The text, with its numbers.")
+      .def_ro("location", &Remark::location, "The location as MLIR prints it.")
+      .def_ro("file", &Remark::file, "The file, or an empty string where the location names none.")
+      .def_ro("line", &Remark::line, "The line, from 1; 0 where the location names no file.")
+      .def_ro("column", &Remark::column, "The column, from 1; 0 where the location names no file.")
+      .def_ro("args", &Remark::args, "The parts of the remark as (key, value) pairs.");
+
+  nb::class_<RemarkCollector>(m, "RemarkCollector",
+                              "Collects the remarks that passes emit on a context, in the order of emission. A context "
+                              "has one collector at a time; a new one takes its place.")
+      .def(nb::init<nb::object, const std::string &>(), nb::arg("context"), nb::arg("filter") = ".*",
+           "Starts to collect the remarks whose pass matches the regular expression `filter`.")
+      .def("detach", &RemarkCollector::detach, "Stops collecting; what was collected stays readable.")
+      .def_prop_ro("remarks", &RemarkCollector::get, "The remarks so far.")
+      .def("__enter__", [](nb::object self) { return self; })
+      .def("__exit__", [](RemarkCollector &self, nb::args) { self.detach(); });
+}

@@ -1,0 +1,4 @@
+"""The ops and enumerations of `mosaic_gpu`: programs of a thread block."""
+
+from ._mosaic_gpu_enum_gen import *  # noqa: F403
+from ._mosaic_gpu_ops_gen import *  # noqa: F403
