@@ -1,7 +1,236 @@
-//===- Target.cpp - Lookup in the chip table ------------------------------===//
+//===- Target.cpp - Lookup in the chip table and its JSON form ------------===//
 
 #include "targets/Target.h"
 
-namespace smalti::targets {
-const Target *lookup(llvm::StringRef name) { return nullptr; }
-} // namespace smalti::targets
+#include "targets/Chips.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace smalti;
+using namespace smalti::targets;
+
+static ChipTable buildTable() {
+  ChipTable table;
+  addCPU(table);
+  addNVIDIA(table);
+  addAMD(table);
+  return table;
+}
+
+llvm::ArrayRef<const Target *> targets::all() {
+  static const ChipTable table = buildTable();
+  return table.targets();
+}
+
+const Target *targets::lookup(llvm::StringRef name) {
+  for (const Target *target : all())
+    if (target->name == name)
+      return target;
+  return nullptr;
+}
+
+std::string targets::knownNames() {
+  return llvm::join(
+      llvm::map_range(all(), [](const Target *target) { return target->name; }),
+      ", ");
+}
+
+const MmaInstruction *Target::findMma(Element a, Element b,
+                                      Element accumulator) const {
+  for (const MmaInstruction &mma : mmas)
+    if (mma.a == a && mma.b == b && mma.accumulator == accumulator)
+      return &mma;
+  return nullptr;
+}
+
+llvm::StringRef targets::toString(Vendor vendor) {
+  switch (vendor) {
+  case Vendor::CPU:
+    return "CPU";
+  case Vendor::NVIDIA:
+    return "NVIDIA";
+  case Vendor::AMD:
+    return "AMD";
+  }
+  return "";
+}
+
+// MLIR's spelling of the types; TF32 is MLIR's tf32.
+llvm::StringRef targets::toString(Element element) {
+  switch (element) {
+  case Element::F16:
+    return "f16";
+  case Element::BF16:
+    return "bf16";
+  case Element::F32:
+    return "f32";
+  case Element::TF32:
+    return "tf32";
+  case Element::F64:
+    return "f64";
+  case Element::E4M3:
+    return "f8E4M3FN";
+  case Element::E5M2:
+    return "f8E5M2";
+  case Element::I8:
+    return "i8";
+  case Element::I4:
+    return "i4";
+  case Element::I32:
+    return "i32";
+  }
+  return "";
+}
+
+llvm::StringRef targets::toString(MmaKind kind) {
+  switch (kind) {
+  case MmaKind::MmaSync:
+    return "mma_sync";
+  case MmaKind::Mfma:
+    return "mfma";
+  case MmaKind::Wmma:
+    return "wmma";
+  case MmaKind::Fma:
+    return "fma";
+  }
+  return "";
+}
+
+llvm::StringRef targets::toString(BarrierKind kind) {
+  switch (kind) {
+  case BarrierKind::None:
+    return "none";
+  case BarrierKind::BarSync:
+    return "bar_sync";
+  case BarrierKind::SBarrier:
+    return "s_barrier";
+  case BarrierKind::SplitBarrier:
+    return "split_barrier";
+  }
+  return "";
+}
+
+llvm::StringRef targets::toString(WaitKind kind) {
+  switch (kind) {
+  case WaitKind::CpAsyncGroup:
+    return "cp_async_group";
+  case WaitKind::Mbarrier:
+    return "mbarrier";
+  case WaitKind::Vmcnt:
+    return "vmcnt";
+  case WaitKind::SplitCounters:
+    return "split_counters";
+  case WaitKind::AsyncCounter:
+    return "async_counter";
+  case WaitKind::TensorCounter:
+    return "tensor_counter";
+  }
+  return "";
+}
+
+static void writeNumbers(llvm::json::OStream &json, llvm::StringRef key,
+                         llvm::ArrayRef<int64_t> numbers) {
+  json.attributeArray(key, [&] {
+    for (int64_t number : numbers)
+      json.value(number);
+  });
+}
+
+/// A dimension is a negative number, a replicated factor {"replicated": times}.
+static void writePartition(llvm::json::OStream &json, llvm::StringRef key,
+                           llvm::ArrayRef<layout::PartitionDim> dims) {
+  json.attributeArray(key, [&] {
+    for (const layout::PartitionDim &dim : dims) {
+      if (dim.isReplicated())
+        json.object([&] { json.attribute("replicated", dim.times); });
+      else
+        json.value(dim.dim);
+    }
+  });
+}
+
+static void writeFragment(llvm::json::OStream &json, llvm::StringRef key,
+                          llvm::ArrayRef<int64_t> shape,
+                          const layout::TiledLayout &layout,
+                          llvm::ArrayRef<int64_t> order) {
+  json.attributeObject(key, [&] {
+    writeNumbers(json, "shape", shape);
+    json.attributeArray("tiling", [&] {
+      for (llvm::ArrayRef<int64_t> tile : layout.tiling)
+        json.array([&] {
+          for (int64_t size : tile)
+            json.value(size);
+        });
+    });
+    writePartition(json, "warp_dims", layout.warpDims);
+    writePartition(json, "lane_dims", layout.laneDims);
+    json.attribute("vector_dim", layout.vectorDim);
+    writeNumbers(json, "order", order);
+  });
+}
+
+static void writeMma(llvm::json::OStream &json, const MmaInstruction &mma) {
+  json.object([&] {
+    json.attribute("kind", toString(mma.kind));
+    json.attribute("mnemonic", mma.mnemonic);
+    json.attribute("m", mma.m);
+    json.attribute("n", mma.n);
+    json.attribute("k", mma.k);
+    json.attribute("a", toString(mma.a));
+    json.attribute("b", toString(mma.b));
+    json.attribute("accumulator", toString(mma.accumulator));
+    json.attribute("macs_per_cycle", mma.macsPerCycle);
+    writeFragment(json, "a_fragment", mma.aShape(), mma.aLayout, mma.aOrder);
+    writeFragment(json, "b_fragment", mma.bShape(), mma.bLayout, mma.bOrder);
+    writeFragment(json, "c_fragment", mma.cShape(), mma.cLayout, mma.cOrder);
+  });
+}
+
+static void writeTarget(llvm::json::OStream &json, const Target &target) {
+  json.object([&] {
+    json.attribute("name", target.name);
+    json.attribute("vendor", toString(target.vendor));
+    json.attribute("architecture", target.architecture);
+    json.attribute("wave_size", target.waveSize);
+    json.attribute("max_threads_per_block", target.maxThreadsPerBlock);
+    json.attribute("default_warps", target.defaultWarps);
+    json.attribute("shared_memory_per_block", target.sharedMemoryPerBlock);
+    json.attribute("static_shared_memory", target.staticSharedMemory);
+    json.attribute("shared_memory_banks", target.sharedMemoryBanks);
+    json.attribute("bank_bytes", target.bankBytes);
+    json.attribute("registers_per_thread", target.registersPerThread);
+    json.attribute("registers_per_unit", target.registersPerUnit);
+    json.attribute("tensor_memory_columns", target.tensorMemoryColumns);
+    json.attribute("max_cluster_size", target.maxClusterSize);
+    writeNumbers(json, "async_copy_bytes", target.asyncCopyBytes);
+    json.attribute("has_tma", target.hasTMA);
+    json.attribute("has_tdm", target.hasTDM);
+    json.attribute("has_ldmatrix", target.hasLdMatrix);
+    json.attribute("has_buffer_loads", target.hasBufferLoads);
+    json.attribute("barrier", toString(target.barrier));
+    json.attributeArray("waits", [&] {
+      for (WaitKind wait : target.waits)
+        json.value(toString(wait));
+    });
+    json.attribute("ptx_version", target.ptxVersion);
+    json.attribute("features", target.features);
+    json.attributeArray("mmas", [&] {
+      for (const MmaInstruction &mma : target.mmas)
+        writeMma(json, mma);
+    });
+  });
+}
+
+std::string targets::toJSON() {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::json::OStream json(stream);
+  json.array([&] {
+    for (const Target *target : all())
+      writeTarget(json, *target);
+  });
+  return text;
+}

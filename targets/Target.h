@@ -11,6 +11,7 @@
 #include "dialects/MosaicGPU/LayoutAlgebra.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
@@ -28,7 +29,28 @@ enum class MmaKind {
   MmaSync, ///< nvgpu.mma.sync
   Mfma,    ///< amdgpu.mfma
   Wmma,    ///< amdgpu.wmma
-  Fma,     ///< no matrix instruction: scalar fused multiply-adds on the same kind of fragments
+  Fma, ///< no matrix instruction: scalar fused multiply-adds on the same kind
+       ///< of fragments
+};
+
+/// Where one operand of a warp-wide matrix instruction lives. `layout` is a
+/// layout of one warp whose first tile is the operand's whole shape.
+///
+/// A thread's part of the operand is a list of registers, each a vector of
+/// `layout.vectorLength()` elements. The layout numbers them row-major over its
+/// register dimensions; the instruction may want them in another order:
+/// element `e` of the instruction's `i`-th register is element `e` of the
+/// layout's register `order[i]`. So operand element `i * vectorLength + e` is
+/// what nvgpu.mma.sync, amdgpu.mfma and amdgpu.wmma take at that place of their
+/// vector operand (nvgpu.mma.sync as vector<registers x vectorLength>).
+struct Fragment {
+  layout::TiledLayout layout;
+  llvm::SmallVector<int64_t, 4> order;
+
+  /// Registers (vectors) that each thread holds.
+  int64_t numRegisters() const { return order.size(); }
+  /// Whether the instruction's order is the layout's own.
+  bool isInOrder() const;
 };
 
 /// A warp-wide matrix instruction D[MxN] = A[MxK] * B[KxN] + C[MxN].
@@ -38,59 +60,79 @@ struct MmaInstruction {
   Element a, b, accumulator;
   /// Where the elements of A (MxK), B (KxN) and C, D (MxN) live in one warp.
   layout::TiledLayout aLayout, bLayout, cLayout;
-  /// Multiply-accumulates per cycle and compute unit, for choosing; 0 = not known.
-  int64_t macsPerCycle;
+  /// Operand register `i` is the layout's register `order[i]`; see Fragment.
+  llvm::SmallVector<int64_t, 4> aOrder, bOrder, cOrder;
+  /// The instruction in the chip's assembly, as in `v_mfma_f32_16x16x16_f16`.
+  std::string mnemonic;
+  /// Multiply-accumulates per cycle and compute unit, for choosing; 0 = not
+  /// known.
+  int64_t macsPerCycle = 0;
+
+  llvm::SmallVector<int64_t, 2> aShape() const { return {m, k}; }
+  llvm::SmallVector<int64_t, 2> bShape() const { return {k, n}; }
+  llvm::SmallVector<int64_t, 2> cShape() const { return {m, n}; }
 };
 
 /// How the threads of a block wait for one another and for memory.
 enum class BarrierKind {
+  None,         ///< a block is one thread
   BarSync,      ///< one barrier instruction orders shared memory (NVIDIA)
-  SBarrier,     ///< s_barrier with counters waited for before it (gfx9, gfx10, gfx11)
-  SplitBarrier, ///< s_barrier_signal / s_barrier_wait with split counters (gfx12)
+  SBarrier,     ///< s_barrier with counters waited for before it (gfx9, gfx10,
+                ///< gfx11)
+  SplitBarrier, ///< s_barrier_signal / s_barrier_wait with split counters
+                ///< (gfx12)
 };
 
 /// The memory counters that a program can wait on.
 enum class WaitKind {
-  CpAsyncGroup,    ///< cp.async commit and wait groups
-  Mbarrier,        ///< mbarrier with transaction counts
-  Vmcnt,           ///< s_waitcnt vmcnt / lgkmcnt
-  SplitCounters,   ///< s_wait_loadcnt, s_wait_dscnt, ...
-  AsyncCounter,    ///< s_wait_asynccnt
-  TensorCounter,   ///< s_wait_tensorcnt
+  CpAsyncGroup,  ///< cp.async commit and wait groups
+  Mbarrier,      ///< mbarrier with transaction counts
+  Vmcnt,         ///< s_waitcnt vmcnt / lgkmcnt
+  SplitCounters, ///< s_wait_loadcnt, s_wait_dscnt, ...
+  AsyncCounter,  ///< s_wait_asynccnt
+  TensorCounter, ///< s_wait_tensorcnt
 };
 
 struct Target {
-  llvm::StringRef name;         ///< "sm_90a", "gfx942", "cpu"
-  Vendor vendor;
+  llvm::StringRef name; ///< "sm_90a", "gfx942", "cpu"
+  Vendor vendor = Vendor::CPU;
   llvm::StringRef architecture; ///< "Hopper", "CDNA3"
-  int64_t waveSize;             ///< threads that execute together
-  int64_t maxThreadsPerBlock;
-  int64_t defaultWarps;         ///< warps of a block that a conversion takes unless told otherwise
-  int64_t sharedMemoryPerBlock; ///< bytes that one block may have, opt-in included
-  int64_t staticSharedMemory;   ///< bytes that one block may have without opting in
-  int64_t sharedMemoryBanks;
-  int64_t bankBytes;
-  int64_t registersPerThread;   ///< 32-bit registers that one thread may have (accumulation registers included)
-  int64_t registersPerUnit;     ///< 32-bit registers of one compute unit
-  int64_t tensorMemoryColumns;  ///< 0 where there is none
-  int64_t maxClusterSize;       ///< blocks; 1 where there are no clusters
+  int64_t waveSize = 1;         ///< threads that execute together
+  int64_t maxThreadsPerBlock = 1;
+  int64_t defaultWarps =
+      1; ///< warps of a block that a conversion takes unless told otherwise
+  int64_t sharedMemoryPerBlock =
+      0; ///< bytes that one block may have, opt-in included
+  int64_t staticSharedMemory =
+      0; ///< bytes that one block may have without opting in
+  int64_t sharedMemoryBanks = 0;
+  int64_t bankBytes = 0;
+  int64_t registersPerThread = 0; ///< 32-bit registers that one thread may have
+                                  ///< (accumulation registers included)
+  int64_t registersPerUnit = 0;   ///< 32-bit registers of one compute unit
+  int64_t tensorMemoryColumns = 0; ///< 0 where there is none
+  int64_t maxClusterSize = 1;      ///< blocks; 1 where there are no clusters
   /// Bytes that one thread can copy from global to shared memory without
   /// passing registers, ascending; empty where there is no such copy.
   llvm::ArrayRef<int64_t> asyncCopyBytes;
-  bool hasTMA;                  ///< bulk tensor copies with mbarriers
-  bool hasTDM;                  ///< tensor data mover
-  bool hasLdMatrix;             ///< ldmatrix
-  bool hasBufferLoads;          ///< buffer loads with a hardware bounds check
-  BarrierKind barrier;
+  bool hasTMA = false;         ///< bulk tensor copies with mbarriers
+  bool hasTDM = false;         ///< tensor data mover
+  bool hasLdMatrix = false;    ///< ldmatrix
+  bool hasBufferLoads = false; ///< buffer loads with a hardware bounds check
+  BarrierKind barrier = BarrierKind::None;
   llvm::ArrayRef<WaitKind> waits;
-  /// Best first.
+  /// Best first for each combination of element types.
   llvm::ArrayRef<MmaInstruction> mmas;
-  /// Newest PTX version that LLVM writes for the chip, as "90" for 9.0; empty elsewhere.
+  /// Newest PTX version that LLVM writes for the chip, as "90" for 9.0; empty
+  /// elsewhere.
   llvm::StringRef ptxVersion;
   /// LLVM target features, as in `+ptx90`.
   llvm::StringRef features;
 
   bool isGPU() const { return vendor != Vendor::CPU; }
+  /// The best instruction of the chip for these element types, or null.
+  const MmaInstruction *findMma(Element a, Element b,
+                                Element accumulator) const;
 };
 
 /// The target of this name, or null.

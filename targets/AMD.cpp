@@ -1,0 +1,269 @@
+//===- AMD.cpp - AMD chips ------------------------------------------------===//
+//
+// Sources:
+// - The instruction set guides of CDNA2 (gfx90a), CDNA3 (gfx942), CDNA4
+// (gfx950),
+//   RDNA3 (gfx1100, gfx1101), RDNA4 (gfx1200, gfx1201): local data share (size,
+//   banks), registers, matrix instructions and their operand layouts, wait
+//   counters.
+// - LLVM's "User Guide for AMDGPU Backend" and the processor definitions of
+// LLVM 22:
+//   wave size that code is made for, addressable LDS, and everything on
+//   gfx1250, which has no public instruction set guide.
+// - AMD's whitepapers: dense multiply-accumulates per cycle and compute unit.
+// - Direct copies to LDS: what amdgpu.gather_to_lds lowers to (gfx942: 1, 2, 4
+// bytes,
+//   gfx950: 12 and 16 too). Only 4 and 16 are listed: narrower ones are widened
+//   to a dword in LDS and 12 is padded to 16, so they do not copy contiguous
+//   bytes. gfx1250 has its own asynchronous loads to LDS.
+//
+//===----------------------------------------------------------------------===//
+
+#include "targets/Chips.h"
+#include "targets/Fragments.h"
+
+using namespace smalti::targets;
+
+static constexpr WaitKind vmcntWaits[] = {WaitKind::Vmcnt};
+static constexpr WaitKind splitWaits[] = {WaitKind::SplitCounters};
+static constexpr WaitKind gfx1250Waits[] = {
+    WaitKind::SplitCounters, WaitKind::AsyncCounter, WaitKind::TensorCounter};
+
+/// v_mfma_*: a wave of 64. A: row = lane % m, the lane's `chunk` columns start
+/// at chunk * (lane / m); B alike; C: column = lane % n, rows in fours that go
+/// round the 64 / n groups of lanes.
+static MmaInstruction mfma(int64_t m, int64_t k, Element element,
+                           Element accumulator, llvm::StringRef mnemonic,
+                           int64_t macsPerCycle) {
+  int64_t groups = 64 / m;
+  int64_t chunk = k / groups;
+  return makeMma(MmaKind::Mfma, {m, m, k}, element, element, accumulator,
+                 rowsAlongLanes(m, k, groups, chunk),
+                 columnsAlongLanes(k, m, groups, chunk),
+                 columnsAlongLanes(m, m, groups, /*chunk=*/4), mnemonic,
+                 macsPerCycle);
+}
+
+/// RDNA3's v_wmma_*, wave32: both half waves hold the same A and B; the rows of
+/// C alternate between them.
+static MmaInstruction rdna3Wmma(Element element, Element accumulator,
+                                llvm::StringRef mnemonic,
+                                int64_t macsPerCycle) {
+  return makeMma(
+      MmaKind::Wmma, {16, 16, 16}, element, element, accumulator,
+      rowsAlongLanes(16, 16, /*groups=*/1, /*chunk=*/16, /*replicas=*/2),
+      columnsAlongLanes(16, 16, /*groups=*/1, /*chunk=*/16, /*replicas=*/2),
+      columnsAlongLanes(16, 16, /*groups=*/2, /*chunk=*/1), mnemonic,
+      macsPerCycle);
+}
+
+/// v_wmma_* of gfx12, wave32: the half waves share K in chunks; the second has
+/// the lower half of C.
+static MmaInstruction gfx12Wmma(int64_t k, int64_t chunk, Element element,
+                                Element accumulator, llvm::StringRef mnemonic,
+                                int64_t macsPerCycle) {
+  return makeMma(MmaKind::Wmma, {16, 16, k}, element, element, accumulator,
+                 rowsAlongLanes(16, k, /*groups=*/2, chunk),
+                 columnsAlongLanes(k, 16, /*groups=*/2, chunk),
+                 columnsAlongLanes(16, 16, /*groups=*/2, /*chunk=*/8), mnemonic,
+                 macsPerCycle);
+}
+
+/// The scalar fallback, last in every list.
+static std::vector<MmaInstruction> withFma(std::vector<MmaInstruction> mmas,
+                                           int64_t waveSize,
+                                           int64_t macsPerCycle) {
+  for (Element element : {Element::F32, Element::F16, Element::BF16})
+    mmas.push_back(scalarFma(8, waveSize / 8, element, macsPerCycle));
+  return mmas;
+}
+
+static Target amd(llvm::StringRef name, llvm::StringRef architecture) {
+  Target target;
+  target.name = name;
+  target.vendor = Vendor::AMD;
+  target.architecture = architecture;
+  target.maxThreadsPerBlock = 1024;
+  target.sharedMemoryPerBlock = target.staticSharedMemory = 64 * 1024;
+  target.sharedMemoryBanks = 32;
+  target.bankBytes = 4;
+  target.hasBufferLoads = true;
+  return target;
+}
+
+/// CDNA: waves of 64; 256 vector and 256 accumulation registers a thread in one
+/// file of 512 KB a compute unit.
+static Target cdna(llvm::StringRef name, llvm::StringRef architecture) {
+  Target target = amd(name, architecture);
+  target.waveSize = 64;
+  target.defaultWarps = 4;
+  target.registersPerThread = 512;
+  target.registersPerUnit = 128 * 1024;
+  target.barrier = BarrierKind::SBarrier;
+  target.waits = vmcntWaits;
+  return target;
+}
+
+/// RDNA3 and RDNA4: waves of 32; 192 KB of registers in each of a compute
+/// unit's two SIMDs; 32 LDS banks serve a compute unit.
+static Target rdna(llvm::StringRef name, llvm::StringRef architecture) {
+  Target target = amd(name, architecture);
+  target.waveSize = 32;
+  target.defaultWarps = 8;
+  target.registersPerThread = 256;
+  target.registersPerUnit = 96 * 1024;
+  return target;
+}
+
+static void addGfx90a(ChipTable &table) {
+  table.add(cdna("gfx90a", "CDNA2"),
+            withFma({mfma(32, 8, Element::F16, Element::F32,
+                          "v_mfma_f32_32x32x8_f16", 512),
+                     mfma(16, 16, Element::F16, Element::F32,
+                          "v_mfma_f32_16x16x16_f16", 512),
+                     mfma(32, 8, Element::BF16, Element::F32,
+                          "v_mfma_f32_32x32x8_bf16_1k", 512),
+                     mfma(16, 16, Element::BF16, Element::F32,
+                          "v_mfma_f32_16x16x16_bf16_1k", 512),
+                     mfma(32, 2, Element::F32, Element::F32,
+                          "v_mfma_f32_32x32x2_f32", 128),
+                     mfma(16, 4, Element::F32, Element::F32,
+                          "v_mfma_f32_16x16x4_f32", 128),
+                     mfma(32, 8, Element::I8, Element::I32,
+                          "v_mfma_i32_32x32x8_i8", 512),
+                     mfma(16, 16, Element::I8, Element::I32,
+                          "v_mfma_i32_16x16x16_i8", 512)},
+                    64, 64));
+}
+
+// ROCm's "workload optimization" guide for MI300X: 16x16 usually wins over
+// 32x32, for large products too.
+static void addGfx942(ChipTable &table) {
+  static constexpr int64_t asyncCopyBytes[] = {4};
+  Target target = cdna("gfx942", "CDNA3");
+  target.asyncCopyBytes = asyncCopyBytes;
+  table.add(target, withFma({mfma(16, 16, Element::F16, Element::F32,
+                                  "v_mfma_f32_16x16x16_f16", 1024),
+                             mfma(32, 8, Element::F16, Element::F32,
+                                  "v_mfma_f32_32x32x8_f16", 1024),
+                             mfma(16, 16, Element::BF16, Element::F32,
+                                  "v_mfma_f32_16x16x16_bf16", 1024),
+                             mfma(32, 8, Element::BF16, Element::F32,
+                                  "v_mfma_f32_32x32x8_bf16", 1024),
+                             mfma(16, 4, Element::F32, Element::F32,
+                                  "v_mfma_f32_16x16x4_f32", 128),
+                             mfma(32, 2, Element::F32, Element::F32,
+                                  "v_mfma_f32_32x32x2_f32", 128),
+                             mfma(16, 32, Element::I8, Element::I32,
+                                  "v_mfma_i32_16x16x32_i8", 2048),
+                             mfma(32, 16, Element::I8, Element::I32,
+                                  "v_mfma_i32_32x32x16_i8", 2048)},
+                            64, 128));
+}
+
+static void addGfx950(ChipTable &table) {
+  static constexpr int64_t asyncCopyBytes[] = {4, 16};
+  Target target = cdna("gfx950", "CDNA4");
+  target.sharedMemoryPerBlock = target.staticSharedMemory = 160 * 1024;
+  target.sharedMemoryBanks = 64;
+  target.asyncCopyBytes = asyncCopyBytes;
+  table.add(target, withFma({mfma(16, 32, Element::F16, Element::F32,
+                                  "v_mfma_f32_16x16x32_f16", 2048),
+                             mfma(32, 16, Element::F16, Element::F32,
+                                  "v_mfma_f32_32x32x16_f16", 2048),
+                             mfma(16, 16, Element::F16, Element::F32,
+                                  "v_mfma_f32_16x16x16_f16", 1024),
+                             mfma(32, 8, Element::F16, Element::F32,
+                                  "v_mfma_f32_32x32x8_f16", 1024),
+                             mfma(16, 32, Element::BF16, Element::F32,
+                                  "v_mfma_f32_16x16x32_bf16", 2048),
+                             mfma(32, 16, Element::BF16, Element::F32,
+                                  "v_mfma_f32_32x32x16_bf16", 2048),
+                             mfma(16, 16, Element::BF16, Element::F32,
+                                  "v_mfma_f32_16x16x16_bf16", 1024),
+                             mfma(32, 8, Element::BF16, Element::F32,
+                                  "v_mfma_f32_32x32x8_bf16", 1024),
+                             mfma(16, 4, Element::F32, Element::F32,
+                                  "v_mfma_f32_16x16x4_f32", 128),
+                             mfma(32, 2, Element::F32, Element::F32,
+                                  "v_mfma_f32_32x32x2_f32", 128),
+                             mfma(16, 64, Element::I8, Element::I32,
+                                  "v_mfma_i32_16x16x64_i8", 4096),
+                             mfma(32, 32, Element::I8, Element::I32,
+                                  "v_mfma_i32_32x32x32_i8", 4096),
+                             mfma(16, 32, Element::E4M3, Element::F32,
+                                  "v_mfma_f32_16x16x32_fp8_fp8", 2048),
+                             mfma(32, 16, Element::E4M3, Element::F32,
+                                  "v_mfma_f32_32x32x16_fp8_fp8", 2048),
+                             mfma(16, 32, Element::E5M2, Element::F32,
+                                  "v_mfma_f32_16x16x32_bf8_bf8", 2048),
+                             mfma(32, 16, Element::E5M2, Element::F32,
+                                  "v_mfma_f32_32x32x16_bf8_bf8", 2048)},
+                            64, 128));
+}
+
+static void addRDNA3(ChipTable &table) {
+  for (const char *name : {"gfx1100", "gfx1101"}) {
+    Target target = rdna(name, "RDNA3");
+    target.barrier = BarrierKind::SBarrier;
+    target.waits = vmcntWaits;
+    table.add(target, withFma({rdna3Wmma(Element::F16, Element::F32,
+                                         "v_wmma_f32_16x16x16_f16", 256),
+                               rdna3Wmma(Element::BF16, Element::F32,
+                                         "v_wmma_f32_16x16x16_bf16", 256),
+                               rdna3Wmma(Element::I8, Element::I32,
+                                         "v_wmma_i32_16x16x16_iu8", 256)},
+                              32, 128));
+  }
+}
+
+static void addRDNA4(ChipTable &table) {
+  for (const char *name : {"gfx1200", "gfx1201"}) {
+    Target target = rdna(name, "RDNA4");
+    target.barrier = BarrierKind::SplitBarrier;
+    target.waits = splitWaits;
+    table.add(target, withFma({gfx12Wmma(16, 8, Element::F16, Element::F32,
+                                         "v_wmma_f32_16x16x16_f16", 512),
+                               gfx12Wmma(16, 8, Element::BF16, Element::F32,
+                                         "v_wmma_f32_16x16x16_bf16", 512),
+                               gfx12Wmma(16, 8, Element::I8, Element::I32,
+                                         "v_wmma_i32_16x16x16_iu8", 1024),
+                               gfx12Wmma(16, 8, Element::E4M3, Element::F32,
+                                         "v_wmma_f32_16x16x16_fp8_fp8", 1024),
+                               gfx12Wmma(16, 8, Element::E5M2, Element::F32,
+                                         "v_wmma_f32_16x16x16_bf8_bf8", 1024)},
+                              32, 128));
+  }
+}
+
+static void addGfx1250(ChipTable &table) {
+  static constexpr int64_t asyncCopyBytes[] = {1, 4, 8, 16};
+  Target target = amd("gfx1250", "GFX12.5");
+  target.waveSize = 32;
+  target.defaultWarps = 8;
+  target.sharedMemoryPerBlock = target.staticSharedMemory = 320 * 1024;
+  target.sharedMemoryBanks = 64;
+  target.registersPerThread = 1024;
+  target.registersPerUnit = 128 * 1024;
+  target.maxClusterSize = 16;
+  target.asyncCopyBytes = asyncCopyBytes;
+  target.hasTDM = true;
+  target.barrier = BarrierKind::SplitBarrier;
+  target.waits = gfx1250Waits;
+  table.add(target, withFma({gfx12Wmma(32, 8, Element::F16, Element::F32,
+                                       "v_wmma_f32_16x16x32_f16", 0),
+                             gfx12Wmma(32, 8, Element::BF16, Element::F32,
+                                       "v_wmma_f32_16x16x32_bf16", 0),
+                             gfx12Wmma(4, 2, Element::F32, Element::F32,
+                                       "v_wmma_f32_16x16x4_f32", 0)},
+                            32, 0));
+}
+
+void smalti::targets::addAMD(ChipTable &table) {
+  addGfx90a(table);
+  addGfx942(table);
+  addGfx950(table);
+  addRDNA3(table);
+  addRDNA4(table);
+  addGfx1250(table);
+}

@@ -1,0 +1,41 @@
+//===- Chips.h - How the vendors' files fill the chip table -----*- C++ -*-===//
+
+#ifndef SMALTI_TARGETS_CHIPS_H
+#define SMALTI_TARGETS_CHIPS_H
+
+#include "targets/Target.h"
+
+#include <deque>
+#include <utility>
+#include <vector>
+
+namespace smalti::targets {
+
+/// Owns the chips. A deque: entries do not move when more are added, and their
+/// `mmas` point into them.
+class ChipTable {
+public:
+  void add(Target target, std::vector<MmaInstruction> mmas) {
+    Entry &entry =
+        entries.emplace_back(Entry{std::move(target), std::move(mmas)});
+    entry.target.mmas = entry.mmas;
+    order.push_back(&entry.target);
+  }
+  llvm::ArrayRef<const Target *> targets() const { return order; }
+
+private:
+  struct Entry {
+    Target target;
+    std::vector<MmaInstruction> mmas;
+  };
+  std::deque<Entry> entries;
+  std::vector<const Target *> order;
+};
+
+void addCPU(ChipTable &table);
+void addNVIDIA(ChipTable &table);
+void addAMD(ChipTable &table);
+
+} // namespace smalti::targets
+
+#endif // SMALTI_TARGETS_CHIPS_H
