@@ -1,0 +1,60 @@
+//===- TargetOption.cpp - The target that a pass works for ----------------===//
+
+#include "passes/Support/TargetOption.h"
+
+#include "targets/Target.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Operation.h"
+
+using namespace mlir;
+using namespace smalti;
+
+llvm::StringRef smalti::getTargetAttrName() { return "smalti.target"; }
+
+static InFlightDiagnostic report(Operation *op, EmitError emitError) {
+  return emitError ? emitError() : op->emitError();
+}
+
+FailureOr<const targets::Target *>
+smalti::findTarget(Operation *op, llvm::StringRef option, EmitError emitError) {
+  llvm::StringRef name = option;
+  Operation *holder = op;
+  if (name.empty()) {
+    while (holder && !holder->hasAttr(getTargetAttrName()))
+      holder = holder->getParentOp();
+    if (!holder)
+      return static_cast<const targets::Target *>(nullptr);
+    Attribute attr = holder->getAttr(getTargetAttrName());
+    auto string = dyn_cast<StringAttr>(attr);
+    if (!string) {
+      report(op, emitError) << "attribute '" << getTargetAttrName()
+                            << "' must be a string, but is " << attr;
+      return failure();
+    }
+    name = string.getValue();
+  }
+  if (const targets::Target *target = targets::lookup(name))
+    return target;
+  InFlightDiagnostic diagnostic = report(op, emitError);
+  diagnostic << "unknown target '" << name
+             << "'; known targets: " << targets::knownNames();
+  if (option.empty() && holder != op)
+    diagnostic.attachNote(holder->getLoc())
+        << "named by the attribute '" << getTargetAttrName() << "' here";
+  return failure();
+}
+
+const targets::Target *smalti::getTarget(Operation *op, llvm::StringRef option,
+                                         EmitError emitError) {
+  FailureOr<const targets::Target *> target = findTarget(op, option, emitError);
+  if (failed(target))
+    return nullptr;
+  if (!*target)
+    report(op, emitError)
+        << "no target given: use the option 'target=NAME' or set the attribute "
+        << getTargetAttrName() << " = \"NAME\" on the module; known targets: "
+        << targets::knownNames();
+  return *target;
+}
