@@ -125,9 +125,11 @@ NB_MODULE(_smalti, m) {
                               "Collects the remarks that passes emit on a context, in the order of emission. A context "
                               "has one collector at a time; a new one takes its place.")
       .def(nb::init<nb::object, const std::string &>(), nb::arg("context"), nb::arg("filter") = ".*",
+           nb::sig("def __init__(self, context: smalti.ir.Context, filter: str = '.*') -> None"),
            "Starts to collect the remarks whose pass matches the regular expression `filter`.")
       .def("detach", &RemarkCollector::detach, "Stops collecting; what was collected stays readable.")
       .def_prop_ro("remarks", &RemarkCollector::get, "The remarks so far.")
-      .def("__enter__", [](nb::object self) { return self; })
+      .def(
+          "__enter__", [](nb::object self) { return self; }, nb::sig("def __enter__(self) -> RemarkCollector"))
       .def("__exit__", [](RemarkCollector &self, nb::args) { self.detach(); });
 }
