@@ -50,6 +50,3 @@ void smaltiLLVMVersion(MlirStringCallback callback, void *userData) {
   std::string version = llvm::formatv("{0}.{1}.{2}", major, minor, patch);
   callback(wrap(llvm::StringRef(version)), userData);
 }
-
-// Until the chip table brings its own.
-LLVM_ATTRIBUTE_WEAK std::string smalti::targets::toJSON() { return "[]"; }
