@@ -4,4 +4,10 @@
 
 #include "mlir/Pass/Pass.h"
 
-void smalti::registerPasses() {}
+namespace smalti {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+void smalti::registerPasses() { registerSmaltiPasses(); }
