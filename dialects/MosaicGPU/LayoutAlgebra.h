@@ -77,6 +77,8 @@ struct TiledLayout {
 
   /// The dimensions of the fully tiled shape; the layout must fit the shape.
   llvm::SmallVector<TiledDim> tile(llvm::ArrayRef<int64_t> shape) const;
+  /// Those of them that enumerate the registers of a thread, major to minor.
+  llvm::SmallVector<TiledDim> registerDims(llvm::ArrayRef<int64_t> shape) const;
   /// How many vectors of `vectorLength()` elements each thread holds.
   int64_t numRegisters(llvm::ArrayRef<int64_t> shape) const;
   /// The index in the vector of element `element` of register `reg` in a lane of a warp.
@@ -84,18 +86,39 @@ struct TiledLayout {
                                           int64_t element) const;
   /// Whether this (warp, lane) is the first of those that hold the same elements.
   bool isFirstReplica(int64_t warp, int64_t lane) const;
-  /// The same layout with the trivial parts written one way (dimensions of size
-  /// one removed from warp and lane lists, neighbouring replications merged).
+  /// The same layout with the trivial parts written one way: dimensions of size
+  /// one removed from warp and lane lists, neighbouring replications merged,
+  /// tiles removed that equal the end of the tile before them. Every element
+  /// stays where it is.
   TiledLayout canonical() const;
   /// JAX's text: `[[64, 8], [16, 8]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1`.
   std::string str() const;
 };
 
+/// JAX's strided layout: the elements in row-major order, cut into chunks of
+/// `vectorSize`, which are dealt to the threads of the block in turn.
+struct StridedLayout {
+  llvm::SmallVector<int64_t> shape;
+  int64_t vectorSize = 1;
+
+  /// Why the layout is not well formed, if it is not.
+  std::optional<std::string> validate() const;
+  /// Why it cannot be dealt to this many threads, if it cannot.
+  std::optional<std::string> validateForThreads(int64_t threads) const;
+  int64_t numElements() const;
+  /// How many chunks each thread holds.
+  int64_t numRegisters(int64_t threads) const;
+  /// The index in the vector of element `element` of register `reg` of a thread.
+  llvm::SmallVector<int64_t> elementIndex(int64_t threads, int64_t thread, int64_t reg, int64_t element) const;
+};
+
 /// The layout of a block-level operand of a matrix instruction: `warps[d]` warps
 /// along dimension d (the product with `replicatedWarps` is the warp count), each
-/// with instruction tiles laid out as `fragment` (a layout of one warp).
-/// `warpOrder` lists what the warp index is made of, major to minor:
-/// 0 = rows, 1 = columns, 2 = replicated.
+/// with instruction tiles laid out as `fragment` (a layout of one warp). Warps
+/// take instruction tiles in turn: the base tile is one instruction tile of every
+/// warp, and larger vectors repeat it in registers. `warpOrder` lists what the
+/// warp index is made of, major to minor: 0 = rows, 1 = columns, 2 = replicated.
+/// The result is canonical.
 TiledLayout blockLayout(const TiledLayout &fragment, llvm::ArrayRef<int64_t> fragmentShape,
                         llvm::ArrayRef<int64_t> warps, int64_t replicatedWarps, llvm::ArrayRef<int> warpOrder);
 
