@@ -2,20 +2,17 @@
 //
 // Sources:
 // - The instruction set guides of CDNA2 (gfx90a), CDNA3 (gfx942), CDNA4
-// (gfx950),
-//   RDNA3 (gfx1100, gfx1101), RDNA4 (gfx1200, gfx1201): local data share (size,
-//   banks), registers, matrix instructions and their operand layouts, wait
-//   counters.
-// - LLVM's "User Guide for AMDGPU Backend" and the processor definitions of
-// LLVM 22:
+//   (gfx950), RDNA3 (gfx1100, gfx1101) and RDNA4 (gfx1200, gfx1201): local data
+//   share (size, banks), registers, matrix instructions and the layouts of
+//   their operands, wait counters.
+// - LLVM's "User Guide for AMDGPU Backend" and its processor definitions: the
 //   wave size that code is made for, addressable LDS, and everything on
 //   gfx1250, which has no public instruction set guide.
 // - AMD's whitepapers: dense multiply-accumulates per cycle and compute unit.
-// - Direct copies to LDS: what amdgpu.gather_to_lds lowers to (gfx942: 1, 2, 4
-// bytes,
-//   gfx950: 12 and 16 too). Only 4 and 16 are listed: narrower ones are widened
-//   to a dword in LDS and 12 is padded to 16, so they do not copy contiguous
-//   bytes. gfx1250 has its own asynchronous loads to LDS.
+// - Direct copies to LDS: what amdgpu.gather_to_lds lowers to (1, 2, 4 bytes;
+//   on gfx950 also 12 and 16). Only 4 and 16 are listed: narrower ones are
+//   widened to a dword in LDS and 12 is padded to 16, so they do not copy
+//   contiguous bytes. gfx1250 has its own asynchronous loads to LDS.
 //
 //===----------------------------------------------------------------------===//
 
@@ -116,24 +113,26 @@ static Target rdna(llvm::StringRef name, llvm::StringRef architecture) {
 }
 
 static void addGfx90a(ChipTable &table) {
-  table.add(cdna("gfx90a", "CDNA2"),
-            withFma({mfma(32, 8, Element::F16, Element::F32,
-                          "v_mfma_f32_32x32x8_f16", 512),
-                     mfma(16, 16, Element::F16, Element::F32,
-                          "v_mfma_f32_16x16x16_f16", 512),
-                     mfma(32, 8, Element::BF16, Element::F32,
-                          "v_mfma_f32_32x32x8_bf16_1k", 512),
-                     mfma(16, 16, Element::BF16, Element::F32,
-                          "v_mfma_f32_16x16x16_bf16_1k", 512),
-                     mfma(32, 2, Element::F32, Element::F32,
-                          "v_mfma_f32_32x32x2_f32", 128),
-                     mfma(16, 4, Element::F32, Element::F32,
-                          "v_mfma_f32_16x16x4_f32", 128),
-                     mfma(32, 8, Element::I8, Element::I32,
-                          "v_mfma_i32_32x32x8_i8", 512),
-                     mfma(16, 16, Element::I8, Element::I32,
-                          "v_mfma_i32_16x16x16_i8", 512)},
-                    64, 64));
+  static constexpr int64_t asyncCopyBytes[] = {4};
+  Target target = cdna("gfx90a", "CDNA2");
+  target.asyncCopyBytes = asyncCopyBytes;
+  table.add(target, withFma({mfma(32, 8, Element::F16, Element::F32,
+                                  "v_mfma_f32_32x32x8f16", 512),
+                             mfma(16, 16, Element::F16, Element::F32,
+                                  "v_mfma_f32_16x16x16f16", 512),
+                             mfma(32, 8, Element::BF16, Element::F32,
+                                  "v_mfma_f32_32x32x8bf16_1k", 512),
+                             mfma(16, 16, Element::BF16, Element::F32,
+                                  "v_mfma_f32_16x16x16bf16_1k", 512),
+                             mfma(32, 2, Element::F32, Element::F32,
+                                  "v_mfma_f32_32x32x2f32", 128),
+                             mfma(16, 4, Element::F32, Element::F32,
+                                  "v_mfma_f32_16x16x4f32", 128),
+                             mfma(32, 8, Element::I8, Element::I32,
+                                  "v_mfma_i32_32x32x8i8", 512),
+                             mfma(16, 16, Element::I8, Element::I32,
+                                  "v_mfma_i32_16x16x16i8", 512)},
+                            64, 64));
 }
 
 // ROCm's "workload optimization" guide for MI300X: 16x16 usually wins over

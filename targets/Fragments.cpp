@@ -13,10 +13,6 @@ static llvm::SmallVector<int64_t, 4> inOrder(int64_t registers) {
   return llvm::to_vector<4>(llvm::seq<int64_t>(0, registers));
 }
 
-bool Fragment::isInOrder() const {
-  return llvm::equal(order, llvm::seq<int64_t>(0, numRegisters()));
-}
-
 Fragment targets::mmaSyncA(int64_t k, int64_t packed) {
   Fragment fragment;
   // Tiled: row half, column part | row in half, thread, element.

@@ -1,8 +1,8 @@
 //===- Fragments.h - Operand layouts of matrix instructions -----*- C++ -*-===//
 //
 // The families of fragment layouts that the vendors' matrix instructions use.
-// Each function states in closed form which element a lane holds; a layout with
-// one register per thread and vector element `e` is read off directly.
+// Each function states in closed form which element of the operand is element
+// `e` of register `i` of a lane.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +13,16 @@
 
 namespace smalti::targets {
 
+/// One operand of a matrix instruction; see MmaInstruction for the order.
+struct Fragment {
+  layout::TiledLayout layout;
+  llvm::SmallVector<int64_t, 4> order;
+};
+
 /// mma.sync, A of m16 x k with `packed` elements in a 32-bit register (PTX ISA,
 /// "Matrix Fragments for mma.m16n8k*"). With group = lane / 4, thread = lane %
-/// 4: operand register i, element e is row group + 8 * (i % 2) and column 4 *
-/// packed * (i / 2) + packed * thread + e.
+/// 4: operand register i, element e is row group + 8 * (i % 2) and
+/// column 4 * packed * (i / 2) + packed * thread + e.
 Fragment mmaSyncA(int64_t k, int64_t packed);
 /// mma.sync, B of k x n8: operand register i, element e is
 /// row 4 * packed * i + packed * thread + e and column group.
@@ -29,8 +35,8 @@ Fragment mmaSyncC();
 /// wave are `groups` groups of `rows` lanes; each group has the `chunk`
 /// consecutive columns that follow those of the group before it:
 /// row = lane % rows, column = chunk * (groups * i + lane / rows) + e.
-/// With `replicas` the whole wave is repeated so often (RDNA3's two half
-/// waves).
+/// With `replicas` that is repeated so often along the wave (by RDNA3's two
+/// half waves).
 Fragment rowsAlongLanes(int64_t rows, int64_t columns, int64_t groups,
                         int64_t chunk, int64_t replicas = 1);
 /// The same for a matrix with the columns along the lanes (B, C and D):

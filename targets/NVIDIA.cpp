@@ -5,9 +5,8 @@
 //   specifications: warp size, threads per block, registers, shared memory per
 //   block (what the opt-in limit allows, 1 KB less than a multiprocessor has),
 //   48 KB without opting in, 32 banks of 4 bytes, clusters of up to 8 blocks.
-// - PTX ISA 9.0: "cp.async" (4, 8, 16 bytes), "Matrix Fragments for mma.*" and
-// the
-//   target notes of each instruction, "Tensor Memory" (512 columns).
+// - PTX ISA 9.0: "cp.async" (4, 8, 16 bytes), "Matrix Fragments for mma.*"
+//   and the target notes of each instruction, "Tensor Memory" (512 columns).
 // - The whitepapers of the architectures: dense multiply-accumulates per cycle
 //   and multiprocessor. Zero where they give no figure for mma.sync: since
 //   Hopper it does not reach what the newer instructions are quoted with.

@@ -38,14 +38,6 @@ std::string targets::knownNames() {
       ", ");
 }
 
-const MmaInstruction *Target::findMma(Element a, Element b,
-                                      Element accumulator) const {
-  for (const MmaInstruction &mma : mmas)
-    if (mma.a == a && mma.b == b && mma.accumulator == accumulator)
-      return &mma;
-  return nullptr;
-}
-
 llvm::StringRef targets::toString(Vendor vendor) {
   switch (vendor) {
   case Vendor::CPU:

@@ -26,46 +26,41 @@ enum class Element { F16, BF16, F32, TF32, F64, E4M3, E5M2, I8, I4, I32 };
 
 /// How an instruction is reached from MLIR.
 enum class MmaKind {
-  MmaSync, ///< nvgpu.mma.sync
-  Mfma,    ///< amdgpu.mfma
-  Wmma,    ///< amdgpu.wmma
-  Fma, ///< no matrix instruction: scalar fused multiply-adds on the same kind
-       ///< of fragments
-};
-
-/// Where one operand of a warp-wide matrix instruction lives. `layout` is a
-/// layout of one warp whose first tile is the operand's whole shape.
-///
-/// A thread's part of the operand is a list of registers, each a vector of
-/// `layout.vectorLength()` elements. The layout numbers them row-major over its
-/// register dimensions; the instruction may want them in another order:
-/// element `e` of the instruction's `i`-th register is element `e` of the
-/// layout's register `order[i]`. So operand element `i * vectorLength + e` is
-/// what nvgpu.mma.sync, amdgpu.mfma and amdgpu.wmma take at that place of their
-/// vector operand (nvgpu.mma.sync as vector<registers x vectorLength>).
-struct Fragment {
-  layout::TiledLayout layout;
-  llvm::SmallVector<int64_t, 4> order;
-
-  /// Registers (vectors) that each thread holds.
-  int64_t numRegisters() const { return order.size(); }
-  /// Whether the instruction's order is the layout's own.
-  bool isInOrder() const;
+  /// nvgpu.mma.sync for f16 and tf32; nvvm.mma.sync for bf16, which the former
+  /// does not lower, and i8, which it makes saturate; the LLVM intrinsic
+  /// llvm.nvvm.mma.* for the 8-bit floats
+  MmaSync,
+  /// amdgpu.mfma
+  Mfma,
+  /// amdgpu.wmma
+  Wmma,
+  /// No matrix instruction: scalar fused multiply-adds on the same kind of
+  /// fragments
+  Fma,
 };
 
 /// A warp-wide matrix instruction D[MxN] = A[MxK] * B[KxN] + C[MxN].
+///
+/// Each operand has a layout of one warp, whose first tile is the operand's
+/// whole shape, and an order. A thread's part of an operand is a list of
+/// registers, each a vector of `vectorLength()` elements. The layout numbers
+/// them row-major over its register dimensions; the instruction may want them
+/// in another order: its operand register `i` is the layout's register
+/// `order[i]`. Element `e` of it is element `i * vectorLength() + e` of the
+/// operand that amdgpu.mfma and amdgpu.wmma take, and element [i, e] of that of
+/// nvgpu.mma.sync.
 struct MmaInstruction {
   MmaKind kind;
   int64_t m, n, k;
   Element a, b, accumulator;
   /// Where the elements of A (MxK), B (KxN) and C, D (MxN) live in one warp.
   layout::TiledLayout aLayout, bLayout, cLayout;
-  /// Operand register `i` is the layout's register `order[i]`; see Fragment.
+  /// The layout's register that each operand register is; a permutation.
   llvm::SmallVector<int64_t, 4> aOrder, bOrder, cOrder;
   /// The instruction in the chip's assembly, as in `v_mfma_f32_16x16x16_f16`.
   std::string mnemonic;
-  /// Multiply-accumulates per cycle and compute unit, for choosing; 0 = not
-  /// known.
+  /// Multiply-accumulates per cycle and compute unit, for choosing between
+  /// instructions; 0 = not known.
   int64_t macsPerCycle = 0;
 
   llvm::SmallVector<int64_t, 2> aShape() const { return {m, k}; }
@@ -75,12 +70,14 @@ struct MmaInstruction {
 
 /// How the threads of a block wait for one another and for memory.
 enum class BarrierKind {
-  None,         ///< a block is one thread
-  BarSync,      ///< one barrier instruction orders shared memory (NVIDIA)
-  SBarrier,     ///< s_barrier with counters waited for before it (gfx9, gfx10,
-                ///< gfx11)
-  SplitBarrier, ///< s_barrier_signal / s_barrier_wait with split counters
-                ///< (gfx12)
+  /// A block is one thread.
+  None,
+  /// One barrier instruction orders shared memory (NVIDIA).
+  BarSync,
+  /// s_barrier with counters waited for before it (gfx9, gfx11).
+  SBarrier,
+  /// s_barrier_signal / s_barrier_wait with split counters (gfx12).
+  SplitBarrier,
 };
 
 /// The memory counters that a program can wait on.
@@ -93,32 +90,43 @@ enum class WaitKind {
   TensorCounter, ///< s_wait_tensorcnt
 };
 
+/// One chip. The defaults are those of a chip whose blocks are one thread.
 struct Target {
-  llvm::StringRef name; ///< "sm_90a", "gfx942", "cpu"
+  /// "sm_90a", "gfx942", "cpu"
+  llvm::StringRef name;
   Vendor vendor = Vendor::CPU;
-  llvm::StringRef architecture; ///< "Hopper", "CDNA3"
-  int64_t waveSize = 1;         ///< threads that execute together
+  /// "Hopper", "CDNA3"
+  llvm::StringRef architecture;
+  /// Threads that execute together.
+  int64_t waveSize = 1;
   int64_t maxThreadsPerBlock = 1;
-  int64_t defaultWarps =
-      1; ///< warps of a block that a conversion takes unless told otherwise
-  int64_t sharedMemoryPerBlock =
-      0; ///< bytes that one block may have, opt-in included
-  int64_t staticSharedMemory =
-      0; ///< bytes that one block may have without opting in
+  /// Warps of a block that a conversion takes unless told otherwise.
+  int64_t defaultWarps = 1;
+  /// Bytes that one block may have, opt-in included.
+  int64_t sharedMemoryPerBlock = 0;
+  /// Bytes that one block may have without opting in.
+  int64_t staticSharedMemory = 0;
   int64_t sharedMemoryBanks = 0;
   int64_t bankBytes = 0;
-  int64_t registersPerThread = 0; ///< 32-bit registers that one thread may have
-                                  ///< (accumulation registers included)
-  int64_t registersPerUnit = 0;   ///< 32-bit registers of one compute unit
-  int64_t tensorMemoryColumns = 0; ///< 0 where there is none
-  int64_t maxClusterSize = 1;      ///< blocks; 1 where there are no clusters
+  /// 32-bit registers that one thread may have, accumulation registers
+  /// included.
+  int64_t registersPerThread = 0;
+  /// 32-bit registers of one compute unit.
+  int64_t registersPerUnit = 0;
+  /// 0 where there is no tensor memory.
+  int64_t tensorMemoryColumns = 0;
+  /// Blocks; 1 where there are no clusters.
+  int64_t maxClusterSize = 1;
   /// Bytes that one thread can copy from global to shared memory without
   /// passing registers, ascending; empty where there is no such copy.
   llvm::ArrayRef<int64_t> asyncCopyBytes;
-  bool hasTMA = false;         ///< bulk tensor copies with mbarriers
-  bool hasTDM = false;         ///< tensor data mover
-  bool hasLdMatrix = false;    ///< ldmatrix
-  bool hasBufferLoads = false; ///< buffer loads with a hardware bounds check
+  /// Bulk tensor copies with mbarriers.
+  bool hasTMA = false;
+  /// AMD's tensor data mover.
+  bool hasTDM = false;
+  bool hasLdMatrix = false;
+  /// Buffer loads with a hardware bounds check.
+  bool hasBufferLoads = false;
   BarrierKind barrier = BarrierKind::None;
   llvm::ArrayRef<WaitKind> waits;
   /// Best first for each combination of element types.
@@ -130,9 +138,6 @@ struct Target {
   llvm::StringRef features;
 
   bool isGPU() const { return vendor != Vendor::CPU; }
-  /// The best instruction of the chip for these element types, or null.
-  const MmaInstruction *findMma(Element a, Element b,
-                                Element accumulator) const;
 };
 
 /// The target of this name, or null.
