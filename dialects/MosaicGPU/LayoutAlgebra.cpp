@@ -14,7 +14,8 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 
-/// Sizes above this are refused: no block has that many elements, and below it no product of two sizes overflows.
+/// Sizes above this are refused: no block has that many elements, and below it
+/// no product of two sizes overflows.
 static constexpr int64_t maxElements = std::numeric_limits<int32_t>::max();
 
 /// The product of positive factors, or nothing when it exceeds `maxElements`.
@@ -50,8 +51,9 @@ static void applyTile(SmallVectorImpl<TiledDim> &dims, ArrayRef<int64_t> tile) {
   dims.append(inner);
 }
 
-/// How many dimensions a tile itself has once it is fully tiled. They are the last of the tiled shape, whatever the
-/// vector, and the only ones that warps, lanes and the vector can be.
+/// How many dimensions a tile itself has once it is fully tiled. They are the
+/// last of the tiled shape, whatever the vector, and the only ones that warps,
+/// lanes and the vector can be.
 static int64_t tiledTileRank(const Tiling &tiling) {
   int64_t rank = 0;
   for (ArrayRef<int64_t> tile : tiling)
@@ -71,11 +73,13 @@ static SmallVector<TiledDim> tiledTile(const Tiling &tiling) {
   return dims;
 }
 
-static int64_t partitionSize(const PartitionDim &part, ArrayRef<TiledDim> dims) {
+static int64_t partitionSize(const PartitionDim &part,
+                             ArrayRef<TiledDim> dims) {
   return part.isReplicated() ? part.times : dims[dims.size() + part.dim].size;
 }
 
-static int64_t partitionProduct(ArrayRef<PartitionDim> parts, const Tiling &tiling) {
+static int64_t partitionProduct(ArrayRef<PartitionDim> parts,
+                                const Tiling &tiling) {
   SmallVector<TiledDim> dims = tiledTile(tiling);
   int64_t product = 1;
   for (const PartitionDim &part : parts)
@@ -97,13 +101,18 @@ std::optional<std::string> TiledLayout::validate() const {
     if (llvm::any_of(tile, [](int64_t size) { return size <= 0; }))
       return "tile sizes must be positive, got " + listText(tile);
     if (!boundedProduct(tile))
-      return "tile " + listText(tile) + " has more than " + std::to_string(maxElements) + " elements";
+      return "tile " + listText(tile) + " has more than " +
+             std::to_string(maxElements) + " elements";
     if (!previous.empty()) {
       if (tile.size() > previous.size())
-        return "tile " + listText(tile) + " has more dimensions than the tile " + listText(previous) + " before it";
-      for (auto [outer, inner] : llvm::zip_equal(previous.take_back(tile.size()), tile))
+        return "tile " + listText(tile) +
+               " has more dimensions than the tile " + listText(previous) +
+               " before it";
+      for (auto [outer, inner] :
+           llvm::zip_equal(previous.take_back(tile.size()), tile))
         if (outer % inner != 0)
-          return "tile " + listText(tile) + " does not divide the tile " + listText(previous) + " before it";
+          return "tile " + listText(tile) + " does not divide the tile " +
+                 listText(previous) + " before it";
     }
     previous = tile;
   }
@@ -111,9 +120,11 @@ std::optional<std::string> TiledLayout::validate() const {
   SmallVector<TiledDim> dims = tiledTile(tiling);
   int64_t rank = dims.size();
   SmallVector<bool> used(rank, false);
-  auto checkDim = [&](int64_t dim, llvm::StringRef list) -> std::optional<std::string> {
+  auto checkDim = [&](int64_t dim,
+                      llvm::StringRef list) -> std::optional<std::string> {
     if (dim >= 0 || dim < -rank)
-      return (list + " has dimension " + llvm::Twine(dim) + ", but the dimensions of the tiled tile are -" +
+      return (list + " has dimension " + llvm::Twine(dim) +
+              ", but the dimensions of the tiled tile are -" +
               llvm::Twine(rank) + " to -1")
           .str();
     if (used[rank + dim])
@@ -121,19 +132,23 @@ std::optional<std::string> TiledLayout::validate() const {
     used[rank + dim] = true;
     return std::nullopt;
   };
-  auto checkParts = [&](ArrayRef<PartitionDim> parts, llvm::StringRef list) -> std::optional<std::string> {
+  auto checkParts = [&](ArrayRef<PartitionDim> parts,
+                        llvm::StringRef list) -> std::optional<std::string> {
     SmallVector<int64_t> sizes;
     for (const PartitionDim &part : parts) {
       if (part.isReplicated()) {
         if (part.times <= 0)
-          return (list + " has a replication of " + llvm::Twine(part.times) + " times; it must be positive").str();
+          return (list + " has a replication of " + llvm::Twine(part.times) +
+                  " times; it must be positive")
+              .str();
       } else if (auto error = checkDim(part.dim, list)) {
         return error;
       }
       sizes.push_back(partitionSize(part, dims));
     }
     if (!boundedProduct(sizes))
-      return (list + " multiply to more than " + llvm::Twine(maxElements)).str();
+      return (list + " multiply to more than " + llvm::Twine(maxElements))
+          .str();
     return std::nullopt;
   };
   if (auto error = checkParts(warpDims, "warp_dims"))
@@ -143,19 +158,23 @@ std::optional<std::string> TiledLayout::validate() const {
   return checkDim(vectorDim, "vector_dim");
 }
 
-std::optional<std::string> TiledLayout::validateFor(ArrayRef<int64_t> shape) const {
+std::optional<std::string>
+TiledLayout::validateFor(ArrayRef<int64_t> shape) const {
   if (auto error = validate())
     return error;
   ArrayRef<int64_t> base = tiling.front();
   if (shape.size() < base.size())
-    return "a vector of rank " + std::to_string(shape.size()) + " cannot be tiled by " + listText(base);
+    return "a vector of rank " + std::to_string(shape.size()) +
+           " cannot be tiled by " + listText(base);
   if (llvm::any_of(shape, [](int64_t size) { return size <= 0; }))
     return "sizes must be positive, got " + listText(shape);
   if (!boundedProduct(shape))
-    return "shape " + listText(shape) + " has more than " + std::to_string(maxElements) + " elements";
+    return "shape " + listText(shape) + " has more than " +
+           std::to_string(maxElements) + " elements";
   for (auto [size, tile] : llvm::zip_equal(shape.take_back(base.size()), base))
     if (size % tile != 0)
-      return "shape " + listText(shape) + " is not a multiple of the tile " + listText(base);
+      return "shape " + listText(shape) + " is not a multiple of the tile " +
+             listText(base);
   return std::nullopt;
 }
 
@@ -163,9 +182,13 @@ std::optional<std::string> TiledLayout::validateFor(ArrayRef<int64_t> shape) con
 // Queries
 //===----------------------------------------------------------------------===//
 
-int64_t TiledLayout::numWarps() const { return partitionProduct(warpDims, tiling); }
+int64_t TiledLayout::numWarps() const {
+  return partitionProduct(warpDims, tiling);
+}
 
-int64_t TiledLayout::numLanes() const { return partitionProduct(laneDims, tiling); }
+int64_t TiledLayout::numLanes() const {
+  return partitionProduct(laneDims, tiling);
+}
 
 int64_t TiledLayout::vectorLength() const {
   SmallVector<TiledDim> dims = tiledTile(tiling);
@@ -203,7 +226,9 @@ int64_t TiledLayout::numRegisters(ArrayRef<int64_t> shape) const {
   return count;
 }
 
-SmallVector<int64_t> TiledLayout::elementIndex(ArrayRef<int64_t> shape, int64_t warp, int64_t lane, int64_t reg,
+SmallVector<int64_t> TiledLayout::elementIndex(ArrayRef<int64_t> shape,
+                                               int64_t warp, int64_t lane,
+                                               int64_t reg,
                                                int64_t element) const {
   SmallVector<TiledDim> dims = tile(shape);
   SmallVector<int64_t> index(shape.size(), 0);
@@ -247,7 +272,8 @@ TiledLayout TiledLayout::canonical() const {
   TiledLayout result;
   result.vectorDim = vectorDim;
   SmallVector<TiledDim> dims = tiledTile(tiling);
-  auto canonicalParts = [&](ArrayRef<PartitionDim> parts, SmallVectorImpl<PartitionDim> &kept) {
+  auto canonicalParts = [&](ArrayRef<PartitionDim> parts,
+                            SmallVectorImpl<PartitionDim> &kept) {
     for (const PartitionDim &part : parts) {
       if (partitionSize(part, dims) == 1)
         continue;
@@ -260,15 +286,18 @@ TiledLayout TiledLayout::canonical() const {
   canonicalParts(warpDims, result.warpDims);
   canonicalParts(laneDims, result.laneDims);
 
-  // A tile equal to the end of the tile before it only adds dimensions of size one.
+  // A tile equal to the end of the tile before it only adds dimensions of size
+  // one.
   int64_t rankAfter = 0;
   for (size_t i = tiling.size(); i-- > 0;) {
     ArrayRef<int64_t> tile = tiling[i];
     int64_t size = tile.size();
     rankAfter += size;
     int64_t lowest = -(rankAfter + size);
-    bool holdsVector = result.vectorDim >= lowest && result.vectorDim < -rankAfter;
-    if (i == 0 || holdsVector || ArrayRef<int64_t>(tiling[i - 1]).take_back(size) != tile) {
+    bool holdsVector =
+        result.vectorDim >= lowest && result.vectorDim < -rankAfter;
+    if (i == 0 || holdsVector ||
+        ArrayRef<int64_t>(tiling[i - 1]).take_back(size) != tile) {
       result.tiling.insert(result.tiling.begin(), tiling[i]);
       continue;
     }
@@ -278,7 +307,8 @@ TiledLayout TiledLayout::canonical() const {
         dim += size;
     };
     shift(result.vectorDim);
-    for (SmallVectorImpl<PartitionDim> *parts : {&result.warpDims, &result.laneDims})
+    for (SmallVectorImpl<PartitionDim> *parts :
+         {&result.warpDims, &result.laneDims})
       for (PartitionDim &part : *parts)
         shift(part.dim);
   }
@@ -289,7 +319,8 @@ std::string TiledLayout::str() const {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "[";
-  llvm::interleaveComma(tiling, os, [&](ArrayRef<int64_t> tile) { os << listText(tile); });
+  llvm::interleaveComma(tiling, os,
+                        [&](ArrayRef<int64_t> tile) { os << listText(tile); });
   os << "]";
   auto printParts = [&](llvm::StringRef name, ArrayRef<PartitionDim> parts) {
     os << ", " << name << " = [";
@@ -316,22 +347,27 @@ std::optional<std::string> StridedLayout::validate() const {
     return "sizes must be positive, got " + listText(shape);
   std::optional<int64_t> elements = boundedProduct(shape);
   if (!elements)
-    return "shape " + listText(shape) + " has more than " + std::to_string(maxElements) + " elements";
+    return "shape " + listText(shape) + " has more than " +
+           std::to_string(maxElements) + " elements";
   if (vectorSize <= 0)
-    return "the vector size must be positive, got " + std::to_string(vectorSize);
+    return "the vector size must be positive, got " +
+           std::to_string(vectorSize);
   if (*elements % vectorSize != 0)
-    return "the vector size " + std::to_string(vectorSize) + " does not divide the " + std::to_string(*elements) +
+    return "the vector size " + std::to_string(vectorSize) +
+           " does not divide the " + std::to_string(*elements) +
            " elements of shape " + listText(shape);
   return std::nullopt;
 }
 
-std::optional<std::string> StridedLayout::validateForThreads(int64_t threads) const {
+std::optional<std::string>
+StridedLayout::validateForThreads(int64_t threads) const {
   if (auto error = validate())
     return error;
   int64_t chunks = numElements() / vectorSize;
   if (threads <= 0 || chunks % threads != 0)
-    return std::to_string(chunks) + " chunks of " + std::to_string(vectorSize) + " elements cannot be dealt evenly to " +
-           std::to_string(threads) + " threads";
+    return std::to_string(chunks) + " chunks of " + std::to_string(vectorSize) +
+           " elements cannot be dealt evenly to " + std::to_string(threads) +
+           " threads";
   return std::nullopt;
 }
 
@@ -342,9 +378,13 @@ int64_t StridedLayout::numElements() const {
   return product;
 }
 
-int64_t StridedLayout::numRegisters(int64_t threads) const { return numElements() / vectorSize / threads; }
+int64_t StridedLayout::numRegisters(int64_t threads) const {
+  return numElements() / vectorSize / threads;
+}
 
-SmallVector<int64_t> StridedLayout::elementIndex(int64_t threads, int64_t thread, int64_t reg, int64_t element) const {
+SmallVector<int64_t> StridedLayout::elementIndex(int64_t threads,
+                                                 int64_t thread, int64_t reg,
+                                                 int64_t element) const {
   int64_t flat = (reg * threads + thread) * vectorSize + element;
   SmallVector<int64_t> index(shape.size(), 0);
   for (size_t dim = shape.size(); dim-- > 0;) {
@@ -358,15 +398,19 @@ SmallVector<int64_t> StridedLayout::elementIndex(int64_t threads, int64_t thread
 // Block layouts
 //===----------------------------------------------------------------------===//
 
-TiledLayout smalti::layout::blockLayout(const TiledLayout &fragment, ArrayRef<int64_t> fragmentShape,
-                                        ArrayRef<int64_t> warps, int64_t replicatedWarps, ArrayRef<int> warpOrder) {
+TiledLayout smalti::layout::blockLayout(const TiledLayout &fragment,
+                                        ArrayRef<int64_t> fragmentShape,
+                                        ArrayRef<int64_t> warps,
+                                        int64_t replicatedWarps,
+                                        ArrayRef<int> warpOrder) {
   TiledLayout result;
   SmallVector<int64_t> base;
   for (auto [count, size] : llvm::zip_equal(warps, fragmentShape))
     base.push_back(count * size);
   result.tiling.push_back(std::move(base));
   result.tiling.emplace_back(fragmentShape);
-  // A fragment that starts with its own shape names the tile that is there already.
+  // A fragment that starts with its own shape names the tile that is there
+  // already.
   ArrayRef<SmallVector<int64_t>> fragmentTiles = fragment.tiling;
   if (ArrayRef<int64_t>(fragmentTiles.front()) == fragmentShape)
     fragmentTiles = fragmentTiles.drop_front();

@@ -31,7 +31,8 @@ namespace smalti::layout {
 /// A part of the warp or lane index: the index along one tiled dimension, or a
 /// factor that changes nothing (every value of it holds the same elements).
 struct PartitionDim {
-  /// Counted from the end of the tiled shape (-1 is the last); 0 when replicated.
+  /// Counted from the end of the tiled shape (-1 is the last); 0 when
+  /// replicated.
   int64_t dim = 0;
   /// How often the elements are repeated; only for a replicated factor.
   int64_t times = 1;
@@ -39,7 +40,9 @@ struct PartitionDim {
   static PartitionDim of(int64_t dim) { return {dim, 1}; }
   static PartitionDim replicated(int64_t times) { return {0, times}; }
   bool isReplicated() const { return dim == 0; }
-  bool operator==(const PartitionDim &other) const { return dim == other.dim && times == other.times; }
+  bool operator==(const PartitionDim &other) const {
+    return dim == other.dim && times == other.times;
+  }
 };
 
 /// One dimension of a tiled shape: it steps through `logicalDim` of the vector
@@ -60,8 +63,8 @@ struct TiledLayout {
   int64_t vectorDim = -1;
 
   bool operator==(const TiledLayout &other) const {
-    return tiling == other.tiling && warpDims == other.warpDims && laneDims == other.laneDims &&
-           vectorDim == other.vectorDim;
+    return tiling == other.tiling && warpDims == other.warpDims &&
+           laneDims == other.laneDims && vectorDim == other.vectorDim;
   }
   bool operator!=(const TiledLayout &other) const { return !(*this == other); }
 
@@ -81,17 +84,21 @@ struct TiledLayout {
   llvm::SmallVector<TiledDim> registerDims(llvm::ArrayRef<int64_t> shape) const;
   /// How many vectors of `vectorLength()` elements each thread holds.
   int64_t numRegisters(llvm::ArrayRef<int64_t> shape) const;
-  /// The index in the vector of element `element` of register `reg` in a lane of a warp.
-  llvm::SmallVector<int64_t> elementIndex(llvm::ArrayRef<int64_t> shape, int64_t warp, int64_t lane, int64_t reg,
-                                          int64_t element) const;
-  /// Whether this (warp, lane) is the first of those that hold the same elements.
+  /// The index in the vector of element `element` of register `reg` in a lane
+  /// of a warp.
+  llvm::SmallVector<int64_t> elementIndex(llvm::ArrayRef<int64_t> shape,
+                                          int64_t warp, int64_t lane,
+                                          int64_t reg, int64_t element) const;
+  /// Whether this (warp, lane) is the first of those that hold the same
+  /// elements.
   bool isFirstReplica(int64_t warp, int64_t lane) const;
   /// The same layout with the trivial parts written one way: dimensions of size
   /// one removed from warp and lane lists, neighbouring replications merged,
   /// tiles removed that equal the end of the tile before them. Every element
   /// stays where it is.
   TiledLayout canonical() const;
-  /// JAX's text: `[[64, 8], [16, 8]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1`.
+  /// JAX's text: `[[64, 8], [16, 8]], warp_dims = [-7], lane_dims = [-3, -2],
+  /// vector_dim = -1`.
   std::string str() const;
 };
 
@@ -108,19 +115,23 @@ struct StridedLayout {
   int64_t numElements() const;
   /// How many chunks each thread holds.
   int64_t numRegisters(int64_t threads) const;
-  /// The index in the vector of element `element` of register `reg` of a thread.
-  llvm::SmallVector<int64_t> elementIndex(int64_t threads, int64_t thread, int64_t reg, int64_t element) const;
+  /// The index in the vector of element `element` of register `reg` of a
+  /// thread.
+  llvm::SmallVector<int64_t> elementIndex(int64_t threads, int64_t thread,
+                                          int64_t reg, int64_t element) const;
 };
 
-/// The layout of a block-level operand of a matrix instruction: `warps[d]` warps
-/// along dimension d (the product with `replicatedWarps` is the warp count), each
-/// with instruction tiles laid out as `fragment` (a layout of one warp). Warps
-/// take instruction tiles in turn: the base tile is one instruction tile of every
-/// warp, and larger vectors repeat it in registers. `warpOrder` lists what the
-/// warp index is made of, major to minor: 0 = rows, 1 = columns, 2 = replicated.
-/// The result is canonical.
-TiledLayout blockLayout(const TiledLayout &fragment, llvm::ArrayRef<int64_t> fragmentShape,
-                        llvm::ArrayRef<int64_t> warps, int64_t replicatedWarps, llvm::ArrayRef<int> warpOrder);
+/// The layout of a block-level operand of a matrix instruction: `warps[d]`
+/// warps along dimension d (the product with `replicatedWarps` is the warp
+/// count), each with instruction tiles laid out as `fragment` (a layout of one
+/// warp). Warps take instruction tiles in turn: the base tile is one
+/// instruction tile of every warp, and larger vectors repeat it in registers.
+/// `warpOrder` lists what the warp index is made of, major to minor: 0 = rows,
+/// 1 = columns, 2 = replicated. The result is canonical.
+TiledLayout blockLayout(const TiledLayout &fragment,
+                        llvm::ArrayRef<int64_t> fragmentShape,
+                        llvm::ArrayRef<int64_t> warps, int64_t replicatedWarps,
+                        llvm::ArrayRef<int> warpOrder);
 
 } // namespace smalti::layout
 

@@ -10,10 +10,13 @@
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
 
-/// Parses `[]`, `[64]`, `[64, 128]`: unlike the generated parser, a list may be empty.
-static ParseResult parseShape(AsmParser &parser, SmallVectorImpl<int64_t> &shape) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                        [&] { return parser.parseInteger(shape.emplace_back()); });
+/// Parses `[]`, `[64]`, `[64, 128]`: unlike the generated parser, a list may be
+/// empty.
+static ParseResult parseShape(AsmParser &parser,
+                              SmallVectorImpl<int64_t> &shape) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    return parser.parseInteger(shape.emplace_back());
+  });
 }
 
 static void printShape(AsmPrinter &printer, ArrayRef<int64_t> shape) {
@@ -22,8 +25,10 @@ static void printShape(AsmPrinter &printer, ArrayRef<int64_t> shape) {
   printer << ']';
 }
 
-static ParseResult parseExpectTx(OpAsmParser &parser, std::optional<OpAsmParser::UnresolvedOperand> &bytes,
-                                 IntegerAttr &constantBytes) {
+static ParseResult
+parseExpectTx(OpAsmParser &parser,
+              std::optional<OpAsmParser::UnresolvedOperand> &bytes,
+              IntegerAttr &constantBytes) {
   OpAsmParser::UnresolvedOperand operand;
   OptionalParseResult parsed = parser.parseOptionalOperand(operand);
   if (parsed.has_value()) {
@@ -33,7 +38,8 @@ static ParseResult parseExpectTx(OpAsmParser &parser, std::optional<OpAsmParser:
   return parser.parseAttribute(constantBytes, parser.getBuilder().getI32Type());
 }
 
-static void printExpectTx(OpAsmPrinter &printer, Operation *, Value bytes, IntegerAttr constantBytes) {
+static void printExpectTx(OpAsmPrinter &printer, Operation *, Value bytes,
+                          IntegerAttr constantBytes) {
   if (bytes)
     printer << bytes;
   else
@@ -81,21 +87,28 @@ void MosaicGPUDialect::registerTypes() {
 using ErrorFn = function_ref<InFlightDiagnostic()>;
 
 /// Emits the reason, if there is one.
-static LogicalResult emitReason(ErrorFn emitError, const std::optional<std::string> &reason) {
+static LogicalResult emitReason(ErrorFn emitError,
+                                const std::optional<std::string> &reason) {
   if (!reason)
     return success();
   return emitError() << *reason;
 }
 
-LogicalResult WGStridedFragLayoutAttr::verify(ErrorFn emitError, ArrayRef<int64_t> shape, int64_t vectorSize) {
-  return emitReason(emitError, smalti::layout::StridedLayout{SmallVector<int64_t>(shape), vectorSize}.validate());
+LogicalResult WGStridedFragLayoutAttr::verify(ErrorFn emitError,
+                                              ArrayRef<int64_t> shape,
+                                              int64_t vectorSize) {
+  return emitReason(
+      emitError,
+      smalti::layout::StridedLayout{SmallVector<int64_t>(shape), vectorSize}
+          .validate());
 }
 
 smalti::layout::StridedLayout WGStridedFragLayoutAttr::getLayout() const {
   return {SmallVector<int64_t>(getShape()), getVectorSize()};
 }
 
-LogicalResult WGSplatFragLayoutAttr::verify(ErrorFn emitError, ArrayRef<int64_t> shape) {
+LogicalResult WGSplatFragLayoutAttr::verify(ErrorFn emitError,
+                                            ArrayRef<int64_t> shape) {
   if (llvm::any_of(shape, [](int64_t size) { return size <= 0; }))
     return emitError() << "sizes must be positive, got [" << shape << "]";
   return success();
@@ -103,11 +116,14 @@ LogicalResult WGSplatFragLayoutAttr::verify(ErrorFn emitError, ArrayRef<int64_t>
 
 LogicalResult ReplicatedAttr::verify(ErrorFn emitError, int64_t times) {
   if (times <= 0)
-    return emitError() << "elements are replicated a positive number of times, got " << times;
+    return emitError()
+           << "elements are replicated a positive number of times, got "
+           << times;
   return success();
 }
 
-LogicalResult TileTransformAttr::verify(ErrorFn emitError, ArrayRef<int64_t> tiling) {
+LogicalResult TileTransformAttr::verify(ErrorFn emitError,
+                                        ArrayRef<int64_t> tiling) {
   if (tiling.empty())
     return emitError() << "a tile must have at least one dimension";
   if (llvm::any_of(tiling, [](int64_t size) { return size <= 0; }))
@@ -115,11 +131,13 @@ LogicalResult TileTransformAttr::verify(ErrorFn emitError, ArrayRef<int64_t> til
   return success();
 }
 
-LogicalResult SwizzleTransformAttr::verify(ErrorFn emitError, IntegerAttr swizzle) {
+LogicalResult SwizzleTransformAttr::verify(ErrorFn emitError,
+                                           IntegerAttr swizzle) {
   if (!swizzle.getType().isSignlessInteger(32))
     return emitError() << "a swizzle is an i32, got " << swizzle.getType();
   if (!llvm::is_contained({16, 32, 64, 128}, swizzle.getInt()))
-    return emitError() << "a swizzle spans 16, 32, 64 or 128 bytes, got " << swizzle.getInt();
+    return emitError() << "a swizzle spans 16, 32, 64 or 128 bytes, got "
+                       << swizzle.getInt();
   return success();
 }
 
@@ -134,41 +152,53 @@ static bool readNumbers(ArrayAttr list, SmallVectorImpl<int64_t> &numbers) {
   return true;
 }
 
-static bool readParts(ArrayAttr list, SmallVectorImpl<smalti::layout::PartitionDim> &parts) {
+/// Reads what the warp or lane index is made of.
+static std::optional<std::string>
+readParts(ArrayAttr list, StringRef name,
+          SmallVectorImpl<smalti::layout::PartitionDim> &parts) {
   for (Attribute entry : list) {
     if (auto replicated = dyn_cast<ReplicatedAttr>(entry)) {
-      parts.push_back(smalti::layout::PartitionDim::replicated(replicated.getTimes()));
+      parts.push_back(
+          smalti::layout::PartitionDim::replicated(replicated.getTimes()));
       continue;
     }
     auto dim = dyn_cast<IntegerAttr>(entry);
-    // In the algebra 0 means a replicated factor; a written 0 is out of range, and so is 1.
     if (!dim || !dim.getType().isSignlessInteger(64))
-      return false;
-    parts.push_back(smalti::layout::PartitionDim::of(dim.getInt() == 0 ? 1 : dim.getInt()));
+      return (name + " hold integers and #mosaic_gpu.Replicated").str();
+    // In the algebra 0 is a replicated factor, so it must not get there.
+    if (dim.getInt() >= 0)
+      return (name + " has dimension " + Twine(dim.getInt()) +
+              ", but dimensions are counted from the end: -1 is the last")
+          .str();
+    parts.push_back(smalti::layout::PartitionDim::of(dim.getInt()));
   }
-  return true;
+  return std::nullopt;
 }
 
-/// Reads the parameters of a tiled layout; the message says which is not of the right kind.
-static std::optional<std::string> readTiledLayout(ArrayAttr tiling, ArrayAttr warpDims, ArrayAttr laneDims,
-                                                  int64_t vectorDim, smalti::layout::TiledLayout &layout) {
+/// Reads the parameters of a tiled layout; the message says which is not of the
+/// right kind.
+static std::optional<std::string>
+readTiledLayout(ArrayAttr tiling, ArrayAttr warpDims, ArrayAttr laneDims,
+                int64_t vectorDim, smalti::layout::TiledLayout &layout) {
   for (Attribute entry : tiling) {
     auto tile = dyn_cast<ArrayAttr>(entry);
     if (!tile || !readNumbers(tile, layout.tiling.emplace_back()))
       return "a tiling is a list of lists of integers";
   }
-  if (!readParts(warpDims, layout.warpDims))
-    return "warp_dims hold integers and #mosaic_gpu.Replicated";
-  if (!readParts(laneDims, layout.laneDims))
-    return "lane_dims hold integers and #mosaic_gpu.Replicated";
+  if (auto reason = readParts(warpDims, "warp_dims", layout.warpDims))
+    return reason;
+  if (auto reason = readParts(laneDims, "lane_dims", layout.laneDims))
+    return reason;
   layout.vectorDim = vectorDim;
   return std::nullopt;
 }
 
-LogicalResult TiledLayoutAttr::verify(ErrorFn emitError, ArrayAttr tiling, ArrayAttr warpDims, ArrayAttr laneDims,
+LogicalResult TiledLayoutAttr::verify(ErrorFn emitError, ArrayAttr tiling,
+                                      ArrayAttr warpDims, ArrayAttr laneDims,
                                       int64_t vectorDim) {
   smalti::layout::TiledLayout layout;
-  if (auto reason = readTiledLayout(tiling, warpDims, laneDims, vectorDim, layout))
+  if (auto reason =
+          readTiledLayout(tiling, warpDims, laneDims, vectorDim, layout))
     return emitError() << *reason;
   return emitReason(emitError, layout.validate());
 }
@@ -176,11 +206,14 @@ LogicalResult TiledLayoutAttr::verify(ErrorFn emitError, ArrayAttr tiling, Array
 smalti::layout::TiledLayout TiledLayoutAttr::getLayout() const {
   smalti::layout::TiledLayout layout;
   // The verifier has read the same parameters.
-  (void)readTiledLayout(getTiling(), getWarpDims(), getLaneDims(), getVectorDim(), layout);
+  (void)readTiledLayout(getTiling(), getWarpDims(), getLaneDims(),
+                        getVectorDim(), layout);
   return layout;
 }
 
-TiledLayoutAttr TiledLayoutAttr::get(MLIRContext *context, const smalti::layout::TiledLayout &layout) {
+TiledLayoutAttr
+TiledLayoutAttr::get(MLIRContext *context,
+                     const smalti::layout::TiledLayout &layout) {
   Builder builder(context);
   SmallVector<Attribute> tiling;
   for (ArrayRef<int64_t> tile : layout.tiling)
@@ -188,15 +221,18 @@ TiledLayoutAttr TiledLayoutAttr::get(MLIRContext *context, const smalti::layout:
   auto partList = [&](ArrayRef<smalti::layout::PartitionDim> parts) {
     SmallVector<Attribute> entries;
     for (const smalti::layout::PartitionDim &part : parts)
-      entries.push_back(part.isReplicated() ? Attribute(ReplicatedAttr::get(context, part.times))
-                                            : Attribute(builder.getI64IntegerAttr(part.dim)));
+      entries.push_back(
+          part.isReplicated()
+              ? Attribute(ReplicatedAttr::get(context, part.times))
+              : Attribute(builder.getI64IntegerAttr(part.dim)));
     return builder.getArrayAttr(entries);
   };
-  return get(context, builder.getArrayAttr(tiling), partList(layout.warpDims), partList(layout.laneDims),
-             layout.vectorDim);
+  return get(context, builder.getArrayAttr(tiling), partList(layout.warpDims),
+             partList(layout.laneDims), layout.vectorDim);
 }
 
-static ParseResult parseParts(AsmParser &parser, StringRef keyword, ArrayAttr &parts) {
+static ParseResult parseParts(AsmParser &parser, StringRef keyword,
+                              ArrayAttr &parts) {
   SmallVector<Attribute> entries;
   auto parseEntry = [&]() -> ParseResult {
     int64_t dim = 0;
@@ -211,7 +247,8 @@ static ParseResult parseParts(AsmParser &parser, StringRef keyword, ArrayAttr &p
     entries.push_back(replicated);
     return success();
   };
-  if (parser.parseComma() || parser.parseKeyword(keyword) || parser.parseEqual() ||
+  if (parser.parseComma() || parser.parseKeyword(keyword) ||
+      parser.parseEqual() ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseEntry))
     return failure();
   parts = parser.getBuilder().getArrayAttr(entries);
@@ -230,16 +267,21 @@ Attribute TiledLayoutAttr::parse(AsmParser &parser, Type) {
   };
   ArrayAttr warpDims, laneDims;
   int64_t vectorDim = 0;
-  if (parser.parseLess() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseTile) ||
-      parseParts(parser, "warp_dims", warpDims) || parseParts(parser, "lane_dims", laneDims) || parser.parseComma() ||
-      parser.parseKeyword("vector_dim") || parser.parseEqual() || parser.parseInteger(vectorDim) ||
-      parser.parseGreater())
+  if (parser.parseLess() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseTile) ||
+      parseParts(parser, "warp_dims", warpDims) ||
+      parseParts(parser, "lane_dims", laneDims) || parser.parseComma() ||
+      parser.parseKeyword("vector_dim") || parser.parseEqual() ||
+      parser.parseInteger(vectorDim) || parser.parseGreater())
     return {};
-  return parser.getChecked<TiledLayoutAttr>(loc, parser.getContext(), parser.getBuilder().getArrayAttr(tiling),
-                                            warpDims, laneDims, vectorDim);
+  return parser.getChecked<TiledLayoutAttr>(
+      loc, parser.getContext(), parser.getBuilder().getArrayAttr(tiling),
+      warpDims, laneDims, vectorDim);
 }
 
-void TiledLayoutAttr::print(AsmPrinter &printer) const { printer << '<' << getLayout().str() << '>'; }
+void TiledLayoutAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getLayout().str() << '>';
+}
 
 //===----------------------------------------------------------------------===//
 // Layouts of values
@@ -250,7 +292,8 @@ static bool isVector(Value value) { return isa<VectorType>(value.getType()); }
 /// Shared memory whose transforms are known to its users: barriers have none.
 static bool hasTransforms(Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
-  return type && gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type) && !isa<BarrierType>(type.getElementType());
+  return type && gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type) &&
+         !isa<BarrierType>(type.getElementType());
 }
 
 static Attribute getEntry(Operation *op, StringRef name, unsigned index) {
@@ -258,41 +301,52 @@ static Attribute getEntry(Operation *op, StringRef name, unsigned index) {
   return list && index < list.size() ? list[index] : Attribute();
 }
 
-Attribute smalti::mosaic_gpu::getOutLayout(Operation *op, unsigned index) { return getEntry(op, kOutLayouts, index); }
+Attribute smalti::mosaic_gpu::getOutLayout(Operation *op, unsigned index) {
+  return getEntry(op, kOutLayouts, index);
+}
 
-Attribute smalti::mosaic_gpu::getInLayout(Operation *op, unsigned index) { return getEntry(op, kInLayouts, index); }
+Attribute smalti::mosaic_gpu::getInLayout(Operation *op, unsigned index) {
+  return getEntry(op, kInLayouts, index);
+}
 
 Attribute smalti::mosaic_gpu::getLayout(Value value) {
   if (!isVector(value))
     return {};
   if (auto result = dyn_cast<OpResult>(value)) {
-    auto before = result.getOwner()->getResults().take_front(result.getResultNumber());
+    auto before =
+        result.getOwner()->getResults().take_front(result.getResultNumber());
     return getOutLayout(result.getOwner(), llvm::count_if(before, isVector));
   }
-  auto loop = dyn_cast_or_null<LoopLikeOpInterface>(value.getParentBlock()->getParentOp());
-  OpOperand *init = loop ? loop.getTiedLoopInit(cast<BlockArgument>(value)) : nullptr;
+  auto loop = dyn_cast_or_null<LoopLikeOpInterface>(
+      value.getParentBlock()->getParentOp());
+  OpOperand *init =
+      loop ? loop.getTiedLoopInit(cast<BlockArgument>(value)) : nullptr;
   if (!init)
     return {};
   auto before = loop->getOperands().take_front(init->getOperandNumber());
   return getInLayout(loop, llvm::count_if(before, isVector));
 }
 
-static void setLayouts(Operation *op, StringRef name, ArrayRef<Attribute> layouts) {
+static void setLayouts(Operation *op, StringRef name,
+                       ArrayRef<Attribute> layouts) {
   if (layouts.empty())
     op->removeAttr(name);
   else
     op->setAttr(name, ArrayAttr::get(op->getContext(), layouts));
 }
 
-void smalti::mosaic_gpu::setInLayouts(Operation *op, ArrayRef<Attribute> layouts) {
+void smalti::mosaic_gpu::setInLayouts(Operation *op,
+                                      ArrayRef<Attribute> layouts) {
   setLayouts(op, kInLayouts, layouts);
 }
 
-void smalti::mosaic_gpu::setOutLayouts(Operation *op, ArrayRef<Attribute> layouts) {
+void smalti::mosaic_gpu::setOutLayouts(Operation *op,
+                                       ArrayRef<Attribute> layouts) {
   setLayouts(op, kOutLayouts, layouts);
 }
 
-std::optional<std::string> smalti::mosaic_gpu::checkLayout(Attribute layout, VectorType type) {
+std::optional<std::string> smalti::mosaic_gpu::checkLayout(Attribute layout,
+                                                           VectorType type) {
   if (type.isScalable())
     return "scalable vectors have no layout";
   auto checkShape = [&](ArrayRef<int64_t> shape) -> std::optional<std::string> {
@@ -301,13 +355,20 @@ std::optional<std::string> smalti::mosaic_gpu::checkLayout(Attribute layout, Vec
     return "the layout's shape is not that of the vector";
   };
   return TypeSwitch<Attribute, std::optional<std::string>>(layout)
-      .Case([&](TiledLayoutAttr tiled) { return tiled.getLayout().validateFor(type.getShape()); })
-      .Case([&](WGStridedFragLayoutAttr strided) { return checkShape(strided.getShape()); })
-      .Case([&](WGSplatFragLayoutAttr splat) { return checkShape(splat.getShape()); })
+      .Case([&](TiledLayoutAttr tiled) {
+        return tiled.getLayout().validateFor(type.getShape());
+      })
+      .Case([&](WGStridedFragLayoutAttr strided) {
+        return checkShape(strided.getShape());
+      })
+      .Case([&](WGSplatFragLayoutAttr splat) {
+        return checkShape(splat.getShape());
+      })
       .Default([](Attribute) { return "not a register layout"; });
 }
 
-/// How many warps and lanes the tiled layouts of an op are spread over, once one of them was seen.
+/// How many warps and lanes the tiled layouts of an op are spread over, once
+/// one of them was seen.
 namespace {
 struct ThreadCount {
   int64_t warps = 0;
@@ -315,7 +376,8 @@ struct ThreadCount {
 };
 } // namespace
 
-static LogicalResult verifyLayoutList(Operation *op, StringRef name, ValueRange values, StringRef valueKind,
+static LogicalResult verifyLayoutList(Operation *op, StringRef name,
+                                      ValueRange values, StringRef valueKind,
                                       ThreadCount &threads) {
   Attribute attribute = op->getAttr(name);
   if (!attribute)
@@ -325,27 +387,33 @@ static LogicalResult verifyLayoutList(Operation *op, StringRef name, ValueRange 
     return op->emitOpError() << "'" << name << "' must be an array of layouts";
   SmallVector<Value> vectors = llvm::filter_to_vector(values, isVector);
   if (list.size() != vectors.size())
-    return op->emitOpError() << "'" << name << "' has " << list.size() << " entries for " << vectors.size()
-                             << " vector " << valueKind;
+    return op->emitOpError()
+           << "'" << name << "' has " << list.size() << " entries for "
+           << vectors.size() << " vector " << valueKind;
   for (auto [index, layout, vector] : llvm::enumerate(list, vectors)) {
     if (auto reason = checkLayout(layout, cast<VectorType>(vector.getType())))
-      return op->emitOpError() << "'" << name << "' entry " << index << " does not fit " << vector.getType() << ": "
-                               << *reason;
+      return op->emitOpError()
+             << "'" << name << "' entry " << index << " does not fit "
+             << vector.getType() << ": " << *reason;
     auto tiled = dyn_cast<TiledLayoutAttr>(layout);
     if (!tiled)
       continue;
-    ThreadCount count{tiled.getLayout().numWarps(), tiled.getLayout().numLanes()};
+    ThreadCount count{tiled.getLayout().numWarps(),
+                      tiled.getLayout().numLanes()};
     if (threads.warps == 0)
       threads = count;
     if (threads.warps != count.warps || threads.lanes != count.lanes)
-      return op->emitOpError() << "'" << name << "' entry " << index << " is spread over " << count.warps
-                               << " warps of " << count.lanes << " lanes, but another layout of the op over "
-                               << threads.warps << " warps of " << threads.lanes << " lanes";
+      return op->emitOpError()
+             << "'" << name << "' entry " << index << " is spread over "
+             << count.warps << " warps of " << count.lanes
+             << " lanes, but another layout of the op over " << threads.warps
+             << " warps of " << threads.lanes << " lanes";
   }
   return success();
 }
 
-static std::optional<std::string> checkTransforms(Attribute attribute, MemRefType type) {
+static std::optional<std::string> checkTransforms(Attribute attribute,
+                                                  MemRefType type) {
   auto transforms = dyn_cast<ArrayAttr>(attribute);
   if (!transforms)
     return "it must be an array of transforms";
@@ -366,112 +434,140 @@ static std::optional<std::string> checkTransforms(Attribute attribute, MemRefTyp
     ArrayRef<int64_t> sizes = tile.getTiling();
     if (static_cast<int64_t>(sizes.size()) > type.getRank())
       return "the tile has more dimensions than the memory";
-    for (auto [size, tileSize] : llvm::zip_equal(type.getShape().take_back(sizes.size()), sizes))
-      if (!ShapedType::isDynamic(size) && size >= tileSize && size % tileSize != 0)
-        return "size " + std::to_string(size) + " is not a multiple of the tile's " + std::to_string(tileSize);
+    for (auto [size, tileSize] :
+         llvm::zip_equal(type.getShape().take_back(sizes.size()), sizes))
+      if (!ShapedType::isDynamic(size) && size >= tileSize &&
+          size % tileSize != 0)
+        return "size " + std::to_string(size) +
+               " is not a multiple of the tile's " + std::to_string(tileSize);
   }
   return std::nullopt;
 }
 
-static LogicalResult verifyTransformList(Operation *op, StringRef name, ValueRange values, StringRef valueKind) {
+static LogicalResult verifyTransformList(Operation *op, StringRef name,
+                                         ValueRange values,
+                                         StringRef valueKind) {
   Attribute attribute = op->getAttr(name);
   if (!attribute)
     return success();
   auto list = dyn_cast<ArrayAttr>(attribute);
   if (!list)
-    return op->emitOpError() << "'" << name << "' must be an array of transform lists";
+    return op->emitOpError()
+           << "'" << name << "' must be an array of transform lists";
   SmallVector<Value> memrefs = llvm::filter_to_vector(values, hasTransforms);
   if (list.size() != memrefs.size())
-    return op->emitOpError() << "'" << name << "' has " << list.size() << " entries for " << memrefs.size()
-                             << " shared-memory " << valueKind;
+    return op->emitOpError()
+           << "'" << name << "' has " << list.size() << " entries for "
+           << memrefs.size() << " shared-memory " << valueKind;
   for (auto [index, transforms, memref] : llvm::enumerate(list, memrefs))
-    if (auto reason = checkTransforms(transforms, cast<MemRefType>(memref.getType())))
-      return op->emitOpError() << "'" << name << "' entry " << index << " does not fit " << memref.getType() << ": "
-                               << *reason;
+    if (auto reason =
+            checkTransforms(transforms, cast<MemRefType>(memref.getType())))
+      return op->emitOpError()
+             << "'" << name << "' entry " << index << " does not fit "
+             << memref.getType() << ": " << *reason;
   return success();
 }
 
 LogicalResult smalti::mosaic_gpu::verifyLayouts(Operation *op) {
   ThreadCount threads;
-  return success(succeeded(verifyLayoutList(op, kInLayouts, op->getOperands(), "operands", threads)) &&
-                 succeeded(verifyLayoutList(op, kOutLayouts, op->getResults(), "results", threads)) &&
-                 succeeded(verifyTransformList(op, kInTransforms, op->getOperands(), "operands")) &&
-                 succeeded(verifyTransformList(op, kOutTransforms, op->getResults(), "results")));
+  return success(succeeded(verifyLayoutList(op, kInLayouts, op->getOperands(),
+                                            "operands", threads)) &&
+                 succeeded(verifyLayoutList(op, kOutLayouts, op->getResults(),
+                                            "results", threads)) &&
+                 succeeded(verifyTransformList(
+                     op, kInTransforms, op->getOperands(), "operands")) &&
+                 succeeded(verifyTransformList(op, kOutTransforms,
+                                               op->getResults(), "results")));
 }
 
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
 
-static bool isShared(MemRefType type) { return gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type); }
+static bool isShared(MemRefType type) {
+  return gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type);
+}
 
 static bool isGlobal(MemRefType type) {
   auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(type.getMemorySpace());
-  return !type.getMemorySpace() || (space && space.getValue() == gpu::AddressSpace::Global);
+  return !type.getMemorySpace() ||
+         (space && space.getValue() == gpu::AddressSpace::Global);
 }
 
-/// Bytes that an element takes in memory and is aligned to; 0 where there is no such number.
+/// Bytes that an element takes in memory and is aligned to; 0 where there is no
+/// such number.
 static int64_t getElementBytes(Type type) {
   if (isa<BarrierType>(type))
     return 8;
   if (type.isIntOrFloat())
-    return llvm::PowerOf2Ceil(llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
+    return llvm::PowerOf2Ceil(
+        llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
   return 0;
 }
 
 LogicalResult SliceSMEMOp::verify() {
-  auto type = dyn_cast<MemRefType>(getResult().getType());
-  if (!type || !type.hasStaticShape())
-    return emitOpError() << "result must have a static shape, got " << getResult().getType();
+  MemRefType type = getResult().getType();
+  if (!type.hasStaticShape())
+    return emitOpError() << "result must have a static shape, got " << type;
   if (!isShared(type))
-    return emitOpError() << "result must be in the address space workgroup, got " << type;
+    return emitOpError()
+           << "result must be in the address space workgroup, got " << type;
   int64_t bytes = getElementBytes(type.getElementType());
   if (bytes == 0)
-    return emitOpError() << "elements must be integers, floats or barriers, got " << type.getElementType();
+    return emitOpError()
+           << "elements must be integers, floats or barriers, got "
+           << type.getElementType();
   if (getOffset() % bytes != 0)
-    return emitOpError() << "offset " << getOffset() << " is not a multiple of the " << bytes << " bytes of "
-                         << type.getElementType();
+    return emitOpError() << "offset " << getOffset()
+                         << " is not a multiple of the " << bytes
+                         << " bytes of " << type.getElementType();
   return verifyLayouts(*this);
 }
 
 /// What a load and a store of a block-level vector have in common.
-static LogicalResult verifyTransfer(Operation *op, MemRefType memory, VectorType vector) {
-  if (!memory)
-    return op->emitOpError() << "memory must have a rank";
+static LogicalResult verifyTransfer(Operation *op, MemRefType memory,
+                                    VectorType vector) {
   if (!isShared(memory) && !isGlobal(memory))
-    return op->emitOpError() << "memory must be shared (address space workgroup) or global, got " << memory;
+    return op->emitOpError()
+           << "memory must be shared (address space workgroup) or global, got "
+           << memory;
   if (memory.getShape() != vector.getShape())
-    return op->emitOpError() << "memory and vector must have the same shape, got " << memory << " and " << vector;
+    return op->emitOpError()
+           << "memory and vector must have the same shape, got " << memory
+           << " and " << vector;
   if (memory.getElementType() != vector.getElementType())
-    return op->emitOpError() << "memory and vector must have the same element type, got " << memory << " and "
-                             << vector;
+    return op->emitOpError()
+           << "memory and vector must have the same element type, got "
+           << memory << " and " << vector;
   if (!memory.isStrided())
     return op->emitOpError() << "memory must be strided, got " << memory;
   return verifyLayouts(op);
 }
 
 LogicalResult VectorLoadOp::verify() {
-  return verifyTransfer(*this, dyn_cast<MemRefType>(getSource().getType()), cast<VectorType>(getResult().getType()));
+  return verifyTransfer(*this, getSource().getType(), getResult().getType());
 }
 
 LogicalResult VectorStoreOp::verify() {
-  auto memory = dyn_cast<MemRefType>(getDestination().getType());
-  if (getMultimem() && memory && !isGlobal(memory))
+  MemRefType memory = getDestination().getType();
+  if (getMultimem() && !isGlobal(memory))
     return emitOpError() << "multimem writes to global memory, got " << memory;
-  return verifyTransfer(*this, memory, cast<VectorType>(getValueToStore().getType()));
+  return verifyTransfer(*this, memory, getValueToStore().getType());
 }
 
 /// Whether two layouts place every element alike.
 static bool areSameLayout(Attribute lhs, Attribute rhs) {
-  auto lhsTiled = dyn_cast<TiledLayoutAttr>(lhs), rhsTiled = dyn_cast<TiledLayoutAttr>(rhs);
+  auto lhsTiled = dyn_cast<TiledLayoutAttr>(lhs),
+       rhsTiled = dyn_cast<TiledLayoutAttr>(rhs);
   if (lhsTiled && rhsTiled)
     return lhsTiled.getLayout().canonical() == rhsTiled.getLayout().canonical();
   return lhs == rhs;
 }
 
 LogicalResult LayoutCastOp::verify() {
-  if (auto reason = checkLayout(getNewLayout(), cast<VectorType>(getResult().getType())))
-    return emitOpError() << "'new_layout' does not fit " << getResult().getType() << ": " << *reason;
+  if (auto reason = checkLayout(getNewLayout(), getResult().getType()))
+    return emitOpError() << "'new_layout' does not fit "
+                         << getResult().getType() << ": " << *reason;
   if (failed(verifyLayouts(*this)))
     return failure();
   Attribute outLayout = getOutLayout(*this);
@@ -481,29 +577,36 @@ LogicalResult LayoutCastOp::verify() {
 }
 
 LogicalResult AsyncCopyOp::verify() {
-  auto source = dyn_cast<MemRefType>(getSource().getType());
-  auto destination = dyn_cast<MemRefType>(getDestination().getType());
-  if (!source || !destination)
-    return emitOpError() << "source and destination must have a rank";
+  MemRefType source = getSource().getType();
+  MemRefType destination = getDestination().getType();
   if (!isGlobal(source))
     return emitOpError() << "source must be in global memory, got " << source;
   if (!isShared(destination))
-    return emitOpError() << "destination must be in the address space workgroup, got " << destination;
+    return emitOpError()
+           << "destination must be in the address space workgroup, got "
+           << destination;
   if (!source.isStrided() || !destination.isStrided())
-    return emitOpError() << "source and destination must be strided, got " << source << " and " << destination;
+    return emitOpError() << "source and destination must be strided, got "
+                         << source << " and " << destination;
   if (!destination.hasStaticShape())
-    return emitOpError() << "destination must have a static shape, got " << destination;
+    return emitOpError() << "destination must have a static shape, got "
+                         << destination;
   if (source.getRank() != destination.getRank())
-    return emitOpError() << "source and destination must have the same rank, got " << source.getRank() << " and "
-                         << destination.getRank();
+    return emitOpError()
+           << "source and destination must have the same rank, got "
+           << source.getRank() << " and " << destination.getRank();
   if (static_cast<int64_t>(getIndices().size()) != source.getRank())
-    return emitOpError() << "needs one index per dimension of the source: " << source.getRank() << ", got "
-                         << getIndices().size();
+    return emitOpError() << "needs one index per dimension of the source: "
+                         << source.getRank() << ", got " << getIndices().size();
   if (source.getElementType() != destination.getElementType())
-    return emitOpError() << "source and destination must have the same element type, got " << source.getElementType()
-                         << " and " << destination.getElementType();
-  if (getElementBytes(source.getElementType()) == 0 || isa<BarrierType>(source.getElementType()))
-    return emitOpError() << "elements must be integers or floats, got " << source.getElementType();
+    return emitOpError()
+           << "source and destination must have the same element type, got "
+           << source.getElementType() << " and "
+           << destination.getElementType();
+  if (getElementBytes(source.getElementType()) == 0 ||
+      isa<BarrierType>(source.getElementType()))
+    return emitOpError() << "elements must be integers or floats, got "
+                         << source.getElementType();
   return verifyLayouts(*this);
 }
 
@@ -513,32 +616,37 @@ static bool areProductTypes(Type a, Type b) {
     return isa<Float8E4M3FNType, Float8E5M2Type>(b);
   if (isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(a))
     return isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(b);
-  return a == b && (isa<Float16Type, BFloat16Type, Float32Type>(a) || a.isSignlessInteger(8) || a.isSignlessInteger(4));
+  return a == b && (isa<Float16Type, BFloat16Type, Float32Type>(a) ||
+                    a.isSignlessInteger(8) || a.isSignlessInteger(4));
 }
 
 LogicalResult MMAOp::verify() {
-  auto accumulator = cast<VectorType>(getAccumulator().getType());
-  auto a = cast<VectorType>(getA().getType()), b = cast<VectorType>(getB().getType());
-  for (auto [name, type] : {std::pair("accumulator", accumulator), std::pair("a", a), std::pair("b", b)})
+  VectorType accumulator = getAccumulator().getType();
+  VectorType a = getA().getType(), b = getB().getType();
+  for (auto [name, type] : {std::pair("accumulator", accumulator),
+                            std::pair("a", a), std::pair("b", b)})
     if (type.getRank() != 2)
       return emitOpError() << name << " must be of rank 2, got " << type;
   if (a.getDimSize(0) != accumulator.getDimSize(0))
-    return emitOpError() << "a and the accumulator must have as many rows, got " << a.getDimSize(0) << " and "
+    return emitOpError() << "a and the accumulator must have as many rows, got "
+                         << a.getDimSize(0) << " and "
                          << accumulator.getDimSize(0);
   if (b.getDimSize(1) != accumulator.getDimSize(1))
-    return emitOpError() << "b and the accumulator must have as many columns, got " << b.getDimSize(1) << " and "
-                         << accumulator.getDimSize(1);
+    return emitOpError()
+           << "b and the accumulator must have as many columns, got "
+           << b.getDimSize(1) << " and " << accumulator.getDimSize(1);
   if (a.getDimSize(1) != b.getDimSize(0))
-    return emitOpError() << "a must have as many columns as b has rows, got " << a.getDimSize(1) << " and "
-                         << b.getDimSize(0);
+    return emitOpError() << "a must have as many columns as b has rows, got "
+                         << a.getDimSize(1) << " and " << b.getDimSize(0);
   Type element = a.getElementType();
   if (!areProductTypes(element, b.getElementType()))
-    return emitOpError() << "cannot multiply elements of " << element << " and " << b.getElementType();
+    return emitOpError() << "cannot multiply elements of " << element << " and "
+                         << b.getElementType();
   bool isInteger = isa<IntegerType>(element);
   Type sum = accumulator.getElementType();
   if (isInteger ? !sum.isSignlessInteger(32) : !sum.isF32())
-    return emitOpError() << "products of " << element << " are accumulated in " << (isInteger ? "i32" : "f32")
-                         << ", got " << sum;
+    return emitOpError() << "products of " << element << " are accumulated in "
+                         << (isInteger ? "i32" : "f32") << ", got " << sum;
   if (getAllowTf32() && !element.isF32())
     return emitOpError() << "allow_tf32 is for f32 operands, got " << element;
   return verifyLayouts(*this);
@@ -548,9 +656,11 @@ LogicalResult MMAOp::verify() {
 static LogicalResult verifyBarrier(Operation *op, Value barrier) {
   auto type = cast<MemRefType>(barrier.getType());
   if (type.getRank() != 0)
-    return op->emitOpError() << "barrier must be a memref of rank 0, got " << type;
+    return op->emitOpError()
+           << "barrier must be a memref of rank 0, got " << type;
   if (!isShared(type))
-    return op->emitOpError() << "barrier must be in the address space workgroup, got " << type;
+    return op->emitOpError()
+           << "barrier must be in the address space workgroup, got " << type;
   return success();
 }
 
@@ -558,7 +668,8 @@ LogicalResult ArriveOp::verify() { return verifyBarrier(*this, getBarrier()); }
 
 LogicalResult ArriveExpectTxOp::verify() {
   if (bool(getDynamicExpectTx()) == bool(getExpectTxAttr()))
-    return emitOpError() << "needs the number of bytes either as an attribute or as a value";
+    return emitOpError()
+           << "needs the number of bytes either as an attribute or as a value";
   return verifyBarrier(*this, getBarrier());
 }
 

@@ -1,0 +1,119 @@
+// RUN: smalti-opt --split-input-file --verify-diagnostics %s
+
+// expected-error @+1 {{sizes must be positive, got [8, 0]}}
+func.func private @f() attributes {test.a = #mosaic_gpu.WGStridedFragLayout<[8, 0], 2>}
+
+// -----
+
+// expected-error @+1 {{the vector size must be positive, got 0}}
+func.func private @f() attributes {test.a = #mosaic_gpu.WGStridedFragLayout<[8], 0>}
+
+// -----
+
+// expected-error @+1 {{the vector size 3 does not divide the 8 elements of shape [8]}}
+func.func private @f() attributes {test.a = #mosaic_gpu.WGStridedFragLayout<[8], 3>}
+
+// -----
+
+// expected-error @+1 {{shape [4294967296, 4294967296] has more than 2147483647 elements}}
+func.func private @f() attributes {test.a = #mosaic_gpu.WGStridedFragLayout<[4294967296, 4294967296], 2>}
+
+// -----
+
+// expected-error @+1 {{sizes must be positive, got [-1]}}
+func.func private @f() attributes {test.a = #mosaic_gpu.WGSplatFragLayout<[-1]>}
+
+// -----
+
+// expected-error @+1 {{elements are replicated a positive number of times, got 0}}
+func.func private @f() attributes {test.a = #mosaic_gpu.Replicated<times = 0>}
+
+// -----
+
+// expected-error @+1 {{tile sizes must be positive, got [8, 0]}}
+func.func private @f() attributes {test.a = #mosaic_gpu.tile<[8, 0]>}
+
+// -----
+
+// expected-error @+1 {{a swizzle spans 16, 32, 64 or 128 bytes, got 48}}
+func.func private @f() attributes {test.a = #mosaic_gpu.swizzle<48 : i32>}
+
+// -----
+
+// expected-error @+1 {{a swizzle is an i32, got 'i64'}}
+func.func private @f() attributes {test.a = #mosaic_gpu.swizzle<64>}
+
+// -----
+
+// expected-error @+1 {{the tiling must have at least one tile}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[], warp_dims = [], lane_dims = [], vector_dim = -1>}
+
+// -----
+
+// expected-error @+1 {{a tile must have at least one dimension}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8], []], warp_dims = [], lane_dims = [], vector_dim = -1>}
+
+// -----
+
+// expected-error @+1 {{tile sizes must be positive, got [8, -8]}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8, -8]], warp_dims = [], lane_dims = [], vector_dim = -1>}
+
+// -----
+
+// expected-error @+1 {{tile [65536, 65536] has more than 2147483647 elements}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[65536, 65536]], warp_dims = [], lane_dims = [], vector_dim = -1>}
+
+// -----
+
+// expected-error @+1 {{tile [2, 2] has more dimensions than the tile [8] before it}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8], [2, 2]], warp_dims = [], lane_dims = [], vector_dim = -1>}
+
+// -----
+
+// expected-error @+1 {{tile [48, 8] does not divide the tile [64, 8] before it}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [48, 8]], warp_dims = [], lane_dims = [], vector_dim = -1>}
+
+// -----
+
+// expected-error @+1 {{warp_dims has dimension -4, but the dimensions of the tiled tile are -3 to -1}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2]], warp_dims = [-4], lane_dims = [], vector_dim = -1>}
+
+// -----
+
+// expected-error @+1 {{lane_dims has dimension 1, but dimensions are counted from the end: -1 is the last}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2]], warp_dims = [], lane_dims = [1], vector_dim = -1>}
+
+// -----
+
+// expected-error @+1 {{vector_dim has dimension 0, but the dimensions of the tiled tile are -3 to -1}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2]], warp_dims = [], lane_dims = [], vector_dim = 0>}
+
+// -----
+
+// expected-error @+1 {{lane_dims has dimension 0, but dimensions are counted from the end: -1 is the last}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2]], warp_dims = [], lane_dims = [0], vector_dim = -1>}
+
+// -----
+
+// expected-error @+1 {{dimension -2 is used twice}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2]], warp_dims = [-2], lane_dims = [-2], vector_dim = -1>}
+
+// -----
+
+// expected-error @+1 {{dimension -1 is used twice}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[64, 8], [2]], warp_dims = [-2], lane_dims = [-1], vector_dim = -1>}
+
+// -----
+
+// expected-error @+1 {{lane_dims multiply to more than 2147483647}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8]], warp_dims = [], lane_dims = [#mosaic_gpu.Replicated<times = 65536>, #mosaic_gpu.Replicated<times = 65536>], vector_dim = -1>}
+
+// -----
+
+// expected-error @+1 {{invalid kind of attribute specified}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8]], warp_dims = [], lane_dims = [#mosaic_gpu.tile<[8]>], vector_dim = -1>}
+
+// -----
+
+// expected-error @+1 {{expected 'warp_dims'}}
+func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8]], lane_dims = [], warp_dims = [], vector_dim = -1>}
