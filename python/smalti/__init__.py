@@ -1,0 +1,92 @@
+"""Smalti: GPU tile kernels in MLIR, for NVIDIA, AMD and the CPU.
+
+    kernel = smalti.compile("matmul.mlir", target="cpu")
+    kernel(a, b, c)
+
+The MLIR bindings are here too: `smalti.ir`, `smalti.passmanager`, `smalti.rewrite`, `smalti.dialects`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import targets
+    from .compiler import compile, parse
+    from .errors import (
+        CheckError,
+        CompileError,
+        Diagnostic,
+        LaunchError,
+        ParseError,
+        PipelineError,
+        SmaltiError,
+        SourceLocation,
+        TargetError,
+        ToolMissing,
+        VerifyError,
+    )
+    from .kernel import Kernel, Resources
+    from .pipeline import Pipeline, register_pass
+    from .remarks import Remark
+
+# Loaded when first used: the bindings and numpy take a while, and the child that generates code needs neither.
+_HOMES = {
+    "compile": "compiler",
+    "parse": "compiler",
+    "CheckError": "errors",
+    "CompileError": "errors",
+    "Diagnostic": "errors",
+    "LaunchError": "errors",
+    "ParseError": "errors",
+    "PipelineError": "errors",
+    "SmaltiError": "errors",
+    "SourceLocation": "errors",
+    "TargetError": "errors",
+    "ToolMissing": "errors",
+    "VerifyError": "errors",
+    "Kernel": "kernel",
+    "Resources": "kernel",
+    "Pipeline": "pipeline",
+    "register_pass": "pipeline",
+    "Remark": "remarks",
+}
+_MODULES = {"targets", "ir", "passmanager", "rewrite", "dialects", "runtime", "execution_engine", "reference", "errors"}
+
+__all__ = [
+    "CheckError",
+    "CompileError",
+    "Diagnostic",
+    "Kernel",
+    "LaunchError",
+    "ParseError",
+    "Pipeline",
+    "PipelineError",
+    "Remark",
+    "Resources",
+    "SmaltiError",
+    "SourceLocation",
+    "TargetError",
+    "ToolMissing",
+    "VerifyError",
+    "compile",
+    "parse",
+    "register_pass",
+    "targets",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

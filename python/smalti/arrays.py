@@ -1,0 +1,193 @@
+"""Arrays of any library as a pointer, a shape and strides, without a copy.
+
+numpy arrays and the array interfaces are read directly. Everything else comes through DLPack, whose capsule is read
+here and not through numpy: numpy knows neither device memory nor bfloat16 there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import dtypes
+
+CPU, CUDA, HIP = "cpu", "cuda", "hip"
+
+# DLDeviceType -> where the memory is; pinned host memory is host memory.
+_DEVICES = {1: CPU, 3: CPU, 11: CPU, 2: CUDA, 13: CUDA, 10: HIP}
+
+
+@dataclass
+class ArrayView:
+    """Memory of an array. Valid while `owner` lives."""
+
+    pointer: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    """In elements."""
+    dtype: str
+    device: str
+    device_index: int = 0
+    readonly: bool = False
+    owner: Any = field(default=None, repr=False)
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """All that argument checks depend on but the pointer."""
+        return (self.shape, self.strides, self.dtype, self.device, self.readonly)
+
+
+class NotAnArray(TypeError):
+    """The object offers none of the array protocols, or cannot hand out its memory; the message says why."""
+
+
+class _DLDevice(ctypes.Structure):
+    _fields_ = [("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32)]
+
+
+class _DLDataType(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", _DLDevice),
+        ("ndim", ctypes.c_int32),
+        ("dtype", _DLDataType),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+class _DLManagedTensorVersioned(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("manager_ctx", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _DLTensor),
+    ]
+
+
+_READ_ONLY_FLAG = 1
+
+_capsule_is_valid = ctypes.pythonapi.PyCapsule_IsValid
+_capsule_is_valid.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_capsule_is_valid.restype = ctypes.c_int
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_capsule_pointer.restype = ctypes.c_void_p
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides, in elements, of a dense row-major array."""
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= max(extent, 1)
+    return tuple(reversed(strides))
+
+
+def view(array: Any, stream: int | None = None) -> ArrayView:
+    """The memory of `array`; `stream` is where a GPU kernel will use it, for producers that synchronise."""
+    import numpy as np
+
+    if isinstance(array, np.ndarray):
+        return _numpy_view(array)
+    if (interface := getattr(array, "__cuda_array_interface__", None)) is not None:
+        return _interface_view(array, interface, CUDA)
+    if hasattr(array, "__dlpack__"):
+        return _dlpack_view(array, stream)
+    if (interface := getattr(array, "__array_interface__", None)) is not None:
+        return _interface_view(array, interface, CPU)
+    raise NotAnArray(f"{type(array).__name__} is not an array: it offers neither __dlpack__ nor an array interface")
+
+
+def _numpy_view(array: Any) -> ArrayView:
+    size = array.itemsize
+    if any(stride % size for stride in array.strides):
+        raise NotAnArray(f"its strides {array.strides} (bytes) are not multiples of its element size {size}")
+    return ArrayView(
+        pointer=array.ctypes.data if array.size else array.__array_interface__["data"][0],
+        shape=array.shape,
+        strides=tuple(stride // size for stride in array.strides),
+        dtype=array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in foreign byte order",
+        device=CPU,
+        readonly=not array.flags.writeable,
+        owner=array,
+    )
+
+
+def _interface_view(array: Any, interface: dict[str, Any], device: str) -> ArrayView:
+    import numpy as np
+
+    dtype = np.dtype(interface["typestr"])
+    shape = tuple(interface["shape"])
+    byte_strides = interface.get("strides")
+    if byte_strides is None:
+        strides = row_major(shape)
+    elif any(stride % dtype.itemsize for stride in byte_strides):
+        raise NotAnArray(f"its strides {byte_strides} (bytes) are not multiples of its element size {dtype.itemsize}")
+    else:
+        strides = tuple(stride // dtype.itemsize for stride in byte_strides)
+    data = interface.get("data")
+    if data is None:
+        raise NotAnArray("its array interface holds no pointer")
+    pointer, readonly = data
+    return ArrayView(int(pointer or 0), shape, strides, dtype.name, device, readonly=bool(readonly), owner=array)
+
+
+def _is_jax(array: Any) -> bool:
+    return type(array).__module__.partition(".")[0] in ("jax", "jaxlib")
+
+
+def _dlpack_capsule(array: Any, device: str, stream: int | None) -> Any:
+    # The old protocol cannot say "read only", so the versioned one is asked for first.
+    keywords: dict[str, Any] = {"max_version": (1, 0)}
+    if stream is not None and device == CUDA:
+        # DLPack: 1 is the default stream there, 0 is not allowed.
+        keywords["stream"] = stream or 1
+    try:
+        try:
+            return array.__dlpack__(**keywords)
+        except TypeError:
+            keywords.pop("max_version")
+            return array.__dlpack__(**keywords)
+    except Exception as error:
+        raise NotAnArray(f"{type(array).__name__} does not hand out its memory: {error}") from None
+
+
+def _dlpack_view(array: Any, stream: int | None) -> ArrayView:
+    device_type = int(array.__dlpack_device__()[0]) if hasattr(array, "__dlpack_device__") else 1
+    device = _DEVICES.get(device_type, f"dlpack device type {device_type}")
+    capsule = _dlpack_capsule(array, device, stream)
+    readonly = False
+    if _capsule_is_valid(capsule, b"dltensor_versioned"):
+        address = _capsule_pointer(capsule, b"dltensor_versioned")
+        managed = ctypes.cast(address, ctypes.POINTER(_DLManagedTensorVersioned)).contents
+        if managed.major != 1:
+            raise NotAnArray(f"{type(array).__name__} speaks DLPack {managed.major}, not 1")
+        readonly = bool(managed.flags & _READ_ONLY_FLAG)
+        tensor = managed.tensor
+    elif _capsule_is_valid(capsule, b"dltensor"):
+        tensor = ctypes.cast(_capsule_pointer(capsule, b"dltensor"), ctypes.POINTER(_DLTensor)).contents
+    else:
+        raise NotAnArray(f"{type(array).__name__}.__dlpack__() returned no DLPack capsule")
+    shape = tuple(tensor.shape[: tensor.ndim]) if tensor.ndim else ()
+    strides = tuple(tensor.strides[: tensor.ndim]) if tensor.ndim and tensor.strides else row_major(shape)
+    return ArrayView(
+        pointer=(tensor.data or 0) + tensor.byte_offset,
+        shape=shape,
+        strides=strides,
+        dtype=dtypes.name_from_dlpack(tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes),
+        device=device,
+        device_index=int(tensor.device.device_id),
+        # JAX arrays never change, and its older capsules cannot say so.
+        readonly=readonly or _is_jax(array),
+        # A capsule that nobody consumes frees its tensor when it goes, so it is the owner here.
+        owner=(array, capsule),
+    )

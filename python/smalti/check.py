@@ -1,0 +1,205 @@
+"""Checking a kernel's numbers against the reference interpreter, on random inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import entry, reference
+from .errors import CheckError, LaunchError
+from .kernel import Kernel
+
+SAFETY = 2.0
+"""The tolerance is this many times the first-order error bound of the reference."""
+
+RULE = (
+    f"tolerance per element: {SAFETY:g} x the first-order error bound: (K + 1) * 2^-23 * sum|a||b| for a dot of depth "
+    "K summed in f32, plus u * |value| for every rounding to a type of unit roundoff u"
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How one written argument compares with its reference."""
+
+    argument: entry.Argument
+    max_error: float
+    """The largest absolute difference."""
+    max_relative_error: float
+    """The largest difference, relative to the largest magnitude of the reference."""
+    tolerance: float
+    """The tolerance where the difference comes nearest to it."""
+    wrong: int
+    """Elements outside their tolerance."""
+    total: int
+    first_wrong: tuple[int, ...] | None
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The comparison of every argument."""
+
+    comparisons: tuple[Comparison, ...]
+    unwritten_changed: tuple[entry.Argument, ...]
+    """Arguments that the program only reads and that changed nevertheless."""
+
+    @property
+    def ok(self) -> bool:
+        return not self.unwritten_changed and all(c.wrong == 0 for c in self.comparisons)
+
+    @property
+    def max_error(self) -> float:
+        return max((c.max_error for c in self.comparisons), default=0.0)
+
+    @property
+    def max_relative_error(self) -> float:
+        return max((c.max_relative_error for c in self.comparisons), default=0.0)
+
+    def require(self) -> CheckResult:
+        """Itself, or an error that says what is wrong."""
+        lines = [f"{c.argument}: {c.detail}" for c in self.comparisons if c.wrong]
+        lines += [f"{a}: the program only reads it, and it changed" for a in self.unwritten_changed]
+        if lines:
+            raise CheckError("the result is not that of the reference:\n  " + "\n  ".join(lines))
+        return self
+
+
+def _parse_shape(argument: entry.Argument, text: str) -> tuple[int, ...]:
+    try:
+        shape = tuple(int(part) for part in text.split("x"))
+    except ValueError:
+        raise LaunchError(f"{argument}: '{text}' is not a shape such as 500x300") from None
+    assert argument.shape is not None
+    if len(shape) != len(argument.shape) or any(w not in (None, s) for w, s in zip(argument.shape, shape, strict=True)):
+        raise LaunchError(f"{argument}: {text} is not a shape of this type")
+    return shape
+
+
+def random_arguments(what: entry.Entry, seed: int = 0, given: Mapping[int, str] | None = None) -> list[Any]:
+    """Arguments for a kernel: normal floats, small integers; poison where the program writes and never reads.
+
+    `given` holds the shapes of dynamic memrefs ("500x300") and the values of scalars, by index, as text.
+    """
+    given = dict(given or {})
+    if unknown := [i for i in given if not 0 <= i < len(what.arguments)]:
+        raise LaunchError(f"there is no argument {unknown[0]}: @{what.name} takes {len(what.arguments)}")
+    rng = np.random.default_rng(seed)
+    values: list[Any] = []
+    for argument in what.arguments:
+        text = given.get(argument.index)
+        if not argument.is_memref:
+            values.append(_scalar(argument, text, rng))
+            continue
+        assert argument.shape is not None
+        if text is not None:
+            shape = _parse_shape(argument, text)
+        elif None in argument.shape:
+            raise LaunchError(f"{argument}: give its shape: --arg {argument.index}=64x64")
+        else:
+            shape = tuple(extent for extent in argument.shape if extent is not None)
+        values.append(_array(argument, shape, rng))
+    return values
+
+
+def _scalar(argument: entry.Argument, text: str | None, rng: np.random.Generator) -> Any:
+    if text is None:
+        if argument.dtype.kind == "f":
+            return float(np.float32(rng.standard_normal()).astype(argument.dtype.numpy))
+        raise LaunchError(f"{argument}: give its value: --arg {argument.index}=1")
+    try:
+        return float(text) if argument.dtype.kind == "f" else int(text, 0)
+    except ValueError:
+        raise LaunchError(f"{argument}: '{text}' is not a number") from None
+
+
+def _array(argument: entry.Argument, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+    ty = argument.dtype
+    if argument.writes and not argument.reads:
+        data = np.full(shape, _poison(ty), ty.numpy)
+    elif ty.kind == "f":
+        data = rng.standard_normal(shape).astype(np.float32).astype(ty.numpy)
+    elif ty.kind == "b":
+        data = rng.integers(0, 2, shape).astype(bool)
+    else:
+        data = rng.integers(0 if ty.kind == "u" else -8, 9, shape).astype(ty.numpy)
+    if argument.strides is None:
+        return data
+    return _strided(data, argument.strides)
+
+
+def _poison(ty: Any) -> Any:
+    if ty.kind == "f":
+        return np.nan
+    return True if ty.kind == "b" else np.iinfo(ty.numpy).max
+
+
+def _strided(data: np.ndarray, wanted: Sequence[int | None]) -> np.ndarray:
+    """The same values in memory with the strides that a memref type asks for."""
+    steps: list[int] = []
+    step = 1
+    for extent, stride in zip(reversed(data.shape), reversed(tuple(wanted)), strict=True):
+        steps.append(step if stride is None else stride)
+        step = max(step, steps[-1] * max(extent, 1))
+    strides = tuple(reversed(steps))
+    if data.size == 0:
+        return data
+    length = 1 + sum((extent - 1) * stride for extent, stride in zip(data.shape, strides, strict=True))
+    memory = np.zeros(length, data.dtype)
+    view = np.lib.stride_tricks.as_strided(memory, data.shape, [s * data.itemsize for s in strides])
+    view[...] = data
+    return view
+
+
+def compare(argument: entry.Argument, got: np.ndarray, wanted: reference.Value) -> Comparison:
+    """Compares an array with its reference, element by element."""
+    exact = wanted.data
+    if argument.dtype.kind != "f":
+        bad = got.astype(np.int64) != exact.astype(np.int64)
+        difference = np.abs(got.astype(np.float64) - exact.astype(np.float64))
+        tolerance = np.zeros(exact.shape)
+    else:
+        actual = got.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            difference = np.abs(actual - exact)
+            tolerance = SAFETY * (np.zeros(exact.shape) if wanted.error is None else wanted.error)
+            same = (actual == exact) | (np.isnan(actual) & np.isnan(exact))
+            difference = np.where(same, 0.0, difference)
+            bad = ~(same | (difference <= tolerance))
+        difference = np.where(np.isnan(difference), np.inf, difference)
+    finite = np.abs(exact[np.isfinite(exact)]) if exact.size else np.zeros(0)
+    scale = float(finite.max(initial=0.0)) or 1.0
+    worst = float(difference.max(initial=0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        closeness = np.where(difference > 0, difference / tolerance, 0.0)
+    at = np.unravel_index(int(np.argmax(closeness)), exact.shape) if exact.size else None
+    count = int(np.count_nonzero(bad))
+    first = detail = None
+    if count:
+        first = tuple(int(i) for i in np.argwhere(bad)[0])
+        detail = (
+            f"{count} of {exact.size} elements are wrong; the first is [{', '.join(map(str, first))}]: "
+            f"{got[first]}, the reference is {exact[first]:.9g} +- {float(tolerance[first]):.3g}"
+        )
+    near = float(tolerance[at]) if at is not None else 0.0
+    return Comparison(argument, worst, worst / scale, near, count, int(exact.size), first, detail or "")
+
+
+def check(kernel: Kernel, module: Any, *, seed: int = 0, given: Mapping[int, str] | None = None) -> CheckResult:
+    """Runs `kernel` on random inputs and the program of `module` in the reference interpreter, and compares."""
+    values = random_arguments(kernel.entry, seed, given)
+    before = [np.copy(value) if isinstance(value, np.ndarray) else value for value in values]
+    expected = reference.run(entry.find_entry(module, kernel.entry.name), values)
+    kernel(*values)
+    comparisons, changed = [], []
+    for argument, value, old, wanted in zip(kernel.arguments, values, before, expected, strict=True):
+        if not argument.is_memref:
+            continue
+        if argument.writes:
+            comparisons.append(compare(argument, value, wanted))
+        elif value.tobytes() != old.tobytes():
+            changed.append(argument)
+    return CheckResult(tuple(comparisons), tuple(changed))

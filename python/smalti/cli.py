@@ -1,0 +1,330 @@
+"""The command `smalti`: opt, compile, run, doctor."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .errors import SmaltiError, ToolMissing
+
+
+class _Group(click.Group):
+    """Turns errors into one message and an exit code; no traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SmaltiError as error:
+            click.echo(_styled(str(error)), err=True)
+            ctx.exit(1)
+        except BrokenPipeError:
+            # Whoever read the output has gone; Python would complain about it once more at exit.
+            sys.stderr.close()
+            ctx.exit(1)
+
+
+def _styled(message: str) -> str:
+    if any(word in message.partition("\n")[0] for word in ("error:", "warning:")):
+        return message
+    return f"{click.style('error:', fg='red', bold=True)} {message}"
+
+
+@contextmanager
+def _progress(title: str) -> Iterator[Callable[[str], Any]]:
+    """Shows what is being done on a terminal; silent elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(title) as status:
+
+        def tell(step: str) -> None:
+            status.update(f"{title}: {step}")
+
+        yield tell
+
+
+def _print_remarks(remarks: Sequence[Any]) -> None:
+    for remark in remarks:
+        click.echo(str(remark), err=True)
+
+
+def _parse_options(words: Sequence[str]) -> dict[str, str]:
+    options = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"'{word}' is not NAME=VALUE", param_hint="--option")
+        options[name.replace("-", "_")] = value
+    return options
+
+
+def _parse_arguments(words: Sequence[str]) -> dict[int, str]:
+    given = {}
+    for word in words:
+        index, equals, value = word.partition("=")
+        if not equals or not index.isdigit():
+            raise click.BadParameter(f"'{word}' is not INDEX=VALUE", param_hint="--arg")
+        given[int(index)] = value
+    return given
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="smalti")
+def main() -> None:
+    """GPU tile kernels in MLIR, for NVIDIA, AMD and the CPU."""
+
+
+_FILE = click.argument("file", type=click.Path(exists=False, dir_okay=False, allow_dash=True))
+_TARGET = click.option("-t", "--target", help="The chip, or cpu. Default: the module's, else the best that is here.")
+_ENTRY = click.option("--entry", help="The entry function, where the module has several.")
+_OPTION = click.option("-O", "--option", "options", multiple=True, help="An option of the pipeline, as NAME=VALUE.")
+_DUMP = click.option(
+    "--dump-ir", type=click.Path(file_okay=False), help="Write the IR after every pass to this folder."
+)
+_VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print the passes' remarks.")
+
+
+def _source(file: str) -> Any:
+    """What to parse: the path, or what comes in where it is a dash."""
+    return sys.stdin.read() if file == "-" else Path(file)
+
+
+@main.command()
+@_FILE
+@_TARGET
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Where to write; its suffix says what.")
+@_ENTRY
+@_OPTION
+@_DUMP
+@_VERBOSE
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def compile(
+    file: str,
+    target: str | None,
+    output: str | None,
+    entry: str | None,
+    options: tuple[str, ...],
+    dump_ir: str | None,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Compiles the kernel in FILE.
+
+    The suffix of OUTPUT says what is wanted: .cubin .ptx .hsaco .s .ll .mlir
+    """
+    from . import compiler, targets
+    from .kernel import check_suffix
+
+    module = compiler.parse(_source(file))
+    if output is not None and target is not None:
+        check_suffix(output, targets.get(target))
+    start = time.perf_counter()
+    with _progress(f"compiling {file}") as tell:
+        kernel = compiler.compile(
+            module, target, entry=entry, dump_ir=dump_ir, progress=tell, **_parse_options(options)
+        )
+    seconds = time.perf_counter() - start
+    if verbose:
+        _print_remarks(kernel.remarks)
+    failure: ToolMissing | None = None
+    written: Path | None = None
+    if output is not None:
+        try:
+            written = kernel.save(output)
+        except ToolMissing as error:
+            # What there is without the tool is still worth having; the exit code says that it is not what was asked.
+            suffix = ".ptx" if kernel.target.vendor == "nvidia" else ".s"
+            written = kernel.save(Path(output).with_suffix(suffix))
+            failure = error
+    else:
+        for note in kernel.notes:
+            click.echo(f"note: {note}", err=True)
+    _print_summary(kernel, written, seconds, as_json)
+    if failure is not None:
+        raise ToolMissing(f"{failure.message}; {written} was written instead", hint=failure.hint)
+
+
+def _summary(kernel: Any, written: Path | None, seconds: float) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "kernel": kernel.entry.name,
+        "target": kernel.target.name,
+        "output": str(written) if written else None,
+        "bytes": written.stat().st_size if written else None,
+        "seconds": round(seconds, 4),
+        **asdict(kernel.resources),
+    }
+
+
+def _print_summary(kernel: Any, written: Path | None, seconds: float, as_json: bool) -> None:
+    summary = _summary(kernel, written, seconds)
+    if as_json:
+        click.echo(json.dumps(summary))
+        return
+    words = [f"@{kernel.entry.name} for {kernel.target}"]
+    if written:
+        words.append(f"{written} ({summary['bytes']} B)")
+    resources = kernel.resources
+    if resources.registers is not None:
+        accumulators = f" + {resources.accumulator_registers} AGPR" if resources.accumulator_registers else ""
+        words.append(f"{resources.registers} registers{accumulators}")
+    if resources.spills is not None:
+        words.append(f"{resources.spills} spilled")
+    if resources.shared_bytes is not None:
+        words.append(f"{resources.shared_bytes} B shared memory")
+    if resources.block is not None:
+        words.append(f"{resources.warps} warps x {resources.tiles} blocks")
+    if resources.stages is not None:
+        words.append(f"{resources.stages} stages")
+    words.append(f"{seconds:.2f} s")
+    click.echo(", ".join(words))
+
+
+@main.command()
+@_FILE
+@_TARGET
+@click.option("--check", "checked", is_flag=True, help="Compare with the float64 reference; exit 1 where it differs.")
+@click.option("--seed", default=0, show_default=True, help="For the random inputs.")
+@click.option("--arg", "arguments", multiple=True, help="Shape of a dynamic memref, or a scalar, as INDEX=VALUE.")
+@click.option("--repeat", default=1, show_default=True, type=click.IntRange(1), help="Runs; the best time is printed.")
+@_ENTRY
+@_OPTION
+@_DUMP
+@_VERBOSE
+def run(
+    file: str,
+    target: str | None,
+    checked: bool,
+    seed: int,
+    arguments: tuple[str, ...],
+    repeat: int,
+    entry: str | None,
+    options: tuple[str, ...],
+    dump_ir: str | None,
+    verbose: bool,
+) -> None:
+    """Runs the kernel in FILE on random inputs."""
+    from . import check, compiler
+
+    given = _parse_arguments(arguments)
+    module = compiler.parse(_source(file))
+    with _progress(f"compiling {file}") as tell:
+        kernel = compiler.compile(
+            module, target, entry=entry, dump_ir=dump_ir, progress=tell, **_parse_options(options)
+        )
+    if verbose:
+        _print_remarks(kernel.remarks)
+    if checked:
+        with _progress("checking"):
+            result = check.check(kernel, module, seed=seed, given=given)
+        for item in result.comparisons:
+            click.echo(
+                f"{item.argument}: max abs error {item.max_error:.3g}, max rel error {item.max_relative_error:.3g}, "
+                f"tolerance {item.tolerance:.3g} where the error is nearest to it"
+            )
+        click.echo(check.RULE)
+        result.require()
+    values = check.random_arguments(kernel.entry, seed, given)
+    kernel(*values)
+    best = float("inf")
+    for _ in range(repeat):
+        start = time.perf_counter()
+        kernel(*values)
+        best = min(best, time.perf_counter() - start)
+    word = "ok, " if checked else ""
+    click.echo(f"@{kernel.entry.name} on {kernel.target}: {word}{best * 1e3:.3f} ms")
+
+
+@main.command()
+@_FILE
+@click.option("--load", "scripts", multiple=True, type=click.Path(dir_okay=False), help="A Python file with passes.")
+@click.option("--pass-pipeline", "pipeline", default="builtin.module()", help="The pipeline, as MLIR writes it.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Where to write. Default: standard output.")
+@_DUMP
+@_VERBOSE
+def opt(
+    file: str, scripts: tuple[str, ...], pipeline: str, output: str | None, dump_ir: str | None, verbose: bool
+) -> None:
+    """Runs a pipeline on FILE (- for standard input).
+
+    Python files given with --load call smalti.register_pass(name, function); PIPELINE can name what they registered.
+    """
+    from . import compiler
+    from .pipeline import Pipeline
+
+    for script in scripts:
+        _load(script)
+    module = compiler.parse(_source(file))
+    passes = Pipeline(pipeline)
+    try:
+        remarks = passes.run(module, dump_ir=dump_ir)
+    except SmaltiError:
+        raise
+    except Exception as error:
+        raise _python_error(error, scripts) from None
+    if verbose:
+        _print_remarks(remarks)
+    text = str(module).rstrip() + "\n"
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SmaltiError(f"cannot write {output}: {error.strerror}") from None
+
+
+def _load(script: str) -> None:
+    if not Path(script).is_file():
+        raise SmaltiError(f"no such file: {script}")
+    try:
+        runpy.run_path(script, run_name=Path(script).stem)
+    except SmaltiError:
+        raise
+    except Exception as error:
+        raise _python_error(error, [script]) from None
+
+
+def _python_error(error: Exception, scripts: Sequence[str]) -> SmaltiError:
+    """An exception of a user's Python, with the last line of theirs that it came from."""
+    known = {str(Path(script).resolve()) for script in scripts}
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if str(Path(f.filename).resolve()) in known]
+    place = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
+    notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
+    return SmaltiError(f"{place}error: {type(error).__name__}: {error}{notes}")
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def doctor(as_json: bool) -> None:
+    """Lists what this machine has for Smalti, what is missing, and how to get it."""
+    from . import doctor as examination
+
+    report = examination.report()
+    if as_json:
+        click.echo(json.dumps(report, indent=2))
+    else:
+        for finding in examination.examine():
+            mark = click.style("found  ", fg="green") if finding.found else click.style("missing", fg="yellow")
+            click.echo(f"{mark}  {finding.name}" + (f": {finding.detail}" if finding.detail else ""))
+            if not finding.found:
+                click.echo(f"         for: {finding.enables}")
+                click.echo(f"         get: {finding.get}")
+    if not report["ok"]:
+        raise SmaltiError("something that nothing works without is missing")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,447 @@
+"""From a program to a kernel: parse, verify, lower, generate code, assemble."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import assemble, codegen_worker, entry, ir, passmanager, remarks, reproducer, sources, targets, toolchain
+from .errors import (
+    CompileError,
+    Diagnostic,
+    ParseError,
+    PipelineError,
+    SmaltiError,
+    SourceLocation,
+    VerifyError,
+    mlir_errors,
+)
+from .kernel import Kernel, Resources
+
+Source = Any
+"""What can be compiled: a path, MLIR text, an `ir.Module`, or an operation that is a module."""
+
+_CODEGEN = "gpu-module-to-binary"
+
+
+def new_context() -> ir.Context:
+    """A context for one module. Kernels are small: threads inside MLIR cost more than they give."""
+    context = ir.Context()
+    context.enable_multithreading(False)
+    return context
+
+
+def _is_path(source: str) -> bool:
+    if "\n" in source or "{" in source:
+        return False
+    return source.endswith((".mlir", ".mlirbc")) or Path(source).is_file()
+
+
+@contextmanager
+def _parse_errors(context: ir.Context | None) -> Iterator[None]:
+    """MLIR parses and verifies in one go; what a verifier says begins with the operation's name."""
+    try:
+        with mlir_errors(ParseError, "", context):
+            yield
+    except ParseError as error:
+        if error.diagnostics and all(re.match(r"'[\w.]+' op ", d.message) for d in error.diagnostics):
+            raise VerifyError("", diagnostics=error.diagnostics, source=sources.text_of(context)) from None
+        raise
+
+
+def parse(source: Source, context: ir.Context | None = None) -> ir.Module:
+    """The module in a file or a text; a module that is one already comes back as it is. Verified either way."""
+    if isinstance(source, ir.Module):
+        with mlir_errors(VerifyError, "the module is not valid", source.context):
+            source.operation.verify()
+        return source
+    if not isinstance(source, (str, bytes, os.PathLike)):
+        return _foreign(source, context)
+    context = context or new_context()
+    text: str | bytes
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
+        path = Path(source)
+        if not path.is_file():
+            raise ParseError(f"no such file: {path}")
+        with _parse_errors(context):
+            return ir.Module.parseFile(str(path), context)
+    text = source if isinstance(source, bytes) else str(source)
+    if isinstance(text, str):
+        sources.remember(context, text)
+    with _parse_errors(context):
+        return ir.Module.parse(text, context)
+
+
+def _foreign(source: Any, context: ir.Context | None) -> ir.Module:
+    """A module of other MLIR bindings, by way of its text."""
+    operation: Any = getattr(source, "operation", source)
+    if not hasattr(operation, "get_asm"):
+        raise TypeError(f"a path, MLIR text or a module is wanted, not {type(source).__name__}")
+    if isinstance(operation, ir.Operation) and context is None:
+        context = operation.context
+    text = str(operation.get_asm(enable_debug_info=True))
+    with _parse_errors(None):
+        return ir.Module.parse(text, context or new_context())
+
+
+def clone(module: ir.Module) -> ir.Module:
+    """A copy of `module` in the same context."""
+    with module.context:
+        copy = ir.Module.create(module.operation.location)
+        for name in module.operation.attributes:
+            named = name if isinstance(name, str) else name.name
+            copy.operation.attributes[named] = module.operation.attributes[named]
+        for view in module.body.operations:
+            copy.body.append(view.operation.clone())
+    return copy
+
+
+@dataclass
+class Run:
+    """How a pipeline is to be run, and what it said."""
+
+    dump_ir: Path | None = None
+    remarks: list[remarks.Remark] = field(default_factory=list)
+
+
+def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> list[remarks.Remark]:
+    """Runs a textual pipeline in place; a failure leaves a reproducer. Returns the passes' remarks."""
+    run = run or Run()
+    context = module.context
+    try:
+        manager = passmanager.PassManager.parse(pipeline, context)
+    except ValueError as error:
+        reason = re.sub(r"^MLIR Textual PassPipeline Parser:\d+:\d+: error: ", "", str(error).strip(), flags=re.M)
+        raise PipelineError(f"the pipeline '{pipeline}' does not parse: {reason}") from None
+    if run.dump_ir is not None:
+        run.dump_ir.mkdir(parents=True, exist_ok=True)
+        context.enable_multithreading(False)
+        manager.enable_ir_printing(print_after_all=True, tree_printing_dir_path=str(run.dump_ir))
+    before = io.BytesIO()
+    module.operation.write_bytecode(before)
+    collected: list[remarks.Remark] = []
+    try:
+        with mlir_errors(CompileError, "", context), remarks.collect(context, collected):
+            manager.run(module.operation)
+    except CompileError as error:
+        if not error.diagnostics:
+            error.message = f"the pipeline '{pipeline}' failed and gave no reason"
+        error.remarks = tuple(r for r in collected if r.kind == "failed")
+        _attach_reproducer(error, before.getvalue(), context, pipeline)
+        raise
+    finally:
+        run.remarks.extend(collected)
+    return collected
+
+
+def _attach_reproducer(error: SmaltiError, bytecode: bytes, context: ir.Context, pipeline: str) -> None:
+    module = ir.Module.parse(bytecode, context)
+    text = str(module.operation.get_asm(enable_debug_info=True))
+    error.reproducer, error.command = reproducer.write(text, pipeline)
+
+
+def _format_option(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return ",".join(_format_option(item) for item in value)
+    return str(value)
+
+
+def compile_pipeline(target: targets.Target, options: Mapping[str, Any]) -> str:
+    """The textual pipeline that lowers a program for `target`."""
+    words = [f"target={target.name}"]
+    words += [f"{name.replace('_', '-')}={_format_option(value)}" for name, value in options.items()]
+    return f"builtin.module(smalti-compile{{{' '.join(words)}}})"
+
+
+def _target_of(module: ir.Module, target: str | targets.Target | None) -> targets.Target:
+    if target is not None:
+        return targets.get(target)
+    if "smalti.target" in module.operation.attributes:
+        return targets.get(ir.StringAttr(module.operation.attributes["smalti.target"]).value)
+    return targets.here()
+
+
+def compile(
+    source: Source,
+    target: str | targets.Target | None = None,
+    *,
+    entry: str | None = None,
+    dump_ir: str | os.PathLike[str] | None = None,
+    progress: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Kernel:
+    """Compiles a tile program for `target`, or for the best that this machine has.
+
+    `source` is a path, MLIR text or a module, which is left as it is. `entry` names the function where the module has
+    several. `options` go to the pipeline `smalti-compile`: `stages=3`, for example. `dump_ir` is a folder for the IR
+    after every pass, as is the environment variable `SMALTI_DUMP_IR`.
+    """
+    tell = progress or (lambda _: None)
+    original = parse(source)
+    chosen = _target_of(original, target)
+    if chosen.is_gpu:
+        codegen_worker.worker.start()
+    dump = dump_ir or os.environ.get("SMALTI_DUMP_IR")
+    run = Run(dump_ir=Path(dump) if dump else None)
+    return _Compilation(original, chosen, entry, dict(options), run, tell).kernel()
+
+
+class _Compilation:
+    def __init__(
+        self,
+        original: ir.Module,
+        target: targets.Target,
+        entry_name: str | None,
+        options: dict[str, Any],
+        run: Run,
+        tell: Callable[[str], None],
+    ) -> None:
+        self.original = original
+        self.target = target
+        self.options = options
+        self.run = run
+        self.tell = tell
+        self.entry = entry.describe(entry.find_entry(original, entry_name))
+
+    def kernel(self) -> Kernel:
+        pipeline = compile_pipeline(self.target, self.options)
+        module = clone(self.original)
+        self.tell("lowering")
+        run_pipeline(module, pipeline, self.run)
+        text: dict[str, str | Callable[[], str]] = {
+            "source": lambda: str(self.original),
+            "mlir": lambda: str(module),
+        }
+        kernel = Kernel(target=self.target, entry=self.entry, text=text, remarks=tuple(self.run.remarks))
+        kernel.pipeline = pipeline
+        kernel.module = module
+        if not self.target.is_gpu:
+            text["llvm"] = lambda: _translate(module)
+            kernel.resources = Resources(tiles=self.entry.num_tiles)
+            return kernel
+        launch = launch_facts(module, self.entry.name)
+        kernel.symbol = launch.symbol
+        self.tell("generating code")
+        code = self._generate(module)
+        text["llvm"] = lambda: self._llvm(module)
+        if self.target.vendor == "nvidia":
+            self._finish_nvidia(kernel, code, launch, text)
+        else:
+            self._finish_amd(kernel, code, launch, text)
+        return kernel
+
+    def _generate(self, module: ir.Module, output: str = "isa") -> bytes:
+        toolkit = _toolkit(module, self.target)
+        words = [f"format={output}"] + ([f"toolkit={toolkit}"] if toolkit else [])
+        pipeline = f"builtin.module({_CODEGEN}{{{' '.join(words)}}})"
+        bytecode = io.BytesIO()
+        module.operation.write_bytecode(bytecode)
+        try:
+            objects = codegen_worker.worker.generate(bytecode.getvalue(), pipeline)
+        except codegen_worker.WorkerDied as died:
+            error = CompileError(
+                f"code generation of @{self.entry.name} for {self.target} failed: {_fatal_message(str(died))}",
+                diagnostics=[Diagnostic("note", "in this kernel", self.entry.location)] if self.entry.location else [],
+                source=sources.text_of(module.context),
+            )
+        except codegen_worker.WorkerTimeout:
+            error = CompileError(
+                f"code generation of @{self.entry.name} for {self.target} took too long and was ended",
+                hint="SMALTI_CODEGEN_TIMEOUT sets the limit, in seconds",
+            )
+        except codegen_worker.WorkerRefused as refused:
+            diagnostics = [_diagnostic_from_json(item) for item in refused.diagnostics]
+            message = f"code generation of @{self.entry.name} for {self.target} failed"
+            error = CompileError(
+                message if diagnostics else f"{message}: {refused}",
+                diagnostics=diagnostics,
+                source=sources.text_of(module.context),
+            )
+        else:
+            if not objects:
+                raise CompileError(f"code generation for {self.target} left no GPU binary")
+            # One module an entry function; the kernel's own is the one that holds its name.
+            named = [o for o in objects if o.module == f"{self.entry.name}_module"] or objects
+            return named[0].data
+        _attach_reproducer(error, bytecode.getvalue(), module.context, pipeline)
+        raise error
+
+    def _llvm(self, module: ir.Module) -> str:
+        bitcode = self._generate(module, "llvm")
+        tool = toolchain.require(
+            toolchain.find_llvm_tool("llvm-dis"),
+            "llvm-dis",
+            "LLVM IR as text",
+            f"apt install llvm-{toolchain.LLVM_MAJOR}",
+        )
+        return assemble.disassemble_bitcode(bitcode, tool.path)
+
+    def _finish_nvidia(self, kernel: Kernel, code: bytes, launch: LaunchFacts, text: dict[str, Any]) -> None:
+        ptx = code.rstrip(b"\0").decode()
+        text["ptx"] = ptx
+        usage = assemble.Usage()
+        tool = toolchain.find_ptxas()
+        if tool is not None:
+            self.tell("ptxas")
+            kernel.binary, usages = assemble.assemble_ptx(ptx, tool.path)
+            kernel.binary_format = "cubin"
+            usage = usages.get(launch.symbol, usage)
+        else:
+            kernel.binary, kernel.binary_format = ptx.encode(), "ptx"
+            kernel.notes.append(f"no ptxas was found: PTX only, registers unknown ({toolchain.PTXAS_HINT})")
+        kernel.resources = _resources(usage, launch, self.entry, self.target)
+
+    def _finish_amd(self, kernel: Kernel, code: bytes, launch: LaunchFacts, text: dict[str, Any]) -> None:
+        assembly = code.rstrip(b"\0").decode()
+        text["gcn"] = assembly
+        usage = assemble.gcn_usage(assembly).get(launch.symbol, assemble.Usage())
+        llvm_mc, lld = toolchain.find_llvm_tool("llvm-mc"), toolchain.find_llvm_tool("ld.lld")
+        if llvm_mc and lld:
+            self.tell("assembling")
+            kernel.binary, _ = assemble.assemble_gcn(assembly, llvm_mc.path, lld.path)
+            kernel.binary_format = "hsaco"
+        else:
+            name, hint = ("ld.lld", toolchain.LLD_HINT) if llvm_mc else ("llvm-mc", toolchain.LLVM_MC_HINT)
+            kernel.notes.append(f"no {name} was found: assembly text only ({hint})")
+        kernel.resources = _resources(usage, launch, self.entry, self.target)
+
+
+@dataclass(frozen=True)
+class LaunchFacts:
+    """What the passes leave for the launch, on the kernel's function."""
+
+    symbol: str
+    block: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    shared_bytes: int
+    stages: int | None
+
+
+_DIMENSIONS = {
+    "block": ("gpu.known_block_size", "known_block_size", "nvvm.reqntid", "nvvm.maxntid"),
+    "grid": ("gpu.known_grid_size", "known_grid_size"),
+}
+
+
+def _dimensions(operation: Any, names: tuple[str, ...]) -> tuple[int, int, int] | None:
+    for name in names:
+        if name in operation.attributes:
+            sizes = [int(v) for v in ir.DenseI32ArrayAttr(operation.attributes[name])]
+            x, y, z = [*sizes, 1, 1][:3]
+            return x, y, z
+    return None
+
+
+def _kernels(operation: Any) -> list[Any]:
+    found = []
+    for region in operation.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                inner = view.operation
+                if any(name in inner.attributes for name in ("gpu.kernel", "nvvm.kernel", "rocdl.kernel", "kernel")):
+                    found.append(inner)
+                elif inner.name == "gpu.module":
+                    found.extend(_kernels(inner))
+    return found
+
+
+def launch_facts(module: ir.Module, name: str) -> LaunchFacts:
+    """The launch facts of the kernel called `name` in a lowered module."""
+    for operation in _kernels(module.operation):
+        symbol = ir.StringAttr(operation.attributes["sym_name"]).value
+        if symbol != name:
+            continue
+        block, grid = (_dimensions(operation, _DIMENSIONS[which]) for which in ("block", "grid"))
+        if block is None or grid is None:
+            raise CompileError(f"the lowered kernel @{name} does not say its block and grid size")
+        return LaunchFacts(
+            symbol,
+            block,
+            grid,
+            _integer(operation, "smalti.shared_memory_bytes") or 0,
+            _integer(operation, "smalti.stages"),
+        )
+    raise CompileError(f"lowering left no GPU kernel @{name}")
+
+
+def _integer(operation: Any, name: str) -> int | None:
+    return ir.IntegerAttr(operation.attributes[name]).value if name in operation.attributes else None
+
+
+def _resources(usage: assemble.Usage, launch: LaunchFacts, what: entry.Entry, target: targets.Target) -> Resources:
+    threads = launch.block[0] * launch.block[1] * launch.block[2]
+    return Resources(
+        tiles=what.num_tiles,
+        block=launch.block,
+        grid=launch.grid,
+        warps=-(-threads // target.wave_size),
+        stages=launch.stages,
+        registers=usage.registers,
+        accumulator_registers=usage.accumulator_registers,
+        scalar_registers=usage.scalar_registers,
+        spills=usage.spills,
+        stack_bytes=usage.stack_bytes,
+        # Dynamic shared memory is what the passes allocated; on AMD the assembler already counts it.
+        shared_bytes=max(launch.shared_bytes, usage.static_shared_bytes or 0),
+    )
+
+
+def _calls(module: ir.Module, prefixes: tuple[str, ...]) -> bool:
+    for view in module.body.operations:
+        if view.operation.name != "gpu.module":
+            continue
+        for inner in view.operation.regions[0].blocks[0].operations:
+            if inner.operation.name == "llvm.func":
+                name = ir.StringAttr(inner.operation.attributes["sym_name"]).value
+                if name.startswith(prefixes):
+                    return True
+    return False
+
+
+def _toolkit(module: ir.Module, target: targets.Target) -> Path | None:
+    """The folder with device bitcode, where the code calls into it: linking it costs time."""
+    if target.vendor == "nvidia":
+        if not _calls(module, ("__nv_",)):
+            return None
+        folder, name, hint = toolchain.find_cuda_toolkit(), "libdevice.10.bc", toolchain.LIBDEVICE_HINT
+    else:
+        if not _calls(module, ("__ocml_", "__ockl_")):
+            return None
+        folder, name, hint = toolchain.find_rocm_bitcode(), "ocml.bc and ockl.bc", toolchain.ROCM_BITCODE_HINT
+    if folder is None:
+        from .errors import ToolMissing
+
+        raise ToolMissing(f"{name} was not found: the kernel calls mathematical functions that live there", hint=hint)
+    return folder
+
+
+def _translate(module: ir.Module) -> str:
+    from .dialects import llvm
+
+    return llvm.translate_module_to_llvmir(module.operation)
+
+
+def _fatal_message(log: str) -> str:
+    """The line of a dead process's output that says why; LLVM prints a stack after it."""
+    found = re.search(
+        r"^(?:LLVM ERROR|.*\bfatal error|.*Assertion).*(?:\n(?!PLEASE|Stack dump|\s*#?\d+\.?\s).*)*", log, re.M
+    )
+    return (found.group(0) if found else log[-2000:]).strip()
+
+
+def _diagnostic_from_json(item: dict[str, Any]) -> Diagnostic:
+    place = item["location"]
+    return Diagnostic(
+        item["severity"],
+        item["message"],
+        SourceLocation(*place) if place else None,
+        tuple(_diagnostic_from_json(note) for note in item["notes"]),
+    )

@@ -1,0 +1,125 @@
+"""What this machine has for Smalti, what a missing thing would enable, and how to get it."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from . import devices, targets, toolchain
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked for."""
+
+    name: str
+    found: bool
+    detail: str
+    """Where it is and its version; where it is missing, nothing."""
+    enables: str
+    get: str
+    required: bool = False
+
+
+def _tool(name: str, tool: toolchain.Tool | None, enables: str, get: str, required: bool = False) -> Finding:
+    detail = ""
+    if tool is not None:
+        version = toolchain.version_of(tool.path)
+        detail = f"{tool.path}" + (f" ({version})" if version else "")
+    return Finding(name, tool is not None, detail, enables, get, required)
+
+
+def _file(name: str, path: Path | None, enables: str, get: str) -> Finding:
+    return Finding(name, path is not None, str(path or ""), enables, get)
+
+
+def _module(name: str, package: str, enables: str) -> Finding:
+    try:
+        found = importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        found = False
+    return Finding(package, found, "installed" if found else "", enables, f"pip install {package}")
+
+
+def _mlir() -> Finding:
+    get = f"build Smalti against LLVM/MLIR {toolchain.LLVM_MAJOR}"
+    try:
+        from ._mlir_libs import _smalti
+    except ImportError as error:
+        return Finding("MLIR", False, f"the bindings do not load: {error}", "everything", get, True)
+    return Finding("MLIR", True, f"{_smalti.llvm_version()}, {len(targets.names())} targets", "everything", get, True)
+
+
+def _library(name: str, load: Callable[[], object], enables: str, get: str) -> Finding:
+    found = load() is not None
+    return Finding(name, found, "loads" if found else "", enables, get)
+
+
+def examine() -> Iterator[Finding]:
+    """Everything that Smalti looks for, found or not."""
+    yield _mlir()
+    yield _tool(
+        "smalti-opt",
+        toolchain.find_smalti_opt(),
+        "running passes from the shell, replaying reproducers",
+        "build the C++ tools, or install the smalti package",
+    )
+    yield _file(
+        "plugin",
+        toolchain.find_plugin(),
+        f"Smalti's passes in a stock mlir-opt-{toolchain.LLVM_MAJOR}",
+        "build the C++ tools, or install the smalti package",
+    )
+    yield _tool(
+        "ptxas",
+        toolchain.find_ptxas(),
+        "cubins and register counts for NVIDIA (without it: PTX only)",
+        toolchain.PTXAS_HINT,
+    )
+    yield _tool("llvm-mc", toolchain.find_llvm_tool("llvm-mc"), "assembling code for AMD", toolchain.LLVM_MC_HINT)
+    yield _tool("ld.lld", toolchain.find_llvm_tool("ld.lld"), "code objects (HSACO) for AMD", toolchain.LLD_HINT)
+    yield _file(
+        "libdevice",
+        toolchain.find_cuda_toolkit(),
+        "mathematical functions (exp, tanh, ...) in NVIDIA kernels",
+        toolchain.LIBDEVICE_HINT,
+    )
+    yield _file(
+        "ocml/ockl",
+        toolchain.find_rocm_bitcode(),
+        "mathematical functions (exp, tanh, ...) in AMD kernels",
+        toolchain.ROCM_BITCODE_HINT,
+    )
+    yield _library(
+        "CUDA driver",
+        devices.cuda_library,
+        "running kernels on NVIDIA GPUs",
+        "install NVIDIA's driver on a machine with its GPU",
+    )
+    yield _module("cuda.bindings", "cuda-bindings", "running kernels on NVIDIA GPUs")
+    yield _library(
+        "HIP runtime",
+        devices.hip_library,
+        "running kernels on AMD GPUs",
+        "install ROCm on a machine with an AMD GPU",
+    )
+    gpus = devices.gpus()
+    for gpu in gpus:
+        fits = f"target {gpu.target}" if gpu.target else "no target of Smalti's fits it"
+        yield Finding(
+            f"GPU {gpu.index} ({gpu.vendor})", True, f"{gpu.name}, {gpu.architecture}: {fits}", "running kernels", ""
+        )
+    if not gpus:
+        yield Finding("GPU", False, "", "running kernels on a GPU", "use a machine with one; the target cpu runs here")
+
+
+def report() -> dict[str, object]:
+    """All findings as plain data."""
+    findings = list(examine())
+    return {
+        "ok": all(finding.found for finding in findings if finding.required),
+        "findings": [asdict(finding) for finding in findings],
+        "targets": targets.names(),
+    }

@@ -1,0 +1,181 @@
+"""Exceptions: one clear message with the place in the source, the numbers, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import sources
+
+if TYPE_CHECKING:
+    from .remarks import Remark
+
+
+@dataclass(frozen=True)
+class SourceLocation:
+    """A place in a source file; line and column count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message of the compiler, with its notes."""
+
+    severity: str
+    message: str
+    location: SourceLocation | None = None
+    notes: tuple[Diagnostic, ...] = ()
+
+    def render(self, text: str | None = None) -> str:
+        """The message with the source line and a caret; `text` is the source where it is not a file."""
+        place = f"{self.location}: " if self.location else ""
+        lines = [f"{place}{self.severity}: {self.message}"]
+        excerpt = _excerpt(self.location, text)
+        if excerpt:
+            lines.append(excerpt)
+        lines.extend(note.render(text) for note in self.notes)
+        return "\n".join(lines)
+
+
+class SmaltiError(Exception):
+    """Base of every error that Smalti raises on purpose."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        diagnostics: Iterable[Diagnostic] = (),
+        hint: str | None = None,
+        remarks: Iterable[Remark] = (),
+        source: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.diagnostics = tuple(diagnostics)
+        self.hint = hint
+        self.remarks = tuple(remarks)
+        self.reproducer: Path | None = None
+        """The file that holds the failing module and pipeline, where one was written."""
+        self.command: str | None = None
+        """The shell command that replays the failure, where there is one."""
+        self._source = source
+
+    @property
+    def location(self) -> SourceLocation | None:
+        """Where the first located diagnostic points."""
+        return next((d.location for d in self.diagnostics if d.location), None)
+
+    def __str__(self) -> str:
+        lines = [self.message] if self.message else []
+        lines.extend(diagnostic.render(self._source) for diagnostic in self.diagnostics)
+        lines.extend(str(remark) for remark in self.remarks)
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        if self.command:
+            lines.append(f"to replay: {self.command}")
+        return "\n".join(lines)
+
+
+class ParseError(SmaltiError):
+    """The text is not MLIR that Smalti knows."""
+
+
+class VerifyError(SmaltiError):
+    """The module parses but breaks a rule of an operation."""
+
+
+class CompileError(SmaltiError):
+    """A pass, the code generator or an assembler failed."""
+
+
+class PipelineError(SmaltiError):
+    """A pass, a pass option or a textual pipeline that does not exist."""
+
+
+class TargetError(SmaltiError):
+    """No such target, or one that does not fit what was asked of it."""
+
+
+class LaunchError(SmaltiError):
+    """A kernel was called with arguments or on a machine that do not fit it."""
+
+
+class ToolMissing(SmaltiError):
+    """An outside program, library or driver was not found."""
+
+
+class CheckError(SmaltiError):
+    """A kernel's result is not that of the reference."""
+
+
+def _excerpt(location: SourceLocation | None, text: str | None) -> str | None:
+    if location is None or location.line < 1:
+        return None
+    if location.file != sources.TEXT:
+        try:
+            text = Path(location.file).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return None
+    if text is None:
+        return None
+    lines = text.splitlines()
+    if location.line > len(lines):
+        return None
+    line = lines[location.line - 1]
+    # Tabs stay tabs in front of the caret, so that it stands under its column.
+    before = "".join("\t" if c == "\t" else " " for c in line[: max(location.column - 1, 0)])
+    return f"  {line}\n  {before}^"
+
+
+def source_location(location: Any) -> SourceLocation | None:
+    """The file position in an `ir.Location`: through names, the callee of a call site, the first of a fusion."""
+    if location.is_a_file():
+        file = sources.TEXT if location.filename == "-" else location.filename
+        return SourceLocation(file, location.start_line, location.start_col)
+    if location.is_a_name():
+        return source_location(location.child_loc)
+    if location.is_a_callsite():
+        return source_location(location.callee)
+    if location.is_a_fused():
+        return next(filter(None, map(source_location, location.locations)), None)
+    return None
+
+
+def _severity(value: Any) -> str:
+    return str(getattr(value, "name", value)).lower()
+
+
+def diagnostic_from_mlir(info: Any) -> Diagnostic:
+    """A `Diagnostic` from MLIR's `ir.DiagnosticInfo` or `ir.Diagnostic`."""
+    return Diagnostic(
+        severity=_severity(info.severity),
+        message=str(info.message).rstrip(),
+        location=source_location(info.location),
+        # The note with the whole operation in generic form says less than the caret does.
+        notes=tuple(
+            diagnostic_from_mlir(note)
+            for note in info.notes
+            if not str(note.message).startswith("see current operation")
+        ),
+    )
+
+
+@contextmanager
+def mlir_errors(kind: type[SmaltiError], message: str, context: Any = None) -> Iterator[None]:
+    """Turns an `ir.MLIRError` raised inside into `kind`, with its diagnostics and the source they point to."""
+    from . import ir
+
+    try:
+        yield
+    except ir.MLIRError as error:
+        diagnostics = [diagnostic_from_mlir(info) for info in error.error_diagnostics]
+        raise kind(message, diagnostics=diagnostics, source=sources.text_of(context)) from None

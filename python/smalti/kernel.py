@@ -1,0 +1,159 @@
+"""A compiled kernel: its code, what it takes of the chip, and calling it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import entry, targets
+from .errors import CompileError, SmaltiError, ToolMissing
+from .remarks import Remark
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a kernel takes of its chip; None where it is not known."""
+
+    tiles: int
+    block: tuple[int, int, int] | None = None
+    grid: tuple[int, int, int] | None = None
+    warps: int | None = None
+    stages: int | None = None
+    registers: int | None = None
+    """32-bit registers of a thread."""
+    accumulator_registers: int | None = None
+    scalar_registers: int | None = None
+    spills: int | None = None
+    """Bytes (NVIDIA) or registers (AMD) that went to memory."""
+    stack_bytes: int | None = None
+    shared_bytes: int | None = None
+    """Shared memory of a block."""
+
+
+class Assembly(Mapping[str, str]):
+    """The forms of a kernel's code by name, made when first asked for."""
+
+    def __init__(self, forms: Mapping[str, str | Callable[[], str]]) -> None:
+        self._forms = forms
+        self._made: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._made:
+            if name not in self._forms:
+                raise KeyError(f"no '{name}' here; there are: {', '.join(self._forms)}")
+            form = self._forms[name]
+            self._made[name] = form if isinstance(form, str) else form()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._forms)
+
+    def __len__(self) -> int:
+        return len(self._forms)
+
+    def __repr__(self) -> str:
+        return f"Assembly({', '.join(self._forms)})"
+
+
+# What a file suffix asks for: the form of the code, or the format of the binary.
+_SUFFIXES = {
+    "nvidia": {".cubin": "cubin", ".ptx": "ptx", ".s": "ptx", ".ll": "llvm", ".mlir": "mlir"},
+    "amd": {".hsaco": "hsaco", ".s": "gcn", ".ll": "llvm", ".mlir": "mlir"},
+    "cpu": {".ll": "llvm", ".mlir": "mlir"},
+}
+
+
+def check_suffix(path: str | os.PathLike[str], target: targets.Target) -> str:
+    """What `path` asks for by its suffix, or an error that names the suffixes of `target`."""
+    known = _SUFFIXES[target.vendor]
+    suffix = Path(path).suffix
+    if suffix not in known:
+        what = f"the suffix '{suffix}'" if suffix else "a name without a suffix"
+        raise SmaltiError(f"{path}: {what} says nothing for {target}; use one of: {' '.join(known)}")
+    return known[suffix]
+
+
+class Kernel:
+    """A kernel for one target. Call it with its arguments to run it."""
+
+    def __init__(
+        self,
+        target: targets.Target,
+        entry: entry.Entry,
+        text: Mapping[str, str | Callable[[], str]],
+        remarks: tuple[Remark, ...] = (),
+    ) -> None:
+        self.target = target
+        self.entry = entry
+        self.asm = Assembly(text)
+        """The code by form: `source`, `mlir` (lowered), `llvm`, and `ptx` or `gcn`."""
+        self.binary: bytes | None = None
+        """The cubin, the HSACO, or the PTX where there was no ptxas; None on the CPU."""
+        self.binary_format: str | None = None
+        self.resources = Resources(tiles=entry.num_tiles)
+        self.remarks = remarks
+        self.notes: list[str] = []
+        """What a person should know about how this kernel was made, such as a missing tool."""
+        self.pipeline = ""
+        self.module: Any = None
+        """The lowered module."""
+        self.symbol = entry.name
+        self._launcher: Any = None
+
+    @property
+    def arguments(self) -> tuple[entry.Argument, ...]:
+        """What a call takes."""
+        return self.entry.arguments
+
+    def __repr__(self) -> str:
+        types = ", ".join(argument.type for argument in self.arguments)
+        return f"<smalti.Kernel @{self.entry.name}({types}) for {self.target}>"
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the form that the suffix of `path` asks for, and returns the path."""
+        path = Path(path)
+        form = check_suffix(path, self.target)
+        if form in ("cubin", "hsaco"):
+            if self.binary is None or self.binary_format != form:
+                reason = self.notes[0] if self.notes else f"there is no {form}"
+                raise ToolMissing(f"cannot write {path}: {reason}")
+            data = self.binary
+        else:
+            data = self.asm[form].encode()
+        try:
+            path.write_bytes(data)
+        except OSError as error:
+            raise SmaltiError(f"cannot write {path}: {error.strerror}") from None
+        return path
+
+    @property
+    def launcher(self) -> Any:
+        """What runs the kernel here; made at the first call."""
+        if self._launcher is None:
+            self._launcher = self._make_launcher()
+        return self._launcher
+
+    def _make_launcher(self) -> Any:
+        if self.target.vendor == "nvidia":
+            from .launch_cuda import CudaLauncher
+
+            return CudaLauncher(self)
+        if self.target.vendor == "amd":
+            from .launch_hip import HipLauncher
+
+            return HipLauncher(self)
+        if self.target.vendor == "cpu":
+            from .launch_cpu import CpuLauncher
+
+            return CpuLauncher(self)
+        raise CompileError(f"kernels for {self.target} cannot be run from here")
+
+    def __call__(self, *arguments: Any, stream: Any = None) -> None:
+        """Runs the kernel on `arguments`, in place: the kernel writes the arrays that it was given.
+
+        `stream` is a CUDA or HIP stream: an integer, or an object with `__cuda_stream__`, `cuda_stream` or `ptr`.
+        """
+        self.launcher(*arguments, stream=stream)

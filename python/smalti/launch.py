@@ -1,0 +1,123 @@
+"""What all launchers share: checking arguments against what the program declares, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import arrays, entry
+from .errors import LaunchError
+
+
+def _shape_text(shape: Sequence[int | None]) -> str:
+    return "x".join("?" if extent is None else str(extent) for extent in shape) or "scalar"
+
+
+def _check_strides(argument: entry.Argument, given: arrays.ArrayView) -> None:
+    assert argument.strides is not None
+    for dimension, (wanted, stride, extent) in enumerate(
+        zip(argument.strides, given.strides, given.shape, strict=True)
+    ):
+        # Along one element there is no step to take; an empty array has no element at all.
+        if wanted is None or wanted == stride or extent == 1 or 0 in given.shape:
+            continue
+        raise LaunchError(
+            f"{argument}: its stride along dimension {dimension} is {stride} elements, the kernel needs {wanted}",
+            hint="pass a row-major copy (numpy.ascontiguousarray), or declare the memref with a strided layout",
+        )
+
+
+def check_array(argument: entry.Argument, given: arrays.ArrayView, device: str) -> None:
+    """Raises unless the memory fits; depends on nothing but `given.signature`."""
+    assert argument.shape is not None
+    # ROCm builds of array libraries present HIP memory in CUDA's array interface.
+    if given.device != device and (given.device, device) != (arrays.CUDA, arrays.HIP):
+        raise LaunchError(
+            f"{argument}: its memory is on {given.device}, this kernel runs on {device}",
+            hint=_DEVICE_HINTS.get((given.device, device)),
+        )
+    fits = len(given.shape) == len(argument.shape) and all(
+        wanted in (None, extent) for wanted, extent in zip(argument.shape, given.shape, strict=False)
+    )
+    if not fits:
+        raise LaunchError(
+            f"{argument}: its shape is {_shape_text(given.shape)}, the kernel needs {_shape_text(argument.shape)}"
+        )
+    from . import dtypes
+
+    if not dtypes.accepts(argument.dtype, given.dtype):
+        raise LaunchError(f"{argument}: its element type is {given.dtype}, the kernel needs {argument.dtype}")
+    if given.readonly and argument.writes:
+        raise LaunchError(f"{argument}: the kernel writes it, and it is read-only")
+    _check_strides(argument, given)
+
+
+_DEVICE_HINTS = {
+    (arrays.CPU, arrays.CUDA): "pass device arrays: torch tensors on 'cuda', CuPy, JAX or numba device arrays",
+    (arrays.CPU, arrays.HIP): "pass device arrays, such as torch tensors of a ROCm build on 'cuda'",
+}
+
+
+def check_alignment(argument: entry.Argument, pointer: int) -> None:
+    """Raises unless the memory starts at a multiple of its element size."""
+    size = max(argument.dtype.bits // 8, 1)
+    if pointer % size:
+        raise LaunchError(f"{argument}: its address is not a multiple of its element size, {size} bytes")
+
+
+def scalar(argument: entry.Argument, value: Any) -> Any:
+    """`value` as a Python number that fits the type of `argument`."""
+    ty = argument.dtype
+    if ty.kind == "f":
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise LaunchError(f"{argument}: a number is needed, not {type(value).__name__}") from None
+    if ty.kind == "b":
+        return bool(value)
+    try:
+        number = value.__index__()
+    except (AttributeError, TypeError):
+        raise LaunchError(f"{argument}: an integer is needed, not {type(value).__name__}") from None
+    low, high = (0, 2**ty.bits) if ty.kind == "u" else (-(2 ** (ty.bits - 1)), 2**ty.bits)
+    if not low <= number < high:
+        raise LaunchError(f"{argument}: {number} does not fit {ty.mlir}")
+    return number
+
+
+class ArgumentChecker:
+    """Turns the arguments of a call into array views and numbers; checks each signature once."""
+
+    def __init__(self, what: entry.Entry, device: str) -> None:
+        self._entry = what
+        self._device = device
+        self._known: set[tuple[Any, ...]] = set()
+
+    def __call__(self, given: Sequence[Any], stream: int | None = None) -> list[Any]:
+        wanted = self._entry.arguments
+        if len(given) != len(wanted):
+            declared = ", ".join(argument.type for argument in wanted)
+            raise LaunchError(
+                f"@{self._entry.name} takes {len(wanted)} argument{'s' * (len(wanted) != 1)} ({declared}), "
+                f"{len(given)} given"
+            )
+        values: list[Any] = []
+        signature: list[Any] = []
+        for argument, value in zip(wanted, given, strict=True):
+            if not argument.is_memref:
+                values.append(scalar(argument, value))
+                continue
+            try:
+                view = arrays.view(value, stream)
+            except arrays.NotAnArray as error:
+                raise LaunchError(f"{argument}: {error}") from None
+            check_alignment(argument, view.pointer)
+            values.append(view)
+            signature.append(view.signature)
+        key = tuple(signature)
+        if key not in self._known:
+            views = (value for value in values if isinstance(value, arrays.ArrayView))
+            for argument, view in zip((a for a in wanted if a.is_memref), views, strict=True):
+                check_array(argument, view, self._device)
+            self._known.add(key)
+        return values

@@ -1,0 +1,126 @@
+"""Running a kernel on the CPU: compiled in this process, ranges of tiles on several threads."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from . import arrays, execution_engine, launch, toolchain
+from .errors import CompileError, LaunchError
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+
+_PARALLEL_SECONDS = 200e-6
+"""Work that takes less is done before other threads have woken."""
+
+_SCALARS: dict[str, Any] = {
+    "f64": ctypes.c_double,
+    "f32": ctypes.c_float,
+    "i64": ctypes.c_int64,
+    "i32": ctypes.c_int32,
+    "i16": ctypes.c_int16,
+    "i8": ctypes.c_int8,
+    "i1": ctypes.c_bool,
+    "index": ctypes.c_int64,
+    "ui64": ctypes.c_uint64,
+    "ui32": ctypes.c_uint32,
+    "ui16": ctypes.c_uint16,
+    "ui8": ctypes.c_uint8,
+}
+
+
+@functools.cache
+def _threads() -> int:
+    given = os.environ.get("SMALTI_NUM_THREADS")
+    if given:
+        try:
+            return max(1, int(given))
+        except ValueError:
+            raise LaunchError(f"SMALTI_NUM_THREADS is '{given}', a number is wanted") from None
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max(1, _threads() - 1), thread_name_prefix="smalti")
+
+
+def _descriptor(view: arrays.ArrayView) -> Any:
+    # MLIR's strided memref descriptor: allocated and aligned pointer, offset, sizes, strides; every field a word.
+    fields = [view.pointer, view.pointer, 0, *view.shape, *view.strides]
+    return (ctypes.c_int64 * len(fields))(*fields)
+
+
+class CpuLauncher:
+    """Calls the compiled function."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._check = launch.ArgumentChecker(kernel.entry, arrays.CPU)
+        self._arguments = kernel.arguments
+        self._tiles = kernel.entry.num_tiles
+        self._symbol = kernel.symbol
+        for argument in self._arguments:
+            if not argument.is_memref and argument.dtype.mlir not in _SCALARS:
+                raise LaunchError(f"{argument}: a scalar of this type cannot be passed from Python on the CPU")
+        libraries = [
+            str(path)
+            for name in ("mlir_c_runner_utils", "mlir_runner_utils", "mlir_float16_utils")
+            if (path := toolchain.find_runtime_library(name))
+        ]
+        try:
+            self._engine = execution_engine.ExecutionEngine(kernel.module, opt_level=3, shared_libs=libraries)
+            self._function = self._engine.lookup(self._symbol)
+        except RuntimeError as error:
+            raise CompileError(f"@{self._symbol} could not be made executable: {error}") from None
+
+    def __call__(self, *given: Any, stream: Any = None) -> None:
+        if stream is not None:
+            raise LaunchError("a kernel on the CPU takes no stream")
+        values = self._check(given)
+        # The packed interface takes the address of every argument; a memref's argument is its descriptor's address.
+        # Everything in `keep` must live until the last tile is done.
+        keep: list[Any] = []
+        packed: list[int] = []
+        for argument, value in zip(self._arguments, values, strict=True):
+            if isinstance(value, arrays.ArrayView):
+                descriptor = _descriptor(value)
+                cell: Any = ctypes.c_void_p(ctypes.addressof(descriptor))
+                keep += [value, descriptor, cell]
+            else:
+                cell = _SCALARS[argument.dtype.mlir](value)
+                keep.append(cell)
+            packed.append(ctypes.addressof(cell))
+        self._run(packed)
+        del keep
+
+    def _run(self, packed: list[int]) -> None:
+        tiles = self._tiles
+        workers = min(_threads(), tiles)
+        if workers == 1:
+            self._run_tiles(packed, 0, tiles)
+            return
+        # Tiles do not depend on one another, so the first one can tell whether threads are worth waking.
+        start = time.perf_counter()
+        self._run_tiles(packed, 0, 1)
+        if (time.perf_counter() - start) * (tiles - 1) < _PARALLEL_SECONDS:
+            self._run_tiles(packed, 1, tiles)
+            return
+        bounds = [1 + (tiles - 1) * i // workers for i in range(workers + 1)]
+        futures = [_pool().submit(self._run_tiles, packed, bounds[i], bounds[i + 1]) for i in range(1, workers)]
+        try:
+            self._run_tiles(packed, bounds[0], bounds[1])
+        finally:
+            for future in futures:
+                future.result()
+
+    def _run_tiles(self, packed: list[int], begin: int, end: int) -> None:
+        if begin >= end:
+            return
+        first, last = ctypes.c_int64(begin), ctypes.c_int64(end)
+        addresses = (ctypes.c_void_p * (len(packed) + 2))(*packed, ctypes.addressof(first), ctypes.addressof(last))
+        self._function(addresses)

@@ -1,0 +1,625 @@
+"""A reference interpreter of `triton_xla` programs: slow, obviously right, and independent of every pass.
+
+Tiles run one after another, each operation once, on float64 arrays (integers exactly, in their width). No rounding is
+simulated. Instead every float value carries a bound on how far a correct implementation may be from it: a first-order
+running error analysis with `u`, the rounding error of a value's type:
+
+- an operation adds `u * |result|` to what its operands' bounds allow; a conversion adds the new type's `u`;
+- a function of `math` may be off by 4 `u`;
+- a dot of depth K with f32 accumulation adds `(K + 1) * 2**-23 * sum(|a| * |b|)`: the order of the sum is free, and
+  matrix units truncate where a scalar unit rounds;
+- with `tf32` each factor may be off by `2**-10` more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, ir
+from .errors import Diagnostic, SmaltiError, source_location
+
+_DOT_ROUNDING = 2.0**-23
+_TF32_ROUNDING = 2.0**-10
+_FUNCTION_ULPS = 4
+
+
+class InterpreterError(SmaltiError):
+    """The reference interpreter does not know an operation, or a program does what has no meaning."""
+
+
+@dataclass
+class Value:
+    """An SSA value: the exact result, and how far a correct implementation may be from it (None: not at all)."""
+
+    data: np.ndarray
+    error: np.ndarray | None = None
+
+
+def _error(value: Value) -> np.ndarray:
+    return np.zeros(value.data.shape) if value.error is None else value.error
+
+
+def _element_type(ty: Any) -> dtypes.ElementType:
+    spelling = str(ty.element_type if isinstance(ty, ir.ShapedType) else ty)
+    found = dtypes.from_mlir(spelling)
+    if found:
+        return found
+    if spelling.startswith("i") and spelling[1:].isdigit() and int(spelling[1:]) <= 64:
+        return dtypes.ElementType(spelling, spelling, int(spelling[1:]), "i")
+    raise InterpreterError(f"the reference interpreter has no element type {spelling}")
+
+
+def _shape(ty: Any) -> tuple[int, ...]:
+    return tuple(ty.shape) if isinstance(ty, ir.ShapedType) else ()
+
+
+def _wrap(data: np.ndarray, bits: int) -> np.ndarray:
+    """`data` as a signed integer of `bits` bits; one bit is a bool."""
+    if bits == 1:
+        return (np.asarray(data).astype(np.int64) & 1).astype(bool)
+    data = np.asarray(data).astype(np.int64)
+    if bits == 64:
+        return data
+    half = np.int64(1) << (bits - 1)
+    mask = (np.int64(1) << bits) - 1
+    return ((data & mask) ^ half) - half
+
+
+def _unsigned(data: np.ndarray, bits: int) -> np.ndarray:
+    data = np.asarray(data).astype(np.int64).astype(np.uint64)
+    return data if bits == 64 else data & np.uint64((1 << bits) - 1)
+
+
+def _signed(value: Value) -> np.ndarray:
+    # The i1 value 1 is -1 where a sign is read.
+    return -value.data.astype(np.int64) if value.data.dtype == bool else value.data.astype(np.int64)
+
+
+def _rounded(data: np.ndarray, ty: dtypes.ElementType, error: np.ndarray | None) -> Value:
+    """A float result that an implementation rounds to `ty`."""
+    data = np.asarray(data, np.float64)
+    with np.errstate(all="ignore"):
+        if ty.bits < 64:
+            stored = data.astype(ty.numpy).astype(np.float64)
+            data = np.where(np.isfinite(stored), data, stored)
+        # The smallest normal number bounds what underflow, gradual or flushed, can lose.
+        lost = ty.rounding * np.abs(data) + (2.0**-14 * ty.rounding if ty.bits <= 16 else 0.0)
+        if ty.bits == 64:
+            lost = np.zeros_like(data)
+        total = lost if error is None else lost + error
+    return Value(data, np.where(np.isfinite(total), total, 0.0))
+
+
+Handler = Callable[["Interpreter", Any, list[Value]], "Sequence[Value] | Value | None"]
+_HANDLERS: dict[str, Handler] = {}
+
+
+def _handles(*names: str) -> Callable[[Handler], Handler]:
+    def register(handler: Handler) -> Handler:
+        _HANDLERS.update(dict.fromkeys(names, handler))
+        return handler
+
+    return register
+
+
+class Interpreter:
+    """Runs one entry function over memory."""
+
+    def __init__(self, entry: Any) -> None:
+        self.entry = entry
+        self._values: dict[Any, Value] = {}
+
+    def run(self, arguments: Sequence[Value]) -> None:
+        """Runs every tile; memrefs among `arguments` are changed in place."""
+        block = self.entry.regions[0].blocks[0]
+        tiles = ir.IntegerAttr(self.entry.attributes["num_tiles"]).value
+        for tile in range(tiles):
+            self._values = {}
+            self._run_block(block, [*arguments, Value(np.asarray(tile, np.int64))])
+
+    def _run_block(self, block: Any, arguments: Sequence[Value]) -> tuple[str, list[Value]]:
+        """Runs `block`; returns the name and the operands of its terminator."""
+        for argument, value in zip(block.arguments, arguments, strict=True):
+            self._values[argument] = value
+        operation = None
+        operands: list[Value] = []
+        for view in block.operations:
+            operation = view.operation
+            operands = [self._values[operand] for operand in operation.operands]
+            if operation.name in ("scf.yield", "scf.condition", "triton_xla.return"):
+                break
+            self._run_operation(operation, operands)
+        return (operation.name if operation else "", operands)
+
+    def _run_operation(self, operation: Any, operands: list[Value]) -> None:
+        handler = _HANDLERS.get(operation.name)
+        if handler is None:
+            raise _located(operation, f"the reference interpreter does not know `{operation.name}`")
+        with np.errstate(all="ignore"):
+            results = handler(self, operation, operands)
+        if results is None:
+            results = ()
+        elif isinstance(results, Value):
+            results = (results,)
+        for result, value in zip(operation.results, results, strict=True):
+            self._values[result] = value
+
+
+def _located(operation: Any, message: str) -> InterpreterError:
+    return InterpreterError("", diagnostics=[Diagnostic("error", message, source_location(operation.location))])
+
+
+# --- constants and shapes -----------------------------------------------------------------------------------------
+
+
+def _attribute_data(attribute: Any, ty: Any) -> np.ndarray:
+    element, shape = _element_type(ty), _shape(ty)
+    if isinstance(attribute, ir.DenseElementsAttr):
+        if attribute.is_splat:
+            splat: Any = attribute.get_splat_value()
+            flat = np.full(int(np.prod(shape, dtype=np.int64)), splat.value)
+        else:
+            values: Any = attribute
+            flat = np.asarray([values[i] for i in range(len(values))])
+    else:
+        scalar: Any = attribute
+        flat = np.asarray([scalar.value])
+    data = flat.reshape(shape)
+    return data.astype(np.float64) if element.kind == "f" else _wrap(data, _width(element))
+
+
+def _width(ty: dtypes.ElementType) -> int:
+    return 1 if ty.kind == "b" else ty.bits
+
+
+@_handles("arith.constant")
+def _constant(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    return Value(_attribute_data(op.attributes["value"], op.results[0].type))
+
+
+@_handles("tensor.splat")
+def _splat(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    shape = _shape(op.results[0].type)
+    source = operands[0]
+    error = None if source.error is None else np.broadcast_to(source.error, shape).copy()
+    return Value(np.broadcast_to(source.data, shape).copy(), error)
+
+
+@_handles("tensor.empty")
+def _empty(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    # Contents are unspecified: NaN shows where they are used.
+    ty = op.results[0].type
+    element = _element_type(ty)
+    fill: Any = np.nan if element.kind == "f" else 0
+    return Value(np.full(_shape(ty), fill, np.float64 if element.kind == "f" else np.int64))
+
+
+# --- arith --------------------------------------------------------------------------------------------------------
+
+
+def _float_binary(function: Callable[[Any, Any], Any], bound: Callable[[Value, Value, np.ndarray], Any]) -> Handler:
+    def handler(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+        a, b = operands
+        data = function(a.data, b.data)
+        error = None if a.error is None and b.error is None else bound(a, b, data)
+        return _rounded(data, _element_type(op.results[0].type), error)
+
+    return handler
+
+
+def _sum_bound(a: Value, b: Value, _: np.ndarray) -> np.ndarray:
+    return _error(a) + _error(b)
+
+
+def _product_bound(a: Value, b: Value, _: np.ndarray) -> np.ndarray:
+    return np.abs(a.data) * _error(b) + np.abs(b.data) * _error(a) + _error(a) * _error(b)
+
+
+def _quotient_bound(a: Value, b: Value, quotient: np.ndarray) -> np.ndarray:
+    room = np.maximum(np.abs(b.data) - _error(b), np.finfo(np.float64).tiny)
+    return (_error(a) + np.abs(quotient) * _error(b)) / room
+
+
+_HANDLERS["arith.addf"] = _float_binary(np.add, _sum_bound)
+_HANDLERS["arith.subf"] = _float_binary(np.subtract, _sum_bound)
+_HANDLERS["arith.mulf"] = _float_binary(np.multiply, _product_bound)
+_HANDLERS["arith.divf"] = _float_binary(np.divide, _quotient_bound)
+_HANDLERS["arith.remf"] = _float_binary(np.fmod, _sum_bound)
+
+
+def _exact_float(function: Callable[..., Any]) -> Handler:
+    """An operation that rounds nothing: its result is one of its operands, or the same with another sign."""
+
+    def handler(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+        errors = [v.error for v in operands if v.error is not None]
+        data = np.asarray(function(*(v.data for v in operands)))
+        return Value(data, np.maximum.reduce([np.broadcast_to(e, data.shape) for e in errors]) if errors else None)
+
+    return handler
+
+
+_HANDLERS["arith.negf"] = _exact_float(np.negative)
+_HANDLERS["math.absf"] = _exact_float(np.abs)
+_HANDLERS["arith.maximumf"] = _exact_float(np.maximum)
+_HANDLERS["arith.minimumf"] = _exact_float(np.minimum)
+_HANDLERS["arith.maxnumf"] = _exact_float(np.fmax)
+_HANDLERS["arith.minnumf"] = _exact_float(np.fmin)
+
+
+def _integer(function: Callable[[Any, Any], Any], unsigned: bool = False) -> Handler:
+    def handler(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+        bits = _width(_element_type(op.results[0].type))
+        read = (lambda v: _unsigned(v.data, bits)) if unsigned else _signed
+        return Value(_wrap(function(read(operands[0]), read(operands[1])), bits))
+
+    return handler
+
+
+def _truncated_quotient(a: Any, b: Any) -> Any:
+    """Rounds towards zero, as arith does and numpy does not."""
+    divisor = np.where(b == 0, 1, b)
+    quotient = np.abs(a) // np.abs(divisor)
+    return np.where((a < 0) == (divisor < 0), quotient, -quotient)
+
+
+def _remainder(a: Any, b: Any) -> Any:
+    return a - _truncated_quotient(a, b) * b
+
+
+def _nonzero(b: Any) -> Any:
+    return np.where(b == 0, 1, b).astype(np.asarray(b).dtype)
+
+
+for _name, _binary, _is_unsigned in (
+    ("addi", np.add, False),
+    ("subi", np.subtract, False),
+    ("muli", np.multiply, False),
+    ("divsi", _truncated_quotient, False),
+    ("remsi", _remainder, False),
+    ("ceildivsi", lambda a, b: -((-a) // _nonzero(b)), False),
+    ("floordivsi", lambda a, b: a // _nonzero(b), False),
+    ("divui", lambda a, b: a // _nonzero(b), True),
+    ("remui", lambda a, b: a % _nonzero(b), True),
+    ("ceildivui", lambda a, b: (a // _nonzero(b)) + (a % _nonzero(b) != 0), True),
+    ("maxsi", np.maximum, False),
+    ("minsi", np.minimum, False),
+    ("maxui", np.maximum, True),
+    ("minui", np.minimum, True),
+    ("andi", np.bitwise_and, False),
+    ("ori", np.bitwise_or, False),
+    ("xori", np.bitwise_xor, False),
+    ("shli", lambda a, b: np.left_shift(a, b), True),
+    ("shrui", lambda a, b: np.right_shift(a, b), True),
+    ("shrsi", lambda a, b: np.right_shift(a, b), False),
+):
+    _HANDLERS[f"arith.{_name}"] = _integer(_binary, _is_unsigned)
+
+
+_INTEGER_PREDICATES: tuple[tuple[Callable[[Any, Any], Any], bool], ...] = (
+    (np.equal, False),
+    (np.not_equal, False),
+    (np.less, False),
+    (np.less_equal, False),
+    (np.greater, False),
+    (np.greater_equal, False),
+    (np.less, True),
+    (np.less_equal, True),
+    (np.greater, True),
+    (np.greater_equal, True),
+)
+
+
+@_handles("arith.cmpi")
+def _cmpi(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    compare, unsigned = _INTEGER_PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
+    bits = _width(_element_type(op.operands[0].type))
+    a, b = (_unsigned(v.data, bits) if unsigned else _signed(v) for v in operands)
+    return Value(np.asarray(compare(a, b)))
+
+
+_FLOAT_PREDICATES = (None, np.equal, np.greater, np.greater_equal, np.less, np.less_equal, np.not_equal, None)
+
+
+@_handles("arith.cmpf")
+def _cmpf(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    # arith numbers the ordered comparisons 0 to 7 and the unordered ones 8 to 15.
+    predicate = ir.IntegerAttr(op.attributes["predicate"]).value
+    a, b = (v.data for v in operands)
+    unordered = np.isnan(a) | np.isnan(b)
+    if predicate in (0, 15):
+        return Value(np.full(np.shape(a), predicate == 15))
+    if predicate in (7, 14):
+        return Value(np.asarray(unordered if predicate == 14 else ~unordered))
+    compare = _FLOAT_PREDICATES[predicate if predicate < 8 else predicate - 7]
+    assert compare is not None
+    result = compare(a, b)
+    return Value(np.asarray((result & ~unordered) if predicate < 8 else (result | unordered)))
+
+
+@_handles("arith.select")
+def _select(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    condition, a, b = operands
+    error = None
+    if a.error is not None or b.error is not None:
+        error = np.where(condition.data, _error(a), _error(b))
+    return Value(np.where(condition.data, a.data, b.data), error)
+
+
+@_handles("arith.extf")
+def _extf(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    return operands[0]
+
+
+@_handles("arith.truncf")
+def _truncf(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    return _rounded(operands[0].data, _element_type(op.results[0].type), operands[0].error)
+
+
+@_handles("arith.extsi", "arith.trunci", "arith.index_cast")
+def _resize(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    return Value(_wrap(_signed(operands[0]), _width(_element_type(op.results[0].type))))
+
+
+@_handles("arith.extui", "arith.index_castui")
+def _extend_unsigned(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    source = _unsigned(operands[0].data, _width(_element_type(op.operands[0].type)))
+    return Value(_wrap(source, _width(_element_type(op.results[0].type))))
+
+
+@_handles("arith.sitofp")
+def _sitofp(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    return _rounded(_signed(operands[0]), _element_type(op.results[0].type), None)
+
+
+@_handles("arith.uitofp")
+def _uitofp(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    source = _unsigned(operands[0].data, _width(_element_type(op.operands[0].type)))
+    return _rounded(source, _element_type(op.results[0].type), None)
+
+
+@_handles("arith.fptosi", "arith.fptoui")
+def _fptoint(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    return Value(_wrap(np.trunc(operands[0].data), _width(_element_type(op.results[0].type))))
+
+
+@_handles("arith.bitcast")
+def _bitcast(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    source, result = _element_type(op.operands[0].type), _element_type(op.results[0].type)
+    bits = np.ascontiguousarray(operands[0].data.astype(source.numpy)).view(result.numpy)
+    return Value(bits.astype(np.float64) if result.kind == "f" else _wrap(bits, _width(result)))
+
+
+# --- math ---------------------------------------------------------------------------------------------------------
+
+
+def _erf(x: np.ndarray) -> np.ndarray:
+    import math
+
+    return np.vectorize(math.erf, otypes=[np.float64])(x)
+
+
+def _round_half_away(x: np.ndarray) -> np.ndarray:
+    return np.trunc(x + np.copysign(0.5, x))
+
+
+def _function(function: Callable[[Any], Any]) -> Handler:
+    def handler(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+        x, ty = operands[0], _element_type(op.results[0].type)
+        data = np.asarray(function(x.data), np.float64)
+        error = (_FUNCTION_ULPS - 1) * ty.rounding * np.abs(data) if ty.bits < 64 else np.zeros(data.shape)
+        if x.error is not None:
+            ends = [np.abs(np.asarray(function(x.data + side * x.error)) - data) for side in (-1, 1)]
+            error = error + np.nan_to_num(np.maximum(*ends))
+        return _rounded(data, ty, error)
+
+    return handler
+
+
+for _name, _unary in {
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1.0 / np.sqrt(x),
+    "cbrt": np.cbrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "erf": _erf,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
+    "round": _round_half_away,
+    "roundeven": np.rint,
+}.items():
+    _HANDLERS[f"math.{_name}"] = _function(_unary)
+
+
+@_handles("math.powf")
+def _powf(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    x, y = operands
+    ty = _element_type(op.results[0].type)
+    data = np.power(x.data, y.data)
+    error = (_FUNCTION_ULPS - 1) * ty.rounding * np.abs(data)
+    if x.error is not None or y.error is not None:
+        corners = [np.power(x.data + i * _error(x), y.data + j * _error(y)) for i in (-1, 1) for j in (-1, 1)]
+        error = error + np.nan_to_num(np.maximum.reduce([np.abs(c - data) for c in corners]))
+    return _rounded(data, ty, error)
+
+
+@_handles("math.fma")
+def _fma(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    a, b, c = operands
+    error = None
+    if any(v.error is not None for v in operands):
+        error = _product_bound(a, b, a.data) + _error(c)
+    return _rounded(a.data * b.data + c.data, _element_type(op.results[0].type), error)
+
+
+@_handles("math.absi")
+def _absi(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    return Value(_wrap(np.abs(_signed(operands[0])), _width(_element_type(op.results[0].type))))
+
+
+# --- scf ----------------------------------------------------------------------------------------------------------
+
+
+@_handles("scf.for")
+def _for(run: Interpreter, op: Any, operands: list[Value]) -> Sequence[Value]:
+    lower, upper, step = (int(v.data) for v in operands[:3])
+    if step <= 0:
+        raise _located(op, f"the loop's step is {step}: it must be positive")
+    carried = operands[3:]
+    for induction in range(lower, upper, step):
+        _, carried = run._run_block(op.regions[0].blocks[0], [Value(np.asarray(induction, np.int64)), *carried])
+    return carried
+
+
+@_handles("scf.if")
+def _if(run: Interpreter, op: Any, operands: list[Value]) -> Sequence[Value]:
+    region = op.regions[0 if operands[0].data else 1]
+    return run._run_block(region.blocks[0], [])[1] if len(region.blocks) else ()
+
+
+@_handles("scf.while")
+def _while(run: Interpreter, op: Any, operands: list[Value]) -> Sequence[Value]:
+    while True:
+        condition, *operands = run._run_block(op.regions[0].blocks[0], operands)[1]
+        if not condition.data:
+            return operands
+        operands = run._run_block(op.regions[1].blocks[0], operands)[1]
+
+
+# --- triton_xla ---------------------------------------------------------------------------------------------------
+
+
+def _mixed(static: Sequence[int], dynamic: Sequence[Value]) -> list[int]:
+    remaining = iter(dynamic)
+    placeholder = ir.ShapedType.get_dynamic_size()
+    return [int(next(remaining).data) if value == placeholder else int(value) for value in static]
+
+
+def _window(op: Any, operands: list[Value], first: int) -> tuple[list[int], list[np.ndarray]]:
+    """The sizes of the window, and the index in memory of each of its lanes along every dimension."""
+    segments = [int(s) for s in ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])]
+    rest = operands[first:]
+    groups = []
+    for count in segments[first:]:
+        groups.append(rest[:count])
+        rest = rest[count:]
+    offsets, sizes, strides = (
+        _mixed([int(v) for v in ir.DenseI64ArrayAttr(op.attributes[f"static_{name}"])], group)
+        for name, group in zip(("offsets", "sizes", "strides"), groups, strict=True)
+    )
+    return sizes, [o + np.arange(n) * s for o, n, s in zip(offsets, sizes, strides, strict=True)]
+
+
+def _inside(indices: Sequence[np.ndarray], shape: Sequence[int]) -> list[np.ndarray]:
+    return [(i >= 0) & (i < extent) for i, extent in zip(indices, shape, strict=True)]
+
+
+def _fill(op: Any) -> Any:
+    return op.attributes["fill"].value if "fill" in op.attributes else 0
+
+
+@_handles("triton_xla.extract")
+def _extract(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    source = operands[0]
+    sizes, indices = _window(op, operands, 1)
+    inside = _inside(indices, source.data.shape)
+    target = np.ix_(*(np.nonzero(ok)[0] for ok in inside))
+    origin = np.ix_(*(index[ok] for index, ok in zip(indices, inside, strict=True)))
+    shape = _shape(op.results[0].type)
+    data = np.full(sizes, _fill(op), source.data.dtype)
+    data[target] = source.data[origin]
+    error = None
+    if source.error is not None:
+        error = np.zeros(sizes)
+        error[target] = source.error[origin]
+        error = error.reshape(shape)
+    return Value(data.reshape(shape), error)
+
+
+@_handles("triton_xla.insert")
+def _insert(_: Interpreter, op: Any, operands: list[Value]) -> None:
+    tile, destination = operands[:2]
+    sizes, indices = _window(op, operands, 2)
+    inside = _inside(indices, destination.data.shape)
+    origin = np.ix_(*(np.nonzero(ok)[0] for ok in inside))
+    target = np.ix_(*(index[ok] for index, ok in zip(indices, inside, strict=True)))
+    destination.data[target] = tile.data.reshape(sizes)[origin]
+    if tile.error is not None or destination.error is not None:
+        if destination.error is None:
+            destination.error = np.zeros(destination.data.shape)
+        destination.error[target] = _error(tile).reshape(sizes)[origin]
+
+
+@_handles("triton_xla.mask")
+def _mask(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    tile, *dynamic, value = operands
+    bounds = _mixed([int(v) for v in ir.DenseI64ArrayAttr(op.attributes["static_bounds"])], dynamic)
+    keep = np.ones(tile.data.shape, bool)
+    for dimension, bound in enumerate(bounds):
+        lanes = np.arange(tile.data.shape[dimension]) < bound
+        keep &= lanes.reshape([-1 if d == dimension else 1 for d in range(tile.data.ndim)])
+    error = None
+    if tile.error is not None or value.error is not None:
+        error = np.where(keep, _error(tile), _error(value))
+    return Value(np.where(keep, tile.data, value.data), error)
+
+
+@_handles("triton_xla.dot")
+def _dot(_: Interpreter, op: Any, operands: list[Value]) -> Value:
+    a, b, c = operands
+    data = c.data + a.data @ b.data
+    magnitude = np.abs(a.data) @ np.abs(b.data)
+    depth = a.data.shape[1]
+    error = (depth + 1) * _DOT_ROUNDING * (magnitude + np.abs(c.data))
+    if "tf32" in op.attributes:
+        error = error + 2 * _TF32_ROUNDING * magnitude
+    if a.error is not None:
+        error = error + a.error @ np.abs(b.data)
+    if b.error is not None:
+        error = error + np.abs(a.data) @ b.error
+    if c.error is not None:
+        error = error + c.error
+    return Value(data, np.where(np.isfinite(error), error, 0.0))
+
+
+# --- entry points -------------------------------------------------------------------------------------------------
+
+
+def load(array: np.ndarray) -> Value:
+    """Memory of the interpreter with the contents of `array`."""
+    if array.dtype == bool:
+        return Value(array.copy())
+    if np.issubdtype(array.dtype, np.integer):
+        return Value(array.astype(np.int64))
+    return Value(array.astype(np.float64))
+
+
+def run(entry: Any, arguments: Sequence[Any]) -> list[Value]:
+    """Runs `entry` (a `triton_xla.entry_func` operation) on numpy arrays and scalars.
+
+    The arrays are not changed: the memory after the run is returned, one `Value` an argument.
+    """
+    memory = [load(np.asarray(argument)) for argument in arguments]
+    wanted = len(entry.regions[0].blocks[0].arguments) - 1
+    if len(memory) != wanted:
+        raise InterpreterError(f"{len(memory)} arguments given, the entry function takes {wanted}")
+    Interpreter(entry).run(memory)
+    return memory

@@ -1,0 +1,58 @@
+"""Files that replay a failure: the module before the failing step, the pipeline, and the versions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import sys
+import tempfile
+from importlib import metadata
+from pathlib import Path
+
+from . import toolchain
+
+
+def versions() -> dict[str, str]:
+    """The versions that a report of a failure needs."""
+    try:
+        own = metadata.version("smalti")
+    except metadata.PackageNotFoundError:
+        own = "unknown"
+    config = toolchain._configured()
+    return {
+        "smalti": own,
+        "llvm": config.get("llvm_version", f"{toolchain.LLVM_MAJOR}"),
+        "python": sys.version.split()[0],
+    }
+
+
+def write(module_text: str, pipeline: str) -> tuple[Path, str]:
+    """Writes a reproducer that `smalti-opt --run-reproducer` replays; returns its path and that command."""
+    head = "".join(f"// {name} {version}\n" for name, version in versions().items())
+    body = (
+        f"{head}{module_text.rstrip()}\n\n"
+        "{-#\n  external_resources: {\n    mlir_reproducer: {\n"
+        f"      pipeline: {json.dumps(pipeline)},\n"
+        "      disable_threading: true,\n      verify_each: true\n    }\n  }\n#-}\n"
+    )
+    path = _store(body)
+    tool = toolchain.find_smalti_opt()
+    command = [str(tool.path) if tool else "smalti-opt", "--run-reproducer", str(path)]
+    return path, shlex.join(command)
+
+
+def _store(body: str) -> Path:
+    name = f"smalti-reproducer-{hashlib.sha256(body.encode()).hexdigest()[:12]}.mlir"
+    for folder in (os.environ.get("SMALTI_REPRODUCER_DIR"), ".", tempfile.gettempdir()):
+        if not folder:
+            continue
+        path = Path(folder) / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(body, encoding="utf-8")
+        except OSError:
+            continue
+        return path
+    raise OSError("no folder to write a reproducer to")

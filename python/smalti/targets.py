@@ -1,0 +1,146 @@
+"""The chips that Smalti knows: the table of the C++ side, typed, and which of them is in this machine."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import TargetError
+
+
+@dataclass(frozen=True)
+class MatrixInstruction:
+    """A warp-wide product D[m x n] = A[m x k] * B[k x n] + C[m x n]."""
+
+    kind: str
+    m: int
+    n: int
+    k: int
+    a: str
+    b: str
+    accumulator: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is known about a chip."""
+
+    name: str
+    vendor: str
+    """`nvidia`, `amd` or `cpu`."""
+    architecture: str
+    wave_size: int
+    max_threads_per_block: int
+    default_warps: int
+    shared_memory_per_block: int
+    static_shared_memory: int
+    shared_memory_banks: int
+    bank_bytes: int
+    registers_per_thread: int
+    registers_per_unit: int
+    tensor_memory_columns: int
+    max_cluster_size: int
+    async_copy_bytes: tuple[int, ...]
+    has_tma: bool
+    has_tdm: bool
+    has_ldmatrix: bool
+    has_buffer_loads: bool
+    barrier: str
+    waits: tuple[str, ...]
+    mmas: tuple[MatrixInstruction, ...]
+    """Best first."""
+    ptx_version: str
+    features: str
+
+    @property
+    def is_gpu(self) -> bool:
+        return self.vendor != "cpu"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _snake(name: str) -> str:
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    return name.replace("ld_matrix", "ldmatrix")
+
+
+def _target(entry: Mapping[str, Any]) -> Target:
+    facts = {_snake(key): value for key, value in entry.items()}
+    mmas = tuple(
+        MatrixInstruction(**{k: v for k, v in mma.items() if k in MatrixInstruction.__dataclass_fields__})
+        for mma in facts.pop("mmas", ())
+    )
+    lists = {key: tuple(value) for key, value in facts.items() if isinstance(value, list)}
+    facts |= lists
+    facts["vendor"] = str(facts["vendor"]).lower()
+    known = {key: value for key, value in facts.items() if key in Target.__dataclass_fields__}
+    return Target(mmas=mmas, **known)
+
+
+@functools.cache
+def table() -> Mapping[str, Target]:
+    """All targets by name, in the table's order."""
+    from ._mlir_libs import _smalti
+
+    return {entry["name"]: _target(entry) for entry in json.loads(_smalti.targets_json())}
+
+
+def names() -> list[str]:
+    """The names of all targets."""
+    return list(table())
+
+
+def get(name: str | Target) -> Target:
+    """The target called `name`, or an error that lists the known ones."""
+    if isinstance(name, Target):
+        return name
+    if name in table():
+        return table()[name]
+    close = difflib.get_close_matches(name, names(), n=1)
+    raise TargetError(
+        f"unknown target '{name}'; known targets: {', '.join(names())}",
+        hint=f"did you mean '{close[0]}'?" if close else None,
+    )
+
+
+def _compute_capability(target: Target) -> tuple[tuple[int, int], str] | None:
+    """The compute capability in the name of an NVIDIA target, and the letter behind it."""
+    found = re.fullmatch(r"sm_(\d+)(\d)([af]?)", target.name)
+    return ((int(found.group(1)), int(found.group(2))), found.group(3)) if found else None
+
+
+def runs_on_compute_capability(target: Target, major: int, minor: int) -> bool:
+    """Whether a GPU of this compute capability can run binary code for `target`."""
+    if not (at := _compute_capability(target)):
+        return False
+    # Architecture-specific code runs on its very chip; other code also on later ones of its generation.
+    return at[0] == (major, minor) if at[1] == "a" else at[0][0] == major and at[0][1] <= minor
+
+
+def for_compute_capability(major: int, minor: int) -> Target | None:
+    """The target whose code an NVIDIA GPU of this compute capability runs best, or None."""
+    best: tuple[tuple[int, bool], Target] | None = None
+    for target in table().values():
+        at = _compute_capability(target)
+        if at is None or not runs_on_compute_capability(target, major, minor):
+            continue
+        rank = (at[0][1], at[1] == "a")
+        if best is None or rank > best[0]:
+            best = (rank, target)
+    return best[1] if best else None
+
+
+def here() -> Target:
+    """The best target that this machine can run: its GPU if it has one that the table knows, else the CPU."""
+    from . import devices
+
+    for gpu in devices.gpus():
+        if gpu.target is not None:
+            return gpu.target
+    return get("cpu")

@@ -1,0 +1,197 @@
+"""Outside programs and files: the NVIDIA assembler, LLVM's assembler and linker, device bitcode.
+
+Nothing here is needed to import Smalti. Every look-up returns None where a thing is missing, and says where it
+looked, so that an error and `smalti doctor` can tell a person what to install.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import ToolMissing
+
+LLVM_MAJOR = 22
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program that was found, and where."""
+
+    name: str
+    path: Path
+    origin: str
+    """`environment`, `path`, `package`, `mlir`, `cuda` or `rocm`."""
+
+
+def _configured() -> dict[str, str]:
+    """What the build recorded: the folders of the MLIR that this package was built against."""
+    file = Path(__file__).with_name("_config.json")
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _executable(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def package_dirs() -> list[Path]:
+    """The site-packages folders of this interpreter, where tool packages put their programs."""
+    paths = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *sys.path]
+    unique = dict.fromkeys(Path(p) for p in paths if p and Path(p).name in ("site-packages", "dist-packages"))
+    return list(unique)
+
+
+def _cuda_homes() -> Iterator[Path]:
+    for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"):
+        if value := os.environ.get(name):
+            yield Path(value)
+    yield Path("/usr/local/cuda")
+
+
+def _rocm_homes() -> Iterator[Path]:
+    for name in ("ROCM_PATH", "ROCM_HOME", "HIP_PATH"):
+        if value := os.environ.get(name):
+            yield Path(value)
+    yield Path("/opt/rocm")
+
+
+@functools.cache
+def llvm_bin_dirs() -> tuple[Path, ...]:
+    """The `bin` folders of LLVM installs, the one that Smalti was built with first."""
+    dirs = []
+    if recorded := _configured().get("llvm_bin_dir"):
+        dirs.append(Path(recorded))
+    for name in (f"llvm-config-{LLVM_MAJOR}", "llvm-config"):
+        if config := shutil.which(name):
+            # Debian installs `llvm-config-22` as a link into the install's own bin folder.
+            dirs.append(Path(config).resolve().parent)
+    return tuple(dict.fromkeys(d for d in dirs if d.is_dir()))
+
+
+def _first(name: str, candidates: Iterable[tuple[str, Path]]) -> Tool | None:
+    return next((Tool(name, path, origin) for origin, path in candidates if _executable(path)), None)
+
+
+def _on_path(*names: str) -> Iterator[tuple[str, Path]]:
+    for name in names:
+        if found := shutil.which(name):
+            yield "path", Path(found)
+
+
+def find_ptxas() -> Tool | None:
+    """NVIDIA's assembler: `SMALTI_PTXAS`, PATH, the package `nvidia-cuda-nvcc`, a CUDA toolkit."""
+
+    def candidates() -> Iterator[tuple[str, Path]]:
+        if given := os.environ.get("SMALTI_PTXAS"):
+            yield "environment", Path(given)
+        yield from _on_path("ptxas")
+        for folder in package_dirs():
+            for path in sorted((folder / "nvidia").glob("**/bin/ptxas"), reverse=True):
+                yield "package", path
+        for home in _cuda_homes():
+            yield "cuda", home / "bin" / "ptxas"
+
+    return _first("ptxas", candidates())
+
+
+def find_llvm_tool(name: str) -> Tool | None:
+    """A program of LLVM 22, such as `llvm-mc` or `ld.lld`."""
+
+    def candidates() -> Iterator[tuple[str, Path]]:
+        variable = "SMALTI_" + re.sub(r"\W", "_", name).upper()
+        if given := os.environ.get(variable):
+            yield "environment", Path(given)
+        for folder in llvm_bin_dirs():
+            yield "mlir", folder / name
+        yield from _on_path(f"{name}-{LLVM_MAJOR}", name)
+        for home in _rocm_homes():
+            yield "rocm", home / "llvm" / "bin" / name
+
+    return _first(name, candidates())
+
+
+def find_smalti_opt() -> Tool | None:
+    """The C++ driver `smalti-opt`: beside the package, beside this interpreter, on PATH."""
+
+    def candidates() -> Iterator[tuple[str, Path]]:
+        if given := os.environ.get("SMALTI_OPT"):
+            yield "environment", Path(given)
+        package = Path(__file__).absolute().parent
+        yield "package", package / "bin" / "smalti-opt"
+        yield "package", Path(sys.executable).parent / "smalti-opt"
+        if recorded := _configured().get("smalti_opt"):
+            yield "package", Path(recorded)
+        yield from _on_path("smalti-opt")
+
+    return _first("smalti-opt", candidates())
+
+
+def find_plugin() -> Path | None:
+    """`SmaltiPlugin.so`, the plugin for a stock `mlir-opt`."""
+    package = Path(__file__).absolute().parent
+    recorded = _configured().get("plugin")
+    paths = [package / "lib" / "SmaltiPlugin.so", *([Path(recorded)] if recorded else [])]
+    return next((path for path in paths if path.is_file()), None)
+
+
+def find_cuda_toolkit() -> Path | None:
+    """A folder with `nvvm/libdevice/libdevice*.bc`, which MLIR takes as `toolkit=`."""
+    candidates = [Path(v) for n in ("SMALTI_CUDA_TOOLKIT",) if (v := os.environ.get(n))]
+    for folder in package_dirs():
+        candidates.extend(p.parents[2] for p in sorted((folder / "nvidia").glob("**/nvvm/libdevice/libdevice*.bc")))
+    candidates.extend(_cuda_homes())
+    return next((c for c in candidates if any((c / "nvvm" / "libdevice").glob("libdevice*.bc"))), None)
+
+
+def find_rocm_bitcode() -> Path | None:
+    """A folder with `amdgcn/bitcode/ockl.bc` and `ocml.bc`, which MLIR takes as `toolkit=`."""
+    candidates = [Path(v) for n in ("SMALTI_ROCM_TOOLKIT",) if (v := os.environ.get(n))]
+    candidates.extend(_rocm_homes())
+    multiarch = sysconfig.get_config_var("MULTIARCH")
+    candidates.extend(Path(p) for p in ([f"/usr/lib/{multiarch}"] if multiarch else []) + ["/usr/lib", "/usr"])
+    return next((c for c in candidates if (c / "amdgcn" / "bitcode" / "ockl.bc").is_file()), None)
+
+
+def find_runtime_library(name: str) -> Path | None:
+    """A support library of the MLIR install, such as `mlir_c_runner_utils`."""
+    folders = [Path(d) for key in ("llvm_lib_dir", "mlir_lib_dir") if (d := _configured().get(key))]
+    folders.extend(d.parent / "lib" for d in llvm_bin_dirs())
+    folders.append(Path(__file__).absolute().parent / "_mlir_libs")
+    return next((p for f in folders if (p := f / f"lib{name}.so").is_file()), None)
+
+
+@functools.cache
+def version_of(path: Path) -> str | None:
+    """The version number in what a program prints about itself, or None."""
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = re.search(r"\bV?(\d+\.\d+(?:\.\d+)*)", done.stdout.partition("release")[2] or done.stdout)
+    return found.group(1) if found else None
+
+
+PTXAS_HINT = "pip install nvidia-cuda-nvcc (or put a CUDA toolkit's ptxas on PATH, or name one in SMALTI_PTXAS)"
+LLD_HINT = f"apt install lld-{LLVM_MAJOR} (or name one in SMALTI_LD_LLD)"
+LLVM_MC_HINT = f"apt install llvm-{LLVM_MAJOR} (or name one in SMALTI_LLVM_MC)"
+LIBDEVICE_HINT = "pip install nvidia-nvvm (or set CUDA_HOME)"
+ROCM_BITCODE_HINT = "apt install rocm-device-libs (or set ROCM_PATH)"
+
+
+def require(tool: Tool | None, name: str, purpose: str, hint: str) -> Tool:
+    """`tool`, or an error that says what it is for and how to get it."""
+    if tool is None:
+        raise ToolMissing(f"{name} was not found: {purpose} needs it", hint=hint)
+    return tool
