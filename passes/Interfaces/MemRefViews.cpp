@@ -1,0 +1,91 @@
+//===- MemRefViews.cpp - Views of a buffer that gets another type ---------===//
+
+#include "passes/Interfaces/MemRefViews.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+bool smalti::isElementPreservingView(Operation *view) {
+  return isa<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp>(
+      view);
+}
+
+/// A cast keeps the strides that it states and takes any offset.
+static MemRefType getCastType(MemRefType oldType) {
+  auto [strides, offset] = oldType.getStridesAndOffset();
+  auto layout = StridedLayoutAttr::get(oldType.getContext(),
+                                       ShapedType::kDynamic, strides);
+  return MemRefType::get(oldType.getShape(), oldType.getElementType(), layout,
+                         oldType.getMemorySpace());
+}
+
+/// The type of `view` on a source of type `source`; null where there is none.
+static MemRefType inferViewType(Operation *view, MemRefType source) {
+  auto oldType = dyn_cast<MemRefType>(view->getResult(0).getType());
+  if (!oldType)
+    return {};
+  if (auto subview = dyn_cast<memref::SubViewOp>(view))
+    return memref::SubViewOp::inferRankReducedResultType(
+        oldType.getShape(), source, subview.getMixedOffsets(),
+        subview.getMixedSizes(), subview.getMixedStrides());
+  if (isa<memref::CastOp>(view)) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(oldType.getStridesAndOffset(strides, offset)))
+      return {};
+    return getCastType(oldType);
+  }
+  if (auto expand = dyn_cast<memref::ExpandShapeOp>(view)) {
+    FailureOr<MemRefType> type = memref::ExpandShapeOp::computeExpandedType(
+        source, oldType.getShape(), expand.getReassociationIndices());
+    return succeeded(type) ? *type : MemRefType();
+  }
+  if (auto collapse = dyn_cast<memref::CollapseShapeOp>(view)) {
+    if (!memref::CollapseShapeOp::isGuaranteedCollapsible(
+            source, collapse.getReassociationIndices()))
+      return {};
+    return memref::CollapseShapeOp::computeCollapsedType(
+        source, collapse.getReassociationIndices());
+  }
+  return {};
+}
+
+/// reinterpret_cast forgets its source's offset, so the slot's must be added.
+static Operation *recreateReinterpretCast(OpBuilder &builder,
+                                          memref::ReinterpretCastOp cast,
+                                          Value source, Value slot,
+                                          int64_t slotElements) {
+  Location loc = cast.getLoc();
+  Value start = arith::MulIOp::create(
+      builder, loc, slot,
+      arith::ConstantIndexOp::create(builder, loc, slotElements));
+  OpFoldResult offset = cast.getMixedOffsets().front();
+  if (!isConstantIntValue(offset, 0))
+    start = arith::AddIOp::create(
+        builder, loc, start,
+        getValueOrCreateConstantIndexOp(builder, loc, offset));
+  auto result = memref::ReinterpretCastOp::create(
+      builder, loc, getCastType(cast.getType()), source, OpFoldResult(start),
+      cast.getMixedSizes(), cast.getMixedStrides());
+  result->setDiscardableAttrs(cast->getDiscardableAttrDictionary());
+  return result;
+}
+
+Operation *smalti::recreateView(OpBuilder &builder, Operation *view,
+                                Value source, Value slot,
+                                int64_t slotElements) {
+  if (auto cast = dyn_cast<memref::ReinterpretCastOp>(view))
+    return recreateReinterpretCast(builder, cast, source, slot, slotElements);
+  auto sourceType = dyn_cast<MemRefType>(source.getType());
+  MemRefType type = sourceType ? inferViewType(view, sourceType) : MemRefType();
+  if (!type)
+    return nullptr;
+  Operation *result = builder.clone(*view);
+  result->setOperand(0, source);
+  result->getResult(0).setType(type);
+  return result;
+}

@@ -1,0 +1,29 @@
+//===- MemRefViews.h - Views of a buffer that gets another type -----------===//
+
+#ifndef SMALTI_PASSES_INTERFACES_MEMREFVIEWS_H
+#define SMALTI_PASSES_INTERFACES_MEMREFVIEWS_H
+
+#include "mlir/Support/LLVM.h"
+
+namespace mlir {
+class MemRefType;
+class OpBuilder;
+class Operation;
+class Value;
+} // namespace mlir
+
+namespace smalti {
+
+/// Whether `view` shows all elements of its source, each once.
+bool isElementPreservingView(mlir::Operation *view);
+
+/// Makes `view` again on `source`, which has the shape of the old source but
+/// may have another offset: a slot of `slotElements` elements in a larger
+/// buffer of which it is the slot number `slot`. Null, with nothing created,
+/// where there is no rule for such a view.
+mlir::Operation *recreateView(mlir::OpBuilder &builder, mlir::Operation *view, mlir::Value source,
+                              mlir::Value slot, int64_t slotElements);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_INTERFACES_MEMREFVIEWS_H

@@ -1,0 +1,55 @@
+//===- MemoryAccess.h - What an op does to which memory -------------------===//
+//
+// Loop passes reason about buffers, not about ops: every access is resolved,
+// through views, to the value that a buffer came into being with (its root) and
+// to the kind of memory that it lies in.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_INTERFACES_MEMORYACCESS_H
+#define SMALTI_PASSES_INTERFACES_MEMORYACCESS_H
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <string>
+
+namespace mlir {
+class Operation;
+} // namespace mlir
+
+namespace smalti {
+
+/// Whose memory it is: one thread's, one block's, everybody's. `Other` is
+/// memory that loop passes know nothing about, like tensor memory.
+enum class MemorySpace { Private, Shared, Global, Other };
+
+llvm::StringRef toString(MemorySpace space);
+
+/// The buffer that `memref` is a view of.
+mlir::Value getRootBuffer(mlir::Value memref);
+
+/// The memory that the buffer of `memref` lies in.
+MemorySpace getMemorySpace(mlir::Value memref);
+
+/// Whether two roots may overlap. They do not where they lie in different
+/// memories, are different allocations or globals, an allocation and a function
+/// argument, or two function arguments of which one is marked `llvm.noalias`.
+bool mayAlias(mlir::Value rootA, mlir::Value rootB);
+
+struct MemoryAccess {
+  mlir::Operation *op; ///< the op that has the effect; it may be nested
+  mlir::Value memref;  ///< the value that it accesses memory through
+  mlir::Value root;
+  MemorySpace space;
+  bool isWrite;
+};
+
+/// Appends what `op`, nested ops included, reads and writes. Barriers and the
+/// commits and waits of asynchronous copies access nothing. Returns false where
+/// the effects are not known, or memory is allocated or freed, with the reason.
+bool collectAccesses(mlir::Operation *op, llvm::SmallVectorImpl<MemoryAccess> &accesses, std::string &reason);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_INTERFACES_MEMORYACCESS_H

@@ -1,0 +1,114 @@
+//===- IterationSlots.cpp - Which slot of a buffer an iteration uses ------===//
+
+#include "passes/Support/IterationSlots.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+Value smalti::createIterationSlot(OpBuilder &builder, scf::ForOp loop,
+                                  int64_t depth) {
+  Location loc = loop.getLoc();
+  Value number = loop.getInductionVar();
+  Type type = number.getType();
+  if (!isConstantIntValue(loop.getLowerBound(), 0))
+    number = arith::SubIOp::create(builder, loc, number, loop.getLowerBound());
+  if (!isConstantIntValue(loop.getStep(), 1))
+    number = arith::DivUIOp::create(builder, loc, number, loop.getStep());
+  Value count = arith::ConstantOp::create(
+      builder, loc, builder.getIntegerAttr(type, depth));
+  Value slot = arith::RemUIOp::create(builder, loc, number, count);
+  if (type.isIndex())
+    return slot;
+  return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                      slot);
+}
+
+/// Whether two values are the same value or equal constants.
+static bool isSame(Value a, Value b) {
+  if (a == b)
+    return true;
+  std::optional<int64_t> constantA = getConstantIntValue(a);
+  return constantA && constantA == getConstantIntValue(b);
+}
+
+/// Whether `value` is the induction variable less the lower bound.
+static bool matchDistance(Value value, scf::ForOp loop) {
+  if (value == loop.getInductionVar())
+    return isConstantIntValue(loop.getLowerBound(), 0);
+  auto sub = value.getDefiningOp<arith::SubIOp>();
+  return sub && sub.getLhs() == loop.getInductionVar() &&
+         isSame(sub.getRhs(), loop.getLowerBound());
+}
+
+static bool matchIteration(Value value, scf::ForOp loop) {
+  if (isConstantIntValue(loop.getStep(), 1) && matchDistance(value, loop))
+    return true;
+  auto division = value.getDefiningOp<arith::DivUIOp>();
+  return division && matchDistance(division.getLhs(), loop) &&
+         isSame(division.getRhs(), loop.getStep());
+}
+
+/// Compares an affine.apply to ((iv - lower bound) floordiv step) mod depth.
+static std::optional<int64_t> matchAffine(affine::AffineApplyOp apply,
+                                          scf::ForOp loop) {
+  MLIRContext *context = apply.getContext();
+  AffineMap map = apply.getAffineMap();
+  SmallVector<AffineExpr> dims, symbols;
+  AffineExpr iv, lowerBound, step;
+  if (auto constant = getConstantIntValue(loop.getLowerBound()))
+    lowerBound = getAffineConstantExpr(*constant, context);
+  if (auto constant = getConstantIntValue(loop.getStep()))
+    step = getAffineConstantExpr(*constant, context);
+  for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
+    bool isDim = i < map.getNumDims();
+    AffineExpr expr = isDim
+                          ? getAffineDimExpr(i, context)
+                          : getAffineSymbolExpr(i - map.getNumDims(), context);
+    if (auto constant = getConstantIntValue(operand))
+      expr = getAffineConstantExpr(*constant, context);
+    else if (operand == loop.getInductionVar())
+      iv = expr;
+    else if (operand == loop.getLowerBound())
+      lowerBound = expr;
+    else if (operand == loop.getStep())
+      step = expr;
+    (isDim ? dims : symbols).push_back(expr);
+  }
+  if (!iv || !lowerBound || !step)
+    return std::nullopt;
+  AffineExpr expr =
+      simplifyAffineExpr(map.getResult(0).replaceDimsAndSymbols(dims, symbols),
+                         map.getNumDims(), map.getNumSymbols());
+  auto mod = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!mod || mod.getKind() != AffineExprKind::Mod)
+    return std::nullopt;
+  auto depth = dyn_cast<AffineConstantExpr>(mod.getRHS());
+  if (!depth)
+    return std::nullopt;
+  AffineExpr expected =
+      simplifyAffineExpr((iv - lowerBound).floorDiv(step) % depth.getValue(),
+                         map.getNumDims(), map.getNumSymbols());
+  if (expr != expected)
+    return std::nullopt;
+  return depth.getValue();
+}
+
+std::optional<int64_t> smalti::matchIterationSlot(Value value,
+                                                  scf::ForOp loop) {
+  if (auto cast = value.getDefiningOp<arith::IndexCastUIOp>())
+    value = cast.getIn();
+  if (auto apply = value.getDefiningOp<affine::AffineApplyOp>())
+    return matchAffine(apply, loop);
+  auto remainder = value.getDefiningOp<arith::RemUIOp>();
+  if (!remainder || !matchIteration(remainder.getLhs(), loop))
+    return std::nullopt;
+  std::optional<int64_t> depth = getConstantIntValue(remainder.getRhs());
+  if (!depth || *depth < 1)
+    return std::nullopt;
+  return depth;
+}
