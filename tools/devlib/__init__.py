@@ -1,0 +1,1 @@
+"""The parts of tools/dev. Standard library only: it runs before anything is installed."""

@@ -1,0 +1,63 @@
+"""The distribution's packages: which are missing, and how they get installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+from .shell import Failure, run, step
+
+LLVM = 22
+
+BUILD_PACKAGES = (
+    # LLVM and MLIR, their tools, and what their CMake files ask for.
+    f"libmlir-{LLVM}-dev", f"mlir-{LLVM}-tools", f"llvm-{LLVM}-dev", f"llvm-{LLVM}-tools", f"llvm-{LLVM}", f"lld-{LLVM}",
+    "libzstd-dev", "zlib1g-dev", "libxml2-dev", "libcurl4-openssl-dev", "libedit-dev",
+    # The tool chain.
+    "cmake", "ninja-build", "ccache", "g++", "python3-dev", "python3-venv",
+    # Device bitcode for AMD kernels that call a mathematical function.
+    "rocm-device-libs",
+)  # fmt: skip
+FORMAT_PACKAGES = (f"clang-format-{LLVM}",)
+LINT_PACKAGES = (f"clang-tidy-{LLVM}",)
+
+
+def missing_packages(packages: tuple[str, ...]) -> list[str]:
+    """Those of `packages` that dpkg does not hold as installed."""
+    try:
+        result = subprocess.run(
+            ["dpkg-query", "--show", "--showformat", "${Package} ${db:Status-Status}\n", *packages],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError:
+        raise Failure(
+            "this machine has no dpkg. On a distribution other than Debian install LLVM and MLIR "
+            f"{LLVM} (shared libraries and development files), lld, cmake, ninja and a C++17 compiler, then build with "
+            "`pip install .` and MLIR_DIR."
+        ) from None
+    installed = {line.split()[0] for line in result.stdout.splitlines() if line.endswith(" installed")}
+    return [package for package in packages if package not in installed]
+
+
+def install_packages(packages: tuple[str, ...] = BUILD_PACKAGES) -> None:
+    """Install what is missing, as root or through sudo."""
+    missing = missing_packages(packages)
+    if not missing:
+        return
+    names = " ".join(missing)
+    prefix: list[str] = []
+    if os.geteuid() != 0:
+        if not shutil.which("sudo"):
+            raise Failure(f"these packages are missing; install them as root:\n  apt-get install {names}")
+        prefix = ["sudo"]
+    with step(f"Installing packages: {names}"):
+        apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "Acquire::Retries=3"]
+        run([*apt, "update"], quiet=True)
+        run(
+            [*apt, "install", "-y", "--no-install-recommends", *missing],
+            quiet=True,
+            hint=f"LLVM {LLVM} is in Debian 12's security suite and in Debian 13; is it among this machine's apt sources?",
+        )

@@ -1,0 +1,166 @@
+"""The verbs of tools/dev."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+
+from . import machine, steps
+from .shell import ROOT, Failure, capture, run, say, step
+
+Verb = Callable[[Sequence[str]], None]
+
+
+def no_arguments(arguments: Sequence[str]) -> None:
+    if arguments:
+        raise Failure(f"this verb takes no arguments, and got: {' '.join(arguments)}")
+
+
+def run_verb(arguments: Sequence[str]) -> None:
+    """Set up, build, and compile and run the example kernel for every target."""
+    steps.build()
+    with step("Main job: one matrix product for every target"):
+        run([steps.PYTHON, steps.TOOLS / "main_job.py", *arguments], environment=steps.environment())
+
+
+def build_verb(arguments: Sequence[str]) -> None:
+    """Set up and build."""
+    no_arguments(arguments)
+    steps.build()
+    say("build/ is up to date.")
+
+
+def test_verb(arguments: Sequence[str]) -> None:
+    """Set up, build, and run lit and pytest. Paths and pytest options narrow it down."""
+    steps.build()
+    paths = [argument for argument in arguments if not argument.startswith("-") and os.path.exists(argument.split("::")[0])]
+    lit_paths = [path for path in paths if not path.split("::")[0].endswith(".py")] or ([] if paths else ["test"])
+    if lit_paths:
+        with step("lit"):
+            run([steps.VENV / "bin" / "lit", "--succinct", "--verbose", *lit_paths], environment=steps.environment())
+    python_paths = [path for path in paths if path not in lit_paths]
+    options = [argument for argument in arguments if argument not in paths]
+    if python_paths or not paths:
+        # No step: pytest's own closing line is the last one.
+        say("==> pytest")
+        run([steps.PYTHON, "-m", "pytest", *options, *(python_paths or ["test"])], environment=steps.environment())
+
+
+def changed_files(*patterns: str) -> list[str]:
+    """Files of these patterns that differ from the main branch, or are not committed yet."""
+    base = capture(["git", "merge-base", "HEAD", "main"]) if capture(["git", "branch", "--list", "main"]) else "HEAD"
+    listed = capture(["git", "diff", "--name-only", "--diff-filter=d", base, "--", *patterns])
+    untracked = capture(["git", "ls-files", "--others", "--exclude-standard", "--", *patterns])
+    return sorted({*listed.splitlines(), *untracked.splitlines()})
+
+
+def tracked_files(*patterns: str) -> list[str]:
+    return capture(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]).splitlines()
+
+
+def format_verb(arguments: Sequence[str]) -> None:
+    """Format the C++ and Python sources in place. `--check` only reports."""
+    check = list(arguments) == ["--check"]
+    if not check:
+        no_arguments(arguments)
+    machine.install_packages(machine.FORMAT_PACKAGES)
+    steps.set_up()
+    steps.pip_install(steps.TOOLS / "requirements-lint.txt")
+    with step("clang-format"):
+        mode = ["--dry-run", "--Werror"] if check else ["-i"]
+        run([f"clang-format-{machine.LLVM}", *mode, *tracked_files("*.h", "*.cpp")])
+    with step("ruff format"):
+        run([steps.VENV / "bin" / "ruff", "format", *(["--check"] if check else []), ".", "tools/dev"])
+
+
+def lint_verb(arguments: Sequence[str]) -> None:
+    """ruff, pyright on the package, clang-tidy on the C++ files that differ from main."""
+    no_arguments(arguments)
+    machine.install_packages(machine.LINT_PACKAGES)
+    steps.build()
+    steps.pip_install(steps.TOOLS / "requirements-lint.txt")
+    with step("ruff"):
+        run([steps.VENV / "bin" / "ruff", "check", ".", "tools/dev"])
+    with step("pyright"):
+        run([steps.VENV / "bin" / "pyright", "--pythonpath", steps.PYTHON])
+    files = changed_files("*.cpp")
+    if files:
+        with step(f"clang-tidy on {len(files)} changed files"):
+            run([f"clang-tidy-{machine.LLVM}", "-p", steps.BUILD, "--quiet", "--warnings-as-errors=*", *files])
+
+
+def docs_verb(arguments: Sequence[str]) -> None:
+    """Write the op and pass references into docs/reference."""
+    no_arguments(arguments)
+    steps.build()
+    with step("Generating docs/reference"):
+        run(["ninja", "-C", steps.BUILD, "smalti-docs"], quiet=True)
+    for page in sorted((ROOT / "docs" / "reference").glob("*.md")):
+        say(f"    {page.relative_to(ROOT)}")
+
+
+def bench_verb(arguments: Sequence[str]) -> None:
+    """Run the benchmarks: all of them, or those named (`tools/dev bench compile_time`)."""
+    steps.build()
+    names = [argument.removesuffix(".py") for argument in arguments if not argument.startswith("-")]
+    options = [argument for argument in arguments if argument.startswith("-")]
+    folder = ROOT / "benchmarks"
+    scripts = [folder / f"{pathlib.Path(name).name}.py" for name in names] or sorted(folder.glob("[!_]*.py"))
+    for script in scripts:
+        if not script.is_file():
+            raise Failure(f"there is no {script.relative_to(ROOT)}")
+        with step(script.stem):
+            run([steps.PYTHON, script, *options], environment=steps.environment())
+
+
+def clean_verb(arguments: Sequence[str]) -> None:
+    """Remove build/ and what it generated; with `--all` also .venv and .cache."""
+    folders = [steps.BUILD, ROOT / "docs" / "reference", ROOT / ".pytest_cache", ROOT / ".ruff_cache"]
+    if list(arguments) == ["--all"]:
+        folders += [steps.VENV, steps.CACHE]
+    else:
+        no_arguments(arguments)
+    for folder in folders:
+        if folder.exists():
+            say(f"removing {folder.relative_to(ROOT)}")
+            shutil.rmtree(folder)
+
+
+def help_verb(_: Sequence[str]) -> None:
+    """Show this list."""
+    say("tools/dev VERB [ARGUMENTS]\n")
+    for name, verb in VERBS.items():
+        say(f"  {name:8} {verb.__doc__}")
+
+
+VERBS: dict[str, Verb] = {
+    "run": run_verb,
+    "test": test_verb,
+    "build": build_verb,
+    "format": format_verb,
+    "lint": lint_verb,
+    "docs": docs_verb,
+    "bench": bench_verb,
+    "clean": clean_verb,
+    "help": help_verb,
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    name, *rest = arguments or ["help"]
+    if name in ("-h", "--help"):
+        name = "help"
+    if name not in VERBS:
+        print(f"error: tools/dev has no verb '{name}'; it has {', '.join(VERBS)}", file=sys.stderr)
+        return 2
+    try:
+        VERBS[name](rest)
+    except Failure as failure:
+        print(f"error: {failure}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0

@@ -1,0 +1,127 @@
+"""From a fresh checkout to a built tree. Each step looks first whether it was done already."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import sys
+
+from . import machine
+from .shell import ROOT, Failure, capture, run, say, step
+
+VENV = ROOT / ".venv"
+BUILD = ROOT / "build"
+CACHE = ROOT / ".cache"
+PYTHON = VENV / "bin" / "python"
+TOOLS = ROOT / "tools"
+PACKAGES = BUILD / "python_packages"
+
+
+def digest(*parts: str | bytes) -> str:
+    result = hashlib.sha256()
+    for part in parts:
+        result.update(part.encode() if isinstance(part, str) else part)
+        result.update(b"\0")
+    return result.hexdigest()
+
+
+def is_stamped(stamp: pathlib.Path, key: str) -> bool:
+    return stamp.is_file() and stamp.read_text() == key
+
+
+def pip_install(requirements: pathlib.Path, *, optional: str = "") -> None:
+    """Install a requirements file into .venv once. Where it is `optional`, a failure is told and not fatal."""
+    stamp = VENV / f".{requirements.stem}.stamp"
+    key = digest(requirements.read_bytes(), sys.version)
+    if is_stamped(stamp, key):
+        return
+    with step(f"Installing {requirements.relative_to(ROOT)} into .venv"):
+        command = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "5"]
+        try:
+            run([*command, "-r", requirements], quiet=True)
+        except Failure as failure:
+            if not optional:
+                raise
+            say(f"    note: {failure}\n    {optional}")
+            return
+        stamp.write_text(key)
+
+
+def make_venv() -> None:
+    """The virtual environment, with the built package on its path."""
+    stamp = VENV / ".venv.stamp"
+    # The interpreter under a virtual environment: tools/dev may run from .venv itself.
+    interpreter = pathlib.Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+    key = digest(str(interpreter), sys.version, str(ROOT))
+    if not is_stamped(stamp, key):
+        with step("Creating the virtual environment .venv"):
+            run([str(interpreter), "-m", "venv", "--clear", VENV], quiet=True)
+            site_packages = pathlib.Path(capture([PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]))
+            (site_packages / "smalti_build_tree.pth").write_text(f"{PACKAGES}\n")
+            command = VENV / "bin" / "smalti"
+            command.write_text(f"#!{PYTHON}\nimport sys\n\nfrom smalti.cli import main\n\nsys.exit(main())\n")
+            command.chmod(0o755)
+            stamp.write_text(key)
+    pip_install(TOOLS / "requirements.txt")
+    pip_install(
+        TOOLS / "requirements-nvidia.txt",
+        optional="Without ptxas NVIDIA kernels stop at PTX; it is tried again the next time.",
+    )
+
+
+def fetch_sources() -> None:
+    """The sources of MLIR's Python bindings, where no folder is named for them."""
+    if os.environ.get("SMALTI_MLIR_SOURCES"):
+        return
+    version = capture([f"/usr/lib/llvm-{machine.LLVM}/bin/llvm-config", "--version"])
+    if (CACHE / f"mlir-python-{version}").is_dir():
+        return
+    with step(f"Fetching the sources of MLIR {version}'s Python bindings"):
+        run([PYTHON, ROOT / "cmake" / "fetch_mlir_python_sources.py", "--version", version, "--cache", CACHE])
+
+
+def set_up() -> None:
+    machine.install_packages()
+    make_venv()
+    fetch_sources()
+
+
+def configure() -> None:
+    """Configure the build tree once; ninja reconfigures by itself when a CMake file changes."""
+    command = [
+        "cmake", "-G", "Ninja", "-S", ROOT, "-B", BUILD,
+        "-DCMAKE_BUILD_TYPE=Release",
+        f"-DPython3_EXECUTABLE={PYTHON}", f"-DPython_EXECUTABLE={PYTHON}",
+    ]  # fmt: skip
+    for name in ("MLIR_DIR", "SMALTI_MLIR_SOURCES"):
+        if value := os.environ.get(name):
+            command.append(f"-D{name}={value}")
+    stamp = BUILD / ".configure.stamp"
+    key = digest(*map(str, command), (VENV / ".requirements.stamp").read_bytes())
+    if is_stamped(stamp, key) and (BUILD / "build.ninja").is_file():
+        return
+    with step("Configuring build/"):
+        # Another interpreter or another nanobind must not be mixed with what an older cache remembers.
+        run([*command, "--fresh"] if cmake_knows_fresh() else command, quiet=True)
+        stamp.write_text(key)
+
+
+def cmake_knows_fresh() -> bool:
+    if not (BUILD / "CMakeCache.txt").is_file():
+        return False
+    version = capture(["cmake", "--version"]).split()[2]
+    return tuple(int(part) for part in version.split(".")[:2]) >= (3, 24)
+
+
+def build() -> None:
+    set_up()
+    configure()
+    with step("Building"):
+        run(["ninja", "-C", BUILD])
+
+
+def environment() -> dict[str, str]:
+    """What the project's own programs run in."""
+    path = os.environ.get("PATH", os.defpath)
+    return {"SMALTI_BUILD_DIR": str(BUILD), "PATH": f"{VENV / 'bin'}{os.pathsep}{path}"}
