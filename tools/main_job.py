@@ -1,0 +1,126 @@
+"""The main job: one ragged matrix product, written as tiles, taken to every target.
+
+Compiles `test/kernels/matmul_ragged.mlir` for GPUs of both vendors, runs it on the CPU against a float64 reference,
+and prints one table. The exit code is 1 where a target fails: no binary, spilled registers, no matrix instruction, a
+kernel that was not pipelined, or a wrong number.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+import smalti
+from smalti import check
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = ROOT / "test" / "kernels" / "matmul_ragged.mlir"
+TARGETS = ("sm_80", "sm_90a", "sm_100a", "gfx942", "gfx950", "gfx1100", "gfx1201", "cpu")
+
+# What a matrix instruction is called in the code of a vendor.
+MATRIX_INSTRUCTION = {"nvidia": r"\bmma\.sync\b", "amd": r"\bv_(?:mfma|wmma)_"}
+
+
+@dataclass
+class Row:
+    """What is shown of one target."""
+
+    target: str
+    artefact: str = ""
+    registers: str = ""
+    shared: str = ""
+    stages: str = ""
+    error: str = ""
+    seconds: float = 0.0
+    problem: str = ""
+
+
+def size(count: int) -> str:
+    return f"{count / 1024:.1f} KiB" if count >= 1024 else f"{count} B"
+
+
+def gpu_row(row: Row, kernel: smalti.Kernel, folder: Path) -> None:
+    """Writes the binary of a GPU kernel, and says what it takes and whether it is what it should be."""
+    vendor = kernel.target.vendor
+    form = "ptx" if vendor == "nvidia" else "gcn"
+    suffix = {"cubin": ".cubin", "hsaco": ".hsaco"}.get(kernel.binary_format or "", ".ptx" if form == "ptx" else ".s")
+    path = kernel.save(folder / f"matmul_ragged.{row.target}{suffix}")
+    used = kernel.resources
+    row.artefact = f"{path.name} ({size(path.stat().st_size)})"
+    row.registers = "unknown" if used.registers is None else str(used.registers)
+    if used.accumulator_registers:
+        row.registers += f" ({used.accumulator_registers} acc)"
+    row.shared = size(used.shared_bytes or 0)
+    row.stages = str(used.stages or 1)
+    row.error = "not run"
+    problems = []
+    if not re.search(MATRIX_INSTRUCTION[vendor], kernel.asm[form]):
+        problems.append("no matrix instruction")
+    if used.spills:
+        problems.append(f"{used.spills} spilled")
+    if (used.stages or 1) < 2:
+        problems.append("not pipelined")
+    row.problem = ", ".join(problems)
+
+
+def cpu_row(row: Row, kernel: smalti.Kernel) -> None:
+    """Runs a CPU kernel on random inputs and compares with the reference."""
+    result = check.check(kernel, smalti.parse(PROGRAM))
+    row.artefact = "in memory"
+    row.error = f"{result.max_error:.2e}"
+    if not result.ok:
+        row.problem = "; ".join(c.detail for c in result.comparisons if c.wrong) or "an argument that is only read changed"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("targets", nargs="*", default=TARGETS, help=f"the targets (default: {' '.join(TARGETS)})")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "main-job", help="the folder for the binaries")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+
+    rows, notes = [], {}
+    for target in options.targets:
+        row = Row(target)
+        rows.append(row)
+        start = time.perf_counter()
+        try:
+            kernel = smalti.compile(PROGRAM, target=target)
+            if kernel.target.is_gpu:
+                gpu_row(row, kernel, options.out)
+            else:
+                cpu_row(row, kernel)
+            notes.update(dict.fromkeys(kernel.notes))
+        except smalti.SmaltiError as error:
+            row.problem = str(error)
+        row.seconds = time.perf_counter() - start
+
+    table = Table(title="C[500x260] += A[500x300] * B[300x260], f16 in, f32 out, tiles of 128x128x64")
+    for name in ("target", "artefact", "registers", "shared memory", "stages", "max error", "seconds", ""):
+        table.add_column(name)
+    for row in rows:
+        verdict = "[red]failed[/red]" if row.problem else "ok"
+        table.add_row(
+            row.target, row.artefact, row.registers, row.shared, row.stages, row.error, f"{row.seconds:.2f}", verdict
+        )
+    # In a pipe there is no width to keep to: a table that is cut says less.
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    console.print(table)
+    for note in notes:
+        console.print(f"note: {note}", markup=False, highlight=False)
+    for row in rows:
+        if row.problem:
+            console.print(f"{row.target}: {row.problem}", markup=False, highlight=False, style="red")
+    console.print(f"The binaries are in {options.out}; 'not run': no such GPU was asked for.", highlight=False)
+    return 1 if any(row.problem for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
