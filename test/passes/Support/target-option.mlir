@@ -1,0 +1,49 @@
+// How every pass finds its target, shown with one that looks a target up.
+
+// RUN: smalti-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(smalti-multi-buffer))'
+// RUN: not smalti-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{target=sm_1}))' 2>&1 | FileCheck %s --check-prefix=OPTION
+
+// The option wins over every attribute, here over good and bad ones.
+// OPTION-COUNT-5: error: unknown target 'sm_1'; known targets: cpu, sm_80, {{.*}}gfx1250
+// OPTION-NOT: error: unknown target
+
+// A target is not needed by this pass.
+func.func @none() {
+  return
+}
+
+// -----
+
+module attributes {smalti.target = "sm_90a"} {
+  func.func @around() {
+    return
+  }
+}
+
+// -----
+
+// The nearest one counts: the name outside is never looked up.
+module attributes {smalti.target = "nonsense"} {
+  func.func @own() attributes {smalti.target = "gfx942"} {
+    return
+  }
+}
+
+// -----
+
+// expected-note @below {{named by the attribute 'smalti.target' here}}
+module attributes {smalti.target = "gfx9000"} {
+  // expected-error @below {{unknown target 'gfx9000'; known targets: cpu, sm_80}}
+  func.func @unknown() {
+    return
+  }
+}
+
+// -----
+
+module attributes {smalti.target = 90 : i32} {
+  // expected-error @below {{attribute 'smalti.target' must be a string, but is 90 : i32}}
+  func.func @number() {
+    return
+  }
+}
