@@ -22,6 +22,8 @@ foreach(dylib MLIR LLVM)
       "built with LLVM_BUILD_LLVM_DYLIB and MLIR_BUILD_MLIR_DYLIB.")
   endif()
 endforeach()
+get_target_property(smalti_mlir_dylib MLIR LOCATION)
+get_filename_component(SMALTI_MLIR_LIBRARY_DIR "${smalti_mlir_dylib}" DIRECTORY)
 message(STATUS "MLIR ${LLVM_PACKAGE_VERSION} at ${MLIR_DIR}")
 
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
@@ -70,6 +72,17 @@ function(smalti_add_library name)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+endfunction()
+
+# smalti_add_tool(<name> <source>)
+#
+# A program that registers everything of ours.
+function(smalti_add_tool name source)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE SmaltiTritonXLA SmaltiMosaicGPU SmaltiPasses MLIR LLVM)
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin
+    INSTALL_RPATH "${SMALTI_MLIR_LIBRARY_DIR}")
 endfunction()
 
 # smalti_tablegen(<target> <file.td> <output> <generator arguments>...)
