@@ -1,5 +1,6 @@
 //===- SmaltiExtension.cpp - The extension module smalti._mlir_libs._smalti ===//
 
+#include "python/bindings/Layouts.h"
 #include "python/bindings/SmaltiCAPI.h"
 
 #include "mlir/Bindings/Python/Nanobind.h"
@@ -90,7 +91,7 @@ private:
 } // namespace
 
 NB_MODULE(_smalti, m) {
-  m.doc() = "Smalti's dialects, passes, chip table and remarks.";
+  m.doc() = "Smalti's dialects, passes, chip table, layouts and remarks.";
 
   smaltiRegisterPasses();
 
@@ -108,6 +109,8 @@ NB_MODULE(_smalti, m) {
       "The chip table as the text of a JSON array, one object a chip.");
   m.def(
       "llvm_version", [] { return collect(smaltiLLVMVersion); }, "The version of the LLVM that is loaded.");
+
+  smalti::python::bindLayouts(m);
 
   nb::class_<Remark>(m, "Remark", "What a pass said about what it did or left alone.")
       .def_ro("kind", &Remark::kind, "`passed`, `missed`, `failed` or `analysis`.")

@@ -1,4 +1,3 @@
-"""The ops and enumerations of `mosaic_gpu`: programs of a thread block."""
+"""The ops of `mosaic_gpu`: programs of a thread block."""
 
-from ._mosaic_gpu_enum_gen import *  # noqa: F403
 from ._mosaic_gpu_ops_gen import *  # noqa: F403

@@ -1,0 +1,321 @@
+//===- Layouts.cpp - The layout algebra in Python -------------------------===//
+//
+// The algebra checks nothing when it is asked about an element; from Python
+// every number is checked first, and a ValueError says what is wrong.
+//
+//===----------------------------------------------------------------------===//
+
+#include "python/bindings/Layouts.h"
+
+#include "dialects/MosaicGPU/LayoutAlgebra.h"
+
+#include <nanobind/operators.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace smalti::layout;
+
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+/// A factor of the warp or lane index that no element depends on.
+struct Replicated {
+  int64_t times;
+  bool operator==(const Replicated &other) const {
+    return times == other.times;
+  }
+};
+
+using Part = std::variant<int64_t, Replicated>;
+
+void raiseIf(const std::optional<std::string> &reason) {
+  if (reason)
+    throw nb::value_error(reason->c_str());
+}
+
+void checkBelow(const char *name, int64_t value, int64_t bound) {
+  if (value < 0 || value >= bound)
+    throw nb::value_error((std::string(name) + " " + std::to_string(value) +
+                           " is not in [0, " + std::to_string(bound) + ")")
+                              .c_str());
+}
+
+llvm::SmallVector<PartitionDim> toParts(const std::vector<Part> &parts,
+                                        const char *name) {
+  llvm::SmallVector<PartitionDim> result;
+  for (const Part &part : parts) {
+    if (const Replicated *replicated = std::get_if<Replicated>(&part)) {
+      result.push_back(PartitionDim::replicated(replicated->times));
+      continue;
+    }
+    int64_t dim = std::get<int64_t>(part);
+    // In the algebra 0 is a replicated factor, so it must not get there.
+    if (dim >= 0)
+      throw nb::value_error(
+          (std::string(name) + " has dimension " + std::to_string(dim) +
+           ", but dimensions are counted from the end: -1 is the last")
+              .c_str());
+    result.push_back(PartitionDim::of(dim));
+  }
+  return result;
+}
+
+std::vector<Part> fromParts(llvm::ArrayRef<PartitionDim> parts) {
+  std::vector<Part> result;
+  for (const PartitionDim &part : parts) {
+    if (part.isReplicated())
+      result.emplace_back(Replicated{part.times});
+    else
+      result.emplace_back(part.dim);
+  }
+  return result;
+}
+
+TiledLayout makeTiled(const std::vector<Ints> &tiling,
+                      const std::vector<Part> &warpDims,
+                      const std::vector<Part> &laneDims, int64_t vectorDim) {
+  TiledLayout layout;
+  for (const Ints &tile : tiling)
+    layout.tiling.emplace_back(tile.begin(), tile.end());
+  layout.warpDims = toParts(warpDims, "warp_dims");
+  layout.laneDims = toParts(laneDims, "lane_dims");
+  layout.vectorDim = vectorDim;
+  raiseIf(layout.validate());
+  return layout;
+}
+
+std::vector<std::tuple<int64_t, int64_t, int64_t>>
+dimTuples(llvm::ArrayRef<TiledDim> dims) {
+  std::vector<std::tuple<int64_t, int64_t, int64_t>> result;
+  for (const TiledDim &dim : dims)
+    result.emplace_back(dim.logicalDim, dim.stride, dim.size);
+  return result;
+}
+
+Ints tiledElement(const TiledLayout &layout, const Ints &shape, int64_t warp,
+                  int64_t lane, int64_t reg, int64_t element) {
+  raiseIf(layout.validateFor(shape));
+  checkBelow("warp", warp, layout.numWarps());
+  checkBelow("lane", lane, layout.numLanes());
+  checkBelow("register", reg, layout.numRegisters(shape));
+  checkBelow("element", element, layout.vectorLength());
+  auto index = layout.elementIndex(shape, warp, lane, reg, element);
+  return Ints(index.begin(), index.end());
+}
+
+Ints stridedElement(const StridedLayout &layout, int64_t threads,
+                    int64_t thread, int64_t reg, int64_t element) {
+  raiseIf(layout.validateForThreads(threads));
+  checkBelow("thread", thread, threads);
+  checkBelow("register", reg, layout.numRegisters(threads));
+  checkBelow("element", element, layout.vectorSize);
+  auto index = layout.elementIndex(threads, thread, reg, element);
+  return Ints(index.begin(), index.end());
+}
+
+TiledLayout makeBlock(const TiledLayout &fragment, const Ints &fragmentShape,
+                      const Ints &warps, int64_t replicatedWarps,
+                      const std::optional<std::vector<int>> &warpOrder) {
+  raiseIf(fragment.validateFor(fragmentShape));
+  if (!fragment.warpDims.empty())
+    throw nb::value_error("a fragment is the layout of one warp");
+  if (fragment.tiling.front().size() != fragmentShape.size())
+    throw nb::value_error("a fragment tiles all dimensions of its shape");
+  if (warps.size() != fragmentShape.size())
+    throw nb::value_error("warps has one entry per dimension of the fragment");
+  constexpr int64_t bound = int64_t(1) << 16;
+  for (int64_t count : warps)
+    if (count < 1 || count > bound)
+      throw nb::value_error("warps must be between 1 and 65536");
+  if (replicatedWarps < 1 || replicatedWarps > bound)
+    throw nb::value_error("replicated_warps must be between 1 and 65536");
+  int parts = static_cast<int>(warps.size()) + 1;
+  std::vector<int> order;
+  for (int part = 0; part < parts; ++part)
+    order.push_back(part);
+  if (warpOrder) {
+    std::vector<bool> seen(parts, false);
+    for (int part : *warpOrder) {
+      checkBelow("warp_order entry", part, parts);
+      if (seen[part])
+        throw nb::value_error("warp_order names a part twice");
+      seen[part] = true;
+    }
+    for (int part = 0; part < parts; ++part)
+      if (!seen[part] && (part < parts - 1 ? warps[part] : replicatedWarps) > 1)
+        throw nb::value_error("warp_order leaves out a part with more than one "
+                              "warp");
+    order = *warpOrder;
+  }
+  TiledLayout layout =
+      blockLayout(fragment, fragmentShape, warps, replicatedWarps, order);
+  raiseIf(layout.validate());
+  return layout;
+}
+
+} // namespace
+
+void smalti::python::bindLayouts(nb::module_ &m) {
+  nb::class_<Replicated>(
+      m, "Replicated",
+      "A factor of the warp or lane index that no element depends on: `times` "
+      "warps or lanes hold the same elements.")
+      .def(nb::init<int64_t>(), nb::arg("times"))
+      .def_ro("times", &Replicated::times, "How many hold the same elements.")
+      .def(nb::self == nb::self)
+      .def("__hash__", [](const Replicated &self) { return self.times; })
+      .def("__repr__", [](const Replicated &self) {
+        return "Replicated(" + std::to_string(self.times) + ")";
+      });
+
+  nb::class_<TiledLayout>(
+      m, "TiledLayout",
+      "A nested tiling whose dimensions are warps, lanes, registers and a "
+      "vector. Dimensions count from the end of the tiled shape.")
+      .def(
+          "__init__",
+          [](TiledLayout *self, const std::vector<Ints> &tiling,
+             const std::vector<Part> &warpDims,
+             const std::vector<Part> &laneDims, int64_t vectorDim) {
+            new (self)
+                TiledLayout(makeTiled(tiling, warpDims, laneDims, vectorDim));
+          },
+          nb::arg("tiling"), nb::arg("warp_dims"), nb::arg("lane_dims"),
+          nb::arg("vector_dim") = -1)
+      .def_prop_ro(
+          "tiling",
+          [](const TiledLayout &self) {
+            std::vector<Ints> tiling;
+            for (const auto &tile : self.tiling)
+              tiling.emplace_back(tile.begin(), tile.end());
+            return tiling;
+          },
+          "The tiles, outermost first.")
+      .def_prop_ro(
+          "warp_dims",
+          [](const TiledLayout &self) { return fromParts(self.warpDims); },
+          "What the warp index is made of, major to minor.")
+      .def_prop_ro(
+          "lane_dims",
+          [](const TiledLayout &self) { return fromParts(self.laneDims); },
+          "What the lane index is made of, major to minor.")
+      .def_ro("vector_dim", &TiledLayout::vectorDim,
+              "The dimension that one register holds.")
+      .def_prop_ro("num_warps", &TiledLayout::numWarps,
+                   "How many warps hold the vector.")
+      .def_prop_ro("num_lanes", &TiledLayout::numLanes,
+                   "How many lanes of a warp hold the vector.")
+      .def_prop_ro("vector_length", &TiledLayout::vectorLength,
+                   "How many elements one register holds.")
+      .def(
+          "validate_for",
+          [](const TiledLayout &self, const Ints &shape) {
+            raiseIf(self.validateFor(shape));
+          },
+          nb::arg("shape"),
+          "Raises ValueError if the layout does not fit a vector of the shape.")
+      .def(
+          "tile",
+          [](const TiledLayout &self, const Ints &shape) {
+            raiseIf(self.validateFor(shape));
+            return dimTuples(self.tile(shape));
+          },
+          nb::arg("shape"),
+          "The dimensions of the fully tiled shape, each as (dimension of the "
+          "vector, stride in it, size).")
+      .def(
+          "register_dims",
+          [](const TiledLayout &self, const Ints &shape) {
+            raiseIf(self.validateFor(shape));
+            return dimTuples(self.registerDims(shape));
+          },
+          nb::arg("shape"),
+          "Those of them that enumerate the registers of a thread, major to "
+          "minor.")
+      .def(
+          "num_registers",
+          [](const TiledLayout &self, const Ints &shape) {
+            raiseIf(self.validateFor(shape));
+            return self.numRegisters(shape);
+          },
+          nb::arg("shape"),
+          "How many vectors of `vector_length` elements each thread holds.")
+      .def("element_index", &tiledElement, nb::arg("shape"), nb::arg("warp"),
+           nb::arg("lane"), nb::arg("register"), nb::arg("element"),
+           "The index in the vector of an element of a register of a lane.")
+      .def(
+          "is_first_replica",
+          [](const TiledLayout &self, int64_t warp, int64_t lane) {
+            checkBelow("warp", warp, self.numWarps());
+            checkBelow("lane", lane, self.numLanes());
+            return self.isFirstReplica(warp, lane);
+          },
+          nb::arg("warp"), nb::arg("lane"),
+          "Whether this lane is the first of those that hold the same "
+          "elements.")
+      .def("canonical", &TiledLayout::canonical,
+           "The same layout with its trivial parts written one way.")
+      .def(nb::self == nb::self)
+      .def("__hash__",
+           [](const TiledLayout &self) {
+             return nb::hash(nb::str(self.str().c_str()));
+           })
+      .def("__str__", &TiledLayout::str)
+      .def("__repr__", [](const TiledLayout &self) {
+        return "TiledLayout<" + self.str() + ">";
+      });
+
+  nb::class_<StridedLayout>(
+      m, "StridedLayout",
+      "The elements in row-major order, cut into chunks of `vector_size`, "
+      "which are dealt to the threads of the block in turn.")
+      .def(
+          "__init__",
+          [](StridedLayout *self, const Ints &shape, int64_t vectorSize) {
+            StridedLayout layout{
+                llvm::SmallVector<int64_t>(shape.begin(), shape.end()),
+                vectorSize};
+            raiseIf(layout.validate());
+            new (self) StridedLayout(std::move(layout));
+          },
+          nb::arg("shape"), nb::arg("vector_size"))
+      .def_prop_ro(
+          "shape",
+          [](const StridedLayout &self) {
+            return Ints(self.shape.begin(), self.shape.end());
+          },
+          "The vector's shape.")
+      .def_ro("vector_size", &StridedLayout::vectorSize,
+              "How many elements a chunk has.")
+      .def(
+          "num_registers",
+          [](const StridedLayout &self, int64_t threads) {
+            raiseIf(self.validateForThreads(threads));
+            return self.numRegisters(threads);
+          },
+          nb::arg("threads"), "How many chunks each thread holds.")
+      .def("element_index", &stridedElement, nb::arg("threads"),
+           nb::arg("thread"), nb::arg("register"), nb::arg("element"),
+           "The index in the vector of an element of a register of a thread.");
+
+  m.def("block_layout", &makeBlock, nb::arg("fragment"),
+        nb::arg("fragment_shape"), nb::arg("warps"),
+        nb::arg("replicated_warps") = 1, nb::arg("warp_order") = nb::none(),
+        "The layout of an operand that a block holds: instruction tiles laid "
+        "out as `fragment`, dealt to `warps[d]` warps along dimension d and "
+        "held by `replicated_warps` of them. `warp_order` lists what the warp "
+        "index is made of, major to minor: 0 for rows, 1 for columns, 2 for "
+        "the replicated part.");
+}
