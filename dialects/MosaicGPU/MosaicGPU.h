@@ -15,18 +15,6 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-namespace smalti::mosaic_gpu {
-
-/// The groups of asynchronous copies in flight. Starting, grouping and waiting
-/// for copies have effects on it, which keep their order.
-struct AsyncGroupsResource
-    : public mlir::SideEffects::Resource::Base<AsyncGroupsResource> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AsyncGroupsResource)
-  llvm::StringRef getName() override { return "<AsyncGroups>"; }
-};
-
-} // namespace smalti::mosaic_gpu
-
 #include "dialects/MosaicGPU/MosaicGPUDialect.h.inc"
 
 #define GET_ATTRDEF_CLASSES

@@ -14,9 +14,6 @@ class MosaicGPU_Op<string mnemonic, list<Trait> traits = []> : Op<MosaicGPU_Dial
 
 def MosaicGPU_BarrierRef : MemRefOf<[MosaicGPU_Barrier]>;
 
-/// The groups of asynchronous copies that a thread has in flight: what starts, groups and waits for copies stays in order.
-def MosaicGPU_AsyncGroups : Resource<"::smalti::mosaic_gpu::AsyncGroupsResource">;
-
 //===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
@@ -119,8 +116,7 @@ def MosaicGPU_LayoutCastOp : MosaicGPU_Op<"layout_cast", [Pure, AllTypesMatch<["
 // Asynchronous copies in groups
 //===----------------------------------------------------------------------===//
 
-def MosaicGPU_AsyncCopyOp : MosaicGPU_Op<"async_copy", [MemoryEffects<[MemRead<MosaicGPU_AsyncGroups>,
-                                                                       MemWrite<MosaicGPU_AsyncGroups>]>]> {
+def MosaicGPU_AsyncCopyOp : MosaicGPU_Op<"async_copy"> {
   let summary = "Starts copying a window of global memory to shared memory; lanes outside read zero";
   let description = [{
     The window begins at `indices` and has the shape of the destination. What
@@ -148,8 +144,7 @@ def MosaicGPU_AsyncCopyOp : MosaicGPU_Op<"async_copy", [MemoryEffects<[MemRead<M
   let assemblyFormat = "$source `[` $indices `]` `to` $destination attr-dict `:` type($source) `to` type($destination)";
 }
 
-def MosaicGPU_AsyncCommitGroupOp : MosaicGPU_Op<"async_commit_group", [MemoryEffects<[
-    MemRead<MosaicGPU_AsyncGroups>, MemWrite<MosaicGPU_AsyncGroups>]>]> {
+def MosaicGPU_AsyncCommitGroupOp : MosaicGPU_Op<"async_commit_group", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Makes one group of the copies started since the last group";
   let description = [{
     The group may be empty. Groups complete in the order in which they were made.
@@ -167,8 +162,7 @@ def MosaicGPU_AsyncCommitGroupOp : MosaicGPU_Op<"async_commit_group", [MemoryEff
   let hasVerifier = 0;
 }
 
-def MosaicGPU_AsyncWaitGroupOp : MosaicGPU_Op<"async_wait_group", [MemoryEffects<[
-    MemRead<MosaicGPU_AsyncGroups>, MemWrite<MosaicGPU_AsyncGroups>, MemRead, MemWrite]>]> {
+def MosaicGPU_AsyncWaitGroupOp : MosaicGPU_Op<"async_wait_group", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits until at most `pending` groups are still in flight";
   let description = [{
     The newest `pending` groups may still be in flight afterwards; all older ones
