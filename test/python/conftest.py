@@ -1,0 +1,95 @@
+"""What the Python tests share: the package of the build tree, and small kernels."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("SMALTI_BUILD_DIR", ROOT / "build"))
+
+if importlib.util.find_spec("smalti") is None:
+    sys.path.insert(0, str(BUILD / "python_packages"))
+
+SCALE = """\
+triton_xla.entry_func @scale(%src: memref<100x60xf32>, %dst: memref<100x60xf32>, %tile: index) tiles 4 {
+  %c32 = arith.constant 32 : index
+  %row = arith.muli %tile, %c32 : index
+  %t = triton_xla.extract %src[%row, 0] [32, 64] [1, 1] : memref<100x60xf32> to tensor<32x64xf32>
+  %two = arith.constant dense<2.0> : tensor<32x64xf32>
+  %r = arith.mulf %t, %two : tensor<32x64xf32>
+  triton_xla.insert %r into %dst[%row, 0] [32, 64] [1, 1] : tensor<32x64xf32> into memref<100x60xf32>
+  triton_xla.return
+}
+"""
+
+# A GPU module that needs no lowering. The intrinsic in the second one is of another generation of chips.
+GPU_MODULE = """\
+module attributes {gpu.container_module} {
+  gpu.module @k_module [#nvvm.target<chip = "sm_90">] {
+    llvm.func @k() attributes {gpu.kernel, nvvm.kernel} {
+      llvm.return
+    }
+  }
+}
+"""
+
+GPU_MODULE_THAT_CANNOT_BE_SELECTED = """\
+module attributes {gpu.container_module} {
+  gpu.module @k_module [#nvvm.target<chip = "sm_90a">] {
+    llvm.func @k(%address: !llvm.ptr<6>, %columns: i32) attributes {gpu.kernel, nvvm.kernel} {
+      llvm.call_intrinsic "llvm.nvvm.tcgen05.dealloc.cg1"(%address, %columns) : (!llvm.ptr<6>, i32) -> ()
+      llvm.return
+    }
+  }
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def reproducers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Reproducers go to a folder of the test's own."""
+    folder = tmp_path / "reproducers"
+    monkeypatch.setenv("SMALTI_REPRODUCER_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture
+def kernels() -> Path:
+    """The folder of example kernels."""
+    return ROOT / "test" / "kernels"
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs `smalti` as a process of its own, in an empty folder."""
+    import smalti
+
+    def run(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        packages = str(Path(next(iter(smalti.__path__))).parent)
+        return subprocess.run(
+            [sys.executable, "-m", "smalti", *map(str, words)],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": packages, **environment},
+            timeout=300,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def no_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which no outside program is installed."""
+    from smalti import toolchain
+
+    monkeypatch.setattr(toolchain, "find_ptxas", lambda: None)
+    monkeypatch.setattr(toolchain, "find_llvm_tool", lambda name: None)

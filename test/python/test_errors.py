@@ -1,0 +1,114 @@
+"""Errors say where, what and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import smalti
+from conftest import SCALE
+
+
+def test_parse_error_in_text_shows_line_column_and_caret() -> None:
+    text = "module {\n  func.func @f(%a: i32) -> i32 {\n    %0 = arith.addi %a, %b : i32\n    return %0 : i32\n  }\n}"
+    with pytest.raises(smalti.ParseError) as caught:
+        smalti.parse(text)
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "<text>:3:25: error: use of undeclared SSA value name"
+    assert lines[1] == "      %0 = arith.addi %a, %b : i32"
+    assert lines[2].index("^") == lines[1].index("%b")
+    assert caught.value.location == smalti.SourceLocation("<text>", 3, 25)
+
+
+def test_parse_error_in_file_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "broken.mlir"
+    path.write_text("module {\n\t%0 = nonsense.op\n}\n")
+    with pytest.raises(smalti.ParseError) as caught:
+        smalti.parse(path)
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith(f"{path}:2:")
+    # The caret line keeps the tab, so that both lines are indented alike.
+    assert lines[1].startswith("  \t%0") and lines[2].startswith("  \t") and lines[2].endswith("^")
+
+
+def test_missing_file() -> None:
+    with pytest.raises(smalti.ParseError, match=r"no such file: .*nowhere\.mlir"):
+        smalti.parse("nowhere.mlir")
+
+
+def test_verifier_error_is_told_apart_from_a_parse_error() -> None:
+    with pytest.raises(smalti.VerifyError) as caught:
+        smalti.parse(SCALE.replace("tiles 4", "tiles 0"))
+    assert "num_tiles" in str(caught.value)
+    assert caught.value.location is not None and caught.value.location.line == 1
+    assert "see current operation" not in str(caught.value)
+
+
+def test_every_text_keeps_its_own_source() -> None:
+    first = smalti.parse(SCALE)
+    smalti.parse("module {\n\n}\n")
+    with pytest.raises(smalti.SmaltiError) as caught:
+        smalti.Pipeline().add(_break).run(first)
+    assert "triton_xla.return" in str(caught.value), str(caught.value)
+
+
+def _break(module: object) -> None:
+    """Gives a terminator operands, which it cannot have."""
+    from smalti import ir
+
+    operation = module.operation  # type: ignore[attr-defined]
+    entry = operation.regions[0].blocks[0].operations[0].operation
+    block = entry.regions[0].blocks[0]
+    last = block.operations[len(block.operations) - 1].operation
+    ir.Operation.create("triton_xla.return", operands=[block.arguments[2]], loc=last.location, ip=ir.InsertionPoint(last))
+    last.erase()
+
+
+def test_unknown_target_lists_the_known_ones() -> None:
+    with pytest.raises(smalti.TargetError) as caught:
+        smalti.compile(SCALE, "sm_9000")
+    for name in smalti.targets.names():
+        assert name in str(caught.value)
+
+
+def test_unknown_target_suggests_a_close_one() -> None:
+    with pytest.raises(smalti.TargetError, match="did you mean 'gfx942'"):
+        smalti.targets.get("gfx943")
+
+
+def test_module_without_entry_function() -> None:
+    with pytest.raises(smalti.CompileError, match=r"no triton_xla\.entry_func"):
+        smalti.compile("module {\n}\n", "cpu")
+
+
+def test_several_entry_functions_want_a_name() -> None:
+    two = SCALE + SCALE.replace("@scale", "@other")
+    with pytest.raises(smalti.CompileError, match="@scale, @other"):
+        smalti.compile(two, "cpu")
+    with pytest.raises(smalti.CompileError, match="no entry function @third"):
+        smalti.compile(two, "cpu", entry="third")
+
+
+def test_error_renders_notes_remarks_hint_and_command() -> None:
+    from smalti.errors import Diagnostic
+
+    note = Diagnostic("note", "it began here", smalti.SourceLocation("<text>", 1, 1))
+    error = smalti.CompileError(
+        "",
+        diagnostics=[Diagnostic("error", "too much", smalti.SourceLocation("<text>", 2, 3), (note,))],
+        remarks=[smalti.Remark("failed", "smalti-x", "Budget", "needs 9 B", None, None)],
+        hint="use less",
+        source="first\n  second\n",
+    )
+    error.command = "smalti-opt --run-reproducer f.mlir"
+    assert str(error).splitlines() == [
+        "<text>:2:3: error: too much",
+        "    second",
+        "    ^",
+        "<text>:1:1: note: it began here",
+        "  first",
+        "  ^",
+        "remark: [failed] smalti-x: needs 9 B",
+        "hint: use less",
+        "to replay: smalti-opt --run-reproducer f.mlir",
+    ]

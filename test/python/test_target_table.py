@@ -1,0 +1,53 @@
+"""The chip table as Python sees it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import smalti
+from smalti import targets
+from smalti._mlir_libs import _smalti
+
+
+def test_the_chips_of_the_first_issue_are_known() -> None:
+    wanted = "sm_80 sm_89 sm_90a sm_100a sm_103a sm_120a sm_121a gfx90a gfx942 gfx950 gfx1100 gfx1201 gfx1250 cpu"
+    assert set(wanted.split()) <= set(targets.names())
+
+
+def test_no_fact_of_the_table_is_dropped() -> None:
+    for entry in json.loads(_smalti.targets_json()):
+        target = targets.get(entry["name"])
+        for key in entry:
+            assert hasattr(target, targets._snake(key)), key
+        for mma, read in zip(entry.get("mmas", ()), target.mmas, strict=True):
+            for key in ("m", "n", "k"):
+                assert getattr(read, key) == mma[key]
+
+
+def test_types_and_values() -> None:
+    hopper = targets.get("sm_90a")
+    assert hopper.vendor == "nvidia" and hopper.wave_size == 32 and hopper.is_gpu
+    assert hopper.shared_memory_per_block == 232448
+    assert targets.get("gfx942").wave_size == 64
+    assert not targets.get("cpu").is_gpu
+    assert targets.get(hopper) is hopper
+    with pytest.raises(smalti.TargetError):
+        targets.get("")
+
+
+@pytest.mark.parametrize(
+    ("capability", "target"),
+    [((8, 0), "sm_80"), ((8, 9), "sm_89"), ((9, 0), "sm_90a"), ((10, 0), "sm_100a"), ((12, 1), "sm_121a"), ((7, 0), None)],
+)
+def test_best_target_for_a_gpu(capability: tuple[int, int], target: str | None) -> None:
+    found = targets.for_compute_capability(*capability)
+    assert (found.name if found else None) == target
+
+
+def test_architecture_specific_code_runs_on_its_chip_alone() -> None:
+    assert targets.runs_on_compute_capability(targets.get("sm_90a"), 9, 0)
+    assert not targets.runs_on_compute_capability(targets.get("sm_100a"), 10, 3)
+    assert targets.runs_on_compute_capability(targets.get("sm_80"), 8, 9)
+    assert not targets.runs_on_compute_capability(targets.get("sm_89"), 8, 0)
+    assert not targets.runs_on_compute_capability(targets.get("gfx942"), 9, 4)
