@@ -91,6 +91,11 @@ def table() -> Mapping[str, Target]:
     return {entry["name"]: _target(entry) for entry in json.loads(_smalti.targets_json())}
 
 
+def all() -> list[Target]:
+    """All targets, in the table's order."""
+    return list(table().values())
+
+
 def names() -> list[str]:
     """The names of all targets."""
     return list(table())

@@ -1,0 +1,316 @@
+"""Calling a kernel on the CPU: argument checks, array libraries, threads.
+
+The kernel is lowered by upstream passes from a hand-written function, so nothing here depends on Smalti's conversions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+import smalti
+from conftest import SCALE
+from smalti import arrays, entry, launch_cpu, targets
+from smalti.kernel import Kernel
+
+LOWER = (
+    "convert-scf-to-cf,expand-strided-metadata,lower-affine,convert-arith-to-llvm,finalize-memref-to-llvm,"
+    "convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts"
+)
+
+# What a lowered @scale looks like: all tiles in [begin, end), 32 rows a tile, rows at and past 100 left out.
+SCALE_CPU = """\
+func.func @scale(%src: memref<100x60xf32>, %dst: memref<100x60xf32>, %begin: index, %end: index)
+    attributes {llvm.emit_c_interface} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %c60 = arith.constant 60 : index
+  %c100 = arith.constant 100 : index
+  %two = arith.constant 2.0 : f32
+  scf.for %tile = %begin to %end step %c1 {
+    %first = arith.muli %tile, %c32 : index
+    %full = arith.addi %first, %c32 : index
+    %last = arith.minsi %full, %c100 : index
+    scf.for %i = %first to %last step %c1 {
+      scf.for %j = %c0 to %c60 step %c1 {
+        %x = memref.load %src[%i, %j] : memref<100x60xf32>
+        %y = arith.mulf %x, %two : f32
+        memref.store %y, %dst[%i, %j] : memref<100x60xf32>
+      }
+    }
+  }
+  return
+}
+"""
+
+ADD = """\
+triton_xla.entry_func @add(%v: memref<?xTYPE, strided<[?], offset: ?>>, %x: TYPE, %tile: index) tiles 1 {
+  %s = tensor.splat %x : tensor<4xTYPE>
+  %t = triton_xla.extract %v[0] [4] [1] : memref<?xTYPE, strided<[?], offset: ?>> to tensor<4xTYPE>
+  %r = arith.addi %t, %s : tensor<4xTYPE>
+  triton_xla.insert %r into %v[0] [4] [1] : tensor<4xTYPE> into memref<?xTYPE, strided<[?], offset: ?>>
+  triton_xla.return
+}
+"""
+
+ADD_CPU = """\
+func.func @add(%v: memref<?xTYPE, strided<[?], offset: ?>>, %x: TYPE, %begin: index, %end: index)
+    attributes {llvm.emit_c_interface} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %v, %c0 : memref<?xTYPE, strided<[?], offset: ?>>
+  scf.for %i = %c0 to %n step %c1 {
+    %a = memref.load %v[%i] : memref<?xTYPE, strided<[?], offset: ?>>
+    %b = arith.addi %a, %x : TYPE
+    memref.store %b, %v[%i] : memref<?xTYPE, strided<[?], offset: ?>>
+  }
+  return
+}
+"""
+
+
+def kernel_of(program: str, lowered: str) -> Kernel:
+    source = smalti.parse(program)
+    kernel = Kernel(targets.get("cpu"), entry.describe(entry.find_entry(source)), {})
+    kernel.module = smalti.parse(lowered)
+    smalti.Pipeline(LOWER).run(kernel.module)
+    return kernel
+
+
+@pytest.fixture
+def scale() -> Kernel:
+    return kernel_of(SCALE, SCALE_CPU)
+
+
+def inputs() -> tuple[np.ndarray, np.ndarray]:
+    source = np.random.default_rng(1).standard_normal((100, 60)).astype(np.float32)
+    return source, np.full_like(source, np.nan)
+
+
+def test_runs_in_place_without_a_copy(scale: Kernel) -> None:
+    source, result = inputs()
+    scale(source, result)
+    np.testing.assert_array_equal(result, 2 * source)
+
+
+@pytest.mark.parametrize("threads", [1, 3, 64])
+def test_any_number_of_threads_gives_the_same(scale: Kernel, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    monkeypatch.setattr(launch_cpu, "_threads", lambda: threads)
+    monkeypatch.setattr(launch_cpu, "_PARALLEL_SECONDS", 0.0)
+    used: set[int] = set()
+    original = launch_cpu.CpuLauncher._run_tiles
+    ranges: list[tuple[int, int]] = []
+
+    def spy(self: Any, packed: list[int], begin: int, end: int) -> None:
+        used.add(threading.get_ident())
+        ranges.append((begin, end))
+        original(self, packed, begin, end)
+
+    monkeypatch.setattr(launch_cpu.CpuLauncher, "_run_tiles", spy)
+    source, result = inputs()
+    scale(source, result)
+    np.testing.assert_array_equal(result, 2 * source)
+    covered = sorted(tile for begin, end in ranges for tile in range(begin, end))
+    assert covered == [0, 1, 2, 3]
+    assert (len(used) == 1) == (threads == 1)
+
+
+def test_several_callers_at_once(scale: Kernel) -> None:
+    pairs = [inputs() for _ in range(8)]
+    callers = [threading.Thread(target=scale, args=pair) for pair in pairs]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    for source, result in pairs:
+        np.testing.assert_array_equal(result, 2 * source)
+
+
+def test_strided_memory_scalars_and_dynamic_extents() -> None:
+    kernel = kernel_of(ADD.replace("TYPE", "i16"), ADD_CPU.replace("TYPE", "i16"))
+    memory = np.arange(30, dtype=np.int16)
+    kernel(memory[1::3], -7)
+    expected = np.arange(30, dtype=np.int16)
+    expected[1::3] -= 7
+    np.testing.assert_array_equal(memory, expected)
+    backwards = np.arange(5, dtype=np.int16)
+    kernel(backwards[::-1], 1)
+    np.testing.assert_array_equal(backwards, np.arange(1, 6))
+    unsigned = np.array([65535, 1], np.uint16)
+    kernel(unsigned, 1)
+    np.testing.assert_array_equal(unsigned, [0, 2])
+
+
+def refused(kernel: Kernel, *arguments: Any) -> str:
+    with pytest.raises(smalti.LaunchError) as caught:
+        kernel(*arguments)
+    return str(caught.value)
+
+
+def test_wrong_arguments_are_refused_with_the_numbers(scale: Kernel) -> None:
+    source, result = inputs()
+    message = refused(scale, source)
+    assert message == "@scale takes 2 arguments (memref<100x60xf32>, memref<100x60xf32>), 1 given"
+    assert "shape is 99x60, the kernel needs 100x60" in refused(scale, source[:99], result)
+    assert "shape is 6000, the kernel needs 100x60" in refused(scale, source.reshape(-1), result)
+    assert "element type is float64, the kernel needs float32" in refused(scale, source.astype(np.float64), result)
+    assert "argument 1 (memref<100x60xf32>)" in refused(scale, source, np.zeros((100, 60), np.int32))
+    transposed = refused(scale, np.asfortranarray(source), result)
+    assert "stride along dimension 0 is 1 elements, the kernel needs 60" in transposed and "ascontiguousarray" in transposed
+    assert "int is not an array" in refused(scale, 3, result)
+    assert "foreign byte order" in refused(scale, source.astype(">f4"), result)
+    with pytest.raises(smalti.LaunchError, match="takes no stream"):
+        scale(source, result, stream=1)
+
+
+def test_read_only_memory_is_refused_where_it_is_written(scale: Kernel) -> None:
+    source, result = inputs()
+    source.flags.writeable = False
+    scale(source, result)
+    result.flags.writeable = False
+    assert "argument 1 (memref<100x60xf32>): the kernel writes it, and it is read-only" in refused(scale, source, result)
+
+
+def test_misaligned_memory_is_refused(scale: Kernel) -> None:
+    source, result = inputs()
+    crooked = np.frombuffer(bytearray(source.nbytes + 1), np.uint8)[1:].view(np.float32).reshape(100, 60)
+    assert "not a multiple of its element size, 4 bytes" in refused(scale, crooked, result)
+
+
+def test_scalars_are_checked() -> None:
+    kernel = kernel_of(ADD.replace("TYPE", "i8"), ADD_CPU.replace("TYPE", "i8"))
+    memory = np.zeros(2, np.int8)
+    assert "300 does not fit i8" in refused(kernel, memory, 300)
+    assert "an integer is needed, not float" in refused(kernel, memory, 1.5)
+    kernel(memory, np.int64(3))
+    kernel(memory, 255)
+    np.testing.assert_array_equal(memory, [2, 2])
+
+
+def test_a_failed_check_does_not_count_as_checked(scale: Kernel) -> None:
+    source, result = inputs()
+    for _ in range(2):
+        assert "shape" in refused(scale, source[:50], result)
+    scale(source, result)
+
+
+# --- array libraries ----------------------------------------------------------------------------------------------
+
+
+class OnlyDlpack:
+    """What any DLPack library's array looks like."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+class OldDlpack(OnlyDlpack):
+    """A library from before DLPack 1."""
+
+    def __dlpack__(self, stream: Any = None) -> Any:
+        return self.array.__dlpack__()
+
+
+class OnlyInterface:
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
+
+
+@pytest.mark.parametrize("library", [OnlyDlpack, OldDlpack, OnlyInterface])
+def test_arrays_of_other_libraries_are_not_copied(scale: Kernel, library: Any) -> None:
+    source, result = inputs()
+    scale(library(source), library(result))
+    np.testing.assert_array_equal(result, 2 * source)
+
+
+def test_versioned_dlpack_carries_read_only(scale: Kernel) -> None:
+    source, result = inputs()
+    result.flags.writeable = False
+    assert "read-only" in refused(scale, OnlyDlpack(source), OnlyDlpack(result))
+
+
+def test_jax_arrays_never_change() -> None:
+    fake = type("ArrayImpl", (OldDlpack,), {"__module__": "jaxlib._jax"})
+    assert arrays.view(fake(np.zeros(3))).readonly
+    assert not arrays.view(OldDlpack(np.zeros(3))).readonly
+
+
+class _ManagedTensor(ctypes.Structure):
+    _fields_ = [("tensor", arrays._DLTensor), ("manager", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+class Handmade:
+    """A DLPack tensor of any type on any device, without the library that has them."""
+
+    def __init__(self, pointer: int, shape: tuple[int, ...], code: int, bits: int, device: int) -> None:
+        self._shape = (ctypes.c_int64 * len(shape))(*shape)
+        tensor = arrays._DLTensor(
+            pointer,
+            arrays._DLDevice(device, 0),
+            len(shape),
+            arrays._DLDataType(code, bits, 1),
+            ctypes.cast(self._shape, ctypes.POINTER(ctypes.c_int64)),
+            None,
+            0,
+        )
+        self._managed = _ManagedTensor(tensor, None, None)
+        self._device = device
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._device, 0
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return new(ctypes.addressof(self._managed), b"dltensor", None)
+
+
+@pytest.mark.parametrize(
+    ("code", "bits", "name"),
+    [(4, 16, "bfloat16"), (2, 16, "float16"), (10, 8, "float8_e4m3fn"), (12, 8, "float8_e5m2"), (6, 8, "bool"), (1, 8, "uint8")],
+)
+def test_dlpack_types_that_numpy_does_not_read(code: int, bits: int, name: str) -> None:
+    view = arrays.view(Handmade(4096, (2, 3), code, bits, 1))
+    assert (view.dtype, view.shape, view.strides, view.pointer, view.device) == (name, (2, 3), (3, 1), 4096, "cpu")
+
+
+def test_device_memory_is_refused_on_the_cpu(scale: Kernel) -> None:
+    _, result = inputs()
+    assert "its memory is on cuda, this kernel runs on cpu" in refused(scale, Handmade(4096, (100, 60), 2, 32, 2), result)
+    assert "dlpack device type 7" in refused(scale, Handmade(4096, (100, 60), 2, 32, 7), result)
+
+
+def test_a_library_that_hands_nothing_out_says_why(scale: Kernel) -> None:
+    class Stubborn(OnlyDlpack):
+        def __dlpack__(self, **keywords: Any) -> Any:
+            raise BufferError("requires gradients")
+
+    source, result = inputs()
+    assert "Stubborn does not hand out its memory: requires gradients" in refused(scale, Stubborn(source), result)
+
+
+def test_ml_dtypes_arrays() -> None:
+    import ml_dtypes
+
+    view = arrays.view(np.zeros((2, 2), ml_dtypes.bfloat16))
+    assert view.dtype == "bfloat16" and view.strides == (2, 1)
+
+
+def test_empty_and_single_element_arrays_have_no_strides_to_check() -> None:
+    from smalti import launch
+
+    program = "triton_xla.entry_func @f(%a: memref<1x60xf32>, %tile: index) tiles 1 {\n  triton_xla.return\n}\n"
+    module = smalti.parse(program)
+    argument = entry.describe(entry.find_entry(module)).arguments[0]
+    launch.check_array(argument, arrays.view(np.zeros((2, 60), np.float32)[::2]), "cpu")
