@@ -117,8 +117,13 @@ def test_fatal_message_leaves_the_stack_out() -> None:
 
 def test_compile_survives_an_abort_and_says_how_to_replay_it(lowered_already: None) -> None:
     bad = GPU_MODULE_THAT_CANNOT_BE_SELECTED.partition("{\n")[2].rpartition("}")[0]
-    bad = bad.replace("@k_module", "@scale_module").replace("@k(", "@scale(").replace(
-        "nvvm.kernel}", "nvvm.kernel, gpu.known_block_size = array<i32: 1, 1, 1>, gpu.known_grid_size = array<i32: 1, 1, 1>}"
+    bad = (
+        bad.replace("@k_module", "@scale_module")
+        .replace("@k(", "@scale(")
+        .replace(
+            "nvvm.kernel}",
+            "nvvm.kernel, gpu.known_block_size = array<i32: 1, 1, 1>, gpu.known_grid_size = array<i32: 1, 1, 1>}",
+        )
     )
     with pytest.raises(smalti.CompileError) as caught:
         smalti.compile(program(bad), "sm_90a")
@@ -144,7 +149,13 @@ def test_nvidia_kernel(lowered_already: None, tmp_path: Path) -> None:
     assert set(kernel.asm) == {"source", "mlir", "llvm", "ptx"}
     with pytest.raises(KeyError, match="no 'gcn' here; there are: source, mlir, ptx, llvm|source, mlir, llvm, ptx"):
         kernel.asm["gcn"]
-    for suffix, start in {".cubin": b"\x7fELF", ".ptx": b"//", ".s": b"//", ".ll": b"; Module", ".mlir": b"module"}.items():
+    for suffix, start in {
+        ".cubin": b"\x7fELF",
+        ".ptx": b"//",
+        ".s": b"//",
+        ".ll": b"; Module",
+        ".mlir": b"module",
+    }.items():
         assert kernel.save(tmp_path / f"k{suffix}").read_bytes().startswith(start)
     with pytest.raises(smalti.SmaltiError, match=r"'\.hsaco' says nothing for sm_90; use one of: \.cubin \.ptx"):
         kernel.save(tmp_path / "k.hsaco")
@@ -177,9 +188,7 @@ def test_without_ptxas_there_is_ptx(lowered_already: None, no_tools: None, tmp_p
         kernel.save(tmp_path / "k.cubin")
 
 
-def test_without_lld_there_is_assembly(
-    lowered_already: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_lld_there_is_assembly(lowered_already: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     original = toolchain.find_llvm_tool
     monkeypatch.setattr(toolchain, "find_llvm_tool", lambda name: None if name == "ld.lld" else original(name))
     kernel = smalti.compile(program(AMD), "gfx942")
@@ -201,8 +210,13 @@ def test_module_target_attribute_and_argument(lowered_already: None) -> None:
 
 def test_the_module_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "compile_pipeline", lambda target, options: "builtin.module(canonicalize)")
-    module = smalti.parse(program(NVIDIA.replace("%y = llvm.fadd", "%z = llvm.mul %i, %i : i32\n %y = llvm.fadd").replace(
-        "%x = llvm.load", "%i = llvm.mlir.constant(3 : i32) : i32\n %x = llvm.load")))
+    module = smalti.parse(
+        program(
+            NVIDIA.replace("%y = llvm.fadd", "%z = llvm.mul %i, %i : i32\n %y = llvm.fadd").replace(
+                "%x = llvm.load", "%i = llvm.mlir.constant(3 : i32) : i32\n %x = llvm.load"
+            )
+        )
+    )
     before = str(module)
     kernel = smalti.compile(module, "sm_90")
     assert str(module) == before and kernel.asm["mlir"] != before

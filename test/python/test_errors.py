@@ -60,7 +60,9 @@ def _break(module: object) -> None:
     entry = operation.regions[0].blocks[0].operations[0].operation
     block = entry.regions[0].blocks[0]
     last = block.operations[len(block.operations) - 1].operation
-    ir.Operation.create("triton_xla.return", operands=[block.arguments[2]], loc=last.location, ip=ir.InsertionPoint(last))
+    ir.Operation.create(
+        "triton_xla.return", operands=[block.arguments[2]], loc=last.location, ip=ir.InsertionPoint(last)
+    )
     last.erase()
 
 

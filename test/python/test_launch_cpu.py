@@ -160,7 +160,10 @@ def test_wrong_arguments_are_refused_with_the_numbers(scale: Kernel) -> None:
     assert "element type is float64, the kernel needs float32" in refused(scale, source.astype(np.float64), result)
     assert "argument 1 (memref<100x60xf32>)" in refused(scale, source, np.zeros((100, 60), np.int32))
     transposed = refused(scale, np.asfortranarray(source), result)
-    assert "stride along dimension 0 is 1 elements, the kernel needs 60" in transposed and "ascontiguousarray" in transposed
+    assert (
+        "stride along dimension 0 is 1 elements, the kernel needs 60" in transposed
+        and "ascontiguousarray" in transposed
+    )
     assert "int is not an array" in refused(scale, 3, result)
     assert "foreign byte order" in refused(scale, source.astype(">f4"), result)
     with pytest.raises(smalti.LaunchError, match="takes no stream"):
@@ -172,7 +175,9 @@ def test_read_only_memory_is_refused_where_it_is_written(scale: Kernel) -> None:
     source.flags.writeable = False
     scale(source, result)
     result.flags.writeable = False
-    assert "argument 1 (memref<100x60xf32>): the kernel writes it, and it is read-only" in refused(scale, source, result)
+    assert "argument 1 (memref<100x60xf32>): the kernel writes it, and it is read-only" in refused(
+        scale, source, result
+    )
 
 
 def test_misaligned_memory_is_refused(scale: Kernel) -> None:
@@ -278,7 +283,14 @@ class Handmade:
 
 @pytest.mark.parametrize(
     ("code", "bits", "name"),
-    [(4, 16, "bfloat16"), (2, 16, "float16"), (10, 8, "float8_e4m3fn"), (12, 8, "float8_e5m2"), (6, 8, "bool"), (1, 8, "uint8")],
+    [
+        (4, 16, "bfloat16"),
+        (2, 16, "float16"),
+        (10, 8, "float8_e4m3fn"),
+        (12, 8, "float8_e5m2"),
+        (6, 8, "bool"),
+        (1, 8, "uint8"),
+    ],
 )
 def test_dlpack_types_that_numpy_does_not_read(code: int, bits: int, name: str) -> None:
     view = arrays.view(Handmade(4096, (2, 3), code, bits, 1))
@@ -287,7 +299,9 @@ def test_dlpack_types_that_numpy_does_not_read(code: int, bits: int, name: str) 
 
 def test_device_memory_is_refused_on_the_cpu(scale: Kernel) -> None:
     _, result = inputs()
-    assert "its memory is on cuda, this kernel runs on cpu" in refused(scale, Handmade(4096, (100, 60), 2, 32, 2), result)
+    assert "its memory is on cuda, this kernel runs on cpu" in refused(
+        scale, Handmade(4096, (100, 60), 2, 32, 2), result
+    )
     assert "dlpack device type 7" in refused(scale, Handmade(4096, (100, 60), 2, 32, 7), result)
 
 

@@ -229,7 +229,9 @@ def test_hip_memory_under_the_name_of_cuda(hip: FakeHip) -> None:
 
 def test_hip_errors(hip: FakeHip) -> None:
     hip.fail["hipModuleLoadData"] = 209
-    with pytest.raises(smalti.LaunchError, match=r"loading the gfx942 code of @scale: no kernel image \(HIP error 209\)"):
+    with pytest.raises(
+        smalti.LaunchError, match=r"loading the gfx942 code of @scale: no kernel image \(HIP error 209\)"
+    ):
         gpu_kernel("gfx942")(*device_arrays(ROCM_DEVICE))
     hip.count = 0
     with pytest.raises(smalti.LaunchError, match="no AMD GPU here"):

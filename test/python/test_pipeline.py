@@ -136,7 +136,9 @@ def test_python_pass_in_the_middle() -> None:
 
 def test_python_pass_on_matching_operations_only() -> None:
     seen: list[str] = []
-    pipeline = smalti.Pipeline().on("gpu.module", smalti.Pipeline().add(lambda op: seen.append(op.operation.name), op="gpu.func"))
+    pipeline = smalti.Pipeline().on(
+        "gpu.module", smalti.Pipeline().add(lambda op: seen.append(op.operation.name), op="gpu.func")
+    )
     pipeline.add(lambda op: seen.append(op.operation.name), op="func.func")
     # No operation of this name is there: nothing is called, and nothing aborts.
     pipeline.add(lambda op: seen.append("never"), op="spirv.module")
@@ -256,7 +258,9 @@ def test_registered_names_are_checked() -> None:
 
 
 def test_failing_pipeline_leaves_a_reproducer_that_replays(reproducers: Path) -> None:
-    module = smalti.parse("module attributes {transform.with_named_sequence} {\n  func.func @f() {\n    return\n  }\n}\n")
+    module = smalti.parse(
+        "module attributes {transform.with_named_sequence} {\n  func.func @f() {\n    return\n  }\n}\n"
+    )
     with pytest.raises(smalti.CompileError) as caught:
         smalti.Pipeline("builtin.module(cse,transform-interpreter{entry-point=nowhere})").run(module)
     error = caught.value

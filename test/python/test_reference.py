@@ -133,9 +133,7 @@ def test_conversions() -> None:
     np.testing.assert_array_equal(unary("arith.uitofp %x", "i8", I, "f32").data, I & 255)
     np.testing.assert_array_equal(unary("arith.extui %x", "i8", I, "i32").data, I & 255)
     np.testing.assert_array_equal(unary("arith.trunci %x", "i32", I * 257, "i8").data, (I * 257).astype(np.int8))
-    np.testing.assert_array_equal(
-        unary("arith.bitcast %x", "f32", X, "i32").data, X.astype(np.float32).view(np.int32)
-    )
+    np.testing.assert_array_equal(unary("arith.bitcast %x", "f32", X, "i32").data, X.astype(np.float32).view(np.int32))
 
 
 @pytest.mark.parametrize(

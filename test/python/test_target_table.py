@@ -38,7 +38,14 @@ def test_types_and_values() -> None:
 
 @pytest.mark.parametrize(
     ("capability", "target"),
-    [((8, 0), "sm_80"), ((8, 9), "sm_89"), ((9, 0), "sm_90a"), ((10, 0), "sm_100a"), ((12, 1), "sm_121a"), ((7, 0), None)],
+    [
+        ((8, 0), "sm_80"),
+        ((8, 9), "sm_89"),
+        ((9, 0), "sm_90a"),
+        ((10, 0), "sm_100a"),
+        ((12, 1), "sm_121a"),
+        ((7, 0), None),
+    ],
 )
 def test_best_target_for_a_gpu(capability: tuple[int, int], target: str | None) -> None:
     found = targets.for_compute_capability(*capability)

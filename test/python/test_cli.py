@@ -1,0 +1,176 @@
+"""The command line: exit codes, messages, quietness."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import smalti
+from click.testing import CliRunner
+from conftest import SCALE
+from smalti import cli, toolchain
+
+Shell = Callable[..., subprocess.CompletedProcess[str]]
+
+MULADD = """\
+func.func @f(%a: i32) -> i32 {
+  %c2 = arith.constant 2 : i32
+  %0 = arith.muli %a, %c2 : i32
+  %1 = arith.muli %a, %c2 : i32
+  %2 = arith.addi %0, %1 : i32
+  return %2 : i32
+}
+"""
+
+MY_PASS = """\
+import smalti
+
+def rename(function):
+    function.operation.attributes["sym_name"] = smalti.ir.StringAttr.get("renamed")
+
+def fail(module):
+    raise ValueError("no luck")
+
+smalti.register_pass("my-rename", rename, op="func.func")
+smalti.register_pass("my-fail", fail)
+"""
+
+
+@pytest.fixture
+def muladd(tmp_path: Path) -> Path:
+    path = tmp_path / "muladd.mlir"
+    path.write_text(MULADD)
+    return path
+
+
+@pytest.fixture
+def my_pass(tmp_path: Path) -> Path:
+    path = tmp_path / "my_pass.py"
+    path.write_text(MY_PASS)
+    return path
+
+
+def failed(done: subprocess.CompletedProcess[str]) -> str:
+    """The message of a run that failed as it should: on stderr, with nothing of Python's in it."""
+    assert done.returncode == 1, (done.returncode, done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr and done.stdout == ""
+    return done.stderr
+
+
+def test_help_lists_the_commands(shell: Shell) -> None:
+    done = shell("--help")
+    assert done.returncode == 0
+    for command in ("compile", "run", "opt", "doctor"):
+        assert re.search(rf"^  {command} ", done.stdout, re.MULTILINE)
+
+
+def test_opt_with_a_python_pass_by_name(shell: Shell, muladd: Path, my_pass: Path) -> None:
+    done = shell("opt", muladd, "--load", my_pass, "--pass-pipeline=builtin.module(cse, my-rename, canonicalize)")
+    assert done.returncode == 0, done.stderr
+    assert "@renamed" in done.stdout and done.stdout.count("arith.muli") == 1
+    assert done.stderr == ""
+
+
+def test_opt_reads_standard_input_and_writes_a_file(muladd: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.mlir"
+    done = CliRunner().invoke(cli.main, ["opt", "-", "--pass-pipeline", "cse", "-o", str(out)], input=MULADD)
+    assert done.exit_code == 0, done.output
+    assert out.read_text().count("arith.muli") == 1
+    smalti.parse(out)
+
+
+def test_exception_in_a_python_pass_is_one_line_with_its_place(shell: Shell, muladd: Path, my_pass: Path) -> None:
+    message = failed(shell("opt", muladd, "--load", my_pass, "--pass-pipeline=builtin.module(cse, my-fail)"))
+    line = MY_PASS.splitlines().index('    raise ValueError("no luck")') + 1
+    assert f"{my_pass}:{line}: error: ValueError: no luck" in message
+    assert "in the Python pass 'my-fail'" in message
+
+
+def test_broken_pass_file(shell: Shell, muladd: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.py"
+    broken.write_text("import smalti\nsmalti.register_pass('cse', None)\n")
+    assert "there is a pass called 'cse' already" in failed(shell("opt", muladd, "--load", broken))
+    broken.write_text("1 / 0\n")
+    assert f"{broken}:1: error: ZeroDivisionError" in failed(shell("opt", muladd, "--load", broken))
+    assert "no such file: gone.py" in failed(shell("opt", muladd, "--load", "gone.py"))
+
+
+def test_parse_error_has_place_and_caret(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "bad.mlir"
+    path.write_text("func.func @f() {\n  %0 = arith.addi %x, %x : i32\n  return\n}\n")
+    for command in (["opt", path], ["compile", path, "--target", "sm_90a"], ["run", path, "--target", "cpu"]):
+        lines = failed(shell(*command)).splitlines()
+        assert lines[0] == f"{path}:2:19: error: use of undeclared SSA value name"
+        assert lines[1] == "    %0 = arith.addi %x, %x : i32" and lines[2] == " " * 20 + "^"
+
+
+def test_failing_pipeline_prints_the_command_that_replays_it(shell: Shell, tmp_path: Path, reproducers: Path) -> None:
+    path = tmp_path / "m.mlir"
+    path.write_text("module attributes {transform.with_named_sequence} {\n}\n")
+    message = failed(shell("opt", path, "--pass-pipeline=builtin.module(transform-interpreter{entry-point=nowhere})"))
+    found = re.search(r"^to replay: (.*) --run-reproducer (.*)$", message, re.MULTILINE)
+    assert found and Path(found.group(2)).is_file() and Path(found.group(2)).parent == reproducers
+
+
+def test_unknown_target_suffix_file_and_option(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "scale.mlir"
+    path.write_text(SCALE)
+    assert "unknown target 'sm_9'; known targets: " in failed(shell("compile", path, "--target", "sm_9"))
+    message = failed(shell("compile", path, "--target", "gfx942", "-o", "k.cubin"))
+    assert "use one of: .hsaco .s .ll .mlir" in message
+    assert "no such file: gone.mlir" in failed(shell("run", "gone.mlir"))
+    done = shell("compile", path, "--target", "cpu", "-O", "stages")
+    assert done.returncode == 2 and "'stages' is not NAME=VALUE" in done.stderr
+    assert "no-such-option" in failed(shell("compile", path, "--target", "cpu", "-O", "no_such_option=1"))
+
+
+def test_directory_and_unreadable_input_are_messages(shell: Shell, tmp_path: Path) -> None:
+    done = shell("opt", tmp_path)
+    assert done.returncode != 0 and "Traceback" not in done.stderr
+    assert "cannot write" in failed(shell("opt", "-o", tmp_path / "no" / "where.mlir", _scale(tmp_path)))
+
+
+def _scale(folder: Path) -> Path:
+    path = folder / "scale.mlir"
+    path.write_text(SCALE)
+    return path
+
+
+def test_doctor_json(shell: Shell) -> None:
+    done = shell("doctor", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    names = [finding["name"] for finding in report["findings"]]
+    for name in ("MLIR", "smalti-opt", "plugin", "ptxas", "llvm-mc", "ld.lld", "libdevice", "ocml/ockl", "CUDA driver"):
+        assert name in names
+    assert report["ok"] and report["targets"] == smalti.targets.names()
+    assert any(name.startswith("GPU") for name in names)
+
+
+def test_doctor_says_what_is_missing_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch, no_tools: None) -> None:
+    done = CliRunner().invoke(cli.main, ["doctor"])
+    assert done.exit_code == 0
+    lines = done.output.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("missing") and line.endswith("ptxas"))
+    assert "cubins" in lines[at + 1] and "pip install nvidia-cuda-nvcc" in lines[at + 2]
+    monkeypatch.setattr(toolchain, "find_rocm_bitcode", lambda: None)
+    done = CliRunner().invoke(cli.main, ["doctor", "--json"])
+    missing = {f["name"]: f for f in json.loads(done.output)["findings"] if not f["found"]}
+    assert "apt install rocm-device-libs" in missing["ocml/ockl"]["get"]
+    assert all(finding["enables"] and finding["get"] for finding in missing.values())
+
+
+def test_closed_pipe_is_no_traceback(shell: Shell, muladd: Path) -> None:
+    import os
+    import sys
+
+    packages = str(Path(next(iter(smalti.__path__))).parent)
+    command = f"{sys.executable} -m smalti opt {muladd} | true"
+    done = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": packages}, check=False
+    )
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,134 @@
+"""Every operation, attribute, type and pass says what it is, with an example that parses."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import smalti
+from conftest import ROOT
+from smalti import toolchain
+
+DEFINITIONS = sorted(
+    path
+    for folder in ("dialects", "passes")
+    for path in (ROOT / folder).rglob("*.td")
+    if re.search(r"^(def|defm|include)\b", path.read_text(), re.MULTILINE)
+)
+
+# TableGen's classes, and what we call what they define.
+KINDS = {"Op": "operation", "AttrDef": "attribute", "TypeDef": "type", "EnumInfo": "enumeration", "PassBase": "pass"}
+
+
+@functools.cache
+def records(path: Path) -> dict[str, Any]:
+    tblgen = toolchain.find_llvm_tool("llvm-tblgen")
+    assert tblgen is not None, "llvm-tblgen comes with the LLVM that Smalti is built against"
+    include = tblgen.path.resolve().parent.parent / "include"
+    done = subprocess.run(
+        [tblgen.path, "-dump-json", f"-I{include}", f"-I{ROOT}", path], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{path} does not stand alone:\n{done.stderr}"
+    return json.loads(done.stdout)
+
+
+def is_ours(record: dict[str, Any]) -> bool:
+    """Whether the record is written in this repository and not in an upstream file that ours includes."""
+    for key in ("opDialect", "dialect"):
+        if isinstance(record.get(key), dict):
+            return record[key]["def"] in ("TritonXLA_Dialect", "MosaicGPU_Dialect")
+    if "argument" in record:
+        return True
+    return str(record.get("cppNamespace", "")).startswith("::smalti")
+
+
+def collect() -> dict[tuple[str, str], dict[str, Any]]:
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for path in DEFINITIONS:
+        data = records(path)
+        for tablegen_class, kind in KINDS.items():
+            for name in data["!instanceof"].get(tablegen_class, []):
+                if is_ours(data[name]):
+                    found[kind, name] = data[name]
+    return found
+
+
+ALL = collect()
+IDS = [f"{kind}-{name}" for kind, name in ALL]
+
+
+def examples_in(description: str) -> list[str]:
+    blocks = re.findall(r"^([ \t]*)```mlir\n(.*?)^\1```", description, re.MULTILINE | re.DOTALL)
+    return [text for _, text in blocks]
+
+
+def test_both_dialects_and_the_passes_are_here() -> None:
+    kinds = [kind for kind, _ in ALL]
+    assert kinds.count("operation") >= 6 and kinds.count("pass") >= 1 and kinds.count("attribute") >= 1
+    names = {record["opDialect"]["def"] for (kind, _), record in ALL.items() if kind == "operation"}
+    assert names == {"TritonXLA_Dialect", "MosaicGPU_Dialect"}
+
+
+@pytest.mark.parametrize("key", ALL, ids=IDS)
+def test_summary_and_description(key: tuple[str, str]) -> None:
+    kind, name = key
+    record = ALL[key]
+    assert record["summary"].strip(), f"{kind} {name} has no summary"
+    if kind == "enumeration":
+        return
+    assert record["description"].strip(), f"{kind} {name} has no description"
+    assert examples_in(record["description"]), f"{kind} {name} has no example in a ```mlir block"
+
+
+@pytest.mark.parametrize("key", ALL, ids=IDS)
+def test_examples_parse(key: tuple[str, str]) -> None:
+    for example in examples_in(ALL[key].get("description") or ""):
+        smalti.parse(example)
+
+
+@pytest.mark.parametrize("key", [k for k in ALL if k[0] == "operation"], ids=[n for k, n in ALL if k == "operation"])
+def test_an_operation_s_example_shows_it(key: tuple[str, str]) -> None:
+    record = ALL[key]
+    dialect = {"TritonXLA_Dialect": "triton_xla", "MosaicGPU_Dialect": "mosaic_gpu"}[record["opDialect"]["def"]]
+    name = f"{dialect}.{record['opName']}"
+    assert any(re.search(rf"\b{re.escape(name)}\b", text) for text in examples_in(record["description"])), name
+
+
+@pytest.mark.parametrize("key", [k for k in ALL if k[0] == "operation"], ids=[n for k, n in ALL if k == "operation"])
+def test_an_operation_has_its_own_assembly_and_a_verifier(key: tuple[str, str]) -> None:
+    record = ALL[key]
+    assert record["assemblyFormat"] or record["hasCustomAssemblyFormat"]
+    # One value and its attributes have no relations; what each may be is in the definition.
+    data = next(records(path) for path in DEFINITIONS if key[1] in records(path))
+    operands = [a for a, _ in record["arguments"]["args"] if "TypeConstraint" in data[a["def"]]["!superclasses"]]
+    values = len(operands) + len(record["results"]["args"])
+    assert values <= 1 or record["hasVerifier"] or record["hasRegionVerifier"], f"{record['opName']} has no verifier"
+
+
+@pytest.mark.parametrize("key", [k for k in ALL if k[0] == "pass"], ids=[n for k, n in ALL if k == "pass"])
+def test_pass_options_are_described(key: tuple[str, str]) -> None:
+    data = next(records(path) for path in DEFINITIONS if key[1] in records(path))
+    for option in ALL[key]["options"]:
+        assert data[option["def"]]["description"].strip(), f"{key[1]}: {option['def']} is not described"
+
+
+def test_registered_pipelines_and_options_are_described() -> None:
+    ours = [
+        item for item in smalti_passes() if item.name.startswith(("smalti-", "convert-triton-xla", "convert-mosaic"))
+    ]
+    assert ours
+    for item in ours:
+        assert item.summary.strip()
+        for option in item.options:
+            assert option.description.strip(), f"{item.name}: {option.name} is not described"
+
+
+def smalti_passes() -> list[Any]:
+    from smalti import passes
+
+    return list(passes.registered().values())
