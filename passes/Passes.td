@@ -63,4 +63,90 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+//===----------------------------------------------------------------------===//
+// Conversion
+//===----------------------------------------------------------------------===//
+
+def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::mlir::ModuleOp"> {
+  let summary = "Tile programs to programs of one thread block, with layouts";
+  let description = [{
+    Every `triton_xla.entry_func @f` becomes `gpu.module @f_module` with the kernel
+    `gpu.func @f`, whose block `x` computes tile `x`. Tiles become vectors that the
+    whole block holds. All programs are planned before anything is changed: what
+    cannot be converted is an error at the op that is to blame, and the module is
+    then as it was.
+
+    The kernel carries `gpu.known_block_size`, `gpu.known_grid_size`,
+    `smalti.num_warps` and `smalti.arguments`, the argument types before they become
+    pointers. Memref arguments are `llvm.noalias` (a tile program writes no element
+    that two arguments share) and `llvm.align` 16 unless the entry function gives
+    them another alignment.
+
+    What tile ops become:
+    - `extract`, `insert`: `vector.transfer_read`, `vector.transfer_write` of the
+      argument. Strided windows go through a `memref.reinterpret_cast` of every
+      s-th element. Unit dimensions that the tile does not have are checked
+      beside the transfer.
+    - `dot`: the operands are staged in shared memory (`memref.alloc` in the
+      kernel's entry block, row-major): `mosaic_gpu.vector_store`, `gpu.barrier`, and for
+      every step along K a `mosaic_gpu.vector_load` of a `memref.subview` of each
+      buffer and a `mosaic_gpu.mma`; in a loop, a barrier at the end protects the
+      buffers from the next iteration. Steps are straight code, or a loop where
+      that would be long. `allow_tf32` on an mma says that a TF32 instruction was
+      chosen for it.
+    - A dot operand that is an extract used by nothing else is copied by
+      `mosaic_gpu.async_copy {bytes}`, `async_commit_group` and `async_wait_group 0` on
+      targets with cp.async groups, if its rows are provably aligned. `bytes` is
+      the width of one copy: addresses, extents and offsets along the row are
+      multiples of it, so a copy is wholly inside the source or wholly outside. A
+      missed remark says why an operand is not copied so.
+    - `mask`: `vector.create_mask` and `arith.select`.
+    - splat constants and `tensor.splat`: `arith.constant` and `vector.broadcast` with
+      a splat layout; whoever uses them takes them in its own layout.
+    - arith and math ops, `scf.for`, `scf.if`: the same on vectors.
+
+    Every op with vectors carries `in_layouts` and `out_layouts`, one entry for each
+    vector operand and result. A result's layout is that of all its uses; only
+    splats change layout implicitly. Later passes that rebuild a loop may drop the
+    loop's own attributes: its values have the layouts of what is yielded to them.
+    Patterns that make new ops on vectors lose layouts, so that no canonicalisation
+    belongs between this pass and the conversion to threads.
+
+    Layouts: tiles that elementwise ops, loops and branches connect are one class. A
+    class with the accumulator of a `dot` has the accumulator layout of the chosen
+    matrix instruction; any other has a strided layout as wide as its accesses to
+    memory allow (at most 16 bytes), or where the threads do not divide the tile, a
+    tiled layout that repeats the tile over the surplus threads.
+
+    A barrier orders accesses to the same argument where one of them writes, unless
+    each element is touched by one thread alone.
+
+    Example:
+
+    ```mlir
+    module attributes {smalti.target = "sm_90a"} {
+      triton_xla.entry_func @double(%x: memref<1000xf32>, %y: memref<1000xf32>, %tile: index) tiles 4 {
+        %c256 = arith.constant 256 : index
+        %offset = arith.muli %tile, %c256 : index
+        %t = triton_xla.extract %x[%offset] [256] [1] : memref<1000xf32> to tensor<256xf32>
+        %d = arith.addf %t, %t : tensor<256xf32>
+        triton_xla.insert %d into %y[%offset] [256] [1] : tensor<256xf32> into memref<1000xf32>
+        triton_xla.return
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "The chip to convert for; default: the module's smalti.target">,
+    Option<"numWarps", "num-warps", "unsigned", "0",
+           "Warps of a block; 0: as many as the largest product needs, or the target's default">,
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+    "::smalti::mosaic_gpu::MosaicGPUDialect",
+  ];
+}
+
 #endif // SMALTI_PASSES_PASSES

@@ -1,0 +1,77 @@
+//===- TilePlan.h - How a tile program becomes a block program --*- C++ -*-===//
+//
+// Everything that convert-triton-xla-to-mosaic-gpu decides, as data: nothing of
+// it depends on the IR having been touched.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_CONVERSION_TILEPLAN_H
+#define SMALTI_PASSES_CONVERSION_TILEPLAN_H
+
+#include "dialects/TritonXLA/TritonXLA.h"
+#include "passes/Conversion/MmaSelection.h"
+#include "passes/Conversion/TileLayouts.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace smalti {
+
+/// A window of a kernel argument, of an extract or an insert.
+struct Window {
+  mlir::TypedValue<mlir::MemRefType> memref;
+  mlir::SmallVector<mlir::OpFoldResult> offsets;
+  mlir::SmallVector<int64_t> sizes, strides;
+  llvm::SmallBitVector dropped;
+  mlir::RankedTensorType tile;
+
+  static Window of(triton_xla::ExtractOp op);
+  static Window of(triton_xla::InsertOp op);
+};
+
+/// One product of tiles.
+struct DotPlan {
+  BlockMma mma;
+  /// The elements of K that one mosaic_gpu.mma multiplies.
+  int64_t kStep = 0;
+  /// Steps are a loop instead of straight code.
+  bool loopOverK = false;
+  /// The operand buffers are written again by the next iteration of a loop.
+  bool inLoop = false;
+};
+
+/// Why an operand is not copied asynchronously.
+struct MissedAsyncCopy {
+  triton_xla::ExtractOp extract;
+  std::string reason;
+};
+
+struct TilePlan {
+  triton_xla::EntryFuncOp func;
+  BlockShape block;
+  /// Layouts of the tiles; splats have none, they take their user's.
+  llvm::DenseMap<mlir::Value, mlir::Attribute> layouts;
+  llvm::MapVector<mlir::Operation *, DotPlan> dots;
+  /// Extracts that become asynchronous copies, with the bytes of one copy.
+  llvm::DenseMap<mlir::Operation *, int64_t> asyncCopies;
+  mlir::SmallVector<MissedAsyncCopy> missedAsyncCopies;
+  /// Ops that another thread's access to global memory must have happened
+  /// before.
+  llvm::DenseSet<mlir::Operation *> barrierBefore;
+
+  /// The layout of a tile where an op uses it.
+  mlir::Attribute layoutOf(mlir::Value tile) const;
+};
+
+/// Whether a tile is one scalar in every lane, made where it is used.
+bool isSplat(mlir::Value tile);
+
+/// Plans an entry function, or says at the op that is to blame why it cannot be
+/// converted. `numWarps` 0 lets the plan choose.
+mlir::FailureOr<TilePlan> planTiles(triton_xla::EntryFuncOp func,
+                                    const targets::Target &target,
+                                    int64_t numWarps);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_CONVERSION_TILEPLAN_H

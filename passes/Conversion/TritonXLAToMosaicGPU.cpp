@@ -1,0 +1,612 @@
+//===- TritonXLAToMosaicGPU.cpp - Tile programs to block programs ---------===//
+//
+// TilePlan decides everything; this file writes down what was decided and
+// cannot fail.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Conversion/TilePlan.h"
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Support/KernelAttributes.h"
+#include "passes/Support/Remarks.h"
+#include "passes/Support/TargetOption.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_CONVERTTRITONXLATOMOSAICGPU
+#define GEN_PASS_DEF_CONVERTTRITONXLATOMOSAICGPU
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+static constexpr llvm::StringLiteral kPassName =
+    "convert-triton-xla-to-mosaic-gpu";
+/// What every memref argument's address is a multiple of.
+static constexpr int64_t kArgumentAlignment = 16;
+
+static VectorType vectorOf(Type tile) {
+  auto type = cast<RankedTensorType>(tile);
+  return VectorType::get(type.getShape(), type.getElementType());
+}
+
+static bool isVector(Value value) { return isa<VectorType>(value.getType()); }
+
+namespace {
+
+/// Writes one planned program.
+class Emitter {
+public:
+  Emitter(const TilePlan &plan)
+      : plan(plan), func(plan.func), builder(func.getContext()) {}
+
+  gpu::GPUModuleOp run();
+
+private:
+  void emitBlock(Block &block);
+  void emitOp(Operation *op);
+  void emitExtract(triton_xla::ExtractOp op);
+  void emitInsert(triton_xla::InsertOp op);
+  void emitMask(triton_xla::MaskOp op);
+  void emitDot(triton_xla::DotOp op);
+  void emitFor(scf::ForOp op);
+  void emitIf(scf::IfOp op);
+
+  /// A window as vector.transfer_read and _write see it.
+  struct Transfer {
+    Value memref;
+    SmallVector<Value> indices;
+    AffineMap map;
+    SmallVector<bool> inBounds;
+    /// Whether the dimensions that the tile does not have are inside (null:
+    /// proven).
+    Value isInside;
+  };
+  Transfer makeTransfer(Location loc, const Window &window);
+
+  Value index(Location loc, OpFoldResult value) {
+    return getValueOrCreateConstantIndexOp(builder, loc, value);
+  }
+  OpFoldResult mapped(OpFoldResult value) {
+    if (auto v = dyn_cast<Value>(value))
+      return mapping.lookup(v);
+    return value;
+  }
+  Value allocateBuffer(Location loc, RankedTensorType tile);
+  Value stageOperand(triton_xla::DotOp dot, Value operand);
+  Attribute storageLayout(Value tile);
+  /// Records the layouts of an op's vector operands and results.
+  void setLayouts(Operation *op, ArrayRef<Attribute> in,
+                  ArrayRef<Attribute> out) {
+    if (!in.empty())
+      op->setAttr(mosaic_gpu::kInLayouts, builder.getArrayAttr(in));
+    if (!out.empty())
+      op->setAttr(mosaic_gpu::kOutLayouts, builder.getArrayAttr(out));
+  }
+  Attribute splatLayout(VectorType type) {
+    return mosaic_gpu::WGSplatFragLayoutAttr::get(builder.getContext(),
+                                                  type.getShape());
+  }
+
+  const TilePlan &plan;
+  triton_xla::EntryFuncOp func;
+  OpBuilder builder;
+  IRMapping mapping;
+  Block *entry = nullptr;
+  Operation *lastBuffer = nullptr;
+  /// Shared-memory buffers of tiles that were copied asynchronously.
+  DenseMap<Value, Value> copied;
+  /// Copies that no group holds yet.
+  bool hasUncommittedCopies = false;
+};
+
+} // namespace
+
+gpu::GPUModuleOp Emitter::run() {
+  Location loc = func.getLoc();
+  auto module = gpu::GPUModuleOp::create(builder, loc,
+                                         (func.getSymName() + "_module").str());
+  builder.setInsertionPointToStart(module.getBody());
+
+  SmallVector<Type> types(llvm::drop_end(func.getArgumentTypes()));
+  auto kernel = gpu::GPUFuncOp::create(builder, loc, func.getSymName(),
+                                       builder.getFunctionType(types, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  builder.getUnitAttr());
+  kernel.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr(
+      {static_cast<int32_t>(plan.block.threads()), 1, 1}));
+  kernel.setKnownGridSizeAttr(builder.getDenseI32ArrayAttr(
+      {static_cast<int32_t>(func.getNumTiles()), 1, 1}));
+  kernel->setAttr(kNumWarps, builder.getI64IntegerAttr(plan.block.numWarps));
+  kernel->setAttr(kArguments, builder.getTypeArrayAttr(types));
+  for (auto [number, argument] : llvm::enumerate(func.getKernelArguments())) {
+    if (DictionaryAttr attributes = func.getArgAttrDict(number))
+      kernel.setArgAttrs(number, attributes);
+    if (isa<MemRefType>(argument.getType())) {
+      // Memrefs of a tile program share no element that is written.
+      kernel.setArgAttr(number, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        builder.getUnitAttr());
+      if (!kernel.getArgAttr(number, LLVM::LLVMDialect::getAlignAttrName()))
+        kernel.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(),
+                          builder.getI64IntegerAttr(kArgumentAlignment));
+    }
+  }
+
+  entry = &kernel.getBody().front();
+  builder.setInsertionPointToStart(entry);
+  for (auto [from, to] :
+       llvm::zip_equal(func.getKernelArguments(), entry->getArguments()))
+    mapping.map(from, to);
+  Value tileId = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  mapping.map(func.getTileId(), tileId);
+  emitBlock(func.getBody().front());
+  return module;
+}
+
+void Emitter::emitBlock(Block &block) {
+  for (Operation &op : block)
+    emitOp(&op);
+}
+
+void Emitter::emitOp(Operation *op) {
+  if (plan.barrierBefore.contains(op))
+    gpu::BarrierOp::create(builder, op->getLoc());
+
+  if (auto extract = dyn_cast<triton_xla::ExtractOp>(op))
+    return emitExtract(extract);
+  if (auto insert = dyn_cast<triton_xla::InsertOp>(op))
+    return emitInsert(insert);
+  if (auto mask = dyn_cast<triton_xla::MaskOp>(op))
+    return emitMask(mask);
+  if (auto dot = dyn_cast<triton_xla::DotOp>(op))
+    return emitDot(dot);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return emitFor(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return emitIf(branch);
+  if (isa<triton_xla::ReturnOp>(op)) {
+    gpu::ReturnOp::create(builder, op->getLoc());
+    return;
+  }
+
+  if (auto splat = dyn_cast<tensor::SplatOp>(op)) {
+    VectorType type = vectorOf(splat.getType());
+    auto broadcast = vector::BroadcastOp::create(
+        builder, op->getLoc(), type, mapping.lookup(splat.getInput()));
+    setLayouts(broadcast, {}, {splatLayout(type)});
+    mapping.map(splat.getResult(), broadcast.getResult());
+    return;
+  }
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  if (constant && isa<RankedTensorType>(constant.getType())) {
+    VectorType type = vectorOf(constant.getType());
+    auto value = cast<SplatElementsAttr>(constant.getValue()).resizeSplat(type);
+    auto vector = arith::ConstantOp::create(builder, op->getLoc(), type,
+                                            cast<TypedAttr>(Attribute(value)));
+    setLayouts(vector, {}, {splatLayout(type)});
+    mapping.map(constant.getResult(), vector.getResult());
+    return;
+  }
+
+  // Scalars stay as they are, element-wise ops of tiles work on vectors too.
+  Operation *clone = builder.clone(*op, mapping);
+  Attribute layout;
+  for (OpResult result : op->getResults()) {
+    if (!isa<RankedTensorType>(result.getType()))
+      continue;
+    layout = plan.layoutOf(result);
+    clone->getResult(result.getResultNumber())
+        .setType(vectorOf(result.getType()));
+  }
+  if (!layout)
+    return;
+  setLayouts(clone,
+             SmallVector<Attribute>(
+                 llvm::count_if(clone->getOperands(), isVector), layout),
+             SmallVector<Attribute>(
+                 llvm::count_if(clone->getResults(), isVector), layout));
+}
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+Emitter::Transfer Emitter::makeTransfer(Location loc, const Window &window) {
+  MLIRContext *context = builder.getContext();
+  MemRefType type = window.memref.getType();
+  auto rank = static_cast<int64_t>(window.sizes.size());
+  Transfer transfer;
+  transfer.memref = mapping.lookup<Value>(window.memref);
+
+  SmallVector<OpFoldResult> offsets = llvm::map_to_vector(
+      window.offsets, [&](OpFoldResult o) { return mapped(o); });
+  SmallVector<OpFoldResult> sizes =
+      getAsIndexOpFoldResult(context, type.getShape());
+
+  // A window of stride s is a dense window of the memref's every s-th element,
+  // starting at the offset modulo s; then `i * s + o` is in bounds exactly
+  // where `i + o floordiv s` is in bounds there.
+  if (llvm::any_of(window.strides,
+                   [](int64_t stride) { return stride != 1; })) {
+    SmallVector<int64_t> strides = type.getStridesAndOffset().first;
+    AffineExpr offset = getAffineDimExpr(0, context),
+               base = getAffineConstantExpr(0, context);
+    SmallVector<OpFoldResult> viewStrides;
+    SmallVector<OpFoldResult> phases;
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      int64_t stride = window.strides[dim];
+      viewStrides.push_back(builder.getIndexAttr(strides[dim] * stride));
+      if (stride == 1)
+        continue;
+      auto apply = [&](AffineExpr expr, OpFoldResult operand) {
+        return affine::makeComposedFoldedAffineApply(
+            builder, loc, AffineMap::get(1, 0, expr), {operand});
+      };
+      OpFoldResult phase = apply(offset % stride, offsets[dim]);
+      // Where the stride divides the extent, every phase has as many elements.
+      int64_t extent = type.getDimSize(dim);
+      sizes[dim] = extent % stride == 0
+                       ? OpFoldResult(builder.getIndexAttr(extent / stride))
+                       : apply((extent - offset).ceilDiv(stride), phase);
+      offsets[dim] = apply(offset.floorDiv(stride), offsets[dim]);
+      base = base + getAffineDimExpr(phases.size(), context) * strides[dim];
+      phases.push_back(phase);
+    }
+    OpFoldResult start = affine::makeComposedFoldedAffineApply(
+        builder, loc, AffineMap::get(phases.size(), 0, base), phases);
+    transfer.memref = memref::ReinterpretCastOp::create(
+        builder, loc, transfer.memref, start, sizes, viewStrides);
+  }
+
+  SmallVector<AffineExpr> kept;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    std::optional<int64_t> offset = getConstantIntValue(offsets[dim]),
+                           extent = getConstantIntValue(sizes[dim]);
+    bool inBounds = offset && extent && *offset >= 0 &&
+                    *offset + window.sizes[dim] <= *extent;
+    Value start = index(loc, offsets[dim]);
+    if (!window.dropped.test(dim)) {
+      kept.push_back(getAffineDimExpr(dim, context));
+      transfer.inBounds.push_back(inBounds);
+    } else if (!inBounds) {
+      // A transfer checks the dimensions of its vector alone.
+      Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+      Value end = index(loc, sizes[dim]);
+      // One unsigned comparison covers both ends.
+      Value inside = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::ult, start, end);
+      start = arith::SelectOp::create(builder, loc, inside, start, zero);
+      transfer.isInside =
+          transfer.isInside
+              ? arith::AndIOp::create(builder, loc, transfer.isInside, inside)
+                    .getResult()
+              : inside;
+    }
+    transfer.indices.push_back(start);
+  }
+  transfer.map = AffineMap::get(rank, 0, kept, context);
+  return transfer;
+}
+
+void Emitter::emitExtract(triton_xla::ExtractOp op) {
+  Location loc = op.getLoc();
+  auto async = plan.asyncCopies.find(op);
+  Window window = Window::of(op);
+  if (async != plan.asyncCopies.end()) {
+    Value buffer = allocateBuffer(loc, op.getTileType());
+    SmallVector<Value> indices = llvm::map_to_vector(
+        window.offsets, [&](OpFoldResult o) { return index(loc, mapped(o)); });
+    auto copy = mosaic_gpu::AsyncCopyOp::create(
+        builder, loc, mapping.lookup(op.getSource()), indices, buffer);
+    copy->setAttr(kCopyBytes, builder.getI64IntegerAttr(async->second));
+    copied[op.getTile()] = buffer;
+    hasUncommittedCopies = true;
+    return;
+  }
+
+  Attribute layout = plan.layoutOf(op.getTile());
+  Transfer transfer = makeTransfer(loc, window);
+  Value fill = arith::ConstantOp::create(builder, loc, op.getFillOrZero());
+  VectorType type = vectorOf(op.getTileType());
+  auto read = vector::TransferReadOp::create(
+      builder, loc, type, transfer.memref, transfer.indices, fill, transfer.map,
+      ArrayRef<bool>(transfer.inBounds));
+  setLayouts(read, {}, {layout});
+  Value tile = read;
+  if (transfer.isInside) {
+    auto outside = vector::BroadcastOp::create(builder, loc, type, fill);
+    setLayouts(outside, {}, {splatLayout(type)});
+    auto select =
+        arith::SelectOp::create(builder, loc, transfer.isInside, tile, outside);
+    setLayouts(select, {layout, layout}, {layout});
+    tile = select;
+  }
+  mapping.map(op.getTile(), tile);
+}
+
+void Emitter::emitInsert(triton_xla::InsertOp op) {
+  Location loc = op.getLoc();
+  Transfer transfer = makeTransfer(loc, Window::of(op));
+  OpBuilder::InsertionGuard guard(builder);
+  if (transfer.isInside) {
+    auto guarded = scf::IfOp::create(builder, loc, transfer.isInside,
+                                     /*withElseRegion=*/false);
+    builder.setInsertionPointToStart(guarded.thenBlock());
+  }
+  auto write = vector::TransferWriteOp::create(
+      builder, loc, mapping.lookup(op.getTile()), transfer.memref,
+      transfer.indices, transfer.map, ArrayRef<bool>(transfer.inBounds));
+  setLayouts(write, {storageLayout(op.getTile())}, {});
+}
+
+Attribute Emitter::storageLayout(Value tile) {
+  if (!isSplat(tile))
+    return plan.layoutOf(tile);
+  auto type = cast<RankedTensorType>(tile.getType());
+  return chooseTileLayout(builder.getContext(), type.getShape(),
+                          /*maxVector=*/1, plan.block);
+}
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+void Emitter::emitMask(triton_xla::MaskOp op) {
+  Location loc = op.getLoc();
+  Attribute layout = plan.layoutOf(op.getResult());
+  VectorType type = vectorOf(op.getTile().getType());
+  SmallVector<Value> bounds;
+  for (OpFoldResult bound : op.getMixedBounds())
+    bounds.push_back(index(loc, mapped(bound)));
+  auto mask = vector::CreateMaskOp::create(
+      builder, loc, type.clone(builder.getI1Type()), bounds);
+  setLayouts(mask, {}, {layout});
+  auto other = vector::BroadcastOp::create(builder, loc, type,
+                                           mapping.lookup(op.getValue()));
+  setLayouts(other, {}, {splatLayout(type)});
+  auto select = arith::SelectOp::create(builder, loc, mask,
+                                        mapping.lookup(op.getTile()), other);
+  setLayouts(select, {layout, layout, layout}, {layout});
+  mapping.map(op.getResult(), select.getResult());
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+Value Emitter::allocateBuffer(Location loc, RankedTensorType tile) {
+  // In the entry block, so that every iteration of every loop uses the same
+  // buffer.
+  OpBuilder::InsertionGuard guard(builder);
+  if (lastBuffer)
+    builder.setInsertionPointAfter(lastBuffer);
+  else
+    builder.setInsertionPointToStart(entry);
+  auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  auto type = MemRefType::get(tile.getShape(), tile.getElementType(),
+                              MemRefLayoutAttrInterface(), space);
+  lastBuffer = memref::AllocOp::create(builder, loc, type);
+  return lastBuffer->getResult(0);
+}
+
+Value Emitter::stageOperand(triton_xla::DotOp dot, Value operand) {
+  if (Value buffer = copied.lookup(operand))
+    return buffer;
+  Location loc = dot.getLoc();
+  Operation *producer = operand.getDefiningOp();
+  Value buffer = allocateBuffer(producer ? producer->getLoc() : loc,
+                                cast<RankedTensorType>(operand.getType()));
+  auto store = mosaic_gpu::VectorStoreOp::create(
+      builder, loc, mapping.lookup(operand), buffer, /*optimized=*/BoolAttr());
+  setLayouts(store, {storageLayout(operand)}, {});
+  return buffer;
+}
+
+void Emitter::emitDot(triton_xla::DotOp op) {
+  Location loc = op.getLoc();
+  MLIRContext *context = builder.getContext();
+  const DotPlan &dot = plan.dots.find(op)->second;
+
+  Value lhs = stageOperand(op, op.getLhs());
+  Value rhs = op.getLhs() == op.getRhs() ? lhs : stageOperand(op, op.getRhs());
+  if (hasUncommittedCopies) {
+    mosaic_gpu::AsyncCommitGroupOp::create(builder, loc);
+    hasUncommittedCopies = false;
+  }
+  if (copied.contains(op.getLhs()) || copied.contains(op.getRhs()))
+    mosaic_gpu::AsyncWaitGroupOp::create(builder, loc, /*pending=*/0);
+  gpu::BarrierOp::create(builder, loc);
+
+  Attribute aLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.a);
+  Attribute bLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.b);
+  Attribute accLayout =
+      mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.accumulator);
+  auto loadFragment = [&](Value buffer, ArrayRef<OpFoldResult> offsets,
+                          ArrayRef<int64_t> shape, Attribute layout) {
+    auto type = cast<MemRefType>(buffer.getType());
+    if (type.getShape() != shape)
+      buffer = memref::SubViewOp::create(
+          builder, loc, buffer, offsets, getAsIndexOpFoldResult(context, shape),
+          {builder.getIndexAttr(1), builder.getIndexAttr(1)});
+    auto load = mosaic_gpu::VectorLoadOp::create(
+        builder, loc, VectorType::get(shape, type.getElementType()), buffer,
+        /*optimized=*/BoolAttr());
+    setLayouts(load, {}, {layout});
+    return load.getResult();
+  };
+  auto multiply = [&](OpFoldResult k, Value accumulator) {
+    OpFoldResult zero = builder.getIndexAttr(0);
+    Value a = loadFragment(lhs, {zero, k}, {dot.mma.m, dot.kStep}, aLayout);
+    Value b = loadFragment(rhs, {k, zero}, {dot.kStep, dot.mma.n}, bLayout);
+    auto mma = mosaic_gpu::MMAOp::create(builder, loc, accumulator, a, b);
+    if (dot.mma.instruction->a == targets::Element::TF32)
+      mma.setAllowTf32(true);
+    setLayouts(mma, {accLayout, aLayout, bLayout}, {accLayout});
+    return mma.getResult();
+  };
+
+  Value accumulator = mapping.lookup(op.getAccumulator());
+  if (dot.loopOverK) {
+    Value begin = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value end = arith::ConstantIndexOp::create(builder, loc, dot.mma.k);
+    Value step = arith::ConstantIndexOp::create(builder, loc, dot.kStep);
+    auto loop = scf::ForOp::create(builder, loc, begin, end, step, accumulator);
+    setLayouts(loop, {accLayout}, {accLayout});
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    auto yield = scf::YieldOp::create(
+        builder, loc,
+        multiply(loop.getInductionVar(), loop.getRegionIterArg(0)));
+    setLayouts(yield, {accLayout}, {});
+    accumulator = loop.getResult(0);
+  } else {
+    for (int64_t k = 0; k < dot.mma.k; k += dot.kStep)
+      accumulator = multiply(builder.getIndexAttr(k), accumulator);
+  }
+  if (dot.inLoop)
+    gpu::BarrierOp::create(builder, loc);
+  mapping.map(op.getResult(), accumulator);
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+void Emitter::emitFor(scf::ForOp op) {
+  SmallVector<Value> inits = llvm::map_to_vector(
+      op.getInitArgs(), [&](Value init) { return mapping.lookup(init); });
+  auto loop = scf::ForOp::create(
+      builder, op.getLoc(), mapping.lookup(op.getLowerBound()),
+      mapping.lookup(op.getUpperBound()), mapping.lookup(op.getStep()), inits,
+      /*bodyBuilder=*/[](OpBuilder &, Location, Value, ValueRange) {},
+      op.getUnsignedCmp());
+  loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  mapping.map(op.getBody()->getArguments(), loop.getBody()->getArguments());
+  SmallVector<Attribute> layouts;
+  for (Value result : op.getResults())
+    if (isa<RankedTensorType>(result.getType()))
+      layouts.push_back(plan.layoutOf(result));
+  setLayouts(loop, layouts, layouts);
+
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  for (Operation &inner : op.getBody()->without_terminator())
+    emitOp(&inner);
+  auto yield = scf::YieldOp::create(
+      builder, op.getLoc(),
+      llvm::map_to_vector(op.getYieldedValues(),
+                          [&](Value v) { return mapping.lookup(v); }));
+  setLayouts(yield, layouts, {});
+  mapping.map(op.getResults(), loop.getResults());
+}
+
+void Emitter::emitIf(scf::IfOp op) {
+  SmallVector<Type> types;
+  SmallVector<Attribute> layouts;
+  for (Value result : op.getResults()) {
+    bool isTile = isa<RankedTensorType>(result.getType());
+    types.push_back(isTile ? vectorOf(result.getType()) : result.getType());
+    if (isTile)
+      layouts.push_back(plan.layoutOf(result));
+  }
+  bool hasElse = op.elseBlock() != nullptr;
+  auto branch = scf::IfOp::create(
+      builder, op.getLoc(), types, mapping.lookup(op.getCondition()),
+      /*addThenBlock=*/true, /*addElseBlock=*/hasElse);
+  branch->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  setLayouts(branch, {}, layouts);
+  auto emitBranch = [&](Block *from, Block *to) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(to);
+    for (Operation &inner : from->without_terminator())
+      emitOp(&inner);
+    auto yield = scf::YieldOp::create(
+        builder, op.getLoc(),
+        llvm::map_to_vector(from->getTerminator()->getOperands(),
+                            [&](Value v) { return mapping.lookup(v); }));
+    setLayouts(yield, layouts, {});
+  };
+  emitBranch(op.thenBlock(), branch.thenBlock());
+  if (hasElse)
+    emitBranch(op.elseBlock(), branch.elseBlock());
+  mapping.map(op.getResults(), branch.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct ConvertTritonXLAToMosaicGPU
+    : smalti::impl::ConvertTritonXLAToMosaicGPUBase<
+          ConvertTritonXLAToMosaicGPU> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<triton_xla::EntryFuncOp> funcs =
+        llvm::to_vector(module.getOps<triton_xla::EntryFuncOp>());
+    if (funcs.empty())
+      return markAllAnalysesPreserved();
+    const targets::Target *chip = getTarget(module, target);
+    if (!chip)
+      return signalPassFailure();
+    if (!chip->isGPU()) {
+      module.emitError() << "the target " << chip->name << " is not a GPU";
+      return signalPassFailure();
+    }
+
+    SmallVector<TilePlan> plans;
+    for (triton_xla::EntryFuncOp func : funcs) {
+      FailureOr<TilePlan> plan = planTiles(func, *chip, numWarps);
+      if (failed(plan))
+        return signalPassFailure();
+      plans.push_back(std::move(*plan));
+    }
+
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    UnitAttr::get(&getContext()));
+    for (TilePlan &plan : plans) {
+      report(plan);
+      gpu::GPUModuleOp kernels = Emitter(plan).run();
+      SymbolTable symbols(module);
+      symbols.insert(kernels, Block::iterator(plan.func.getOperation()));
+      plan.func->erase();
+    }
+  }
+
+  static void report(const TilePlan &plan) {
+    for (const MissedAsyncCopy &missed : plan.missedAsyncCopies)
+      remarkMissed(missed.extract, kPassName)
+          << "not an asynchronous copy: " << missed.reason;
+    for (const auto &[op, dot] : plan.dots) {
+      StringRef instruction = dot.mma.instruction->mnemonic;
+      remarkApplied(op, kPassName)
+          << "product of " << dot.mma.m << "x" << dot.mma.n << "x" << dot.mma.k
+          << " by "
+          << (instruction.empty() ? "scalar multiply-adds" : instruction)
+          << " on " << dot.mma.warpsM << "x" << dot.mma.warpsN << " warps";
+    }
+    remarkApplied(plan.func, kPassName)
+        << "a block is " << plan.block.numWarps << " warps of "
+        << plan.block.waveSize << " threads";
+  }
+};
+
+} // namespace

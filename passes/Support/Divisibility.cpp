@@ -1,0 +1,77 @@
+//===- Divisibility.cpp - Powers of two that divide an index value --------===//
+
+#include "passes/Support/Divisibility.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/bit.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+/// What zero counts as, and the cap of every sum: small enough never to
+/// overflow.
+static constexpr unsigned kMaxLog2 = 62;
+/// Index arithmetic is shallow; a bound keeps the walk linear on any input.
+static constexpr unsigned kMaxDepth = 12;
+
+unsigned smalti::log2Divisor(int64_t value) {
+  if (value == 0)
+    return kMaxLog2;
+  return std::min<unsigned>(llvm::countr_zero(static_cast<uint64_t>(value)),
+                            kMaxLog2);
+}
+
+static unsigned divisor(Value value, unsigned depth) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.isZero()
+               ? kMaxLog2
+               : std::min<unsigned>(constant.countr_zero(), kMaxLog2);
+  if (depth == kMaxDepth)
+    return 0;
+  auto of = [&](Value operand) { return divisor(operand, depth + 1); };
+
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument != loop.getInductionVar())
+      return 0;
+    return std::min(of(loop.getLowerBound()), of(loop.getStep()));
+  }
+  return llvm::TypeSwitch<Operation *, unsigned>(value.getDefiningOp())
+      .Case<arith::AddIOp, arith::SubIOp>(
+          [&](auto op) { return std::min(of(op.getLhs()), of(op.getRhs())); })
+      .Case<arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp>(
+          [&](auto op) { return std::min(of(op.getLhs()), of(op.getRhs())); })
+      // x mod y and x differ by a multiple of y.
+      .Case<arith::RemUIOp, arith::RemSIOp>(
+          [&](auto op) { return std::min(of(op.getLhs()), of(op.getRhs())); })
+      .Case([&](arith::MulIOp op) {
+        return std::min(of(op.getLhs()) + of(op.getRhs()), kMaxLog2);
+      })
+      .Case([&](arith::ShLIOp op) {
+        APInt amount;
+        if (!matchPattern(op.getRhs(), m_ConstantInt(&amount)) ||
+            amount.uge(kMaxLog2))
+          return of(op.getLhs());
+        return std::min<unsigned>(of(op.getLhs()) + amount.getZExtValue(),
+                                  kMaxLog2);
+      })
+      .Case([&](arith::SelectOp op) {
+        return std::min(of(op.getTrueValue()), of(op.getFalseValue()));
+      })
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
+            arith::ExtUIOp>([&](auto op) { return of(op.getIn()); })
+      .Default([](Operation *) { return 0u; });
+}
+
+unsigned smalti::log2Divisor(Value value) { return divisor(value, 0); }
+
+unsigned smalti::log2Divisor(OpFoldResult value) {
+  if (auto attribute = dyn_cast<Attribute>(value))
+    return log2Divisor(cast<IntegerAttr>(attribute).getInt());
+  return log2Divisor(cast<Value>(value));
+}

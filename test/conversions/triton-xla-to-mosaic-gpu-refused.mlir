@@ -1,0 +1,138 @@
+// RUN: smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=sm_90a -split-input-file -verify-diagnostics
+
+// expected-error@+1 {{argument #0 has type 'memref<?xf32>'; a kernel takes a memref as a bare pointer, so its shape must be static}}
+triton_xla.entry_func @dynamic(%x: memref<?xf32>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{so its strides must be static and its offset 0}}
+triton_xla.entry_func @strides(%x: memref<4x4xf32, strided<[?, 1]>>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{so its strides must be static and its offset 0}}
+triton_xla.entry_func @offset(%x: memref<4xf32, strided<[1], offset: 2>>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{kernel arguments are in global memory, without a memory space}}
+triton_xla.entry_func @space(%x: memref<4xf32, 3>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #0 has type 'memref<4xi1>'; elements in memory are integers or floats of 8, 16, 32 or 64 bits}}
+triton_xla.entry_func @bits(%x: memref<4xi1>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{has 4294967296 tiles; a grid has at most 2147483647 blocks}}
+triton_xla.entry_func @grid(%tile: index) tiles 4294967296 {
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @side_effect(%x: memref<4xf32>, %tile: index) tiles 1 {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{'memref.store' op is not supported on a GPU}}
+  memref.store %zero, %x[%c0] : memref<4xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @view(%x: memref<8xf32>, %tile: index) tiles 1 {
+  // expected-error@+1 {{'memref.subview' op is not supported on a GPU}}
+  %v = memref.subview %x[4] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
+  %t = triton_xla.extract %v[0] [4] [1] : memref<4xf32, strided<[1], offset: 4>> to tensor<4xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @constant(%x: memref<4xf32>, %tile: index) tiles 1 {
+  // expected-error@+1 {{is a tile of several values; constants of one value are supported}}
+  %t = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  triton_xla.insert %t into %x[0] [4] [1] : tensor<4xf32> into memref<4xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @rank0(%x: memref<4xf32>, %tile: index) tiles 1 {
+  // expected-error@+1 {{has a tile of rank 0; use a scalar}}
+  %t = triton_xla.extract %x[0] [1] [1] : memref<4xf32> to tensor<f32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @not_elementwise(%x: memref<4xf32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [4] [1] : memref<4xf32> to tensor<4xf32>
+  // expected-error@+1 {{'tensor.expand_shape' op on tiles is not supported on a GPU}}
+  %u = tensor.expand_shape %t [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @while(%x: memref<4xf32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %x[0] [4] [1] : memref<4xf32> to tensor<4xf32>
+  %true = arith.constant true
+  // expected-error@+1 {{'scf.while' op on tiles is not supported on a GPU}}
+  %r = scf.while (%a = %t) : (tensor<4xf32>) -> tensor<4xf32> {
+    scf.condition(%true) %a : tensor<4xf32>
+  } do {
+  ^bb0(%a: tensor<4xf32>):
+    scf.yield %a : tensor<4xf32>
+  }
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @instruction(%a: memref<6x20xf16>, %b: memref<20x12xf16>, %c: memref<6x12xf32>, %tile: index) tiles 1 {
+  %acc = triton_xla.extract %c[0, 0] [6, 12] [1, 1] : memref<6x12xf32> to tensor<6x12xf32>
+  %l = triton_xla.extract %a[0, 0] [6, 20] [1, 1] : memref<6x20xf16> to tensor<6x20xf16>
+  %r = triton_xla.extract %b[0, 0] [20, 12] [1, 1] : memref<20x12xf16> to tensor<20x12xf16>
+  // expected-error@+1 {{of 6x20 by 20x12 'f16' fits no instruction of sm_90a: M, N and K must be multiples of 16, 8 and 16, or 16, 8 and 8, or 8, 4 and 1}}
+  %d = triton_xla.dot %l, %r, %acc : tensor<6x20xf16>, tensor<20x12xf16> -> tensor<6x12xf32>
+  triton_xla.insert %d into %c[0, 0] [6, 12] [1, 1] : tensor<6x12xf32> into memref<6x12xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @registers(%x: memref<1024x1024xf32>, %tile: index) tiles 1 {
+  // expected-error@+1 {{a tile of type 'tensor<1024x1024xf32>' needs 4096 registers in each of 256 threads; the limit for one tile on sm_90a is 128}}
+  %t = triton_xla.extract %x[0, 0] [1024, 1024] [1, 1] : memref<1024x1024xf32> to tensor<1024x1024xf32>
+  triton_xla.insert %t into %x[0, 0] [1024, 1024] [1, 1] : tensor<1024x1024xf32> into memref<1024x1024xf32>
+  triton_xla.return
+}
+
+// -----
+
+// Accumulators of two instructions with different fragments meet.
+
+triton_xla.entry_func @accumulators(%a: memref<64x64xf16>, %f: memref<64x64xf32>, %c: memref<64x64xf32>, %tile: index) tiles 1 {
+  %acc = triton_xla.extract %c[0, 0] [64, 64] [1, 1] : memref<64x64xf32> to tensor<64x64xf32>
+  %l = triton_xla.extract %a[0, 0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
+  %g = triton_xla.extract %f[0, 0] [64, 64] [1, 1] : memref<64x64xf32> to tensor<64x64xf32>
+  // expected-note@+1 {{the other product is here}}
+  %d = triton_xla.dot %l, %l, %acc : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  // expected-error@+1 {{has its accumulator in another layout than the product that it is combined with}}
+  %e = triton_xla.dot %g, %g, %d : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  triton_xla.insert %e into %c[0, 0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32>
+  triton_xla.return
+}

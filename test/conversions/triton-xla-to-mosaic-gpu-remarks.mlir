@@ -1,0 +1,75 @@
+// RUN: smalti-opt %s -convert-triton-xla-to-mosaic-gpu=target=sm_90a -split-input-file --remarks-filter=convert-triton-xla-to-mosaic-gpu 2>&1 | FileCheck %s
+
+// f32 without tf32: scalar fused multiply-adds, a few elements of K at a time, in a loop.
+
+// CHECK: [Passed] {{.*}} Remark="product of 64x64x64 by scalar multiply-adds on
+// CHECK: [Passed] {{.*}} Remark="a block is 8 warps of 32 threads"
+// CHECK-LABEL: gpu.func @f32
+// CHECK: mosaic_gpu.async_copy {{.*}} {bytes = 16 : i64}
+// CHECK: scf.for %[[K:.*]] = %{{.*}} to %c64{{.*}} step %c4{{.*}} iter_args
+// CHECK: memref.subview %{{.*}}[0, %[[K]]] [64, 4] [1, 1]
+// CHECK: memref.subview %{{.*}}[%[[K]], 0] [4, 64] [1, 1]
+// CHECK: mosaic_gpu.mma
+// CHECK-NOT: allow_tf32
+triton_xla.entry_func @f32(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>, %tile: index) tiles 1 {
+  %acc = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = triton_xla.extract %a[0, 0] [64, 64] [1, 1] : memref<64x64xf32> to tensor<64x64xf32>
+  %r = triton_xla.extract %b[0, 0] [64, 64] [1, 1] : memref<64x64xf32> to tensor<64x64xf32>
+  %d = triton_xla.dot %l, %r, %acc : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  triton_xla.insert %d into %c[0, 0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32>
+  triton_xla.return
+}
+
+// -----
+
+// CHECK: [Passed] {{.*}} Remark="product of 64x64x32 by mma.sync{{.*}}tf32
+// CHECK-LABEL: gpu.func @tf32
+// CHECK: mosaic_gpu.mma {{.*}}allow_tf32
+triton_xla.entry_func @tf32(%a: memref<64x32xf32>, %b: memref<32x64xf32>, %c: memref<64x64xf32>, %tile: index) tiles 1 {
+  %acc = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = triton_xla.extract %a[0, 0] [64, 32] [1, 1] : memref<64x32xf32> to tensor<64x32xf32>
+  %r = triton_xla.extract %b[0, 0] [32, 64] [1, 1] : memref<32x64xf32> to tensor<32x64xf32>
+  %d = triton_xla.dot %l, %r, %acc tf32 : tensor<64x32xf32>, tensor<32x64xf32> -> tensor<64x64xf32>
+  triton_xla.insert %d into %c[0, 0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32>
+  triton_xla.return
+}
+
+// -----
+
+// Why an operand is not copied asynchronously.
+
+// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: the tile has other uses than as an operand of a product"
+// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: its rows are only known to be aligned to 2 bytes, the narrowest copy has 4"
+// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: lanes outside read another value than zero"
+// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: the window has strides"
+// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: memory is written between the read and the product"
+// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: the product that uses it is in another block"
+// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: the window has more dimensions than the tile"
+// CHECK-LABEL: gpu.func @missed
+// CHECK-NOT: async
+triton_xla.entry_func @missed(%a: memref<32x33xf16>, %b: memref<32x64xf16>, %c: memref<32x32xf32>, %d: memref<2x32x32xf16>, %o: index, %i1: i1, %tile: index) tiles 1 {
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %p = triton_xla.extract %b[0, 0] [32, 32] [1, 1] : memref<32x64xf16> to tensor<32x32xf16>
+  %q = arith.negf %p : tensor<32x32xf16>
+  %d0 = triton_xla.dot %p, %q, %zero : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+  %odd = triton_xla.extract %a[0, 0] [32, 32] [1, 1] : memref<32x33xf16> to tensor<32x32xf16>
+  %d1 = triton_xla.dot %odd, %q, %d0 : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+  %fill = triton_xla.extract %b[0, 0] [32, 32] [1, 1] fill 1.0 : f16 : memref<32x64xf16> to tensor<32x32xf16>
+  %d2 = triton_xla.dot %fill, %q, %d1 : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+  %strided = triton_xla.extract %b[0, 0] [32, 32] [1, 2] : memref<32x64xf16> to tensor<32x32xf16>
+  %d3 = triton_xla.dot %strided, %q, %d2 : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+  %early = triton_xla.extract %b[0, 0] [32, 32] [1, 1] : memref<32x64xf16> to tensor<32x32xf16>
+  triton_xla.insert %zero into %c[0, 0] [32, 32] [1, 1] : tensor<32x32xf32> into memref<32x32xf32>
+  %d4 = triton_xla.dot %early, %q, %d3 : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+  %outer = triton_xla.extract %b[0, 0] [32, 32] [1, 1] : memref<32x64xf16> to tensor<32x32xf16>
+  %d5 = scf.if %i1 -> (tensor<32x32xf32>) {
+    %inner = triton_xla.dot %outer, %q, %d4 : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+    scf.yield %inner : tensor<32x32xf32>
+  } else {
+    scf.yield %d4 : tensor<32x32xf32>
+  }
+  %rank = triton_xla.extract %d[1, 0, 0] [1, 32, 32] [1, 1, 1] : memref<2x32x32xf16> to tensor<32x32xf16>
+  %d6 = triton_xla.dot %rank, %q, %d5 : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+  triton_xla.insert %d6 into %c[0, 0] [32, 32] [1, 1] : tensor<32x32xf32> into memref<32x32xf32>
+  triton_xla.return
+}
