@@ -170,9 +170,9 @@ def MosaicGPU_Swizzle : MosaicGPU_Attr<"SwizzleTransform", "swizzle"> {
 
 def MosaicGPU_Barrier : TypeDef<MosaicGPU_Dialect, "Barrier", [MemRefElementTypeInterface]> {
   let mnemonic = "barrier";
-  let summary = "A barrier object in shared memory (8 bytes)";
+  let summary = "barrier object";
   let description = [{
-    Element type of memrefs in shared memory. `orders_tensor_core` says that what
+    Element type of memrefs in shared memory; a barrier takes 8 bytes. `orders_tensor_core` says that what
     arrives on the barrier or waits for it is ordered with asynchronous work of
     the tensor core too.
 

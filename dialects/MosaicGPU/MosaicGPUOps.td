@@ -102,7 +102,8 @@ def MosaicGPU_LayoutCastOp : MosaicGPU_Op<"layout_cast", [Pure, AllTypesMatch<["
 
     ```mlir
     func.func @cast(%v: vector<64x128xf32>) -> vector<64x128xf32> {
-      %r = mosaic_gpu.layout_cast x(%v : vector<64x128xf32>) {new_layout = #mosaic_gpu.WGStridedFragLayout<[64, 128], 2>}
+      %r = mosaic_gpu.layout_cast x(%v : vector<64x128xf32>)
+          {new_layout = #mosaic_gpu.WGStridedFragLayout<[64, 128], 2>}
       return %r : vector<64x128xf32>
     }
     ```
@@ -307,7 +308,9 @@ def MosaicGPU_WaitOp : MosaicGPU_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]
     ```
   }];
   let arguments = (ins MosaicGPU_BarrierRef:$barrier, I1:$parity);
-  let assemblyFormat = "`barrier` `(` $barrier `:` type($barrier) `)` `parity` `(` $parity `:` type($parity) `)` attr-dict";
+  let assemblyFormat = [{
+    `barrier` `(` $barrier `:` type($barrier) `)` `parity` `(` $parity `:` type($parity) `)` attr-dict
+  }];
 }
 
 #endif // SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUOPS

@@ -1,0 +1,98 @@
+"""The attributes, types and ops of mosaic_gpu from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from smalti import ir
+from smalti.dialects import mosaic_gpu
+from smalti.layouts import Replicated, StridedLayout, TiledLayout
+
+ROWS = TiledLayout([[64], [16], [8], [1]], [-4], [-2, Replicated(4)], -1)
+
+MAKERS: list[tuple[Callable[[], ir.Attribute], str]] = [
+    (
+        lambda: mosaic_gpu.TiledLayoutAttr.get(ROWS),
+        f"#mosaic_gpu.TiledLayout<{ROWS}>",
+    ),
+    (
+        lambda: mosaic_gpu.WGStridedFragLayoutAttr.get(StridedLayout([128, 64], 2)),
+        "#mosaic_gpu.WGStridedFragLayout<[128, 64], 2>",
+    ),
+    (lambda: mosaic_gpu.WGSplatFragLayoutAttr.get([64]), "#mosaic_gpu.WGSplatFragLayout<[64]>"),
+    (lambda: mosaic_gpu.ReplicatedAttr.get(4), "#mosaic_gpu.Replicated<times = 4>"),
+    (lambda: mosaic_gpu.TileTransformAttr.get([8, 64]), "#mosaic_gpu.tile<[8, 64]>"),
+    (lambda: mosaic_gpu.SwizzleTransformAttr.get(128), "#mosaic_gpu.swizzle<128 : i32>"),
+]
+
+
+@pytest.mark.parametrize(("make", "text"), MAKERS)
+def test_attribute_is_made_and_parsed_alike(make: Callable[[], ir.Attribute], text: str) -> None:
+    with ir.Context():
+        made, parsed = make(), ir.Attribute.parse(text)
+        assert str(made) == text
+        assert made == parsed
+        # What is parsed comes back as the class of the attribute.
+        assert type(parsed) is type(made)
+
+
+def test_attributes_give_back_what_they_were_made_from() -> None:
+    with ir.Context():
+        strided = mosaic_gpu.WGStridedFragLayoutAttr.get(StridedLayout([128, 64], 2)).layout
+        assert mosaic_gpu.TiledLayoutAttr.get(ROWS).layout == ROWS
+        assert (strided.shape, strided.vector_size) == ([128, 64], 2)
+        assert mosaic_gpu.WGSplatFragLayoutAttr.get([64]).shape == [64]
+        assert mosaic_gpu.ReplicatedAttr.get(4).times == 4
+        assert mosaic_gpu.TileTransformAttr.get([8, 64]).tiling == [8, 64]
+        assert mosaic_gpu.SwizzleTransformAttr.get(64).swizzle == 64
+
+
+@pytest.mark.parametrize("orders_tensor_core", [False, True])
+def test_barrier_type(orders_tensor_core: bool) -> None:
+    with ir.Context():
+        made = mosaic_gpu.BarrierType.get(orders_tensor_core)
+        text = "!mosaic_gpu.barrier" + ("<orders_tensor_core = true>" if orders_tensor_core else "")
+        assert str(made) == text
+        parsed = ir.Type.parse(text)
+        assert type(parsed) is mosaic_gpu.BarrierType
+        assert parsed.orders_tensor_core == orders_tensor_core
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: mosaic_gpu.WGSplatFragLayoutAttr.get([-1]), r"sizes must be positive, got \[-1\]"),
+        (lambda: mosaic_gpu.ReplicatedAttr.get(0), "a positive number of times, got 0"),
+        (lambda: mosaic_gpu.TileTransformAttr.get([]), "at least one dimension"),
+        (lambda: mosaic_gpu.TileTransformAttr.get([8, 0]), r"tile sizes must be positive, got \[8, 0\]"),
+        (lambda: mosaic_gpu.SwizzleTransformAttr.get(48), "spans 16, 32, 64 or 128 bytes, got 48"),
+    ],
+)
+def test_attribute_refuses(make: Callable[[], ir.Attribute], message: str) -> None:
+    with ir.Context(), pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_attribute_of_another_kind_is_not_cast() -> None:
+    with ir.Context(), pytest.raises(ValueError, match="Cannot cast attribute to TiledLayoutAttr"):
+        mosaic_gpu.TiledLayoutAttr(ir.Attribute.parse("#mosaic_gpu.tile<[8]>"))
+
+
+def test_ops_are_built_and_verified() -> None:
+    with ir.Context(), ir.Location.unknown():
+        module = ir.Module.create()
+        memref = ir.Type.parse("memref<64x64xf16, #gpu.address_space<workgroup>>")
+        vector = ir.Type.parse("vector<64x64xf16>")
+        with ir.InsertionPoint(module.body):
+            memory = mosaic_gpu.slice_smem(memref, 1024)
+            load = mosaic_gpu.VectorLoadOp(vector, memory, optimized=True)
+            layout = mosaic_gpu.WGStridedFragLayoutAttr.get(StridedLayout([64, 64], 8))
+            load.operation.attributes["out_layouts"] = ir.ArrayAttr.get([layout])
+        assert module.operation.verify()
+        assert "mosaic_gpu.slice_smem 1024 :" in str(module)
+        assert "{optimized = true, out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 8>]}" in str(module)
+
+        load.operation.attributes["out_layouts"] = ir.ArrayAttr.get([layout, layout])
+        with pytest.raises(ir.MLIRError, match="'out_layouts' has 2 entries for 1 vector results"):
+            module.operation.verify()
