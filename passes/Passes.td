@@ -63,6 +63,75 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::FunctionOpInterface"> {
+  let summary = "Overlaps the memory reads of later iterations of a loop with the computing of earlier ones";
+  let description = [{
+    Software pipelining of `scf.for`: a prologue starts the first reads, the kernel computes one iteration while the
+    reads of later ones are under way, an epilogue computes what was read last.
+
+    Two modes, chosen by what the loop does (`mode=auto`) or by the option:
+    - `stream`: reads of global memory go to registers in the first stage, stores of what was read to shared memory
+      come one step ahead of computing. One shared buffer is enough; with two slots
+      (`smalti-multi-buffer`) an iteration needs one barrier instead of two.
+    - `async`: asynchronous copies to shared memory (cp.async and its like) with groups. `stages` = N keeps N - 1
+      iterations of copies in flight and needs N slots of every buffer. Each wait is given the exact number of groups
+      that may stay in flight, in the kernel and while the epilogue drains.
+
+    Ops are classified by their memory effects and by small interfaces, so the pass works on whole-block programs
+    (`mosaic_gpu`) and on those of single threads (`memref`, `vector`, `gpu`, `nvgpu`, `amdgpu`) alike. Barriers in the
+    body are taken out and placed anew: the least that order every hazard between threads in the prologue, the kernel
+    with its back edge, the epilogue, and with what stands around the loop. A loop with no barrier gets none. Where the
+    chip's barriers wait for reads in flight and all hazards are in shared memory, the new ones order that alone.
+
+    A number of iterations that is not known is checked at run time; a loop that runs fewer times than it has stages
+    executes as it was. Every loop of the function is tried, inner ones first. A loop stays as it is, with a remark
+    that says why, when
+    - an op in it has effects that are not known, allocates or frees memory, or synchronises inside a nested region;
+    - reordering could break a dependence through memory: a write in the loop may alias a read that would run ahead
+      (different allocations, an allocation and an argument, and arguments marked `llvm.noalias` do not alias; two
+      other arguments may), or a buffer has fewer slots than the stages between its first write and its last read;
+    - it has no read of global memory that can run ahead, or nothing to overlap it with; its bounds are unsigned; it
+      runs fewer times than `stages`; it yields a loop-carried value unchanged; a loop-carried value is used and
+      updated in different stages; its asynchronous copies are already waited for in another iteration;
+    - a loop inside it is pipelined.
+
+    The attribute `smalti.stages` on a loop wins over the option; 1 leaves the loop alone. `emit-schedule` writes the
+    schedule on the ops (`smalti.stage`, the distance in iterations, and `smalti.cluster`, the order in the kernel)
+    and changes nothing else; `use-schedule` pipelines by these attributes, after the same checks. Ops without effects
+    may go without and follow their users.
+
+    Example:
+
+    ```mlir
+    func.func @sum(%a: memref<64x8xf32>, %init: vector<8xf32>) -> vector<8xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c64 = arith.constant 64 : index
+      %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> vector<8xf32> {
+        %row = vector.load %a[%i, %c0] : memref<64x8xf32>, vector<8xf32>
+        %next = arith.addf %acc, %row : vector<8xf32>
+        scf.yield %next : vector<8xf32>
+      } {smalti.stages = 2 : i64}
+      return %sum : vector<8xf32>
+    }
+    ```
+
+    The loop then loads row %i + 1 while it adds row %i.
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", "2", "Stages of a loop, 1 to 16, e.g. `stages=3`">,
+    Option<"mode", "mode", "std::string", "\"auto\"", "`auto`, `stream` or `async`, e.g. `mode=stream`">,
+    Option<"target", "target", "std::string", "\"\"",
+           "Chip that chooses the kind of barrier, e.g. `target=gfx1201`; empty: the attribute `smalti.target`">,
+    Option<"strict", "strict", "bool", "false", "A loop that cannot be pipelined is an error, e.g. `strict=true`">,
+    Option<"emitSchedule", "emit-schedule", "bool", "false",
+           "Write schedules as attributes and change nothing else, e.g. `emit-schedule=true`">,
+    Option<"useSchedule", "use-schedule", "bool", "false",
+           "Pipeline by the schedules that ops carry, e.g. `use-schedule=true`">
+  ];
+  let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // Conversion
 //===----------------------------------------------------------------------===//

@@ -14,6 +14,10 @@ bool smalti::isElementPreservingView(Operation *view) {
       view);
 }
 
+bool smalti::isInsideSource(Operation *view) {
+  return isa<memref::SubViewOp>(view) || isElementPreservingView(view);
+}
+
 /// A cast keeps the strides that it states and takes any offset.
 static MemRefType getCastType(MemRefType oldType) {
   auto [strides, offset] = oldType.getStridesAndOffset();

@@ -17,6 +17,9 @@ namespace smalti {
 /// Whether `view` shows all elements of its source, each once.
 bool isElementPreservingView(mlir::Operation *view);
 
+/// Whether `view` shows nothing but elements of its source.
+bool isInsideSource(mlir::Operation *view);
+
 /// Makes `view` again on `source`, which has the shape of the old source but
 /// may have another offset: a slot of `slotElements` elements in a larger
 /// buffer of which it is the slot number `slot`. Null, with nothing created,

@@ -169,6 +169,11 @@ bool smalti::collectAccesses(Operation *op,
         return false;
       }
       Value value = effect.getValue();
+      // The groups that asynchronous copies belong to are what their interface
+      // is about; they are no memory.
+      if (!value && isa<AsyncCopyOpInterface>(op) &&
+          effect.getResource() != SideEffects::DefaultResource::get())
+        continue;
       if (!value || !isa<BaseMemRefType>(value.getType())) {
         reason = quote(op) + " has a side effect on something other than a memref";
         return false;

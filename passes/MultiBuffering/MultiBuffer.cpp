@@ -71,13 +71,10 @@ static std::optional<std::string> checkUser(Operation *user) {
                   !isa<DestinationStyleOpInterface>(user));
   if (!effectOp || handsOn)
     return "escapes through " + describe(user);
-  SmallVector<MemoryEffects::EffectInstance> effects;
-  effectOp.getEffects(effects);
-  if (!llvm::all_of(effects, [](const MemoryEffects::EffectInstance &effect) {
-        return effect.getValue() != nullptr;
-      }))
-    return "is used by " + describe(user) +
-           ", whose side effects are not known";
+  SmallVector<MemoryAccess> accesses;
+  std::string reason;
+  if (!collectAccesses(user, accesses, reason))
+    return "is used by an op that cannot be followed: " + reason;
   return std::nullopt;
 }
 

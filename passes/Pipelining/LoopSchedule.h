@@ -1,0 +1,138 @@
+//===- LoopSchedule.h - How a loop is pipelined, as data ------------------===//
+//
+// A schedule says for every op of a loop's body in which stage it executes and
+// where in the kernel it stands. All that can refuse a loop is decided while
+// the schedule is made; carrying it out cannot fail.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_PIPELINING_LOOPSCHEDULE_H
+#define SMALTI_PASSES_PIPELINING_LOOPSCHEDULE_H
+
+#include "passes/Interfaces/MemoryAccess.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+
+namespace smalti {
+
+enum class PipelineMode { Auto, Stream, Async };
+
+llvm::StringRef toString(PipelineMode mode);
+
+/// Attributes by which a schedule is written on ops and read back.
+inline constexpr llvm::StringLiteral kStageAttr = "smalti.stage";
+inline constexpr llvm::StringLiteral kClusterAttr = "smalti.cluster";
+/// How many stages a loop shall have; 1 leaves it as it is.
+inline constexpr llvm::StringLiteral kStagesAttr = "smalti.stages";
+
+/// In stage s an op works on the iteration s before the one of stage 0. Ops of
+/// a lower cluster stand earlier in the kernel.
+struct Position {
+  int64_t stage;
+  int64_t cluster;
+  bool operator<(const Position &other) const {
+    return std::tie(stage, cluster) < std::tie(other.stage, other.cluster);
+  }
+  bool operator==(const Position &other) const {
+    return stage == other.stage && cluster == other.cluster;
+  }
+};
+
+/// One op in the kernel. A cheap op that several stages need has several
+/// entries: it is made again for each of these stages.
+struct ScheduleEntry {
+  mlir::Operation *op;
+  Position position;
+};
+
+/// A buffer that the loop accesses.
+struct LoopBuffer {
+  mlir::Value root;
+  MemorySpace space;
+  /// How many iterations in a row use different parts of it; 1 where that is
+  /// not known.
+  int64_t slots;
+};
+
+/// What one entry does to one buffer.
+struct BufferAccess {
+  unsigned buffer; ///< index into LoopSchedule::buffers
+  bool isWrite;
+};
+
+/// The parts of a pipelined loop. Step k of the prologue executes the stages up
+/// to k; step k of the epilogue those from k + 1.
+enum class Part { Prologue, Kernel, Epilogue };
+
+/// A place in the pipelined loop: before the entry, in that step of the part.
+struct Place {
+  Part part;
+  int64_t step;
+  unsigned entry;
+  bool operator<(const Place &other) const {
+    return std::tie(part, step, entry) < std::tie(other.part, other.step, other.entry);
+  }
+};
+
+struct LoopSchedule {
+  mlir::scf::ForOp loop;
+  PipelineMode mode = PipelineMode::Stream;
+  int64_t stages = 0;
+  std::optional<int64_t> tripCount;
+  /// In the order of the kernel.
+  llvm::SmallVector<ScheduleEntry> entries;
+  llvm::SmallVector<LoopBuffer> buffers;
+  /// For each entry.
+  llvm::SmallVector<llvm::SmallVector<BufferAccess, 2>> accesses;
+  /// Buffers whose asynchronous writes the entry waits for, for each entry.
+  llvm::SmallVector<llvm::SmallVector<unsigned, 2>> completes;
+  /// The barriers of the body; they are taken out, and new ones are placed.
+  llvm::SmallVector<mlir::Operation *> oldBarriers;
+  std::set<Place> barriers;
+  bool barrierAfter = false; ///< one more behind the epilogue
+  /// Whether every hazard around the loop is in shared memory, so that a
+  /// barrier that orders only that would do.
+  bool onlySharedHazards = false;
+  /// Groups that each wait leaves in flight: at (part, step), per entry.
+  llvm::MapVector<unsigned, int64_t> kernelWaits;
+  std::set<std::tuple<int64_t, unsigned, int64_t>> epilogueWaits; ///< step, entry, groups
+  unsigned readsAhead = 0;
+
+  bool executes(Part part, int64_t step, unsigned entry) const {
+    int64_t stage = entries[entry].position.stage;
+    return part == Part::Kernel || (part == Part::Prologue ? stage <= step : stage > step);
+  }
+};
+
+struct ScheduleOptions {
+  int64_t stages = 2;
+  PipelineMode mode = PipelineMode::Auto;
+  bool useSchedule = false;
+};
+
+/// Makes the schedule of a loop, or says why there is none. An empty reason
+/// says that the loop is not asked to be pipelined.
+std::optional<LoopSchedule> makeSchedule(mlir::scf::ForOp loop, const ScheduleOptions &options, std::string &reason);
+
+/// Places the barriers of a schedule: the least that order every hazard between
+/// threads in shared and global memory, within the pipelined loop and with what
+/// stands before and after it. Nothing is placed where the loop had none.
+void placeBarriers(LoopSchedule &schedule);
+
+/// Writes the schedule on the loop's ops.
+void annotateSchedule(const LoopSchedule &schedule);
+
+/// Pipelines the loop. `useSharedBarrier` makes the new barriers order shared
+/// memory alone.
+llvm::LogicalResult applySchedule(const LoopSchedule &schedule, bool useSharedBarrier);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_PIPELINING_LOOPSCHEDULE_H

@@ -1,0 +1,150 @@
+//===- PipelineLoops.cpp - smalti-pipeline-loops --------------------------===//
+
+#include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Pipelining/LoopSchedule.h"
+#include "passes/Support/Remarks.h"
+#include "passes/Support/TargetOption.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/DataLayoutInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTIPIPELINELOOPS
+#define GEN_PASS_DEF_SMALTIPIPELINELOOPS
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+static constexpr llvm::StringLiteral kPassName = "smalti-pipeline-loops";
+
+static std::optional<PipelineMode> parseMode(StringRef text) {
+  return llvm::StringSwitch<std::optional<PipelineMode>>(text)
+      .Case("auto", PipelineMode::Auto)
+      .Case("stream", PipelineMode::Stream)
+      .Case("async", PipelineMode::Async)
+      .Default(std::nullopt);
+}
+
+/// What the loop became, in one sentence with its numbers.
+static void reportApplied(const LoopSchedule &schedule, StringRef did) {
+  unsigned buffers = 0;
+  int64_t bytes = 0;
+  DataLayout layout = DataLayout::closest(schedule.loop);
+  for (const LoopBuffer &buffer : schedule.buffers) {
+    if (buffer.space != MemorySpace::Shared)
+      continue;
+    ++buffers;
+    auto type = dyn_cast<MemRefType>(buffer.root.getType());
+    if (!type || !type.hasStaticShape())
+      continue;
+    llvm::TypeSize bits = layout.getTypeSizeInBits(type.getElementType());
+    bytes +=
+        llvm::divideCeil(bits.getFixedValue() * type.getNumElements(), 8);
+  }
+  size_t barriers = llvm::count_if(schedule.barriers, [](const Place &place) {
+    return place.part == Part::Kernel;
+  });
+  auto count = [](size_t number, const char *one, const char *many) {
+    return std::to_string(number) + " " + (number == 1 ? one : many);
+  };
+  remarkApplied(schedule.loop, kPassName)
+      << did << count(schedule.stages, "stage", "stages") << " in "
+      << toString(schedule.mode) << " mode: "
+      << (schedule.mode == PipelineMode::Async
+              ? count(schedule.readsAhead, "copy", "copies")
+              : count(schedule.readsAhead, "read", "reads"))
+      << " ahead, " << count(buffers, "shared buffer", "shared buffers") << " of " << bytes
+      << " B, " << count(barriers, "barrier", "barriers") << " an iteration, "
+      << (schedule.tripCount
+              ? count(*schedule.tripCount, "iteration", "iterations")
+              : std::string("a guard for the number of iterations"));
+}
+
+namespace {
+
+struct PipelineLoopsPass
+    : smalti::impl::SmaltiPipelineLoopsBase<PipelineLoopsPass> {
+  using SmaltiPipelineLoopsBase::SmaltiPipelineLoopsBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SmaltiPipelineLoopsBase::getDependentDialects(registry);
+    registerLoopInterfaceModels(registry);
+  }
+
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void PipelineLoopsPass::runOnOperation() {
+  Operation *function = getOperation();
+  FailureOr<const targets::Target *> chip = findTarget(function, target);
+  if (failed(chip))
+    return signalPassFailure();
+  std::optional<PipelineMode> parsedMode = parseMode(mode);
+  constexpr int64_t mostStages = 16;
+  if (!parsedMode) {
+    function->emitError() << kPassName << ": mode is auto, stream or async, not '"
+                          << mode << "'";
+    return signalPassFailure();
+  }
+  if (stages < 1 || stages > mostStages) {
+    function->emitError() << kPassName << ": stages must be between 1 and "
+                          << mostStages << ", not " << stages;
+    return signalPassFailure();
+  }
+
+  // Inner loops first: a loop around a pipelined one stays as it is.
+  std::vector<LoopSchedule> schedules;
+  DenseMap<Operation *, bool> holdsPipelined;
+  bool missed = false;
+  function->walk([&](scf::ForOp loop) {
+    std::string reason;
+    std::optional<LoopSchedule> schedule;
+    if (holdsPipelined.lookup(loop))
+      reason = "a loop inside it is pipelined";
+    else
+      schedule = makeSchedule(
+          loop, {stages, *parsedMode, useSchedule}, reason);
+    if (!schedule) {
+      if (!reason.empty())
+        missed |= failed(reportMissed(loop, kPassName, strict,
+                                      "the loop is not pipelined: " + reason));
+      return;
+    }
+    for (Operation *parent = loop->getParentOp(); parent != function;
+         parent = parent->getParentOp())
+      holdsPipelined[parent] = true;
+    schedules.push_back(std::move(*schedule));
+  });
+  if (missed)
+    return signalPassFailure();
+
+  // Where barriers wait for reads in flight, one that orders shared memory
+  // alone keeps the reads ahead.
+  bool prefersSharedBarrier =
+      *chip && (*chip)->barrier == targets::BarrierKind::SplitBarrier;
+  for (const LoopSchedule &schedule : schedules) {
+    if (emitSchedule) {
+      reportApplied(schedule, "the loop got a schedule of ");
+      annotateSchedule(schedule);
+      continue;
+    }
+    reportApplied(schedule, "the loop is pipelined with ");
+    Location loc = schedule.loop->getLoc();
+    bool useSharedBarrier =
+        prefersSharedBarrier && schedule.onlySharedHazards;
+    if (failed(applySchedule(schedule, useSharedBarrier))) {
+      emitError(loc) << kPassName << ": the expander refused the schedule";
+      return signalPassFailure();
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops,canonicalize,cse))' \
+// RUN:   --remarks-filter=smalti-pipeline-loops 2>%t | FileCheck %s --check-prefix=ONE
+// RUN: FileCheck %s --check-prefix=REMARK < %t
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer,smalti-pipeline-loops,canonicalize,cse))' \
+// RUN:   | FileCheck %s --check-prefix=TWO
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3},canonicalize,cse))' \
+// RUN:   | FileCheck %s --check-prefix=THREE
+// RUN: smalti-opt %s \
+// RUN:   --pass-pipeline='builtin.module(func.func(smalti-multi-buffer,smalti-pipeline-loops{target=gfx1201},canonicalize,cse))' \
+// RUN:   | FileCheck %s --check-prefix=SPLIT
+
+// With one buffer, the kernel needs one barrier between the stores of the last
+// iteration and their use, and one before the buffer is overwritten. The first
+// stands ahead of the reads, which need not wait.
+// REMARK: remark: [Passed] smalti-pipeline-loops | Category:smalti-pipeline-loops | Function=matmul | Remark="the loop is pipelined with 2 stages in stream mode: 2 reads ahead, 2 shared buffers of 8192 B, 2 barriers an iteration, 10 iterations"
+// ONE-LABEL: func.func @matmul(
+// ONE-COUNT-2: vector.transfer_read
+// ONE-COUNT-2: mosaic_gpu.vector_store
+// ONE-NOT:     gpu.barrier
+// ONE:         scf.for
+// ONE-NEXT:      arith.addi
+// ONE-NEXT:      gpu.barrier
+// ONE-COUNT-2:   vector.transfer_read
+// ONE-COUNT-2:   mosaic_gpu.vector_load
+// ONE:           gpu.barrier
+// ONE-COUNT-2:   mosaic_gpu.vector_store
+// ONE:           scf.yield
+// ONE:         } {my.attribute}
+// ONE:         gpu.barrier
+// ONE-COUNT-2: mosaic_gpu.vector_load
+// ONE-NOT:     gpu.barrier
+// ONE:         return
+
+// With two slots, one barrier is enough.
+// TWO-LABEL: func.func @matmul(
+// TWO:         scf.for
+// TWO:           gpu.barrier
+// TWO-COUNT-2:   vector.transfer_read
+// TWO-COUNT-2:   mosaic_gpu.vector_load
+// TWO-NOT:       gpu.barrier
+// TWO-COUNT-2:   mosaic_gpu.vector_store
+// TWO:           scf.yield
+// TWO:         gpu.barrier
+// TWO-COUNT-2: mosaic_gpu.vector_load
+
+// With three stages, what was read is carried to the next iteration.
+// THREE-LABEL: func.func @matmul(
+// THREE:         scf.for {{.*}} -> (vector<64x32xf16>, vector<64x32xf16>, vector<64x32xf16>)
+// THREE-NEXT:      gpu.barrier
+// THREE-COUNT-2:   mosaic_gpu.vector_load
+// THREE:           gpu.barrier
+// THREE-COUNT-2:   mosaic_gpu.vector_store
+// THREE-COUNT-2:   vector.transfer_read
+// THREE:           scf.yield
+// THREE:         gpu.barrier
+// THREE:         gpu.barrier
+// THREE:         gpu.barrier
+// THREE:         return
+
+// Where a barrier waits for reads in flight, one for shared memory is placed.
+// SPLIT-LABEL: func.func @matmul(
+// SPLIT-NOT:     gpu.barrier
+// SPLIT:         scf.for
+// SPLIT:           amdgpu.lds_barrier
+// SPLIT:         amdgpu.lds_barrier
+// SPLIT:         return
+#shared = #gpu.address_space<workgroup>
+func.func @matmul(%a: memref<500x300xf16>, %b: memref<500x300xf16>, %row: index) -> vector<64x32xf16> {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c300 = arith.constant 300 : index
+  %zero = arith.constant 0.0 : f16
+  %init = arith.constant dense<0.0> : vector<64x32xf16>
+  %a_shared = memref.alloc() : memref<64x32xf16, #shared>
+  %b_shared = memref.alloc() : memref<64x32xf16, #shared>
+  %sum = scf.for %k = %c0 to %c300 step %c32 iter_args(%acc = %init) -> vector<64x32xf16> {
+    %a_tile = vector.transfer_read %a[%row, %k], %zero : memref<500x300xf16>, vector<64x32xf16>
+    mosaic_gpu.vector_store %a_tile, %a_shared : vector<64x32xf16>, memref<64x32xf16, #shared>
+    %b_tile = vector.transfer_read %b[%row, %k], %zero : memref<500x300xf16>, vector<64x32xf16>
+    mosaic_gpu.vector_store %b_tile, %b_shared : vector<64x32xf16>, memref<64x32xf16, #shared>
+    gpu.barrier
+    %a_back = mosaic_gpu.vector_load %a_shared : memref<64x32xf16, #shared> -> vector<64x32xf16>
+    %b_back = mosaic_gpu.vector_load %b_shared : memref<64x32xf16, #shared> -> vector<64x32xf16>
+    %product = arith.mulf %a_back, %b_back : vector<64x32xf16>
+    %next = arith.addf %acc, %product : vector<64x32xf16>
+    gpu.barrier
+    scf.yield %next : vector<64x32xf16>
+  } {my.attribute}
+  return %sum : vector<64x32xf16>
+}
