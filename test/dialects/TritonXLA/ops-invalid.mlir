@@ -1,0 +1,385 @@
+// RUN: smalti-opt %s --split-input-file --verify-diagnostics
+
+// entry_func
+
+// expected-error@+1 {{must not have results, but its type has 1; results leave a program through triton_xla.insert}}
+"triton_xla.entry_func"() <{sym_name = "f", function_type = (index) -> f32, num_tiles = 1 : i64}> ({
+^bb0(%tile: index):
+  "triton_xla.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{expected the last argument to be the tile id, of type index}}
+triton_xla.entry_func @f() tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{expected the last argument to be the tile id, of type index}}
+triton_xla.entry_func @f(%tile: index, %a: memref<4xf32>) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #1 must be a ranked memref or a scalar (signless integer, index or float), but is 'tensor<4xf32>'}}
+triton_xla.entry_func @f(%a: f32, %b: tensor<4xf32>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #0 must be a ranked memref or a scalar (signless integer, index or float), but is 'memref<*xf32>'}}
+triton_xla.entry_func @f(%a: memref<*xf32>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #0 must be a ranked memref or a scalar (signless integer, index or float), but is 'ui8'}}
+triton_xla.entry_func @f(%a: ui8, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{attribute 'num_tiles' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+triton_xla.entry_func @f(%tile: index) tiles 0 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{expected the body to end with triton_xla.return}}
+triton_xla.entry_func @f(%tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+}
+
+// -----
+
+// expected-error@+1 {{expects a non-empty block}}
+triton_xla.entry_func @f(%tile: index) tiles 1 {
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{expects parent op 'builtin.module'}}
+  triton_xla.entry_func @f(%tile: index) tiles 1 {
+    triton_xla.return
+  }
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{expects parent op 'triton_xla.entry_func'}}
+  triton_xla.return
+}
+
+// -----
+
+// extract
+
+func.func @f(%a: memref<8x8xf32>) {
+  // expected-error@+1 {{expected mixed offsets rank to match mixed sizes rank (1 vs 2)}}
+  triton_xla.extract %a[0] [4, 4] [1, 1] : memref<8x8xf32> to tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8x8xf32>) {
+  // expected-error@+1 {{expected mixed offsets rank to match mixed sizes rank (2 vs 1)}}
+  triton_xla.extract %a[0, 0] [4] [1, 1] : memref<8x8xf32> to tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8x8xf32>) {
+  // expected-error@+1 {{expected mixed sizes rank to match mixed strides rank (2 vs 1)}}
+  triton_xla.extract %a[0, 0] [4, 4] [1] : memref<8x8xf32> to tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8xf32>) {
+  // expected-error@+1 {{expected offsets to be non-negative, but got -1}}
+  triton_xla.extract %a[-1] [4] [1] : memref<8xf32> to tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8xf32>, %n: index) {
+  // expected-error@+1 {{expected static sizes, but a size is an SSA value: a tile's shape is static}}
+  triton_xla.extract %a[0] [%n] [1] : memref<8xf32> to tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8xf32>, %n: index) {
+  // expected-error@+1 {{expected static strides, but a stride is an SSA value}}
+  triton_xla.extract %a[0] [4] [%n] : memref<8xf32> to tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8x8xf32>) {
+  // expected-error@+1 {{expected sizes of at least 1, but size #1 is 0}}
+  triton_xla.extract %a[0, 0] [1, 0] [1, 1] : memref<8x8xf32> to tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8x8xf32>) {
+  // expected-error@+1 {{expected strides of at least 1, but stride #0 is 0}}
+  triton_xla.extract %a[0, 0] [4, 4] [0, 1] : memref<8x8xf32> to tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8xf32>) {
+  // expected-error@+1 {{expected strides of at least 1, but stride #0 is -2}}
+  triton_xla.extract %a[0] [4] [-2] : memref<8xf32> to tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8xf32>) {
+  // expected-error@+1 {{window of 4 elements 4611686018427387904 apart in dimension #0 exceeds the 64-bit index range}}
+  triton_xla.extract %a[0] [4] [4611686018427387904] : memref<8xf32> to tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8xf32>) {
+  // expected-error@+1 {{tile elements are 'f16', but memref elements are 'f32'}}
+  triton_xla.extract %a[0] [4] [1] : memref<8xf32> to tensor<4xf16>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8x8xf32>) {
+  // expected-error@+1 {{tile type 'tensor<2x4xf32>' is not the window [4, 4] with some of its unit dimensions dropped}}
+  triton_xla.extract %a[0, 0] [4, 4] [1, 1] : memref<8x8xf32> to tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8x8xf32>) {
+  // expected-error@+1 {{tile type 'tensor<4xf32>' is not the window [4, 2] with some of its unit dimensions dropped}}
+  triton_xla.extract %a[0, 0] [4, 2] [1, 1] : memref<8x8xf32> to tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8x8xf32>) {
+  // expected-error@+1 {{tile type 'tensor<4x1x1xf32>' is not the window [4, 1] with some of its unit dimensions dropped}}
+  triton_xla.extract %a[0, 0] [4, 1] [1, 1] : memref<8x8xf32> to tensor<4x1x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8xf32>) {
+  // expected-error@+1 {{fill is of type 'f64', but tile elements are 'f32'}}
+  triton_xla.extract %a[0] [4] [1] fill 1.0 : f64 : memref<8xf32> to tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8xf32>) {
+  // expected-error@+1 {{fill must be a float or an integer constant, but is dense<1.000000e+00> : tensor<4xf32>}}
+  triton_xla.extract %a[0] [4] [1] fill dense<1.0> : tensor<4xf32> : memref<8xf32> to tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8xcomplex<f32>>) {
+  // expected-error@+1 {{result #0 must be tile (statically shaped tensor of floats, signless integers or index, no dimension of size 0, no encoding), but got 'tensor<4xcomplex<f32>>'}}
+  triton_xla.extract %a[0] [4] [1] : memref<8xcomplex<f32>> to tensor<4xcomplex<f32>>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8xf32>) {
+  // expected-error@+1 {{result #0 must be tile (statically shaped tensor of floats, signless integers or index, no dimension of size 0, no encoding), but got 'tensor<?xf32>'}}
+  triton_xla.extract %a[0] [4] [1] : memref<8xf32> to tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<8xf32, affine_map<(d0) -> (d0 floordiv 2)>>) {
+  // expected-error@+1 {{operand #0 must be strided memref of any type values}}
+  triton_xla.extract %a[0] [4] [1] : memref<8xf32, affine_map<(d0) -> (d0 floordiv 2)>> to tensor<4xf32>
+  return
+}
+
+// -----
+
+// insert
+
+func.func @f(%t: tensor<4xf32>, %a: memref<8x8xf32>) {
+  // expected-error@+1 {{expected 2 offset values, got 1}}
+  triton_xla.insert %t into %a[0] [4] [1] : tensor<4xf32> into memref<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4xf32>, %a: memref<8xf32>, %n: index) {
+  // expected-error@+1 {{expected static sizes, but a size is an SSA value: a tile's shape is static}}
+  triton_xla.insert %t into %a[0] [%n] [1] : tensor<4xf32> into memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4xf32>, %a: memref<8xf32>) {
+  // expected-error@+1 {{expected strides of at least 1, but stride #0 is 0}}
+  triton_xla.insert %t into %a[0] [4] [0] : tensor<4xf32> into memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4xf32>, %a: memref<8xf16>) {
+  // expected-error@+1 {{tile elements are 'f32', but memref elements are 'f16'}}
+  triton_xla.insert %t into %a[0] [4] [1] : tensor<4xf32> into memref<8xf16>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4xf32>, %a: memref<8xf32>) {
+  // expected-error@+1 {{tile type 'tensor<4xf32>' is not the window [5] with some of its unit dimensions dropped}}
+  triton_xla.insert %t into %a[0] [5] [1] : tensor<4xf32> into memref<8xf32>
+  return
+}
+
+// -----
+
+// mask
+
+func.func @f(%t: tensor<4x8xf32>, %v: f32) {
+  // expected-error@+1 {{expected one bound for each of the tile's 2 dimensions, but got 1}}
+  triton_xla.mask %t [2], %v : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x8xf32>, %v: f32) {
+  // expected-error@+1 {{bound #1 is 9, outside [0, 8]}}
+  triton_xla.mask %t [2, 9], %v : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4x8xf32>, %v: f32) {
+  // expected-error@+1 {{bound #0 is -1, outside [0, 4]}}
+  triton_xla.mask %t [-1, 8], %v : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4xf32>, %v: f32, %n: index) {
+  // expected-error@+1 {{static_bounds has room for 0 dynamic bounds, but there are 1}}
+  "triton_xla.mask"(%t, %n, %v) <{static_bounds = array<i64: 4>}> : (tensor<4xf32>, index, f32) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4xf32>, %v: f16) {
+  // expected-error@+1 {{value has the element type of the tile}}
+  "triton_xla.mask"(%t, %v) <{static_bounds = array<i64: 4>}> : (tensor<4xf32>, f16) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: tensor<4xf32>, %v: f32) {
+  // expected-error@+1 {{all of {tile, result} have same type}}
+  "triton_xla.mask"(%t, %v) <{static_bounds = array<i64: 4>}> : (tensor<4xf32>, f32) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+// dot
+
+func.func @f(%a: tensor<4xf16>, %b: tensor<4x8xf16>, %c: tensor<4x8xf32>) {
+  // expected-error@+1 {{expected operands of rank 2, but got 'tensor<4xf16>', 'tensor<4x8xf16>' and 'tensor<4x8xf32>'}}
+  triton_xla.dot %a, %b, %c : tensor<4xf16>, tensor<4x8xf16> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xbf16>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{lhs elements are 'f16', but rhs elements are 'bf16'}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xbf16> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xi8>, %b: tensor<4x8xi8>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16 or f32, but got 'i8'}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xi8>, tensor<4x8xi8> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<2x8xf16>) {
+  // expected-error@+1 {{expected an accumulator of f32, but got 'f16'}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<2x8xf16>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf16>, %b: tensor<5x8xf16>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{lhs has 4 columns, but rhs has 5 rows}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<5x8xf16> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<8x2xf32>) {
+  // expected-error@+1 {{product is 2x8, but the accumulator is 8x2}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<8x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{tf32 is for f32 operands, but they are 'f16'}}
+  triton_xla.dot %a, %b, %c tf32 : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<2x8xf32>
+  return
+}
