@@ -24,22 +24,26 @@ namespace smalti::detail {
 
 /// Where GCC's name of a trait instance begins to name the class local to
 /// TypeID::get; npos for every other type.
-template <typename T>
-constexpr size_t localClassPosition() {
+template <typename T> constexpr size_t localClassPosition() {
   constexpr llvm::StringRef name = llvm::getTypeName<T>();
-  return std::string_view(name.data(), name.size()).rfind("<mlir::TypeID::get<");
+  return std::string_view(name.data(), name.size())
+      .rfind("<mlir::TypeID::get<");
 }
 
 } // namespace smalti::detail
 
 template <template <typename> class Trait, typename Local>
 class mlir::detail::TypeIDResolver<
-    Trait<Local>, std::enable_if_t<smalti::detail::localClassPosition<Trait<Local>>() != std::string_view::npos>>
+    Trait<Local>,
+    std::enable_if_t<smalti::detail::localClassPosition<Trait<Local>>() !=
+                     std::string_view::npos>>
     : public mlir::detail::FallbackTypeIDResolver {
 public:
   static TypeID resolveTypeID() {
     static const std::string name =
-        llvm::getTypeName<Trait<Local>>().substr(0, smalti::detail::localClassPosition<Trait<Local>>()).str() +
+        llvm::getTypeName<Trait<Local>>()
+            .substr(0, smalti::detail::localClassPosition<Trait<Local>>())
+            .str() +
         "<Empty>";
     static TypeID id = registerImplicitTypeID(name);
     return id;

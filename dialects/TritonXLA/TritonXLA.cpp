@@ -26,7 +26,9 @@ void TritonXLADialect::initialize() {
       >();
 }
 
-Operation *TritonXLADialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+Operation *TritonXLADialect::materializeConstant(OpBuilder &builder,
+                                                 Attribute value, Type type,
+                                                 Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
@@ -37,10 +39,12 @@ Operation *TritonXLADialect::materializeConstant(OpBuilder &builder, Attribute v
 ParseResult EntryFuncOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
   (void)mlir::impl::parseOptionalVisibilityKeyword(parser, result.attributes);
-  if (parser.parseSymbolName(name, getSymNameAttrName(result.name), result.attributes))
+  if (parser.parseSymbolName(name, getSymNameAttrName(result.name),
+                             result.attributes))
     return failure();
   SmallVector<OpAsmParser::Argument> arguments;
-  if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true, /*allowAttrs=*/true))
+  if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren,
+                               /*allowType=*/true, /*allowAttrs=*/true))
     return failure();
   int64_t numTiles = 0;
   if (parser.parseKeyword("tiles") || parser.parseInteger(numTiles) ||
@@ -50,10 +54,13 @@ ParseResult EntryFuncOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<Type> types;
   for (const OpAsmParser::Argument &argument : arguments)
     types.push_back(argument.type);
-  result.addAttribute(getFunctionTypeAttrName(result.name), TypeAttr::get(builder.getFunctionType(types, {})));
-  result.addAttribute(getNumTilesAttrName(result.name), builder.getI64IntegerAttr(numTiles));
-  call_interface_impl::addArgAndResultAttrs(builder, result, arguments, /*resultAttrs=*/{},
-                                            getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+  result.addAttribute(getFunctionTypeAttrName(result.name),
+                      TypeAttr::get(builder.getFunctionType(types, {})));
+  result.addAttribute(getNumTilesAttrName(result.name),
+                      builder.getI64IntegerAttr(numTiles));
+  call_interface_impl::addArgAndResultAttrs(
+      builder, result, arguments, /*resultAttrs=*/{},
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
   Region *body = result.addRegion();
   return parser.parseRegion(*body, arguments, /*enableNameShadowing=*/false);
 }
@@ -63,27 +70,36 @@ void EntryFuncOp::print(OpAsmPrinter &p) {
   if (auto visibility = getSymVisibilityAttr())
     p << visibility.getValue() << ' ';
   p.printSymbolName(getSymName());
-  call_interface_impl::printFunctionSignature(p, getFunctionType().getInputs(), getArgAttrsAttr(), /*isVariadic=*/false,
-                                              {}, nullptr, &getBody(), /*printEmptyResult=*/false);
+  call_interface_impl::printFunctionSignature(
+      p, getFunctionType().getInputs(), getArgAttrsAttr(), /*isVariadic=*/false,
+      {}, nullptr, &getBody(), /*printEmptyResult=*/false);
   p << " tiles " << getNumTiles();
-  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                     {getSymNameAttrName(), getSymVisibilityAttrName(), getFunctionTypeAttrName(),
-                                      getNumTilesAttrName(), getArgAttrsAttrName(), getResAttrsAttrName()});
+  p.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(), {getSymNameAttrName(), getSymVisibilityAttrName(),
+                            getFunctionTypeAttrName(), getNumTilesAttrName(),
+                            getArgAttrsAttrName(), getResAttrsAttrName()});
   p << ' ';
-  p.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/true);
+  p.printRegion(getBody(), /*printEntryBlockArgs=*/false,
+                /*printBlockTerminators=*/true);
 }
 
 LogicalResult EntryFuncOp::verify() {
   FunctionType type = getFunctionType();
   if (type.getNumResults() != 0)
     return emitOpError("must not have results, but its type has ")
-           << type.getNumResults() << "; results leave a program through triton_xla.insert";
+           << type.getNumResults()
+           << "; results leave a program through triton_xla.insert";
   if (type.getNumInputs() == 0 || !type.getInputs().back().isIndex())
-    return emitOpError("expected the last argument to be the tile id, of type index");
-  for (auto [position, argument] : llvm::enumerate(type.getInputs().drop_back())) {
-    if (isa<MemRefType>(argument) || argument.isIndex() || argument.isSignlessInteger() || isa<FloatType>(argument))
+    return emitOpError(
+        "expected the last argument to be the tile id, of type index");
+  for (auto [position, argument] :
+       llvm::enumerate(type.getInputs().drop_back())) {
+    if (isa<MemRefType>(argument) || argument.isIndex() ||
+        argument.isSignlessInteger() || isa<FloatType>(argument))
       continue;
-    return emitOpError("argument #") << position << " must be a ranked memref or a scalar (signless integer, index or "
+    return emitOpError("argument #") << position
+                                     << " must be a ranked memref or a scalar "
+                                        "(signless integer, index or "
                                         "float), but is "
                                      << argument;
   }
@@ -100,12 +116,14 @@ LogicalResult EntryFuncOp::verify() {
 TypedAttr ExtractOp::getFillOrZero() {
   if (TypedAttr fill = getFillAttr())
     return fill;
-  return cast<TypedAttr>(Builder(getContext()).getZeroAttr(getTileType().getElementType()));
+  return cast<TypedAttr>(
+      Builder(getContext()).getZeroAttr(getTileType().getElementType()));
 }
 
 /// The dimensions of a window of `sizes` that a tile of `tileType` drops: the
 /// unit dimensions left over when the tile's shape is matched from the front.
-static llvm::SmallBitVector droppedDims(ArrayRef<int64_t> sizes, RankedTensorType tileType) {
+static llvm::SmallBitVector droppedDims(ArrayRef<int64_t> sizes,
+                                        RankedTensorType tileType) {
   llvm::SmallBitVector dropped(sizes.size());
   ArrayRef<int64_t> shape = tileType.getShape();
   size_t next = 0;
@@ -119,48 +137,68 @@ static llvm::SmallBitVector droppedDims(ArrayRef<int64_t> sizes, RankedTensorTyp
   return dropped;
 }
 
-llvm::SmallBitVector ExtractOp::getDroppedDims() { return droppedDims(getStaticSizes(), getTileType()); }
-llvm::SmallBitVector InsertOp::getDroppedDims() { return droppedDims(getStaticSizes(), getTileType()); }
-
-void ExtractOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
-  effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable(), SideEffects::DefaultResource::get());
+llvm::SmallBitVector ExtractOp::getDroppedDims() {
+  return droppedDims(getStaticSizes(), getTileType());
+}
+llvm::SmallBitVector InsertOp::getDroppedDims() {
+  return droppedDims(getStaticSizes(), getTileType());
 }
 
-void InsertOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
-  effects.emplace_back(MemoryEffects::Write::get(), &getDestinationMutable(), SideEffects::DefaultResource::get());
+void ExtractOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable(),
+                       SideEffects::DefaultResource::get());
+}
+
+void InsertOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  effects.emplace_back(MemoryEffects::Write::get(), &getDestinationMutable(),
+                       SideEffects::DefaultResource::get());
 }
 
 /// What `extract` and `insert` have in common: a window of `memref` and a tile.
 /// (The ranks of the lists and the signs of offsets and sizes are checked by
 /// OffsetSizeAndStrideOpInterface.)
 template <typename WindowOp>
-static LogicalResult verifyWindow(WindowOp op, MemRefType memref, RankedTensorType tile) {
+static LogicalResult verifyWindow(WindowOp op, MemRefType memref,
+                                  RankedTensorType tile) {
   if (!op.getSizes().empty())
-    return op.emitOpError("expected static sizes, but a size is an SSA value: a tile's shape is static");
+    return op.emitOpError("expected static sizes, but a size is an SSA value: "
+                          "a tile's shape is static");
   if (!op.getStrides().empty())
-    return op.emitOpError("expected static strides, but a stride is an SSA value");
-  ArrayRef<int64_t> sizes = op.getStaticSizes(), strides = op.getStaticStrides();
+    return op.emitOpError(
+        "expected static strides, but a stride is an SSA value");
+  ArrayRef<int64_t> sizes = op.getStaticSizes(),
+                    strides = op.getStaticStrides();
   for (auto [dim, size, stride] : llvm::enumerate(sizes, strides)) {
     if (size < 1)
-      return op.emitOpError("expected sizes of at least 1, but size #") << dim << " is " << size;
+      return op.emitOpError("expected sizes of at least 1, but size #")
+             << dim << " is " << size;
     if (stride < 1)
-      return op.emitOpError("expected strides of at least 1, but stride #") << dim << " is " << stride;
+      return op.emitOpError("expected strides of at least 1, but stride #")
+             << dim << " is " << stride;
     int64_t span;
     if (llvm::MulOverflow(size, stride, span))
       return op.emitOpError("window of ")
-             << size << " elements " << stride << " apart in dimension #" << dim << " exceeds the 64-bit index range";
+             << size << " elements " << stride << " apart in dimension #" << dim
+             << " exceeds the 64-bit index range";
   }
   if (tile.getElementType() != memref.getElementType())
     return op.emitOpError("tile elements are ")
-           << tile.getElementType() << ", but memref elements are " << memref.getElementType();
+           << tile.getElementType() << ", but memref elements are "
+           << memref.getElementType();
   // Dropping dimensions greedily from the front finds a way if there is one: a
   // kept unit dimension can always stand for the first of its neighbours.
   llvm::SmallBitVector dropped = op.getDroppedDims();
-  bool reducible = sizes.size() - dropped.count() == static_cast<size_t>(tile.getRank());
+  bool reducible =
+      sizes.size() - dropped.count() == static_cast<size_t>(tile.getRank());
   for (unsigned dim : dropped.set_bits())
     reducible &= sizes[dim] == 1;
   if (!reducible) {
-    InFlightDiagnostic diag = op.emitOpError("tile type ") << tile << " is not the window [";
+    InFlightDiagnostic diag = op.emitOpError("tile type ")
+                              << tile << " is not the window [";
     llvm::interleaveComma(sizes, diag);
     return diag << "] with some of its unit dimensions dropped";
   }
@@ -174,42 +212,50 @@ LogicalResult ExtractOp::verify() {
   if (!fill)
     return success();
   if (!isa<FloatAttr, IntegerAttr>(fill))
-    return emitOpError("fill must be a float or an integer constant, but is ") << fill;
+    return emitOpError("fill must be a float or an integer constant, but is ")
+           << fill;
   if (fill.getType() != getTileType().getElementType())
     return emitOpError("fill is of type ")
-           << fill.getType() << ", but tile elements are " << getTileType().getElementType();
+           << fill.getType() << ", but tile elements are "
+           << getTileType().getElementType();
   return success();
 }
 
-LogicalResult InsertOp::verify() { return verifyWindow(*this, getDestinationType(), getTileType()); }
-
-void ExtractOp::build(OpBuilder &builder, OperationState &state, RankedTensorType tile, Value source,
-                      ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
-                      TypedAttr fill) {
-  SmallVector<int64_t> staticOffsets;
-  SmallVector<Value> dynamicOffsets;
-  dispatchIndexOpFoldResults(offsets, dynamicOffsets, staticOffsets);
-  build(builder, state, tile, source, dynamicOffsets, /*sizes=*/ValueRange(), /*strides=*/ValueRange(), staticOffsets,
-        sizes, strides, fill);
+LogicalResult InsertOp::verify() {
+  return verifyWindow(*this, getDestinationType(), getTileType());
 }
 
-void InsertOp::build(OpBuilder &builder, OperationState &state, Value tile, Value destination,
-                     ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
+void ExtractOp::build(OpBuilder &builder, OperationState &state,
+                      RankedTensorType tile, Value source,
+                      ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes,
+                      ArrayRef<int64_t> strides, TypedAttr fill) {
   SmallVector<int64_t> staticOffsets;
   SmallVector<Value> dynamicOffsets;
   dispatchIndexOpFoldResults(offsets, dynamicOffsets, staticOffsets);
-  build(builder, state, tile, destination, dynamicOffsets, /*sizes=*/ValueRange(), /*strides=*/ValueRange(),
-        staticOffsets, sizes, strides);
+  build(builder, state, tile, source, dynamicOffsets, /*sizes=*/ValueRange(),
+        /*strides=*/ValueRange(), staticOffsets, sizes, strides, fill);
+}
+
+void InsertOp::build(OpBuilder &builder, OperationState &state, Value tile,
+                     Value destination, ArrayRef<OpFoldResult> offsets,
+                     ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
+  SmallVector<int64_t> staticOffsets;
+  SmallVector<Value> dynamicOffsets;
+  dispatchIndexOpFoldResults(offsets, dynamicOffsets, staticOffsets);
+  build(builder, state, tile, destination, dynamicOffsets,
+        /*sizes=*/ValueRange(), /*strides=*/ValueRange(), staticOffsets, sizes,
+        strides);
 }
 
 namespace {
-/// Offsets that are non-negative constants become static. Upstream's pattern for
-/// this interface is of no use here: it refuses windows that overhang.
+/// Offsets that are non-negative constants become static. Upstream's pattern
+/// for this interface is of no use here: it refuses windows that overhang.
 template <typename WindowOp>
 struct FoldConstantOffsets : OpRewritePattern<WindowOp> {
   using OpRewritePattern<WindowOp>::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(WindowOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(WindowOp op,
+                                PatternRewriter &rewriter) const override {
     SmallVector<OpFoldResult> offsets = op.getMixedOffsets();
     if (failed(foldDynamicIndexList(offsets, /*onlyNonNegative=*/true)))
       return failure();
@@ -228,8 +274,11 @@ struct FoldConstantOffsets : OpRewritePattern<WindowOp> {
 struct DropDefaultFill : OpRewritePattern<ExtractOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(ExtractOp op, PatternRewriter &rewriter) const override {
-    if (!op.getFillAttr() || op.getFillAttr() != rewriter.getZeroAttr(op.getTileType().getElementType()))
+  LogicalResult matchAndRewrite(ExtractOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getFillAttr() ||
+        op.getFillAttr() !=
+            rewriter.getZeroAttr(op.getTileType().getElementType()))
       return failure();
     rewriter.modifyOpInPlace(op, [&] { op.removeFillAttr(); });
     return success();
@@ -237,11 +286,13 @@ struct DropDefaultFill : OpRewritePattern<ExtractOp> {
 };
 } // namespace
 
-void ExtractOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+void ExtractOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                            MLIRContext *context) {
   patterns.add<FoldConstantOffsets<ExtractOp>, DropDefaultFill>(context);
 }
 
-void InsertOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+void InsertOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                           MLIRContext *context) {
   patterns.add<FoldConstantOffsets<InsertOp>>(context);
 }
 
@@ -263,10 +314,12 @@ LogicalResult MaskOp::verify() {
   size_t numDynamic = llvm::count_if(bounds, ShapedType::isDynamic);
   if (numDynamic != getBounds().size())
     return emitOpError("static_bounds has room for ")
-           << numDynamic << " dynamic bounds, but there are " << getBounds().size();
+           << numDynamic << " dynamic bounds, but there are "
+           << getBounds().size();
   for (auto [dim, bound, size] : llvm::enumerate(bounds, type.getShape())) {
     if (ShapedType::isStatic(bound) && (bound < 0 || bound > size))
-      return emitOpError("bound #") << dim << " is " << bound << ", outside [0, " << size << "]";
+      return emitOpError("bound #")
+             << dim << " is " << bound << ", outside [0, " << size << "]";
   }
   return success();
 }
@@ -278,8 +331,8 @@ OpFoldResult MaskOp::fold(FoldAdaptor adaptor) {
   Attribute value = adaptor.getValue();
   if (!value)
     return {};
-  // A bound of 0 leaves nothing but `value`; a tile of nothing but `value` stays what it is. (Attributes compare by
-  // bits, so 0.0 and -0.0 differ.)
+  // A bound of 0 leaves nothing but `value`; a tile of nothing but `value`
+  // stays what it is. (Attributes compare by bits, so 0.0 and -0.0 differ.)
   if (llvm::is_contained(getStaticBounds(), 0))
     return DenseElementsAttr::get(type, value);
   auto tile = dyn_cast_if_present<SplatElementsAttr>(adaptor.getTile());
@@ -293,10 +346,12 @@ namespace {
 struct FoldConstantBounds : OpRewritePattern<MaskOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(MaskOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(MaskOp op,
+                                PatternRewriter &rewriter) const override {
     SmallVector<int64_t> staticBounds;
     SmallVector<Value> dynamicBounds;
-    for (auto [bound, size] : llvm::zip_equal(op.getMixedBounds(), op.getTile().getType().getShape())) {
+    for (auto [bound, size] : llvm::zip_equal(
+             op.getMixedBounds(), op.getTile().getType().getShape())) {
       if (std::optional<int64_t> constant = getConstantIntValue(bound)) {
         staticBounds.push_back(std::clamp<int64_t>(*constant, 0, size));
       } else {
@@ -315,7 +370,8 @@ struct FoldConstantBounds : OpRewritePattern<MaskOp> {
 };
 } // namespace
 
-void MaskOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+void MaskOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                         MLIRContext *context) {
   patterns.add<FoldConstantBounds>(context);
 }
 
@@ -324,22 +380,33 @@ void MaskOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContex
 //===----------------------------------------------------------------------===//
 
 LogicalResult DotOp::verify() {
-  RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(), accumulator = getAccumulator().getType();
+  RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(),
+                   accumulator = getAccumulator().getType();
   if (lhs.getRank() != 2 || rhs.getRank() != 2 || accumulator.getRank() != 2)
-    return emitOpError("expected operands of rank 2, but got ") << lhs << ", " << rhs << " and " << accumulator;
+    return emitOpError("expected operands of rank 2, but got ")
+           << lhs << ", " << rhs << " and " << accumulator;
   if (lhs.getElementType() != rhs.getElementType())
     return emitOpError("lhs elements are ")
-           << lhs.getElementType() << ", but rhs elements are " << rhs.getElementType();
+           << lhs.getElementType() << ", but rhs elements are "
+           << rhs.getElementType();
   Type element = lhs.getElementType();
   if (!element.isF16() && !element.isBF16() && !element.isF32())
-    return emitOpError("expected lhs and rhs elements of f16, bf16 or f32, but got ") << element;
+    return emitOpError(
+               "expected lhs and rhs elements of f16, bf16 or f32, but got ")
+           << element;
   if (!accumulator.getElementType().isF32())
-    return emitOpError("expected an accumulator of f32, but got ") << accumulator.getElementType();
+    return emitOpError("expected an accumulator of f32, but got ")
+           << accumulator.getElementType();
   if (lhs.getDimSize(1) != rhs.getDimSize(0))
-    return emitOpError("lhs has ") << lhs.getDimSize(1) << " columns, but rhs has " << rhs.getDimSize(0) << " rows";
-  if (accumulator.getDimSize(0) != lhs.getDimSize(0) || accumulator.getDimSize(1) != rhs.getDimSize(1))
-    return emitOpError("product is ") << lhs.getDimSize(0) << "x" << rhs.getDimSize(1) << ", but the accumulator is "
-                                      << accumulator.getDimSize(0) << "x" << accumulator.getDimSize(1);
+    return emitOpError("lhs has ")
+           << lhs.getDimSize(1) << " columns, but rhs has " << rhs.getDimSize(0)
+           << " rows";
+  if (accumulator.getDimSize(0) != lhs.getDimSize(0) ||
+      accumulator.getDimSize(1) != rhs.getDimSize(1))
+    return emitOpError("product is ")
+           << lhs.getDimSize(0) << "x" << rhs.getDimSize(1)
+           << ", but the accumulator is " << accumulator.getDimSize(0) << "x"
+           << accumulator.getDimSize(1);
   if (getTf32() && !element.isF32())
     return emitOpError("tf32 is for f32 operands, but they are ") << element;
   return success();
