@@ -1,6 +1,7 @@
 //===- Passes.cpp - Registration of Smalti's passes -----------------------===//
 
 #include "passes/Passes.h"
+#include "passes/Pipelines/CPU.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,4 +16,7 @@ namespace smalti {
 #include "passes/Passes.h.inc"
 } // namespace smalti
 
-void smalti::registerPasses() { registerSmaltiPasses(); }
+void smalti::registerPasses() {
+  registerSmaltiPasses();
+  registerCPUPipeline();
+}

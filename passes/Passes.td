@@ -136,6 +136,42 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
 // Conversion
 //===----------------------------------------------------------------------===//
 
+def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"> {
+  let summary = "Tile programs to functions of vectorised loops";
+  let description = [{
+    Replaces every `triton_xla.entry_func @f(args..., %tile: index) tiles N` by
+
+    `func.func @f(args..., %begin: index, %end: index) attributes {llvm.emit_c_interface, smalti.num_tiles = N}`,
+
+    which runs the program for the tile ids in `[begin, end)`. A caller splits `[0, N)` over threads as it likes: a call
+    shares nothing with another one. Tiles live in buffers, allocated once per call; windows are copied between them and
+    memory, in bounds, whatever the offsets; matrix products run on packed operands with their accumulators in registers
+    and in the accumulator's precision; chains of element-wise ops are fused into one loop of vectors. The size of the
+    code does not depend on the size of the tiles.
+
+    Programs may use `triton_xla`, element-wise ops on tiles (`arith`, `math`), the `linalg` and `tensor` ops that upstream
+    can bufferize, and `scf.for`, `scf.if`, `scf.while` and `scf.index_switch` with tiles; element types are f16, bf16,
+    f32, f64, signless integers and index. On any other op on tiles the pass fails with the op's location, and the module
+    is what it was.
+
+    Example:
+
+    ```mlir
+    triton_xla.entry_func @negate(%src: memref<100xf32>, %dst: memref<100xf32>, %tile: index) tiles 4 {
+      %c32 = arith.constant 32 : index
+      %offset = arith.muli %tile, %c32 : index
+      %t = triton_xla.extract %src[%offset] [32] [1] : memref<100xf32> to tensor<32xf32>
+      %n = arith.negf %t : tensor<32xf32>
+      triton_xla.insert %n into %dst[%offset] [32] [1] : tensor<32xf32> into memref<100xf32>
+      triton_xla.return
+    }
+    ```
+  }];
+  let options = [
+    Option<"vectorWidth", "vector-width", "int", /*default=*/"256",
+           "Width of the vectors in bits: 128, 256 or 512. For example vector-width=512 where AVX-512 is there.">];
+}
+
 def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::mlir::ModuleOp"> {
   let summary = "Tile programs to programs of one thread block, with layouts";
   let description = [{

@@ -1,0 +1,33 @@
+// RUN: smalti-opt %s --convert-triton-xla-to-cpu --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{argument #1 is in memory space 1 : i64, which a CPU does not have}}
+triton_xla.entry_func @memory_space(%a: memref<4xf32>, %b: memref<4xf32, 1>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @element(%a: memref<4xf8E4M3FN>, %tile: index) tiles 1 {
+  // expected-error@+1 {{has elements of 'f8E4M3FN', which have no lowering to the CPU (f16, bf16, f32, f64, integers and index have)}}
+  %t = triton_xla.extract %a[0] [4] [1] : memref<4xf8E4M3FN> to tensor<4xf8E4M3FN>
+  triton_xla.insert %t into %a[0] [4] [1] : tensor<4xf8E4M3FN> into memref<4xf8E4M3FN>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dynamic(%a: memref<4xf32>, %n: index, %tile: index) tiles 1 {
+  // expected-error@+1 {{works on 'tensor<?xf32>', but the tiles of a CPU program are statically shaped}}
+  %t = tensor.empty(%n) : tensor<?xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @unsupported(%a: memref<4xf32>, %tile: index) tiles 1 {
+  %f = arith.constant 0.0 : f32
+  %t = triton_xla.extract %a[0] [4] [1] : memref<4xf32> to tensor<4xf32>
+  // expected-error@+1 {{has no lowering to CPU loops}}
+  %v = vector.transfer_read %t[%tile], %f : tensor<4xf32>, vector<4xf32>
+  triton_xla.return
+}

@@ -1,0 +1,23 @@
+// A program that is refused leaves the module, with the other program in it, as it was.
+
+// RUN: not smalti-opt %s --convert-triton-xla-to-cpu --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: not smalti-opt %s --convert-triton-xla-to-cpu=vector-width=100 2>&1 | FileCheck %s --check-prefix=WIDTH
+
+// CHECK: error: 'triton_xla.extract' op has elements of 'f8E5M2'
+// CHECK: triton_xla.entry_func @fine(
+// CHECK:   triton_xla.extract
+// CHECK:   triton_xla.insert
+// CHECK: triton_xla.entry_func @refused(
+// CHECK-NOT: func.func
+
+// WIDTH: error: convert-triton-xla-to-cpu: vector-width must be 128, 256 or 512, but is 100
+triton_xla.entry_func @fine(%a: memref<4xf32>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %a[0] [4] [1] : memref<4xf32> to tensor<4xf32>
+  triton_xla.insert %t into %a[0] [4] [1] : tensor<4xf32> into memref<4xf32>
+  triton_xla.return
+}
+triton_xla.entry_func @refused(%a: memref<4xf8E5M2>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %a[0] [4] [1] : memref<4xf8E5M2> to tensor<4xf8E5M2>
+  triton_xla.insert %t into %a[0] [4] [1] : tensor<4xf8E5M2> into memref<4xf8E5M2>
+  triton_xla.return
+}
