@@ -254,4 +254,91 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
   ];
 }
 
+//===----------------------------------------------------------------------===//
+// Block programs to threads
+//===----------------------------------------------------------------------===//
+
+class Smalti_ConvertMosaicGPU<string chip, string name> : Pass<name> {
+  let options = [Option<"target", "target", "std::string", /*default=*/"\"\"",
+                        "The chip, as in \"" # chip # "\"; wins over the attribute smalti.target">];
+}
+
+def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"sm_90a", "convert-mosaic-gpu-to-nvvm"> {
+  let summary = "Distributes the vectors of block programs over the threads of NVIDIA GPUs";
+  let description = [{
+    Turns each block-level `gpu.func` kernel into the program of one thread. A
+    vector of the block becomes the registers that its layout gives a thread:
+    `vector_load` from shared memory becomes `ldmatrix` where layout, strides and
+    alignment allow and vector loads elsewhere, `mosaic_gpu.mma` becomes
+    `mma.sync`, `async_copy` becomes `cp.async`, and transfers of windows that
+    overhang become masked accesses, as wide as their alignment provably allows.
+    Shared memory slices become views of the dynamic shared memory.
+
+    Layouts come from the attributes `in_layouts` and `out_layouts`. Where a
+    splat, an element-wise op or a loop does not say, the layout follows from the
+    operands. All kernels are checked before one is changed: an op without a
+    lowering, a layout that does not fit, users that disagree, and products that
+    match no matrix instruction are errors at the op.
+
+    Kernel arguments must be aligned to 16 bytes (`llvm.align` on the arguments
+    says so), and different arguments must not overlap.
+
+    Example: `smalti-opt --convert-mosaic-gpu-to-nvvm=target=sm_90a` on
+
+    ```mlir
+    gpu.module @double_module {
+      gpu.func @double(%src: memref<1000xf32>, %dst: memref<1000xf32>) kernel
+          attributes {known_block_size = array<i32: 128, 1, 1>} {
+        %c0 = arith.constant 0 : index
+        %zero = arith.constant 0.0 : f32
+        %v = vector.transfer_read %src[%c0], %zero {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[1024], 4>]}
+            : memref<1000xf32>, vector<1024xf32>
+        %d = arith.addf %v, %v : vector<1024xf32>
+        vector.transfer_write %d, %dst[%c0] {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[1024], 4>]}
+            : vector<1024xf32>, memref<1000xf32>
+        gpu.return
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::nvgpu::NVGPUDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def ConvertMosaicGPUToROCDL : Smalti_ConvertMosaicGPU<"gfx942", "convert-mosaic-gpu-to-rocdl"> {
+  let summary = "Distributes the vectors of block programs over the threads of AMD GPUs";
+  let description = [{
+    The counterpart of `convert-mosaic-gpu-to-nvvm`, with the same rules.
+    `mosaic_gpu.mma` becomes `amdgpu.mfma` or `amdgpu.wmma`. Transfers of windows
+    that overhang become buffer accesses, whose bounds check in hardware reads
+    zero and drops stores; memrefs of 2 GiB and more and memrefs of dynamic shape
+    are masked instead. Barriers that only order shared memory do not wait for
+    global memory. Shared memory slices become views of one workgroup buffer.
+    Asynchronous copies and barrier objects are errors.
+
+    Example: `smalti-opt --convert-mosaic-gpu-to-rocdl=target=gfx942` on
+
+    ```mlir
+    gpu.module @double_module {
+      gpu.func @double(%src: memref<1000xf32>, %dst: memref<1000xf32>) kernel
+          attributes {known_block_size = array<i32: 128, 1, 1>} {
+        %c0 = arith.constant 0 : index
+        %zero = arith.constant 0.0 : f32
+        %v = vector.transfer_read %src[%c0], %zero {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[1024], 4>]}
+            : memref<1000xf32>, vector<1024xf32>
+        %d = arith.addf %v, %v : vector<1024xf32>
+        vector.transfer_write %d, %dst[%c0] {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[1024], 4>]}
+            : vector<1024xf32>, memref<1000xf32>
+        gpu.return
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 #endif // SMALTI_PASSES_PASSES

@@ -31,15 +31,19 @@ std::optional<Element> smalti::getMmaElement(Type type) {
       .Default([](Type) { return std::nullopt; });
 }
 
-static bool hasElements(const MmaInstruction &instruction, Element a, Element b, Element accumulator) {
-  return instruction.a == a && instruction.b == b && instruction.accumulator == accumulator;
+static bool hasElements(const MmaInstruction &instruction, Element a, Element b,
+                        Element accumulator) {
+  return instruction.a == a && instruction.b == b &&
+         instruction.accumulator == accumulator;
 }
 
-std::optional<BlockMma> smalti::arrangeMma(const MmaInstruction &instruction, int64_t m, int64_t n, int64_t k,
+std::optional<BlockMma> smalti::arrangeMma(const MmaInstruction &instruction,
+                                           int64_t m, int64_t n, int64_t k,
                                            int64_t warpsM, int64_t warpsN) {
   if (warpsM < 1 || warpsN < 1 || m < 1 || n < 1 || k < 1)
     return std::nullopt;
-  if (m % (instruction.m * warpsM) != 0 || n % (instruction.n * warpsN) != 0 || k % instruction.k != 0)
+  if (m % (instruction.m * warpsM) != 0 || n % (instruction.n * warpsN) != 0 ||
+      k % instruction.k != 0)
     return std::nullopt;
   BlockMma mma;
   mma.instruction = &instruction;
@@ -48,61 +52,77 @@ std::optional<BlockMma> smalti::arrangeMma(const MmaInstruction &instruction, in
   mma.k = k;
   mma.warpsM = warpsM;
   mma.warpsN = warpsN;
-  mma.a = layout::blockLayout(instruction.aLayout, {instruction.m, instruction.k}, {warpsM, 1}, warpsN, {0, 1, 2})
-              .canonical();
-  mma.b = layout::blockLayout(instruction.bLayout, {instruction.k, instruction.n}, {1, warpsN}, warpsM, {2, 0, 1})
-              .canonical();
+  mma.a =
+      layout::blockLayout(instruction.aLayout, {instruction.m, instruction.k},
+                          {warpsM, 1}, warpsN, {0, 1, 2})
+          .canonical();
+  mma.b =
+      layout::blockLayout(instruction.bLayout, {instruction.k, instruction.n},
+                          {1, warpsN}, warpsM, {2, 0, 1})
+          .canonical();
   mma.accumulator =
-      layout::blockLayout(instruction.cLayout, {instruction.m, instruction.n}, {warpsM, warpsN}, 1, {0, 1, 2})
+      layout::blockLayout(instruction.cLayout, {instruction.m, instruction.n},
+                          {warpsM, warpsN}, 1, {0, 1, 2})
           .canonical();
   return mma;
 }
 
 /// Calls `visit` with every arrangement of the warps, most rows first.
 template <typename Visit>
-static void forEachArrangement(const MmaInstruction &instruction, int64_t m, int64_t n, int64_t k, int64_t numWarps,
+static void forEachArrangement(const MmaInstruction &instruction, int64_t m,
+                               int64_t n, int64_t k, int64_t numWarps,
                                Visit visit) {
   for (int64_t warpsM = numWarps; warpsM >= 1; --warpsM)
     if (numWarps % warpsM == 0)
-      if (std::optional<BlockMma> mma = arrangeMma(instruction, m, n, k, warpsM, numWarps / warpsM))
+      if (std::optional<BlockMma> mma =
+              arrangeMma(instruction, m, n, k, warpsM, numWarps / warpsM))
         visit(*mma);
 }
 
-std::optional<BlockMma> smalti::selectMma(const targets::Target &target, Element a, Element b, Element accumulator,
-                                          int64_t m, int64_t n, int64_t k, int64_t numWarps) {
+std::optional<BlockMma> smalti::selectMma(const targets::Target &target,
+                                          Element a, Element b,
+                                          Element accumulator, int64_t m,
+                                          int64_t n, int64_t k,
+                                          int64_t numWarps) {
   for (const MmaInstruction &instruction : target.mmas) {
     if (!hasElements(instruction, a, b, accumulator))
       continue;
     std::optional<BlockMma> best;
     int64_t bestReads = 0;
-    forEachArrangement(instruction, m, n, k, numWarps, [&](const BlockMma &mma) {
-      // Each warp reads its rows of A and its columns of B.
-      int64_t reads = m / mma.warpsM + n / mma.warpsN;
-      if (!best || reads < bestReads) {
-        best = mma;
-        bestReads = reads;
-      }
-    });
+    forEachArrangement(instruction, m, n, k, numWarps,
+                       [&](const BlockMma &mma) {
+                         // Each warp reads its rows of A and its columns of B.
+                         int64_t reads = m / mma.warpsM + n / mma.warpsN;
+                         if (!best || reads < bestReads) {
+                           best = mma;
+                           bestReads = reads;
+                         }
+                       });
     if (best)
       return best;
   }
   return std::nullopt;
 }
 
-std::optional<BlockMma> smalti::matchMma(const targets::Target &target, Element a, Element b, Element accumulator,
-                                         int64_t m, int64_t n, int64_t k, const layout::TiledLayout &aLayout,
-                                         const layout::TiledLayout &bLayout,
-                                         const layout::TiledLayout &accumulatorLayout) {
-  layout::TiledLayout wantedA = aLayout.canonical(), wantedB = bLayout.canonical(),
+std::optional<BlockMma>
+smalti::matchMma(const targets::Target &target, Element a, Element b,
+                 Element accumulator, int64_t m, int64_t n, int64_t k,
+                 const layout::TiledLayout &aLayout,
+                 const layout::TiledLayout &bLayout,
+                 const layout::TiledLayout &accumulatorLayout) {
+  layout::TiledLayout wantedA = aLayout.canonical(),
+                      wantedB = bLayout.canonical(),
                       wantedAccumulator = accumulatorLayout.canonical();
   std::optional<BlockMma> found;
   for (const MmaInstruction &instruction : target.mmas) {
     if (!hasElements(instruction, a, b, accumulator))
       continue;
-    forEachArrangement(instruction, m, n, k, accumulatorLayout.numWarps(), [&](const BlockMma &mma) {
-      if (!found && mma.a == wantedA && mma.b == wantedB && mma.accumulator == wantedAccumulator)
-        found = mma;
-    });
+    forEachArrangement(instruction, m, n, k, accumulatorLayout.numWarps(),
+                       [&](const BlockMma &mma) {
+                         if (!found && mma.a == wantedA && mma.b == wantedB &&
+                             mma.accumulator == wantedAccumulator)
+                           found = mma;
+                       });
     if (found)
       return found;
   }

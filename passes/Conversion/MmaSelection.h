@@ -43,21 +43,26 @@ struct BlockMma {
 /// The element type as matrix instructions see it; nothing for others.
 std::optional<targets::Element> getMmaElement(mlir::Type type);
 
-/// The product with this instruction and this grid of warps, if it fits the tile.
-std::optional<BlockMma> arrangeMma(const targets::MmaInstruction &instruction, int64_t m, int64_t n, int64_t k,
+/// The product with this instruction and this grid of warps, if it fits the
+/// tile.
+std::optional<BlockMma> arrangeMma(const targets::MmaInstruction &instruction,
+                                   int64_t m, int64_t n, int64_t k,
                                    int64_t warpsM, int64_t warpsN);
 
 /// The best instruction of the target for these element types and this tile
 /// (k may be any multiple of the k-step that is wanted; the instruction's own k
 /// divides it), with the grid of warps that reads the least shared memory.
-std::optional<BlockMma> selectMma(const targets::Target &target, targets::Element a, targets::Element b,
-                                  targets::Element accumulator, int64_t m, int64_t n, int64_t k, int64_t numWarps);
+std::optional<BlockMma> selectMma(const targets::Target &target,
+                                  targets::Element a, targets::Element b,
+                                  targets::Element accumulator, int64_t m,
+                                  int64_t n, int64_t k, int64_t numWarps);
 
 /// The instruction and the grid that give these layouts, or nothing.
-std::optional<BlockMma> matchMma(const targets::Target &target, targets::Element a, targets::Element b,
-                                 targets::Element accumulator, int64_t m, int64_t n, int64_t k,
-                                 const layout::TiledLayout &aLayout, const layout::TiledLayout &bLayout,
-                                 const layout::TiledLayout &accumulatorLayout);
+std::optional<BlockMma>
+matchMma(const targets::Target &target, targets::Element a, targets::Element b,
+         targets::Element accumulator, int64_t m, int64_t n, int64_t k,
+         const layout::TiledLayout &aLayout, const layout::TiledLayout &bLayout,
+         const layout::TiledLayout &accumulatorLayout);
 
 } // namespace smalti
 

@@ -1,0 +1,114 @@
+//===- VendorLowering.h - What differs between the vendors ------*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_VENDORLOWERING_H
+#define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_VENDORLOWERING_H
+
+#include "passes/Conversion/BlockToThread/Distribution.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+#include <optional>
+#include <string>
+
+namespace smalti::targets {
+struct MmaInstruction;
+struct Target;
+} // namespace smalti::targets
+
+namespace smalti::block_to_thread {
+
+/// A piece of memory that one thread accesses at once: a vector of consecutive
+/// elements (vector<1xT> for one element).
+struct Access {
+  mlir::Value memref;
+  llvm::SmallVector<mlir::Value> indices;
+  mlir::VectorType type;
+  /// Whether the piece is inside the memref; all of its elements or none. Null:
+  /// always.
+  mlir::Value inBounds;
+  /// Bytes that provably divide the address.
+  int64_t alignment = 1;
+};
+
+/// One vector of the elements of all pieces, in order.
+mlir::Value concatenate(mlir::OpBuilder &builder, mlir::Location loc,
+                        llvm::ArrayRef<mlir::Value> pieces);
+/// `length` elements of a vector from `first` on.
+mlir::Value takeElements(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value vector, int64_t first, int64_t length);
+
+/// The part of the lowering to threads that differs between the vendors. The
+/// `refuse` members are asked while planning and answer why something cannot be
+/// lowered; the others emit and cannot fail.
+class VendorLowering {
+public:
+  explicit VendorLowering(const targets::Target &target) : target(target) {}
+  virtual ~VendorLowering();
+
+  const targets::Target &getTarget() const { return target; }
+
+  virtual std::optional<std::string>
+  refuseMma(const targets::MmaInstruction &instruction) const = 0;
+  virtual std::optional<std::string> refuseAsyncCopy() const = 0;
+  virtual std::optional<std::string> refuseBarriers() const = 0;
+
+  /// One buffer of bytes in the block's shared memory, aligned to 16 bytes.
+  virtual mlir::Value emitSharedMemory(mlir::OpBuilder &builder,
+                                       mlir::gpu::GPUFuncOp func,
+                                       int64_t bytes) const = 0;
+  /// A barrier of the block; without `ordersGlobalMemory` only shared memory
+  /// must be ordered.
+  virtual void emitBarrier(mlir::OpBuilder &builder, mlir::Location loc,
+                           bool ordersGlobalMemory) const = 0;
+
+  /// One matrix instruction on registers in the instruction's order.
+  virtual llvm::SmallVector<mlir::Value>
+  emitMma(mlir::OpBuilder &builder, mlir::Location loc,
+          const targets::MmaInstruction &instruction,
+          llvm::ArrayRef<mlir::Value> a, llvm::ArrayRef<mlir::Value> b,
+          llvm::ArrayRef<mlir::Value> accumulator) const = 0;
+  /// All registers of a vector that lies at the origin of a shared memref, by a
+  /// warp-wide load; nothing where there is none that fits.
+  virtual llvm::SmallVector<mlir::Value>
+  emitFragmentLoad(mlir::OpBuilder &builder, mlir::Location loc,
+                   mlir::Value memref, unsigned log2Alignment,
+                   const Distribution &distribution,
+                   ThreadIndices &indices) const;
+  /// A masked or plain load; `pad` (a scalar) is what lanes outside read.
+  virtual mlir::Value emitLoad(mlir::OpBuilder &builder, mlir::Location loc,
+                               const Access &access, mlir::Value pad) const;
+  virtual void emitStore(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value value, const Access &access) const;
+
+  /// Starts copying `count` (of at most `size`) elements and fills up with
+  /// zeros.
+  virtual void emitAsyncCopy(mlir::OpBuilder &builder, mlir::Location loc,
+                             mlir::Value source, mlir::ValueRange sourceIndices,
+                             mlir::Value destination,
+                             mlir::ValueRange destinationIndices, int64_t size,
+                             mlir::Value count) const = 0;
+  virtual void emitAsyncCommit(mlir::OpBuilder &builder,
+                               mlir::Location loc) const = 0;
+  virtual void emitAsyncWait(mlir::OpBuilder &builder, mlir::Location loc,
+                             int64_t pending) const = 0;
+
+  // Barrier objects; addresses are pointers to shared memory.
+  virtual void emitBarrierInit(mlir::OpBuilder &builder, mlir::Location loc,
+                               mlir::Value address, int64_t arrivals) const = 0;
+  virtual void emitBarrierArrive(mlir::OpBuilder &builder, mlir::Location loc,
+                                 mlir::Value address) const = 0;
+  virtual void emitBarrierArriveExpectTx(mlir::OpBuilder &builder,
+                                         mlir::Location loc,
+                                         mlir::Value address,
+                                         mlir::Value bytes) const = 0;
+  virtual void emitBarrierWait(mlir::OpBuilder &builder, mlir::Location loc,
+                               mlir::Value address,
+                               mlir::Value parity) const = 0;
+
+protected:
+  const targets::Target &target;
+};
+
+} // namespace smalti::block_to_thread
+
+#endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_VENDORLOWERING_H

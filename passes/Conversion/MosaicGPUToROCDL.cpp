@@ -1,0 +1,248 @@
+//===- MosaicGPUToROCDL.cpp - Block programs to threads on AMD GPUs -------===//
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Conversion/BlockToThread/BlockToThread.h"
+#include "passes/Conversion/BlockToThread/VendorLowering.h"
+#include "passes/Support/TargetOption.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include <limits>
+
+namespace smalti {
+#define GEN_PASS_DECL_CONVERTMOSAICGPUTOROCDL
+#define GEN_PASS_DEF_CONVERTMOSAICGPUTOROCDL
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+using targets::MmaInstruction;
+using targets::MmaKind;
+
+/// All registers in one vector, or as a scalar where there is but one element.
+static Value joinRegisters(OpBuilder &builder, Location loc,
+                           ArrayRef<Value> registers) {
+  auto type = cast<VectorType>(registers.front().getType());
+  int64_t length = type.getDimSize(0);
+  int64_t total = length * static_cast<int64_t>(registers.size());
+  if (total == 1)
+    return vector::ExtractOp::create(builder, loc, registers.front(),
+                                     ArrayRef<int64_t>{0});
+  return concatenate(builder, loc, registers);
+}
+
+/// The dimension whose extent, as an index, lies just outside the buffer;
+/// nothing where the buffer is too large or not static.
+static std::optional<int64_t> findOutsideDim(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type.hasStaticShape() ||
+      failed(type.getStridesAndOffset(strides, offset)) || offset != 0)
+    return std::nullopt;
+  int64_t largest = -1, records = 0;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (ShapedType::isDynamic(strides[dim]) || strides[dim] < 0)
+      return std::nullopt;
+    if (int64_t span = type.getDimSize(dim) * strides[dim]; span > records) {
+      records = span;
+      largest = dim;
+    }
+  }
+  int64_t bytes = records * (type.getElementTypeBitWidth() / 8);
+  // Offsets are 32 bits wide.
+  if (largest < 0 || bytes > std::numeric_limits<int32_t>::max())
+    return std::nullopt;
+  return largest;
+}
+
+namespace {
+class AMDLowering : public VendorLowering {
+public:
+  using VendorLowering::VendorLowering;
+
+  std::optional<std::string>
+  refuseMma(const MmaInstruction &instruction) const override {
+    if (instruction.kind == MmaKind::MmaSync)
+      return "the matrix instruction " + instruction.mnemonic +
+             " is not supported";
+    return std::nullopt;
+  }
+  std::optional<std::string> refuseAsyncCopy() const override {
+    return "asynchronous copies to shared memory are not supported; copy "
+           "through registers";
+  }
+  std::optional<std::string> refuseBarriers() const override {
+    return "it has no barrier objects in shared memory";
+  }
+
+  Value emitSharedMemory(OpBuilder &builder, gpu::GPUFuncOp func,
+                         int64_t bytes) const override {
+    auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                            gpu::AddressSpace::Workgroup);
+    auto type = MemRefType::get({bytes}, builder.getI8Type(),
+                                MemRefLayoutAttrInterface(), space);
+    unsigned index = func.getNumWorkgroupAttributions();
+    BlockArgument buffer = func.addWorkgroupAttribution(type, func.getLoc());
+    func.setWorkgroupAttributionAttr(index,
+                                     LLVM::LLVMDialect::getAlignAttrName(),
+                                     builder.getI64IntegerAttr(16));
+    return buffer;
+  }
+  void emitBarrier(OpBuilder &builder, Location loc,
+                   bool ordersGlobalMemory) const override {
+    // gpu.barrier waits for global memory on some chips; this one never does.
+    if (ordersGlobalMemory)
+      gpu::BarrierOp::create(builder, loc);
+    else
+      amdgpu::LDSBarrierOp::create(builder, loc);
+  }
+
+  SmallVector<Value> emitMma(OpBuilder &builder, Location loc,
+                             const MmaInstruction &instruction,
+                             ArrayRef<Value> a, ArrayRef<Value> b,
+                             ArrayRef<Value> accumulator) const override;
+  Value emitLoad(OpBuilder &builder, Location loc, const Access &access,
+                 Value pad) const override;
+  void emitStore(OpBuilder &builder, Location loc, Value value,
+                 const Access &access) const override;
+
+  // Refused while planning.
+  void emitAsyncCopy(OpBuilder &, Location, Value, ValueRange, Value,
+                     ValueRange, int64_t, Value) const override {}
+  void emitAsyncCommit(OpBuilder &, Location) const override {}
+  void emitAsyncWait(OpBuilder &, Location, int64_t) const override {}
+  void emitBarrierInit(OpBuilder &, Location, Value, int64_t) const override {}
+  void emitBarrierArrive(OpBuilder &, Location, Value) const override {}
+  void emitBarrierArriveExpectTx(OpBuilder &, Location, Value,
+                                 Value) const override {}
+  void emitBarrierWait(OpBuilder &, Location, Value, Value) const override {}
+
+private:
+  /// Whether a masked access can leave the bounds check to the hardware.
+  bool usesBuffer(const Access &access) const {
+    auto type = cast<MemRefType>(access.memref.getType());
+    return access.inBounds && target.hasBufferLoads &&
+           !gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type) &&
+           findOutsideDim(type);
+  }
+};
+} // namespace
+
+SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder, Location loc,
+                                        const MmaInstruction &instruction,
+                                        ArrayRef<Value> a, ArrayRef<Value> b,
+                                        ArrayRef<Value> accumulator) const {
+  Value operandA = joinRegisters(builder, loc, a),
+        operandB = joinRegisters(builder, loc, b),
+        operandC = joinRegisters(builder, loc, accumulator);
+  Value product;
+  auto attr = [&](int64_t value) { return builder.getI32IntegerAttr(value); };
+  if (instruction.kind == MmaKind::Mfma)
+    product = amdgpu::MFMAOp::create(builder, loc, operandC.getType(),
+                                     attr(instruction.m), attr(instruction.n),
+                                     attr(instruction.k), /*blocks=*/attr(1),
+                                     operandA, operandB, operandC);
+  else
+    product = amdgpu::WMMAOp::create(
+        builder, loc, operandC.getType(), attr(instruction.m),
+        attr(instruction.n), attr(instruction.k), operandA, operandB, operandC);
+  auto registerType = cast<VectorType>(accumulator.front().getType());
+  if (accumulator.size() == 1)
+    return {product};
+  SmallVector<Value> results;
+  int64_t length = registerType.getDimSize(0);
+  for (size_t reg = 0; reg < accumulator.size(); ++reg)
+    results.push_back(takeElements(builder, loc, product,
+                                   static_cast<int64_t>(reg) * length, length));
+  return results;
+}
+
+/// The indices of a buffer access: outside the buffer where the access is
+/// masked off.
+static SmallVector<Value> bufferIndices(OpBuilder &builder, Location loc,
+                                        const Access &access) {
+  auto type = cast<MemRefType>(access.memref.getType());
+  int64_t outsideDim = *findOutsideDim(type);
+  SmallVector<Value> indices;
+  for (auto [dim, index] : llvm::enumerate(access.indices)) {
+    int64_t outside =
+        static_cast<int64_t>(dim) == outsideDim ? type.getDimSize(dim) : 0;
+    Value narrow =
+        arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+    Value masked = arith::ConstantOp::create(
+        builder, loc, builder.getI32IntegerAttr(outside));
+    indices.push_back(
+        arith::SelectOp::create(builder, loc, access.inBounds, narrow, masked));
+  }
+  return indices;
+}
+
+Value AMDLowering::emitLoad(OpBuilder &builder, Location loc,
+                            const Access &access, Value pad) const {
+  if (!usesBuffer(access))
+    return VendorLowering::emitLoad(builder, loc, access, pad);
+  // One element is loaded as a scalar.
+  bool isScalar = access.type.getDimSize(0) == 1;
+  Type type = isScalar ? access.type.getElementType() : Type(access.type);
+  Value loaded = amdgpu::RawBufferLoadOp::create(
+      builder, loc, type, access.memref, bufferIndices(builder, loc, access),
+      /*boundsCheck=*/true,
+      /*indexOffset=*/IntegerAttr(), /*sgprOffset=*/Value());
+  if (isScalar)
+    loaded = vector::BroadcastOp::create(builder, loc, access.type, loaded);
+  // The hardware answers zero.
+  if (matchPattern(pad, m_PosZeroFloat()) || matchPattern(pad, m_Zero()))
+    return loaded;
+  Value padding = vector::BroadcastOp::create(builder, loc, access.type, pad);
+  return arith::SelectOp::create(builder, loc, access.inBounds, loaded,
+                                 padding);
+}
+
+void AMDLowering::emitStore(OpBuilder &builder, Location loc, Value value,
+                            const Access &access) const {
+  if (!usesBuffer(access))
+    return VendorLowering::emitStore(builder, loc, value, access);
+  if (access.type.getDimSize(0) == 1)
+    value =
+        vector::ExtractOp::create(builder, loc, value, ArrayRef<int64_t>{0});
+  amdgpu::RawBufferStoreOp::create(
+      builder, loc, value, access.memref, bufferIndices(builder, loc, access),
+      /*boundsCheck=*/true, /*indexOffset=*/IntegerAttr(),
+      /*sgprOffset=*/Value());
+}
+
+namespace {
+class ConvertMosaicGPUToROCDL
+    : public smalti::impl::ConvertMosaicGPUToROCDLBase<
+          ConvertMosaicGPUToROCDL> {
+public:
+  using ConvertMosaicGPUToROCDLBase::ConvertMosaicGPUToROCDLBase;
+
+  void runOnOperation() override {
+    Operation *root = getOperation();
+    const targets::Target *chip = getTarget(root, target);
+    if (!chip)
+      return signalPassFailure();
+    if (chip->vendor != targets::Vendor::AMD) {
+      root->emitError() << getArgument() << ": " << chip->name
+                        << " is not an AMD GPU";
+      return signalPassFailure();
+    }
+    if (failed(convertKernels(root, AMDLowering(*chip))))
+      signalPassFailure();
+  }
+};
+} // namespace
