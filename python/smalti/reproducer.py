@@ -8,7 +8,6 @@ import os
 import shlex
 import sys
 import tempfile
-from importlib import metadata
 from pathlib import Path
 
 from . import toolchain
@@ -16,6 +15,8 @@ from . import toolchain
 
 def versions() -> dict[str, str]:
     """The versions that a report of a failure needs."""
+    from importlib import metadata  # It takes longer to import than a kernel to parse.
+
     try:
         own = metadata.version("smalti")
     except metadata.PackageNotFoundError:

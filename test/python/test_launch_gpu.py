@@ -40,12 +40,10 @@ class FakeStatus(int):
 class FakeDriver(types.ModuleType):
     """Answers like cuda.bindings.driver and writes down what it was asked."""
 
-    class CUdevice_attribute:
-        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = "major"
-        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = "minor"
-
-    class CUfunction_attribute:
-        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = "dynamic shared"
+    CUdevice_attribute = types.SimpleNamespace(
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR="major", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR="minor"
+    )
+    CUfunction_attribute = types.SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="dynamic shared")
 
     def __init__(self, capability: tuple[int, int] = (9, 0)) -> None:
         super().__init__("driver")
@@ -239,5 +237,5 @@ def test_hip_errors(hip: FakeHip) -> None:
     kernel = gpu_kernel("gfx942")
     kernel.binary = None
     kernel.notes.append("no ld.lld was found")
-    with pytest.raises(smalti.ToolMissing, match="no code object to load: no ld.lld was found"):
+    with pytest.raises(smalti.ToolMissing, match=r"no code object to load: no ld\.lld was found"):
         kernel(*device_arrays(ROCM_DEVICE))
