@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import re
@@ -28,6 +29,13 @@ Source = Any
 """What can be compiled: a path, MLIR text, an `ir.Module`, or an operation that is a module."""
 
 _CODEGEN = "gpu-module-to-binary"
+
+STAGES = {
+    "nvidia": ("tile", "mosaic", "pipelined", "thread"),
+    "amd": ("tile", "mosaic", "pipelined", "thread"),
+    "cpu": ("tile",),
+}
+"""The levels of IR that `smalti-compile` passes on its way, where it can be stopped."""
 
 
 def new_context() -> ir.Context:
@@ -220,6 +228,8 @@ class _Compilation:
             "source": lambda: str(self.original),
             "mlir": lambda: str(module),
         }
+        for stage in STAGES[self.target.vendor]:
+            text[stage] = functools.partial(self._stopped_after, stage)
         kernel = Kernel(target=self.target, entry=self.entry, text=text, remarks=tuple(self.run.remarks))
         kernel.pipeline = pipeline
         kernel.module = module
@@ -237,6 +247,11 @@ class _Compilation:
         else:
             self._finish_amd(kernel, code, launch, text)
         return kernel
+
+    def _stopped_after(self, stage: str) -> str:
+        module = clone(self.original)
+        run_pipeline(module, compile_pipeline(self.target, {**self.options, "stop_after": stage}))
+        return str(module)
 
     def _generate(self, module: ir.Module, output: str = "isa") -> bytes:
         toolkit = _toolkit(module, self.target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ class Argument:
     """Whether the program reads it."""
     writes: bool
     """Whether the program writes it."""
+    alignment: int | None = None
+    """Bytes, where the program states it (`llvm.align`)."""
     location: SourceLocation | None = None
 
     @property
@@ -57,8 +60,9 @@ def _dynamic(value: int, placeholder: int) -> int | None:
     return DYNAMIC if value == placeholder else int(value)
 
 
-def _argument(index: int, value: Any, reads: bool, writes: bool) -> Argument:
+def _argument(index: int, value: Any, alignment: int | None) -> Argument:
     ty = value.type
+    reads, writes = _uses(value)
     place = source_location(value.location) if hasattr(value, "location") else None
     shape = strides = None
     spelling = str(ty)
@@ -72,7 +76,7 @@ def _argument(index: int, value: Any, reads: bool, writes: bool) -> Argument:
     if dtype is None:
         message = f"argument {index} of type {ty}: Smalti's launchers have no element type {spelling}"
         raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
-    return Argument(index, str(ty), dtype, shape, strides, reads, writes, place)
+    return Argument(index, str(ty), dtype, shape, strides, reads, writes, alignment, place)
 
 
 _READS = {"triton_xla.extract": 0}
@@ -80,7 +84,7 @@ _WRITES = {"triton_xla.insert": 1}
 
 
 def _uses(argument: Any) -> tuple[bool, bool]:
-    """Whether a memref argument is read and written; any use but a plain window access counts as both."""
+    """Whether an argument is read and written; any use but a plain window access counts as both."""
     reads = writes = False
     for use in argument.uses:
         name = use.owner.operation.name
@@ -93,11 +97,19 @@ def _uses(argument: Any) -> tuple[bool, bool]:
     return reads, writes
 
 
-def entry_functions(module: Any) -> Iterator[Any]:
-    """The tile programs of a module."""
-    for view in module.operation.regions[0].blocks[0].operations:
-        if view.operation.name == "triton_xla.entry_func":
-            yield view.operation
+def _operations(operation: Any) -> Iterator[Any]:
+    for view in operation.regions[0].blocks[0].operations:
+        yield view.operation
+
+
+def entry_functions(module: Any) -> list[Any]:
+    """The tile programs of a module; where there is none, the kernels of its GPU modules."""
+    top = list(_operations(module.operation))
+    programs = [op for op in top if op.name == "triton_xla.entry_func"]
+    if programs:
+        return programs
+    inside = (op for outer in top if outer.name == "gpu.module" for op in _operations(outer))
+    return [op for op in inside if op.name == "gpu.func" and "gpu.kernel" in op.attributes]
 
 
 def find_entry(module: Any, name: str | None = None) -> Any:
@@ -118,15 +130,39 @@ def find_entry(module: Any, name: str | None = None) -> Any:
     raise CompileError(f"the module has {len(found)} entry functions: name one ({', '.join(f'@{n}' for n in found)})")
 
 
+def _alignments(operation: Any, count: int) -> list[int | None]:
+    if "arg_attrs" not in operation.attributes:
+        return [None] * count
+    stated = [ir.DictAttr(item) for item in ir.ArrayAttr(operation.attributes["arg_attrs"])]
+    found = [ir.IntegerAttr(item["llvm.align"]).value if "llvm.align" in item else None for item in stated]
+    return (found + [None] * count)[:count]
+
+
+def _tiles(operation: Any) -> int:
+    if operation.name == "triton_xla.entry_func":
+        return ir.IntegerAttr(operation.attributes["num_tiles"]).value
+    for name in ("known_grid_size", "gpu.known_grid_size"):
+        if name in operation.attributes:
+            return math.prod(int(size) for size in ir.DenseI32ArrayAttr(operation.attributes[name]))
+    raise CompileError(
+        "",
+        diagnostics=[
+            Diagnostic("error", "the kernel does not state its known_grid_size", source_location(operation.location))
+        ],
+    )
+
+
 def describe(operation: Any) -> Entry:
-    """The `Entry` of a `triton_xla.entry_func` operation."""
-    arguments = [
-        _argument(index, value, *_uses(value))
-        for index, value in enumerate(list(operation.regions[0].blocks[0].arguments)[:-1])
-    ]
+    """The `Entry` of a `triton_xla.entry_func` or a `gpu.func`."""
+    values = list(operation.regions[0].blocks[0].arguments)
+    count = len(ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value).inputs)
+    if operation.name == "triton_xla.entry_func":
+        count -= 1  # The tile id is the launcher's to give.
+    alignments = _alignments(operation, count)
+    arguments = (_argument(index, values[index], alignments[index]) for index in range(count))
     return Entry(
         name=ir.StringAttr(operation.attributes["sym_name"]).value,
         arguments=tuple(arguments),
-        num_tiles=ir.IntegerAttr(operation.attributes["num_tiles"]).value,
+        num_tiles=_tiles(operation),
         location=source_location(operation.location),
     )

@@ -89,7 +89,8 @@ class Kernel:
         self.target = target
         self.entry = entry
         self.asm = Assembly(text)
-        """The code by form: `source`, `mlir` (lowered), `llvm`, and `ptx` or `gcn`."""
+        """The code by form: `source`, the levels it passed (`tile`, `mosaic`, `pipelined`, `thread`), `mlir` (lowered),
+        `llvm`, and `ptx` or `gcn`."""
         self.binary: bytes | None = None
         """The cubin, the HSACO, or the PTX where there was no ptxas; None on the CPU."""
         self.binary_format: str | None = None

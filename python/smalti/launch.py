@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from . import arrays, entry
 from .errors import LaunchError
+
+
+GPU_ALIGNMENT = 16
+"""What GPU code assumes of an argument's address unless the program says otherwise, in bytes."""
 
 
 def _shape_text(shape: Sequence[int | None]) -> str:
@@ -58,11 +63,49 @@ _DEVICE_HINTS = {
 }
 
 
-def check_alignment(argument: entry.Argument, pointer: int) -> None:
-    """Raises unless the memory starts at a multiple of its element size."""
+def check_alignment(argument: entry.Argument, pointer: int, least: int) -> None:
+    """Raises unless the memory starts where the code may assume it does."""
     size = max(argument.dtype.bits // 8, 1)
     if pointer % size:
         raise LaunchError(f"{argument}: its address is not a multiple of its element size, {size} bytes")
+    needed = max(size, argument.alignment if argument.alignment is not None else least)
+    if pointer % needed:
+        raise LaunchError(
+            f"{argument}: its address is a multiple of {pointer & -pointer} bytes, the kernel needs {needed}",
+            hint="pass an array that starts an allocation, or state less with the argument attribute llvm.align",
+        )
+
+
+def _extent(view: arrays.ArrayView, size: int) -> tuple[int, int]:
+    """The first byte of an array and the one past its last."""
+    if 0 in view.shape:
+        return view.pointer, view.pointer
+    steps = [(extent - 1) * stride for extent, stride in zip(view.shape, view.strides, strict=True)]
+    low, high = sum(s for s in steps if s < 0), sum(s for s in steps if s > 0)
+    return view.pointer + low * size, view.pointer + (high + 1) * size
+
+
+def _is_dense(view: arrays.ArrayView, size: int) -> bool:
+    first, last = _extent(view, size)
+    return last - first == math.prod(view.shape) * size
+
+
+def check_overlap(arguments: Sequence[entry.Argument], views: Sequence[arrays.ArrayView]) -> None:
+    """Raises where an array that the kernel writes shares memory with another: tiles may run in any order."""
+    sizes = [max(argument.dtype.bits // 8, 1) for argument in arguments]
+    extents = [_extent(view, size) for view, size in zip(views, sizes, strict=True)]
+    for i, written in enumerate(arguments):
+        if not written.writes:
+            continue
+        for j, other in enumerate(arguments):
+            if i == j or max(extents[i][0], extents[j][0]) >= min(extents[i][1], extents[j][1]):
+                continue
+            # Two arrays with gaps may interleave and share nothing; telling that apart takes longer than a launch.
+            if _is_dense(views[i], sizes[i]) or _is_dense(views[j], sizes[j]):
+                raise LaunchError(
+                    f"{written}: the kernel writes it, and it shares memory with argument {other.index}",
+                    hint="pass a copy of one of the two",
+                )
 
 
 def scalar(argument: entry.Argument, value: Any) -> Any:
@@ -88,9 +131,10 @@ def scalar(argument: entry.Argument, value: Any) -> Any:
 class ArgumentChecker:
     """Turns the arguments of a call into array views and numbers; checks each signature once."""
 
-    def __init__(self, what: entry.Entry, device: str) -> None:
+    def __init__(self, what: entry.Entry, device: str, alignment: int = 1) -> None:
         self._entry = what
         self._device = device
+        self._alignment = alignment
         self._known: set[tuple[Any, ...]] = set()
 
     def __call__(self, given: Sequence[Any], stream: int | None = None) -> list[Any]:
@@ -111,13 +155,16 @@ class ArgumentChecker:
                 view = arrays.view(value, stream)
             except arrays.NotAnArray as error:
                 raise LaunchError(f"{argument}: {error}") from None
-            check_alignment(argument, view.pointer)
             values.append(view)
             signature.append(view.signature)
+        memrefs = [argument for argument in wanted if argument.is_memref]
+        views = [value for value in values if isinstance(value, arrays.ArrayView)]
         key = tuple(signature)
         if key not in self._known:
-            views = (value for value in values if isinstance(value, arrays.ArrayView))
-            for argument, view in zip((a for a in wanted if a.is_memref), views, strict=True):
+            for argument, view in zip(memrefs, views, strict=True):
                 check_array(argument, view, self._device)
             self._known.add(key)
+        for argument, view in zip(memrefs, views, strict=True):
+            check_alignment(argument, view.pointer, self._alignment)
+        check_overlap(memrefs, views)
         return values

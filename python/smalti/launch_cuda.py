@@ -59,7 +59,7 @@ class CudaLauncher:
     def __init__(self, kernel: Kernel) -> None:
         check_scalars_and_layouts(kernel)
         self._kernel = kernel
-        self._check = launch.ArgumentChecker(kernel.entry, arrays.CUDA)
+        self._check = launch.ArgumentChecker(kernel.entry, arrays.CUDA, launch.GPU_ALIGNMENT)
         self._functions: dict[int, Any] = {}
         if devices.cuda_library() is None:
             raise ToolMissing(

@@ -21,7 +21,7 @@ class HipLauncher:
         if kernel.binary is None:
             raise ToolMissing(f"@{kernel.symbol} has no code object to load: {' '.join(kernel.notes)}")
         self._kernel = kernel
-        self._check = launch.ArgumentChecker(kernel.entry, arrays.HIP)
+        self._check = launch.ArgumentChecker(kernel.entry, arrays.HIP, launch.GPU_ALIGNMENT)
         self._functions: dict[int, ctypes.c_void_p] = {}
         library = devices.hip_library()
         if library is None:
