@@ -9,7 +9,6 @@ from typing import Any
 from . import arrays, entry
 from .errors import LaunchError
 
-
 GPU_ALIGNMENT = 16
 """What GPU code assumes of an argument's address unless the program says otherwise, in bytes."""
 

@@ -186,6 +186,31 @@ def test_misaligned_memory_is_refused(scale: Kernel) -> None:
     assert "not a multiple of its element size, 4 bytes" in refused(scale, crooked, result)
 
 
+def test_shared_memory_is_refused_where_it_is_written(scale: Kernel) -> None:
+    memory = np.zeros((101, 60), np.float32)
+    assert "argument 1 (memref<100x60xf32>): the kernel writes it, and it shares memory with argument 0" in refused(
+        scale, memory[:100], memory[1:]
+    )
+    assert "shares memory" in refused(scale, memory[:100], memory[:100])
+    halves = np.zeros((200, 60), np.float32)
+    scale(halves[:100], halves[100:])
+
+
+def test_interleaved_arrays_share_nothing() -> None:
+    from smalti import launch
+
+    program = "triton_xla.entry_func @f(%a: memref<5xi8>, %b: memref<5xi8>, %tile: index) tiles 1 {\n"
+    program += "  %c = arith.constant dense<0> : tensor<4xi8>\n"
+    program += "  triton_xla.insert %c into %a[0] [4] [1] : tensor<4xi8> into memref<5xi8>\n  triton_xla.return\n}\n"
+    module = smalti.parse(program)
+    arguments = entry.describe(entry.find_entry(module)).arguments
+    memory = np.zeros(10, np.int8)
+    launch.check_overlap(arguments, [arrays.view(memory[::2]), arrays.view(memory[1::2])])
+    launch.check_overlap(arguments, [arrays.view(memory[4::-1]), arrays.view(memory[5:])])
+    with pytest.raises(smalti.LaunchError):
+        launch.check_overlap(arguments, [arrays.view(memory[5::-1]), arrays.view(memory[5:])])
+
+
 def test_scalars_are_checked() -> None:
     kernel = kernel_of(ADD.replace("TYPE", "i8"), ADD_CPU.replace("TYPE", "i8"))
     memory = np.zeros(2, np.int8)

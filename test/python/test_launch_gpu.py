@@ -30,7 +30,7 @@ def gpu_kernel(target: str, program: str = SCALE) -> Kernel:
 
 
 def device_arrays(device: int) -> tuple[Handmade, Handmade]:
-    return tuple(Handmade(address, (100, 60), *FLOAT32, device) for address in (0x1000, 0x2000))  # type: ignore[return-value]
+    return tuple(Handmade(address, (100, 60), *FLOAT32, device) for address in (0x10000, 0x20000))  # type: ignore[return-value]
 
 
 class FakeStatus(int):
@@ -111,7 +111,7 @@ def test_cuda_launch_parameters(driver: FakeDriver) -> None:
     assert driver.named("cuModuleLoadData") == [(b"\x7fELF",)]
     assert driver.named("cuFuncSetAttribute") == [(77, "dynamic shared", 65536)]
     first, second = driver.named("cuLaunchKernel")
-    pointers = ((0x1000, 0x2000), (ctypes.c_void_p, ctypes.c_void_p))
+    pointers = ((0x10000, 0x20000), (ctypes.c_void_p, ctypes.c_void_p))
     assert first == (77, 4, 1, 1, 128, 1, 1, 65536, 5, pointers, 0)
     assert second[8] == 0
 
@@ -137,10 +137,20 @@ def test_wrong_arguments_never_reach_the_gpu(driver: FakeDriver) -> None:
         kernel(host, host)
     assert "pass device arrays" in str(caught.value)
     with pytest.raises(smalti.LaunchError, match="shape"):
-        kernel(Handmade(0x1000, (100, 61), *FLOAT32, CUDA_DEVICE), device_arrays(CUDA_DEVICE)[1])
+        kernel(Handmade(0x10000, (100, 61), *FLOAT32, CUDA_DEVICE), device_arrays(CUDA_DEVICE)[1])
     with pytest.raises(smalti.LaunchError, match="not a stream"):
         kernel(*device_arrays(CUDA_DEVICE), stream="main")
     assert [name for name, _ in driver.calls if name != "cuInit"] == []
+
+
+def test_arrays_must_start_where_the_code_assumes_it(driver: FakeDriver) -> None:
+    first = Handmade(0x10004, (100, 60), *FLOAT32, CUDA_DEVICE)
+    with pytest.raises(smalti.LaunchError, match="its address is a multiple of 4 bytes, the kernel needs 16") as caught:
+        gpu_kernel("sm_90a")(first, device_arrays(CUDA_DEVICE)[1])
+    assert "llvm.align" in str(caught.value)
+    stated = SCALE.replace("%src: memref<100x60xf32>", "%src: memref<100x60xf32> {llvm.align = 4 : i64}")
+    gpu_kernel("sm_90a", stated)(first, device_arrays(CUDA_DEVICE)[1])
+    assert len(driver.named("cuLaunchKernel")) == 1
 
 
 def test_another_gpu_than_the_kernel_is_for(driver: FakeDriver) -> None:
@@ -211,7 +221,7 @@ def hip(monkeypatch: pytest.MonkeyPatch) -> FakeHip:
 def test_hip_launch_parameters(hip: FakeHip) -> None:
     gpu_kernel("gfx942")(*device_arrays(ROCM_DEVICE), stream=3)
     # Shared memory is in the code object, so the launch asks for none.
-    assert hip.launched == [((4, 1, 1, 128, 1, 1, 0), 3, [0x1000, 0x2000])]
+    assert hip.launched == [((4, 1, 1, 128, 1, 1, 0), 3, [0x10000, 0x20000])]
 
 
 def test_hip_memory_under_the_name_of_cuda(hip: FakeHip) -> None:
@@ -219,10 +229,10 @@ def test_hip_memory_under_the_name_of_cuda(hip: FakeHip) -> None:
         types.SimpleNamespace(
             __cuda_array_interface__={"shape": (100, 60), "typestr": "<f4", "data": (address, False), "version": 3}
         )
-        for address in (0x1000, 0x2000)
+        for address in (0x10000, 0x20000)
     ]
     gpu_kernel("gfx942")(*arrays)
-    assert hip.launched[0][2] == [0x1000, 0x2000]
+    assert hip.launched[0][2] == [0x10000, 0x20000]
 
 
 def test_hip_errors(hip: FakeHip) -> None:

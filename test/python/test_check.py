@@ -1,0 +1,99 @@
+"""`smalti run --check`: it must see what is wrong, and say where."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import smalti
+from conftest import SCALE
+from smalti import check, dtypes, entry, reference
+from test_launch_cpu import SCALE_CPU, kernel_of
+
+
+def checked(lowered: str) -> check.CheckResult:
+    return check.check(kernel_of(SCALE, lowered), smalti.parse(SCALE), seed=3)
+
+
+def test_right_kernel_passes() -> None:
+    result = checked(SCALE_CPU)
+    assert result.ok and result.require() is result
+    assert result.max_error == 0.0
+    (comparison,) = result.comparisons
+    assert comparison.argument.index == 1 and comparison.total == 6000
+
+
+def test_slightly_wrong_factor_is_seen() -> None:
+    result = checked(SCALE_CPU.replace("2.0", "2.000001"))
+    assert not result.ok and result.comparisons[0].wrong == 6000
+    with pytest.raises(smalti.CheckError, match=r"6000 of 6000 elements are wrong; the first is \[0, 0\]: .* \+- "):
+        result.require()
+
+
+def test_rows_that_nobody_wrote_are_seen() -> None:
+    result = checked(SCALE_CPU.replace("%c100 = arith.constant 100", "%c100 = arith.constant 99"))
+    assert result.comparisons[0].wrong == 60 and result.comparisons[0].first_wrong == (99, 0)
+    with pytest.raises(smalti.CheckError, match="nan"):
+        result.require()
+
+
+def test_writing_what_is_only_read_is_seen() -> None:
+    damage = SCALE_CPU.replace(
+        "memref.store %y, %dst", "memref.store %y, %src[%i, %j] : memref<100x60xf32>\n memref.store %y, %dst"
+    )
+    result = checked(damage)
+    assert [argument.index for argument in result.unwritten_changed] == [0]
+    with pytest.raises(smalti.CheckError, match=r"argument 0 .*: the program only reads it, and it changed"):
+        result.require()
+
+
+def test_same_seed_same_inputs() -> None:
+    what = kernel_of(SCALE, SCALE_CPU).entry
+    first, second, other = (check.random_arguments(what, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first[0], second[0])
+    assert not np.array_equal(first[0], other[0])
+    # What is written and never read starts as poison.
+    assert np.isnan(first[1]).all()
+
+
+def test_shapes_and_scalars_are_asked_for() -> None:
+    module = smalti.parse(
+        "triton_xla.entry_func @f(%a: memref<?x4xbf16, strided<[?, 1]>>, %n: index, %x: f16, %tile: index) tiles 1 {\n"
+        "  triton_xla.return\n}\n"
+    )
+    what = entry.describe(entry.find_entry(module))
+    with pytest.raises(smalti.LaunchError, match="give its shape: --arg 0=64x64"):
+        check.random_arguments(what)
+    with pytest.raises(smalti.LaunchError, match="give its value: --arg 1=1"):
+        check.random_arguments(what, given={0: "3x4"})
+    with pytest.raises(smalti.LaunchError, match="3x5 is not a shape of this type"):
+        check.random_arguments(what, given={0: "3x5", 1: "2"})
+    with pytest.raises(smalti.LaunchError, match="'many' is not a number"):
+        check.random_arguments(what, given={0: "3x4", 1: "many"})
+    with pytest.raises(smalti.LaunchError, match="there is no argument 7"):
+        check.random_arguments(what, given={7: "1"})
+    array, n, x = check.random_arguments(what, given={0: "3x4", 1: "0x10"})
+    assert array.shape == (3, 4) and array.dtype.name == "bfloat16" and n == 16
+    assert x == float(np.float16(x))
+
+
+def test_padded_strides_of_the_type_are_honoured() -> None:
+    module = smalti.parse(
+        "triton_xla.entry_func @f(%a: memref<3x4xf32, strided<[10, 2]>>, %tile: index) tiles 1 {\n  triton_xla.return\n}\n"
+    )
+    (array,) = check.random_arguments(entry.describe(entry.find_entry(module)))
+    assert array.strides == (40, 8) and np.isfinite(array).all()
+
+
+def test_integers_must_be_equal() -> None:
+    argument = entry.Argument(0, "memref<2xi32>", dtypes.ELEMENT_TYPES[12], (2,), (1,), True, True)
+    assert argument.dtype.mlir == "i32"
+    assert check.compare(argument, np.array([1, 2], np.int32), reference.Value(np.array([1, 2]))).wrong == 0
+    assert check.compare(argument, np.array([1, 2], np.int32), reference.Value(np.array([1, 3]))).wrong == 1
+
+
+def test_nan_and_infinity_must_be_where_they_are_expected() -> None:
+    argument = entry.Argument(0, "memref<3xf32>", dtypes.ELEMENT_TYPES[1], (3,), (1,), True, True)
+    wanted = reference.Value(np.array([np.nan, np.inf, 1.0]), np.zeros(3))
+    assert check.compare(argument, np.array([np.nan, np.inf, 1.0], np.float32), wanted).wrong == 0
+    assert check.compare(argument, np.array([0.0, np.inf, np.nan], np.float32), wanted).wrong == 2
+    assert check.compare(argument, np.array([np.nan, -np.inf, 1.0], np.float32), wanted).wrong == 1
