@@ -4,6 +4,9 @@
 # static MLIR or LLVM archive: a second copy of MLIR in a process means a second TypeID for every type.
 
 # MLIR's version file refuses a bare "22", so the version is checked after the package was found.
+if(MLIR_DIR AND NOT EXISTS "${MLIR_DIR}/MLIRConfig.cmake")
+  message(FATAL_ERROR "MLIR_DIR=${MLIR_DIR} holds no MLIRConfig.cmake; it is usually <install>/lib/cmake/mlir.")
+endif()
 find_package(MLIR CONFIG QUIET HINTS "${MLIR_DIR}" /usr/lib/llvm-22/lib/cmake/mlir)
 if(NOT MLIR_FOUND)
   message(FATAL_ERROR
@@ -83,6 +86,14 @@ function(smalti_add_tool name source)
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin
     INSTALL_RPATH "${SMALTI_MLIR_LIBRARY_DIR}")
+endfunction()
+
+# smalti_export_only(<target> <version script>)
+#
+# The dynamic symbols that a shared object of ours shows.
+function(smalti_export_only target script)
+  target_link_options(${target} PRIVATE "LINKER:--version-script=${script}")
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${script}")
 endfunction()
 
 # smalti_tablegen(<target> <file.td> <output> <generator arguments>...)
