@@ -23,10 +23,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import smalti
 from rich.console import Console
 from rich.table import Table
-
-import smalti
 from smalti import targets
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -129,7 +128,9 @@ def processor() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+    return next(
+        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor()
+    )
 
 
 if __name__ == "__main__":

@@ -80,7 +80,9 @@ def parse_deb822(text: str) -> Iterator[Archive]:
         if "deb" not in fields.get("types", "").split() or fields.get("enabled", "yes").lower() in ("no", "false", "0"):
             continue
         options = tuple(
-            (name, fields[name.lower()]) for name in ("Signed-By", "Trusted", "Check-Valid-Until") if name.lower() in fields
+            (name, fields[name.lower()])
+            for name in ("Signed-By", "Trusted", "Check-Valid-Until")
+            if name.lower() in fields
         )
         components = tuple(fields.get("components", "").split())
         for uri in fields.get("uris", "").split():
@@ -165,7 +167,12 @@ class Apt:
     def run(self, tool: str, *arguments: str, cwd: pathlib.Path | None = None) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
         return subprocess.run(
-            [tool, "-q", *self.options, *arguments], cwd=cwd, env=environment, text=True, capture_output=True, check=False
+            [tool, "-q", *self.options, *arguments],
+            cwd=cwd,
+            env=environment,
+            text=True,
+            capture_output=True,
+            check=False,
         )
 
 

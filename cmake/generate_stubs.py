@@ -31,7 +31,9 @@ def main() -> None:
     for module in arguments.modules:
         # _mlir is a package to its users: its submodules become _mlir/ir.pyi and so on.
         options = ["-q", "--include-private", "-m", f"smalti._mlir_libs.{module}"]
-        stubgen.main([*options, "-r", "-O", str(libs)] if module == "_mlir" else [*options, "-o", str(libs / f"{module}.pyi")])
+        stubgen.main(
+            [*options, "-r", "-O", str(libs)] if module == "_mlir" else [*options, "-o", str(libs / f"{module}.pyi")]
+        )
     arguments.stamp.touch()
 
 

@@ -14,10 +14,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import smalti
 from rich.console import Console
 from rich.table import Table
-
-import smalti
 from smalti import check
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -76,7 +75,9 @@ def cpu_row(row: Row, kernel: smalti.Kernel) -> None:
     row.artefact = "in memory"
     row.error = f"{result.max_error:.2e}"
     if not result.ok:
-        row.problem = "; ".join(c.detail for c in result.comparisons if c.wrong) or "an argument that is only read changed"
+        row.problem = (
+            "; ".join(c.detail for c in result.comparisons if c.wrong) or "an argument that is only read changed"
+        )
 
 
 def main() -> int:

@@ -8,20 +8,56 @@ import json
 from pathlib import Path
 
 import pytest
-
 from smalti import ir, passmanager, rewrite
 from smalti._mlir_libs import _smalti
 from smalti.dialects import arith, func
 
 PACKAGE = Path(ir.__file__).parent
 
-DIALECTS = (
-    "affine amdgpu arith async_dialect bufferization builtin cf complex func gpu index linalg llvm math memref mosaic_gpu "
-    "nvgpu nvvm pdl rocdl scf shape tensor transform triton_xla ub vector"
-).split()
-TRANSFORM_EXTENSIONS = (
-    "bufferization debug extras gpu interpreter loop memref nvgpu pdl structured tensor tune vector".split()
-)
+DIALECTS = [
+    "affine",
+    "amdgpu",
+    "arith",
+    "async_dialect",
+    "bufferization",
+    "builtin",
+    "cf",
+    "complex",
+    "func",
+    "gpu",
+    "index",
+    "linalg",
+    "llvm",
+    "math",
+    "memref",
+    "mosaic_gpu",
+    "nvgpu",
+    "nvvm",
+    "pdl",
+    "rocdl",
+    "scf",
+    "shape",
+    "tensor",
+    "transform",
+    "triton_xla",
+    "ub",
+    "vector",
+]
+TRANSFORM_EXTENSIONS = [
+    "bufferization",
+    "debug",
+    "extras",
+    "gpu",
+    "interpreter",
+    "loop",
+    "memref",
+    "nvgpu",
+    "pdl",
+    "structured",
+    "tensor",
+    "tune",
+    "vector",
+]
 
 # The buffer is filled and read in every iteration: a second slot lets the next fill overlap.
 LOOP = """

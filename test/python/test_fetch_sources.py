@@ -130,7 +130,9 @@ def test_damaged_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         path.write_bytes(b"also damaged")
         return path
 
-    monkeypatch.setattr(fetch, "machine_archives", lambda: [fetch.Archive("http://m.example", "bookworm", ("main",), ())])
+    monkeypatch.setattr(
+        fetch, "machine_archives", lambda: [fetch.Archive("http://m.example", "bookworm", ("main",), ())]
+    )
     monkeypatch.setattr(fetch, "distribution_codename", lambda: "bookworm")
     monkeypatch.setattr(fetch, "download", download)
     with pytest.raises(fetch.FetchError, match=r"bookworm at http://m\.example: the file's SHA-256 is not b49b9277"):
@@ -139,7 +141,7 @@ def test_damaged_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_nothing_to_fetch_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-    monkeypatch.setattr(fetch, "machine_archives", lambda: [])
+    monkeypatch.setattr(fetch, "machine_archives", list)
     monkeypatch.setattr(sys, "argv", ["fetch", "--version", "22.1.8", "--cache", str(tmp_path)])
     assert fetch.main() == 1
     error = capsys.readouterr().err

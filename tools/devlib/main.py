@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
 import shutil
 import sys
@@ -36,7 +35,9 @@ def build_verb(arguments: Sequence[str]) -> None:
 def test_verb(arguments: Sequence[str]) -> None:
     """Set up, build, and run lit and pytest. Paths and pytest options narrow it down."""
     steps.build()
-    paths = [argument for argument in arguments if not argument.startswith("-") and os.path.exists(argument.split("::")[0])]
+    paths = [
+        argument for argument in arguments if not argument.startswith("-") and (ROOT / argument.split("::")[0]).exists()
+    ]
     lit_paths = [path for path in paths if not path.split("::")[0].endswith(".py")] or ([] if paths else ["test"])
     if lit_paths:
         with step("lit"):

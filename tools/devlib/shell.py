@@ -81,4 +81,6 @@ def capture(command: Sequence[Argument]) -> str:
     except OSError as error:
         raise Failure(f"cannot run this command ({error.strerror}):\n  {as_text(command)}") from None
     except subprocess.CalledProcessError as error:
-        raise Failure(f"this command failed (exit code {error.returncode}):\n  {as_text(command)}\n{error.stderr}") from None
+        raise Failure(
+            f"this command failed (exit code {error.returncode}):\n  {as_text(command)}\n{error.stderr}"
+        ) from None

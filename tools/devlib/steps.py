@@ -57,7 +57,9 @@ def make_venv() -> None:
     if not is_stamped(stamp, key):
         with step("Creating the virtual environment .venv"):
             run([str(interpreter), "-m", "venv", "--clear", VENV], quiet=True)
-            site_packages = pathlib.Path(capture([PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]))
+            site_packages = pathlib.Path(
+                capture([PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"])
+            )
             (site_packages / "smalti_build_tree.pth").write_text(f"{PACKAGES}\n")
             command = VENV / "bin" / "smalti"
             command.write_text(f"#!{PYTHON}\nimport sys\n\nfrom smalti.cli import main\n\nsys.exit(main())\n")
