@@ -591,6 +591,27 @@ static LogicalResult computeInF32(ModuleOp scratch) {
   return success();
 }
 
+/// Expands what has no counterpart in LLVM: rounding divisions, and casts of
+/// bf16, which would be calls into the compiler's run-time library. (Upstream's
+/// arith-expand would also expand minimumf and maximumf, and lose the order of
+/// the zeros.)
+static LogicalResult expandForLLVM(ModuleOp scratch) {
+  RewritePatternSet patterns(scratch.getContext());
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  arith::populateExpandBFloat16Patterns(patterns);
+  ConversionTarget target(*scratch.getContext());
+  target.markUnknownOpDynamicallyLegal([](Operation *op) {
+    if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
+      return false;
+    if (isa<arith::ExtFOp>(op))
+      return !getElementTypeOrSelf(op->getOperand(0).getType()).isBF16();
+    if (isa<arith::TruncFOp>(op))
+      return !getElementTypeOrSelf(op->getResult(0).getType()).isBF16();
+    return true;
+  });
+  return applyPartialConversion(scratch, target, std::move(patterns));
+}
+
 static LogicalResult cleanUp(func::FuncOp function) {
   MLIRContext *context = function.getContext();
   RewritePatternSet patterns(context);
@@ -677,7 +698,8 @@ private:
         return {};
     }
     hoistAllocations(rewriter, function);
-    if (failed(computeInF32(*scratch)) || failed(cleanUp(function)))
+    if (failed(computeInF32(*scratch)) || failed(expandForLLVM(*scratch)) ||
+        failed(cleanUp(function)))
       return {};
     return scratch;
   }

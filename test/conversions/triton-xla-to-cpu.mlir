@@ -132,19 +132,37 @@ triton_xla.entry_func @fused(%a: memref<4x32xf32>, %n: index, %tile: index) tile
 
 // -----
 
-// Arithmetic on bf16 is done in f32 and rounded after each op: no extension cancels a truncation.
+// Arithmetic on f16 is done in f32 and rounded after each op: no extension cancels a truncation.
 
 // CHECK-LABEL: func.func @narrow(
 // CHECK:         arith.mulf %{{.*}} : vector<16xf32>
-// CHECK-NEXT:    %[[ROUNDED:.*]] = arith.truncf %{{.*}} : vector<16xf32> to vector<16xbf16>
-// CHECK-NEXT:    arith.extf %[[ROUNDED]] : vector<16xbf16> to vector<16xf32>
+// CHECK-NEXT:    %[[ROUNDED:.*]] = arith.truncf %{{.*}} : vector<16xf32> to vector<16xf16>
+// CHECK-NEXT:    arith.extf %[[ROUNDED]] : vector<16xf16> to vector<16xf32>
 // CHECK:         arith.addf %{{.*}} : vector<16xf32>
-// CHECK-NEXT:    arith.truncf %{{.*}} : vector<16xf32> to vector<16xbf16>
-triton_xla.entry_func @narrow(%a: memref<32xbf16>, %tile: index) tiles 1 {
+// CHECK-NEXT:    arith.truncf %{{.*}} : vector<16xf32> to vector<16xf16>
+triton_xla.entry_func @narrow(%a: memref<32xf16>, %tile: index) tiles 1 {
+  %t = triton_xla.extract %a[0] [32] [1] : memref<32xf16> to tensor<32xf16>
+  %0 = arith.mulf %t, %t : tensor<32xf16>
+  %1 = arith.addf %0, %t : tensor<32xf16>
+  triton_xla.insert %1 into %a[0] [32] [1] : tensor<32xf16> into memref<32xf16>
+  triton_xla.return
+}
+
+// -----
+
+// Casts of bf16 are integer arithmetic; maximumf stays, with its order of the zeros.
+
+// CHECK-LABEL: func.func @expanded(
+// CHECK-NOT:     arith.extf
+// CHECK:         arith.shli %{{.*}} : vector<16xi32>
+// CHECK:         arith.maximumf %{{.*}} : vector<16xf32>
+// CHECK-NOT:     arith.truncf
+// CHECK:         return
+triton_xla.entry_func @expanded(%a: memref<32xbf16>, %tile: index) tiles 1 {
+  %zero = arith.constant dense<0.0> : tensor<32xbf16>
   %t = triton_xla.extract %a[0] [32] [1] : memref<32xbf16> to tensor<32xbf16>
-  %0 = arith.mulf %t, %t : tensor<32xbf16>
-  %1 = arith.addf %0, %t : tensor<32xbf16>
-  triton_xla.insert %1 into %a[0] [32] [1] : tensor<32xbf16> into memref<32xbf16>
+  %0 = arith.maximumf %t, %zero : tensor<32xbf16>
+  triton_xla.insert %0 into %a[0] [32] [1] : tensor<32xbf16> into memref<32xbf16>
   triton_xla.return
 }
 
