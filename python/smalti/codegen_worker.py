@@ -54,6 +54,16 @@ class GeneratedCode:
     data: bytes
 
 
+def _default_time_limit() -> float:
+    given = os.environ.get("SMALTI_CODEGEN_TIMEOUT", "")
+    try:
+        return float(given) if given else DEFAULT_TIME_LIMIT
+    except ValueError:
+        from .errors import SmaltiError
+
+        raise SmaltiError(f"SMALTI_CODEGEN_TIMEOUT is '{given}', a number of seconds is wanted") from None
+
+
 def _write_frame(stream: IO[bytes], header: dict[str, Any], payload: bytes = b"") -> None:
     encoded = json.dumps({**header, "payload": len(payload)}).encode()
     stream.write(_LENGTH.pack(len(encoded)) + encoded + payload)
@@ -171,7 +181,7 @@ class Worker:
 
     def _ask(self, header: dict[str, Any], payload: bytes, time_limit: float | None) -> tuple[dict[str, Any], bytes]:
         if time_limit is None:
-            time_limit = float(os.environ.get("SMALTI_CODEGEN_TIMEOUT", DEFAULT_TIME_LIMIT))
+            time_limit = _default_time_limit()
         with self._lock:
             self._ensure()
             assert self._requests is not None and self._process is not None

@@ -6,7 +6,7 @@ import functools
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -312,7 +312,7 @@ class _Compilation:
         else:
             kernel.binary, kernel.binary_format = ptx.encode(), "ptx"
             kernel.notes.append(f"no ptxas was found: PTX only, registers unknown ({toolchain.PTXAS_HINT})")
-        kernel.resources = _resources(usage, launch, self.entry, self.target)
+        kernel.resources = _resources(usage, launch, self.entry, self.target, stages_of(kernel.remarks))
 
     def _finish_amd(self, kernel: Kernel, code: bytes, launch: LaunchFacts, text: dict[str, Any]) -> None:
         assembly = code.rstrip(b"\0").decode()
@@ -326,7 +326,7 @@ class _Compilation:
         else:
             name, hint = ("ld.lld", toolchain.LLD_HINT) if llvm_mc else ("llvm-mc", toolchain.LLVM_MC_HINT)
             kernel.notes.append(f"no {name} was found: assembly text only ({hint})")
-        kernel.resources = _resources(usage, launch, self.entry, self.target)
+        kernel.resources = _resources(usage, launch, self.entry, self.target, stages_of(kernel.remarks))
 
 
 @dataclass(frozen=True)
@@ -337,7 +337,6 @@ class LaunchFacts:
     block: tuple[int, int, int]
     grid: tuple[int, int, int]
     shared_bytes: int
-    stages: int | None
 
 
 _DIMENSIONS = {
@@ -382,7 +381,6 @@ def launch_facts(module: ir.Module, name: str) -> LaunchFacts:
             block,
             grid,
             _integer(operation, "smalti.shared_memory_bytes") or 0,
-            _integer(operation, "smalti.stages"),
         )
     raise CompileError(f"lowering left no GPU kernel @{name}")
 
@@ -391,14 +389,22 @@ def _integer(operation: Any, name: str) -> int | None:
     return ir.IntegerAttr(operation.attributes[name]).value if name in operation.attributes else None
 
 
-def _resources(usage: assemble.Usage, launch: LaunchFacts, what: entry.Entry, target: targets.Target) -> Resources:
+def stages_of(said: Iterable[remarks.Remark]) -> int:
+    """The most stages that a loop got: the pass's remarks say it, the loops themselves are gone by now."""
+    applied = (r.message for r in said if r.kind == "passed" and r.category == "smalti-pipeline-loops")
+    return max((int(number) for text in applied for number in re.findall(r"\b(\d+) stages?\b", text)), default=1)
+
+
+def _resources(
+    usage: assemble.Usage, launch: LaunchFacts, what: entry.Entry, target: targets.Target, stages: int
+) -> Resources:
     threads = launch.block[0] * launch.block[1] * launch.block[2]
     return Resources(
         tiles=what.num_tiles,
         block=launch.block,
         grid=launch.grid,
         warps=-(-threads // target.wave_size),
-        stages=launch.stages,
+        stages=stages,
         registers=usage.registers,
         accumulator_registers=usage.accumulator_registers,
         scalar_registers=usage.scalar_registers,

@@ -80,6 +80,14 @@ def llvm_bin_dirs() -> tuple[Path, ...]:
     return tuple(dict.fromkeys(d for d in dirs if d.is_dir()))
 
 
+def _given(variable: str) -> Iterator[tuple[str, Path]]:
+    """The program that an environment variable names; a name of nothing is an error and not a wish."""
+    if value := os.environ.get(variable):
+        if not _executable(Path(value)):
+            raise ToolMissing(f"{variable} names {value}, which is no program")
+        yield "environment", Path(value)
+
+
 def _first(name: str, candidates: Iterable[tuple[str, Path]]) -> Tool | None:
     return next((Tool(name, path, origin) for origin, path in candidates if _executable(path)), None)
 
@@ -94,8 +102,7 @@ def find_ptxas() -> Tool | None:
     """NVIDIA's assembler: `SMALTI_PTXAS`, PATH, the package `nvidia-cuda-nvcc`, a CUDA toolkit."""
 
     def candidates() -> Iterator[tuple[str, Path]]:
-        if given := os.environ.get("SMALTI_PTXAS"):
-            yield "environment", Path(given)
+        yield from _given("SMALTI_PTXAS")
         yield from _on_path("ptxas")
         for folder in package_dirs():
             for path in sorted((folder / "nvidia").glob("**/bin/ptxas"), reverse=True):
@@ -110,9 +117,7 @@ def find_llvm_tool(name: str) -> Tool | None:
     """A program of LLVM 22, such as `llvm-mc` or `ld.lld`."""
 
     def candidates() -> Iterator[tuple[str, Path]]:
-        variable = "SMALTI_" + re.sub(r"\W", "_", name).upper()
-        if given := os.environ.get(variable):
-            yield "environment", Path(given)
+        yield from _given("SMALTI_" + re.sub(r"\W", "_", name).upper())
         for folder in llvm_bin_dirs():
             yield "mlir", folder / name
         yield from _on_path(f"{name}-{LLVM_MAJOR}", name)
@@ -126,8 +131,7 @@ def find_smalti_opt() -> Tool | None:
     """The C++ driver `smalti-opt`: beside the package, beside this interpreter, on PATH."""
 
     def candidates() -> Iterator[tuple[str, Path]]:
-        if given := os.environ.get("SMALTI_OPT"):
-            yield "environment", Path(given)
+        yield from _given("SMALTI_OPT")
         package = Path(__file__).absolute().parent
         yield "package", package / "bin" / "smalti-opt"
         yield "package", Path(sys.executable).parent / "smalti-opt"

@@ -27,7 +27,7 @@ NVIDIA = """\
 gpu.module @scale_module [#nvvm.target<chip = "sm_90", features = "+ptx80">] {
   llvm.func @scale(%src: !llvm.ptr<1>, %dst: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel,
       gpu.known_block_size = array<i32: 128, 1, 1>, gpu.known_grid_size = array<i32: 4, 1, 1>,
-      smalti.shared_memory_bytes = 49152 : i64, smalti.stages = 3 : i64} {
+      smalti.shared_memory_bytes = 49152 : i64} {
     %x = llvm.load %src : !llvm.ptr<1> -> f32
     %y = llvm.fadd %x, %x : f32
     llvm.store %y, %dst : f32, !llvm.ptr<1>
@@ -143,7 +143,7 @@ def test_nvidia_kernel(lowered_already: None, tmp_path: Path) -> None:
     assert kernel.binary_format == "cubin" and kernel.binary is not None and kernel.binary[:4] == b"\x7fELF"
     resources = kernel.resources
     assert resources.block == (128, 1, 1) and resources.grid == (4, 1, 1) and resources.warps == 4
-    assert resources.stages == 3 and resources.shared_bytes == 49152
+    assert resources.stages == 1 and resources.shared_bytes == 49152
     assert resources.registers and resources.spills == 0 and resources.stack_bytes == 0
     assert "define" in kernel.asm["llvm"] and "triton_xla.entry_func" in kernel.asm["source"]
     assert set(kernel.asm) == {"source", "tile", "mosaic", "pipelined", "thread", "mlir", "llvm", "ptx"}
@@ -275,3 +275,26 @@ def test_tools_are_searched_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("SMALTI_PTXAS", str(given))
     found: Any = toolchain.find_ptxas()
     assert found.origin == "environment" and found.path == given
+    monkeypatch.setenv("SMALTI_PTXAS", str(tmp_path / "nowhere"))
+    with pytest.raises(smalti.ToolMissing, match=r"SMALTI_PTXAS names .*nowhere, which is no program"):
+        toolchain.find_ptxas()
+
+
+def test_stages_come_from_the_remarks() -> None:
+    def remark(kind: str, category: str, message: str) -> smalti.Remark:
+        return smalti.Remark(kind, category, "", message)
+
+    said = [
+        remark("passed", "smalti-pipeline-loops", "pipelined with 2 stages in stream mode: 4 reads ahead"),
+        remark("passed", "smalti-pipeline-loops", "pipelined with 3 stages in async mode: 2 copies ahead"),
+        remark("missed", "smalti-pipeline-loops", "9 stages need too much"),
+        remark("passed", "smalti-multi-buffer", "for 7 stages"),
+    ]
+    assert compiler.stages_of(said) == 3
+    assert compiler.stages_of([]) == 1
+
+
+def test_settings_that_are_no_numbers(monkeypatch: pytest.MonkeyPatch, worker: codegen_worker.Worker) -> None:
+    monkeypatch.setenv("SMALTI_CODEGEN_TIMEOUT", "soon")
+    with pytest.raises(smalti.SmaltiError, match="SMALTI_CODEGEN_TIMEOUT is 'soon'"):
+        worker.generate(bytecode(GPU_MODULE), TO_ISA)
