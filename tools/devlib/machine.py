@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 
-from .shell import Failure, run, step
+from .shell import Failure, run, say, step
 
 LLVM = 22
 
@@ -55,7 +55,11 @@ def install_packages(packages: tuple[str, ...] = BUILD_PACKAGES) -> None:
         prefix = ["sudo"]
     with step(f"Installing packages: {names}"):
         apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "Acquire::Retries=3"]
-        run([*apt, "update"], quiet=True)
+        try:
+            run([*apt, "update"], quiet=True)
+        except Failure as failure:
+            # One archive out of several may be out of reach, and not be needed.
+            say(f"    note: {failure}")
         run(
             [*apt, "install", "-y", "--no-install-recommends", *missing],
             quiet=True,

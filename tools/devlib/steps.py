@@ -73,8 +73,8 @@ def make_venv() -> None:
 
 
 def fetch_sources() -> None:
-    """The sources of MLIR's Python bindings, where no folder is named for them."""
-    if os.environ.get("SMALTI_MLIR_SOURCES"):
+    """The sources of MLIR's Python bindings, for the distribution's MLIR and where no folder is named for them."""
+    if os.environ.get("SMALTI_MLIR_SOURCES") or os.environ.get("MLIR_DIR"):
         return
     version = capture([f"/usr/lib/llvm-{machine.LLVM}/bin/llvm-config", "--version"])
     if (CACHE / f"mlir-python-{version}").is_dir():

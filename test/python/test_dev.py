@@ -1,0 +1,80 @@
+"""tools/dev: its verbs, and that it stops at the first failure with the command that failed."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def dev(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, ROOT / "tools" / "dev", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def devlib(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    return importlib.import_module("devlib.main")
+
+
+def test_help_lists_every_verb() -> None:
+    result = dev("help")
+    assert result.returncode == 0
+    for verb in ("help", "run", "test", "build", "format", "lint", "docs", "bench", "clean"):
+        assert any(line.split()[:1] == [verb] for line in result.stdout.splitlines())
+    assert "None" not in result.stdout
+    assert dev().stdout == result.stdout
+
+
+def test_unknown_verb() -> None:
+    result = dev("polish")
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: tools/dev has no verb 'polish'; it has run, test, build")
+
+
+def test_a_failing_command_is_named(devlib: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    def verb(_: object) -> None:
+        devlib.run(["sh", "-c", "echo seen; exit 3"], quiet=True)
+        raise AssertionError("went on after a failure")
+
+    devlib.VERBS = {"verb": verb}
+    assert devlib.main(["verb"]) == 1
+    output = capsys.readouterr()
+    assert "seen" in output.out
+    assert "error: this command failed (exit code 3):\n  sh -c 'echo seen; exit 3'" in output.err
+    importlib.reload(devlib)
+
+
+def test_missing_packages(devlib: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = devlib.machine
+    assert machine.missing_packages(("dpkg", "no-such-package")) == ["no-such-package"]
+    assert machine.missing_packages(machine.BUILD_PACKAGES) == []
+
+    monkeypatch.setattr(machine.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(machine.shutil, "which", lambda _: None)
+    with pytest.raises(devlib.Failure, match=r"install them as root:\n  apt-get install no-such-package"):
+        machine.install_packages(("dpkg", "no-such-package"))
+
+
+def test_stamps(devlib: ModuleType, tmp_path: Path) -> None:
+    """Nothing is done twice; another input is noticed."""
+    steps = devlib.steps
+    stamp = tmp_path / "stamp"
+    key = steps.digest("requirements", "3.11")
+    assert not steps.is_stamped(stamp, key)
+    stamp.write_text(key)
+    assert steps.is_stamped(stamp, key)
+    assert not steps.is_stamped(stamp, steps.digest("other requirements", "3.11"))
+
+
+def test_ci_runs_the_two_commands() -> None:
+    script = (ROOT / ".ci" / "run").read_text()
+    assert [line for line in script.splitlines() if line.startswith("tools/")] == ["tools/dev run", "tools/dev test"]
