@@ -96,6 +96,8 @@ def view(array: Any, stream: int | None = None) -> ArrayView:
     """The memory of `array`; `stream` is where a GPU kernel will use it, for producers that synchronise."""
     import numpy as np
 
+    if isinstance(array, ArrayView):
+        return array
     if isinstance(array, np.ndarray):
         return _numpy_view(array)
     if (interface := getattr(array, "__cuda_array_interface__", None)) is not None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Sequence
-from typing import Any
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from . import arrays, entry
 from .errors import LaunchError
@@ -75,7 +77,7 @@ def check_alignment(argument: entry.Argument, pointer: int, least: int) -> None:
         )
 
 
-def _extent(view: arrays.ArrayView, size: int) -> tuple[int, int]:
+def extent(view: arrays.ArrayView, size: int) -> tuple[int, int]:
     """The first byte of an array and the one past its last."""
     if 0 in view.shape:
         return view.pointer, view.pointer
@@ -85,14 +87,14 @@ def _extent(view: arrays.ArrayView, size: int) -> tuple[int, int]:
 
 
 def _is_dense(view: arrays.ArrayView, size: int) -> bool:
-    first, last = _extent(view, size)
+    first, last = extent(view, size)
     return last - first == math.prod(view.shape) * size
 
 
 def check_overlap(arguments: Sequence[entry.Argument], views: Sequence[arrays.ArrayView]) -> None:
     """Raises where an array that the kernel writes shares memory with another: tiles may run in any order."""
     sizes = [max(argument.dtype.bits // 8, 1) for argument in arguments]
-    extents = [_extent(view, size) for view, size in zip(views, sizes, strict=True)]
+    extents = [extent(view, size) for view, size in zip(views, sizes, strict=True)]
     for i, written in enumerate(arguments):
         if not written.writes:
             continue
@@ -167,3 +169,57 @@ class ArgumentChecker:
             check_alignment(argument, view.pointer, self._alignment)
         check_overlap(memrefs, views)
         return values
+
+
+class DeviceMemory(Protocol):
+    """What a GPU's driver does with memory, for `run_on_copies`."""
+
+    device: str
+
+    def allocate(self, size: int) -> int: ...
+    def upload(self, pointer: int, host: int, size: int) -> None: ...
+    def download(self, host: int, pointer: int, size: int) -> None: ...
+    def free(self, pointer: int) -> None: ...
+    def synchronize(self) -> None: ...
+
+
+def best_time(run: Callable[[], None], repeat: int) -> float:
+    """The shortest of `repeat` runs, in seconds."""
+    best = math.inf
+    for _ in range(repeat):
+        start = time.perf_counter()
+        run()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def run_on_copies(memory: DeviceMemory, call: Callable[..., None], values: Sequence[Any], repeat: int) -> float:
+    """Runs a GPU kernel on copies of host arrays, copies them back, and returns the shortest run in seconds."""
+    import numpy as np
+
+    copies: list[tuple[int, int, int]] = []
+    given: list[Any] = []
+    try:
+        for value in values:
+            if not isinstance(value, np.ndarray):
+                given.append(value)
+                continue
+            view = arrays.view(value)
+            first, last = extent(view, value.itemsize)
+            pointer = memory.allocate(max(last - first, 1))
+            copies.append((pointer, first, last - first))
+            memory.upload(pointer, first, last - first)
+            on_device = dataclasses.replace(view, pointer=pointer + view.pointer - first, device=memory.device)
+            given.append(on_device)
+
+        def run() -> None:
+            call(*given)
+            memory.synchronize()
+
+        seconds = best_time(run, repeat)
+        for pointer, host, size in copies:
+            memory.download(host, pointer, size)
+        return seconds
+    finally:
+        for pointer, _, _ in copies:
+            memory.free(pointer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import arrays, devices, launch, targets
@@ -81,7 +82,7 @@ class CudaLauncher:
             _, text = self._driver.cuGetErrorString(status)
             reason = text.decode() if isinstance(text, bytes) else str(status)
             raise LaunchError(f"{what}: {reason} (CUDA error {int(status)})")
-        return values[0] if len(values) == 1 else tuple(values)
+        return values[0] if len(values) == 1 else tuple(values) or None
 
     def _context(self, views: list[arrays.ArrayView]) -> int:
         """The context to launch in: the current one, else the primary one of the arrays' device."""
@@ -152,3 +153,32 @@ class CudaLauncher:
             ),
             f"launching @{self._kernel.symbol}",
         )
+
+    def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
+        """Runs on copies of host arrays, copies them back, and returns the shortest run in seconds."""
+        self._context([])
+        return launch.run_on_copies(_CudaMemory(self._driver, self._ask), self, values, repeat)
+
+
+class _CudaMemory:
+    device = arrays.CUDA
+
+    def __init__(self, driver: Any, ask: Callable[..., Any]) -> None:
+        self._driver = driver
+        self._ask = ask
+
+    def allocate(self, size: int) -> int:
+        return int(self._ask(self._driver.cuMemAlloc(size), f"asking for {size} B of GPU memory"))
+
+    def upload(self, pointer: int, host: int, size: int) -> None:
+        self._ask(self._driver.cuMemcpyHtoD(pointer, host, size), "copying to the GPU")
+
+    def download(self, host: int, pointer: int, size: int) -> None:
+        self._ask(self._driver.cuMemcpyDtoH(host, pointer, size), "copying from the GPU")
+
+    def free(self, pointer: int) -> None:
+        # A kernel that failed has failed already: freeing must not hide its error.
+        self._driver.cuMemFree(pointer)
+
+    def synchronize(self) -> None:
+        self._ask(self._driver.cuCtxSynchronize(), "running the kernel")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import arrays, devices, launch
@@ -87,3 +88,37 @@ class HipLauncher:
             ),
             f"launching @{self._kernel.symbol}",
         )
+
+    def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
+        """Runs on copies of host arrays, copies them back, and returns the shortest run in seconds."""
+        return launch.run_on_copies(_HipMemory(self._hip, self._ask), self, values, repeat)
+
+
+class _HipMemory:
+    device = arrays.HIP
+
+    def __init__(self, library: ctypes.CDLL, ask: Callable[..., None]) -> None:
+        self._hip = library
+        self._ask = ask
+
+    def allocate(self, size: int) -> int:
+        pointer = ctypes.c_void_p()
+        self._ask(self._hip.hipMalloc(ctypes.byref(pointer), ctypes.c_size_t(size)), f"asking for {size} B")
+        return pointer.value or 0
+
+    def _copy(self, to: int, source: int, size: int, kind: int, what: str) -> None:
+        status = self._hip.hipMemcpy(ctypes.c_void_p(to), ctypes.c_void_p(source), ctypes.c_size_t(size), kind)
+        self._ask(status, what)
+
+    def upload(self, pointer: int, host: int, size: int) -> None:
+        self._copy(pointer, host, size, 1, "copying to the GPU")
+
+    def download(self, host: int, pointer: int, size: int) -> None:
+        self._copy(host, pointer, size, 2, "copying from the GPU")
+
+    def free(self, pointer: int) -> None:
+        # A kernel that failed has failed already: freeing must not hide its error.
+        self._hip.hipFree(ctypes.c_void_p(pointer))
+
+    def synchronize(self) -> None:
+        self._ask(self._hip.hipDeviceSynchronize(), "running the kernel")

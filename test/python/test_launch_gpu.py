@@ -50,6 +50,7 @@ class FakeDriver(types.ModuleType):
         self.capability = dict(zip(("major", "minor"), capability, strict=True))
         self.calls: list[tuple[str, tuple[Any, ...]]] = []
         self.fail: dict[str, int] = {}
+        self.memory: list[Any] = []
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("cu"):
@@ -62,6 +63,15 @@ class FakeDriver(types.ModuleType):
                 return 0, b"invalid argument"
             if name == "cuDeviceGetAttribute":
                 return status, self.capability[arguments[0]]
+            if name == "cuMemAlloc":
+                # A buffer of the host stands for the GPU's memory.
+                self.memory.append(ctypes.create_string_buffer(arguments[0] + 256))
+                return status, (ctypes.addressof(self.memory[-1]) + 255) & ~255
+            if name in ("cuMemcpyHtoD", "cuMemcpyDtoH"):
+                ctypes.memmove(*arguments)
+                return (status,)
+            if name == "cuCtxSynchronize":
+                return (status,)
             return status, {"cuCtxGetCurrent": 0, "cuDeviceGetCount": 1}.get(name, 77)
 
         return call
@@ -121,6 +131,31 @@ def test_cuda_scalars_are_passed_by_their_type(driver: FakeDriver) -> None:
     gpu_kernel("sm_90a", program)(*device_arrays(CUDA_DEVICE), 7, 0.5)
     values, types_ = driver.named("cuLaunchKernel")[0][9]
     assert values[2:] == (7, 0.5) and types_[2:] == (ctypes.c_int32, ctypes.c_float)
+
+
+def test_host_arrays_are_copied_there_and_back_for_a_check(driver: FakeDriver) -> None:
+    source = np.arange(6000, dtype=np.float32).reshape(100, 60)
+    result = np.zeros_like(source)
+
+    def multiply(*arguments: Any) -> tuple[int]:
+        driver.calls.append(("cuLaunchKernel", arguments))
+        views = [(ctypes.c_float * 6000).from_address(pointer) for pointer in arguments[9][0]]
+        np.frombuffer(views[1], np.float32)[:] = 2 * np.frombuffer(views[0], np.float32)
+        return (0,)
+
+    driver.cuLaunchKernel = multiply
+    assert gpu_kernel("sm_90a").launcher.run_on_copies([source, result], repeat=2) < 10
+    np.testing.assert_array_equal(result, 2 * source)
+    assert len(driver.named("cuLaunchKernel")) == 2
+    assert len(driver.named("cuMemAlloc")) == len(driver.named("cuMemFree")) == 2
+
+
+def test_copies_are_freed_where_the_launch_fails(driver: FakeDriver) -> None:
+    driver.fail["cuCtxSynchronize"] = 700
+    host = np.zeros((100, 60), np.float32)
+    with pytest.raises(smalti.LaunchError, match=r"running the kernel: .* \(CUDA error 700\)"):
+        gpu_kernel("sm_90a").launcher.run_on_copies([host, host.copy()])
+    assert len(driver.named("cuMemFree")) == 2
 
 
 def test_ptx_without_ptxas_is_loaded_with_its_zero(driver: FakeDriver) -> None:
