@@ -48,7 +48,7 @@ def configure() -> None:
     config.test_exec_root = str(build_dir / "test")
 
     # A missing tool is an error here and not a skipped test.
-    for tool in ("FileCheck", "not", "mlir-opt", "mlir-translate", "llvm-mc", "llvm-readelf", "llc"):
+    for tool in ("FileCheck", "not", "mlir-opt", "mlir-runner", "mlir-translate", "llvm-mc", "llvm-readelf", "llc"):
         if not (tools_dir / tool).is_file():
             lit_config.fatal(f"{tool} is missing from {tools_dir}; tools/dev build installs it")
     path = [str(build_dir / "bin"), str(tools_dir), os.path.dirname(sys.executable), os.environ.get("PATH", "")]
@@ -59,6 +59,7 @@ def configure() -> None:
     config.substitutions += [
         ("%smalti_plugin", str(build_dir / "lib" / "SmaltiPlugin.so")),
         ("%smalti_src", config.smalti_source_dir),
+        ("%mlir_runner_libs", str(tools_dir.parent / "lib" / "libmlir_c_runner_utils.so")),
         ("%python", config.python_executable or sys.executable),
     ]
     config.available_features.add(platform.machine())

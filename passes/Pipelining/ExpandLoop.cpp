@@ -93,14 +93,16 @@ void LoopExpander::guardTripCount() {
     op->removeAttr(kStageAttr);
     op->removeAttr(kClusterAttr);
   });
-  if (!loop.getResults().empty()) {
-    rewriter.setInsertionPointToEnd(guard.elseBlock());
-    scf::YieldOp::create(rewriter, loc, plain->getResults());
-  }
   rewriter.moveOpBefore(loop, guard.thenBlock(), guard.thenBlock()->begin());
-  if (!loop.getResults().empty()) {
-    rewriter.setInsertionPointToEnd(guard.thenBlock());
-    scf::YieldOp::create(rewriter, loc, loop.getResults());
+  if (loop.getResults().empty())
+    return;
+  for (auto [block, results] :
+       {std::pair(guard.thenBlock(), loop->getResults()),
+        std::pair(guard.elseBlock(), plain->getResults())}) {
+    rewriter.setInsertionPointToEnd(block);
+    auto yield = scf::YieldOp::create(rewriter, loc, results);
+    if (Attribute layouts = loop->getAttr(mosaic_gpu::kOutLayouts))
+      yield->setAttr(mosaic_gpu::kInLayouts, layouts);
   }
 }
 
@@ -241,6 +243,8 @@ void LoopExpander::restoreAttributes(scf::ForOp kernel,
         all.push_back(layout);
     }
     kernel->setAttr(name, rewriter.getArrayAttr(all));
+    kernel.getBody()->getTerminator()->setAttr(mosaic_gpu::kInLayouts,
+                                               rewriter.getArrayAttr(all));
   }
 }
 
