@@ -133,6 +133,54 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
 }
 
 //===----------------------------------------------------------------------===//
+// Pads
+//===----------------------------------------------------------------------===//
+
+def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterface"> {
+  let summary = "Makes masked transfers of pads and of padded reads";
+  let description = [{
+    - `tensor.pad` with a static result becomes vector transfers. Without low pads that is one read whose lanes past the
+      end of the source take the padding value. With low pads, static or dynamic, the result is filled and the source is
+      written at the low pads under a mask; negative pads cut the source off. The padding value is any scalar from
+      outside the pad, or a constant.
+    - `vector.transfer_read` of a memref with dimensions that may be out of bounds becomes a read under a mask, all of
+      whose lanes are in bounds: lanes past the end and, where an index may be negative, lanes ahead of the begin take
+      the padding value. The mask's bounds are clamped to the vector's size. Where the target (option `target`, or the
+      attribute `smalti.target`) has buffer loads with a bounds check, the index is never negative and 32-bit offsets
+      reach the whole source, the read goes through `amdgpu.fat_raw_buffer_cast`; the mask stays, so that what
+      lies past the end of a row is not taken from the next.
+
+    Left as they are, with a remark that says why: pads whose result is not static, is empty, or has more than
+    `max-elements` elements; padding values that depend on the position; reads with a permutation or a broadcast, with
+    scalable vectors, or of unranked memrefs. Reads of whole blocks (with the attribute `out_layouts`) belong to
+    the conversion to threads and are left alone, and so are reads of tensors.
+
+    Example:
+
+    ```mlir
+    func.func @pad(%source: tensor<2x5xf32>, %low: index, %high: index, %value: f32) -> tensor<4x8xf32> {
+      %padded = tensor.pad %source low[%low, 2] high[%high, 1] {
+      ^bb0(%i: index, %j: index):
+        tensor.yield %value : f32
+      } : tensor<2x5xf32> to tensor<4x8xf32>
+      return %padded : tensor<4x8xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "Chip that the reads are for, e.g. `target=gfx942`; empty: the attribute `smalti.target`">,
+    Option<"maxElements", "max-elements", "int64_t", "65536",
+           "Most elements of a pad's result, e.g. `max-elements=4096`">,
+    Option<"strict", "strict", "bool", "false", "A pad or padded read that stays is an error, e.g. `strict=true`">
+  ];
+  let dependentDialects = [
+    "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect",
+  ];
+}
+
+//===----------------------------------------------------------------------===//
 // Conversion
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,162 @@
+// Pads and padded reads, run on the CPU after the pass.
+//
+// DEFINE: %{lower} = mlir-opt --one-shot-bufferize=bufferize-function-boundaries --convert-linalg-to-loops --convert-vector-to-scf --convert-scf-to-cf \
+// DEFINE:   --expand-strided-metadata --lower-affine --convert-vector-to-llvm --finalize-memref-to-llvm --convert-arith-to-llvm \
+// DEFINE:   --convert-cf-to-llvm --convert-func-to-llvm --convert-ub-to-llvm --reconcile-unrealized-casts
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{strict=true}))' > %t
+// RUN: FileCheck %s --check-prefix=LOWERED < %t
+// RUN: %{lower} < %t | mlir-runner -e main --entry-point-result=void --shared-libs=%mlir_runner_libs | FileCheck %s
+//
+// LOWERED-NOT: tensor.pad
+
+func.func @static_low(%source: tensor<1x5xf32>) -> tensor<1x8xf32> {
+  %pad = arith.constant 9.0 : f32
+  %padded = tensor.pad %source low[0, 2] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %pad : f32
+  } : tensor<1x5xf32> to tensor<1x8xf32>
+  return %padded : tensor<1x8xf32>
+}
+
+func.func @dynamic(%source: tensor<?x?xf32>, %low0: index, %low1: index, %high0: index, %high1: index, %pad: f32)
+    -> tensor<4x6xf32> {
+  %padded = tensor.pad %source low[%low0, %low1] high[%high0, %high1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %pad : f32
+  } : tensor<?x?xf32> to tensor<4x6xf32>
+  return %padded : tensor<4x6xf32>
+}
+
+func.func @high_only(%source: tensor<?x?xf32>, %high0: index, %high1: index) -> tensor<4x6xf32> {
+  %padded = tensor.pad %source low[0, 0] high[%high0, %high1] {
+  ^bb0(%i: index, %j: index):
+    %pad = arith.constant 0x7FC00000 : f32
+    tensor.yield %pad : f32
+  } : tensor<?x?xf32> to tensor<4x6xf32>
+  return %padded : tensor<4x6xf32>
+}
+
+func.func @read(%source: memref<3x5xi32>, %i: index, %j: index) -> vector<4x8xi32> {
+  %pad = arith.constant -1 : i32
+  %read = vector.transfer_read %source[%i, %j], %pad : memref<3x5xi32>, vector<4x8xi32>
+  return %read : vector<4x8xi32>
+}
+
+func.func @read_row(%source: memref<?x?xi32>, %i: index, %j: index) -> vector<4xi32> {
+  %pad = arith.constant -1 : i32
+  %read = vector.transfer_read %source[%i, %j], %pad : memref<?x?xi32>, vector<4xi32>
+  return %read : vector<4xi32>
+}
+
+func.func @print_dynamic(%rows: index, %columns: index, %low0: index, %low1: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c6 = arith.constant 6 : index
+  %pad = arith.constant 9.0 : f32
+  %one = arith.constant 1.0 : f32
+  %ten = arith.constant 10 : index
+  // source[i][j] = 10 i + j + 1
+  %source = tensor.generate %rows, %columns {
+  ^bb0(%i: index, %j: index):
+    %tens = arith.muli %i, %ten : index
+    %sum = arith.addi %tens, %j : index
+    %next = arith.addi %sum, %c1 : index
+    %int = arith.index_cast %next : index to i32
+    %value = arith.sitofp %int : i32 to f32
+    tensor.yield %value : f32
+  } : tensor<?x?xf32>
+  %filled_rows = arith.addi %rows, %low0 : index
+  %filled_columns = arith.addi %columns, %low1 : index
+  %high0 = arith.subi %c4, %filled_rows : index
+  %high1 = arith.subi %c6, %filled_columns : index
+  %padded = func.call @dynamic(%source, %low0, %low1, %high0, %high1, %pad)
+    : (tensor<?x?xf32>, index, index, index, index, f32) -> tensor<4x6xf32>
+  %result = vector.transfer_read %padded[%c0, %c0], %pad {in_bounds = [true, true]} : tensor<4x6xf32>, vector<4x6xf32>
+  vector.print %result : vector<4x6xf32>
+  return
+}
+
+func.func @main() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c5 = arith.constant 5 : index
+  %c6 = arith.constant 6 : index
+  %m1 = arith.constant -1 : index
+  %m2 = arith.constant -2 : index
+  %m9 = arith.constant -9 : index
+  %c100 = arith.constant 100 : index
+  %zero = arith.constant 0.0 : f32
+
+  // A static low pad is not lost.
+  // CHECK: ( ( 9, 9, 1, 2, 3, 4, 5, 9 ) )
+  %row = arith.constant dense<[[1.0, 2.0, 3.0, 4.0, 5.0]]> : tensor<1x5xf32>
+  %padded = call @static_low(%row) : (tensor<1x5xf32>) -> tensor<1x8xf32>
+  %result = vector.transfer_read %padded[%c0, %c0], %zero {in_bounds = [true, true]} : tensor<1x8xf32>, vector<1x8xf32>
+  vector.print %result : vector<1x8xf32>
+
+  // Low and high pads in both dimensions.
+  // CHECK-NEXT: ( ( 9, 9, 9, 9, 9, 9 ), ( 9, 9, 1, 2, 3, 9 ), ( 9, 9, 11, 12, 13, 9 ), ( 9, 9, 9, 9, 9, 9 ) )
+  call @print_dynamic(%c2, %c3, %c1, %c2) : (index, index, index, index) -> ()
+  // No pads at all.
+  // CHECK-NEXT: ( ( 1, 2, 3, 4, 5, 6 ), ( 11, 12, 13, 14, 15, 16 ), ( 21, 22, 23, 24, 25, 26 ), ( 31, 32, 33, 34, 35, 36 ) )
+  call @print_dynamic(%c4, %c6, %c0, %c0) : (index, index, index, index) -> ()
+  // Low pads alone: the high ones are 0.
+  // CHECK-NEXT: ( ( 9, 9, 9, 9, 9, 9 ), ( 9, 9, 9, 9, 9, 9 ), ( 9, 9, 9, 9, 9, 9 ), ( 9, 9, 9, 9, 9, 1 ) )
+  call @print_dynamic(%c1, %c1, %c3, %c5) : (index, index, index, index) -> ()
+  // Negative pads cut off: rows 1.., columns ..5 from the second.
+  // CHECK-NEXT: ( ( 12, 13, 14, 15, 16, 9 ), ( 22, 23, 24, 25, 26, 9 ), ( 9, 9, 9, 9, 9, 9 ), ( 9, 9, 9, 9, 9, 9 ) )
+  call @print_dynamic(%c3, %c6, %m1, %m1) : (index, index, index, index) -> ()
+  // The high pad is negative: the source is cut at its end.
+  // CHECK-NEXT: ( ( 9, 1, 2, 3, 4, 5 ), ( 9, 11, 12, 13, 14, 15 ), ( 9, 21, 22, 23, 24, 25 ), ( 9, 31, 32, 33, 34, 35 ) )
+  call @print_dynamic(%c5, %c6, %c0, %c1) : (index, index, index, index) -> ()
+  // An empty source.
+  // CHECK-NEXT: ( ( 9, 9, 9, 9, 9, 9 ), ( 9, 9, 9, 9, 9, 9 ), ( 9, 9, 9, 9, 9, 9 ), ( 9, 9, 9, 9, 9, 9 ) )
+  call @print_dynamic(%c0, %c3, %c1, %c1) : (index, index, index, index) -> ()
+
+  // NaN as the padding value.
+  // CHECK-NEXT: ( ( 1, 2, 3, 4, 5, nan ), ( nan, nan, nan, nan, nan, nan ), ( nan, nan, nan, nan, nan, nan ), ( nan, nan, nan, nan, nan, nan ) )
+  %source = tensor.cast %row : tensor<1x5xf32> to tensor<?x?xf32>
+  %nan = call @high_only(%source, %c3, %c1) : (tensor<?x?xf32>, index, index) -> tensor<4x6xf32>
+  %nan_result = vector.transfer_read %nan[%c0, %c0], %zero {in_bounds = [true, true]} : tensor<4x6xf32>, vector<4x6xf32>
+  vector.print %nan_result : vector<4x6xf32>
+
+  %buffer = memref.alloc() : memref<3x5xi32>
+  scf.for %i = %c0 to %c3 step %c1 {
+    scf.for %j = %c0 to %c5 step %c1 {
+      %ten = arith.constant 10 : index
+      %tens = arith.muli %i, %ten : index
+      %sum = arith.addi %tens, %j : index
+      %value = arith.index_cast %sum : index to i32
+      memref.store %value, %buffer[%i, %j] : memref<3x5xi32>
+    }
+  }
+  // Past the end in both dimensions.
+  // CHECK-NEXT: ( ( 13, 14, -1, -1, -1, -1, -1, -1 ), ( 23, 24, -1, -1, -1, -1, -1, -1 ), ( -1, -1, -1, -1, -1, -1, -1, -1 ), ( -1, -1, -1, -1, -1, -1, -1, -1 ) )
+  %r0 = call @read(%buffer, %c1, %c3) : (memref<3x5xi32>, index, index) -> vector<4x8xi32>
+  vector.print %r0 : vector<4x8xi32>
+  // Ahead of the begin in both dimensions.
+  // CHECK-NEXT: ( ( -1, -1, -1, -1, -1, -1, -1, -1 ), ( -1, -1, 0, 1, 2, 3, 4, -1 ), ( -1, -1, 10, 11, 12, 13, 14, -1 ), ( -1, -1, 20, 21, 22, 23, 24, -1 ) )
+  %r1 = call @read(%buffer, %m1, %m2) : (memref<3x5xi32>, index, index) -> vector<4x8xi32>
+  vector.print %r1 : vector<4x8xi32>
+  // Wholly outside, on either side.
+  // CHECK-NEXT: ( ( -1, -1, -1, -1, -1, -1, -1, -1 ), ( -1, -1, -1, -1, -1, -1, -1, -1 ), ( -1, -1, -1, -1, -1, -1, -1, -1 ), ( -1, -1, -1, -1, -1, -1, -1, -1 ) )
+  %r2 = call @read(%buffer, %m9, %c0) : (memref<3x5xi32>, index, index) -> vector<4x8xi32>
+  vector.print %r2 : vector<4x8xi32>
+  // CHECK-NEXT: ( ( -1, -1, -1, -1, -1, -1, -1, -1 ), ( -1, -1, -1, -1, -1, -1, -1, -1 ), ( -1, -1, -1, -1, -1, -1, -1, -1 ), ( -1, -1, -1, -1, -1, -1, -1, -1 ) )
+  %r3 = call @read(%buffer, %c0, %c100) : (memref<3x5xi32>, index, index) -> vector<4x8xi32>
+  vector.print %r3 : vector<4x8xi32>
+
+  // One row, sizes known at run time.
+  %dynamic = memref.cast %buffer : memref<3x5xi32> to memref<?x?xi32>
+  // CHECK-NEXT: ( 23, 24, -1, -1 )
+  %v0 = call @read_row(%dynamic, %c2, %c3) : (memref<?x?xi32>, index, index) -> vector<4xi32>
+  vector.print %v0 : vector<4xi32>
+  // CHECK-NEXT: ( -1, -1, 0, 1 )
+  %v1 = call @read_row(%dynamic, %c0, %m2) : (memref<?x?xi32>, index, index) -> vector<4xi32>
+  vector.print %v1 : vector<4xi32>
+  return
+}
