@@ -11,7 +11,6 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -54,10 +53,17 @@ static std::optional<NVVM::MMATypes> getMultiplicandType(Element element) {
 
 /// A register of a multiplicand: 32 bits, as vector<2xf16> for f16 and as i32
 /// for all others.
-static Value toMultiplicand(OpBuilder &builder, Location loc, Value reg) {
-  auto type = cast<VectorType>(reg.getType());
-  if (type.getElementType().isF16())
+static Value toMultiplicand(OpBuilder &builder, Location loc, Value reg,
+                            Element element) {
+  if (element == Element::F16)
     return reg;
+  if (element == Element::TF32) {
+    // mma.sync would cut off the low bits.
+    Value wide =
+        vector::ExtractOp::create(builder, loc, reg, ArrayRef<int64_t>{0});
+    return NVVM::ConvertFloatToTF32Op::create(
+        builder, loc, builder.getI32Type(), wide, NVVM::FPRoundingMode::RNA);
+  }
   Value word = vector::BitCastOp::create(
       builder, loc, VectorType::get({1}, builder.getI32Type()), reg);
   return vector::ExtractOp::create(builder, loc, word, ArrayRef<int64_t>{0});
@@ -239,10 +245,18 @@ public:
                        Value parity) const override {
     Value phase =
         arith::ExtUIOp::create(builder, loc, builder.getI32Type(), parity);
-    // The hint only bounds how long one try suspends the thread.
-    Value ticks = arith::ConstantOp::create(
-        builder, loc, builder.getI32IntegerAttr(10000000));
-    NVVM::MBarrierTryWaitParityOp::create(builder, loc, address, phase, ticks);
+    // One try suspends the thread for a while, not until the phase completes.
+    auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&loop.getBefore());
+    Value done = NVVM::MBarrierTryWaitOp::create(
+        builder, loc, builder.getI1Type(), address, phase, /*ticks=*/Value());
+    Value isOpen = arith::XOrIOp::create(
+        builder, loc, done,
+        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)));
+    scf::ConditionOp::create(builder, loc, isOpen, ValueRange());
+    builder.createBlock(&loop.getAfter());
+    scf::YieldOp::create(builder, loc);
   }
 };
 } // namespace
@@ -253,9 +267,9 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
                                            ArrayRef<Value> accumulator) const {
   SmallVector<Value> operandsA, operandsB, operandsC;
   for (Value reg : a)
-    operandsA.push_back(toMultiplicand(builder, loc, reg));
+    operandsA.push_back(toMultiplicand(builder, loc, reg, instruction.a));
   for (Value reg : b)
-    operandsB.push_back(toMultiplicand(builder, loc, reg));
+    operandsB.push_back(toMultiplicand(builder, loc, reg, instruction.b));
   auto accumulatorType = cast<VectorType>(accumulator.front().getType());
   // 16-bit accumulators stay packed, wider ones are passed one by one.
   bool isPacked = accumulatorType.getElementType().isF16();

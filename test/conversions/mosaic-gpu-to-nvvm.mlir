@@ -148,3 +148,122 @@ gpu.module @threads_module {
     gpu.return
   }
 }
+
+// -----
+
+// Without a matrix instruction for f32 each thread multiplies and adds by itself; a permission to round to TF32 only
+// counts where the layouts are those of the TF32 instruction.
+#a = #mosaic_gpu.TiledLayout<[[8, 1]], warp_dims = [], lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>
+#b = #mosaic_gpu.TiledLayout<[[1, 4], [1, 1]], warp_dims = [], lane_dims = [#mosaic_gpu.Replicated<times = 8>, -3], vector_dim = -2>
+#c = #mosaic_gpu.TiledLayout<[[8, 4], [1]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
+#smem = #gpu.address_space<workgroup>
+gpu.module @fma_module {
+  // CHECK-LABEL: gpu.func @fma
+  gpu.func @fma(%dst: memref<8x4xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %sa = mosaic_gpu.slice_smem 0 : memref<8x2xf32, #smem>
+    %sb = mosaic_gpu.slice_smem 64 : memref<2x4xf32, #smem>
+    %zero = arith.constant dense<0.0> : vector<8x4xf32>
+    %a = mosaic_gpu.vector_load %sa {out_layouts = [#a]} : memref<8x2xf32, #smem> -> vector<8x2xf32>
+    %b = mosaic_gpu.vector_load %sb {out_layouts = [#b]} : memref<2x4xf32, #smem> -> vector<2x4xf32>
+    // CHECK-COUNT-2: llvm.intr.fma{{.*}} vector<1xf32>
+    // CHECK-NOT: nvvm.mma
+    %c = mosaic_gpu.mma accumulator(%zero : vector<8x4xf32>) a(%a : vector<8x2xf32>) b(%b : vector<2x4xf32>)
+        {allow_tf32, out_layouts = [#c]} -> vector<8x4xf32>
+    vector.transfer_write %c, %dst[%c0, %c0] {in_bounds = [true, true]} : vector<8x4xf32>, memref<8x4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#a = #mosaic_gpu.TiledLayout<[[16, 8], [8, 4], [1]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
+#b = #mosaic_gpu.TiledLayout<[[8, 8], [4, 8], [1, 1]], warp_dims = [], lane_dims = [-3, -4], vector_dim = -2>
+#c = #mosaic_gpu.TiledLayout<[[16, 8], [8, 8], [2]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
+#smem = #gpu.address_space<workgroup>
+gpu.module @tf32_module {
+  // CHECK-LABEL: gpu.func @tf32
+  gpu.func @tf32(%dst: memref<16x8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %sa = mosaic_gpu.slice_smem 0 : memref<16x8xf32, #smem>
+    %sb = mosaic_gpu.slice_smem 512 : memref<8x8xf32, #smem>
+    %zero = arith.constant dense<0.0> : vector<16x8xf32>
+    %a = mosaic_gpu.vector_load %sa {out_layouts = [#a]} : memref<16x8xf32, #smem> -> vector<16x8xf32>
+    %b = mosaic_gpu.vector_load %sb {out_layouts = [#b]} : memref<8x8xf32, #smem> -> vector<8x8xf32>
+    // Rounded, not cut off.
+    // CHECK-COUNT-6: nvvm.convert.float.to.tf32 %{{.*}} {rnd = #nvvm.fp_rnd_mode<rna>}
+    // CHECK: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<tf32>{{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 8>
+    %c = mosaic_gpu.mma accumulator(%zero : vector<16x8xf32>) a(%a : vector<16x8xf32>) b(%b : vector<8x8xf32>)
+        {allow_tf32, out_layouts = [#c]} -> vector<16x8xf32>
+    vector.transfer_write %c, %dst[%c0, %c0] {in_bounds = [true, true]} : vector<16x8xf32>, memref<16x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// Barrier objects are words of shared memory; all threads arrive, the first announces the bytes.
+#smem = #gpu.address_space<workgroup>
+gpu.module @barrier_module {
+  // CHECK-LABEL: gpu.func @barriers
+  gpu.func @barriers(%base: !llvm.ptr<3>, %parity: i1) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    // CHECK: %[[TID:.*]] = gpu.thread_id x
+    // CHECK: %[[B:.*]] = memref.view %{{.*}} to memref<i64
+    %b = mosaic_gpu.slice_smem 0 : memref<!mosaic_gpu.barrier, #smem>
+    // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[TID]], %c0
+    // CHECK: scf.if %[[FIRST]]
+    // CHECK-COUNT-2: nvvm.mbarrier.init %{{.*}}, %c128_i32
+    mosaic_gpu.initialize_barrier %base {arrival_count = 1 : i64, num_barriers = 2 : i32} : !llvm.ptr<3>
+    // CHECK: nvvm.mbarrier.arrive
+    mosaic_gpu.arrive %b : memref<!mosaic_gpu.barrier, #smem>
+    // CHECK: %[[BYTES:.*]] = arith.select %[[FIRST]], %c4096_i32, %c0_i32
+    // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %[[BYTES]]
+    mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 4096
+    // CHECK: scf.while
+    // CHECK: nvvm.mbarrier.try_wait
+    mosaic_gpu.wait barrier(%b : memref<!mosaic_gpu.barrier, #smem>) parity(%parity : i1)
+    gpu.return
+  }
+}
+
+// -----
+
+// A mask compares the indices of each element with the bounds.
+#l = #mosaic_gpu.WGStridedFragLayout<[32, 8], 2>
+gpu.module @mask_module {
+  // CHECK-LABEL: gpu.func @mask
+  // CHECK-SAME: %[[ROWS:[a-z0-9]*]]: index, %[[COLUMNS:[a-z0-9]*]]: index
+  gpu.func @mask(%rows: index, %columns: index, %dst: memref<32x8xf32>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant dense<1.0> : vector<32x8xf32>
+    %zero = arith.constant dense<0.0> : vector<32x8xf32>
+    // CHECK: %[[IN_ROWS:.*]] = arith.cmpi slt, %{{.*}}, %[[ROWS]] : index
+    // CHECK: %[[IN_COLUMNS:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : vector<2xindex>
+    // CHECK: %[[ALL:.*]] = vector.broadcast %[[IN_ROWS]] : i1 to vector<2xi1>
+    // CHECK: %[[MASK:.*]] = arith.andi %[[IN_COLUMNS]], %[[ALL]]
+    %mask = vector.create_mask %rows, %columns {out_layouts = [#l]} : vector<32x8xi1>
+    // CHECK: arith.select %[[MASK]], %{{.*}}, %{{.*}} : vector<2xi1>, vector<2xf32>
+    %v = arith.select %mask, %one, %zero : vector<32x8xi1>, vector<32x8xf32>
+    vector.transfer_write %v, %dst[%c0, %c0] {in_bounds = [true, true]} : vector<32x8xf32>, memref<32x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// What several threads hold is written by the first of them.
+gpu.module @replicated_module {
+  // CHECK-LABEL: gpu.func @replicated
+  gpu.func @replicated(%src: memref<16xf32>, %dst: memref<16xf32>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %src {out_layouts = [#mosaic_gpu.TiledLayout<[[16], [1]],
+        warp_dims = [#mosaic_gpu.Replicated<times = 2>], lane_dims = [-2, #mosaic_gpu.Replicated<times = 2>],
+        vector_dim = -1>]} : memref<16xf32> -> vector<16xf32>
+    // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %{{.*}}, %c0
+    // CHECK: scf.if %[[FIRST]]
+    // CHECK: vector.store
+    mosaic_gpu.vector_store %v, %dst : vector<16xf32>, memref<16xf32>
+    gpu.return
+  }
+}

@@ -9,9 +9,9 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -383,6 +383,11 @@ void Emitter::emitElementwise(Operation *op, OpBuilder &builder) {
     registers[result] = Registers(distribution.getNumRegisters(), splat);
     return;
   }
+  if (isa<ub::PoisonOp>(op)) {
+    Value poison = ub::PoisonOp::create(builder, loc, registerType);
+    registers[result] = Registers(distribution.getNumRegisters(), poison);
+    return;
+  }
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
     Value source = broadcast.getSource(), scalar;
     if (isa<VectorType>(source.getType()))
@@ -572,17 +577,17 @@ void Emitter::emitStore(Operation *op, OpBuilder &builder) {
   });
 }
 
+/// One rounding on every chip, and no call of a device library.
 static Value fusedMultiplyAdd(OpBuilder &builder, Location loc, Value a,
                               Value b, Value accumulator) {
-  auto wide = cast<VectorType>(accumulator.getType());
+  Type wide = cast<VectorType>(accumulator.getType()).getElementType();
   auto extend = [&](Value value) -> Value {
     auto type = cast<VectorType>(value.getType());
-    if (type.getElementType() == wide.getElementType())
+    if (type.getElementType() == wide)
       return value;
-    return arith::ExtFOp::create(builder, loc,
-                                 type.clone(wide.getElementType()), value);
+    return arith::ExtFOp::create(builder, loc, type.clone(wide), value);
   };
-  return math::FmaOp::create(builder, loc, extend(a), extend(b), accumulator);
+  return LLVM::FMAOp::create(builder, loc, extend(a), extend(b), accumulator);
 }
 
 void Emitter::emitMma(mosaic_gpu::MMAOp op, OpBuilder &builder) {

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -466,7 +467,7 @@ LogicalResult Planner::planOp(Operation *op) {
                                   "differ, which is not supported; load it "
                                   "from memory";
   }
-  if (isa<arith::ConstantOp, vector::BroadcastOp>(op)) {
+  if (isa<arith::ConstantOp, ub::PoisonOp, vector::BroadcastOp>(op)) {
     if (auto broadcast = dyn_cast<vector::BroadcastOp>(op);
         broadcast && isVector(broadcast.getSource()) &&
         !find(broadcast.getSource())->isSplat())
@@ -718,9 +719,16 @@ LogicalResult Planner::planMma(mosaic_gpu::MMAOp op) {
                                   accumulatorElement = getMmaElement(
                                       accumulatorType.getElementType());
   std::optional<BlockMma> mma;
-  if (aElement && bElement && accumulatorElement)
-    mma = matchMma(target, *aElement, *bElement, *accumulatorElement, m, n, k,
-                   a.getTiled(), b.getTiled(), result.getTiled());
+  bool hasElements = aElement && bElement && accumulatorElement;
+  auto match = [&](targets::Element lhs, targets::Element rhs) {
+    return matchMma(target, lhs, rhs, *accumulatorElement, m, n, k,
+                    a.getTiled(), b.getTiled(), result.getTiled());
+  };
+  if (hasElements && op.getAllowTf32() && *aElement == targets::Element::F32 &&
+      *bElement == targets::Element::F32)
+    mma = match(targets::Element::TF32, targets::Element::TF32);
+  if (hasElements && !mma)
+    mma = match(*aElement, *bElement);
   if (!mma)
     return op.emitOpError()
            << "matches no matrix instruction of " << target.name << ": "
