@@ -45,8 +45,8 @@ bool smalti::overwritesWholeMemRef(Operation *op, Value memref) {
   if (auto overwrite = dyn_cast<FullOverwriteOpInterface>(op))
     return overwrite.overwrites(memref);
   if (auto transfer = dyn_cast<VectorTransferOpInterface>(op))
-    return transfer.getBase() == memref &&
-           transfer->getNumResults() == 0 && coversWholeMemRef(transfer);
+    return transfer.getBase() == memref && transfer->getNumResults() == 0 &&
+           coversWholeMemRef(transfer);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return coversWholeMemRef(linalgOp, memref);
   return false;

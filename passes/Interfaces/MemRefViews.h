@@ -24,8 +24,9 @@ bool isInsideSource(mlir::Operation *view);
 /// may have another offset: a slot of `slotElements` elements in a larger
 /// buffer of which it is the slot number `slot`. Null, with nothing created,
 /// where there is no rule for such a view.
-mlir::Operation *recreateView(mlir::OpBuilder &builder, mlir::Operation *view, mlir::Value source,
-                              mlir::Value slot, int64_t slotElements);
+mlir::Operation *recreateView(mlir::OpBuilder &builder, mlir::Operation *view,
+                              mlir::Value source, mlir::Value slot,
+                              int64_t slotElements);
 
 } // namespace smalti
 

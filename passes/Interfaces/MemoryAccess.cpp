@@ -61,8 +61,9 @@ static FunctionOpInterface getFunctionOfArgument(Value root) {
 
 static bool isNoAliasArgument(Value root) {
   FunctionOpInterface function = getFunctionOfArgument(root);
-  return function && function.getArgAttr(cast<BlockArgument>(root).getArgNumber(),
-                                         "llvm.noalias");
+  return function &&
+         function.getArgAttr(cast<BlockArgument>(root).getArgNumber(),
+                             "llvm.noalias");
 }
 
 static MemorySpace getMemorySpaceOfType(Type type) {
@@ -175,7 +176,8 @@ bool smalti::collectAccesses(Operation *op,
           effect.getResource() != SideEffects::DefaultResource::get())
         continue;
       if (!value || !isa<BaseMemRefType>(value.getType())) {
-        reason = quote(op) + " has a side effect on something other than a memref";
+        reason =
+            quote(op) + " has a side effect on something other than a memref";
         return false;
       }
       MemorySpace space = getMemorySpace(value);

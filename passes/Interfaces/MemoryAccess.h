@@ -48,7 +48,9 @@ struct MemoryAccess {
 /// Appends what `op`, nested ops included, reads and writes. Barriers and the
 /// commits and waits of asynchronous copies access nothing. Returns false where
 /// the effects are not known, or memory is allocated or freed, with the reason.
-bool collectAccesses(mlir::Operation *op, llvm::SmallVectorImpl<MemoryAccess> &accesses, std::string &reason);
+bool collectAccesses(mlir::Operation *op,
+                     llvm::SmallVectorImpl<MemoryAccess> &accesses,
+                     std::string &reason);
 
 } // namespace smalti
 

@@ -36,8 +36,8 @@ namespace {
 struct BufferPlan {
   Operation *alloc;
   scf::ForOp loop;
-  MemRefType slotType;        ///< the buffer's type before
-  MemRefType bufferType;      ///< [depth x slotType]
+  MemRefType slotType;   ///< the buffer's type before
+  MemRefType bufferType; ///< [depth x slotType]
   int64_t slotBytes;
   SetVector<Operation *> views; ///< sources before their views
   SmallVector<Operation *> users;
@@ -66,9 +66,9 @@ static std::optional<std::string> checkUser(Operation *user) {
   bool hasMemRefResult =
       llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
   // The region of a structured op computes on elements and not on memrefs.
-  bool handsOn = user->hasTrait<OpTrait::IsTerminator>() || hasMemRefResult ||
-                 (user->getNumRegions() != 0 &&
-                  !isa<DestinationStyleOpInterface>(user));
+  bool handsOn =
+      user->hasTrait<OpTrait::IsTerminator>() || hasMemRefResult ||
+      (user->getNumRegions() != 0 && !isa<DestinationStyleOpInterface>(user));
   if (!effectOp || handsOn)
     return "escapes through " + describe(user);
   SmallVector<MemoryAccess> accesses;
@@ -236,9 +236,8 @@ static std::optional<std::string> checkTypes(const BufferPlan &plan) {
     if (reason)
       break;
     Value source = cast<ViewLikeOpInterface>(view).getViewSource();
-    Operation *copy =
-        recreateView(builder, view, mapping.lookup(source), slot,
-                     plan.slotType.getNumElements());
+    Operation *copy = recreateView(builder, view, mapping.lookup(source), slot,
+                                   plan.slotType.getNumElements());
     if (!copy || failed(verify(copy, /*verifyRecursively=*/false))) {
       reason = "is viewed by " + describe(view) +
                ", which cannot show a slot of a larger buffer";
@@ -291,13 +290,14 @@ static std::optional<std::string> planBuffer(BufferPlan &plan, int64_t depth,
 
   SmallVector<int64_t> shape = {depth};
   llvm::append_range(shape, plan.slotType.getShape());
-  plan.bufferType =
-      MemRefType::get(shape, plan.slotType.getElementType(),
-                      MemRefLayoutAttrInterface(), plan.slotType.getMemorySpace());
+  plan.bufferType = MemRefType::get(shape, plan.slotType.getElementType(),
+                                    MemRefLayoutAttrInterface(),
+                                    plan.slotType.getMemorySpace());
   DataLayout layout = DataLayout::closest(plan.alloc);
-  llvm::TypeSize bits = layout.getTypeSizeInBits(plan.slotType.getElementType());
-  plan.slotBytes =
-      llvm::divideCeil(bits.getFixedValue() * plan.slotType.getNumElements(), 8);
+  llvm::TypeSize bits =
+      layout.getTypeSizeInBits(plan.slotType.getElementType());
+  plan.slotBytes = llvm::divideCeil(
+      bits.getFixedValue() * plan.slotType.getNumElements(), 8);
   if (auto alignment = plan.alloc->getAttrOfType<IntegerAttr>("alignment");
       alignment && plan.slotBytes % alignment.getInt() != 0)
     return "has slots of " + std::to_string(plan.slotBytes) +
@@ -335,16 +335,16 @@ static void commitBuffer(const BufferPlan &plan, int64_t depth) {
               createSlot(builder, plan, buffer, slot));
   // A view may have been found before one that is defined earlier, and one
   // outside the loop moves into it; both are made where the operands are known.
-  Operation *lastMoved = mapping.lookup(plan.alloc->getResult(0)).getDefiningOp();
+  Operation *lastMoved =
+      mapping.lookup(plan.alloc->getResult(0)).getDefiningOp();
   for (Operation *view : plan.views) {
     if (plan.loop->isProperAncestor(view))
       builder.setInsertionPoint(view);
     else
       builder.setInsertionPointAfter(lastMoved);
     Value source = cast<ViewLikeOpInterface>(view).getViewSource();
-    Operation *copy =
-        recreateView(builder, view, mapping.lookup(source), slot,
-                     plan.slotType.getNumElements());
+    Operation *copy = recreateView(builder, view, mapping.lookup(source), slot,
+                                   plan.slotType.getNumElements());
     if (!plan.loop->isProperAncestor(view))
       lastMoved = copy;
     mapping.map(view->getResults(), copy->getResults());
@@ -361,8 +361,7 @@ static void commitBuffer(const BufferPlan &plan, int64_t depth) {
 
 namespace {
 
-struct MultiBufferPass
-    : smalti::impl::SmaltiMultiBufferBase<MultiBufferPass> {
+struct MultiBufferPass : smalti::impl::SmaltiMultiBufferBase<MultiBufferPass> {
   using SmaltiMultiBufferBase::SmaltiMultiBufferBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -382,7 +381,7 @@ void MultiBufferPass::runOnOperation() {
     return signalPassFailure();
   if (depth < 1) {
     function->emitError() << kPassName << ": depth must be at least 1, not "
-                          << depth;
+                          << int64_t(depth);
     return signalPassFailure();
   }
   if (depth == 1)
@@ -395,8 +394,8 @@ void MultiBufferPass::runOnOperation() {
         getMemorySpace(op->getResult(0)) != MemorySpace::Shared)
       return;
     if (auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-        effects && effects.getEffectOnValue<MemoryEffects::Allocate>(
-                       op->getResult(0)))
+        effects &&
+        effects.getEffectOnValue<MemoryEffects::Allocate>(op->getResult(0)))
       allocs.push_back(op);
   });
 
@@ -421,11 +420,10 @@ void MultiBufferPass::runOnOperation() {
     for (const BufferPlan &plan : plans)
       bytes += plan.slotBytes * (depth - 1);
     if (bytes > (*chip)->sharedMemoryPerBlock) {
-      std::string reason =
-          "the function needs " + std::to_string(bytes) +
-          " B of shared memory with " + std::to_string(depth) +
-          " slots a buffer, " + (*chip)->name.str() + " has " +
-          std::to_string((*chip)->sharedMemoryPerBlock) + " B";
+      std::string reason = "the function needs " + std::to_string(bytes) +
+                           " B of shared memory with " + std::to_string(depth) +
+                           " slots a buffer, " + (*chip)->name.str() + " has " +
+                           std::to_string((*chip)->sharedMemoryPerBlock) + " B";
       for (const BufferPlan &plan : plans)
         missed |= failed(reportMissed(plan.alloc, kPassName, strict, reason));
       plans.clear();

@@ -100,10 +100,10 @@ static void commitPad(RewriterBase &rewriter, const PadPlan &plan) {
   RankedTensorType sourceType = op.getSourceType();
   int64_t rank = type.getRank();
   auto vectorType = VectorType::get(type.getShape(), type.getElementType());
-  Value pad = plan.constant
-                  ? arith::ConstantOp::create(rewriter, loc, plan.constant)
-                        .getResult()
-                  : plan.value;
+  Value pad =
+      plan.constant
+          ? arith::ConstantOp::create(rewriter, loc, plan.constant).getResult()
+          : plan.value;
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   SmallVector<Value> origin(rank, zero);
   SmallVector<bool> inside(rank, true);
@@ -212,13 +212,11 @@ static std::optional<std::string> planRead(ReadPlan &plan, bool hasBuffers) {
   if (op.getVectorType().isScalable())
     return std::string("the read's vector is scalable");
   if (!op.getPermutationMap().isMinorIdentity())
-    return "the read's permutation map " +
-           [&] {
-             std::string text;
-             llvm::raw_string_ostream(text) << op.getPermutationMap();
-             return text;
-           }() +
-           " is not a minor identity";
+    return "the read's permutation map " + [&] {
+      std::string text;
+      llvm::raw_string_ostream(text) << op.getPermutationMap();
+      return text;
+    }() + " is not a minor identity";
   if (!isa<MemRefType>(op.getBase().getType()))
     return std::string("the read's source has no rank");
   unsigned leading =
@@ -238,8 +236,7 @@ static Value clamp(OpBuilder &builder, Location loc, Value value,
   value = arith::MaxSIOp::create(
       builder, loc, value, arith::ConstantIndexOp::create(builder, loc, 0));
   return arith::MinSIOp::create(
-      builder, loc, value,
-      arith::ConstantIndexOp::create(builder, loc, limit));
+      builder, loc, value, arith::ConstantIndexOp::create(builder, loc, limit));
 }
 
 static void commitRead(RewriterBase &rewriter, const ReadPlan &plan,

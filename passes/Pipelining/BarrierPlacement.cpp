@@ -1,10 +1,10 @@
 //===- BarrierPlacement.cpp - Barriers of a pipelined loop ----------------===//
 //
 // The pipelined loop is walked in its final order. What threads have done since
-// the last barrier is pending; an op that conflicts with something pending needs
-// a barrier before it. A buffer's slots are told apart by the number of the
-// iteration, counted from the time step, so that the kernel has one finite state
-// at its start for all of its iterations.
+// the last barrier is pending; an op that conflicts with something pending
+// needs a barrier before it. A buffer's slots are told apart by the number of
+// the iteration, counted from the time step, so that the kernel has one finite
+// state at its start for all of its iterations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -179,14 +179,13 @@ BarrierPlacer::BarrierPlacer(LoopSchedule &schedule) : schedule(schedule) {
         continue;
       // A read is over before a barrier where a store to shared memory had to
       // wait for its value.
-      if (access.isWrite ||
-          (globalWriteFollows && !feedsSharedWrite(entry.op)))
+      if (access.isWrite || (globalWriteFollows && !feedsSharedWrite(entry.op)))
         schedule.onlySharedHazards = false;
     }
 }
 
-/// The accesses around the loop, as accesses to the loop's buffers that they may
-/// overlap; others do not matter to it.
+/// The accesses around the loop, as accesses to the loop's buffers that they
+/// may overlap; others do not matter to it.
 Pending BarrierPlacer::toPending(const Surroundings &surroundings) const {
   Pending pending;
   for (auto [i, buffer] : llvm::enumerate(schedule.buffers)) {
@@ -230,8 +229,7 @@ Pending BarrierPlacer::accessesOf(unsigned entry) const {
     const LoopBuffer &buffer = schedule.buffers[access.buffer];
     if (buffer.space == MemorySpace::Private)
       continue;
-    result.insert(
-        {access.buffer, iteration % buffer.slots, access.isWrite});
+    result.insert({access.buffer, iteration % buffer.slots, access.isWrite});
   }
   return result;
 }
@@ -262,9 +260,9 @@ Pending BarrierPlacer::nextStep(const Pending &pending) const {
 
 /// Walks one step with the barriers that are placed. Returns the first entry
 /// that conflicts with something pending.
-std::optional<unsigned>
-BarrierPlacer::findConflict(Part part, int64_t step, const Pending &entry,
-                            Pending &exit) const {
+std::optional<unsigned> BarrierPlacer::findConflict(Part part, int64_t step,
+                                                    const Pending &entry,
+                                                    Pending &exit) const {
   Pending pending = entry;
   for (unsigned i = 0, e = schedule.entries.size(); i < e; ++i) {
     if (!schedule.executes(part, step, i))
@@ -280,9 +278,9 @@ BarrierPlacer::findConflict(Part part, int64_t step, const Pending &entry,
   return std::nullopt;
 }
 
-/// Where the barrier for a conflict stands best: ahead of reads of global memory
-/// that lie between the last access it has to order and the conflict, since on
-/// some chips a barrier waits for reads in flight.
+/// Where the barrier for a conflict stands best: ahead of reads of global
+/// memory that lie between the last access it has to order and the conflict,
+/// since on some chips a barrier waits for reads in flight.
 unsigned BarrierPlacer::findPlace(Part part, int64_t step,
                                   unsigned conflict) const {
   unsigned place = conflict;

@@ -73,11 +73,9 @@ void LoopExpander::guardTripCount() {
       constant(1));
   if (!isConstantIntValue(loop.getStep(), 1))
     last = arith::DivUIOp::create(rewriter, loc, last, loop.getStep());
-  Value isLong =
-      arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge, last,
-                            constant(schedule.stages - 1));
-  Value condition =
-      arith::AndIOp::create(rewriter, loc, isNotEmpty, isLong);
+  Value isLong = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge,
+                                       last, constant(schedule.stages - 1));
+  Value condition = arith::AndIOp::create(rewriter, loc, isNotEmpty, isLong);
   auto guard = scf::IfOp::create(rewriter, loc, loop.getResultTypes(),
                                  condition, /*withElseRegion=*/true);
   if (Attribute layouts = loop->getAttr(mosaic_gpu::kOutLayouts))
@@ -112,8 +110,7 @@ void LoopExpander::removeBarriers() {
     bool isStronger =
         !barrierPrototype ||
         (cast<BlockBarrierOpInterface>(barrier).ordersGlobalMemory() &&
-         !cast<BlockBarrierOpInterface>(barrierPrototype)
-              .ordersGlobalMemory());
+         !cast<BlockBarrierOpInterface>(barrierPrototype).ordersGlobalMemory());
     if (isStronger) {
       if (barrierPrototype)
         barrierPrototype->destroy();
@@ -158,8 +155,8 @@ void LoopExpander::makeEntryOps() {
     };
     for (OpOperand &operand : op->getOpOperands())
       redirect(operand);
-    visitUsedValuesDefinedAbove(op->getRegions(),
-                                [&](OpOperand *operand) { redirect(*operand); });
+    visitUsedValuesDefinedAbove(
+        op->getRegions(), [&](OpOperand *operand) { redirect(*operand); });
     op->setAttr(kEntryAttr, rewriter.getI64IntegerAttr(i));
     op->removeAttr(kStageAttr);
     op->removeAttr(kClusterAttr);
@@ -284,8 +281,7 @@ LogicalResult LoopExpander::run() {
   DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
   unsigned oldIterArgs = loop.getInitArgs().size();
   rewriter.setInsertionPoint(loop);
-  FailureOr<scf::ForOp> kernel =
-      scf::pipelineForLoop(rewriter, loop, options);
+  FailureOr<scf::ForOp> kernel = scf::pipelineForLoop(rewriter, loop, options);
   if (failed(kernel))
     return failure();
   foldPredicates();

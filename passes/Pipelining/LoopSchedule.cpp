@@ -120,8 +120,7 @@ ArrayRef<Value> Scheduler::operandsOf(Operation *op) {
   getUsedValuesDefinedAbove(op->getRegions(), values);
   for (Value value : values) {
     auto argument = dyn_cast<BlockArgument>(value);
-    if (getBodyOp(value) ||
-        (argument && argument.getOwner() == loop.getBody()))
+    if (getBodyOp(value) || (argument && argument.getOwner() == loop.getBody()))
       it->second.push_back(value);
   }
   return it->second;
@@ -219,8 +218,8 @@ Scheduler::Reason Scheduler::classify() {
 
 Scheduler::Reason Scheduler::chooseMode() {
   bool hasCopies = llvm::any_of(units, [](const Unit &u) { return u.isCopy; });
-  bool hasGroups = llvm::any_of(
-      units, [](const Unit &u) { return u.isCommit || u.isWait; });
+  bool hasGroups =
+      llvm::any_of(units, [](const Unit &u) { return u.isCommit || u.isWait; });
   schedule.mode = options.mode;
   if (schedule.mode == PipelineMode::Auto)
     schedule.mode =
@@ -228,7 +227,8 @@ Scheduler::Reason Scheduler::chooseMode() {
   if (schedule.mode == PipelineMode::Async && !hasCopies)
     return std::string("it starts no asynchronous copy");
   if (schedule.mode == PipelineMode::Stream && (hasCopies || hasGroups))
-    return std::string("it copies asynchronously, which mode=stream leaves alone");
+    return std::string(
+        "it copies asynchronously, which mode=stream leaves alone");
   return std::nullopt;
 }
 
@@ -257,8 +257,8 @@ void Scheduler::findHoistable() {
           continue;
         if (readStays.empty())
           readStays = quote(op) + " of " + nameOf(root) + " may alias the " +
-                    quote(access.op) + " of " + nameOf(access.root) +
-                    " in a later iteration";
+                      quote(access.op) + " of " + nameOf(access.root) +
+                      " in a later iteration";
         return false;
       }
     }
@@ -427,8 +427,7 @@ bool Scheduler::isCloneable(const Unit &unit) {
       llvm::all_of(operandsOf(unit.op), [&](Value operand) {
         // Operands come earlier in the block, so they were decided before.
         Operation *def = getBodyOp(operand);
-        return def ? cloneable.lookup(def)
-                   : operand == loop.getInductionVar();
+        return def ? cloneable.lookup(def) : operand == loop.getInductionVar();
       });
   cloneable[unit.op] = result;
   return result;
@@ -453,7 +452,8 @@ Scheduler::Reason Scheduler::placePureOps() {
   }
   while (!sources.empty())
     for (Value operand : operandsOf(sources.pop_back_val()))
-      if (Operation *def = getProducer(operand); def && needed.insert(def).second)
+      if (Operation *def = getProducer(operand);
+          def && needed.insert(def).second)
         sources.push_back(def);
   for (const Unit &unit : units)
     if (!needed.contains(unit.op) && fixed.insert(unit.op).second)
@@ -543,8 +543,7 @@ int64_t Scheduler::getSlots(Value root, ArrayRef<Value> memrefs) {
     auto offset = dyn_cast<Value>(window.getMixedOffsets().front());
     std::optional<int64_t> depth =
         offset ? matchIterationSlot(offset, loop) : std::nullopt;
-    if (!depth || (slots && *slots != *depth) ||
-        type.getDimSize(0) < *depth)
+    if (!depth || (slots && *slots != *depth) || type.getDimSize(0) < *depth)
       return 1;
     slots = depth;
   }
@@ -582,11 +581,10 @@ Scheduler::Reason Scheduler::checkValues() {
       if (isa<BlockArgument>(operand)) {
         Operation *update = getProducer(operand);
         std::optional<unsigned> def = findEntry(update, entry.position.stage);
-        if (!def || schedule.entries[*def].position.stage !=
-                        entry.position.stage)
+        if (!def ||
+            schedule.entries[*def].position.stage != entry.position.stage)
           return "the loop-carried value that " + quote(entry.op) +
-                 " uses is updated by " + quote(update) +
-                 " in another stage";
+                 " uses is updated by " + quote(update) + " in another stage";
         continue;
       }
       std::optional<unsigned> def =
@@ -613,8 +611,8 @@ Scheduler::Reason Scheduler::checkValues() {
   return std::nullopt;
 }
 
-/// Every pair of accesses that depend on each other through memory must keep its
-/// order. In time, an op of stage s works on iteration i at step i + s, and
+/// Every pair of accesses that depend on each other through memory must keep
+/// its order. In time, an op of stage s works on iteration i at step i + s, and
 /// within a step the kernel's order counts.
 Scheduler::Reason Scheduler::checkMemory() {
   DenseMap<Operation *, unsigned> order;
@@ -657,43 +655,41 @@ Scheduler::Reason Scheduler::checkMemory() {
   auto text = [&](const Group &a) {
     return quote(a.op) + " of " + nameOf(schedule.buffers[a.buffer].root);
   };
-  for (const Group &x : groups) {
+  auto mayDepend = [&](const Group &a, const Group &b) {
+    return (a.isWrite || b.isWrite) &&
+           mayAlias(schedule.buffers[a.buffer].root,
+                    schedule.buffers[b.buffer].root);
+  };
+  // x before y in one iteration.
+  for (const Group &x : groups)
     for (const Group &y : groups) {
-      if (!x.isWrite && !y.isWrite)
-        continue;
-      if (!mayAlias(schedule.buffers[x.buffer].root,
-                    schedule.buffers[y.buffer].root))
-        continue;
-      bool samePlace = x.position.stage == y.position.stage &&
-                       x.position.cluster == y.position.cluster;
-      // x before y in one iteration.
-      if (!samePlace && x.first < y.last &&
-          (x.position.stage > y.position.stage ||
-           (x.position.stage == y.position.stage &&
-            x.position.cluster > y.position.cluster)))
+      bool isLater = x.position.stage > y.position.stage ||
+                     (x.position.stage == y.position.stage &&
+                      x.position.cluster > y.position.cluster);
+      if (isLater && x.first < y.last && mayDepend(x, y))
         return text(y) + " would overtake " + text(x) +
                ", which it may depend on";
-      // y in one iteration before x in the next that may touch the same memory.
-      int64_t distance = x.buffer == y.buffer
-                             ? schedule.buffers[x.buffer].slots
-                             : 1;
+    }
+  // y in one iteration before x in the next that may touch the same memory.
+  for (const Group &x : groups)
+    for (const Group &y : groups) {
+      if (!mayDepend(x, y))
+        continue;
+      const LoopBuffer &buffer = schedule.buffers[x.buffer];
+      bool isSameBuffer = x.buffer == y.buffer;
+      int64_t distance = isSameBuffer ? buffer.slots : 1;
       int64_t late = y.position.stage - (x.position.stage + distance);
       if (late < 0 || (late == 0 && y.lastEntry < x.firstEntry))
         continue;
-      bool isShared =
-          schedule.buffers[x.buffer].space == MemorySpace::Shared &&
-          x.buffer == y.buffer;
-      if (isShared) {
+      if (isSameBuffer && buffer.space == MemorySpace::Shared) {
         int64_t needed = y.position.stage - x.position.stage +
                          (y.lastEntry < x.firstEntry ? 0 : 1);
-        return "the schedule needs " + std::to_string(needed) +
-               " slots of " + nameOf(schedule.buffers[x.buffer].root) +
-               ", which has " + std::to_string(distance);
+        return "the schedule needs " + std::to_string(needed) + " slots of " +
+               nameOf(buffer.root) + ", which has " + std::to_string(distance);
       }
       return text(x) + " would overtake " + text(y) +
              " of an earlier iteration, which it may depend on";
     }
-  }
   return std::nullopt;
 }
 
@@ -780,22 +776,21 @@ Scheduler::Reason Scheduler::checkWaits() {
         schedule.completes[wait].push_back(buffer);
     // Groups of its iteration that need not be complete.
     int64_t open = pending - before;
-    int64_t madeInStep = llvm::count_if(
-        commits, [&](unsigned commit) { return commit < wait; });
+    int64_t madeInStep =
+        llvm::count_if(commits, [&](unsigned commit) { return commit < wait; });
     schedule.kernelWaits[wait] =
         groups * (stage - commitStage) + madeInStep + open;
     for (int64_t step = 0; step < stage; ++step) {
-      int64_t inFlight = step < commitStage
-                             ? schedule.kernelWaits[wait]
-                             : groups * (stage - step) + open;
+      int64_t inFlight = step < commitStage ? schedule.kernelWaits[wait]
+                                            : groups * (stage - step) + open;
       schedule.epilogueWaits.insert({step, wait, inFlight});
     }
   }
   return std::nullopt;
 }
 
-/// A loop that states the layouts of its vectors gets more of them; they must be
-/// known as well.
+/// A loop that states the layouts of its vectors gets more of them; they must
+/// be known as well.
 Scheduler::Reason Scheduler::checkLayouts() {
   if (!loop->hasAttr(mosaic_gpu::kOutLayouts) &&
       !loop->hasAttr(mosaic_gpu::kInLayouts))
@@ -830,7 +825,7 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
   if (!check(checkLoop()) || !check(classify()) || !check(chooseMode()))
     return std::nullopt;
   findHoistable();
-  Reason placed = options.useSchedule ? readSchedule()
+  Reason placed = options.useSchedule                    ? readSchedule()
                   : schedule.mode == PipelineMode::Async ? placeAsync()
                                                          : placeStream();
   if (!check(std::move(placed)))

@@ -77,7 +77,8 @@ struct Place {
   int64_t step;
   unsigned entry;
   bool operator<(const Place &other) const {
-    return std::tie(part, step, entry) < std::tie(other.part, other.step, other.entry);
+    return std::tie(part, step, entry) <
+           std::tie(other.part, other.step, other.entry);
   }
 };
 
@@ -102,12 +103,14 @@ struct LoopSchedule {
   bool onlySharedHazards = false;
   /// Groups that each wait leaves in flight: at (part, step), per entry.
   llvm::MapVector<unsigned, int64_t> kernelWaits;
-  std::set<std::tuple<int64_t, unsigned, int64_t>> epilogueWaits; ///< step, entry, groups
+  std::set<std::tuple<int64_t, unsigned, int64_t>>
+      epilogueWaits; ///< step, entry, groups
   unsigned readsAhead = 0;
 
   bool executes(Part part, int64_t step, unsigned entry) const {
     int64_t stage = entries[entry].position.stage;
-    return part == Part::Kernel || (part == Part::Prologue ? stage <= step : stage > step);
+    return part == Part::Kernel ||
+           (part == Part::Prologue ? stage <= step : stage > step);
   }
 };
 
@@ -119,7 +122,9 @@ struct ScheduleOptions {
 
 /// Makes the schedule of a loop, or says why there is none. An empty reason
 /// says that the loop is not asked to be pipelined.
-std::optional<LoopSchedule> makeSchedule(mlir::scf::ForOp loop, const ScheduleOptions &options, std::string &reason);
+std::optional<LoopSchedule> makeSchedule(mlir::scf::ForOp loop,
+                                         const ScheduleOptions &options,
+                                         std::string &reason);
 
 /// Places the barriers of a schedule: the least that order every hazard between
 /// threads in shared and global memory, within the pipelined loop and with what
@@ -131,7 +136,8 @@ void annotateSchedule(const LoopSchedule &schedule);
 
 /// Pipelines the loop. `useSharedBarrier` makes the new barriers order shared
 /// memory alone.
-llvm::LogicalResult applySchedule(const LoopSchedule &schedule, bool useSharedBarrier);
+llvm::LogicalResult applySchedule(const LoopSchedule &schedule,
+                                  bool useSharedBarrier);
 
 } // namespace smalti
 

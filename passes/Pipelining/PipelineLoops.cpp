@@ -46,8 +46,7 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did) {
     if (!type || !type.hasStaticShape())
       continue;
     llvm::TypeSize bits = layout.getTypeSizeInBits(type.getElementType());
-    bytes +=
-        llvm::divideCeil(bits.getFixedValue() * type.getNumElements(), 8);
+    bytes += llvm::divideCeil(bits.getFixedValue() * type.getNumElements(), 8);
   }
   size_t barriers = llvm::count_if(schedule.barriers, [](const Place &place) {
     return place.part == Part::Kernel;
@@ -61,8 +60,9 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did) {
       << (schedule.mode == PipelineMode::Async
               ? count(schedule.readsAhead, "copy", "copies")
               : count(schedule.readsAhead, "read", "reads"))
-      << " ahead, " << count(buffers, "shared buffer", "shared buffers") << " of " << bytes
-      << " B, " << count(barriers, "barrier", "barriers") << " an iteration, "
+      << " ahead, " << count(buffers, "shared buffer", "shared buffers")
+      << " of " << bytes << " B, " << count(barriers, "barrier", "barriers")
+      << " an iteration, "
       << (schedule.tripCount
               ? count(*schedule.tripCount, "iteration", "iterations")
               : std::string("a guard for the number of iterations"));
@@ -92,13 +92,14 @@ void PipelineLoopsPass::runOnOperation() {
   std::optional<PipelineMode> parsedMode = parseMode(mode);
   constexpr int64_t mostStages = 16;
   if (!parsedMode) {
-    function->emitError() << kPassName << ": mode is auto, stream or async, not '"
-                          << mode << "'";
+    function->emitError() << kPassName
+                          << ": mode is auto, stream or async, not '"
+                          << StringRef(mode) << "'";
     return signalPassFailure();
   }
   if (stages < 1 || stages > mostStages) {
     function->emitError() << kPassName << ": stages must be between 1 and "
-                          << mostStages << ", not " << stages;
+                          << mostStages << ", not " << int64_t(stages);
     return signalPassFailure();
   }
 
@@ -112,8 +113,7 @@ void PipelineLoopsPass::runOnOperation() {
     if (holdsPipelined.lookup(loop))
       reason = "a loop inside it is pipelined";
     else
-      schedule = makeSchedule(
-          loop, {stages, *parsedMode, useSchedule}, reason);
+      schedule = makeSchedule(loop, {stages, *parsedMode, useSchedule}, reason);
     if (!schedule) {
       if (!reason.empty())
         missed |= failed(reportMissed(loop, kPassName, strict,
@@ -140,8 +140,7 @@ void PipelineLoopsPass::runOnOperation() {
     }
     reportApplied(schedule, "the loop is pipelined with ");
     Location loc = schedule.loop->getLoc();
-    bool useSharedBarrier =
-        prefersSharedBarrier && schedule.onlySharedHazards;
+    bool useSharedBarrier = prefersSharedBarrier && schedule.onlySharedHazards;
     if (failed(applySchedule(schedule, useSharedBarrier))) {
       emitError(loc) << kPassName << ": the expander refused the schedule";
       return signalPassFailure();

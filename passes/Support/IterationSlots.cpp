@@ -19,8 +19,8 @@ Value smalti::createIterationSlot(OpBuilder &builder, scf::ForOp loop,
     number = arith::SubIOp::create(builder, loc, number, loop.getLowerBound());
   if (!isConstantIntValue(loop.getStep(), 1))
     number = arith::DivUIOp::create(builder, loc, number, loop.getStep());
-  Value count = arith::ConstantOp::create(
-      builder, loc, builder.getIntegerAttr(type, depth));
+  Value count = arith::ConstantOp::create(builder, loc,
+                                          builder.getIntegerAttr(type, depth));
   Value slot = arith::RemUIOp::create(builder, loc, number, count);
   if (type.isIndex())
     return slot;

@@ -27,11 +27,13 @@ namespace smalti {
 /// as an index. Right for every lower bound and step, of signed and unsigned
 /// loops: the difference to the lower bound is not negative, so unsigned
 /// arithmetic is exact even where the signed one would overflow.
-mlir::Value createIterationSlot(mlir::OpBuilder &builder, mlir::scf::ForOp loop, int64_t depth);
+mlir::Value createIterationSlot(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
+                                int64_t depth);
 
 /// The depth where `value` is the number of the iteration of `loop` modulo a
 /// constant, as the function above or affine.apply computes it.
-std::optional<int64_t> matchIterationSlot(mlir::Value value, mlir::scf::ForOp loop);
+std::optional<int64_t> matchIterationSlot(mlir::Value value,
+                                          mlir::scf::ForOp loop);
 
 } // namespace smalti
 

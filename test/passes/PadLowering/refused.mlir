@@ -1,0 +1,68 @@
+// RUN: smalti-opt %s -o %t.before
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{max-elements=100}))' \
+// RUN:   --remarks-filter=smalti-lower-pad -o %t.after 2>%t.remarks
+// RUN: diff %t.before %t.after
+// RUN: FileCheck %s < %t.remarks
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{strict=true}))' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=STRICT
+// STRICT: error: smalti-lower-pad: the pad's result tensor<?xf32> has no static shape
+
+// CHECK: [Missed] smalti-lower-pad | Category:smalti-lower-pad | Function=dynamic_result | Remark="the pad's result tensor<?xf32> has no static shape"
+func.func @dynamic_result(%source: tensor<?xf32>, %value: f32) -> tensor<?xf32> {
+  %padded = tensor.pad %source low[1] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %value : f32
+  } : tensor<?xf32> to tensor<?xf32>
+  return %padded : tensor<?xf32>
+}
+
+// CHECK: Function=empty_result | Remark="the pad's result tensor<0x4xf32> makes no vector"
+func.func @empty_result(%source: tensor<0x2xf32>, %value: f32) -> tensor<0x4xf32> {
+  %padded = tensor.pad %source low[0, 1] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %value : f32
+  } : tensor<0x2xf32> to tensor<0x4xf32>
+  return %padded : tensor<0x4xf32>
+}
+
+// CHECK: Function=large_result | Remark="the pad's result has 128 elements, more than the 100 of one vector"
+func.func @large_result(%source: tensor<126xf32>, %value: f32) -> tensor<128xf32> {
+  %padded = tensor.pad %source low[1] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %value : f32
+  } : tensor<126xf32> to tensor<128xf32>
+  return %padded : tensor<128xf32>
+}
+
+// CHECK: Function=value_by_position | Remark="the padding value depends on the position"
+func.func @value_by_position(%source: tensor<4xindex>) -> tensor<6xindex> {
+  %padded = tensor.pad %source low[1] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %i : index
+  } : tensor<4xindex> to tensor<6xindex>
+  return %padded : tensor<6xindex>
+}
+
+// CHECK: Function=transposed | Remark="the read's permutation map (d0, d1) -> (d1, d0) is not a minor identity"
+func.func @transposed(%source: memref<8x8xf32>, %i: index) -> vector<4x4xf32> {
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%i, %i], %value {permutation_map = affine_map<(d0, d1) -> (d1, d0)>}
+    : memref<8x8xf32>, vector<4x4xf32>
+  return %read : vector<4x4xf32>
+}
+
+// Reads of whole blocks are left alone, without a remark.
+// CHECK-NOT: Function=whole_block
+func.func @whole_block(%source: memref<100x100xf32>, %i: index) -> vector<64x64xf32> {
+  %value = arith.constant 0.0 : f32
+  %read = vector.transfer_read %source[%i, %i], %value {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 4>]}
+    : memref<100x100xf32>, vector<64x64xf32>
+  return %read : vector<64x64xf32>
+}
+
+// CHECK-NOT: Function=inside
+func.func @inside(%source: memref<100xf32>, %i: index) -> vector<64xf32> {
+  %value = arith.constant 0.0 : f32
+  %read = vector.transfer_read %source[%i], %value {in_bounds = [true]} : memref<100xf32>, vector<64xf32>
+  return %read : vector<64xf32>
+}

@@ -1,0 +1,247 @@
+// Refused loops: the reason word for word, and the program as it was.
+// RUN: smalti-opt %s -o %t.before
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops))' \
+// RUN:   --remarks-filter=smalti-pipeline-loops -o %t.after 2>%t.remarks
+// RUN: diff %t.before %t.after
+// RUN: FileCheck %s < %t.remarks
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{strict=true}))' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=STRICT
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=0}))' 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=STAGES
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{mode=fast}))' 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=MODE
+// STRICT: error: smalti-pipeline-loops: the loop is not pipelined: 'memref.store' of %arg1 may alias the 'memref.load' of %arg0 in a later iteration
+// STAGES: error: smalti-pipeline-loops: stages must be between 1 and 16, not 0
+// MODE: error: smalti-pipeline-loops: mode is auto, stream or async, not 'fast'
+
+// CHECK: [Missed] smalti-pipeline-loops | Category:smalti-pipeline-loops | Function=may_alias | Remark="the loop is not pipelined: 'memref.store' of %arg1 may alias the 'memref.load' of %arg0 in a later iteration"
+func.func @may_alias(%a: memref<64xf32>, %b: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %y = arith.addf %x, %x : f32
+    memref.store %y, %b[%i] : memref<64xf32>
+  }
+  return
+}
+
+// a[i] = f(a[i - 1])
+// CHECK: Function=recurrence | Remark="the loop is not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in a later iteration"
+func.func @recurrence(%a: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c1 to %c64 step %c1 {
+    %before = arith.subi %i, %c1 : index
+    %x = memref.load %a[%before] : memref<64xf32>
+    %y = arith.addf %x, %x : f32
+    memref.store %y, %a[%i] : memref<64xf32>
+  }
+  return
+}
+
+// CHECK: Function=unknown_effects | Remark="the loop is not pipelined: 'func.call' has side effects that are not known"
+func.func private @callee()
+func.func @unknown_effects(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    func.call @callee() : () -> ()
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=no_reads | Remark="the loop is not pipelined: it has no read of global memory that could run ahead"
+func.func @no_reads(%init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %next = arith.addf %acc, %acc : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=once | Remark="the loop is not pipelined: it runs 1 time, fewer than its 2 stages"
+func.func @once(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c3 = arith.constant 3 : index
+  %c5 = arith.constant 5 : index
+  %sum = scf.for %i = %c3 to %c5 step %c5 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=never | Remark="the loop is not pipelined: it runs 0 times, fewer than its 2 stages"
+func.func @never(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  %sum = scf.for %i = %c1 to %c0 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=unsigned_loop | Remark="the loop is not pipelined: its bounds are compared as unsigned numbers"
+func.func @unsigned_loop(%a: memref<64xf32>, %init: f32, %n: i32) -> f32 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %sum = scf.for unsigned %i = %c0 to %n step %c1 iter_args(%acc = %init) -> f32 : i32 {
+    %j = arith.index_cast %i : i32 to index
+    %x = memref.load %a[%j] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=rotated | Remark="the loop is not pipelined: it yields a loop-carried value unchanged"
+func.func @rotated(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum:2 = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init, %before = %init) -> (f32, f32) {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %next = arith.addf %before, %x : f32
+    scf.yield %next, %acc : f32, f32
+  }
+  return %sum#0 : f32
+}
+
+// CHECK: Function=index_in_both | Remark="the loop is not pipelined: the loop-carried value that 'memref.load' uses is updated by 'arith.addi' in another stage"
+func.func @index_in_both(%a: memref<64xf32>, %out: memref<64xindex, 3>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %last = scf.for %i = %c0 to %c64 step %c1 iter_args(%row = %c0) -> index {
+    %x = memref.load %a[%row] : memref<64xf32>
+    %y = arith.fptosi %x : f32 to i32
+    %z = arith.index_cast %y : i32 to index
+    memref.store %z, %out[%z] : memref<64xindex, 3>
+    %back = memref.load %out[%row] : memref<64xindex, 3>
+    %next = arith.addi %row, %c1 : index
+    scf.yield %next : index
+  }
+  return
+}
+
+// CHECK: Function=nested_barrier | Remark="the loop is not pipelined: 'gpu.barrier' stands inside 'scf.if', which is scheduled as a whole"
+func.func @nested_barrier(%a: memref<64xf32>, %init: f32, %condition: i1) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    scf.if %condition {
+      gpu.barrier
+    }
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=whole_copy | Remark="the loop is not pipelined: 'memref.copy' both reads global memory and writes shared memory, so that the read cannot run ahead"
+func.func @whole_copy(%a: memref<8xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<8xf32, 3>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    memref.copy %a, %shared : memref<8xf32> to memref<8xf32, 3>
+    gpu.barrier
+    %x = memref.load %shared[%c0] : memref<8xf32, 3>
+    gpu.barrier
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=only_copies | Remark="the loop is not pipelined: it only copies: there is nothing to overlap with"
+func.func @only_copies(%a: memref<64xf32>, %shared: memref<64xf32, 3>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    memref.store %x, %shared[%i] : memref<64xf32, 3>
+  }
+  return
+}
+
+// CHECK: Function=one_slot | Remark="the loop is not pipelined: the schedule needs 2 slots of %alloc, which has 1"
+func.func @one_slot(%a: memref<64x8xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<8xf32, 3>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %copy = nvgpu.device_async_copy %a[%i, %c0], %shared[%c0], 4 : memref<64x8xf32> to memref<8xf32, 3>
+    %group = nvgpu.device_async_create_group %copy
+    nvgpu.device_async_wait %group
+    gpu.barrier
+    %x = memref.load %shared[%c0] : memref<8xf32, 3>
+    %next = arith.addf %acc, %x : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=by_hand | Remark="the loop is not pipelined: 'memref.load' uses %alloc before the loop waits for the copy into it"
+func.func @by_hand(%a: memref<64x8xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<8xf32, 3>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %copy = nvgpu.device_async_copy %a[%i, %c0], %shared[%c0], 4 : memref<64x8xf32> to memref<8xf32, 3>
+    %group = nvgpu.device_async_create_group %copy
+    nvgpu.device_async_wait %group {numGroups = 1 : i32}
+    gpu.barrier
+    %x = memref.load %shared[%c0] : memref<8xf32, 3>
+    %next = arith.addf %acc, %x : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=attribute | Remark="the loop is not pipelined: smalti.stages is not a positive integer"
+func.func @attribute(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  } {smalti.stages = "many"}
+  return %sum : f32
+}
+
+// Not asked for: no remark.
+// CHECK-NOT: Function=opted_out
+func.func @opted_out(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  } {smalti.stages = 1 : i64}
+  return %sum : f32
+}

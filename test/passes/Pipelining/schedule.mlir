@@ -1,0 +1,38 @@
+// A schedule is written, read back, and gives what the pass gives at once.
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{emit-schedule=true}))' -o %t.schedule
+// RUN: FileCheck %s < %t.schedule
+// RUN: smalti-opt %t.schedule --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{use-schedule=true}))' -o %t.read
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops))' -o %t.direct
+// RUN: diff %t.read %t.direct
+// RUN: sed 's/smalti.stage = 0 : i64} : memref<8xf32, 3>/smalti.stage = 2 : i64} : memref<8xf32, 3>/' %t.schedule \
+// RUN:   | smalti-opt --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{use-schedule=true}))' \
+// RUN:     --remarks-filter=smalti-pipeline-loops 2>&1 | FileCheck %s --check-prefix=WRONG
+
+// What was wrong in a schedule is found before anything changes.
+// WRONG: the loop is not pipelined: 'memref.load' of %alloc would overtake 'vector.store' of %alloc, which it may depend on
+// WRONG: smalti.stage
+
+// CHECK-LABEL: func.func @through_shared(
+// CHECK:         vector.load {{.*}} {smalti.cluster = 0 : i64, smalti.stage = 0 : i64} : memref<64x8xf32>
+// CHECK:         vector.store {{.*}} {smalti.cluster = 2 : i64, smalti.stage = 0 : i64} : memref<8xf32, 3>
+// CHECK:         gpu.barrier
+// CHECK-NEXT:    memref.load {{.*}} {smalti.cluster = 1 : i64, smalti.stage = 1 : i64} : memref<8xf32, 3>
+// CHECK-NEXT:    arith.addf {{.*}} {smalti.cluster = 1 : i64, smalti.stage = 1 : i64}
+func.func @through_shared(%a: memref<64x8xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<8xf32, 3>
+  %sum = scf.for %i = %c0 to %c64 step %c2 iter_args(%acc = %init) -> f32 {
+    %odd = arith.addi %i, %c1 : index
+    %row = vector.load %a[%odd, %c0] : memref<64x8xf32>, vector<8xf32>
+    vector.store %row, %shared[%c0] : memref<8xf32, 3>, vector<8xf32>
+    gpu.barrier
+    %x = memref.load %shared[%c1] : memref<8xf32, 3>
+    %next = arith.addf %acc, %x : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
