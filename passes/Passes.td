@@ -291,9 +291,9 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
   }];
   let options = [
     Option<"target", "target", "std::string", "\"\"",
-           "The chip to convert for; default: the module's smalti.target">,
+           "The chip to convert for, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
     Option<"numWarps", "num-warps", "unsigned", "0",
-           "Warps of a block; 0: as many as the largest product needs, or the target's default">,
+           "Warps of a block, e.g. `num-warps=4`; 0: what the largest product needs, or the target's default">,
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
@@ -386,6 +386,90 @@ def ConvertMosaicGPUToROCDL : Smalti_ConvertMosaicGPU<"gfx942", "convert-mosaic-
   }];
   let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+def SmaltiAllocateSharedMemory : InterfacePass<"smalti-allocate-shared-memory", "::mlir::FunctionOpInterface"> {
+  let summary = "Gives every buffer in shared memory its place";
+  let description = [{
+    Each `memref.alloc` in the workgroup's memory becomes a `mosaic_gpu.slice_smem` at an
+    offset of at least 16 bytes alignment, in the order of the program and after the
+    slices that are there already. `memref.dealloc` of them goes away. The function gets
+    `smalti.shared_memory_bytes`, all bytes that a block needs.
+
+    More bytes than a block of the target has are an error at the function, with the
+    bytes and the place of every buffer. Buffers inside loops and of dynamic shape
+    are errors too. The function is then as it was.
+
+    Example:
+
+    ```mlir
+    gpu.module @kernels attributes {smalti.target = "sm_90a"} {
+      gpu.func @stage() kernel {
+        %a = memref.alloc() : memref<128x64xf16, #gpu.address_space<workgroup>>
+        %b = memref.alloc() : memref<64x128xf16, #gpu.address_space<workgroup>>
+        gpu.return
+      }
+    }
+    ```
+
+    The buffers become slices at 0 and 16384, of 32768 bytes.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "Chip whose shared memory is the limit, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
+  ];
+  let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// The whole way
+//===----------------------------------------------------------------------===//
+
+def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
+  let summary = "Tile programs to the LLVM dialect, for any target";
+  let description = [{
+    Schedules the passes for the target. For a GPU:
+    1. `tile`: canonicalised tile programs;
+    2. `mosaic`: `convert-triton-xla-to-mosaic-gpu`;
+    3. `pipelined`: `smalti-multi-buffer`, `smalti-pipeline-loops`, `smalti-allocate-shared-memory`;
+    4. `thread`: `convert-mosaic-gpu-to-nvvm` or `convert-mosaic-gpu-to-rocdl`;
+    5. `llvm`: the LLVM dialect in `gpu.module`s that have the target attached.
+
+    A module of block programs, with no tile programs, starts at 3. For a CPU:
+    `tile`, then `llvm` by `convert-triton-xla-to-cpu`.
+
+    By default buffers get 3 slots where copies are asynchronous and 2 elsewhere. Slots
+    that do not fit the target's shared memory are left away, with a missed remark; if one slot
+    of each does not fit, that is an error.
+
+    Example:
+
+    ```mlir
+    module attributes {smalti.target = "gfx942"} {
+      triton_xla.entry_func @double(%x: memref<1000xf32>, %y: memref<1000xf32>, %tile: index) tiles 4 {
+        %c256 = arith.constant 256 : index
+        %offset = arith.muli %tile, %c256 : index
+        %t = triton_xla.extract %x[%offset] [256] [1] : memref<1000xf32> to tensor<256xf32>
+        %d = arith.addf %t, %t : tensor<256xf32>
+        triton_xla.insert %d into %y[%offset] [256] [1] : tensor<256xf32> into memref<1000xf32>
+        triton_xla.return
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "The target, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
+    Option<"stopAfter", "stop-after", "std::string", "\"llvm\"",
+           "The last level: `tile`, `mosaic`, `pipelined`, `thread` or `llvm`, e.g. `stop-after=mosaic`">,
+    Option<"depth", "depth", "int64_t", "0", "Slots of each buffer of a loop, e.g. `depth=2`; 0: chosen">,
+    Option<"stages", "stages", "int64_t", "0", "Stages of a loop, e.g. `stages=3`; 0: chosen, 1: no pipelining">,
+    Option<"numWarps", "num-warps", "unsigned", "0", "Warps of a block, e.g. `num-warps=4`; 0: chosen">,
+  ];
 }
 
 #endif // SMALTI_PASSES_PASSES

@@ -375,9 +375,15 @@ LogicalResult Planner::chooseWarps() {
            << target.waveSize << " threads: a block of " << target.name
            << " has at most " << target.maxThreadsPerBlock << " threads";
 
+  // More warps are not worth losing the matrix instructions.
+  auto isScalar = [](const BlockMma &mma) {
+    return mma.instruction->kind == targets::MmaKind::Fma;
+  };
   auto fitsAll = [&](int64_t warps) {
     return llvm::all_of(dots, [&](triton_xla::DotOp dot) {
-      return selectFor(dot, warps).has_value();
+      std::optional<BlockMma> mma = selectFor(dot, warps);
+      std::optional<BlockMma> alone = selectFor(dot, 1);
+      return mma && (!isScalar(*mma) || (alone && isScalar(*alone)));
     });
   };
   if (requestedWarps != 0) {
@@ -417,6 +423,11 @@ LogicalResult Planner::chooseWarps() {
     }
     DotPlan dotPlan;
     dotPlan.mma = *mma;
+    if (mma->instruction->kind == targets::MmaKind::Fma)
+      for (const MmaInstruction &other : llvm::reverse(target.mmas))
+        if (other.kind != targets::MmaKind::Fma && other.a == mma->instruction->a && other.b == mma->instruction->b &&
+            other.accumulator == mma->instruction->accumulator)
+          dotPlan.missed = &other;
     // Scalar fused multiply-adds have K = 1; a few at a time make use of wide
     // reads.
     dotPlan.kStep = mma->instruction->k;

@@ -36,6 +36,9 @@ struct DotPlan {
   int64_t kStep = 0;
   /// Steps are a loop instead of straight code.
   bool loopOverK = false;
+  /// The matrix instruction that the tile is too small or too odd for, if the
+  /// product is scalar instead.
+  const targets::MmaInstruction *missed = nullptr;
   /// The operand buffers are written again by the next iteration of a loop.
   bool inLoop = false;
 };

@@ -596,6 +596,12 @@ struct ConvertTritonXLAToMosaicGPU
       remarkMissed(missed.extract, kPassName)
           << "not an asynchronous copy: " << missed.reason;
     for (const auto &[op, dot] : plan.dots) {
+      if (dot.missed)
+        remarkMissed(op, kPassName)
+            << "no matrix instruction: M, N and K of a warp must be multiples of "
+            << dot.missed->m << ", " << dot.missed->n << " and "
+            << dot.missed->k << " for " << dot.missed->mnemonic
+            << " (num-warps = " << plan.block.numWarps << ")";
       StringRef instruction = dot.mma.instruction->mnemonic;
       remarkApplied(op, kPassName)
           << "product of " << dot.mma.m << "x" << dot.mma.n << "x" << dot.mma.k

@@ -73,3 +73,35 @@ triton_xla.entry_func @missed(%a: memref<32x33xf16>, %b: memref<32x64xf16>, %c: 
   triton_xla.insert %d6 into %c[0, 0] [32, 32] [1, 1] : tensor<32x32xf32> into memref<32x32xf32>
   triton_xla.return
 }
+
+// -----
+
+// A tile that no matrix instruction divides is multiplied by scalar instructions.
+
+// CHECK: [Missed] {{.*}} Remark="no matrix instruction: M, N and K of a warp must be multiples of 16, 8 and 16 for mma.sync{{.*}} (num-warps = 1)"
+// CHECK: [Passed] {{.*}} Remark="product of 24x12x20 by scalar multiply-adds on 1x1 warps"
+// CHECK-LABEL: gpu.func @odd
+triton_xla.entry_func @odd(%a: memref<24x20xf16>, %b: memref<20x12xf16>, %c: memref<24x12xf32>, %tile: index) tiles 1 {
+  %acc = triton_xla.extract %c[0, 0] [24, 12] [1, 1] : memref<24x12xf32> to tensor<24x12xf32>
+  %l = triton_xla.extract %a[0, 0] [24, 20] [1, 1] : memref<24x20xf16> to tensor<24x20xf16>
+  %r = triton_xla.extract %b[0, 0] [20, 12] [1, 1] : memref<20x12xf16> to tensor<20x12xf16>
+  %d = triton_xla.dot %l, %r, %acc : tensor<24x20xf16>, tensor<20x12xf16> -> tensor<24x12xf32>
+  triton_xla.insert %d into %c[0, 0] [24, 12] [1, 1] : tensor<24x12xf32> into memref<24x12xf32>
+  triton_xla.return
+}
+
+// -----
+
+// Fewer warps rather than scalar instructions.
+
+// CHECK: [Passed] {{.*}} Remark="product of 16x16x16 by mma.sync{{.*}} on 1x2 warps"
+// CHECK: [Passed] {{.*}} Remark="a block is 2 warps of 32 threads"
+// CHECK-LABEL: gpu.func @few_warps
+triton_xla.entry_func @few_warps(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %c: memref<16x16xf32>, %tile: index) tiles 1 {
+  %acc = triton_xla.extract %c[0, 0] [16, 16] [1, 1] : memref<16x16xf32> to tensor<16x16xf32>
+  %l = triton_xla.extract %a[0, 0] [16, 16] [1, 1] : memref<16x16xf16> to tensor<16x16xf16>
+  %r = triton_xla.extract %b[0, 0] [16, 16] [1, 1] : memref<16x16xf16> to tensor<16x16xf16>
+  %d = triton_xla.dot %l, %r, %acc : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32>
+  triton_xla.insert %d into %c[0, 0] [16, 16] [1, 1] : tensor<16x16xf32> into memref<16x16xf32>
+  triton_xla.return
+}

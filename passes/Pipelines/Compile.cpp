@@ -1,0 +1,186 @@
+//===- Compile.cpp - From tile programs to the LLVM dialect, any target ---===//
+
+#include "passes/Pipelines/CPU.h"
+#include "passes/Pipelines/GPU.h"
+#include "passes/Support/Remarks.h"
+#include "passes/Support/TargetOption.h"
+#include "targets/Target.h"
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTICOMPILE
+#define GEN_PASS_DEF_SMALTICOMPILE
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+using targets::Target;
+
+static constexpr llvm::StringLiteral kPassName = "smalti-compile";
+
+namespace {
+
+/// How far to go, in order.
+enum class Level { Tile, Mosaic, Pipelined, Thread, LLVM };
+
+/// Slots and stages of a kernel's loops.
+struct Overlap {
+  int64_t depth = 1;
+  int64_t stages = 1;
+};
+
+struct SmaltiCompile : smalti::impl::SmaltiCompileBase<SmaltiCompile> {
+  using Base::Base;
+
+  /// Passes that are scheduled while this one runs cannot load dialects.
+  void getDependentDialects(DialectRegistry &registry) const override;
+  void runOnOperation() override;
+
+private:
+  LogicalResult compileForCPU(const Target &chip, Level last);
+  LogicalResult compileForGPU(const Target &chip, Level last);
+  Overlap chooseOverlap(gpu::GPUModuleOp kernels, const Target &chip);
+};
+
+} // namespace
+
+static std::optional<Level> parseLevel(StringRef name) {
+  return llvm::StringSwitch<std::optional<Level>>(name)
+      .Case("tile", Level::Tile)
+      .Case("mosaic", Level::Mosaic)
+      .Case("pipelined", Level::Pipelined)
+      .Case("thread", Level::Thread)
+      .Case("llvm", Level::LLVM)
+      .Default(std::nullopt);
+}
+
+void SmaltiCompile::getDependentDialects(DialectRegistry &registry) const {
+  for (const Target *chip : targets::all()) {
+    if (!target.empty() && chip->name != target)
+      continue;
+    OpPassManager module(ModuleOp::getOperationName()), kernels(gpu::GPUModuleOp::getOperationName());
+    if (chip->isGPU()) {
+      buildTilesToBlocks(module, *chip, numWarps);
+      buildPipelining(kernels, *chip, /*depth=*/2, /*stages=*/2);
+      buildBlocksToThreads(kernels, *chip);
+      buildThreadsToLLVM(kernels, *chip);
+      buildAttachTarget(module, *chip);
+    } else {
+      buildCPUPipeline(module);
+    }
+    module.getDependentDialects(registry);
+    kernels.getDependentDialects(registry);
+  }
+}
+
+/// Bytes of shared memory with one slot for each buffer, and how many of them
+/// belong to buffers that loops use, which are those that get slots.
+static std::pair<int64_t, int64_t> sharedBytes(gpu::GPUModuleOp kernels) {
+  int64_t total = 0, inLoops = 0;
+  kernels->walk([&](memref::AllocOp alloc) {
+    MemRefType type = alloc.getType();
+    if (!gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type) || !type.hasStaticShape() ||
+        !type.getElementType().isIntOrFloat())
+      return;
+    int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+    total += bytes;
+    if (llvm::any_of(alloc->getUsers(),
+                     [](Operation *user) { return user->getParentOfType<LoopLikeOpInterface>() != nullptr; }))
+      inLoops += bytes;
+  });
+  return {total, inLoops};
+}
+
+Overlap SmaltiCompile::chooseOverlap(gpu::GPUModuleOp kernels, const Target &chip) {
+  bool isAsync = kernels->walk([](mosaic_gpu::AsyncCopyOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  int64_t wanted = isAsync ? 3 : 2;
+  if (depth != 0)
+    wanted = depth;
+  else if (stages != 0)
+    wanted = isAsync ? stages : std::min<int64_t>(stages, 2);
+
+  auto [total, inLoops] = sharedBytes(kernels);
+  Overlap overlap{wanted, stages};
+  while (overlap.depth > 1 && total + (overlap.depth - 1) * inLoops > chip.sharedMemoryPerBlock)
+    --overlap.depth;
+  if (overlap.depth < wanted)
+    remarkMissed(kernels, kPassName) << "buffers of " << wanted << " slots need " << total + (wanted - 1) * inLoops
+                                     << " bytes of shared memory, " << chip.name << " has "
+                                     << chip.sharedMemoryPerBlock << ": slots are " << overlap.depth;
+  // Asynchronous copies in flight need a slot each; reads into registers need none.
+  if (stages == 0)
+    overlap.stages = isAsync ? overlap.depth : 2;
+  else if (isAsync)
+    overlap.stages = std::min<int64_t>(stages, overlap.depth);
+  return overlap;
+}
+
+LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last) {
+  ModuleOp module = getOperation();
+  OpPassManager tiles(ModuleOp::getOperationName());
+  tiles.addPass(createCanonicalizerPass());
+  tiles.addPass(createCSEPass());
+  if (last >= Level::Mosaic)
+    buildTilesToBlocks(tiles, chip, numWarps);
+  if (failed(runPipeline(tiles, module)))
+    return failure();
+  if (last <= Level::Mosaic)
+    return success();
+
+  for (gpu::GPUModuleOp kernels : module.getOps<gpu::GPUModuleOp>()) {
+    Overlap overlap = chooseOverlap(kernels, chip);
+    OpPassManager pm(gpu::GPUModuleOp::getOperationName());
+    buildPipelining(pm, chip, overlap.depth, overlap.stages);
+    if (last >= Level::Thread)
+      buildBlocksToThreads(pm, chip);
+    if (last >= Level::LLVM)
+      buildThreadsToLLVM(pm, chip);
+    if (failed(runPipeline(pm, kernels)))
+      return failure();
+  }
+  if (last < Level::LLVM)
+    return success();
+  OpPassManager attach(ModuleOp::getOperationName());
+  buildAttachTarget(attach, chip);
+  return runPipeline(attach, module);
+}
+
+LogicalResult SmaltiCompile::compileForCPU(const Target &chip, Level last) {
+  OpPassManager pm(ModuleOp::getOperationName());
+  if (last == Level::LLVM) {
+    buildCPUPipeline(pm);
+  } else if (last == Level::Tile) {
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+  } else {
+    return getOperation().emitError() << "stop-after=" << stopAfter << " is a level of GPUs; for " << chip.name
+                                      << " there are tile and llvm";
+  }
+  return runPipeline(pm, getOperation());
+}
+
+void SmaltiCompile::runOnOperation() {
+  ModuleOp module = getOperation();
+  std::optional<Level> last = parseLevel(stopAfter);
+  if (!last) {
+    module.emitError() << "unknown stop-after '" << stopAfter
+                       << "'; known are tile, mosaic, pipelined, thread and llvm";
+    return signalPassFailure();
+  }
+  if (depth < 0 || stages < 0) {
+    module.emitError("depth and stages must not be negative");
+    return signalPassFailure();
+  }
+  const Target *chip = getTarget(module, target);
+  if (!chip || failed(chip->isGPU() ? compileForGPU(*chip, *last) : compileForCPU(*chip, *last)))
+    signalPassFailure();
+}

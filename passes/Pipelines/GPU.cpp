@@ -1,0 +1,111 @@
+//===- GPU.cpp - From tile programs to the LLVM dialect, for GPUs ---------===//
+
+#include "passes/Pipelines/GPU.h"
+
+#include "targets/Target.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace smalti {
+#define GEN_PASS_DECL
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+using targets::Target;
+using targets::Vendor;
+
+void smalti::buildTilesToBlocks(OpPassManager &pm, const Target &target, unsigned numWarps) {
+  ConvertTritonXLAToMosaicGPUOptions options;
+  options.target = target.name.str();
+  options.numWarps = numWarps;
+  pm.addPass(createConvertTritonXLAToMosaicGPU(options));
+  // New ops on vectors would have no layouts: no canonicalisation before they are dealt to threads.
+  pm.addPass(createCSEPass());
+}
+
+void smalti::buildPipelining(OpPassManager &pm, const Target &target, int64_t depth, int64_t stages) {
+  OpPassManager &kernel = pm.nest<gpu::GPUFuncOp>();
+  if (depth > 1) {
+    SmaltiMultiBufferOptions options;
+    options.target = target.name.str();
+    options.depth = depth;
+    kernel.addPass(createSmaltiMultiBuffer(options));
+  }
+  if (stages > 1) {
+    SmaltiPipelineLoopsOptions options;
+    options.target = target.name.str();
+    options.stages = stages;
+    kernel.addPass(createSmaltiPipelineLoops(options));
+  }
+  SmaltiAllocateSharedMemoryOptions options;
+  options.target = target.name.str();
+  kernel.addPass(createSmaltiAllocateSharedMemory(options));
+}
+
+void smalti::buildBlocksToThreads(OpPassManager &pm, const Target &target) {
+  if (target.vendor == Vendor::NVIDIA) {
+    ConvertMosaicGPUToNVVMOptions options;
+    options.target = target.name.str();
+    pm.addPass(createConvertMosaicGPUToNVVM(options));
+  } else {
+    ConvertMosaicGPUToROCDLOptions options;
+    options.target = target.name.str();
+    pm.addPass(createConvertMosaicGPUToROCDL(options));
+  }
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+}
+
+void smalti::buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
+  // The index arithmetic of views becomes visible, so that what does not change leaves the loops.
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(createSCFToControlFlowPass());
+  if (target.vendor == Vendor::NVIDIA) {
+    pm.addPass(createConvertNVGPUToNVVMPass());
+    ConvertGpuOpsToNVVMOpsOptions options;
+    options.useBarePtrCallConv = true;
+    options.indexBitwidth = 64;
+    pm.addPass(createConvertGpuOpsToNVVMOps(options));
+  } else {
+    ConvertAMDGPUToROCDLPassOptions amdgpu;
+    amdgpu.chipset = target.name.str();
+    pm.addPass(createConvertAMDGPUToROCDLPass(amdgpu));
+    ConvertGpuOpsToROCDLOpsOptions options;
+    options.chipset = target.name.str();
+    options.useBarePtrCallConv = true;
+    options.indexBitwidth = 64;
+    options.runtime = gpu::amd::Runtime::HIP;
+    pm.addPass(createConvertGpuOpsToROCDLOps(options));
+  }
+  // LLVM simplifies the rest.
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void smalti::buildAttachTarget(OpPassManager &pm, const Target &target) {
+  if (target.vendor == Vendor::NVIDIA) {
+    GpuNVVMAttachTargetOptions options;
+    options.chip = target.name.str();
+    options.features = target.features.str();
+    options.optLevel = 3;
+    pm.addPass(createGpuNVVMAttachTarget(options));
+    return;
+  }
+  GpuROCDLAttachTargetOptions options;
+  options.chip = target.name.str();
+  options.features = target.features.str();
+  options.optLevel = 3;
+  options.wave64Flag = target.waveSize == 64;
+  pm.addPass(createGpuROCDLAttachTarget(options));
+}

@@ -1,0 +1,35 @@
+//===- GPU.h - From tile programs to the LLVM dialect, for GPUs -----------===//
+
+#ifndef SMALTI_PASSES_PIPELINES_GPU_H
+#define SMALTI_PASSES_PIPELINES_GPU_H
+
+#include <cstdint>
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace smalti {
+namespace targets {
+struct Target;
+} // namespace targets
+
+/// On a module: triton_xla programs become block programs, each in a gpu.module.
+void buildTilesToBlocks(mlir::OpPassManager &pm, const targets::Target &target, unsigned numWarps);
+
+/// On a gpu.module: the loops of its block programs get `depth` slots for each
+/// buffer and `stages` stages, and the buffers their places.
+void buildPipelining(mlir::OpPassManager &pm, const targets::Target &target, int64_t depth, int64_t stages);
+
+/// On a gpu.module: block programs become programs of one thread.
+void buildBlocksToThreads(mlir::OpPassManager &pm, const targets::Target &target);
+
+/// On a gpu.module: programs of one thread become the LLVM dialect.
+void buildThreadsToLLVM(mlir::OpPassManager &pm, const targets::Target &target);
+
+/// On a module: its gpu.modules are to be compiled for the chip.
+void buildAttachTarget(mlir::OpPassManager &pm, const targets::Target &target);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_PIPELINES_GPU_H

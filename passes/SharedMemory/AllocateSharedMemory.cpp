@@ -1,0 +1,146 @@
+//===- AllocateSharedMemory.cpp - Offsets for shared-memory buffers -------===//
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Support/Remarks.h"
+#include "passes/Support/TargetOption.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTIALLOCATESHAREDMEMORY
+#define GEN_PASS_DEF_SMALTIALLOCATESHAREDMEMORY
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+static constexpr llvm::StringLiteral kPassName = "smalti-allocate-shared-memory";
+/// Wide accesses and copies of 16 bytes need it.
+static constexpr int64_t kAlignment = 16;
+
+namespace {
+
+struct Buffer {
+  memref::AllocOp alloc;
+  int64_t offset = 0;
+  int64_t bytes = 0;
+};
+
+struct AllocationPlan {
+  SmallVector<Buffer> buffers;
+  SmallVector<Operation *> deallocs;
+  int64_t totalBytes = 0;
+};
+
+struct SmaltiAllocateSharedMemory : smalti::impl::SmaltiAllocateSharedMemoryBase<SmaltiAllocateSharedMemory> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    FunctionOpInterface func = getOperation();
+    if (func.isExternal())
+      return;
+    const targets::Target *chip = getTarget(func, target);
+    if (!chip)
+      return signalPassFailure();
+    FailureOr<AllocationPlan> plan = makePlan(func, *chip);
+    if (failed(plan))
+      return signalPassFailure();
+    commit(func, *plan);
+    remarkApplied(func, kPassName) << plan->totalBytes << " of " << chip->sharedMemoryPerBlock
+                                   << " bytes of shared memory in " << plan->buffers.size() << " buffers";
+  }
+
+  static FailureOr<AllocationPlan> makePlan(FunctionOpInterface func, const targets::Target &chip);
+  static void commit(FunctionOpInterface func, const AllocationPlan &plan);
+};
+
+} // namespace
+
+/// The bytes of a buffer, or nothing if they are not known.
+static std::optional<int64_t> byteSize(MemRefType type) {
+  Type element = type.getElementType();
+  if (!type.hasStaticShape() || !type.getLayout().isIdentity())
+    return std::nullopt;
+  if (isa<mosaic_gpu::BarrierType>(element) || element.isIndex())
+    return type.getNumElements() * 8;
+  if (!element.isIntOrFloat())
+    return std::nullopt;
+  return type.getNumElements() * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
+FailureOr<AllocationPlan> SmaltiAllocateSharedMemory::makePlan(FunctionOpInterface func,
+                                                               const targets::Target &chip) {
+  AllocationPlan plan;
+  // Slices that are there already keep their place.
+  int64_t end = 0;
+  WalkResult slices = func->walk([&](mosaic_gpu::SliceSMEMOp slice) {
+    auto type = cast<MemRefType>(slice.getType());
+    std::optional<int64_t> bytes = byteSize(type);
+    if (!bytes) {
+      slice.emitOpError() << "has type " << type << ", whose size in bytes is not known";
+      return WalkResult::interrupt();
+    }
+    end = std::max<int64_t>(end, slice.getOffset() + *bytes);
+    return WalkResult::advance();
+  });
+  if (slices.wasInterrupted())
+    return failure();
+
+  WalkResult result = func->walk([&](memref::AllocOp alloc) {
+    MemRefType type = alloc.getType();
+    if (!gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type))
+      return WalkResult::advance();
+    std::optional<int64_t> bytes = byteSize(type);
+    if (!bytes) {
+      alloc.emitOpError() << "has type " << type
+                          << "; buffers in shared memory have a static shape, no layout map and elements of known size";
+      return WalkResult::interrupt();
+    }
+    if (alloc->getParentOfType<LoopLikeOpInterface>()) {
+      alloc.emitOpError("is a buffer in shared memory inside a loop; iterations would share it: allocate it outside");
+      return WalkResult::interrupt();
+    }
+    int64_t alignment = std::max<int64_t>(kAlignment, alloc.getAlignment().value_or(1));
+    Buffer buffer{alloc, static_cast<int64_t>(llvm::alignTo(end, alignment)), *bytes};
+    end = buffer.offset + buffer.bytes;
+    plan.buffers.push_back(buffer);
+    for (Operation *user : alloc->getUsers())
+      if (isa<memref::DeallocOp>(user))
+        plan.deallocs.push_back(user);
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+
+  plan.totalBytes = end;
+  if (end <= chip.sharedMemoryPerBlock)
+    return plan;
+  InFlightDiagnostic diagnostic =
+      func.emitError() << "needs " << end << " bytes of shared memory; a block of " << chip.name << " has at most "
+                       << chip.sharedMemoryPerBlock << ": use smaller tiles, or fewer slots for each buffer";
+  for (Buffer &buffer : plan.buffers)
+    diagnostic.attachNote(buffer.alloc.getLoc()) << buffer.bytes << " bytes hold a " << buffer.alloc.getType();
+  return diagnostic;
+}
+
+void SmaltiAllocateSharedMemory::commit(FunctionOpInterface func, const AllocationPlan &plan) {
+  OpBuilder builder(func);
+  for (Operation *dealloc : plan.deallocs)
+    dealloc->erase();
+  for (Buffer buffer : plan.buffers) {
+    builder.setInsertionPoint(buffer.alloc);
+    auto slice =
+        mosaic_gpu::SliceSMEMOp::create(builder, buffer.alloc.getLoc(), buffer.alloc.getType(),
+                                        builder.getI32IntegerAttr(buffer.offset), /*alias_id=*/IntegerAttr());
+    buffer.alloc.getResult().replaceAllUsesWith(slice.getResult());
+    buffer.alloc.erase();
+  }
+  func->setAttr(mosaic_gpu::kSharedMemoryBytes, builder.getI64IntegerAttr(plan.totalBytes));
+}

@@ -1,0 +1,53 @@
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-allocate-shared-memory)))' -split-input-file -verify-diagnostics
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-allocate-shared-memory)))' -split-input-file --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+
+// What is refused stays as it was.
+
+// CHECK: IR Dump After SmaltiAllocateSharedMemory Failed
+// CHECK-NEXT: gpu.func @large() kernel {
+// CHECK-NEXT: memref.alloc
+// CHECK-NEXT: memref.alloc
+// CHECK-NEXT: gpu.return
+gpu.module @limit attributes {smalti.target = "gfx942"} {
+  // expected-error@+1 {{needs 98304 bytes of shared memory; a block of gfx942 has at most 65536: use smaller tiles, or fewer slots for each buffer}}
+  gpu.func @large() kernel {
+    // expected-note@+1 {{49152 bytes hold a 'memref<3x128x64xf16, #gpu.address_space<workgroup>>'}}
+    %a = memref.alloc() : memref<3x128x64xf16, #gpu.address_space<workgroup>>
+    // expected-note@+1 {{49152 bytes hold a 'memref<3x64x128xf16, #gpu.address_space<workgroup>>'}}
+    %b = memref.alloc() : memref<3x64x128xf16, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @dynamic attributes {smalti.target = "gfx942"} {
+  gpu.func @dynamic(%n: index) kernel {
+    // expected-error@+1 {{buffers in shared memory have a static shape, no layout map and elements of known size}}
+    %a = memref.alloc(%n) : memref<?xf16, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @loop attributes {smalti.target = "gfx942"} {
+  gpu.func @loop(%n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      // expected-error@+1 {{is a buffer in shared memory inside a loop; iterations would share it: allocate it outside}}
+      %a = memref.alloc() : memref<4xf16, #gpu.address_space<workgroup>>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @no_target {
+  // expected-error@+1 {{target}}
+  gpu.func @no_target() kernel {
+    gpu.return
+  }
+}
