@@ -48,23 +48,39 @@ static Value joinRegisters(OpBuilder &builder, Location loc,
 static std::optional<int64_t> findOutsideDim(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (!type.hasStaticShape() ||
+  Type elementType = type.getElementType();
+  if (!elementType.isIntOrFloat() || !type.hasStaticShape() ||
       failed(type.getStridesAndOffset(strides, offset)) || offset != 0)
     return std::nullopt;
-  int64_t largest = -1, records = 0;
+  // The buffer ends where the longest dimension does.
+  int64_t largest = -1, records = 0, last = 0;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     if (ShapedType::isDynamic(strides[dim]) || strides[dim] < 0)
       return std::nullopt;
+    last += (type.getDimSize(dim) - 1) * strides[dim];
     if (int64_t span = type.getDimSize(dim) * strides[dim]; span > records) {
       records = span;
       largest = dim;
     }
   }
-  int64_t bytes = records * (type.getElementTypeBitWidth() / 8);
-  // Offsets are 32 bits wide.
-  if (largest < 0 || bytes > std::numeric_limits<int32_t>::max())
+  // Where dimensions overlap, elements may lie behind that end. Offsets are 32
+  // bits wide.
+  int64_t bytes = records * (elementType.getIntOrFloatBitWidth() / 8);
+  if (largest < 0 || last >= records ||
+      bytes > std::numeric_limits<int32_t>::max())
     return std::nullopt;
   return largest;
+}
+
+/// Buffer accesses reach global memory alone.
+static bool isGlobalMemory(MemRefType type) {
+  Attribute space = type.getMemorySpace();
+  if (!space)
+    return true;
+  if (auto number = dyn_cast<IntegerAttr>(space))
+    return number.getInt() <= 1;
+  auto named = dyn_cast<gpu::AddressSpaceAttr>(space);
+  return named && named.getValue() == gpu::AddressSpace::Global;
 }
 
 namespace {
@@ -133,8 +149,7 @@ private:
   /// Whether a masked access can leave the bounds check to the hardware.
   bool usesBuffer(const Access &access) const {
     auto type = cast<MemRefType>(access.memref.getType());
-    return access.inBounds && target.hasBufferLoads &&
-           !gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type) &&
+    return access.inBounds && target.hasBufferLoads && isGlobalMemory(type) &&
            findOutsideDim(type);
   }
 };

@@ -115,3 +115,22 @@ gpu.module @own_module {
     gpu.return
   }
 }
+
+// -----
+
+// Rows that overlap lie behind the end that a buffer of this type would have, so the access is masked.
+#l = #mosaic_gpu.WGStridedFragLayout<[16, 16], 1>
+gpu.module @overlap_module {
+  // CHECK-LABEL: gpu.func @overlap
+  gpu.func @overlap(%m: memref<15x15xf32, strided<[1, 1]>>, %o: memref<16x16xf32>) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    // CHECK-NOT: raw_buffer_load
+    // CHECK: vector.load
+    %v = vector.transfer_read %m[%c0, %c0], %zero {out_layouts = [#l]}
+        : memref<15x15xf32, strided<[1, 1]>>, vector<16x16xf32>
+    vector.transfer_write %v, %o[%c0, %c0] {in_bounds = [true, true]} : vector<16x16xf32>, memref<16x16xf32>
+    gpu.return
+  }
+}

@@ -52,9 +52,11 @@ unsigned block_to_thread::log2Alignment(Value memref) {
   int64_t bytes = elementBytes(type.getElementType());
   unsigned element = bytes > 0 ? log2Divisor(bytes) : 0;
   if (auto argument = dyn_cast<BlockArgument>(memref)) {
-    bool isKernelArgument =
-        isa_and_nonnull<gpu::GPUFuncOp>(argument.getOwner()->getParentOp()) &&
-        type.getLayout().isIdentity();
+    auto func =
+        dyn_cast_or_null<gpu::GPUFuncOp>(argument.getOwner()->getParentOp());
+    bool isKernelArgument = func &&
+                            argument.getArgNumber() < func.getNumArguments() &&
+                            type.getLayout().isIdentity();
     return isKernelArgument ? kLog2ArgumentAlignment : element;
   }
   return llvm::TypeSwitch<Operation *, unsigned>(memref.getDefiningOp())
@@ -797,7 +799,8 @@ LogicalResult Planner::planAsyncCopy(mosaic_gpu::AsyncCopyOp op) {
   auto sourceType = cast<MemRefType>(op.getSource().getType()),
        destinationType = cast<MemRefType>(op.getDestination().getType());
   int64_t bytes = elementBytes(sourceType.getElementType());
-  if (bytes == 0 || !sourceType.isStrided() || !destinationType.isStrided() ||
+  if (bytes == 0 || sourceType.getElementType().isIndex() ||
+      !sourceType.isStrided() || !destinationType.isStrided() ||
       !destinationType.hasStaticShape() ||
       sourceType.getRank() != destinationType.getRank() ||
       sourceType.getRank() == 0 || !isWorkgroupMemory(destinationType))
