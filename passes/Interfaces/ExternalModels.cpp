@@ -104,6 +104,21 @@ struct StoreModel
   }
 };
 
+struct DeviceAsyncCopyOverwriteModel
+    : FullOverwriteOpInterface::ExternalModel<DeviceAsyncCopyOverwriteModel,
+                                              nvgpu::DeviceAsyncCopyOp> {
+  bool overwrites(Operation *op, Value memref) const {
+    // What it does not read it fills with zeros.
+    auto copy = cast<nvgpu::DeviceAsyncCopyOp>(op);
+    auto type = cast<MemRefType>(copy.getDst().getType());
+    return copy.getDst() == memref && type.hasStaticShape() &&
+           copy.getDstElements().getSExtValue() == type.getNumElements() &&
+           llvm::all_of(copy.getDstIndices(), [](Value index) {
+             return isConstantIntValue(index, 0);
+           });
+  }
+};
+
 /// A block-level op whose verifier demands that it fills its destination.
 template <typename OpTy>
 struct WholeDestinationModel
@@ -126,7 +141,9 @@ static void addAMDGPUModels(MLIRContext *context, amdgpu::AMDGPUDialect *) {
 }
 
 static void addNVGPUModels(MLIRContext *context, nvgpu::NVGPUDialect *) {
-  nvgpu::DeviceAsyncCopyOp::attachInterface<DeviceAsyncCopyModel>(*context);
+  nvgpu::DeviceAsyncCopyOp::attachInterface<DeviceAsyncCopyModel,
+                                            DeviceAsyncCopyOverwriteModel>(
+      *context);
   nvgpu::DeviceAsyncCreateGroupOp::attachInterface<
       CommitModel<nvgpu::DeviceAsyncCreateGroupOp>>(*context);
   nvgpu::DeviceAsyncWaitOp::attachInterface<DeviceAsyncWaitModel>(*context);
