@@ -328,8 +328,8 @@ def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"sm_90a", "convert-mosaic-g
     lowering, a layout that does not fit, users that disagree, and products that
     match no matrix instruction are errors at the op.
 
-    Kernel arguments must be aligned to 16 bytes (`llvm.align` on the arguments
-    says so), and different arguments must not overlap.
+    Kernel arguments must be aligned to 16 bytes, or to what their `llvm.align`
+    states, and different arguments must not overlap.
 
     Example: `smalti-opt --convert-mosaic-gpu-to-nvvm=target=sm_90a` on
 

@@ -6,6 +6,7 @@
 #include "passes/Support/Divisibility.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -60,8 +61,29 @@ static std::optional<Window> windowOf(Operation *op) {
   return std::nullopt;
 }
 
+/// The largest n for which the alignment that an argument states, if it does, is
+/// 2^n elements or more.
+static unsigned log2StatedAlignment(TypedValue<MemRefType> memref) {
+  auto argument = dyn_cast<BlockArgument>(memref);
+  auto func =
+      argument ? dyn_cast_or_null<triton_xla::EntryFuncOp>(
+                     argument.getOwner()->getParentOp())
+               : nullptr;
+  auto stated = func ? func.getArgAttrOfType<IntegerAttr>(
+                           argument.getArgNumber(),
+                           LLVM::LLVMDialect::getAlignAttrName())
+                     : nullptr;
+  Type element = memref.getType().getElementType();
+  if (!stated || !element.isIntOrFloat())
+    return 62;
+  unsigned log2Element =
+      llvm::Log2_64_Ceil(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+  unsigned alignment = log2Divisor(stated.getInt());
+  return alignment > log2Element ? alignment - log2Element : 0;
+}
+
 /// The largest n such that runs of 2^n elements along the window's last
-/// dimension start at multiples of 2^n elements from the memref's base, and lie
+/// dimension start at addresses that are multiples of 2^n elements, and lie
 /// wholly inside or wholly outside the memref.
 static unsigned log2Run(const Window &window) {
   auto rank = static_cast<int64_t>(window.sizes.size());
@@ -75,6 +97,7 @@ static unsigned log2Run(const Window &window) {
       std::min(log2Divisor(offset),
                log2Divisor(window.memref.getType().getDimSize(last)));
   run = std::min(run, log2Divisor(window.sizes[last]));
+  run = std::min(run, log2StatedAlignment(window.memref));
   for (int64_t dim = 0; dim < rank; ++dim) {
     run = std::min(run, log2Divisor(window.offsets[dim]) +
                             log2Divisor(strides[dim]));

@@ -35,6 +35,26 @@ gpu.module @double_module {
 
 // -----
 
+// An argument may state that it is aligned to less than 16 bytes; a layout with strides says nothing about that.
+gpu.module @aligned_module {
+  // CHECK-LABEL: gpu.func @aligned
+  // CHECK-SAME: %[[SRC:.*]]: memref<512xf32> {llvm.align = 8 : i64}, %[[DST:.*]]: memref<512xf32, strided<[1]>> {llvm.align = 16 : i64}
+  gpu.func @aligned(%src: memref<512xf32> {llvm.align = 8 : i64}, %dst: memref<512xf32, strided<[1]>>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    // CHECK-COUNT-2: vector.load %[[SRC]]{{.*}} {alignment = 8 : i64} : memref<512xf32>, vector<2xf32>
+    %v = vector.transfer_read %src[%c0], %zero {in_bounds = [true], out_layouts = [#mosaic_gpu.WGStridedFragLayout<[512], 4>]}
+        : memref<512xf32>, vector<512xf32>
+    // CHECK: vector.store {{.*}}, %[[DST]]{{.*}} {alignment = 16 : i64}
+    vector.transfer_write %v, %dst[%c0] {in_bounds = [true], in_layouts = [#mosaic_gpu.WGStridedFragLayout<[512], 4>]}
+        : vector<512xf32>, memref<512xf32, strided<[1]>>
+    gpu.return
+  }
+}
+
+// -----
+
 // Rows of 30 elements start at multiples of 2 elements, so chunks of 4 are read in halves.
 gpu.module @narrow_module {
   // CHECK-LABEL: gpu.func @narrow

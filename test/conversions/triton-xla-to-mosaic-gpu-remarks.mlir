@@ -105,3 +105,21 @@ triton_xla.entry_func @few_warps(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %
   triton_xla.insert %d into %c[0, 0] [16, 16] [1, 1] : tensor<16x16xf32> into memref<16x16xf32>
   triton_xla.return
 }
+
+// -----
+
+// The alignment that an argument states counts.
+
+// CHECK: [Missed] {{.*}} Remark="not an asynchronous copy: its rows are only known to be aligned to 2 bytes, the narrowest copy has 4"
+// CHECK-LABEL: gpu.func @stated
+// CHECK-SAME: %[[A:.*]]: memref<32x32xf16> {llvm.align = 2 : i64, llvm.noalias}, %[[B:.*]]: memref<32x32xf16> {llvm.align = 8 : i64, llvm.noalias}
+// CHECK-NOT: async_copy %[[A]]
+// CHECK: mosaic_gpu.async_copy %[[B]]{{.*}} {bytes = 8 : i64}
+triton_xla.entry_func @stated(%a: memref<32x32xf16> {llvm.align = 2 : i64}, %b: memref<32x32xf16> {llvm.align = 8 : i64}, %c: memref<32x32xf32>, %tile: index) tiles 1 {
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %l = triton_xla.extract %a[0, 0] [32, 32] [1, 1] : memref<32x32xf16> to tensor<32x32xf16>
+  %r = triton_xla.extract %b[0, 0] [32, 32] [1, 1] : memref<32x32xf16> to tensor<32x32xf16>
+  %d = triton_xla.dot %l, %r, %zero : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+  triton_xla.insert %d into %c[0, 0] [32, 32] [1, 1] : tensor<32x32xf32> into memref<32x32xf32>
+  triton_xla.return
+}

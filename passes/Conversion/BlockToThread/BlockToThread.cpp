@@ -797,9 +797,9 @@ static void emitKernel(KernelPlan &plan, const VendorLowering &vendor) {
 
   // The vector accesses rely on it, and the launcher checks it.
   for (auto [index, type] : llvm::enumerate(newFunc.getArgumentTypes()))
-    if (isa<MemRefType>(type))
-      newFunc.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(),
-                         builder.getI64IntegerAttr(16));
+    if (StringRef align = LLVM::LLVMDialect::getAlignAttrName();
+        isa<MemRefType>(type) && !newFunc.getArgAttr(index, align))
+      newFunc.setArgAttr(index, align, builder.getI64IntegerAttr(16));
   if (plan.sharedMemoryBytes > 0)
     newFunc->setAttr(mosaic_gpu::kSharedMemoryBytes,
                      builder.getI64IntegerAttr(plan.sharedMemoryBytes));

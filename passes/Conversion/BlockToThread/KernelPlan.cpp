@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -27,7 +28,8 @@ using namespace smalti::block_to_thread;
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Base pointers of kernel arguments; the launcher checks it.
+/// What is assumed of the addresses of kernel arguments unless they state less;
+/// the launcher checks it.
 static constexpr unsigned kLog2ArgumentAlignment = 4;
 static constexpr int64_t kMaxAccessBytes = 16;
 
@@ -54,10 +56,17 @@ unsigned block_to_thread::log2Alignment(Value memref) {
   if (auto argument = dyn_cast<BlockArgument>(memref)) {
     auto func =
         dyn_cast_or_null<gpu::GPUFuncOp>(argument.getOwner()->getParentOp());
-    bool isKernelArgument = func &&
-                            argument.getArgNumber() < func.getNumArguments() &&
-                            type.getLayout().isIdentity();
-    return isKernelArgument ? kLog2ArgumentAlignment : element;
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (!func || argument.getArgNumber() >= func.getNumArguments() ||
+        failed(type.getStridesAndOffset(strides, offset)) ||
+        ShapedType::isDynamic(offset))
+      return element;
+    unsigned alignment = kLog2ArgumentAlignment;
+    if (auto stated = func.getArgAttrOfType<IntegerAttr>(
+            argument.getArgNumber(), LLVM::LLVMDialect::getAlignAttrName()))
+      alignment = std::min(alignment, log2Divisor(stated.getInt()));
+    return std::min(alignment, log2Divisor(offset) + element);
   }
   return llvm::TypeSwitch<Operation *, unsigned>(memref.getDefiningOp())
       .Case([&](mosaic_gpu::SliceSMEMOp op) {
