@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pathlib
+import platform
 import sys
 
 from . import machine
@@ -33,7 +34,7 @@ def is_stamped(stamp: pathlib.Path, key: str) -> bool:
 def pip_install(requirements: pathlib.Path, *, optional: str = "") -> None:
     """Install a requirements file into .venv once. Where it is `optional`, a failure is told and not fatal."""
     stamp = VENV / f".{requirements.stem}.stamp"
-    key = digest(requirements.read_bytes(), sys.version)
+    key = digest(requirements.read_bytes(), platform.python_version())
     if is_stamped(stamp, key):
         return
     with step(f"Installing {requirements.relative_to(ROOT)} into .venv"):
@@ -51,9 +52,10 @@ def pip_install(requirements: pathlib.Path, *, optional: str = "") -> None:
 def make_venv() -> None:
     """The virtual environment, with the built package on its path."""
     stamp = VENV / ".venv.stamp"
-    # The interpreter under a virtual environment: tools/dev may run from .venv itself.
+    # The interpreter under a virtual environment: tools/dev may run from .venv itself. Its release and not its build
+    # counts: installing python3-dev may bring a newer build of the interpreter that runs this.
     interpreter = pathlib.Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
-    key = digest(str(interpreter), sys.version, str(ROOT))
+    key = digest(str(interpreter), platform.python_version(), str(ROOT))
     if not is_stamped(stamp, key):
         with step("Creating the virtual environment .venv"):
             run([str(interpreter), "-m", "venv", "--clear", VENV], quiet=True)
