@@ -29,6 +29,3 @@ triton_xla.entry_func @matmul_ragged(
   triton_xla.insert %after into %c[%row, %column] [128, 128] [1, 1] : tensor<128x128xf32> into memref<500x260xf32>
   triton_xla.return
 }
-
-// RUN: smalti-opt %s --convert-triton-xla-to-cpu | FileCheck %s
-// CHECK: func.func @matmul_ragged({{.*}}) attributes {llvm.emit_c_interface, smalti.num_tiles = 12 : i64}

@@ -31,6 +31,3 @@ triton_xla.entry_func @matmul_relu_bf16(
   triton_xla.insert %out into %d[%row, %column] [64, 64] [1, 1] : tensor<64x64xbf16> into memref<200x136xbf16>
   triton_xla.return
 }
-
-// RUN: smalti-opt %s --convert-triton-xla-to-cpu | FileCheck %s
-// CHECK: func.func @matmul_relu_bf16({{.*}}) attributes {llvm.emit_c_interface, smalti.num_tiles = 12 : i64}

@@ -15,6 +15,3 @@ triton_xla.entry_func @vector_add(
   triton_xla.insert %sum into %z[%begin] [256] [1] : tensor<256xf32> into memref<1000xf32>
   triton_xla.return
 }
-
-// RUN: smalti-opt %s --convert-triton-xla-to-cpu | FileCheck %s
-// CHECK: func.func @vector_add({{.*}}) attributes {llvm.emit_c_interface, smalti.num_tiles = 4 : i64}
