@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import runpy
+import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +16,7 @@ from typing import Any
 
 import click
 
-from .errors import SmaltiError, ToolMissing
+from .errors import Diagnostic, SmaltiError, SourceLocation, ToolMissing
 
 
 class _Group(click.Group):
@@ -39,6 +41,20 @@ def _styled(message: str) -> str:
 
 
 @contextmanager
+def _interrupts_end_the_process() -> Iterator[None]:
+    """Ctrl-C ends the process at once: a KeyboardInterrupt raised while native modules load makes them crash."""
+    python_handles = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not python_handles or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
 def _progress(title: str) -> Iterator[Callable[[str], Any]]:
     """Shows what is being done on a terminal; silent elsewhere."""
     if not sys.stderr.isatty():
@@ -59,14 +75,22 @@ def _print_remarks(remarks: Sequence[Any]) -> None:
         click.echo(str(remark), err=True)
 
 
-def _parse_options(words: Sequence[str]) -> dict[str, str]:
+def _parse_options(words: Sequence[str]) -> dict[str, Any]:
+    """Options of the pipeline, in their types."""
+    from . import compiler, passes
+
     options = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name:
             raise click.BadParameter(f"'{word}' is not NAME=VALUE", param_hint="--option")
-        options[name.replace("-", "_")] = value
-    return options
+        options[name] = value
+    pipeline = passes.registered()[compiler.PIPELINE]
+    values = passes.options_from_text(pipeline, options)
+    passes.format_options(pipeline, values)
+    if "target" in values:
+        raise click.BadParameter("the target is given with --target", param_hint="--option")
+    return values
 
 
 def _parse_arguments(words: Sequence[str]) -> dict[int, str]:
@@ -79,8 +103,20 @@ def _parse_arguments(words: Sequence[str]) -> dict[int, str]:
     return given
 
 
+def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted or context.resilient_parsing:
+        return
+    from . import reproducer
+
+    known = reproducer.versions()
+    click.echo(f"smalti {known['smalti']} (LLVM {known['llvm']}, Python {known['python']})")
+    context.exit()
+
+
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="smalti")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show versions."
+)
 def main() -> None:
     """GPU tile kernels in MLIR, for NVIDIA, AMD and the CPU."""
 
@@ -123,17 +159,17 @@ def compile(
 
     The suffix of OUTPUT says what is wanted: .cubin .ptx .hsaco .s .ll .mlir
     """
-    from . import compiler, targets
-    from .kernel import check_suffix
+    with _interrupts_end_the_process():
+        from . import compiler, targets
+        from .kernel import check_suffix
 
+    given = _parse_options(options)
     module = compiler.parse(_source(file))
     if output is not None and target is not None:
         check_suffix(output, targets.get(target))
     start = time.perf_counter()
     with _progress(f"compiling {file}") as tell:
-        kernel = compiler.compile(
-            module, target, entry=entry, dump_ir=dump_ir, progress=tell, **_parse_options(options)
-        )
+        kernel = compiler.compile(module, target, entry=entry, dump_ir=dump_ir, progress=tell, **given)
     seconds = time.perf_counter() - start
     if verbose:
         _print_remarks(kernel.remarks)
@@ -187,7 +223,7 @@ def _print_summary(kernel: Any, written: Path | None, seconds: float, as_json: b
     if resources.block is not None:
         words.append(f"{resources.warps} warps x {resources.tiles} blocks")
     if resources.stages is not None:
-        words.append(f"{resources.stages} stages")
+        words.append(f"{resources.stages} stage{'s' * (resources.stages != 1)}")
     words.append(f"{seconds:.2f} s")
     click.echo(", ".join(words))
 
@@ -216,14 +252,14 @@ def run(
     verbose: bool,
 ) -> None:
     """Runs the kernel in FILE on random inputs."""
-    from . import check, compiler
+    with _interrupts_end_the_process():
+        from . import check, compiler
 
     given = _parse_arguments(arguments)
+    pipeline_options = _parse_options(options)
     module = compiler.parse(_source(file))
     with _progress(f"compiling {file}") as tell:
-        kernel = compiler.compile(
-            module, target, entry=entry, dump_ir=dump_ir, progress=tell, **_parse_options(options)
-        )
+        kernel = compiler.compile(module, target, entry=entry, dump_ir=dump_ir, progress=tell, **pipeline_options)
     if verbose:
         _print_remarks(kernel.remarks)
     if checked:
@@ -257,8 +293,9 @@ def opt(
 
     Python files given with --load call smalti.register_pass(name, function); PIPELINE can name what they registered.
     """
-    from . import compiler
-    from .pipeline import Pipeline
+    with _interrupts_end_the_process():
+        from . import compiler
+        from .pipeline import Pipeline
 
     for script in scripts:
         _load(script)
@@ -295,6 +332,9 @@ def _load(script: str) -> None:
 
 def _python_error(error: Exception, scripts: Sequence[str]) -> SmaltiError:
     """An exception of a user's Python, with the last line of theirs that it came from."""
+    if isinstance(error, SyntaxError) and error.filename in scripts and error.lineno:
+        where = SourceLocation(error.filename, error.lineno, error.offset or 1)
+        return SmaltiError("", diagnostics=[Diagnostic("error", f"{type(error).__name__}: {error.msg}", where)])
     known = {str(Path(script).resolve()) for script in scripts}
     frames = [f for f in traceback.extract_tb(error.__traceback__) if str(Path(f.filename).resolve()) in known]
     place = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
@@ -306,19 +346,20 @@ def _python_error(error: Exception, scripts: Sequence[str]) -> SmaltiError:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(as_json: bool) -> None:
     """Lists what this machine has for Smalti, what is missing, and how to get it."""
-    from . import doctor as examination
+    with _interrupts_end_the_process():
+        from . import doctor as examination
 
-    report = examination.report()
+        findings = examination.examine()
     if as_json:
-        click.echo(json.dumps(report, indent=2))
+        click.echo(json.dumps(examination.report(findings), indent=2))
     else:
-        for finding in examination.examine():
+        for finding in findings:
             mark = click.style("found  ", fg="green") if finding.found else click.style("missing", fg="yellow")
             click.echo(f"{mark}  {finding.name}" + (f": {finding.detail}" if finding.detail else ""))
             if not finding.found:
                 click.echo(f"         for: {finding.enables}")
                 click.echo(f"         get: {finding.get}")
-    if not report["ok"]:
+    if any(finding.required and not finding.found for finding in findings):
         raise SmaltiError("something that nothing works without is missing")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import assemble, codegen_worker, entry, ir, passmanager, remarks, reproducer, sources, targets, toolchain
+from . import assemble, codegen_worker, entry, ir, passes, passmanager, remarks, reproducer, sources, targets, toolchain
 from .errors import (
     CompileError,
     Diagnostic,
@@ -27,6 +27,9 @@ from .kernel import Kernel, Resources
 
 Source = Any
 """What can be compiled: a path, MLIR text, an `ir.Module`, or an operation that is a module."""
+
+PIPELINE = "smalti-compile"
+"""The pass that lowers a program; its options are those of `compile`."""
 
 _CODEGEN = "gpu-module-to-binary"
 
@@ -125,7 +128,7 @@ def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> li
     try:
         manager = passmanager.PassManager.parse(pipeline, context)
     except ValueError as error:
-        reason = re.sub(r"^MLIR Textual PassPipeline Parser:\d+:\d+: error: ", "", str(error).strip(), flags=re.M)
+        reason = _reason(str(error))
         raise PipelineError(f"the pipeline '{pipeline}' does not parse: {reason}") from None
     if run.dump_ir is not None:
         run.dump_ir.mkdir(parents=True, exist_ok=True)
@@ -148,25 +151,24 @@ def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> li
     return collected
 
 
+def _reason(said: str) -> str:
+    """What MLIR says of a pipeline that does not parse, without the names of its parsers."""
+    text = re.sub(r"^(?:MLIR Textual PassPipeline Parser:\d+:\d+: error|<Pass-Options-Parser>): ", "", said, flags=re.M)
+    lines = [line for line in text.splitlines() if line.strip()]
+    told = [line for line in lines if not line.startswith("failed to add ")]
+    return "\n".join(told or lines)
+
+
 def _attach_reproducer(error: SmaltiError, bytecode: bytes, context: ir.Context, pipeline: str) -> None:
     module = ir.Module.parse(bytecode, context)
     text = str(module.operation.get_asm(enable_debug_info=True))
     error.reproducer, error.command = reproducer.write(text, pipeline)
 
 
-def _format_option(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
-        return ",".join(_format_option(item) for item in value)
-    return str(value)
-
-
 def compile_pipeline(target: targets.Target, options: Mapping[str, Any]) -> str:
     """The textual pipeline that lowers a program for `target`."""
-    words = [f"target={target.name}"]
-    words += [f"{name.replace('_', '-')}={_format_option(value)}" for name, value in options.items()]
-    return f"builtin.module(smalti-compile{{{' '.join(words)}}})"
+    words = passes.format_options(passes.registered()[PIPELINE], {"target": target.name, **options})
+    return f"builtin.module({PIPELINE}{{{words}}})"
 
 
 def _target_of(module: ir.Module, target: str | targets.Target | None) -> targets.Target:
@@ -193,6 +195,12 @@ def compile(
     after every pass, as is the environment variable `SMALTI_DUMP_IR`.
     """
     tell = progress or (lambda _: None)
+    if "stop_after" in options:
+        raise PipelineError(
+            "a kernel is lowered to its end: stop_after would leave nothing to run",
+            hint="the levels of IR are in kernel.asm; "
+            "smalti opt --pass-pipeline='builtin.module(smalti-compile{target=... stop-after=...})' stops at one",
+        )
     original = parse(source)
     chosen = _target_of(original, target)
     if chosen.is_gpu:
@@ -295,7 +303,7 @@ class _Compilation:
             toolchain.find_llvm_tool("llvm-dis"),
             "llvm-dis",
             "LLVM IR as text",
-            f"apt install llvm-{toolchain.LLVM_MAJOR}",
+            toolchain.LLVM_TOOLS_HINT,
         )
         return assemble.disassemble_bitcode(bitcode, tool.path)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from . import devices, targets, toolchain
+from .errors import ToolMissing
 
 
 @dataclass(frozen=True)
@@ -17,18 +19,22 @@ class Finding:
     name: str
     found: bool
     detail: str
-    """Where it is and its version; where it is missing, nothing."""
+    """Where it is and its version; where it is missing, why, if there is more to say than that."""
     enables: str
     get: str
     required: bool = False
 
 
-def _tool(name: str, tool: toolchain.Tool | None, enables: str, get: str, required: bool = False) -> Finding:
+def _tool(name: str, find: Callable[[], toolchain.Tool | None], enables: str, get: str) -> Finding:
+    try:
+        tool = find()
+    except ToolMissing as error:
+        return Finding(name, False, error.message, enables, get)
     detail = ""
     if tool is not None:
         version = toolchain.version_of(tool.path)
         detail = f"{tool.path}" + (f" ({version})" if version else "")
-    return Finding(name, tool is not None, detail, enables, get, required)
+    return Finding(name, tool is not None, detail, enables, get)
 
 
 def _file(name: str, path: Path | None, enables: str, get: str) -> Finding:
@@ -57,12 +63,17 @@ def _library(name: str, load: Callable[[], object], enables: str, get: str) -> F
     return Finding(name, found, "loads" if found else "", enables, get)
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> list[Finding]:
     """Everything that Smalti looks for, found or not."""
-    yield _mlir()
+    return list(_examine())
+
+
+def _examine() -> Iterator[Finding]:
+    mlir = _mlir()
+    yield mlir
     yield _tool(
         "smalti-opt",
-        toolchain.find_smalti_opt(),
+        toolchain.find_smalti_opt,
         "running passes from the shell, replaying reproducers",
         "build the C++ tools, or install the smalti package",
     )
@@ -74,12 +85,16 @@ def examine() -> Iterator[Finding]:
     )
     yield _tool(
         "ptxas",
-        toolchain.find_ptxas(),
+        toolchain.find_ptxas,
         "cubins and register counts for NVIDIA (without it: PTX only)",
         toolchain.PTXAS_HINT,
     )
-    yield _tool("llvm-mc", toolchain.find_llvm_tool("llvm-mc"), "assembling code for AMD", toolchain.LLVM_MC_HINT)
-    yield _tool("ld.lld", toolchain.find_llvm_tool("ld.lld"), "code objects (HSACO) for AMD", toolchain.LLD_HINT)
+    for name, enables, get in (
+        ("llvm-mc", "assembling code for AMD", toolchain.LLVM_MC_HINT),
+        ("ld.lld", "code objects (HSACO) for AMD", toolchain.LLD_HINT),
+        ("llvm-dis", "LLVM IR of GPU kernels as text (.ll)", toolchain.LLVM_TOOLS_HINT),
+    ):
+        yield _tool(name, functools.partial(toolchain.find_llvm_tool, name), enables, get)
     yield _file(
         "libdevice",
         toolchain.find_cuda_toolkit(),
@@ -105,6 +120,8 @@ def examine() -> Iterator[Finding]:
         "running kernels on AMD GPUs",
         "install ROCm on a machine with an AMD GPU",
     )
+    if not mlir.found:
+        return
     gpus = devices.gpus()
     for gpu in gpus:
         fits = f"target {gpu.target}" if gpu.target else "no target of Smalti's fits it"
@@ -115,11 +132,11 @@ def examine() -> Iterator[Finding]:
         yield Finding("GPU", False, "", "running kernels on a GPU", "use a machine with one; the target cpu runs here")
 
 
-def report() -> dict[str, object]:
-    """All findings as plain data."""
-    findings = list(examine())
+def report(findings: Sequence[Finding]) -> dict[str, object]:
+    """Findings as plain data, with whether nothing that is required is missing."""
+    ok = all(finding.found for finding in findings if finding.required)
     return {
-        "ok": all(finding.found for finding in findings if finding.required),
+        "ok": ok,
         "findings": [asdict(finding) for finding in findings],
-        "targets": targets.names(),
+        "targets": targets.names() if ok else [],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import json
@@ -174,6 +175,22 @@ def format_options(item: Pass, given: Mapping[str, Any]) -> str:
             raise PipelineError(f"{item.name}: {name} is one of {', '.join(option.choices)}, not {value!r}")
         words.append(f"{option.name}={format_value(value)}")
     return " ".join(words)
+
+
+def options_from_text(item: Pass, words: Mapping[str, str]) -> dict[str, Any]:
+    """Options that came as text, as on a command line, in the types that `format_options` wants."""
+    values: dict[str, Any] = {}
+    for name, text in words.items():
+        option = item.keywords.get(name.replace("-", "_"))
+        kind = option.type if option else "str"
+        value: Any = text
+        if kind == "bool" and text in ("true", "false"):
+            value = text == "true"
+        elif kind in ("int", "float"):
+            with contextlib.suppress(ValueError):
+                value = int(text, 0) if kind == "int" else float(text)
+        values[option.keyword if option else name] = value
+    return values
 
 
 def documentation(item: Pass) -> str:

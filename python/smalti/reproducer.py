@@ -15,15 +15,9 @@ from . import toolchain
 
 def versions() -> dict[str, str]:
     """The versions that a report of a failure needs."""
-    from importlib import metadata  # It takes longer to import than a kernel to parse.
-
-    try:
-        own = metadata.version("smalti")
-    except metadata.PackageNotFoundError:
-        own = "unknown"
-    config = toolchain._configured()
+    config = toolchain.configured()
     return {
-        "smalti": own,
+        "smalti": config.get("version", "unknown"),
         "llvm": config.get("llvm_version", f"{toolchain.LLVM_MAJOR}"),
         "python": sys.version.split()[0],
     }

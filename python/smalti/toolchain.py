@@ -33,7 +33,7 @@ class Tool:
     """`environment`, `path`, `package`, `mlir`, `cuda` or `rocm`."""
 
 
-def _configured() -> dict[str, str]:
+def configured() -> dict[str, str]:
     """What the build recorded: the folders of the MLIR that this package was built against."""
     file = Path(__file__).with_name("_config.json")
     try:
@@ -71,7 +71,7 @@ def _rocm_homes() -> Iterator[Path]:
 def llvm_bin_dirs() -> tuple[Path, ...]:
     """The `bin` folders of LLVM installs, the one that Smalti was built with first."""
     dirs = []
-    if recorded := _configured().get("llvm_bin_dir"):
+    if recorded := configured().get("llvm_bin_dir"):
         dirs.append(Path(recorded))
     for name in (f"llvm-config-{LLVM_MAJOR}", "llvm-config"):
         if config := shutil.which(name):
@@ -135,7 +135,7 @@ def find_smalti_opt() -> Tool | None:
         package = Path(__file__).absolute().parent
         yield "package", package / "bin" / "smalti-opt"
         yield "package", Path(sys.executable).parent / "smalti-opt"
-        if recorded := _configured().get("smalti_opt"):
+        if recorded := configured().get("smalti_opt"):
             yield "package", Path(recorded)
         yield from _on_path("smalti-opt")
 
@@ -145,7 +145,7 @@ def find_smalti_opt() -> Tool | None:
 def find_plugin() -> Path | None:
     """`SmaltiPlugin.so`, the plugin for a stock `mlir-opt`."""
     package = Path(__file__).absolute().parent
-    recorded = _configured().get("plugin")
+    recorded = configured().get("plugin")
     paths = [package / "lib" / "SmaltiPlugin.so", *([Path(recorded)] if recorded else [])]
     return next((path for path in paths if path.is_file()), None)
 
@@ -170,7 +170,7 @@ def find_rocm_bitcode() -> Path | None:
 
 def find_runtime_library(name: str) -> Path | None:
     """A support library of the MLIR install, such as `mlir_c_runner_utils`."""
-    folders = [Path(d) for key in ("llvm_lib_dir", "mlir_lib_dir") if (d := _configured().get(key))]
+    folders = [Path(d) for key in ("llvm_lib_dir", "mlir_lib_dir") if (d := configured().get(key))]
     folders.extend(d.parent / "lib" for d in llvm_bin_dirs())
     folders.append(Path(__file__).absolute().parent / "_mlir_libs")
     return next((p for f in folders if (p := f / f"lib{name}.so").is_file()), None)
@@ -190,6 +190,7 @@ def version_of(path: Path) -> str | None:
 PTXAS_HINT = "pip install nvidia-cuda-nvcc (or put a CUDA toolkit's ptxas on PATH, or name one in SMALTI_PTXAS)"
 LLD_HINT = f"apt install lld-{LLVM_MAJOR} (or name one in SMALTI_LD_LLD)"
 LLVM_MC_HINT = f"apt install llvm-{LLVM_MAJOR} (or name one in SMALTI_LLVM_MC)"
+LLVM_TOOLS_HINT = f"apt install llvm-{LLVM_MAJOR}"
 LIBDEVICE_HINT = "pip install nvidia-nvvm (or set CUDA_HOME)"
 ROCM_BITCODE_HINT = "apt install rocm-device-libs (or set ROCM_PATH)"
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
+import signal
 import subprocess
+import sys
+import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import smalti
 from click.testing import CliRunner
-from conftest import SCALE
+from conftest import ROOT, SCALE
 from smalti import cli, toolchain
 
 Shell = Callable[..., subprocess.CompletedProcess[str]]
@@ -96,6 +102,9 @@ def test_broken_pass_file(shell: Shell, muladd: Path, tmp_path: Path) -> None:
     assert "there is a pass called 'cse' already" in failed(shell("opt", muladd, "--load", broken))
     broken.write_text("1 / 0\n")
     assert f"{broken}:1: error: ZeroDivisionError" in failed(shell("opt", muladd, "--load", broken))
+    broken.write_text("a b c\n")
+    lines = failed(shell("opt", muladd, "--load", broken)).splitlines()
+    assert lines == [f"{broken}:1:3: error: SyntaxError: invalid syntax", "  a b c", "    ^"]
     assert "no such file: gone.py" in failed(shell("opt", muladd, "--load", "gone.py"))
 
 
@@ -114,6 +123,10 @@ def test_failing_pipeline_prints_the_command_that_replays_it(shell: Shell, tmp_p
     message = failed(shell("opt", path, "--pass-pipeline=builtin.module(transform-interpreter{entry-point=nowhere})"))
     found = re.search(r"^to replay: (.*) --run-reproducer (.*)$", message, re.MULTILINE)
     assert found and Path(found.group(2)).is_file() and Path(found.group(2)).parent == reproducers
+    replayed = subprocess.run(
+        [*shlex.split(found.group(1)), "--run-reproducer", found.group(2)], capture_output=True, text=True, check=False
+    )
+    assert replayed.returncode == 1 and message.splitlines()[0].partition("error: ")[2] in replayed.stderr
 
 
 def test_unknown_target_suffix_file_and_option(shell: Shell, tmp_path: Path) -> None:
@@ -125,7 +138,14 @@ def test_unknown_target_suffix_file_and_option(shell: Shell, tmp_path: Path) -> 
     assert "no such file: gone.mlir" in failed(shell("run", "gone.mlir"))
     done = shell("compile", path, "--target", "cpu", "-O", "stages")
     assert done.returncode == 2 and "'stages' is not NAME=VALUE" in done.stderr
-    assert "no-such-option" in failed(shell("compile", path, "--target", "cpu", "-O", "no_such_option=1"))
+    message = failed(shell("compile", path, "--target", "cpu", "-O", "stges=3"))
+    assert "smalti-compile has no option 'stges' (options: " in message and "num_warps" in message
+    assert "stages takes int, not str 'x'" in failed(shell("compile", path, "--target", "cpu", "-O", "stages=x"))
+    assert "kernel.asm" in failed(shell("compile", path, "--target", "cpu", "-O", "stop-after=tile"))
+    done = shell("compile", path, "--target", "cpu", "-O", "target=sm_80")
+    assert done.returncode == 2 and "the target is given with --target" in done.stderr
+    # No option is at any place of the file.
+    assert failed(shell("compile", path, "--target", "cpu", "-O", "stages=-1")).startswith(f"{path}: error: ")
 
 
 def test_directory_and_unreadable_input_are_messages(shell: Shell, tmp_path: Path) -> None:
@@ -138,6 +158,34 @@ def _scale(folder: Path) -> Path:
     path = folder / "scale.mlir"
     path.write_text(SCALE)
     return path
+
+
+def test_version(shell: Shell) -> None:
+    done = shell("--version")
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert done.returncode == 0 and re.match(rf"smalti {re.escape(declared)} \(LLVM 22\.", done.stdout), done.stderr
+
+
+def test_ctrl_c_while_the_bindings_load_ends_the_process(tmp_path: Path) -> None:
+    packages = str(Path(next(iter(smalti.__path__))).parent)
+    # Started in the background of a shell, a process would ignore the signal.
+    start = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from smalti.cli import main; "
+    command = [sys.executable, "-c", f"{start}print('here', flush=True); main(['run', 'scale.mlir', '-t', 'cpu'])"]
+    path = _scale(tmp_path)
+    for delay in (0.0, 0.02, 0.05, 0.1):
+        process = subprocess.Popen(
+            command,
+            cwd=path.parent,
+            env={**os.environ, "PYTHONPATH": packages},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None and process.stdout.readline() == "here\n"
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode in (-signal.SIGINT, 0, 1) and "Traceback" not in said, (process.returncode, said)
 
 
 def test_doctor_json(shell: Shell) -> None:
@@ -164,10 +212,16 @@ def test_doctor_says_what_is_missing_and_how_to_get_it(monkeypatch: pytest.Monke
     assert all(finding["enables"] and finding["get"] for finding in missing.values())
 
 
-def test_closed_pipe_is_no_traceback(shell: Shell, muladd: Path) -> None:
-    import os
-    import sys
+def test_doctor_goes_on_after_a_tool_that_was_named_wrongly(shell: Shell) -> None:
+    done = shell("doctor", SMALTI_PTXAS="/gone/ptxas")
+    assert done.returncode == 0
+    assert re.search(
+        r"^missing  ptxas: SMALTI_PTXAS names /gone/ptxas, which is no program$", done.stdout, re.MULTILINE
+    )
+    assert re.search(r"^(found  |missing)  GPU", done.stdout, re.MULTILINE)
 
+
+def test_closed_pipe_is_no_traceback(shell: Shell, muladd: Path) -> None:
     packages = str(Path(next(iter(smalti.__path__))).parent)
     command = f"{sys.executable} -m smalti opt {muladd} | true"
     done = subprocess.run(
