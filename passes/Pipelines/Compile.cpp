@@ -8,6 +8,8 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Pass/Pass.h"
@@ -124,6 +126,17 @@ Overlap SmaltiCompile::chooseOverlap(gpu::GPUModuleOp kernels, const Target &chi
   return overlap;
 }
 
+/// Dynamic shared memory becomes an array without end that the launch sizes.
+/// Upstream's conversion makes it a variable of the module's own, to which the
+/// assembler gives one byte, apart from what the launch asks for.
+static void declareDynamicSharedMemory(gpu::GPUModuleOp kernels) {
+  for (auto global : kernels.getOps<LLVM::GlobalOp>()) {
+    auto type = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());
+    if (type && type.getNumElements() == 0 && global.getAddrSpace() == NVVM::NVVMMemorySpace::Shared)
+      global.setLinkage(LLVM::Linkage::External);
+  }
+}
+
 LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last) {
   ModuleOp module = getOperation();
   OpPassManager tiles(ModuleOp::getOperationName());
@@ -146,6 +159,8 @@ LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last) {
       buildThreadsToLLVM(pm, chip);
     if (failed(runPipeline(pm, kernels)))
       return failure();
+    if (last >= Level::LLVM && chip.vendor == targets::Vendor::NVIDIA)
+      declareDynamicSharedMemory(kernels);
   }
   if (last < Level::LLVM)
     return success();

@@ -36,6 +36,8 @@
 // THREAD-NOT: mosaic_gpu.
 
 // NVVM: gpu.module @matmul_module [#nvvm.target<{{.*}}chip = "sm_90a"
+// The launch sizes this one; a variable of the module's own would be one byte to the assembler.
+// NVVM: llvm.mlir.global external @{{.*}}() {addr_space = 3 : i32{{.*}}} : !llvm.array<0 x i8>
 // NVVM: llvm.func @matmul(%{{.*}}: !llvm.ptr {llvm.align = 16 : i64, llvm.noalias
 // NVVM-NOT: unrealized_conversion_cast
 // NVVM: nvvm.mma.sync
