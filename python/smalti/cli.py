@@ -332,7 +332,7 @@ def _load(script: str) -> None:
 
 def _python_error(error: Exception, scripts: Sequence[str]) -> SmaltiError:
     """An exception of a user's Python, with the last line of theirs that it came from."""
-    if isinstance(error, SyntaxError) and error.filename in scripts and error.lineno:
+    if isinstance(error, SyntaxError) and error.filename and error.filename in scripts and error.lineno:
         where = SourceLocation(error.filename, error.lineno, error.offset or 1)
         return SmaltiError("", diagnostics=[Diagnostic("error", f"{type(error).__name__}: {error.msg}", where)])
     known = {str(Path(script).resolve()) for script in scripts}
