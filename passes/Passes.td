@@ -425,6 +425,38 @@ def SmaltiAllocateSharedMemory : InterfacePass<"smalti-allocate-shared-memory", 
   let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
 }
 
+def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lowers the math ops that the conversions to NVVM and ROCDL get wrong";
+  let description = [{
+    For programs of one thread, before the conversion to the LLVM dialect.
+
+    - NVIDIA: `fma` and `trunc` become LLVM's intrinsics, which are instructions of the chips. The
+      usual conversion calls NVIDIA's device library for `fma`, which then has to be there, and
+      has nothing for `trunc`.
+    - AMD: `acos`, `asin`, `atan`, `atan2`, `cosh`, `sinh`, `tan` and `tanh` become calls of the
+      device library: LLVM cannot select its intrinsics for them. So do `expm1` and `log1p`,
+      which the usual conversion takes for `exp(x) - 1` and `log(1 + x)`.
+
+    Other ops are left to those conversions.
+
+    Example: on an NVIDIA chip this needs no device library then.
+
+    ```mlir
+    gpu.module @kernels attributes {smalti.target = "sm_90a"} {
+      gpu.func @multiply_add(%a: vector<4xf32>, %b: vector<4xf32>) -> vector<4xf32> {
+        %r = math.fma %a, %b, %b : vector<4xf32>
+        gpu.return %r : vector<4xf32>
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "The chip, e.g. `target=gfx942`; empty: the attribute `smalti.target`">,
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // The whole way
 //===----------------------------------------------------------------------===//

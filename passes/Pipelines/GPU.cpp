@@ -72,6 +72,9 @@ void smalti::buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createSCFToControlFlowPass());
+  SmaltiLowerMathOptions math;
+  math.target = target.name.str();
+  pm.addPass(createSmaltiLowerMath(math));
   if (target.vendor == Vendor::NVIDIA) {
     pm.addPass(createConvertNVGPUToNVVMPass());
     ConvertGpuOpsToNVVMOpsOptions options;

@@ -18,7 +18,7 @@ import pytest
 import smalti
 from conftest import BUILD
 from emulation import launch, rewrite
-from smalti import check, entry, reference, targets
+from smalti import check, entry, reference, targets, toolchain
 
 pytestmark = pytest.mark.skipif(launch.missing_tool() is not None, reason=str(launch.missing_tool()))
 
@@ -271,8 +271,9 @@ triton_xla.entry_func @elementwise(%x: memref<1001xf32>, %h: memref<1001xf16>, %
   %4 = math.fma %a, %e, %v : tensor<128xf32>
   %5 = math.absf %4 : tensor<128xf32>
   %6 = math.sqrt %5 : tensor<128xf32>
+  %r = math.trunc %a : tensor<128xf32>
   %7 = arith.divf %6, %v : tensor<128xf32>
-  %8 = arith.minimumf %7, %a : tensor<128xf32>
+  %8 = arith.minimumf %7, %r : tensor<128xf32>
   triton_xla.insert %3 into %y[%o] [128] [1] : tensor<128xbf16> into memref<1001xbf16>
   triton_xla.insert %8 into %z[%o] [128] [1] : tensor<128xf32> into memref<1001xf32>
   triton_xla.return
@@ -418,6 +419,33 @@ def test_arithmetic_of_special_values(target: str, dtype: str) -> None:
     program.check([a, b, o, p])
 
 
+FUNCTIONS = """
+triton_xla.entry_func @functions(%a: memref<77xf32>, %o: memref<77xf32>, %p: memref<77xf32>, %q: memref<77xf32>,
+                                 %tile: index) tiles 3 {
+  %c = arith.constant 32 : index
+  %s = arith.muli %tile, %c : index
+  %x = triton_xla.extract %a[%s] [32] [1] : memref<77xf32> to tensor<32xf32>
+  %1 = math.tanh %x : tensor<32xf32>
+  %2 = math.expm1 %x : tensor<32xf32>
+  %3 = math.absf %x : tensor<32xf32>
+  %4 = math.log1p %3 : tensor<32xf32>
+  triton_xla.insert %1 into %o[%s] [32] [1] : tensor<32xf32> into memref<77xf32>
+  triton_xla.insert %2 into %p[%s] [32] [1] : tensor<32xf32> into memref<77xf32>
+  triton_xla.insert %4 into %q[%s] [32] [1] : tensor<32xf32> into memref<77xf32>
+  triton_xla.return
+}
+"""
+
+
+@pytest.mark.skipif(toolchain.find_rocm_bitcode() is None, reason=toolchain.ROCM_BITCODE_HINT)
+@pytest.mark.parametrize("target", [name for name in FAMILIES if targets.get(name).vendor == "amd"])
+def test_functions_near_zero(target: str) -> None:
+    program = Program(FUNCTIONS, target)
+    a, *outputs = program.arguments()
+    a[:40] *= np.float32(10.0) ** np.arange(-40, 0, dtype=np.float32)
+    program.check([a, *outputs])
+
+
 DYNAMIC_LOOP = """
 triton_xla.entry_func @dynamic(%a: memref<40x100xf16>, %b: memref<100x48xf16>, %c: memref<40x48xf32>, %n: index,
                                %tile: index) tiles 2 {
@@ -450,7 +478,9 @@ def test_loop_of_dynamic_length(target: str) -> None:
 # Synchronisation: without any one barrier or wait the numbers are wrong
 # ---------------------------------------------------------------------------------------------------------------------
 
-SYNCHRONISATION = re.compile(r"^ *(gpu\.barrier|mosaic_gpu\.async_wait_group .*)\n", re.M)
+SYNCHRONISATION = re.compile(r"^ *(gpu\.barrier|amdgpu\.lds_barrier|mosaic_gpu\.async_wait_group .*)\n", re.M)
+BARRIERS = list({targets.get(name).barrier: name for name in reversed(FAMILIES)}.values())
+"""One chip for each kind of barrier."""
 
 
 class BlockProgram:
@@ -477,7 +507,7 @@ class BlockProgram:
         return not np.allclose(c[tile], self.expected[tile], rtol=0, atol=1e-3)
 
 
-@pytest.mark.parametrize("target", VENDORS)
+@pytest.mark.parametrize("target", BARRIERS)
 def test_every_barrier_and_wait_is_needed(target: str, kernels: Path) -> None:
     program = BlockProgram(kernels, target)
     assert not program.wrong_schedules(program.text)

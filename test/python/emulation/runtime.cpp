@@ -450,6 +450,20 @@ static void squareRoot(const Call &call) {
   call.set<float>(__builtin_sqrtf(call.get<float>(0)));
 }
 
+/// v_frexp_mant_f32, v_frexp_exp_i32_f32: x = mantissa * 2^exponent, the
+/// mantissa in [0.5, 1); zero, infinite and NaN have the exponent 0.
+static void mantissa(const Call &call) {
+  int exponent;
+  call.set<float>(__builtin_frexpf(call.get<float>(0), &exponent));
+}
+static void exponent(const Call &call) {
+  float value = call.get<float>(0);
+  int exponent = 0;
+  if (__builtin_isfinite(value))
+    __builtin_frexpf(value, &exponent);
+  call.set<int32_t>(exponent);
+}
+
 /// cvt.rna.tf32.f32: to the nearest of 10 bits, ties away from zero.
 static void roundToTF32(const Call &call) {
   auto bits = call.get<uint32_t>(0);
@@ -753,6 +767,8 @@ static const Instruction table[] = {
     {"llvm.amdgcn.exp2.f32", power2, nullptr},
     {"llvm.amdgcn.log.f32", logarithm2, nullptr},
     {"llvm.amdgcn.sqrt.f32", squareRoot, nullptr},
+    {"llvm.amdgcn.frexp.mant.f32", mantissa, nullptr},
+    {"llvm.amdgcn.frexp.exp.i32.f32", exponent, nullptr},
 };
 // clang-format on
 

@@ -1,0 +1,71 @@
+// RUN: smalti-opt %s --smalti-lower-math=target=sm_90a --split-input-file | FileCheck %s --check-prefixes=ALL,NVIDIA
+// RUN: smalti-opt %s --smalti-lower-math=target=gfx942 --split-input-file | FileCheck %s --check-prefixes=ALL,AMD
+// RUN: not smalti-opt %s --smalti-lower-math --split-input-file 2>&1 | FileCheck %s --check-prefix=NOTARGET
+
+// NOTARGET: error: no target
+
+gpu.module @instructions {
+  // ALL-LABEL: gpu.func @instructions
+  gpu.func @instructions(%a: vector<4xf32>, %h: vector<2xf16>, %d: f64) {
+    // NVIDIA: llvm.intr.fma(%{{.*}}) : (vector<4xf32>
+    // NVIDIA: llvm.intr.trunc(%{{.*}}) : (vector<4xf32>
+    // NVIDIA: llvm.intr.fma(%{{.*}}) : (vector<2xf16>
+    // NVIDIA: llvm.intr.trunc(%{{.*}}) : (f64) -> f64
+    // AMD-COUNT-4: math.
+    %0 = math.fma %a, %a, %a : vector<4xf32>
+    %1 = math.trunc %0 : vector<4xf32>
+    %2 = math.fma %h, %h, %h : vector<2xf16>
+    %3 = math.trunc %d : f64
+    gpu.return
+  }
+}
+
+// -----
+
+// AMD: llvm.func @__ocml_tanh_f32(f32) -> f32
+gpu.module @functions {
+  // ALL-LABEL: gpu.func @functions
+  gpu.func @functions(%a: f32, %h: f16, %v: vector<2xf32>) {
+    // AMD: llvm.call @__ocml_acos_f32
+    // AMD: llvm.call @__ocml_asin_f32
+    // AMD: llvm.call @__ocml_atan_f32
+    // AMD: llvm.call @__ocml_atan2_f32
+    // AMD: llvm.call @__ocml_cosh_f32
+    // AMD: llvm.call @__ocml_expm1_f32
+    // AMD: llvm.call @__ocml_log1p_f32
+    // AMD: llvm.call @__ocml_sinh_f32
+    // AMD: llvm.call @__ocml_tan_f32
+    // AMD: llvm.call @__ocml_tanh_f32
+    // AMD: llvm.call @__ocml_tanh_f16
+    // AMD-COUNT-2: llvm.call @__ocml_tanh_f32
+    // AMD-NOT: math.tanh
+    // NVIDIA-COUNT-12: math.
+    %0 = math.acos %a : f32
+    %1 = math.asin %0 : f32
+    %2 = math.atan %1 : f32
+    %3 = math.atan2 %2, %a : f32
+    %4 = math.cosh %3 : f32
+    %5 = math.expm1 %4 : f32
+    %6 = math.log1p %5 : f32
+    %7 = math.sinh %6 : f32
+    %8 = math.tan %7 : f32
+    %9 = math.tanh %8 : f32
+    %10 = math.tanh %h : f16
+    %11 = math.tanh %v : vector<2xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// What the usual conversions do right is left to them.
+gpu.module @unchanged {
+  // ALL-LABEL: gpu.func @unchanged
+  gpu.func @unchanged(%a: vector<4xf32>) {
+    // ALL: math.exp %
+    // ALL: math.erf %
+    %0 = math.exp %a : vector<4xf32>
+    %1 = math.erf %0 : vector<4xf32>
+    gpu.return
+  }
+}
