@@ -26,7 +26,7 @@ from pathlib import Path
 import smalti
 from rich.console import Console
 from rich.table import Table
-from smalti import targets
+from smalti import reproducer, targets, toolchain
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "test" / "kernels" / "matmul_ragged.mlir"
@@ -112,7 +112,8 @@ def main() -> int:
         "what": "seconds from .mlir to a binary",
         "program": options.program.name,
         "repeat": options.repeat,
-        "machine": {"processor": processor(), "cores": os.cpu_count(), "python": platform.python_version()},
+        "versions": versions(),
+        "machine": {"processor": processor(), "cores": os.cpu_count()},
         "results": results,
     }
     options.json.parent.mkdir(parents=True, exist_ok=True)
@@ -120,6 +121,12 @@ def main() -> int:
     Console(width=None if sys.stdout.isatty() else 120).print(table)
     print(f"written to {options.json}")
     return 1 if any("failed" in result for result in results.values()) else 0
+
+
+def versions() -> dict[str, str | None]:
+    """What the seconds depend on, beside the machine."""
+    ptxas = toolchain.find_ptxas()
+    return {**reproducer.versions(), "ptxas": toolchain.version_of(ptxas.path) if ptxas else None}
 
 
 def processor() -> str:

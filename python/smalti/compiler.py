@@ -20,6 +20,7 @@ from .errors import (
     PipelineError,
     SmaltiError,
     SourceLocation,
+    TargetError,
     VerifyError,
     mlir_errors,
 )
@@ -175,7 +176,10 @@ def _target_of(module: ir.Module, target: str | targets.Target | None) -> target
     if target is not None:
         return targets.get(target)
     if "smalti.target" in module.operation.attributes:
-        return targets.get(ir.StringAttr(module.operation.attributes["smalti.target"]).value)
+        attribute = module.operation.attributes["smalti.target"]
+        if not isinstance(attribute, ir.StringAttr):
+            raise TargetError(f"the module's smalti.target is {attribute}, which is no name of a target")
+        return targets.get(attribute.value)
     return targets.here()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import math
 import time
@@ -10,6 +11,22 @@ from typing import Any, Protocol
 
 from . import arrays, entry
 from .errors import LaunchError
+
+SCALARS: dict[str, Any] = {
+    "f64": ctypes.c_double,
+    "f32": ctypes.c_float,
+    "i64": ctypes.c_int64,
+    "i32": ctypes.c_int32,
+    "i16": ctypes.c_int16,
+    "i8": ctypes.c_int8,
+    "i1": ctypes.c_bool,
+    "index": ctypes.c_int64,
+    "ui64": ctypes.c_uint64,
+    "ui32": ctypes.c_uint32,
+    "ui16": ctypes.c_uint16,
+    "ui8": ctypes.c_uint8,
+}
+"""How scalar arguments are passed, by their MLIR type."""
 
 GPU_ALIGNMENT = 16
 """What GPU code assumes of an argument's address unless the program says otherwise, in bytes."""

@@ -18,21 +18,6 @@ if TYPE_CHECKING:
 _PARALLEL_SECONDS = 200e-6
 """Work that takes less is done before other threads have woken."""
 
-_SCALARS: dict[str, Any] = {
-    "f64": ctypes.c_double,
-    "f32": ctypes.c_float,
-    "i64": ctypes.c_int64,
-    "i32": ctypes.c_int32,
-    "i16": ctypes.c_int16,
-    "i8": ctypes.c_int8,
-    "i1": ctypes.c_bool,
-    "index": ctypes.c_int64,
-    "ui64": ctypes.c_uint64,
-    "ui32": ctypes.c_uint32,
-    "ui16": ctypes.c_uint16,
-    "ui8": ctypes.c_uint8,
-}
-
 
 @functools.cache
 def _threads() -> int:
@@ -65,7 +50,7 @@ class CpuLauncher:
         self._tiles = kernel.entry.num_tiles
         self._symbol = kernel.symbol
         for argument in self._arguments:
-            if not argument.is_memref and argument.dtype.mlir not in _SCALARS:
+            if not argument.is_memref and argument.dtype.mlir not in launch.SCALARS:
                 raise LaunchError(f"{argument}: a scalar of this type cannot be passed from Python on the CPU")
         libraries = [
             str(path)
@@ -92,7 +77,7 @@ class CpuLauncher:
                 cell: Any = ctypes.c_void_p(ctypes.addressof(descriptor))
                 keep += [value, descriptor, cell]
             else:
-                cell = _SCALARS[argument.dtype.mlir](value)
+                cell = launch.SCALARS[argument.dtype.mlir](value)
                 keep.append(cell)
             packed.append(ctypes.addressof(cell))
         self._run(packed)

@@ -12,21 +12,6 @@ from .errors import LaunchError, ToolMissing
 if TYPE_CHECKING:
     from .kernel import Kernel
 
-SCALARS: dict[str, Any] = {
-    "f64": ctypes.c_double,
-    "f32": ctypes.c_float,
-    "i64": ctypes.c_int64,
-    "i32": ctypes.c_int32,
-    "i16": ctypes.c_int16,
-    "i8": ctypes.c_int8,
-    "i1": ctypes.c_bool,
-    "index": ctypes.c_int64,
-    "ui64": ctypes.c_uint64,
-    "ui32": ctypes.c_uint32,
-    "ui16": ctypes.c_uint16,
-    "ui8": ctypes.c_uint8,
-}
-
 
 def stream_pointer(stream: Any) -> int:
     """The handle of a stream object of any library; 0 is the default stream."""
@@ -50,7 +35,7 @@ def check_scalars_and_layouts(kernel: Kernel) -> None:
     for argument in kernel.arguments:
         if argument.is_memref and not argument.is_static:
             raise LaunchError(f"{argument}: kernels on GPUs take memrefs of static shape and layout")
-        if not argument.is_memref and argument.dtype.mlir not in SCALARS:
+        if not argument.is_memref and argument.dtype.mlir not in launch.SCALARS:
             raise LaunchError(f"{argument}: a scalar of this type cannot be passed to a GPU from Python")
 
 
@@ -140,7 +125,7 @@ class CudaLauncher:
         for argument, value in zip(self._kernel.arguments, values, strict=True):
             is_array = isinstance(value, arrays.ArrayView)
             numbers.append(value.pointer if is_array else value)
-            types.append(ctypes.c_void_p if is_array else SCALARS[argument.dtype.mlir])
+            types.append(ctypes.c_void_p if is_array else launch.SCALARS[argument.dtype.mlir])
         self._ask(
             self._driver.cuLaunchKernel(
                 function,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import arrays, devices, launch
 from .errors import LaunchError, ToolMissing
-from .launch_cuda import SCALARS, check_scalars_and_layouts, stream_pointer
+from .launch_cuda import check_scalars_and_layouts, stream_pointer
 
 if TYPE_CHECKING:
     from .kernel import Kernel
@@ -79,7 +79,7 @@ class HipLauncher:
         cells: list[Any] = []
         for argument, value in zip(self._kernel.arguments, values, strict=True):
             is_array = isinstance(value, arrays.ArrayView)
-            cells.append(ctypes.c_void_p(value.pointer) if is_array else SCALARS[argument.dtype.mlir](value))
+            cells.append(ctypes.c_void_p(value.pointer) if is_array else launch.SCALARS[argument.dtype.mlir](value))
         parameters = (ctypes.c_void_p * len(cells))(*(ctypes.addressof(cell) for cell in cells))
         # Shared memory is static in the code object.
         self._ask(

@@ -78,6 +78,11 @@ def test_unknown_target_suggests_a_close_one() -> None:
         smalti.targets.get("gfx943")
 
 
+def test_target_attribute_that_is_no_name() -> None:
+    with pytest.raises(smalti.TargetError, match=r"smalti\.target is 3 : i64, which is no name of a target"):
+        smalti.compile(f"module attributes {{smalti.target = 3}} {{\n{SCALE}}}\n")
+
+
 def test_module_without_entry_function() -> None:
     with pytest.raises(smalti.CompileError, match=r"no triton_xla\.entry_func"):
         smalti.compile("module {\n}\n", "cpu")
