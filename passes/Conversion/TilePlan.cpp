@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -141,9 +142,17 @@ static int64_t bitWidth(Type element) {
 }
 
 /// Whether elements of this type lie in memory as they lie in a vector.
+/// Whether every assembler takes `name` for a symbol, without quotes.
+static bool isAssemblerName(StringRef name) {
+  return !name.empty() && !llvm::isDigit(name.front()) && llvm::all_of(name, [](char c) {
+    return llvm::isAlnum(c) || c == '_' || c == '$';
+  });
+}
+
 static bool isMemoryElement(Type element) {
-  return element.isIntOrFloat() &&
-         llvm::is_contained({8, 16, 32, 64}, element.getIntOrFloatBitWidth());
+  if (element.isInteger())
+    return llvm::is_contained({8, 16, 32, 64}, element.getIntOrFloatBitWidth());
+  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element);
 }
 
 namespace {
@@ -230,6 +239,9 @@ LogicalResult Planner::checkSignature() {
     return func.emitError()
            << "has " << func.getNumTiles() << " tiles; a grid has at most "
            << std::numeric_limits<int32_t>::max() << " blocks";
+  if (!isAssemblerName(func.getSymName()))
+    return func.emitError() << "a kernel's name goes to the assembler as it "
+                               "is: letters, digits, '_' and '$', no digit first";
   for (BlockArgument argument : func.getKernelArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type) {
@@ -257,7 +269,8 @@ LogicalResult Planner::checkSignature() {
           "kernel arguments are in global memory, without a memory space");
     if (!isMemoryElement(type.getElementType()))
       return refuse(
-          "elements in memory are integers or floats of 8, 16, 32 or 64 bits");
+          "elements in memory are f16, bf16, f32, f64 or integers of 8, 16, 32 "
+          "or 64 bits");
   }
   return success();
 }

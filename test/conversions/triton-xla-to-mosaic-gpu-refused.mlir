@@ -28,7 +28,7 @@ triton_xla.entry_func @space(%x: memref<4xf32, 3>, %tile: index) tiles 1 {
 
 // -----
 
-// expected-error@+1 {{argument #0 has type 'memref<4xi1>'; elements in memory are integers or floats of 8, 16, 32 or 64 bits}}
+// expected-error@+1 {{argument #0 has type 'memref<4xi1>'; elements in memory are f16, bf16, f32, f64 or integers of 8, 16, 32 or 64 bits}}
 triton_xla.entry_func @bits(%x: memref<4xi1>, %tile: index) tiles 1 {
   triton_xla.return
 }
@@ -134,5 +134,19 @@ triton_xla.entry_func @accumulators(%a: memref<64x64xf16>, %f: memref<64x64xf32>
   // expected-error@+1 {{has its accumulator in another layout than the product that it is combined with}}
   %e = triton_xla.dot %g, %g, %d : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
   triton_xla.insert %e into %c[0, 0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32>
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #0 has type 'memref<4xf8E4M3FN>'; elements in memory are f16, bf16, f32, f64 or integers of 8, 16, 32 or 64 bits}}
+triton_xla.entry_func @small_floats(%a: memref<4xf8E4M3FN>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{a kernel's name goes to the assembler as it is: letters, digits, '_' and '$', no digit first}}
+triton_xla.entry_func @"a name"(%a: memref<4xf32>, %tile: index) tiles 1 {
   triton_xla.return
 }
