@@ -11,6 +11,8 @@
 #include "mlir/Interfaces/FunctionImplementation.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace smalti::triton_xla;
 
@@ -18,6 +20,14 @@ using namespace smalti::triton_xla;
 
 #define GET_OP_CLASSES
 #include "dialects/TritonXLA/TritonXLAOps.cpp.inc"
+
+bool smalti::triton_xla::fitsTile(ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  return llvm::all_of(shape, [&](int64_t size) {
+    return !llvm::MulOverflow(elements, size, elements) &&
+           elements <= std::numeric_limits<int32_t>::max();
+  });
+}
 
 void TritonXLADialect::initialize() {
   addOperations<
@@ -102,6 +112,17 @@ LogicalResult EntryFuncOp::verify() {
                                         "(signless integer, index or "
                                         "float), but is "
                                      << argument;
+  }
+  for (unsigned position = 0; position < type.getNumInputs(); ++position) {
+    Attribute stated = getArgAttr(position, "llvm.align");
+    if (!stated)
+      continue;
+    auto alignment = dyn_cast<IntegerAttr>(stated);
+    if (!alignment || alignment.getInt() < 1 ||
+        !llvm::isPowerOf2_64(alignment.getInt()))
+      return emitOpError("argument #")
+             << position << " has llvm.align " << stated
+             << ", which is not a power of two";
   }
   Block &block = getBody().front();
   if (block.empty() || !isa<ReturnOp>(block.back()))

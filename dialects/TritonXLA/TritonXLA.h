@@ -17,6 +17,12 @@
 
 #include "dialects/TritonXLA/TritonXLADialect.h.inc"
 
+namespace smalti::triton_xla {
+/// Whether a tile of this static shape has less than 2^31 elements: vectors and
+/// constants have no more, and threads number them in 32 bits.
+bool fitsTile(llvm::ArrayRef<int64_t> shape);
+} // namespace smalti::triton_xla
+
 #define GET_OP_CLASSES
 #include "dialects/TritonXLA/TritonXLAOps.h.inc"
 

@@ -30,13 +30,15 @@ def TritonXLA_Dialect : Dialect {
 
 class TritonXLA_Op<string mnemonic, list<Trait> traits = []> : Op<TritonXLA_Dialect, mnemonic, traits>;
 
-/// A tile is a plain value: no dynamic or empty dimension, no encoding.
+/// A tile is a plain value: no dynamic or empty dimension, elements that a thread can number, no encoding.
 def TritonXLA_Tile : Type<
     And<[StaticShapeTensorOf<[AnyFloat, AnySignlessInteger, Index]>.predicate,
          CPred<"!::llvm::cast<::mlir::RankedTensorType>($_self).getEncoding()">,
          CPred<"::llvm::all_of(::llvm::cast<::mlir::RankedTensorType>($_self).getShape(), "
-               "[](int64_t size) { return size > 0; })">]>,
-    "tile (statically shaped tensor of floats, signless integers or index, no dimension of size 0, no encoding)",
+               "[](int64_t size) { return size > 0; })">,
+         CPred<"::smalti::triton_xla::fitsTile(::llvm::cast<::mlir::RankedTensorType>($_self).getShape())">]>,
+    "tile (statically shaped tensor of floats, signless integers or index, no dimension of size 0, less than 2^31 "
+    "elements, no encoding)",
     "::mlir::RankedTensorType">;
 
 def TritonXLA_EntryFuncOp : TritonXLA_Op<"entry_func",

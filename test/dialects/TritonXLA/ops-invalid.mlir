@@ -213,7 +213,7 @@ func.func @f(%a: memref<8xf32>) {
 // -----
 
 func.func @f(%a: memref<8xcomplex<f32>>) {
-  // expected-error@+1 {{result #0 must be tile (statically shaped tensor of floats, signless integers or index, no dimension of size 0, no encoding), but got 'tensor<4xcomplex<f32>>'}}
+  // expected-error@+1 {{result #0 must be tile (statically shaped tensor of floats, signless integers or index, no dimension of size 0, less than 2^31 elements, no encoding), but got 'tensor<4xcomplex<f32>>'}}
   triton_xla.extract %a[0] [4] [1] : memref<8xcomplex<f32>> to tensor<4xcomplex<f32>>
   return
 }
@@ -221,7 +221,7 @@ func.func @f(%a: memref<8xcomplex<f32>>) {
 // -----
 
 func.func @f(%a: memref<8xf32>) {
-  // expected-error@+1 {{result #0 must be tile (statically shaped tensor of floats, signless integers or index, no dimension of size 0, no encoding), but got 'tensor<?xf32>'}}
+  // expected-error@+1 {{result #0 must be tile (statically shaped tensor of floats, signless integers or index, no dimension of size 0, less than 2^31 elements, no encoding), but got 'tensor<?xf32>'}}
   triton_xla.extract %a[0] [4] [1] : memref<8xf32> to tensor<?xf32>
   return
 }
@@ -382,4 +382,20 @@ func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xf16>, %c: tensor<2x8xf32>) {
   // expected-error@+1 {{tf32 is for f32 operands, but they are 'f16'}}
   triton_xla.dot %a, %b, %c tf32 : tensor<2x4xf16>, tensor<4x8xf16> -> tensor<2x8xf32>
   return
+}
+
+// -----
+
+triton_xla.entry_func @huge_tile(%src: memref<4xf32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{less than 2^31 elements, no encoding), but got 'tensor<2147483648xf32>'}}
+  %t = triton_xla.extract %src[%c0] [2147483648] [1] : memref<4xf32> to tensor<2147483648xf32>
+  triton_xla.return
+}
+
+// -----
+
+// expected-error@+1 {{argument #0 has llvm.align 3 : i64, which is not a power of two}}
+triton_xla.entry_func @alignment(%src: memref<4xf32> {llvm.align = 3 : i64}, %tile: index) tiles 1 {
+  triton_xla.return
 }
