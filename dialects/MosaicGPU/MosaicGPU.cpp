@@ -305,46 +305,6 @@ Attribute smalti::mosaic_gpu::getOutLayout(Operation *op, unsigned index) {
   return getEntry(op, kOutLayouts, index);
 }
 
-Attribute smalti::mosaic_gpu::getInLayout(Operation *op, unsigned index) {
-  return getEntry(op, kInLayouts, index);
-}
-
-Attribute smalti::mosaic_gpu::getLayout(Value value) {
-  if (!isVector(value))
-    return {};
-  if (auto result = dyn_cast<OpResult>(value)) {
-    auto before =
-        result.getOwner()->getResults().take_front(result.getResultNumber());
-    return getOutLayout(result.getOwner(), llvm::count_if(before, isVector));
-  }
-  auto loop = dyn_cast_or_null<LoopLikeOpInterface>(
-      value.getParentBlock()->getParentOp());
-  OpOperand *init =
-      loop ? loop.getTiedLoopInit(cast<BlockArgument>(value)) : nullptr;
-  if (!init)
-    return {};
-  auto before = loop->getOperands().take_front(init->getOperandNumber());
-  return getInLayout(loop, llvm::count_if(before, isVector));
-}
-
-static void setLayouts(Operation *op, StringRef name,
-                       ArrayRef<Attribute> layouts) {
-  if (layouts.empty())
-    op->removeAttr(name);
-  else
-    op->setAttr(name, ArrayAttr::get(op->getContext(), layouts));
-}
-
-void smalti::mosaic_gpu::setInLayouts(Operation *op,
-                                      ArrayRef<Attribute> layouts) {
-  setLayouts(op, kInLayouts, layouts);
-}
-
-void smalti::mosaic_gpu::setOutLayouts(Operation *op,
-                                       ArrayRef<Attribute> layouts) {
-  setLayouts(op, kOutLayouts, layouts);
-}
-
 std::optional<std::string> smalti::mosaic_gpu::checkLayout(Attribute layout,
                                                            VectorType type) {
   if (type.isScalable())
@@ -468,7 +428,9 @@ static LogicalResult verifyTransformList(Operation *op, StringRef name,
   return success();
 }
 
-LogicalResult smalti::mosaic_gpu::verifyLayouts(Operation *op) {
+/// Checks the layout and transform attributes of an op: entries and counts,
+/// shapes, and that all tiled layouts are spread over as many warps and lanes.
+static LogicalResult verifyLayouts(Operation *op) {
   ThreadCount threads;
   return success(succeeded(verifyLayoutList(op, kInLayouts, op->getOperands(),
                                             "operands", threads)) &&

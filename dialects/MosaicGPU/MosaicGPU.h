@@ -43,29 +43,9 @@ inline constexpr llvm::StringLiteral kSharedMemoryBytes =
 /// The layout of the vector result `index` (counted among vector results) of an
 /// op, or null.
 mlir::Attribute getOutLayout(mlir::Operation *op, unsigned index = 0);
-/// The layout of the vector operand `index` (counted among vector operands) of
-/// an op, or null.
-mlir::Attribute getInLayout(mlir::Operation *op, unsigned index = 0);
-/// The layout that a vector was given where it was defined: the op's
-/// `out_layouts`, or for what a loop carries the loop's `in_layouts`. Null if
-/// there is none.
-mlir::Attribute getLayout(mlir::Value value);
-
-/// Sets the layouts of an op: one per vector operand or result; with no layouts
-/// the attribute is removed.
-void setInLayouts(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> layouts);
-void setOutLayouts(mlir::Operation *op,
-                   llvm::ArrayRef<mlir::Attribute> layouts);
-
 /// Why an attribute is not the layout of a vector of this type, if it is not.
 std::optional<std::string> checkLayout(mlir::Attribute layout,
                                        mlir::VectorType type);
-
-/// Checks the layout and transform attributes of any op: entries and counts,
-/// shapes, and that all tiled layouts are spread over as many warps and lanes.
-/// The ops of this dialect do it in their verifiers; the attributes are
-/// discardable, so a pass that reads them off other ops asks first.
-mlir::LogicalResult verifyLayouts(mlir::Operation *op);
 
 } // namespace smalti::mosaic_gpu
 
