@@ -172,6 +172,15 @@ BarrierPlacer::BarrierPlacer(LoopSchedule &schedule) : schedule(schedule) {
   };
   schedule.onlySharedHazards = !writesGlobal(accessesBefore);
   bool globalWriteFollows = writesGlobal(accessesAfter);
+  // A read before the loop may be under way when another thread writes the
+  // memory behind it.
+  for (const MemoryAccess &read : accessesBefore.accesses)
+    if (read.space == MemorySpace::Global && !read.isWrite &&
+        (accessesAfter.unknown ||
+         llvm::any_of(accessesAfter.accesses, [&](const MemoryAccess &write) {
+           return write.isWrite && mayAlias(read.root, write.root);
+         })))
+      schedule.onlySharedHazards = false;
   for (auto [entry, accesses] :
        llvm::zip_equal(schedule.entries, schedule.accesses))
     for (const BufferAccess &access : accesses) {

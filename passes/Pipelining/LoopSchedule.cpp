@@ -146,8 +146,9 @@ Scheduler::Reason Scheduler::chooseStages() {
   if (!attribute)
     return std::nullopt;
   auto stages = dyn_cast<IntegerAttr>(attribute);
-  if (!stages || stages.getInt() < 1)
-    return kStagesAttr.str() + " is not a positive integer";
+  if (!stages || stages.getInt() < 1 || stages.getInt() > kMostStages)
+    return kStagesAttr.str() + " is not an integer between 1 and " +
+           std::to_string(kMostStages);
   schedule.stages = stages.getInt();
   return std::nullopt;
 }
@@ -155,6 +156,11 @@ Scheduler::Reason Scheduler::chooseStages() {
 Scheduler::Reason Scheduler::checkLoop() {
   if (loop.getUnsignedCmp())
     return std::string("its bounds are compared as unsigned numbers");
+  // The guard compares with the number of stages in the counter's type.
+  if (auto counter = dyn_cast<IntegerType>(loop.getInductionVar().getType());
+      counter && counter.getWidth() < 8)
+    return "its counter has only " + std::to_string(counter.getWidth()) +
+           " bits";
   if (auto step = getConstantIntValue(loop.getStep()); step && *step <= 0)
     return "its step is " + std::to_string(*step);
   for (Value value : loop.getYieldedValues()) {
@@ -395,10 +401,9 @@ Scheduler::Reason Scheduler::readSchedule() {
   }
   if (!any)
     return std::string("it carries no schedule");
-  constexpr int64_t mostStages = 16;
-  if (stages < 2 || stages > mostStages)
+  if (stages < 2 || stages > kMostStages)
     return "its schedule has " + std::to_string(stages) +
-           " stages, which is not between 2 and " + std::to_string(mostStages);
+           " stages, which is not between 2 and " + std::to_string(kMostStages);
   for (const Unit &unit : units)
     if (positions.contains(unit.op) &&
         positions[unit.op].begin()->stage < stages - 1 &&

@@ -31,6 +31,8 @@ inline constexpr llvm::StringLiteral kStageAttr = "smalti.stage";
 inline constexpr llvm::StringLiteral kClusterAttr = "smalti.cluster";
 /// How many stages a loop shall have; 1 leaves it as it is.
 inline constexpr llvm::StringLiteral kStagesAttr = "smalti.stages";
+/// More stages than any chip has a use for only make code.
+inline constexpr int64_t kMostStages = 16;
 
 /// In stage s an op works on the iteration s before the one of stage 0. Ops of
 /// a lower cluster stand earlier in the kernel.

@@ -219,7 +219,7 @@ func.func @by_hand(%a: memref<64x8xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=attribute | Remark="the loop is not pipelined: smalti.stages is not a positive integer"
+// CHECK: Function=attribute | Remark="the loop is not pipelined: smalti.stages is not an integer between 1 and 16"
 func.func @attribute(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -244,4 +244,31 @@ func.func @opted_out(%a: memref<64xf32>, %init: f32) -> f32 {
     scf.yield %next : f32
   } {smalti.stages = 1 : i64}
   return %sum : f32
+}
+
+// More stages than any chip has a use for would only make code.
+// CHECK: Function=many_stages | Remark="the loop is not pipelined: smalti.stages is not an integer between 1 and 16"
+func.func @many_stages(%a: memref<64x8xf32>, %init: vector<8xf32>, %n: index) -> vector<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %init) -> vector<8xf32> {
+    %row = vector.load %a[%i, %c0] : memref<64x8xf32>, vector<8xf32>
+    %next = arith.addf %acc, %row : vector<8xf32>
+    scf.yield %next : vector<8xf32>
+  } {smalti.stages = 1000000 : i64}
+  return %sum : vector<8xf32>
+}
+
+// The number of stages would not fit the counter.
+// CHECK: Function=narrow_counter | Remark="the loop is not pipelined: its counter has only 2 bits"
+func.func @narrow_counter(%a: memref<64x8xf32>, %init: vector<8xf32>, %begin: i2, %end: i2) -> vector<8xf32> {
+  %c0 = arith.constant 0 : index
+  %step = arith.constant 1 : i2
+  %sum = scf.for %i = %begin to %end step %step iter_args(%acc = %init) -> vector<8xf32> : i2 {
+    %at = arith.index_castui %i : i2 to index
+    %row = vector.load %a[%at, %c0] : memref<64x8xf32>, vector<8xf32>
+    %next = arith.addf %acc, %row : vector<8xf32>
+    scf.yield %next : vector<8xf32>
+  }
+  return %sum : vector<8xf32>
 }

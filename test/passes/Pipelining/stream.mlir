@@ -88,3 +88,30 @@ func.func @matmul(%a: memref<500x300xf16>, %b: memref<500x300xf16>, %row: index)
   } {my.attribute}
   return %sum : vector<64x32xf16>
 }
+
+// Other threads may write behind the loop what was read ahead of it: the barriers must order global memory too.
+// SPLIT-LABEL: func.func @reads_before_and_writes_after(
+// SPLIT-NOT:     amdgpu.lds_barrier
+// SPLIT:         scf.for
+// SPLIT:           gpu.barrier
+// SPLIT-NOT:     amdgpu.lds_barrier
+// SPLIT:         return
+func.func @reads_before_and_writes_after(%a: memref<500x300xf16>, %c: memref<64x96xf16>, %row: index) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c300 = arith.constant 300 : index
+  %zero = arith.constant 0.0 : f16
+  %a_shared = memref.alloc() : memref<64x32xf16, #shared>
+  %init = vector.transfer_read %c[%c0, %c0], %zero : memref<64x96xf16>, vector<64x32xf16>
+  %sum = scf.for %k = %c0 to %c300 step %c32 iter_args(%acc = %init) -> vector<64x32xf16> {
+    %a_tile = vector.transfer_read %a[%row, %k], %zero : memref<500x300xf16>, vector<64x32xf16>
+    mosaic_gpu.vector_store %a_tile, %a_shared : vector<64x32xf16>, memref<64x32xf16, #shared>
+    gpu.barrier
+    %a_back = mosaic_gpu.vector_load %a_shared : memref<64x32xf16, #shared> -> vector<64x32xf16>
+    %next = arith.addf %acc, %a_back : vector<64x32xf16>
+    gpu.barrier
+    scf.yield %next : vector<64x32xf16>
+  }
+  vector.transfer_write %sum, %c[%c0, %c32] : vector<64x32xf16>, memref<64x96xf16>
+  return
+}
