@@ -22,6 +22,7 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
     - the first op in an iteration that uses it stands directly in the loop's body and overwrites all of it without
       reading it: a copy, a transfer or a block-level store of the whole buffer, an asynchronous copy, a structured op
       that writes every element. Stores that only together cover the buffer are not accepted;
+    - its size in bytes is known, and the loop's counter has at least 8 bits;
     - it does not escape: it is used by ops with known memory effects, directly or through `memref.subview`, `cast`,
       `expand_shape`, `collapse_shape` and `reinterpret_cast`, and all of them take the type of a slot;
     - its slots keep the alignment that it states.
@@ -55,7 +56,7 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
     The buffer becomes `memref<2x8xf16, ...>`, and the body uses the subview of slot `%i` mod 2.
   }];
   let options = [
-    Option<"depth", "depth", "int64_t", "2", "Slots that a buffer gets, e.g. `depth=3`">,
+    Option<"depth", "depth", "int64_t", "2", "Slots that a buffer gets, 1 to 64, e.g. `depth=3`">,
     Option<"target", "target", "std::string", "\"\"",
            "Chip whose shared memory bounds the slots, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
     Option<"strict", "strict", "bool", "false", "A buffer that cannot get its slots is an error, e.g. `strict=true`">
@@ -90,7 +91,8 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     - reordering could break a dependence through memory: a write in the loop may alias a read that would run ahead
       (different allocations, an allocation and an argument, and arguments marked `llvm.noalias` do not alias; two
       other arguments may), or a buffer has fewer slots than the stages between its first write and its last read;
-    - it has no read of global memory that can run ahead, or nothing to overlap it with; its bounds are unsigned; it
+    - it has no read of global memory that can run ahead, or nothing to overlap it with; its bounds are unsigned, or its
+      counter has less than 8 bits; it
       runs fewer times than `stages`; it yields a loop-carried value unchanged; a loop-carried value is used and
       updated in different stages; its asynchronous copies are already waited for in another iteration;
     - a loop inside it is pipelined.
@@ -146,8 +148,8 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     - `vector.transfer_read` of a memref with dimensions that may be out of bounds becomes a read under a mask, all of
       whose lanes are in bounds: lanes past the end and, where an index may be negative, lanes ahead of the begin take
       the padding value. The mask's bounds are clamped to the vector's size. Where the target (option `target`, or the
-      attribute `smalti.target`) has buffer loads with a bounds check, the index is never negative and 32-bit offsets
-      reach the whole source, the read goes through `amdgpu.fat_raw_buffer_cast`; the mask stays, so that what
+      attribute `smalti.target`) has buffer loads with a bounds check, the index is never negative, 32-bit offsets
+      reach the whole source and the source has no offset, the read goes through `amdgpu.fat_raw_buffer_cast`; the mask stays, so that what
       lies past the end of a row is not taken from the next.
 
     Left as they are, with a remark that says why: pads whose result is not static, is empty, or has more than
@@ -248,11 +250,10 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
       that would be long. `allow_tf32` on an mma says that a TF32 instruction was
       chosen for it.
     - A dot operand that is an extract used by nothing else is copied by
-      `mosaic_gpu.async_copy {bytes}`, `async_commit_group` and `async_wait_group 0` on
-      targets with cp.async groups, if its rows are provably aligned. `bytes` is
-      the width of one copy: addresses, extents and offsets along the row are
-      multiples of it, so a copy is wholly inside the source or wholly outside. A
-      missed remark says why an operand is not copied so.
+      `mosaic_gpu.async_copy`, `async_commit_group` and `async_wait_group 0` on
+      targets with cp.async groups, if its rows are provably aligned to the
+      narrowest copy of the target. A missed remark says why an operand is not
+      copied so.
     - `mask`: `vector.create_mask` and `arith.select`.
     - splat constants and `tensor.splat`: `arith.constant` and `vector.broadcast` with
       a splat layout; whoever uses them takes them in its own layout.
@@ -328,8 +329,8 @@ def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"sm_90a", "convert-mosaic-g
     lowering, a layout that does not fit, users that disagree, and products that
     match no matrix instruction are errors at the op.
 
-    Kernel arguments must be aligned to 16 bytes, or to what their `llvm.align`
-    states, and different arguments must not overlap.
+    Kernel arguments must be aligned to 16 bytes, or to what their attribute
+    `llvm.align` says, and different arguments must not overlap.
 
     Example: `smalti-opt --convert-mosaic-gpu-to-nvvm=target=sm_90a` on
 
@@ -498,8 +499,8 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
            "The target, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
     Option<"stopAfter", "stop-after", "std::string", "\"llvm\"",
            "The last level: `tile`, `mosaic`, `pipelined`, `thread` or `llvm`, e.g. `stop-after=mosaic`">,
-    Option<"depth", "depth", "int64_t", "0", "Slots of each buffer of a loop, e.g. `depth=2`; 0: chosen">,
-    Option<"stages", "stages", "int64_t", "0", "Stages of a loop, e.g. `stages=3`; 0: chosen, 1: no pipelining">,
+    Option<"depth", "depth", "int64_t", "0", "Slots of each buffer of a loop, up to 16, e.g. `depth=2`; 0: chosen">,
+    Option<"stages", "stages", "int64_t", "0", "Stages of a loop, up to 16, e.g. `stages=3`; 0: chosen, 1: no pipelining">,
     Option<"numWarps", "num-warps", "unsigned", "0", "Warps of a block, e.g. `num-warps=4`; 0: chosen">,
   ];
 }

@@ -3,6 +3,7 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/BlockToThread.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
+#include "passes/Support/MemorySize.h"
 #include "passes/Support/TargetOption.h"
 #include "targets/Target.h"
 
@@ -15,9 +16,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/Support/ErrorHandling.h"
-
-#include <limits>
 
 namespace smalti {
 #define GEN_PASS_DECL_CONVERTMOSAICGPUTOROCDL
@@ -41,35 +39,6 @@ static Value joinRegisters(OpBuilder &builder, Location loc,
     return vector::ExtractOp::create(builder, loc, registers.front(),
                                      ArrayRef<int64_t>{0});
   return concatenate(builder, loc, registers);
-}
-
-/// The dimension whose extent, as an index, lies just outside the buffer;
-/// nothing where the buffer is too large or not static.
-static std::optional<int64_t> findOutsideDim(MemRefType type) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  Type elementType = type.getElementType();
-  if (!elementType.isIntOrFloat() || !type.hasStaticShape() ||
-      failed(type.getStridesAndOffset(strides, offset)) || offset != 0)
-    return std::nullopt;
-  // The buffer ends where the longest dimension does.
-  int64_t largest = -1, records = 0, last = 0;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    if (ShapedType::isDynamic(strides[dim]) || strides[dim] < 0)
-      return std::nullopt;
-    last += (type.getDimSize(dim) - 1) * strides[dim];
-    if (int64_t span = type.getDimSize(dim) * strides[dim]; span > records) {
-      records = span;
-      largest = dim;
-    }
-  }
-  // Where dimensions overlap, elements may lie behind that end. Offsets are 32
-  // bits wide.
-  int64_t bytes = records * (elementType.getIntOrFloatBitWidth() / 8);
-  if (largest < 0 || last >= records ||
-      bytes > std::numeric_limits<int32_t>::max())
-    return std::nullopt;
-  return largest;
 }
 
 /// Buffer accesses reach global memory alone.
@@ -150,7 +119,7 @@ private:
   bool usesBuffer(const Access &access) const {
     auto type = cast<MemRefType>(access.memref.getType());
     return access.inBounds && target.hasBufferLoads && isGlobalMemory(type) &&
-           findOutsideDim(type);
+           getRawBuffer(type);
   }
 };
 } // namespace
@@ -189,7 +158,7 @@ SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder, Location loc,
 static SmallVector<Value> bufferIndices(OpBuilder &builder, Location loc,
                                         const Access &access) {
   auto type = cast<MemRefType>(access.memref.getType());
-  int64_t outsideDim = *findOutsideDim(type);
+  int64_t outsideDim = getRawBuffer(type)->longestDim;
   SmallVector<Value> indices;
   for (auto [dim, index] : llvm::enumerate(access.indices)) {
     int64_t outside =

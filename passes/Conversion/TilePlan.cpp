@@ -4,9 +4,9 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Support/Divisibility.h"
+#include "passes/Support/MemorySize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -62,27 +62,6 @@ static std::optional<Window> windowOf(Operation *op) {
   return std::nullopt;
 }
 
-/// The largest n for which the alignment that an argument states, if it does, is
-/// 2^n elements or more.
-static unsigned log2StatedAlignment(TypedValue<MemRefType> memref) {
-  auto argument = dyn_cast<BlockArgument>(memref);
-  auto func =
-      argument ? dyn_cast_or_null<triton_xla::EntryFuncOp>(
-                     argument.getOwner()->getParentOp())
-               : nullptr;
-  auto stated = func ? func.getArgAttrOfType<IntegerAttr>(
-                           argument.getArgNumber(),
-                           LLVM::LLVMDialect::getAlignAttrName())
-                     : nullptr;
-  Type element = memref.getType().getElementType();
-  if (!stated || !element.isIntOrFloat())
-    return 62;
-  unsigned log2Element =
-      llvm::Log2_64_Ceil(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
-  unsigned alignment = log2Divisor(stated.getInt());
-  return alignment > log2Element ? alignment - log2Element : 0;
-}
-
 /// The largest n such that runs of 2^n elements along the window's last
 /// dimension start at addresses that are multiples of 2^n elements, and lie
 /// wholly inside or wholly outside the memref.
@@ -98,7 +77,12 @@ static unsigned log2Run(const Window &window) {
       std::min(log2Divisor(offset),
                log2Divisor(window.memref.getType().getDimSize(last)));
   run = std::min(run, log2Divisor(window.sizes[last]));
-  run = std::min(run, log2StatedAlignment(window.memref));
+  unsigned alignment =
+      log2ArgumentAlignment(cast<BlockArgument>(window.memref));
+  unsigned log2Element = llvm::Log2_64(std::max<int64_t>(
+      getElementBytes(window.memref.getType().getElementType()).value_or(1),
+      1));
+  run = std::min(run, alignment > log2Element ? alignment - log2Element : 0);
   for (int64_t dim = 0; dim < rank; ++dim) {
     run = std::min(run, log2Divisor(window.offsets[dim]) +
                             log2Divisor(strides[dim]));
@@ -141,7 +125,6 @@ static int64_t bitWidth(Type element) {
   return element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
 }
 
-/// Whether elements of this type lie in memory as they lie in a vector.
 /// Whether every assembler takes `name` for a symbol, without quotes.
 static bool isAssemblerName(StringRef name) {
   return !name.empty() && !llvm::isDigit(name.front()) && llvm::all_of(name, [](char c) {
@@ -149,6 +132,7 @@ static bool isAssemblerName(StringRef name) {
   });
 }
 
+/// Whether elements of this type lie in memory as they lie in a vector.
 static bool isMemoryElement(Type element) {
   if (element.isInteger())
     return llvm::is_contained({8, 16, 32, 64}, element.getIntOrFloatBitWidth());
@@ -216,8 +200,7 @@ private:
   LogicalResult assignLayouts();
   void joinTiles(TileClasses &classes, Operation *op);
   void chooseAsyncCopies();
-  std::optional<std::string> whyNotAsync(triton_xla::ExtractOp extract,
-                                         int64_t &bytes) const;
+  std::optional<std::string> whyNotAsync(triton_xla::ExtractOp extract) const;
   void placeGlobalBarriers();
 
   TilePlan plan;
@@ -271,6 +254,8 @@ LogicalResult Planner::checkSignature() {
       return refuse(
           "elements in memory are f16, bf16, f32, f64 or integers of 8, 16, 32 "
           "or 64 bits");
+    if (!getElementSpan(type))
+      return refuse("its bytes exceed what 64-bit addresses reach");
   }
   return success();
 }
@@ -610,8 +595,7 @@ LogicalResult Planner::assignLayouts() {
 // Asynchronous copies
 //===----------------------------------------------------------------------===//
 
-std::optional<std::string> Planner::whyNotAsync(triton_xla::ExtractOp extract,
-                                                int64_t &bytes) const {
+std::optional<std::string> Planner::whyNotAsync(triton_xla::ExtractOp extract) const {
   Window window = Window::of(extract);
   Block *block = extract->getBlock();
   Operation *lastUser = nullptr;
@@ -641,13 +625,13 @@ std::optional<std::string> Planner::whyNotAsync(triton_xla::ExtractOp extract,
                                      .getZeroAttr(window.tile.getElementType()))
     return "lanes outside read another value than zero";
 
+  // The lowering to threads chooses the width; some width must be possible.
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;
   int64_t aligned = elementBytes << std::min(log2Run(window), 8u);
-  bytes = 0;
-  for (int64_t candidate : target.asyncCopyBytes)
-    if (candidate <= aligned && candidate >= elementBytes)
-      bytes = candidate;
-  if (bytes == 0)
+  if (llvm::none_of(target.asyncCopyBytes, [&](int64_t bytes) {
+        return static_cast<int64_t>(bytes) <= aligned &&
+               static_cast<int64_t>(bytes) >= elementBytes;
+      }))
     return llvm::formatv("its rows are only known to be aligned to {0} bytes, "
                          "the narrowest copy has {1}",
                          aligned, target.asyncCopyBytes.front())
@@ -666,12 +650,11 @@ void Planner::chooseAsyncCopies() {
     });
     if (!feedsProduct)
       return;
-    int64_t bytes = 0;
-    if (std::optional<std::string> reason = whyNotAsync(extract, bytes)) {
+    if (std::optional<std::string> reason = whyNotAsync(extract)) {
       plan.missedAsyncCopies.push_back({extract, std::move(*reason)});
       return;
     }
-    plan.asyncCopies[extract] = bytes;
+    plan.asyncCopies.insert(extract);
   });
 }
 

@@ -55,8 +55,8 @@ struct TilePlan {
   /// Layouts of the tiles; splats have none, they take their user's.
   llvm::DenseMap<mlir::Value, mlir::Attribute> layouts;
   llvm::MapVector<mlir::Operation *, DotPlan> dots;
-  /// Extracts that become asynchronous copies, with the bytes of one copy.
-  llvm::DenseMap<mlir::Operation *, int64_t> asyncCopies;
+  /// Extracts that become asynchronous copies.
+  llvm::DenseSet<mlir::Operation *> asyncCopies;
   mlir::SmallVector<MissedAsyncCopy> missedAsyncCopies;
   /// Ops that another thread's access to global memory must have happened
   /// before.

@@ -36,8 +36,6 @@ using namespace smalti;
 
 static constexpr llvm::StringLiteral kPassName =
     "convert-triton-xla-to-mosaic-gpu";
-/// What every memref argument's address is a multiple of.
-static constexpr int64_t kArgumentAlignment = 16;
 
 static VectorType vectorOf(Type tile) {
   auto type = cast<RankedTensorType>(tile);
@@ -88,6 +86,7 @@ private:
   }
   Value allocateBuffer(Location loc, RankedTensorType tile);
   Value stageOperand(triton_xla::DotOp dot, Value operand);
+  void commitCopies(Location loc);
   Attribute storageLayout(Value tile);
   /// Records the layouts of an op's vector operands and results.
   void setLayouts(Operation *op, ArrayRef<Attribute> in,
@@ -304,15 +303,13 @@ Emitter::Transfer Emitter::makeTransfer(Location loc, const Window &window) {
 
 void Emitter::emitExtract(triton_xla::ExtractOp op) {
   Location loc = op.getLoc();
-  auto async = plan.asyncCopies.find(op);
   Window window = Window::of(op);
-  if (async != plan.asyncCopies.end()) {
+  if (plan.asyncCopies.contains(op)) {
     Value buffer = allocateBuffer(loc, op.getTileType());
     SmallVector<Value> indices = llvm::map_to_vector(
         window.offsets, [&](OpFoldResult o) { return index(loc, mapped(o)); });
-    auto copy = mosaic_gpu::AsyncCopyOp::create(
+    mosaic_gpu::AsyncCopyOp::create(
         builder, loc, mapping.lookup(op.getSource()), indices, buffer);
-    copy->setAttr(kCopyBytes, builder.getI64IntegerAttr(async->second));
     copied[op.getTile()] = buffer;
     hasUncommittedCopies = true;
     return;
@@ -417,6 +414,14 @@ Value Emitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   return buffer;
 }
 
+/// Makes a group of the copies that none holds yet.
+void Emitter::commitCopies(Location loc) {
+  if (!hasUncommittedCopies)
+    return;
+  mosaic_gpu::AsyncCommitGroupOp::create(builder, loc);
+  hasUncommittedCopies = false;
+}
+
 void Emitter::emitDot(triton_xla::DotOp op) {
   Location loc = op.getLoc();
   MLIRContext *context = builder.getContext();
@@ -424,10 +429,7 @@ void Emitter::emitDot(triton_xla::DotOp op) {
 
   Value lhs = stageOperand(op, op.getLhs());
   Value rhs = op.getLhs() == op.getRhs() ? lhs : stageOperand(op, op.getRhs());
-  if (hasUncommittedCopies) {
-    mosaic_gpu::AsyncCommitGroupOp::create(builder, loc);
-    hasUncommittedCopies = false;
-  }
+  commitCopies(loc);
   if (copied.contains(op.getLhs()) || copied.contains(op.getRhs()))
     mosaic_gpu::AsyncWaitGroupOp::create(builder, loc, /*pending=*/0);
   gpu::BarrierOp::create(builder, loc);
@@ -488,6 +490,8 @@ void Emitter::emitDot(triton_xla::DotOp op) {
 //===----------------------------------------------------------------------===//
 
 void Emitter::emitFor(scf::ForOp op) {
+  // A product inside, which may not execute, must not be what commits them.
+  commitCopies(op.getLoc());
   SmallVector<Value> inits = llvm::map_to_vector(
       op.getInitArgs(), [&](Value init) { return mapping.lookup(init); });
   auto loop = scf::ForOp::create(
@@ -516,6 +520,7 @@ void Emitter::emitFor(scf::ForOp op) {
 }
 
 void Emitter::emitIf(scf::IfOp op) {
+  commitCopies(op.getLoc());
   SmallVector<Type> types;
   SmallVector<Attribute> layouts;
   for (Value result : op.getResults()) {

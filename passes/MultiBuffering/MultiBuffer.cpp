@@ -4,6 +4,7 @@
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Support/IterationSlots.h"
+#include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
 #include "targets/Target.h"
@@ -12,7 +13,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/Pass.h"
@@ -293,11 +293,16 @@ static std::optional<std::string> planBuffer(BufferPlan &plan, int64_t depth,
   plan.bufferType = MemRefType::get(shape, plan.slotType.getElementType(),
                                     MemRefLayoutAttrInterface(),
                                     plan.slotType.getMemorySpace());
-  DataLayout layout = DataLayout::closest(plan.alloc);
-  llvm::TypeSize bits =
-      layout.getTypeSizeInBits(plan.slotType.getElementType());
-  plan.slotBytes = llvm::divideCeil(
-      bits.getFixedValue() * plan.slotType.getNumElements(), 8);
+  std::optional<int64_t> bytes = getBufferBytes(plan.slotType),
+                         allBytes = getBufferBytes(plan.bufferType);
+  if (!bytes || !allBytes)
+    return std::string("has a size in bytes that is not known");
+  plan.slotBytes = *bytes;
+  // The slot is computed in the type of the loop's counter.
+  if (auto counter = dyn_cast<IntegerType>(plan.loop.getInductionVar().getType());
+      counter && counter.getWidth() < 8)
+    return "belongs to a loop whose counter of type " + describe(counter) +
+           " may not hold the number of slots";
   if (auto alignment = plan.alloc->getAttrOfType<IntegerAttr>("alignment");
       alignment && plan.slotBytes % alignment.getInt() != 0)
     return "has slots of " + std::to_string(plan.slotBytes) +
@@ -306,22 +311,21 @@ static std::optional<std::string> planBuffer(BufferPlan &plan, int64_t depth,
   return checkTypes(plan);
 }
 
-/// Bytes of shared memory that the function allocates, each buffer aligned as
-/// allocation will align it at least.
-static int64_t getSharedMemoryBytes(ArrayRef<Operation *> allocs) {
-  constexpr int64_t alignment = 16;
-  int64_t bytes = 0;
+/// Bytes of shared memory that the function allocates once the plans are
+/// carried out.
+static int64_t getSharedMemoryBytes(ArrayRef<Operation *> allocs,
+                                    ArrayRef<BufferPlan> plans) {
+  int64_t end = 0;
   for (Operation *alloc : allocs) {
-    auto type = cast<MemRefType>(alloc->getResult(0).getType());
-    if (!type.hasStaticShape())
-      continue;
-    DataLayout layout = DataLayout::closest(alloc);
-    llvm::TypeSize bits = layout.getTypeSizeInBits(type.getElementType());
-    bytes += llvm::alignTo(
-        llvm::divideCeil(bits.getFixedValue() * type.getNumElements(), 8),
-        alignment);
+    const auto *plan = llvm::find_if(
+        plans, [&](const BufferPlan &other) { return other.alloc == alloc; });
+    auto type = plan == plans.end()
+                    ? cast<MemRefType>(alloc->getResult(0).getType())
+                    : plan->bufferType;
+    if (std::optional<int64_t> bytes = getBufferBytes(type))
+      end = appendBuffer(end, *bytes);
   }
-  return bytes;
+  return end;
 }
 
 static void commitBuffer(const BufferPlan &plan, int64_t depth) {
@@ -379,9 +383,10 @@ void MultiBufferPass::runOnOperation() {
   FailureOr<const targets::Target *> chip = findTarget(function, target);
   if (failed(chip))
     return signalPassFailure();
-  if (depth < 1) {
-    function->emitError() << kPassName << ": depth must be at least 1, not "
-                          << int64_t(depth);
+  constexpr int64_t mostSlots = 64;
+  if (depth < 1 || depth > mostSlots) {
+    function->emitError() << kPassName << ": depth must be between 1 and "
+                          << mostSlots << ", not " << int64_t(depth);
     return signalPassFailure();
   }
   if (depth == 1)
@@ -416,9 +421,7 @@ void MultiBufferPass::runOnOperation() {
   }
 
   if (*chip && !plans.empty()) {
-    int64_t bytes = getSharedMemoryBytes(allocs);
-    for (const BufferPlan &plan : plans)
-      bytes += plan.slotBytes * (depth - 1);
+    int64_t bytes = getSharedMemoryBytes(allocs, plans);
     if (bytes > (*chip)->sharedMemoryPerBlock) {
       std::string reason = "the function needs " + std::to_string(bytes) +
                            " B of shared memory with " + std::to_string(depth) +

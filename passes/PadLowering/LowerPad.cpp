@@ -3,6 +3,7 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
 #include "targets/Target.h"
@@ -15,10 +16,11 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Pass/Pass.h"
+
+#include <limits>
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTILOWERPAD
@@ -50,9 +52,10 @@ struct ReadPlan {
 
 } // namespace
 
-static std::string describe(Type type) {
+template <typename T>
+static std::string describe(T typeOrAttribute) {
   std::string text;
-  llvm::raw_string_ostream(text) << type;
+  llvm::raw_string_ostream(text) << typeOrAttribute;
   return text;
 }
 
@@ -77,10 +80,14 @@ static std::optional<std::string> planPad(PadPlan &plan, int64_t maxElements) {
   if (!value)
     return std::string("the padding value depends on the position");
   Attribute constant;
-  if (matchPattern(value, m_Constant(&constant)))
-    plan.constant = cast<TypedAttr>(constant);
-  else
+  if (!matchPattern(value, m_Constant(&constant))) {
     plan.value = value;
+    return std::nullopt;
+  }
+  plan.constant = dyn_cast<TypedAttr>(constant);
+  if (!plan.constant || plan.constant.getType() != type.getElementType())
+    return "the padding value " + describe(constant) +
+           " is no number";
   return std::nullopt;
 }
 
@@ -180,7 +187,8 @@ static bool isKnownNonNegative(Value index) {
 }
 
 /// Whether the source can be addressed as a raw buffer: 32-bit offsets from its
-/// start reach all of it, and no masked lane is asked for below it.
+/// start reach all of it, its last element is the buffer's, and no masked lane
+/// is asked for below it.
 static bool canBeBuffer(const ReadPlan &plan) {
   vector::TransferReadOp op = plan.op;
   auto type = cast<MemRefType>(op.getBase().getType());
@@ -191,19 +199,14 @@ static bool canBeBuffer(const ReadPlan &plan) {
   // The cast takes plain global memory.
   if (isa_and_nonnull<amdgpu::AddressSpaceAttr>(type.getMemorySpace()))
     return false;
-  auto [strides, offset] = type.getStridesAndOffset();
-  int64_t last = 0;
-  for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides)) {
-    if (ShapedType::isDynamic(stride) || stride < 0)
-      return false;
-    last += (size - 1) * stride;
-  }
+  std::optional<RawBuffer> buffer = getRawBuffer(type);
+  std::optional<int64_t> element = getElementBytes(type.getElementType());
+  if (!buffer || !element)
+    return false;
   // The lanes of one read may lie past the end, and must not wrap around.
-  last += op.getVectorType().getNumElements();
-  DataLayout layout = DataLayout::closest(op);
-  int64_t bytes =
-      llvm::divideCeil(layout.getTypeSizeInBits(type.getElementType()), 8);
-  return (last + 1) * bytes < (int64_t(1) << 31);
+  int64_t lanes = op.getVectorType().getNumElements();
+  return lanes <
+         (std::numeric_limits<int32_t>::max() - buffer->bytes) / *element;
 }
 
 /// Nothing where the read is not padded, or belongs to a whole block.
@@ -212,11 +215,8 @@ static std::optional<std::string> planRead(ReadPlan &plan, bool hasBuffers) {
   if (op.getVectorType().isScalable())
     return std::string("the read's vector is scalable");
   if (!op.getPermutationMap().isMinorIdentity())
-    return "the read's permutation map " + [&] {
-      std::string text;
-      llvm::raw_string_ostream(text) << op.getPermutationMap();
-      return text;
-    }() + " is not a minor identity";
+    return "the read's permutation map " + describe(op.getPermutationMap()) +
+           " is not a minor identity";
   if (!isa<MemRefType>(op.getBase().getType()))
     return std::string("the read's source has no rank");
   unsigned leading =

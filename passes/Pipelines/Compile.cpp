@@ -2,6 +2,7 @@
 
 #include "passes/Pipelines/CPU.h"
 #include "passes/Pipelines/GPU.h"
+#include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
 #include "targets/Target.h"
@@ -84,22 +85,25 @@ void SmaltiCompile::getDependentDialects(DialectRegistry &registry) const {
   }
 }
 
-/// Bytes of shared memory with one slot for each buffer, and how many of them
-/// belong to buffers that loops use, which are those that get slots.
-static std::pair<int64_t, int64_t> sharedBytes(gpu::GPUModuleOp kernels) {
-  int64_t total = 0, inLoops = 0;
-  kernels->walk([&](memref::AllocOp alloc) {
-    MemRefType type = alloc.getType();
-    if (!gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type) || !type.hasStaticShape() ||
-        !type.getElementType().isIntOrFloat())
-      return;
-    int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
-    total += bytes;
-    if (llvm::any_of(alloc->getUsers(),
-                     [](Operation *user) { return user->getParentOfType<LoopLikeOpInterface>() != nullptr; }))
-      inLoops += bytes;
+/// Bytes of shared memory where the buffers that loops use, which are those that
+/// get slots, have `depth` of them.
+static int64_t sharedBytes(gpu::GPUModuleOp kernels, int64_t depth) {
+  int64_t most = 0;
+  kernels->walk([&](gpu::GPUFuncOp kernel) {
+    int64_t end = 0;
+    kernel->walk([&](memref::AllocOp alloc) {
+      std::optional<int64_t> bytes = getBufferBytes(alloc.getType());
+      if (!bytes || !gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(alloc.getType()))
+        return;
+      bool hasSlots = llvm::any_of(alloc->getUsers(), [](Operation *user) {
+        return user->getParentOfType<LoopLikeOpInterface>() != nullptr;
+      });
+      for (int64_t slot = 0; slot < (hasSlots ? depth : 1); ++slot)
+        end = appendBuffer(end, *bytes);
+    });
+    most = std::max(most, end);
   });
-  return {total, inLoops};
+  return most;
 }
 
 Overlap SmaltiCompile::chooseOverlap(gpu::GPUModuleOp kernels, const Target &chip) {
@@ -110,12 +114,11 @@ Overlap SmaltiCompile::chooseOverlap(gpu::GPUModuleOp kernels, const Target &chi
   else if (stages != 0)
     wanted = isAsync ? stages : std::min<int64_t>(stages, 2);
 
-  auto [total, inLoops] = sharedBytes(kernels);
   Overlap overlap{wanted, stages};
-  while (overlap.depth > 1 && total + (overlap.depth - 1) * inLoops > chip.sharedMemoryPerBlock)
+  while (overlap.depth > 1 && sharedBytes(kernels, overlap.depth) > chip.sharedMemoryPerBlock)
     --overlap.depth;
   if (overlap.depth < wanted)
-    remarkMissed(kernels, kPassName) << "buffers of " << wanted << " slots need " << total + (wanted - 1) * inLoops
+    remarkMissed(kernels, kPassName) << "buffers of " << wanted << " slots need " << sharedBytes(kernels, wanted)
                                      << " bytes of shared memory, " << chip.name << " has "
                                      << chip.sharedMemoryPerBlock << ": slots are " << overlap.depth;
   // Asynchronous copies in flight need a slot each; reads into registers need none.
@@ -191,8 +194,10 @@ void SmaltiCompile::runOnOperation() {
                        << "'; known are tile, mosaic, pipelined, thread and llvm";
     return signalPassFailure();
   }
-  if (depth < 0 || stages < 0) {
-    module.emitError("depth and stages must not be negative");
+  constexpr int64_t most = 16;
+  if (depth < 0 || stages < 0 || depth > most || stages > most) {
+    module.emitError() << "depth and stages must be between 0 and " << most << ", not " << int64_t(depth) << " and "
+                       << int64_t(stages);
     return signalPassFailure();
   }
   const Target *chip = getTarget(module, target);

@@ -2,6 +2,7 @@
 
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Pipelining/LoopSchedule.h"
+#include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
 #include "targets/Target.h"
@@ -9,7 +10,6 @@
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -37,16 +37,12 @@ static std::optional<PipelineMode> parseMode(StringRef text) {
 static void reportApplied(const LoopSchedule &schedule, StringRef did) {
   unsigned buffers = 0;
   int64_t bytes = 0;
-  DataLayout layout = DataLayout::closest(schedule.loop);
   for (const LoopBuffer &buffer : schedule.buffers) {
     if (buffer.space != MemorySpace::Shared)
       continue;
     ++buffers;
-    auto type = dyn_cast<MemRefType>(buffer.root.getType());
-    if (!type || !type.hasStaticShape())
-      continue;
-    llvm::TypeSize bits = layout.getTypeSizeInBits(type.getElementType());
-    bytes += llvm::divideCeil(bits.getFixedValue() * type.getNumElements(), 8);
+    if (auto type = dyn_cast<MemRefType>(buffer.root.getType()))
+      bytes += getBufferBytes(type).value_or(0);
   }
   size_t barriers = llvm::count_if(schedule.barriers, [](const Place &place) {
     return place.part == Part::Kernel;
@@ -90,16 +86,15 @@ void PipelineLoopsPass::runOnOperation() {
   if (failed(chip))
     return signalPassFailure();
   std::optional<PipelineMode> parsedMode = parseMode(mode);
-  constexpr int64_t mostStages = 16;
   if (!parsedMode) {
     function->emitError() << kPassName
                           << ": mode is auto, stream or async, not '"
                           << StringRef(mode) << "'";
     return signalPassFailure();
   }
-  if (stages < 1 || stages > mostStages) {
+  if (stages < 1 || stages > kMostStages) {
     function->emitError() << kPassName << ": stages must be between 1 and "
-                          << mostStages << ", not " << int64_t(stages);
+                          << kMostStages << ", not " << int64_t(stages);
     return signalPassFailure();
   }
 

@@ -1,6 +1,7 @@
 //===- AllocateSharedMemory.cpp - Offsets for shared-memory buffers -------===//
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
 #include "targets/Target.h"
@@ -10,7 +11,6 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIALLOCATESHAREDMEMORY
@@ -22,8 +22,6 @@ using namespace mlir;
 using namespace smalti;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-allocate-shared-memory";
-/// Wide accesses and copies of 16 bytes need it.
-static constexpr int64_t kAlignment = 16;
 
 namespace {
 
@@ -63,18 +61,6 @@ struct SmaltiAllocateSharedMemory : smalti::impl::SmaltiAllocateSharedMemoryBase
 
 } // namespace
 
-/// The bytes of a buffer, or nothing if they are not known.
-static std::optional<int64_t> byteSize(MemRefType type) {
-  Type element = type.getElementType();
-  if (!type.hasStaticShape() || !type.getLayout().isIdentity())
-    return std::nullopt;
-  if (isa<mosaic_gpu::BarrierType>(element) || element.isIndex())
-    return type.getNumElements() * 8;
-  if (!element.isIntOrFloat())
-    return std::nullopt;
-  return type.getNumElements() * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-}
-
 FailureOr<AllocationPlan> SmaltiAllocateSharedMemory::makePlan(FunctionOpInterface func,
                                                                const targets::Target &chip) {
   AllocationPlan plan;
@@ -82,7 +68,7 @@ FailureOr<AllocationPlan> SmaltiAllocateSharedMemory::makePlan(FunctionOpInterfa
   int64_t end = 0;
   WalkResult slices = func->walk([&](mosaic_gpu::SliceSMEMOp slice) {
     auto type = cast<MemRefType>(slice.getType());
-    std::optional<int64_t> bytes = byteSize(type);
+    std::optional<int64_t> bytes = getBufferBytes(type);
     if (!bytes) {
       slice.emitOpError() << "has type " << type << ", whose size in bytes is not known";
       return WalkResult::interrupt();
@@ -97,7 +83,7 @@ FailureOr<AllocationPlan> SmaltiAllocateSharedMemory::makePlan(FunctionOpInterfa
     MemRefType type = alloc.getType();
     if (!gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type))
       return WalkResult::advance();
-    std::optional<int64_t> bytes = byteSize(type);
+    std::optional<int64_t> bytes = getBufferBytes(type);
     if (!bytes) {
       alloc.emitOpError() << "has type " << type
                           << "; buffers in shared memory have a static shape, no layout map and elements of known size";
@@ -107,9 +93,9 @@ FailureOr<AllocationPlan> SmaltiAllocateSharedMemory::makePlan(FunctionOpInterfa
       alloc.emitOpError("is a buffer in shared memory inside a loop; iterations would share it: allocate it outside");
       return WalkResult::interrupt();
     }
-    int64_t alignment = std::max<int64_t>(kAlignment, alloc.getAlignment().value_or(1));
-    Buffer buffer{alloc, static_cast<int64_t>(llvm::alignTo(end, alignment)), *bytes};
-    end = buffer.offset + buffer.bytes;
+    int64_t alignment = std::max<int64_t>(kSharedMemoryAlignment, alloc.getAlignment().value_or(1));
+    end = appendBuffer(end, *bytes, alignment);
+    Buffer buffer{alloc, end - *bytes, *bytes};
     plan.buffers.push_back(buffer);
     for (Operation *user : alloc->getUsers())
       if (isa<memref::DeallocOp>(user))

@@ -2,9 +2,14 @@
 
 #include "passes/Support/Divisibility.h"
 
+#include "passes/Support/KernelAttributes.h"
+#include "passes/Support/MemorySize.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/ADT/bit.h"
 
@@ -74,4 +79,24 @@ unsigned smalti::log2Divisor(OpFoldResult value) {
   if (auto attribute = dyn_cast<Attribute>(value))
     return log2Divisor(cast<IntegerAttr>(attribute).getInt());
   return log2Divisor(cast<Value>(value));
+}
+
+unsigned smalti::log2ArgumentAlignment(BlockArgument argument) {
+  auto type = cast<MemRefType>(argument.getType());
+  std::optional<int64_t> bytes = getElementBytes(type.getElementType());
+  unsigned element = bytes ? log2Divisor(*bytes) : 0;
+  auto function =
+      dyn_cast_or_null<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!function || !argument.getOwner()->isEntryBlock() ||
+      argument.getArgNumber() >= function.getNumArguments() ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset))
+    return element;
+  int64_t alignment = kArgumentAlignment;
+  if (auto stated = function.getArgAttrOfType<IntegerAttr>(
+          argument.getArgNumber(), LLVM::LLVMDialect::getAlignAttrName()))
+    alignment = stated.getInt();
+  return std::min(log2Divisor(alignment), log2Divisor(offset) + element);
 }

@@ -15,6 +15,11 @@ unsigned log2Divisor(mlir::Value value);
 unsigned log2Divisor(mlir::OpFoldResult value);
 unsigned log2Divisor(int64_t value);
 
+/// The exponent of the power of two that divides the address, in bytes, of the
+/// first element of a function's memref argument: what llvm.align promises, or
+/// kArgumentAlignment. Elements begin behind the layout's offset.
+unsigned log2ArgumentAlignment(mlir::BlockArgument argument);
+
 } // namespace smalti
 
 #endif // SMALTI_PASSES_SUPPORT_DIVISIBILITY_H

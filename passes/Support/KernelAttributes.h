@@ -18,10 +18,9 @@ inline constexpr llvm::StringLiteral kArguments = "smalti.arguments";
 /// Warps of a block (i64).
 inline constexpr llvm::StringLiteral kNumWarps = "smalti.num_warps";
 
-/// On mosaic_gpu.async_copy: the bytes of one copy (i64). Windows, rows and
-/// tile are multiples of it, so a copy lies wholly inside the source or wholly
-/// outside.
-inline constexpr llvm::StringLiteral kCopyBytes = "bytes";
+/// What the address of a memref argument is a multiple of, in bytes, unless the
+/// argument's attribute llvm.align says otherwise.
+inline constexpr int64_t kArgumentAlignment = 16;
 
 } // namespace smalti
 

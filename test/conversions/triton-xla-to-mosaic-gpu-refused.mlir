@@ -150,3 +150,10 @@ triton_xla.entry_func @small_floats(%a: memref<4xf8E4M3FN>, %tile: index) tiles 
 triton_xla.entry_func @"a name"(%a: memref<4xf32>, %tile: index) tiles 1 {
   triton_xla.return
 }
+
+// -----
+
+// expected-error@+1 {{argument #0 has type 'memref<4294967296x4294967296xf32>'; its bytes exceed what 64-bit addresses reach}}
+triton_xla.entry_func @bytes(%x: memref<4294967296x4294967296xf32>, %tile: index) tiles 1 {
+  triton_xla.return
+}

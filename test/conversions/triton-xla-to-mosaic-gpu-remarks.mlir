@@ -5,7 +5,7 @@
 // CHECK: [Passed] {{.*}} Remark="product of 64x64x64 by scalar multiply-adds on
 // CHECK: [Passed] {{.*}} Remark="a block is 8 warps of 32 threads"
 // CHECK-LABEL: gpu.func @f32
-// CHECK: mosaic_gpu.async_copy {{.*}} {bytes = 16 : i64}
+// CHECK: mosaic_gpu.async_copy {{.*}}
 // CHECK: scf.for %[[K:.*]] = %{{.*}} to %c64{{.*}} step %c4{{.*}} iter_args
 // CHECK: memref.subview %{{.*}}[0, %[[K]]] [64, 4] [1, 1]
 // CHECK: memref.subview %{{.*}}[%[[K]], 0] [4, 64] [1, 1]
@@ -114,7 +114,7 @@ triton_xla.entry_func @few_warps(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %
 // CHECK-LABEL: gpu.func @stated
 // CHECK-SAME: %[[A:.*]]: memref<32x32xf16> {llvm.align = 2 : i64, llvm.noalias}, %[[B:.*]]: memref<32x32xf16> {llvm.align = 8 : i64, llvm.noalias}
 // CHECK-NOT: async_copy %[[A]]
-// CHECK: mosaic_gpu.async_copy %[[B]]{{.*}} {bytes = 8 : i64}
+// CHECK: mosaic_gpu.async_copy %[[B]]{{.*}}
 triton_xla.entry_func @stated(%a: memref<32x32xf16> {llvm.align = 2 : i64}, %b: memref<32x32xf16> {llvm.align = 8 : i64}, %c: memref<32x32xf32>, %tile: index) tiles 1 {
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
   %l = triton_xla.extract %a[0, 0] [32, 32] [1, 1] : memref<32x32xf16> to tensor<32x32xf16>

@@ -19,8 +19,8 @@
 // CHECK: %[[INIT:.*]] = vector.transfer_read %[[C]][{{.*}}], %{{.*}} {out_layouts = [#mosaic_gpu.TiledLayout<{{.*}}>]} : memref<500x260xf32>, vector<128x128xf32>
 // CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %[[INIT]]) -> (vector<128x128xf32>)
 
-// SM90: mosaic_gpu.async_copy %[[A]][{{.*}}] to %[[SA]] {bytes = 8 : i64}
-// SM90: mosaic_gpu.async_copy %{{.*}} to %[[SB]] {bytes = 8 : i64}
+// SM90: mosaic_gpu.async_copy %[[A]][{{.*}}] to %[[SA]]
+// SM90: mosaic_gpu.async_copy %{{.*}} to %[[SB]]
 // SM90-NEXT: mosaic_gpu.async_commit_group
 // SM90-NEXT: mosaic_gpu.async_wait_group 0
 // GFX942-NOT: async_copy
@@ -214,5 +214,59 @@ triton_xla.entry_func @branch(%x: memref<256xf32>, %c: i1, %tile: index) tiles 1
     scf.yield %zero : tensor<256xf32>
   }
   triton_xla.insert %r into %x[0] [256] [1] : tensor<256xf32> into memref<256xf32>
+  triton_xla.return
+}
+
+// -----
+
+// Copies that are under way where control flow begins get their group ahead of it: the product inside may not execute.
+
+// SM90-LABEL: gpu.func @copies_around_if
+// SM90: mosaic_gpu.async_copy
+// SM90: mosaic_gpu.async_copy
+// SM90: mosaic_gpu.async_commit_group
+// SM90: scf.if
+// SM90: mosaic_gpu.async_copy
+// SM90: mosaic_gpu.async_copy
+// SM90: mosaic_gpu.async_commit_group
+// SM90: } else {
+// SM90-NOT: async_commit_group
+// SM90: mosaic_gpu.async_wait_group 0
+triton_xla.entry_func @copies_around_if(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>, %p: i1,
+                                        %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %a0 = triton_xla.extract %a[%c0, %c0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
+  %b0 = triton_xla.extract %b[%c0, %c0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
+  %sum = scf.if %p -> (tensor<64x64xf32>) {
+    %a1 = triton_xla.extract %a[%c0, %c64] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
+    %b1 = triton_xla.extract %b[%c64, %c0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
+    %d1 = triton_xla.dot %a1, %b1, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+    scf.yield %d1 : tensor<64x64xf32>
+  } else {
+    scf.yield %zero : tensor<64x64xf32>
+  }
+  %d0 = triton_xla.dot %a0, %b0, %sum : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  triton_xla.insert %d0 into %c[%c0, %c0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32>
+  triton_xla.return
+}
+
+// -----
+
+// What llvm.align promises bounds the copies: 2 bytes are too few for any.
+
+// SM90-LABEL: gpu.func @stated_alignment(%{{.*}}: memref<64x64xf16> {llvm.align = 2 : i64, llvm.noalias}
+// SM90: vector.transfer_read %{{.*}} : memref<64x64xf16>, vector<64x64xf16>
+// SM90: mosaic_gpu.async_copy
+// SM90-NOT: mosaic_gpu.async_copy
+triton_xla.entry_func @stated_alignment(%a: memref<64x64xf16> {llvm.align = 2 : i64}, %b: memref<64x64xf16>,
+                                        %c: memref<64x64xf32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %a0 = triton_xla.extract %a[%c0, %c0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
+  %b0 = triton_xla.extract %b[%c0, %c0] [64, 64] [1, 1] : memref<64x64xf16> to tensor<64x64xf16>
+  %d0 = triton_xla.dot %a0, %b0, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  triton_xla.insert %d0 into %c[%c0, %c0] [64, 64] [1, 1] : tensor<64x64xf32> into memref<64x64xf32>
   triton_xla.return
 }

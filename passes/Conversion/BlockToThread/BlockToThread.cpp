@@ -5,6 +5,7 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/KernelPlan.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
+#include "passes/Support/KernelAttributes.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -796,10 +797,11 @@ static void emitKernel(KernelPlan &plan, const VendorLowering &vendor) {
   emitter.finish();
 
   // The vector accesses rely on it, and the launcher checks it.
+  StringRef align = LLVM::LLVMDialect::getAlignAttrName();
   for (auto [index, type] : llvm::enumerate(newFunc.getArgumentTypes()))
-    if (StringRef align = LLVM::LLVMDialect::getAlignAttrName();
-        isa<MemRefType>(type) && !newFunc.getArgAttr(index, align))
-      newFunc.setArgAttr(index, align, builder.getI64IntegerAttr(16));
+    if (isa<MemRefType>(type) && !newFunc.getArgAttr(index, align))
+      newFunc.setArgAttr(index, align,
+                         builder.getI64IntegerAttr(kArgumentAlignment));
   if (plan.sharedMemoryBytes > 0)
     newFunc->setAttr(mosaic_gpu::kSharedMemoryBytes,
                      builder.getI64IntegerAttr(plan.sharedMemoryBytes));

@@ -14,6 +14,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -139,7 +140,8 @@ private:
   ThreadGrid grid;
   mlir::Operation *marker = nullptr;
   mlir::Value thread, lane, warp;
-  llvm::DenseMap<int64_t, mlir::Value> constants;
+  /// Ordered: every number may be asked for, and a hash map reserves two.
+  std::map<int64_t, mlir::Value> constants;
   std::vector<std::pair<Distribution, llvm::SmallVector<Coordinate>>>
       tiledBases;
 };

@@ -5,11 +5,11 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Support/Divisibility.h"
+#include "passes/Support/MemorySize.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -28,9 +28,6 @@ using namespace smalti::block_to_thread;
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// What is assumed of the addresses of kernel arguments unless they state less;
-/// the launcher checks it.
-static constexpr unsigned kLog2ArgumentAlignment = 4;
 static constexpr int64_t kMaxAccessBytes = 16;
 
 static bool isWorkgroupMemory(MemRefType type) {
@@ -53,24 +50,11 @@ unsigned block_to_thread::log2Alignment(Value memref) {
   auto type = cast<MemRefType>(memref.getType());
   int64_t bytes = elementBytes(type.getElementType());
   unsigned element = bytes > 0 ? log2Divisor(bytes) : 0;
-  if (auto argument = dyn_cast<BlockArgument>(memref)) {
-    auto func =
-        dyn_cast_or_null<gpu::GPUFuncOp>(argument.getOwner()->getParentOp());
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    if (!func || argument.getArgNumber() >= func.getNumArguments() ||
-        failed(type.getStridesAndOffset(strides, offset)) ||
-        ShapedType::isDynamic(offset))
-      return element;
-    unsigned alignment = kLog2ArgumentAlignment;
-    if (auto stated = func.getArgAttrOfType<IntegerAttr>(
-            argument.getArgNumber(), LLVM::LLVMDialect::getAlignAttrName()))
-      alignment = std::min(alignment, log2Divisor(stated.getInt()));
-    return std::min(alignment, log2Divisor(offset) + element);
-  }
+  if (auto argument = dyn_cast<BlockArgument>(memref))
+    return log2ArgumentAlignment(argument);
   return llvm::TypeSwitch<Operation *, unsigned>(memref.getDefiningOp())
       .Case([&](mosaic_gpu::SliceSMEMOp op) {
-        return std::min(kLog2ArgumentAlignment,
+        return std::min(log2Divisor(kSharedMemoryAlignment),
                         log2Divisor(static_cast<int64_t>(op.getOffset())));
       })
       .Case([&](memref::ViewOp op) {
@@ -838,8 +822,8 @@ LogicalResult Planner::planAsyncCopy(mosaic_gpu::AsyncCopyOp op) {
     // dimension.
     std::string why;
     SmallVector<Coordinate> coordinates(shape.size());
-    for (Coordinate &coordinate : coordinates)
-      coordinate.log2 = 0;
+    for (auto [coordinate, size] : llvm::zip_equal(coordinates, shape))
+      coordinate.log2 = size == 1 ? 62 : 0;
     coordinates.back().log2 = log2Divisor(elements);
     ThreadGrid one{1, 1};
     std::optional<Distribution> distribution =
@@ -862,11 +846,10 @@ LogicalResult Planner::planAsyncCopy(mosaic_gpu::AsyncCopyOp op) {
 
 LogicalResult Planner::planSlice(mosaic_gpu::SliceSMEMOp op) {
   auto type = cast<MemRefType>(op.getType());
-  int64_t bytes = elementBytes(type.getElementType());
-  if (!type.hasStaticShape() || !type.getLayout().isIdentity() || bytes == 0)
+  std::optional<int64_t> bytes = getBufferBytes(type);
+  if (!bytes || elementBytes(type.getElementType()) == 0)
     return op.emitOpError() << "must have a static, contiguous type";
-  int64_t end =
-      static_cast<int64_t>(op.getOffset()) + type.getNumElements() * bytes;
+  int64_t end = appendBuffer(op.getOffset(), *bytes, /*alignment=*/1);
   auto total =
       plan.func->getAttrOfType<IntegerAttr>(mosaic_gpu::kSharedMemoryBytes);
   if (total && end > total.getInt())

@@ -153,3 +153,27 @@ func.func @inside(%source: memref<4xf32>) {
   }
   return
 }
+
+// The slot's number would not fit the counter.
+// CHECK: Function=narrow_counter | Remark="the buffer belongs to a loop whose counter of type i2 may not hold the number of slots"
+func.func @narrow_counter(%v: vector<8xf16>, %begin: i2, %end: i2) {
+  %c0 = arith.constant 0 : index
+  %step = arith.constant 1 : i2
+  %buffer = memref.alloc() : memref<8xf16, #shared>
+  scf.for %i = %begin to %end step %step : i2 {
+    vector.store %v, %buffer[%c0] : memref<8xf16, #shared>, vector<8xf16>
+  }
+  return
+}
+
+// Slots of so large a buffer have no size in bytes that 63 bits hold.
+// CHECK: Function=huge | Remark="the buffer has a size in bytes that is not known"
+func.func @huge(%v: memref<4611686018427387904xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %buffer = memref.alloc() : memref<4611686018427387904xf16, #shared>
+  scf.for %i = %c0 to %c1 step %c1 {
+    memref.copy %v, %buffer : memref<4611686018427387904xf16> to memref<4611686018427387904xf16, #shared>
+  }
+  return
+}

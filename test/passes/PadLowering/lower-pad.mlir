@@ -94,3 +94,28 @@ func.func @large(%source: memref<1073741824xf32>) -> vector<4xf32> {
   %read = vector.transfer_read %source[%c0], %value {in_bounds = [false]} : memref<1073741824xf32>, vector<4xf32>
   return %read : vector<4xf32>
 }
+
+// The buffer would end as far behind the base pointer as the memref is long, and cut off what the offset moves there.
+// BUFFER-LABEL: func.func @offset(
+// BUFFER-NOT:     fat_raw_buffer
+// BUFFER:         return
+func.func @offset(%source: memref<4x8xf32, strided<[8, 1], offset: 24>>) -> vector<16xf32> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%c0, %c0], %value {in_bounds = [false]}
+    : memref<4x8xf32, strided<[8, 1], offset: 24>>, vector<16xf32>
+  return %read : vector<16xf32>
+}
+
+// The last row ends behind the longest dimension, where the buffer would end.
+// BUFFER-LABEL: func.func @overlapping_rows(
+// BUFFER-NOT:     fat_raw_buffer
+// BUFFER:         return
+func.func @overlapping_rows(%source: memref<4x3xf32, strided<[2, 1]>>) -> vector<4xf32> {
+  %c3 = arith.constant 3 : index
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%c3, %c0], %value {in_bounds = [false]}
+    : memref<4x3xf32, strided<[2, 1]>>, vector<4xf32>
+  return %read : vector<4xf32>
+}

@@ -66,3 +66,13 @@ func.func @inside(%source: memref<100xf32>, %i: index) -> vector<64xf32> {
   %read = vector.transfer_read %source[%i], %value {in_bounds = [true]} : memref<100xf32>, vector<64xf32>
   return %read : vector<64xf32>
 }
+
+// CHECK: Function=poison | Remark="the padding value #ub.poison is no number"
+func.func @poison(%source: tensor<2xf32>) -> tensor<8xf32> {
+  %padded = tensor.pad %source low[1] high[5] {
+  ^bb0(%i: index):
+    %value = ub.poison : f32
+    tensor.yield %value : f32
+  } : tensor<2xf32> to tensor<8xf32>
+  return %padded : tensor<8xf32>
+}

@@ -13,6 +13,7 @@
 // RUN: not smalti-opt %s -smalti-compile="target=cpu stop-after=thread" 2>&1 | FileCheck %s --check-prefix=NOTCPU
 // RUN: not smalti-opt %s -smalti-compile=target=sm_12 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not smalti-opt %s -smalti-compile="target=sm_90a depth=-1" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not smalti-opt %s -smalti-compile="target=sm_90a depth=100000000000" 2>&1 | FileCheck %s --check-prefix=MANY
 
 // TILE: triton_xla.entry_func @matmul
 // MOSAIC: memref.alloc() : memref<128x64xf16, #gpu.address_space<workgroup>>
@@ -54,7 +55,8 @@
 // LEVEL: error: unknown stop-after 'nowhere'; known are tile, mosaic, pipelined, thread and llvm
 // NOTCPU: error: stop-after=thread is a level of GPUs; for cpu there are tile and llvm
 // UNKNOWN: error: unknown target 'sm_12'; known targets: {{.*}}sm_90a
-// NEGATIVE: error: depth and stages must not be negative
+// NEGATIVE: error: depth and stages must be between 0 and 16, not -1 and 0
+// MANY: error: depth and stages must be between 0 and 16, not 100000000000 and 0
 triton_xla.entry_func @matmul(
     %a: memref<500x300xf16>, %b: memref<300x260xf16>, %c: memref<500x260xf32>, %tile: index) tiles 12 {
   %c0 = arith.constant 0 : index
