@@ -558,7 +558,7 @@ LogicalResult Planner::assignLayouts() {
     return diagnostic;
   }
 
-  int64_t registerLimit = llvm::divideCeil(target.registersPerThread, 2);
+  auto registerLimit = llvm::divideCeil(target.registersPerThread, 2);
   for (Value value : classes.getValues()) {
     // A tile that goes straight to shared memory is never in registers.
     if (plan.asyncCopies.contains(value.getDefiningOp()))
@@ -629,8 +629,7 @@ std::optional<std::string> Planner::whyNotAsync(triton_xla::ExtractOp extract) c
   int64_t elementBytes = window.tile.getElementTypeBitWidth() / 8;
   int64_t aligned = elementBytes << std::min(log2Run(window), 8u);
   if (llvm::none_of(target.asyncCopyBytes, [&](int64_t bytes) {
-        return static_cast<int64_t>(bytes) <= aligned &&
-               static_cast<int64_t>(bytes) >= elementBytes;
+        return bytes <= aligned && bytes >= elementBytes;
       }))
     return llvm::formatv("its rows are only known to be aligned to {0} bytes, "
                          "the narrowest copy has {1}",
