@@ -11,6 +11,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Pass/Pass.h"
@@ -140,6 +141,28 @@ static void declareDynamicSharedMemory(gpu::GPUModuleOp kernels) {
   }
 }
 
+/// Whether all of the kernels is in dialects that become LLVM IR. Upstream's
+/// conversions leave what they do not know, with casts around it.
+static LogicalResult verifyLowered(gpu::GPUModuleOp kernels, const Target &chip) {
+  UnrealizedConversionCastOp cast;
+  WalkResult result = kernels->walk([&](Operation *op) {
+    if (isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect, gpu::GPUDialect>(op->getDialect()))
+      return WalkResult::advance();
+    if (auto unrealized = dyn_cast<UnrealizedConversionCastOp>(op)) {
+      if (!cast)
+        cast = unrealized;
+      return WalkResult::advance();
+    }
+    op->emitOpError() << "on " << op->getOperandTypes() << " has no lowering to " << chip.name;
+    return WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  if (cast)
+    return cast.emitError() << "values of type " << cast->getResultTypes() << " have no lowering to " << chip.name;
+  return success();
+}
+
 LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last) {
   ModuleOp module = getOperation();
   OpPassManager tiles(ModuleOp::getOperationName());
@@ -164,6 +187,8 @@ LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last) {
       return failure();
     if (last >= Level::LLVM && chip.vendor == targets::Vendor::NVIDIA)
       declareDynamicSharedMemory(kernels);
+    if (last >= Level::LLVM && failed(verifyLowered(kernels, chip)))
+      return failure();
   }
   if (last < Level::LLVM)
     return success();

@@ -1,0 +1,14 @@
+// RUN: not smalti-opt %s -smalti-compile=target=sm_90a 2>&1 | FileCheck %s --check-prefixes=CHECK,NVIDIA
+// RUN: not smalti-opt %s -smalti-compile=target=gfx942 2>&1 | FileCheck %s --check-prefixes=CHECK,AMD
+
+// What no conversion knows is an error at its place, before code is generated.
+
+// CHECK: no-lowering.mlir:[[#@LINE + 5]]:{{[0-9]+}}: error: 'math.ipowi' op on
+// NVIDIA-SAME: has no lowering to sm_90a
+// AMD-SAME: has no lowering to gfx942
+triton_xla.entry_func @powers(%a: memref<64x64xi32>, %tile: index) tiles 1 {
+  %x = triton_xla.extract %a[0, 0] [64, 64] [1, 1] : memref<64x64xi32> to tensor<64x64xi32>
+  %y = math.ipowi %x, %x : tensor<64x64xi32>
+  triton_xla.insert %y into %a[0, 0] [64, 64] [1, 1] : tensor<64x64xi32> into memref<64x64xi32>
+  triton_xla.return
+}
