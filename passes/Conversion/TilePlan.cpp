@@ -127,9 +127,10 @@ static int64_t bitWidth(Type element) {
 
 /// Whether every assembler takes `name` for a symbol, without quotes.
 static bool isAssemblerName(StringRef name) {
-  return !name.empty() && !llvm::isDigit(name.front()) && llvm::all_of(name, [](char c) {
-    return llvm::isAlnum(c) || c == '_' || c == '$';
-  });
+  return !name.empty() && !llvm::isDigit(name.front()) &&
+         llvm::all_of(name, [](char c) {
+           return llvm::isAlnum(c) || c == '_' || c == '$';
+         });
 }
 
 /// Whether elements of this type lie in memory as they lie in a vector.
@@ -223,8 +224,9 @@ LogicalResult Planner::checkSignature() {
            << "has " << func.getNumTiles() << " tiles; a grid has at most "
            << std::numeric_limits<int32_t>::max() << " blocks";
   if (!isAssemblerName(func.getSymName()))
-    return func.emitError() << "a kernel's name goes to the assembler as it "
-                               "is: letters, digits, '_' and '$', no digit first";
+    return func.emitError()
+           << "a kernel's name goes to the assembler as it "
+              "is: letters, digits, '_' and '$', no digit first";
   for (BlockArgument argument : func.getKernelArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type) {
@@ -446,7 +448,8 @@ LogicalResult Planner::chooseWarps() {
     dotPlan.mma = *mma;
     if (mma->instruction->kind == targets::MmaKind::Fma)
       for (const MmaInstruction &other : llvm::reverse(target.mmas))
-        if (other.kind != targets::MmaKind::Fma && other.a == mma->instruction->a && other.b == mma->instruction->b &&
+        if (other.kind != targets::MmaKind::Fma &&
+            other.a == mma->instruction->a && other.b == mma->instruction->b &&
             other.accumulator == mma->instruction->accumulator)
           dotPlan.missed = &other;
     // Scalar fused multiply-adds have K = 1; a few at a time make use of wide
@@ -595,7 +598,8 @@ LogicalResult Planner::assignLayouts() {
 // Asynchronous copies
 //===----------------------------------------------------------------------===//
 
-std::optional<std::string> Planner::whyNotAsync(triton_xla::ExtractOp extract) const {
+std::optional<std::string>
+Planner::whyNotAsync(triton_xla::ExtractOp extract) const {
   Window window = Window::of(extract);
   Block *block = extract->getBlock();
   Operation *lastUser = nullptr;

@@ -603,7 +603,8 @@ struct ConvertTritonXLAToMosaicGPU
     for (const auto &[op, dot] : plan.dots) {
       if (dot.missed)
         remarkMissed(op, kPassName)
-            << "no matrix instruction: M, N and K of a warp must be multiples of "
+            << "no matrix instruction: M, N and K of a warp must be multiples "
+               "of "
             << dot.missed->m << ", " << dot.missed->n << " and "
             << dot.missed->k << " for " << dot.missed->mnemonic
             << " (num-warps = " << plan.block.numWarps << ")";

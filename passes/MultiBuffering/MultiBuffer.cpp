@@ -299,7 +299,8 @@ static std::optional<std::string> planBuffer(BufferPlan &plan, int64_t depth,
     return std::string("has a size in bytes that is not known");
   plan.slotBytes = *bytes;
   // The slot is computed in the type of the loop's counter.
-  if (auto counter = dyn_cast<IntegerType>(plan.loop.getInductionVar().getType());
+  if (auto counter =
+          dyn_cast<IntegerType>(plan.loop.getInductionVar().getType());
       counter && counter.getWidth() < 8)
     return "belongs to a loop whose counter of type " + describe(counter) +
            " may not hold the number of slots";

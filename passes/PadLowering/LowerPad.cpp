@@ -52,8 +52,7 @@ struct ReadPlan {
 
 } // namespace
 
-template <typename T>
-static std::string describe(T typeOrAttribute) {
+template <typename T> static std::string describe(T typeOrAttribute) {
   std::string text;
   llvm::raw_string_ostream(text) << typeOrAttribute;
   return text;
@@ -86,8 +85,7 @@ static std::optional<std::string> planPad(PadPlan &plan, int64_t maxElements) {
   }
   plan.constant = dyn_cast<TypedAttr>(constant);
   if (!plan.constant || plan.constant.getType() != type.getElementType())
-    return "the padding value " + describe(constant) +
-           " is no number";
+    return "the padding value " + describe(constant) + " is no number";
   return std::nullopt;
 }
 

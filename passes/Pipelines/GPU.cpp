@@ -22,16 +22,19 @@ using namespace smalti;
 using targets::Target;
 using targets::Vendor;
 
-void smalti::buildTilesToBlocks(OpPassManager &pm, const Target &target, unsigned numWarps) {
+void smalti::buildTilesToBlocks(OpPassManager &pm, const Target &target,
+                                unsigned numWarps) {
   ConvertTritonXLAToMosaicGPUOptions options;
   options.target = target.name.str();
   options.numWarps = numWarps;
   pm.addPass(createConvertTritonXLAToMosaicGPU(options));
-  // New ops on vectors would have no layouts: no canonicalisation before they are dealt to threads.
+  // New ops on vectors would have no layouts: no canonicalisation before they
+  // are dealt to threads.
   pm.addPass(createCSEPass());
 }
 
-void smalti::buildPipelining(OpPassManager &pm, const Target &target, int64_t depth, int64_t stages) {
+void smalti::buildPipelining(OpPassManager &pm, const Target &target,
+                             int64_t depth, int64_t stages) {
   OpPassManager &kernel = pm.nest<gpu::GPUFuncOp>();
   if (depth > 1) {
     SmaltiMultiBufferOptions options;
@@ -66,7 +69,8 @@ void smalti::buildBlocksToThreads(OpPassManager &pm, const Target &target) {
 }
 
 void smalti::buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
-  // The index arithmetic of views becomes visible, so that what does not change leaves the loops.
+  // The index arithmetic of views becomes visible, so that what does not change
+  // leaves the loops.
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createCSEPass());

@@ -14,15 +14,19 @@ namespace targets {
 struct Target;
 } // namespace targets
 
-/// On a module: triton_xla programs become block programs, each in a gpu.module.
-void buildTilesToBlocks(mlir::OpPassManager &pm, const targets::Target &target, unsigned numWarps);
+/// On a module: triton_xla programs become block programs, each in a
+/// gpu.module.
+void buildTilesToBlocks(mlir::OpPassManager &pm, const targets::Target &target,
+                        unsigned numWarps);
 
 /// On a gpu.module: the loops of its block programs get `depth` slots for each
 /// buffer and `stages` stages, and the buffers their places.
-void buildPipelining(mlir::OpPassManager &pm, const targets::Target &target, int64_t depth, int64_t stages);
+void buildPipelining(mlir::OpPassManager &pm, const targets::Target &target,
+                     int64_t depth, int64_t stages);
 
 /// On a gpu.module: block programs become programs of one thread.
-void buildBlocksToThreads(mlir::OpPassManager &pm, const targets::Target &target);
+void buildBlocksToThreads(mlir::OpPassManager &pm,
+                          const targets::Target &target);
 
 /// On a gpu.module: programs of one thread become the LLVM dialect.
 void buildThreadsToLLVM(mlir::OpPassManager &pm, const targets::Target &target);

@@ -21,7 +21,8 @@ namespace smalti {
 using namespace mlir;
 using namespace smalti;
 
-static constexpr llvm::StringLiteral kPassName = "smalti-allocate-shared-memory";
+static constexpr llvm::StringLiteral kPassName =
+    "smalti-allocate-shared-memory";
 
 namespace {
 
@@ -37,7 +38,8 @@ struct AllocationPlan {
   int64_t totalBytes = 0;
 };
 
-struct SmaltiAllocateSharedMemory : smalti::impl::SmaltiAllocateSharedMemoryBase<SmaltiAllocateSharedMemory> {
+struct SmaltiAllocateSharedMemory
+    : smalti::impl::SmaltiAllocateSharedMemoryBase<SmaltiAllocateSharedMemory> {
   using Base::Base;
 
   void runOnOperation() override {
@@ -51,18 +53,21 @@ struct SmaltiAllocateSharedMemory : smalti::impl::SmaltiAllocateSharedMemoryBase
     if (failed(plan))
       return signalPassFailure();
     commit(func, *plan);
-    remarkApplied(func, kPassName) << plan->totalBytes << " of " << chip->sharedMemoryPerBlock
-                                   << " bytes of shared memory in " << plan->buffers.size() << " buffers";
+    remarkApplied(func, kPassName)
+        << plan->totalBytes << " of " << chip->sharedMemoryPerBlock
+        << " bytes of shared memory in " << plan->buffers.size() << " buffers";
   }
 
-  static FailureOr<AllocationPlan> makePlan(FunctionOpInterface func, const targets::Target &chip);
+  static FailureOr<AllocationPlan> makePlan(FunctionOpInterface func,
+                                            const targets::Target &chip);
   static void commit(FunctionOpInterface func, const AllocationPlan &plan);
 };
 
 } // namespace
 
-FailureOr<AllocationPlan> SmaltiAllocateSharedMemory::makePlan(FunctionOpInterface func,
-                                                               const targets::Target &chip) {
+FailureOr<AllocationPlan>
+SmaltiAllocateSharedMemory::makePlan(FunctionOpInterface func,
+                                     const targets::Target &chip) {
   AllocationPlan plan;
   // Slices that are there already keep their place.
   int64_t end = 0;
@@ -70,7 +75,8 @@ FailureOr<AllocationPlan> SmaltiAllocateSharedMemory::makePlan(FunctionOpInterfa
     auto type = cast<MemRefType>(slice.getType());
     std::optional<int64_t> bytes = getBufferBytes(type);
     if (!bytes) {
-      slice.emitOpError() << "has type " << type << ", whose size in bytes is not known";
+      slice.emitOpError() << "has type " << type
+                          << ", whose size in bytes is not known";
       return WalkResult::interrupt();
     }
     end = std::max<int64_t>(end, slice.getOffset() + *bytes);
@@ -86,14 +92,17 @@ FailureOr<AllocationPlan> SmaltiAllocateSharedMemory::makePlan(FunctionOpInterfa
     std::optional<int64_t> bytes = getBufferBytes(type);
     if (!bytes) {
       alloc.emitOpError() << "has type " << type
-                          << "; buffers in shared memory have a static shape, no layout map and elements of known size";
+                          << "; buffers in shared memory have a static shape, "
+                             "no layout map and elements of known size";
       return WalkResult::interrupt();
     }
     if (alloc->getParentOfType<LoopLikeOpInterface>()) {
-      alloc.emitOpError("is a buffer in shared memory inside a loop; iterations would share it: allocate it outside");
+      alloc.emitOpError("is a buffer in shared memory inside a loop; "
+                        "iterations would share it: allocate it outside");
       return WalkResult::interrupt();
     }
-    int64_t alignment = std::max<int64_t>(kSharedMemoryAlignment, alloc.getAlignment().value_or(1));
+    int64_t alignment = std::max<int64_t>(kSharedMemoryAlignment,
+                                          alloc.getAlignment().value_or(1));
     end = appendBuffer(end, *bytes, alignment);
     Buffer buffer{alloc, end - *bytes, *bytes};
     plan.buffers.push_back(buffer);
@@ -109,24 +118,29 @@ FailureOr<AllocationPlan> SmaltiAllocateSharedMemory::makePlan(FunctionOpInterfa
   if (end <= chip.sharedMemoryPerBlock)
     return plan;
   InFlightDiagnostic diagnostic =
-      func.emitError() << "needs " << end << " bytes of shared memory; a block of " << chip.name << " has at most "
-                       << chip.sharedMemoryPerBlock << ": use smaller tiles, or fewer slots for each buffer";
+      func.emitError() << "needs " << end
+                       << " bytes of shared memory; a block of " << chip.name
+                       << " has at most " << chip.sharedMemoryPerBlock
+                       << ": use smaller tiles, or fewer slots for each buffer";
   for (Buffer &buffer : plan.buffers)
-    diagnostic.attachNote(buffer.alloc.getLoc()) << buffer.bytes << " bytes hold a " << buffer.alloc.getType();
+    diagnostic.attachNote(buffer.alloc.getLoc())
+        << buffer.bytes << " bytes hold a " << buffer.alloc.getType();
   return diagnostic;
 }
 
-void SmaltiAllocateSharedMemory::commit(FunctionOpInterface func, const AllocationPlan &plan) {
+void SmaltiAllocateSharedMemory::commit(FunctionOpInterface func,
+                                        const AllocationPlan &plan) {
   OpBuilder builder(func);
   for (Operation *dealloc : plan.deallocs)
     dealloc->erase();
   for (Buffer buffer : plan.buffers) {
     builder.setInsertionPoint(buffer.alloc);
-    auto slice =
-        mosaic_gpu::SliceSMEMOp::create(builder, buffer.alloc.getLoc(), buffer.alloc.getType(),
-                                        builder.getI32IntegerAttr(buffer.offset), /*alias_id=*/IntegerAttr());
+    auto slice = mosaic_gpu::SliceSMEMOp::create(
+        builder, buffer.alloc.getLoc(), buffer.alloc.getType(),
+        builder.getI32IntegerAttr(buffer.offset), /*alias_id=*/IntegerAttr());
     buffer.alloc.getResult().replaceAllUsesWith(slice.getResult());
     buffer.alloc.erase();
   }
-  func->setAttr(mosaic_gpu::kSharedMemoryBytes, builder.getI64IntegerAttr(plan.totalBytes));
+  func->setAttr(mosaic_gpu::kSharedMemoryBytes,
+                builder.getI64IntegerAttr(plan.totalBytes));
 }

@@ -19,7 +19,8 @@ std::optional<int64_t> smalti::getElementBytes(Type element) {
   if (auto vector = dyn_cast<VectorType>(element)) {
     std::optional<int64_t> part = getElementBytes(vector.getElementType());
     int64_t bytes;
-    if (!part || vector.isScalable() || llvm::MulOverflow(*part, vector.getNumElements(), bytes))
+    if (!part || vector.isScalable() ||
+        llvm::MulOverflow(*part, vector.getNumElements(), bytes))
       return std::nullopt;
     return bytes;
   }
@@ -42,7 +43,8 @@ int64_t smalti::appendBuffer(int64_t end, int64_t bytes, int64_t alignment) {
   int64_t result;
   int64_t most = std::numeric_limits<int64_t>::max();
   if (end > most - alignment ||
-      llvm::AddOverflow(static_cast<int64_t>(llvm::alignTo(end, alignment)), bytes, result))
+      llvm::AddOverflow(static_cast<int64_t>(llvm::alignTo(end, alignment)),
+                        bytes, result))
     return most;
   return result;
 }
@@ -51,14 +53,16 @@ std::optional<int64_t> smalti::getElementSpan(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
   std::optional<int64_t> bytes = getElementBytes(type.getElementType());
-  if (!bytes || !type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)))
+  if (!bytes || !type.hasStaticShape() ||
+      failed(type.getStridesAndOffset(strides, offset)))
     return std::nullopt;
   int64_t span = 1;
   for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides)) {
     int64_t extent;
     if (size == 0)
       return 0;
-    if (ShapedType::isDynamic(stride) || stride < 0 || llvm::MulOverflow(size - 1, stride, extent) ||
+    if (ShapedType::isDynamic(stride) || stride < 0 ||
+        llvm::MulOverflow(size - 1, stride, extent) ||
         llvm::AddOverflow(span, extent, span))
       return std::nullopt;
   }
@@ -69,7 +73,8 @@ std::optional<int64_t> smalti::getElementSpan(MemRefType type) {
 }
 
 std::optional<smalti::RawBuffer> smalti::getRawBuffer(MemRefType type) {
-  std::optional<int64_t> span = getElementSpan(type), bytes = getElementBytes(type.getElementType());
+  std::optional<int64_t> span = getElementSpan(type),
+                         bytes = getElementBytes(type.getElementType());
   if (!span || *span > std::numeric_limits<int32_t>::max())
     return std::nullopt;
   auto [strides, offset] = type.getStridesAndOffset();
@@ -86,7 +91,8 @@ std::optional<smalti::RawBuffer> smalti::getRawBuffer(MemRefType type) {
     }
   }
   // Where dimensions overlap, elements may lie behind that end.
-  if (longestDim < 0 || *span > end || end > std::numeric_limits<int32_t>::max() / *bytes)
+  if (longestDim < 0 || *span > end ||
+      end > std::numeric_limits<int32_t>::max() / *bytes)
     return std::nullopt;
   return RawBuffer{longestDim, end * *bytes};
 }

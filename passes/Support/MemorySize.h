@@ -27,9 +27,9 @@ std::optional<int64_t> getElementBytes(mlir::Type element);
 /// hold the number.
 std::optional<int64_t> getBufferBytes(mlir::MemRefType type);
 
-/// Where shared memory ends once a buffer of `bytes` follows what ends at `end`:
-/// how buffers are placed, and so how passes that ask whether buffers will fit
-/// must count. The largest number where 63 bits do not hold it.
+/// Where shared memory ends once a buffer of `bytes` follows what ends at
+/// `end`: how buffers are placed, and so how passes that ask whether buffers
+/// will fit must count. The largest number where 63 bits do not hold it.
 int64_t appendBuffer(int64_t end, int64_t bytes,
                      int64_t alignment = kSharedMemoryAlignment);
 

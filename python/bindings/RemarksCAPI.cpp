@@ -21,7 +21,8 @@ struct CollectedRemark {
   llvm::SmallVector<std::pair<std::string, std::string>> arguments;
 };
 
-/// Shared by the streamer, which the context owns, and the caller's handle: either may go first.
+/// Shared by the streamer, which the context owns, and the caller's handle:
+/// either may go first.
 struct Collection {
   std::mutex mutex;
   /// A deque, because handed-out strings must not move.
@@ -43,8 +44,10 @@ llvm::StringRef kindOf(const mlir::remark::detail::Remark &remark) {
   }
 }
 
-/// The text for a reader: plain parts as they are, named parts ("Reason", metrics) with their names.
-std::string messageOf(llvm::ArrayRef<mlir::remark::detail::Remark::Arg> arguments) {
+/// The text for a reader: plain parts as they are, named parts ("Reason",
+/// metrics) with their names.
+std::string
+messageOf(llvm::ArrayRef<mlir::remark::detail::Remark::Arg> arguments) {
   std::string message;
   for (const auto &argument : arguments) {
     if (!message.empty())
@@ -58,23 +61,27 @@ std::string messageOf(llvm::ArrayRef<mlir::remark::detail::Remark::Arg> argument
 
 class CollectingStreamer : public mlir::remark::detail::MLIRRemarkStreamerBase {
 public:
-  explicit CollectingStreamer(std::shared_ptr<Collection> collection) : collection(std::move(collection)) {}
+  explicit CollectingStreamer(std::shared_ptr<Collection> collection)
+      : collection(std::move(collection)) {}
   ~CollectingStreamer() override {
     std::lock_guard<std::mutex> lock(collection->mutex);
     collection->closed = true;
   }
 
-  void streamOptimizationRemark(const mlir::remark::detail::Remark &remark) override {
+  void streamOptimizationRemark(
+      const mlir::remark::detail::Remark &remark) override {
     CollectedRemark collected;
     collected.kind = kindOf(remark);
     collected.category = remark.getCombinedCategoryName().str();
     collected.name = remark.getRemarkName().str();
     // MLIR names a missing function "<unknown function>".
-    if (llvm::StringRef function = remark.getFunction(); !function.starts_with("<"))
+    if (llvm::StringRef function = remark.getFunction();
+        !function.starts_with("<"))
       collected.function = function.str();
     collected.message = messageOf(remark.getArgs());
     llvm::raw_string_ostream(collected.location) << remark.getLocation();
-    if (auto place = remark.getLocation()->findInstanceOf<mlir::FileLineColRange>()) {
+    if (auto place =
+            remark.getLocation()->findInstanceOf<mlir::FileLineColRange>()) {
       collected.file = place.getFilename().getValue().str();
       collected.line = place.getStartLine();
       collected.column = place.getStartColumn();
@@ -96,12 +103,14 @@ struct Handle {
   std::shared_ptr<Collection> collection;
 };
 
-Handle *unwrapHandle(SmaltiRemarks remarks) { return static_cast<Handle *>(remarks.ptr); }
+Handle *unwrapHandle(SmaltiRemarks remarks) {
+  return static_cast<Handle *>(remarks.ptr);
+}
 
 } // namespace
 
-SmaltiRemarks smaltiRemarksAttach(MlirContext context, MlirStringRef filter, MlirStringCallback onError,
-                                  void *userData) {
+SmaltiRemarks smaltiRemarksAttach(MlirContext context, MlirStringRef filter,
+                                  MlirStringCallback onError, void *userData) {
   std::string expression = unwrap(filter).str(), problem;
   if (!llvm::Regex(expression).isValid(problem)) {
     problem = "'" + expression + "' is not a regular expression: " + problem;
@@ -109,13 +118,16 @@ SmaltiRemarks smaltiRemarksAttach(MlirContext context, MlirStringRef filter, Mli
     return {nullptr};
   }
   mlir::remark::RemarkCategories categories;
-  categories.passed = categories.missed = categories.failed = categories.analysis = expression;
+  categories.passed = categories.missed = categories.failed =
+      categories.analysis = expression;
 
   auto collection = std::make_shared<Collection>();
   if (mlir::failed(mlir::remark::enableOptimizationRemarks(
           *unwrap(context), std::make_unique<CollectingStreamer>(collection),
-          std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories))) {
-    onError(wrap(llvm::StringRef("the context takes no remark engine")), userData);
+          std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(),
+          categories))) {
+    onError(wrap(llvm::StringRef("the context takes no remark engine")),
+            userData);
     return {nullptr};
   }
   return {new Handle{std::move(collection)}};
@@ -131,7 +143,9 @@ void smaltiRemarksDetach(SmaltiRemarks remarks, MlirContext context) {
   unwrap(context)->setRemarkEngine(nullptr);
 }
 
-void smaltiRemarksDestroy(SmaltiRemarks remarks) { delete unwrapHandle(remarks); }
+void smaltiRemarksDestroy(SmaltiRemarks remarks) {
+  delete unwrapHandle(remarks);
+}
 
 intptr_t smaltiRemarksSize(SmaltiRemarks remarks) {
   Collection &collection = *unwrapHandle(remarks)->collection;
@@ -144,19 +158,15 @@ SmaltiRemark smaltiRemarksGet(SmaltiRemarks remarks, intptr_t index) {
   std::lock_guard<std::mutex> lock(collection.mutex);
   const CollectedRemark &remark = collection.remarks[index];
   auto ref = [](llvm::StringRef text) { return wrap(text); };
-  return {ref(remark.kind),
-          ref(remark.category),
-          ref(remark.name),
-          ref(remark.function),
-          ref(remark.message),
-          ref(remark.location),
-          ref(remark.file),
-          remark.line,
-          remark.column,
-          static_cast<intptr_t>(remark.arguments.size())};
+  return {ref(remark.kind),    ref(remark.category),
+          ref(remark.name),    ref(remark.function),
+          ref(remark.message), ref(remark.location),
+          ref(remark.file),    remark.line,
+          remark.column,       static_cast<intptr_t>(remark.arguments.size())};
 }
 
-void smaltiRemarksGetArgument(SmaltiRemarks remarks, intptr_t index, intptr_t argument, MlirStringRef *key,
+void smaltiRemarksGetArgument(SmaltiRemarks remarks, intptr_t index,
+                              intptr_t argument, MlirStringRef *key,
                               MlirStringRef *value) {
   Collection &collection = *unwrapHandle(remarks)->collection;
   std::lock_guard<std::mutex> lock(collection.mutex);

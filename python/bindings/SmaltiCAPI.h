@@ -15,20 +15,24 @@
 extern "C" {
 #endif
 
-/// Registers every upstream dialect, extension and translation, and Smalti's dialects.
+/// Registers every upstream dialect, extension and translation, and Smalti's
+/// dialects.
 MLIR_CAPI_EXPORTED void smaltiRegisterDialects(MlirDialectRegistry registry);
 
-/// Registers every upstream pass and pipeline, and Smalti's. Later calls do nothing.
+/// Registers every upstream pass and pipeline, and Smalti's. Later calls do
+/// nothing.
 MLIR_CAPI_EXPORTED void smaltiRegisterPasses(void);
 
 /// Whether a pass or a pipeline of this name is registered.
 MLIR_CAPI_EXPORTED bool smaltiIsPassRegistered(MlirStringRef argument);
 
 /// The chip table as a JSON array.
-MLIR_CAPI_EXPORTED void smaltiTargetsToJSON(MlirStringCallback callback, void *userData);
+MLIR_CAPI_EXPORTED void smaltiTargetsToJSON(MlirStringCallback callback,
+                                            void *userData);
 
 /// The version of the LLVM that is loaded, as in "22.1.8".
-MLIR_CAPI_EXPORTED void smaltiLLVMVersion(MlirStringCallback callback, void *userData);
+MLIR_CAPI_EXPORTED void smaltiLLVMVersion(MlirStringCallback callback,
+                                          void *userData);
 
 /// The remarks that passes have emitted on one context.
 typedef struct SmaltiRemarks {
@@ -52,18 +56,25 @@ typedef struct SmaltiRemark {
 /// Starts to collect the remarks whose category matches the regular expression
 /// `filter`, in place of the context's remark engine. Null, and a message to
 /// `onError`, where the expression is not one.
-MLIR_CAPI_EXPORTED SmaltiRemarks smaltiRemarksAttach(MlirContext context, MlirStringRef filter,
-                                                     MlirStringCallback onError, void *userData);
+MLIR_CAPI_EXPORTED SmaltiRemarks smaltiRemarksAttach(MlirContext context,
+                                                     MlirStringRef filter,
+                                                     MlirStringCallback onError,
+                                                     void *userData);
 
 /// Takes the remark engine off the context where it is still this collection's;
 /// what was collected stays. The context must be alive.
-MLIR_CAPI_EXPORTED void smaltiRemarksDetach(SmaltiRemarks remarks, MlirContext context);
+MLIR_CAPI_EXPORTED void smaltiRemarksDetach(SmaltiRemarks remarks,
+                                            MlirContext context);
 
 MLIR_CAPI_EXPORTED void smaltiRemarksDestroy(SmaltiRemarks remarks);
 MLIR_CAPI_EXPORTED intptr_t smaltiRemarksSize(SmaltiRemarks remarks);
-MLIR_CAPI_EXPORTED SmaltiRemark smaltiRemarksGet(SmaltiRemarks remarks, intptr_t index);
-MLIR_CAPI_EXPORTED void smaltiRemarksGetArgument(SmaltiRemarks remarks, intptr_t index, intptr_t argument,
-                                                 MlirStringRef *key, MlirStringRef *value);
+MLIR_CAPI_EXPORTED SmaltiRemark smaltiRemarksGet(SmaltiRemarks remarks,
+                                                 intptr_t index);
+MLIR_CAPI_EXPORTED void smaltiRemarksGetArgument(SmaltiRemarks remarks,
+                                                 intptr_t index,
+                                                 intptr_t argument,
+                                                 MlirStringRef *key,
+                                                 MlirStringRef *value);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
-//===- SmaltiExtension.cpp - The extension module smalti._mlir_libs._smalti ===//
+//===- SmaltiExtension.cpp - The extension module smalti._mlir_libs._smalti
+//===//
 
 #include "python/bindings/Layouts.h"
 #include "python/bindings/SmaltiCAPI.h"
@@ -18,7 +19,9 @@ namespace nb = nanobind;
 
 namespace {
 
-std::string toString(MlirStringRef ref) { return std::string(ref.data, ref.length); }
+std::string toString(MlirStringRef ref) {
+  return std::string(ref.data, ref.length);
+}
 
 void appendTo(MlirStringRef part, void *userData) {
   static_cast<std::string *>(userData)->append(part.data, part.length);
@@ -42,9 +45,12 @@ class RemarkCollector {
 public:
   /// Keeps the Python object, so that the context outlives the collector.
   RemarkCollector(nb::object contextObject, const std::string &filter)
-      : contextObject(std::move(contextObject)), context(nb::cast<MlirContext>(this->contextObject)) {
+      : contextObject(std::move(contextObject)),
+        context(nb::cast<MlirContext>(this->contextObject)) {
     std::string problem;
-    remarks = smaltiRemarksAttach(context, mlirStringRefCreate(filter.data(), filter.size()), appendTo, &problem);
+    remarks = smaltiRemarksAttach(
+        context, mlirStringRefCreate(filter.data(), filter.size()), appendTo,
+        &problem);
     if (!remarks.ptr)
       throw nb::value_error(problem.c_str());
   }
@@ -68,9 +74,15 @@ public:
     result.reserve(size);
     for (intptr_t i = 0; i < size; ++i) {
       SmaltiRemark remark = smaltiRemarksGet(remarks, i);
-      Remark copy{toString(remark.kind),     toString(remark.category), toString(remark.name),
-                  toString(remark.function), toString(remark.message),  toString(remark.location),
-                  toString(remark.file),     remark.line,               remark.column,
+      Remark copy{toString(remark.kind),
+                  toString(remark.category),
+                  toString(remark.name),
+                  toString(remark.function),
+                  toString(remark.message),
+                  toString(remark.location),
+                  toString(remark.file),
+                  remark.line,
+                  remark.column,
                   {}};
       for (intptr_t argument = 0; argument < remark.numArguments; ++argument) {
         MlirStringRef key, value;
@@ -96,43 +108,63 @@ NB_MODULE(_smalti, m) {
   smaltiRegisterPasses();
 
   m.def(
-      "register_dialects", [](MlirDialectRegistry registry) { smaltiRegisterDialects(registry); }, nb::arg("registry"),
-      "Adds every upstream dialect, extension and translation, and Smalti's dialects, to a registry.");
+      "register_dialects",
+      [](MlirDialectRegistry registry) { smaltiRegisterDialects(registry); },
+      nb::arg("registry"),
+      "Adds every upstream dialect, extension and translation, and Smalti's "
+      "dialects, to a registry.");
   m.def(
       "is_pass_registered",
       [](const std::string &argument) {
-        return smaltiIsPassRegistered(mlirStringRefCreate(argument.data(), argument.size()));
+        return smaltiIsPassRegistered(
+            mlirStringRefCreate(argument.data(), argument.size()));
       },
-      nb::arg("argument"), "Whether a pass or a pipeline of this name is registered.");
+      nb::arg("argument"),
+      "Whether a pass or a pipeline of this name is registered.");
   m.def(
       "targets_json", [] { return collect(smaltiTargetsToJSON); },
       "The chip table as the text of a JSON array, one object a chip.");
   m.def(
-      "llvm_version", [] { return collect(smaltiLLVMVersion); }, "The version of the LLVM that is loaded.");
+      "llvm_version", [] { return collect(smaltiLLVMVersion); },
+      "The version of the LLVM that is loaded.");
 
   smalti::python::bindLayouts(m);
 
-  nb::class_<Remark>(m, "Remark", "What a pass said about what it did or left alone.")
-      .def_ro("kind", &Remark::kind, "`passed`, `missed`, `failed` or `analysis`.")
+  nb::class_<Remark>(m, "Remark",
+                     "What a pass said about what it did or left alone.")
+      .def_ro("kind", &Remark::kind,
+              "`passed`, `missed`, `failed` or `analysis`.")
       .def_ro("category", &Remark::category, "The pass.")
       .def_ro("name", &Remark::name, "What the remark is about.")
-      .def_ro("function", &Remark::function, "The function's name, or an empty string.")
+      .def_ro("function", &Remark::function,
+              "The function's name, or an empty string.")
       .def_ro("message", &Remark::message, "The text, with its numbers.")
       .def_ro("location", &Remark::location, "The location as MLIR prints it.")
-      .def_ro("file", &Remark::file, "The file, or an empty string where the location names none.")
-      .def_ro("line", &Remark::line, "The line, from 1; 0 where the location names no file.")
-      .def_ro("column", &Remark::column, "The column, from 1; 0 where the location names no file.")
-      .def_ro("args", &Remark::args, "The parts of the remark as (key, value) pairs.");
+      .def_ro("file", &Remark::file,
+              "The file, or an empty string where the location names none.")
+      .def_ro("line", &Remark::line,
+              "The line, from 1; 0 where the location names no file.")
+      .def_ro("column", &Remark::column,
+              "The column, from 1; 0 where the location names no file.")
+      .def_ro("args", &Remark::args,
+              "The parts of the remark as (key, value) pairs.");
 
-  nb::class_<RemarkCollector>(m, "RemarkCollector",
-                              "Collects the remarks that passes emit on a context, in the order of emission. A context "
-                              "has one collector at a time; a new one takes its place.")
-      .def(nb::init<nb::object, const std::string &>(), nb::arg("context"), nb::arg("filter") = ".*",
-           nb::sig("def __init__(self, context: smalti.ir.Context, filter: str = '.*') -> None"),
-           "Starts to collect the remarks whose pass matches the regular expression `filter`.")
-      .def("detach", &RemarkCollector::detach, "Stops collecting; what was collected stays readable.")
+  nb::class_<RemarkCollector>(
+      m, "RemarkCollector",
+      "Collects the remarks that passes emit on a context, in the order of "
+      "emission. A context "
+      "has one collector at a time; a new one takes its place.")
+      .def(nb::init<nb::object, const std::string &>(), nb::arg("context"),
+           nb::arg("filter") = ".*",
+           nb::sig("def __init__(self, context: smalti.ir.Context, filter: str "
+                   "= '.*') -> None"),
+           "Starts to collect the remarks whose pass matches the regular "
+           "expression `filter`.")
+      .def("detach", &RemarkCollector::detach,
+           "Stops collecting; what was collected stays readable.")
       .def_prop_ro("remarks", &RemarkCollector::get, "The remarks so far.")
       .def(
-          "__enter__", [](nb::object self) { return self; }, nb::sig("def __enter__(self) -> RemarkCollector"))
+          "__enter__", [](nb::object self) { return self; },
+          nb::sig("def __enter__(self) -> RemarkCollector"))
       .def("__exit__", [](RemarkCollector &self, nb::args) { self.detach(); });
 }

@@ -21,10 +21,12 @@
 
 namespace {
 
-/// The sonames of LLVM's shared libraries carry major and minor version; patch releases keep the ABI.
+/// The sonames of LLVM's shared libraries carry major and minor version; patch
+/// releases keep the ABI.
 #define SMALTI_STRINGIFY_IMPL(x) #x
 #define SMALTI_STRINGIFY(x) SMALTI_STRINGIFY_IMPL(x)
-constexpr const char kVersion[] = SMALTI_STRINGIFY(LLVM_VERSION_MAJOR) "." SMALTI_STRINGIFY(LLVM_VERSION_MINOR);
+constexpr const char kVersion[] = SMALTI_STRINGIFY(
+    LLVM_VERSION_MAJOR) "." SMALTI_STRINGIFY(LLVM_VERSION_MINOR);
 constexpr const char kLibrary[] = "libMLIR.so.";
 constexpr size_t kMaxVersion = 32;
 
@@ -43,7 +45,8 @@ int visitObject(dl_phdr_info *info, size_t, void *data) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto &segment = info->dlpi_phdr[i];
     uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
-    if (segment.p_type == PT_LOAD && self >= begin && self < begin + segment.p_memsz)
+    if (segment.p_type == PT_LOAD && self >= begin &&
+        self < begin + segment.p_memsz)
       return 1;
   }
   const char *slash = std::strrchr(info->dlpi_name, '/');
@@ -58,21 +61,25 @@ int visitObject(dl_phdr_info *info, size_t, void *data) {
   return 0;
 }
 
-/// Whether the host's MLIR is the one that this plugin was built for; says why where it is not.
+/// Whether the host's MLIR is the one that this plugin was built for; says why
+/// where it is not.
 bool isHostSupported() {
   HostMLIR host;
   dl_iterate_phdr(visitObject, &host);
   if (host.otherVersion[0]) {
     std::fprintf(stderr,
                  "error: SmaltiPlugin was built for LLVM " LLVM_VERSION_STRING
-                 " and this program runs LLVM %s; load the plugin into mlir-opt-" SMALTI_STRINGIFY(LLVM_VERSION_MAJOR) "\n",
+                 " and this program runs LLVM %s; load the plugin into "
+                 "mlir-opt-" SMALTI_STRINGIFY(LLVM_VERSION_MAJOR) "\n",
                  host.otherVersion);
     return false;
   }
   if (!host.sameVersion) {
     std::fprintf(stderr,
-                 "error: SmaltiPlugin needs a program that links the shared library %s%s, and this one does not; use "
-                 "the distribution's mlir-opt-" SMALTI_STRINGIFY(LLVM_VERSION_MAJOR) " or smalti-opt\n",
+                 "error: SmaltiPlugin needs a program that links the shared "
+                 "library %s%s, and this one does not; use "
+                 "the distribution's mlir-opt-" SMALTI_STRINGIFY(
+                     LLVM_VERSION_MAJOR) " or smalti-opt\n",
                  kLibrary, kVersion);
     return false;
   }
@@ -90,15 +97,18 @@ void registerPassesOnce() {
 
 } // namespace
 
-extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT mlir::DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
+extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT mlir::DialectPluginLibraryInfo
+mlirGetDialectPluginInfo() {
   uint32_t version = isHostSupported() ? MLIR_PLUGIN_API_VERSION : kRefused;
-  return {version, "smalti", LLVM_VERSION_STRING, [](mlir::DialectRegistry *registry) {
+  return {version, "smalti", LLVM_VERSION_STRING,
+          [](mlir::DialectRegistry *registry) {
             smalti::registerDialects(*registry);
             registerPassesOnce();
           }};
 }
 
-extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT mlir::PassPluginLibraryInfo mlirGetPassPluginInfo() {
+extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT mlir::PassPluginLibraryInfo
+mlirGetPassPluginInfo() {
   uint32_t version = isHostSupported() ? MLIR_PLUGIN_API_VERSION : kRefused;
   return {version, "smalti", LLVM_VERSION_STRING, [] { registerPassesOnce(); }};
 }

@@ -18,5 +18,6 @@ int main(int argc, char **argv) {
   mlir::registerAllToLLVMIRTranslations(registry);
   smalti::registerDialects(registry);
 
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Smalti optimizer driver\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "Smalti optimizer driver\n", registry));
 }
