@@ -61,8 +61,11 @@ endif()
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra>
                     $<$<COMPILE_LANGUAGE:CXX>:-Wno-unused-parameter>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # Generated code and LLVM headers trip these in g++ 12.
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-comment> $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
+  # Generated code and LLVM headers trip these. g++ 12 does not know the second, which it says beside every other warning.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-comment>)
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
+  endif()
 endif()
 
 # smalti_add_library(<name> SOURCES ... [DEPENDS ...] [LINK ...])
