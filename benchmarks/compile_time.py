@@ -8,6 +8,8 @@ and loads libraries; minimum, median and maximum are kept. The stages:
 - codegen: the module to PTX or GCN assembly, in the code generation process, transfer included
 - assemble: ptxas, or llvm-mc and ld.lld; nothing on the CPU
 
+On the CPU code is generated at the first call, which is not counted here.
+
 Prints a table and writes JSON with the versions and the machine to `--json`.
 """
 
