@@ -71,7 +71,8 @@ void SmaltiCompile::getDependentDialects(DialectRegistry &registry) const {
   for (const Target *chip : targets::all()) {
     if (!target.empty() && chip->name != target)
       continue;
-    OpPassManager module(ModuleOp::getOperationName()), kernels(gpu::GPUModuleOp::getOperationName());
+    OpPassManager module(ModuleOp::getOperationName()),
+        kernels(gpu::GPUModuleOp::getOperationName());
     if (chip->isGPU()) {
       buildTilesToBlocks(module, *chip, numWarps);
       buildPipelining(kernels, *chip, /*depth=*/2, /*stages=*/2);
@@ -86,15 +87,16 @@ void SmaltiCompile::getDependentDialects(DialectRegistry &registry) const {
   }
 }
 
-/// Bytes of shared memory where the buffers that loops use, which are those that
-/// get slots, have `depth` of them.
+/// Bytes of shared memory where the buffers that loops use, which are those
+/// that get slots, have `depth` of them.
 static int64_t sharedBytes(gpu::GPUModuleOp kernels, int64_t depth) {
   int64_t most = 0;
   kernels->walk([&](gpu::GPUFuncOp kernel) {
     int64_t end = 0;
     kernel->walk([&](memref::AllocOp alloc) {
       std::optional<int64_t> bytes = getBufferBytes(alloc.getType());
-      if (!bytes || !gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(alloc.getType()))
+      if (!bytes ||
+          !gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(alloc.getType()))
         return;
       bool hasSlots = llvm::any_of(alloc->getUsers(), [](Operation *user) {
         return user->getParentOfType<LoopLikeOpInterface>() != nullptr;
@@ -107,8 +109,13 @@ static int64_t sharedBytes(gpu::GPUModuleOp kernels, int64_t depth) {
   return most;
 }
 
-Overlap SmaltiCompile::chooseOverlap(gpu::GPUModuleOp kernels, const Target &chip) {
-  bool isAsync = kernels->walk([](mosaic_gpu::AsyncCopyOp) { return WalkResult::interrupt(); }).wasInterrupted();
+Overlap SmaltiCompile::chooseOverlap(gpu::GPUModuleOp kernels,
+                                     const Target &chip) {
+  bool isAsync = kernels
+                     ->walk([](mosaic_gpu::AsyncCopyOp) {
+                       return WalkResult::interrupt();
+                     })
+                     .wasInterrupted();
   int64_t wanted = isAsync ? 3 : 2;
   if (depth != 0)
     wanted = depth;
@@ -116,13 +123,17 @@ Overlap SmaltiCompile::chooseOverlap(gpu::GPUModuleOp kernels, const Target &chi
     wanted = isAsync ? stages : std::min<int64_t>(stages, 2);
 
   Overlap overlap{wanted, stages};
-  while (overlap.depth > 1 && sharedBytes(kernels, overlap.depth) > chip.sharedMemoryPerBlock)
+  while (overlap.depth > 1 &&
+         sharedBytes(kernels, overlap.depth) > chip.sharedMemoryPerBlock)
     --overlap.depth;
   if (overlap.depth < wanted)
-    remarkMissed(kernels, kPassName) << "buffers of " << wanted << " slots need " << sharedBytes(kernels, wanted)
-                                     << " bytes of shared memory, " << chip.name << " has "
-                                     << chip.sharedMemoryPerBlock << ": slots are " << overlap.depth;
-  // Asynchronous copies in flight need a slot each; reads into registers need none.
+    remarkMissed(kernels, kPassName)
+        << "buffers of " << wanted << " slots need "
+        << sharedBytes(kernels, wanted) << " bytes of shared memory, "
+        << chip.name << " has " << chip.sharedMemoryPerBlock << ": slots are "
+        << overlap.depth;
+  // Asynchronous copies in flight need a slot each; reads into registers need
+  // none.
   if (stages == 0)
     overlap.stages = isAsync ? overlap.depth : 2;
   else if (isAsync)
@@ -136,30 +147,35 @@ Overlap SmaltiCompile::chooseOverlap(gpu::GPUModuleOp kernels, const Target &chi
 static void declareDynamicSharedMemory(gpu::GPUModuleOp kernels) {
   for (auto global : kernels.getOps<LLVM::GlobalOp>()) {
     auto type = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());
-    if (type && type.getNumElements() == 0 && global.getAddrSpace() == NVVM::NVVMMemorySpace::Shared)
+    if (type && type.getNumElements() == 0 &&
+        global.getAddrSpace() == NVVM::NVVMMemorySpace::Shared)
       global.setLinkage(LLVM::Linkage::External);
   }
 }
 
 /// Whether all of the kernels is in dialects that become LLVM IR. Upstream's
 /// conversions leave what they do not know, with casts around it.
-static LogicalResult verifyLowered(gpu::GPUModuleOp kernels, const Target &chip) {
+static LogicalResult verifyLowered(gpu::GPUModuleOp kernels,
+                                   const Target &chip) {
   UnrealizedConversionCastOp cast;
   WalkResult result = kernels->walk([&](Operation *op) {
-    if (isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect, gpu::GPUDialect>(op->getDialect()))
+    if (isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect,
+                        ROCDL::ROCDLDialect, gpu::GPUDialect>(op->getDialect()))
       return WalkResult::advance();
     if (auto unrealized = dyn_cast<UnrealizedConversionCastOp>(op)) {
       if (!cast)
         cast = unrealized;
       return WalkResult::advance();
     }
-    op->emitOpError() << "on " << op->getOperandTypes() << " has no lowering to " << chip.name;
+    op->emitOpError() << "on " << op->getOperandTypes()
+                      << " has no lowering to " << chip.name;
     return WalkResult::interrupt();
   });
   if (result.wasInterrupted())
     return failure();
   if (cast)
-    return cast.emitError() << "values of type " << cast->getResultTypes() << " have no lowering to " << chip.name;
+    return cast.emitError() << "values of type " << cast->getResultTypes()
+                            << " have no lowering to " << chip.name;
   return success();
 }
 
@@ -205,8 +221,9 @@ LogicalResult SmaltiCompile::compileForCPU(const Target &chip, Level last) {
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
   } else {
-    return getOperation().emitError() << "stop-after=" << stopAfter << " is a level of GPUs; for " << chip.name
-                                      << " there are tile and llvm";
+    return getOperation().emitError()
+           << "stop-after=" << stopAfter << " is a level of GPUs; for "
+           << chip.name << " there are tile and llvm";
   }
   return runPipeline(pm, getOperation());
 }
@@ -215,17 +232,20 @@ void SmaltiCompile::runOnOperation() {
   ModuleOp module = getOperation();
   std::optional<Level> last = parseLevel(stopAfter);
   if (!last) {
-    module.emitError() << "unknown stop-after '" << stopAfter
-                       << "'; known are tile, mosaic, pipelined, thread and llvm";
+    module.emitError()
+        << "unknown stop-after '" << stopAfter
+        << "'; known are tile, mosaic, pipelined, thread and llvm";
     return signalPassFailure();
   }
   constexpr int64_t most = 16;
   if (depth < 0 || stages < 0 || depth > most || stages > most) {
-    module.emitError() << "depth and stages must be between 0 and " << most << ", not " << int64_t(depth) << " and "
+    module.emitError() << "depth and stages must be between 0 and " << most
+                       << ", not " << int64_t(depth) << " and "
                        << int64_t(stages);
     return signalPassFailure();
   }
   const Target *chip = getTarget(module, target);
-  if (!chip || failed(chip->isGPU() ? compileForGPU(*chip, *last) : compileForCPU(*chip, *last)))
+  if (!chip || failed(chip->isGPU() ? compileForGPU(*chip, *last)
+                                    : compileForCPU(*chip, *last)))
     signalPassFailure();
 }
