@@ -1,0 +1,15 @@
+//===- Lists.h - The lists of instructions, one for each file -------------===//
+
+#ifndef SMALTI_EMULATOR_INSTRUCTIONS_LISTS_H
+#define SMALTI_EMULATOR_INSTRUCTIONS_LISTS_H
+
+#include "emulator/Runtime/Instruction.h"
+
+namespace smalti::emulator {
+
+#define SMALTI_INSTRUCTION_LIST(name) extern const InstructionList name;
+#include "emulator/Instructions/Lists.def"
+
+} // namespace smalti::emulator
+
+#endif // SMALTI_EMULATOR_INSTRUCTIONS_LISTS_H

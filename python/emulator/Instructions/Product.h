@@ -1,0 +1,87 @@
+//===- Product.h - Matrix products of a wave ------------------------------===//
+//
+// What all matrix instructions share: operands are gathered from the lanes'
+// registers into matrices, multiplied, and given back. An instruction says
+// which element of its matrices an element of a lane is.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_EMULATOR_INSTRUCTIONS_PRODUCT_H
+#define SMALTI_EMULATOR_INSTRUCTIONS_PRODUCT_H
+
+#include "emulator/Instructions/Numbers.h"
+#include "emulator/Runtime/Instruction.h"
+
+namespace smalti::emulator {
+
+struct Position {
+  int row, column;
+};
+
+/// Operands of a call that hold one matrix together.
+struct Operands {
+  int first, count;
+};
+
+/// D = A * B + C. The functions say which element of its matrix is element `e`
+/// of a lane, counted through the lane's registers; that of B has row and
+/// column of its transpose, as most documents state A and B alike.
+struct Product {
+  int m, n, k;
+  Operands a, b, c;
+  Position (*ofA)(int lane, int e);
+  Position (*ofB)(int lane, int e);
+  Position (*ofC)(int lane, int e);
+};
+
+/// Calls `use(e, address)` for each element of a lane's operands.
+template <class Storage, class Use>
+void forEachElement(const Call &call, Operands operands, Use use) {
+  int e = 0;
+  for (int i = operands.first; i < operands.first + operands.count; ++i)
+    for (uint32_t offset = 0; offset < call.bytes(i); offset += sizeof(Storage))
+      use(e++, call.data(i) + offset);
+}
+
+template <class Element, class At>
+void gather(const Wave &wave, Operands operands, Position (*position)(int, int),
+            At at) {
+  wave.forEach([&](int lane, const Call &call) {
+    forEachElement<typename Element::Storage>(
+        call, operands, [&](int e, const void *address) {
+          typename Element::Storage value;
+          memcpy(&value, address, sizeof value);
+          at(position(lane, e)) = Element::read(value);
+        });
+  });
+}
+
+/// Sums in double and rounds once: the vendors state less, and not the order.
+template <const Product &p, class Element, class Accumulator = F32>
+void multiply(const Wave &wave) {
+  double a[p.m][p.k], b[p.n][p.k], c[p.m][p.n];
+  gather<Element>(wave, p.a, p.ofA,
+                  [&](Position at) -> double & { return a[at.row][at.column]; });
+  gather<Element>(wave, p.b, p.ofB,
+                  [&](Position at) -> double & { return b[at.row][at.column]; });
+  gather<Accumulator>(wave, p.c, p.ofC, [&](Position at) -> double & {
+    return c[at.row][at.column];
+  });
+  for (int i = 0; i < p.m; ++i)
+    for (int j = 0; j < p.n; ++j)
+      for (int k = 0; k < p.k; ++k)
+        c[i][j] += a[i][k] * b[j][k];
+  wave.forEach([&](int lane, const Call &call) {
+    for (int e = 0; e < p.m * p.n / wave.size; ++e) {
+      Position at = p.ofC(lane, e);
+      typename Accumulator::Storage value =
+          Accumulator::write(c[at.row][at.column]);
+      memcpy(static_cast<char *>(call.result) + sizeof(value) * e, &value,
+             sizeof(value));
+    }
+  });
+}
+
+} // namespace smalti::emulator
+
+#endif // SMALTI_EMULATOR_INSTRUCTIONS_PRODUCT_H

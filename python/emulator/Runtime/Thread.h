@@ -1,0 +1,114 @@
+//===- Thread.h - What an instruction can ask of the running thread -------===//
+//
+// The services of the runtime for `Instructions/`. All of them speak of the
+// thread that runs now, or in an instruction of a wave of the wave's block.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_EMULATOR_RUNTIME_THREAD_H
+#define SMALTI_EMULATOR_RUNTIME_THREAD_H
+
+#include "emulator/Runtime/Instruction.h"
+
+#include <functional>
+
+namespace smalti::emulator {
+
+struct Dimensions {
+  int32_t x, y, z;
+};
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+Dimensions threadId();
+Dimensions blockId();
+Dimensions blockSize();
+Dimensions gridSize();
+/// The thread's place in its block, x first.
+int linearThreadId();
+int laneId();
+int waveId();
+int waveSize();
+int numThreads();
+
+/// Shared memory of the block, below 4 GiB, so that a pointer to it and its
+/// 32 bits tell the same. Static arrays come first, then `dynamicSharedBytes`.
+char *sharedBase();
+uint32_t sharedBytes();
+uint32_t dynamicSharedBytes();
+
+/// The kernel's arguments as the hardware would see them, for instructions that
+/// return their address (AMD's `kernarg.segment.ptr`).
+const void *kernelArguments();
+
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
+/// Arrives at the barrier `id` of the block, of which `expected` threads take
+/// part (0: all of the block), and goes on. Barriers of the same id can be used
+/// again and again; `expected` must be the same for all that take part.
+void arriveAtBarrier(int id, int expected = 0);
+
+/// Waits until the barrier that this thread last arrived at is complete. What
+/// threads did before they arrived is seen by those that waited.
+void waitAtBarrier(int id);
+
+/// Lets the other threads run until `ready` holds; `what` names it in the
+/// report of a deadlock. Returns at once where it holds already.
+void waitUntil(const char *what, const std::function<bool()> &ready);
+
+/// Lets the other threads run: for a loop that waits for them.
+void yield();
+
+//===----------------------------------------------------------------------===//
+// Asynchronous work
+//===----------------------------------------------------------------------===//
+
+/// Whether asynchronous work is done at its last allowed moment, and not at
+/// once.
+bool isAsyncLate();
+
+/// A list of things to do later, for each thread. `commit` closes a group;
+/// `wait(n)` does all groups but the last `n`. What is never waited for is
+/// never done.
+void enqueueAsync(int queue, std::function<void()> work);
+void commitAsync(int queue);
+void waitAsync(int queue, size_t pending);
+
+/// The queues of a thread.
+enum AsyncQueue { cpAsyncQueue, bulkQueue, gatherToLDSQueue, numAsyncQueues };
+
+//===----------------------------------------------------------------------===//
+// Memory and findings
+//===----------------------------------------------------------------------===//
+
+/// Tells the sanitizers that the running thread reads or writes memory, and
+/// checks it: an instruction calls this before it touches memory for a thread.
+void touchRead(const void *address, size_t bytes);
+void touchWrite(void *address, size_t bytes);
+
+/// Orders everything before a `release` of an object before what comes after an
+/// `acquire` of it, for the sanitizers: an instruction that synchronises says
+/// so.
+void releaseOrder(const void *object);
+void acquireOrder(const void *object);
+
+/// Reports that the running thread did what it must not, at the instruction it
+/// executes, and ends the launch.
+[[noreturn]] void fail(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/// The same in an instruction of a wave, for one of its lanes.
+[[noreturn]] void failLane(const Call &call, int lane, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/// Prints what the program wants printed (`vprintf`), behind the launch's
+/// output.
+void printOutput(const char *text, size_t length);
+
+} // namespace smalti::emulator
+
+#endif // SMALTI_EMULATOR_RUNTIME_THREAD_H
