@@ -106,6 +106,10 @@ struct Instruction {
   OfThread touch = nullptr;
   /// Whether it is wrong to come here with a part of the wave.
   bool needsFullWave = false;
+  /// Whether lanes see what the others did to memory before it. On AMD each
+  /// instruction of a wave does that, whatever stands here: its lanes run in
+  /// step.
+  bool ordersMemory = false;
 };
 
 /// Some entries; each file of `Instructions/` has one such array, and

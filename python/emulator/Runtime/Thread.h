@@ -105,6 +105,11 @@ void acquireOrder(const void *object);
 [[noreturn]] void failLane(const Call &call, int lane, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/// The same with another kind of finding than "fault", as "misaligned", "trap"
+/// or "out-of-bounds".
+[[noreturn]] void failAs(const char *kind, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /// Prints what the program wants printed (`vprintf`), behind the launch's
 /// output.
 void printOutput(const char *text, size_t length);
