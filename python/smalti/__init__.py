@@ -12,12 +12,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import targets
+    from . import emulator, targets
     from .compiler import compile, parse
+    from .emulator.options import Emulation
     from .errors import (
         CheckError,
         CompileError,
         Diagnostic,
+        EmulationError,
         LaunchError,
         ParseError,
         PipelineError,
@@ -35,9 +37,11 @@ if TYPE_CHECKING:
 _HOMES = {
     "compile": "compiler",
     "parse": "compiler",
+    "Emulation": "emulator.options",
     "CheckError": "errors",
     "CompileError": "errors",
     "Diagnostic": "errors",
+    "EmulationError": "errors",
     "LaunchError": "errors",
     "ParseError": "errors",
     "PipelineError": "errors",
@@ -52,12 +56,25 @@ _HOMES = {
     "register_pass": "pipeline",
     "Remark": "remarks",
 }
-_MODULES = {"targets", "ir", "passmanager", "rewrite", "dialects", "runtime", "execution_engine", "reference", "errors"}
+_MODULES = {
+    "targets",
+    "emulator",
+    "ir",
+    "passmanager",
+    "rewrite",
+    "dialects",
+    "runtime",
+    "execution_engine",
+    "reference",
+    "errors",
+}
 
 __all__ = [
     "CheckError",
     "CompileError",
     "Diagnostic",
+    "Emulation",
+    "EmulationError",
     "Kernel",
     "LaunchError",
     "ParseError",
@@ -71,6 +88,7 @@ __all__ = [
     "ToolMissing",
     "VerifyError",
     "compile",
+    "emulator",
     "parse",
     "register_pass",
     "targets",

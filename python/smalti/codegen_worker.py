@@ -15,6 +15,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import select
 import struct
 import subprocess
@@ -32,6 +33,16 @@ DEFAULT_TIME_LIMIT = 300.0
 
 class WorkerDied(Exception):
     """The child ended in the middle of a request; the argument is what it printed."""
+
+    @property
+    def reason(self) -> str:
+        """The line of what it printed that says why; LLVM prints a stack after it."""
+        found = re.search(
+            r"^(?:LLVM ERROR|.*\bfatal error|.*Assertion).*(?:\n(?!PLEASE|Stack dump|\s*#?\d+\.?\s).*)*",
+            str(self),
+            re.MULTILINE,
+        )
+        return (found.group(0) if found else str(self)[-2000:]).strip()
 
 
 class WorkerTimeout(Exception):

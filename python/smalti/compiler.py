@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import io
 import os
@@ -13,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from . import assemble, codegen_worker, entry, ir, passes, passmanager, remarks, reproducer, sources, targets, toolchain
+from .emulator.options import Emulation, Sanitizer
 from .errors import (
     CompileError,
     Diagnostic,
     ParseError,
     PipelineError,
     SmaltiError,
-    SourceLocation,
     TargetError,
     VerifyError,
     mlir_errors,
@@ -33,6 +34,9 @@ PIPELINE = "smalti-compile"
 """The pass that lowers a program; its options are those of `compile`."""
 
 _CODEGEN = "gpu-module-to-binary"
+
+_LINE_TABLES = "ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly},"
+"""What makes the operations' places in the source part of the code."""
 
 STAGES = {
     "nvidia": ("tile", "mosaic", "pipelined", "thread"),
@@ -168,7 +172,7 @@ def _attach_reproducer(error: SmaltiError, bytecode: bytes, context: ir.Context,
 
 def compile_pipeline(target: targets.Target, options: Mapping[str, Any]) -> str:
     """The textual pipeline that lowers a program for `target`."""
-    words = passes.format_options(passes.registered()[PIPELINE], {"target": target.name, **options})
+    words = passes.format_options(passes.registered()[PIPELINE], {"target": target.chip, **options})
     return f"builtin.module({PIPELINE}{{{words}}})"
 
 
@@ -190,13 +194,16 @@ def compile(
     entry: str | None = None,
     dump_ir: str | os.PathLike[str] | None = None,
     progress: Callable[[str], None] | None = None,
+    emulation: Emulation | None = None,
+    sanitize: Sanitizer | None = None,
     **options: Any,
 ) -> Kernel:
     """Compiles a tile program for `target`, or for the best that this machine has.
 
     `source` is a path, MLIR text or a module, which is left as it is. `entry` names the function where the module has
     several. `options` go to the pipeline `smalti-compile`: `stages=3`, for example. `dump_ir` is a folder for the IR
-    after every pass, as is the environment variable `SMALTI_DUMP_IR`.
+    after every pass, as is the environment variable `SMALTI_DUMP_IR`. `emulation` says how an emulated target
+    (`emu:sm_80`) runs; `sanitize` ("thread" or "address") is short for `Emulation(sanitize=...)`.
     """
     tell = progress or (lambda _: None)
     if "stop_after" in options:
@@ -207,11 +214,21 @@ def compile(
         )
     original = parse(source)
     chosen = _target_of(original, target)
+    if (emulation is not None or sanitize is not None) and not chosen.is_emulated:
+        raise TargetError(
+            f"'{chosen}' is not emulated: it takes neither emulation nor sanitize",
+            hint=f"use '{targets.EMULATED}{chosen}'" if chosen.is_gpu else None,
+        )
+    how = emulation or Emulation()
+    if sanitize is not None:
+        how = dataclasses.replace(how, sanitize=sanitize)
     if chosen.is_gpu:
         codegen_worker.worker.start()
     dump = dump_ir or os.environ.get("SMALTI_DUMP_IR")
     run = Run(dump_ir=Path(dump) if dump else None)
-    return _Compilation(original, chosen, entry, dict(options), run, tell).kernel()
+    kernel = _Compilation(original, chosen, entry, dict(options), run, tell).kernel()
+    kernel.emulation = how
+    return kernel
 
 
 class _Compilation:
@@ -233,7 +250,7 @@ class _Compilation:
 
     def kernel(self) -> Kernel:
         pipeline = compile_pipeline(self.target, self.options)
-        module = clone(self.original)
+        module = self._program()
         self.tell("lowering")
         run_pipeline(module, pipeline, self.run)
         text: dict[str, str | Callable[[], str]] = {
@@ -252,30 +269,43 @@ class _Compilation:
         launch = launch_facts(module, self.entry.name)
         kernel.symbol = launch.symbol
         self.tell("generating code")
-        code = self._generate(module)
         text["llvm"] = lambda: self._llvm(module)
+        if self.target.is_emulated:
+            kernel.device_ir = self._generate(module, "llvm", _LINE_TABLES)
+            stages = stages_of(kernel.remarks)
+            kernel.resources = _resources(assemble.Usage(), launch, self.entry, self.target, stages)
+            return kernel
+        code = self._generate(module)
         if self.target.vendor == "nvidia":
             self._finish_nvidia(kernel, code, launch, text)
         else:
             self._finish_amd(kernel, code, launch, text)
         return kernel
 
-    def _stopped_after(self, stage: str) -> str:
+    def _program(self) -> ir.Module:
+        """A copy of the program for the chip."""
         module = clone(self.original)
+        attributes = module.operation.attributes
+        if self.target.is_emulated and "smalti.target" in attributes:
+            attributes["smalti.target"] = ir.StringAttr.get(self.target.chip, module.context)
+        return module
+
+    def _stopped_after(self, stage: str) -> str:
+        module = self._program()
         run_pipeline(module, compile_pipeline(self.target, {**self.options, "stop_after": stage}))
         return str(module)
 
-    def _generate(self, module: ir.Module, output: str = "isa") -> bytes:
+    def _generate(self, module: ir.Module, output: str = "isa", first: str = "") -> bytes:
         toolkit = _toolkit(module, self.target)
         words = [f"format={output}"] + ([f"toolkit={toolkit}"] if toolkit else [])
-        pipeline = f"builtin.module({_CODEGEN}{{{' '.join(words)}}})"
+        pipeline = f"builtin.module({first}{_CODEGEN}{{{' '.join(words)}}})"
         bytecode = io.BytesIO()
         module.operation.write_bytecode(bytecode)
         try:
             objects = codegen_worker.worker.generate(bytecode.getvalue(), pipeline)
         except codegen_worker.WorkerDied as died:
             error = CompileError(
-                f"code generation of @{self.entry.name} for {self.target} failed: {_fatal_message(str(died))}",
+                f"code generation of @{self.entry.name} for {self.target} failed: {died.reason}",
                 diagnostics=[Diagnostic("note", "in this kernel", self.entry.location)] if self.entry.location else [],
                 source=sources.text_of(module.context),
             )
@@ -285,7 +315,7 @@ class _Compilation:
                 hint="SMALTI_CODEGEN_TIMEOUT sets the limit, in seconds",
             )
         except codegen_worker.WorkerRefused as refused:
-            diagnostics = [_diagnostic_from_json(item) for item in refused.diagnostics]
+            diagnostics = [Diagnostic.from_json(item) for item in refused.diagnostics]
             message = f"code generation of @{self.entry.name} for {self.target} failed"
             error = CompileError(
                 message if diagnostics else f"{message}: {refused}",
@@ -460,21 +490,3 @@ def _translate(module: ir.Module) -> str:
     from .dialects import llvm
 
     return llvm.translate_module_to_llvmir(module.operation)
-
-
-def _fatal_message(log: str) -> str:
-    """The line of a dead process's output that says why; LLVM prints a stack after it."""
-    found = re.search(
-        r"^(?:LLVM ERROR|.*\bfatal error|.*Assertion).*(?:\n(?!PLEASE|Stack dump|\s*#?\d+\.?\s).*)*", log, re.M
-    )
-    return (found.group(0) if found else log[-2000:]).strip()
-
-
-def _diagnostic_from_json(item: dict[str, Any]) -> Diagnostic:
-    place = item["location"]
-    return Diagnostic(
-        item["severity"],
-        item["message"],
-        SourceLocation(*place) if place else None,
-        tuple(_diagnostic_from_json(note) for note in item["notes"]),
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import sources
 
 if TYPE_CHECKING:
+    from .emulator.findings import Finding
     from .remarks import Remark
 
 
@@ -45,6 +46,17 @@ class Diagnostic:
             lines.append(excerpt)
         lines.extend(note.render(text) for note in self.notes)
         return "\n".join(lines)
+
+    @staticmethod
+    def from_json(item: Mapping[str, Any]) -> Diagnostic:
+        """What another process wrote as JSON."""
+        place = item["location"]
+        return Diagnostic(
+            item["severity"],
+            item["message"],
+            SourceLocation(*place) if place else None,
+            tuple(map(Diagnostic.from_json, item["notes"])),
+        )
 
 
 class SmaltiError(Exception):
@@ -116,6 +128,14 @@ class ToolMissing(SmaltiError):
 
 class CheckError(SmaltiError):
     """A kernel's result is not that of the reference."""
+
+
+class EmulationError(SmaltiError):
+    """A kernel on an emulated chip did what it must not."""
+
+    def __init__(self, message: str, *, findings: Iterable[Finding] = (), **keywords: Any) -> None:
+        super().__init__(message, **keywords)
+        self.findings: tuple[Finding, ...] = tuple(findings)
 
 
 def _excerpt(location: SourceLocation | None, text: str | None) -> str | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import entry, targets
+from .emulator.options import Emulation
 from .errors import CompileError, SmaltiError, ToolMissing
 from .remarks import Remark
 
@@ -66,9 +67,12 @@ _SUFFIXES = {
 }
 
 
+_EMULATED_SUFFIXES = {".ll": "llvm", ".mlir": "mlir"}
+
+
 def check_suffix(path: str | os.PathLike[str], target: targets.Target) -> str:
     """What `path` asks for by its suffix, or an error that names the suffixes of `target`."""
-    known = _SUFFIXES[target.vendor]
+    known = _EMULATED_SUFFIXES if target.is_emulated else _SUFFIXES[target.vendor]
     suffix = Path(path).suffix
     if suffix not in known:
         what = f"the suffix '{suffix}'" if suffix else "a name without a suffix"
@@ -92,7 +96,7 @@ class Kernel:
         """The code by form: `source`, the levels it passed (`tile`, `mosaic`, `pipelined`, `thread`), `mlir` (lowered),
         `llvm`, and `ptx` or `gcn`."""
         self.binary: bytes | None = None
-        """The cubin, the HSACO, or the PTX where there was no ptxas; None on the CPU."""
+        """The cubin, the HSACO, or the PTX where there was no ptxas; None on the CPU and on an emulated GPU."""
         self.binary_format: str | None = None
         self.resources = Resources(tiles=entry.num_tiles)
         self.remarks = remarks
@@ -102,6 +106,10 @@ class Kernel:
         self.module: Any = None
         """The lowered module."""
         self.symbol = entry.name
+        self.device_ir: bytes | None = None
+        """What an emulated GPU runs: LLVM IR of its chip, as bitcode."""
+        self.emulation = Emulation()
+        """How an emulated GPU runs the kernel, unless a call says otherwise."""
         self._launcher: Any = None
 
     @property
@@ -138,6 +146,10 @@ class Kernel:
         return self._launcher
 
     def _make_launcher(self) -> Any:
+        if self.target.is_emulated:
+            from .launch_emulated import EmulatedLauncher
+
+            return EmulatedLauncher(self)
         if self.target.vendor == "nvidia":
             from .launch_cuda import CudaLauncher
 

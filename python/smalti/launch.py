@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import functools
 import math
+import os
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -147,7 +149,11 @@ def scalar(argument: entry.Argument, value: Any) -> Any:
 
 
 class ArgumentChecker:
-    """Turns the arguments of a call into array views and numbers; checks each signature once."""
+    """Turns the arguments of a call into array views and numbers; checks each signature once.
+
+    `alignment` is what the code assumes of addresses that the program says nothing about, in bytes; 0 where the
+    addresses that are given are not those that the code sees.
+    """
 
     def __init__(self, what: entry.Entry, device: str, alignment: int = 1) -> None:
         self._entry = what
@@ -182,8 +188,9 @@ class ArgumentChecker:
             for argument, view in zip(memrefs, views, strict=True):
                 check_array(argument, view, self._device)
             self._known.add(key)
-        for argument, view in zip(memrefs, views, strict=True):
-            check_alignment(argument, view.pointer, self._alignment)
+        if self._alignment:
+            for argument, view in zip(memrefs, views, strict=True):
+                check_alignment(argument, view.pointer, self._alignment)
         check_overlap(memrefs, views)
         return values
 
@@ -198,6 +205,18 @@ class DeviceMemory(Protocol):
     def download(self, host: int, pointer: int, size: int) -> None: ...
     def free(self, pointer: int) -> None: ...
     def synchronize(self) -> None: ...
+
+
+@functools.cache
+def num_threads() -> int:
+    """How much of this machine a launch on the CPU takes: `SMALTI_NUM_THREADS`, or a thread a core."""
+    given = os.environ.get("SMALTI_NUM_THREADS")
+    if given:
+        try:
+            return max(1, int(given))
+        except ValueError:
+            raise LaunchError(f"SMALTI_NUM_THREADS is '{given}', a number is wanted") from None
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def best_time(run: Callable[[], None], repeat: int) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -20,19 +19,8 @@ _PARALLEL_SECONDS = 200e-6
 
 
 @functools.cache
-def _threads() -> int:
-    given = os.environ.get("SMALTI_NUM_THREADS")
-    if given:
-        try:
-            return max(1, int(given))
-        except ValueError:
-            raise LaunchError(f"SMALTI_NUM_THREADS is '{given}', a number is wanted") from None
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@functools.cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max(1, _threads() - 1), thread_name_prefix="smalti")
+    return ThreadPoolExecutor(max(1, launch.num_threads() - 1), thread_name_prefix="smalti")
 
 
 def _descriptor(view: arrays.ArrayView) -> Any:
@@ -89,7 +77,7 @@ class CpuLauncher:
 
     def _run(self, packed: list[int]) -> None:
         tiles = self._tiles
-        workers = min(_threads(), tiles)
+        workers = min(launch.num_threads(), tiles)
         if workers == 1:
             self._run_tiles(packed, 0, tiles)
             return

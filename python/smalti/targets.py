@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import functools
 import json
@@ -24,6 +25,10 @@ class MatrixInstruction:
     a: str
     b: str
     accumulator: str
+
+
+EMULATED = "emu:"
+"""What stands in front of a chip's name where its code runs on this machine's CPU."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,16 @@ class Target:
     @property
     def is_gpu(self) -> bool:
         return self.vendor != "cpu"
+
+    @property
+    def is_emulated(self) -> bool:
+        """Whether kernels run on this machine's CPU as the chip would run them."""
+        return self.name.startswith(EMULATED)
+
+    @property
+    def chip(self) -> str:
+        """The name in the table: what the compiler calls the target."""
+        return self.name.removeprefix(EMULATED)
 
     def __str__(self) -> str:
         return self.name
@@ -102,15 +117,25 @@ def names() -> list[str]:
 
 
 def get(name: str | Target) -> Target:
-    """The target called `name`, or an error that lists the known ones."""
+    """The target called `name`, or an error that lists the known ones. `emu:` in front of a GPU's emulates it."""
     if isinstance(name, Target):
         return name
     if name in table():
         return table()[name]
-    close = difflib.get_close_matches(name, names(), n=1)
+    chip = name.removeprefix(EMULATED)
+    prefix = name[: len(name) - len(chip)]
+    if prefix and chip in table():
+        target = table()[chip]
+        if not target.is_gpu:
+            raise TargetError(
+                f"'{name}': only GPUs are emulated; kernels for {chip} run on this machine as they are",
+                hint=f"use '{chip}', or one of: {', '.join(EMULATED + gpu.name for gpu in all() if gpu.is_gpu)}",
+            )
+        return dataclasses.replace(target, name=name)
+    close = difflib.get_close_matches(chip, names(), n=1)
     raise TargetError(
-        f"unknown target '{name}'; known targets: {', '.join(names())}",
-        hint=f"did you mean '{close[0]}'?" if close else None,
+        f"unknown target '{name}'; known targets: {', '.join(names())}, and {EMULATED}CHIP for an emulated GPU",
+        hint=f"did you mean '{prefix}{close[0]}'?" if close else None,
     )
 
 

@@ -142,6 +142,23 @@ def find_smalti_opt() -> Tool | None:
     return _first("smalti-opt", candidates())
 
 
+EMULATORS = {None: "smalti-emulator", "address": "smalti-emulator-asan", "thread": "smalti-emulator-tsan"}
+"""The programs that run kernels of emulated GPUs, by the sanitizer that is built into them."""
+
+
+def find_emulator(sanitize: str | None = None) -> Tool | None:
+    """The emulator of GPUs, of the package itself."""
+    name = EMULATORS[sanitize]
+    folder = Path(__file__).absolute().parent / "_emulator"
+    return _first(name, [("package", folder / name)])
+
+
+def require_emulator(sanitize: str | None = None) -> Tool:
+    """The emulator of GPUs, or an error that says which one is missing."""
+    what = f"sanitize='{sanitize}'" if sanitize else "running kernels on an emulated GPU"
+    return require(find_emulator(sanitize), EMULATORS[sanitize], what, EMULATOR_HINTS[bool(sanitize)])
+
+
 def find_plugin() -> Path | None:
     """`SmaltiPlugin.so`, the plugin for a stock `mlir-opt`."""
     package = Path(__file__).absolute().parent
@@ -190,6 +207,10 @@ def version_of(path: Path) -> str | None:
 PTXAS_HINT = "pip install nvidia-cuda-nvcc (or put a CUDA toolkit's ptxas on PATH, or name one in SMALTI_PTXAS)"
 LLD_HINT = f"apt install lld-{LLVM_MAJOR} (or name one in SMALTI_LD_LLD)"
 LLVM_MC_HINT = f"apt install llvm-{LLVM_MAJOR} (or name one in SMALTI_LLVM_MC)"
+EMULATOR_HINTS = {
+    False: "build the C++ tools, or install the smalti package",
+    True: "build Smalti with a compiler that has the sanitizers' runtime libraries (g++, or clang with compiler-rt)",
+}
 LLVM_TOOLS_HINT = f"apt install llvm-{LLVM_MAJOR}"
 LIBDEVICE_HINT = "pip install nvidia-nvvm (or set CUDA_HOME)"
 ROCM_BITCODE_HINT = "apt install rocm-device-libs (or set ROCM_PATH)"

@@ -111,8 +111,8 @@ def test_a_worker_that_takes_too_long_is_ended(worker: codegen_worker.Worker) ->
 
 def test_fatal_message_leaves_the_stack_out() -> None:
     log = "warning: x\nLLVM ERROR: Cannot select: 0x1\nIn function: k\nPLEASE submit a bug report\nStack dump:\n0. f\n"
-    assert compiler._fatal_message(log) == "LLVM ERROR: Cannot select: 0x1\nIn function: k"
-    assert compiler._fatal_message("it ended with code -9") == "it ended with code -9"
+    assert codegen_worker.WorkerDied(log).reason == "LLVM ERROR: Cannot select: 0x1\nIn function: k"
+    assert codegen_worker.WorkerDied("it ended with code -9").reason == "it ended with code -9"
 
 
 def test_compile_survives_an_abort_and_says_how_to_replay_it(lowered_already: None) -> None:

@@ -63,14 +63,14 @@ def test_numbers_on_the_cpu(name: str, kernels: Path) -> None:
 
 
 def test_same_numbers_on_any_number_of_threads(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from smalti import launch_cpu
+    from smalti import launch, launch_cpu
 
     monkeypatch.setattr(launch_cpu, "_PARALLEL_SECONDS", 0.0)
     kernel = smalti.compile(kernels / "matmul_ragged.mlir", "cpu")
     a, b, c = check.random_arguments(kernel.entry)
     results = []
     for threads in (1, 2, 5):
-        monkeypatch.setattr(launch_cpu, "_threads", lambda threads=threads: threads)
+        monkeypatch.setattr(launch, "num_threads", lambda threads=threads: threads)
         result = c.copy()
         kernel(a, b, result)
         results.append(result)

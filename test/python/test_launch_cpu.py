@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import smalti
 from conftest import SCALE
-from smalti import arrays, entry, launch_cpu, targets
+from smalti import arrays, entry, launch, launch_cpu, targets
 from smalti.kernel import Kernel
 
 LOWER = (
@@ -99,7 +99,7 @@ def test_runs_in_place_without_a_copy(scale: Kernel) -> None:
 
 @pytest.mark.parametrize("threads", [1, 3, 64])
 def test_any_number_of_threads_gives_the_same(scale: Kernel, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
-    monkeypatch.setattr(launch_cpu, "_threads", lambda: threads)
+    monkeypatch.setattr(launch, "num_threads", lambda: threads)
     monkeypatch.setattr(launch_cpu, "_PARALLEL_SECONDS", 0.0)
     used: set[int] = set()
     original = launch_cpu.CpuLauncher._run_tiles

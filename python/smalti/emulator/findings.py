@@ -1,0 +1,148 @@
+"""What a kernel did that it must not, with its place in the source."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import sources, toolchain
+from ..errors import Diagnostic, EmulationError, SourceLocation
+
+Position = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that a kernel did and must not do."""
+
+    kind: str
+    """`race`, `out-of-bounds`, `deadlock`, `divergence`, `fault`, `misaligned`, `timeout`, `red-zone`, `read-only`,
+    `trap`, ..."""
+    message: str
+    block: Position | None = None
+    thread: Position | None = None
+    location: SourceLocation | None = None
+    """The innermost place in the source that is known."""
+    frames: tuple[SourceLocation, ...] = ()
+    """The places that led there, innermost first."""
+    others: tuple[Finding, ...] = ()
+    """Other threads that take part, such as the other side of a race."""
+    address: int | None = None
+    bytes: int | None = None
+    write: bool | None = None
+
+    def diagnostic(self, severity: str = "error") -> Diagnostic:
+        """The finding as a message like the compiler's."""
+        message = self.message
+        if who := _who(self.block, self.thread):
+            message = f"{who}: {message}"
+        notes = tuple(other.diagnostic("note") for other in self.others)
+        return Diagnostic(
+            severity, f"{message} [{self.kind}]" if severity == "error" else message, self.location, notes
+        )
+
+    def __str__(self) -> str:
+        return self.diagnostic().render()
+
+
+def _who(block: Position | None, thread: Position | None) -> str:
+    names = (("block", block), ("thread", thread))
+    return ", ".join(f"{name} ({', '.join(map(str, at))})" for name, at in names if at is not None)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Places in the kernel library -> places in the source
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _pcs(raw: Mapping[str, Any]) -> Iterable[int]:
+    yield from raw.get("pc") or ()
+    for other in raw.get("others") or ():
+        yield from _pcs(other)
+
+
+def symbolize(library: str, offsets: Iterable[int]) -> dict[int, tuple[SourceLocation, ...]]:
+    """The source places of offsets in a library, innermost first; nothing where the tool is missing."""
+    wanted = sorted(set(offsets))
+    tool = toolchain.find_llvm_tool("llvm-symbolizer")
+    if not wanted or tool is None:
+        return {}
+    command = [str(tool.path), f"--obj={library}", "--output-style=JSON", *(hex(offset) for offset in wanted)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        answers = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return {}
+    return {int(answer["Address"], 16): tuple(_frames(answer.get("Symbol", ()))) for answer in answers}
+
+
+def _frames(symbols: Iterable[Mapping[str, Any]]) -> Iterable[SourceLocation]:
+    for symbol in symbols:
+        if symbol.get("Line") and symbol.get("FileName"):
+            yield SourceLocation(_file(symbol["FileName"]), symbol["Line"], symbol.get("Column") or 1)
+
+
+def _file(name: str) -> str:
+    # MLIR calls a text "-"; in debug information a folder stands in front of it.
+    if re.fullmatch(r"(.*/)?-", name):
+        return sources.TEXT
+    path = Path(name)
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return name
+
+
+def source_location(item: Mapping[str, Any] | None) -> SourceLocation | None:
+    """A place as the rewriter describes it."""
+    return SourceLocation(_file(item["file"]), item["line"], item["column"] or 1) if item else None
+
+
+def _position(value: Sequence[int] | None) -> Position | None:
+    return None if value is None else (value[0], value[1], value[2])
+
+
+def from_json(raw: Sequence[Mapping[str, Any]], library: str) -> tuple[Finding, ...]:
+    """Findings as the emulator wrote them, with places in the source."""
+    places = symbolize(library, (pc for item in raw for pc in _pcs(item)))
+
+    def convert(item: Mapping[str, Any], of: str) -> Finding:
+        frames = tuple(frame for pc in item.get("pc") or () for frame in places.get(pc, ()))
+        return Finding(
+            kind=item.get("kind", of),
+            message=item.get("message") or item.get("note") or _access(item),
+            block=_position(item.get("block")),
+            thread=_position(item.get("thread")),
+            location=frames[0] if frames else None,
+            frames=frames,
+            others=tuple(convert(other, item.get("kind", of)) for other in item.get("others") or ()),
+            address=item.get("address"),
+            bytes=item.get("bytes"),
+            write=item.get("write"),
+        )
+
+    return tuple(convert(item, "fault") for item in raw)
+
+
+def _access(item: Mapping[str, Any]) -> str:
+    size = f" of {item['bytes']} bytes" if item.get("bytes") else ""
+    if item.get("write") is None:
+        return "here"
+    return f"a {'write' if item['write'] else 'read'}{size}"
+
+
+def error(what: str, findings: Sequence[Finding], source: str | None = None, hint: str | None = None) -> EmulationError:
+    """The error that carries findings."""
+    count = f"{len(findings)} findings" if len(findings) != 1 else "1 finding"
+    return EmulationError(
+        f"{what}: {count}",
+        findings=findings,
+        diagnostics=[finding.diagnostic() for finding in findings],
+        source=source,
+        hint=hint,
+    )

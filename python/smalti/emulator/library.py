@@ -1,0 +1,221 @@
+"""From a chip's code to a library that the emulator loads, kept between runs by its content."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import codegen_worker, targets, toolchain
+from ..errors import CompileError, Diagnostic
+from . import findings
+from .options import Sanitizer
+
+_CACHE_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel, as the code declares it."""
+
+    type: str
+    """As LLVM writes it: `ptr`, `i32`, `half`."""
+    bytes: int
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """A kernel of a library."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    block: tuple[int, int, int] | None
+    """The size of its blocks, where the code requires one."""
+
+
+class Library:
+    """A kernel library in memory, which the emulator opens by its path."""
+
+    def __init__(self, code: bytes, description: Mapping[str, Any]) -> None:
+        self.kernels = {kernel.name: kernel for kernel in map(_kernel, description["kernels"])}
+        self.shared_bytes: int = description["shared_bytes"]
+        """Shared memory that the code declares itself."""
+        self.descriptor = os.memfd_create("smalti-kernels")
+        with open(self.descriptor, "wb", closefd=False) as stream:
+            stream.write(code)
+
+    @property
+    def path(self) -> str:
+        """Where other processes find it."""
+        return f"/proc/{os.getpid()}/fd/{self.descriptor}"
+
+    def __del__(self) -> None:
+        descriptor = getattr(self, "descriptor", None)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _kernel(item: Mapping[str, Any]) -> KernelFacts:
+    block = item.get("block")
+    return KernelFacts(
+        item["name"],
+        tuple(Parameter(parameter["type"], parameter["bytes"]) for parameter in item["parameters"]),
+        (block[0], block[1], block[2]) if block else None,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The cache
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def cache_folder() -> Path:
+    """Where libraries are kept: `SMALTI_CACHE_DIR`, or the user's cache folder."""
+    if given := os.environ.get("SMALTI_CACHE_DIR"):
+        return Path(given) / "emulator"
+    import platformdirs
+
+    return platformdirs.user_cache_path("smalti", appauthor=False) / "emulator"
+
+
+@functools.cache
+def _open_cache(folder: Path) -> Any:
+    """The cache in `folder`, or None where there can be none."""
+    import diskcache
+
+    for attempt in range(2):
+        try:
+            return diskcache.Cache(str(folder), size_limit=_CACHE_BYTES, eviction_policy="least-recently-used")
+        except sqlite3.DatabaseError:
+            if attempt == 0:
+                # What is there is no cache any more; all of it can be made again.
+                shutil.rmtree(folder, ignore_errors=True)
+        except Exception:
+            # A cache is no reason for a kernel not to run, whatever is in the way.
+            break
+    return None
+
+
+def _from_cache(key: str) -> tuple[dict[str, Any], bytes] | None:
+    cache = _open_cache(cache_folder())
+    if cache is None:
+        return None
+    try:
+        kept = cache.get(key)
+        header, _, code = kept.partition(b"\n")
+        description = json.loads(header)
+        return (description, code) if description["digest"] == _digest(code) else None
+    except Exception:
+        return None
+
+
+def _to_cache(key: str, description: Mapping[str, Any], code: bytes) -> None:
+    cache = _open_cache(cache_folder())
+    if cache is None:
+        return
+    try:
+        cache.set(key, json.dumps({**description, "digest": _digest(code)}).encode() + b"\n" + code)
+    except Exception:
+        return
+
+
+def _digest(*parts: bytes) -> str:
+    result = hashlib.sha256()
+    for part in parts:
+        result.update(len(part).to_bytes(8, "little") + part)
+    return result.hexdigest()
+
+
+@functools.cache
+def _file_digest(path: Path) -> str:
+    return _digest(path.read_bytes())
+
+
+def _rewriter() -> Path:
+    """The library that makes host code of device code."""
+    return Path(__file__).parent.parent / "_mlir_libs" / "libSmaltiCAPI.so"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Making one
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def build(
+    ir: bytes, target: targets.Target, sanitize: Sanitizer | None, what: str, source: str | None = None
+) -> Library:
+    """The library of a chip's code: LLVM IR as text or as bitcode.
+
+    `what` is what errors call it, `source` the text that they show lines of, where it is no file.
+    """
+    executable = toolchain.require_emulator(sanitize).path
+    key = _digest(
+        ir,
+        target.chip.encode(),
+        (sanitize or "").encode(),
+        _file_digest(executable).encode(),
+        _file_digest(_rewriter()).encode(),
+    )
+    if kept := _from_cache(key):
+        return Library(kept[1], kept[0])
+    code, description = _rewrite(ir, target, sanitize, what, source)
+    _require_instructions(executable, description, target, what, source)
+    linked = _link(code, what)
+    _to_cache(key, description, linked)
+    return Library(linked, description)
+
+
+def _rewrite(
+    ir: bytes, target: targets.Target, sanitize: Sanitizer | None, what: str, source: str | None
+) -> tuple[bytes, dict[str, Any]]:
+    try:
+        return codegen_worker.worker.rewrite(ir, chip=target.chip, sanitize=sanitize)
+    except codegen_worker.WorkerDied as died:
+        reason, diagnostics = died.reason, []
+    except codegen_worker.WorkerTimeout:
+        reason, diagnostics = "it took too long and was ended", []
+    except codegen_worker.WorkerRefused as refused:
+        reason, diagnostics = str(refused), [Diagnostic.from_json(item) for item in refused.diagnostics]
+    message = f"{what} could not be made code of this machine for {target}"
+    raise CompileError(message if diagnostics else f"{message}: {reason}", diagnostics=diagnostics, source=source)
+
+
+def _require_instructions(
+    executable: Path, description: Mapping[str, Any], target: targets.Target, what: str, source: str | None
+) -> None:
+    """Raises where the code has instructions that the emulator does not know, with the first place of each."""
+    used = {item["name"]: item.get("location") for item in description["instructions"]}
+    if not used:
+        return
+    done = subprocess.run([executable, "--missing", *used], capture_output=True, text=True, check=True)
+    missing = done.stdout.split("\n")[:-1]
+    if missing:
+        raise CompileError(
+            f"{what} has instructions of {target.chip} that are not emulated",
+            diagnostics=[Diagnostic("error", name, findings.source_location(used[name])) for name in missing],
+            source=source,
+            hint="docs/emulation.md says how to add one",
+        )
+
+
+def _link(code: bytes, what: str) -> bytes:
+    tool = toolchain.require(
+        toolchain.find_llvm_tool("ld.lld"), "ld.lld", "running kernels on an emulated GPU", toolchain.LLD_HINT
+    )
+    with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
+        source, output = Path(folder) / "kernels.o", Path(folder) / "kernels.so"
+        source.write_bytes(code)
+        command = [tool.path, "-shared", "-z", "now", source, "-o", output]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise CompileError(f"linking {what} for the emulator failed:\n{done.stderr.strip()}")
+        return output.read_bytes()

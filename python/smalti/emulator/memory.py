@@ -1,0 +1,192 @@
+"""The memory of a launch: copies of its arrays, each between poison and pages that nobody may touch.
+
+An array ends where the mapped memory ends, but for its alignment. What reads past it faults or gets NaN, what writes
+past it faults or is found by `outside_writes`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import math
+import mmap
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import arrays, launch
+from ..errors import LaunchError
+from .findings import Finding
+
+_POISON = np.frombuffer(bytes((0xFF, 0x7F, 0xFF, 0xFF)) * (mmap.PAGESIZE // 4), np.uint8)
+"""A NaN of every float type; not all ones, which programs write."""
+
+_PAGE = mmap.PAGESIZE
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array argument."""
+
+    index: int
+    view: arrays.ArrayView
+    itemsize: int
+    alignment: int
+    """What the code assumes of its address, in bytes."""
+    writes: bool
+    """Whether it may change."""
+    title: str
+    """What messages call it."""
+
+
+class _Placed:
+    """An array and its copy in the memory of a launch."""
+
+    def __init__(self, array: Array, begin: int) -> None:
+        self.array = array
+        view = array.view
+        if any(stride < 0 for stride in view.strides):
+            raise LaunchError(
+                f"{array.title}: its strides {view.strides} are negative, which the emulator does not take",
+                hint="pass a row-major copy (numpy.ascontiguousarray)",
+            )
+        self.first, last = launch.extent(view, array.itemsize)
+        self.bytes = last - self.first
+        room = -(-self.bytes // array.alignment) * array.alignment
+        # Aligned as it must be and no better.
+        room += array.alignment if room % (2 * array.alignment) == 0 else 0
+        # A page of poison at least in front of it.
+        body = (-(-room // _PAGE) + 1) * _PAGE
+        self.begin = begin
+        self.end = begin + body
+        self.start = self.end - room
+        self.strides = tuple(stride * array.itemsize for stride in view.strides)
+        self._type = np.dtype(f"V{array.itemsize}")
+
+    @property
+    def is_dense(self) -> bool:
+        return self.bytes == math.prod(self.array.view.shape) * self.array.itemsize
+
+    def inside(self, memory: np.ndarray) -> np.ndarray:
+        """The copy's elements."""
+        return np.ndarray(self.array.view.shape, self._type, memory.data, self.start, self.strides)
+
+    @functools.cached_property
+    def given(self) -> np.ndarray:
+        """The elements of the array itself."""
+        if not self.bytes:
+            return np.zeros(self.array.view.shape, self._type)
+        # A view that the caller cannot write is only ever read here.
+        buffer: Any = (ctypes.c_char * self.bytes).from_address(self.first)
+        return np.ndarray(self.array.view.shape, self._type, buffer, 0, self.strides)
+
+    @functools.cached_property
+    def gaps(self) -> list[tuple[int, int]]:
+        """The bytes between the elements of an array that has such, as offset and size in the memory."""
+        if self.is_dense or not self.bytes:
+            return []
+        free = np.ones(self.bytes + 2, bool)
+        shape = (*self.array.view.shape, self.array.itemsize)
+        np.ndarray(shape, bool, free.data, 1, (*self.strides, 1))[...] = False
+        free[0] = free[-1] = False
+        edges = np.flatnonzero(free[1:] != free[:-1])
+        return [(self.start + int(first), int(end - first)) for first, end in zip(edges[::2], edges[1::2], strict=True)]
+
+    def outside(self) -> Iterator[tuple[int, int]]:
+        """All bytes between the guards that are no element."""
+        yield self.begin, self.start - self.begin
+        yield from self.gaps
+        yield self.start + self.bytes, self.end - self.start - self.bytes
+
+
+class Memory:
+    """The arrays of a launch in one file without a name, which the emulator maps."""
+
+    def __init__(self, given: Sequence[Array]) -> None:
+        self._placed: list[_Placed] = []
+        end = _PAGE
+        for array in given:
+            placed = _Placed(array, end)
+            self._placed.append(placed)
+            end = placed.end + _PAGE
+        self.size = end
+        self.descriptor = os.memfd_create("smalti-arguments")
+        try:
+            os.ftruncate(self.descriptor, self.size)
+            self._map = mmap.mmap(self.descriptor, self.size)
+        except OSError as error:
+            os.close(self.descriptor)
+            raise LaunchError(f"no memory for the {self.size} B of the arguments: {error.strerror}") from None
+        self._bytes = np.frombuffer(self._map, np.uint8)
+        for placed in self._placed:
+            for offset, size in placed.outside():
+                self._bytes[offset : offset + size] = _poison(offset, size)
+            placed.inside(self._bytes)[...] = placed.given
+
+    def close(self) -> None:
+        """Gives the memory back."""
+        os.close(self.descriptor)
+
+    def description(self) -> Iterator[str]:
+        """The lines that tell the emulator what is where."""
+        yield f"memory {self.descriptor} {self.size}"
+        for offset in itertools.chain((0,), (placed.end for placed in self._placed)):
+            yield f"guard {offset} {_PAGE}"
+        for placed in self._placed:
+            yield f"array {placed.array.index} {placed.start} {placed.bytes}"
+            yield from (f"hole {offset} {size}" for offset, size in placed.outside() if size)
+
+    def findings(self) -> list[Finding]:
+        """What was written outside of the arrays, or in those that are only read."""
+        found = []
+        for placed in self._placed:
+            title = placed.array.title
+            wrong = [offset for part in placed.outside() for offset in self._changed(*part)]
+            if wrong:
+                found.append(Finding("red-zone", _written(title, placed, wrong)))
+            if not placed.array.writes and not self._same(placed):
+                found.append(Finding("read-only", f"{title}: the program only reads it, and it changed"))
+        return found
+
+    def _changed(self, offset: int, size: int) -> list[int]:
+        now = self._bytes[offset : offset + size]
+        return [offset + int(i) for i in np.flatnonzero(now != _poison(offset, size))]
+
+    def _same(self, placed: _Placed) -> bool:
+        return bool(np.array_equal(_as_bytes(placed.inside(self._bytes)), _as_bytes(placed.given)))
+
+    def copy_back(self) -> None:
+        """Puts the results into the arrays that were given."""
+        for placed in self._placed:
+            if placed.array.writes:
+                placed.given[...] = placed.inside(self._bytes)
+
+
+def _as_bytes(elements: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(elements).reshape(-1).view(np.uint8)
+
+
+def _poison(offset: int, size: int) -> np.ndarray:
+    """Poison for the bytes from `offset` on: the pattern stands still in memory, whatever is cut out of it."""
+    if size <= len(_POISON) - 4:
+        return _POISON[offset % 4 : offset % 4 + size]
+    return np.resize(_POISON[offset % 4 : len(_POISON) - 4 + offset % 4], size)
+
+
+def _written(title: str, placed: _Placed, wrong: Sequence[int]) -> str:
+    end = placed.start + placed.bytes
+    first = wrong[0]
+    if first < placed.start:
+        # The nearest to the array says most.
+        first = max(offset for offset in wrong if offset < placed.start)
+        where = f"{placed.start - first} bytes in front of it"
+    elif first < end:
+        where = f"in a gap between its elements, {first - placed.start} bytes behind its begin"
+    else:
+        where = f"{first - end} bytes behind its end"
+    what = "1 byte outside of it was" if len(wrong) == 1 else f"{len(wrong)} bytes outside of it were"
+    return f"{title}: {what} written, {where}"

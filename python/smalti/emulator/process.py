@@ -1,0 +1,128 @@
+"""The emulator's process: what it is told, what it answers, and its end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from ..errors import LaunchError, ToolMissing
+
+_GRACE = 20.0
+"""Seconds behind its own time limit after which the process is ended from outside."""
+
+
+@dataclass
+class Outcome:
+    """What a run of the emulator said."""
+
+    findings: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float | None = None
+    """How long the blocks took; None where they did not end."""
+
+
+def run(
+    executable: Path,
+    description: Iterable[str],
+    descriptors: Sequence[int],
+    timeout: float,
+    progress: Callable[[int, int], None] | None = None,
+) -> Outcome:
+    """Runs a launch. What the kernel prints goes to standard output."""
+    text = "\n".join((*description, "run", "")).encode()
+    outcome = Outcome()
+    with tempfile.TemporaryFile() as log:
+        try:
+            process = subprocess.Popen(
+                [executable],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                pass_fds=descriptors,
+                # One group with its workers, so that none of them stays behind.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ToolMissing(f"{executable} does not run: {error.strerror}") from None
+        try:
+            assert process.stdin is not None and process.stdout is not None
+            with contextlib.suppress(BrokenPipeError), process.stdin as stream:
+                stream.write(text)
+            ended = _listen(process.stdout, time.monotonic() + timeout + _GRACE, outcome, progress)
+            if ended:
+                process.wait()
+        finally:
+            _end(process)
+        log.seek(0)
+        said = log.read().decode(errors="replace").strip()
+    if not ended:
+        raise LaunchError(f"the emulator did not answer for {timeout + _GRACE:g} s and was ended{_quote(said)}")
+    if outcome.seconds is None and not outcome.findings:
+        raise LaunchError(f"the emulator {_how(process.returncode)}{_quote(said)}")
+    return outcome
+
+
+def _listen(stream: IO[bytes], deadline: float, outcome: Outcome, progress: Callable[[int, int], None] | None) -> bool:
+    """Takes in lines until the stream ends, or until the deadline: then it returns False."""
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        while True:
+            if not selector.select(max(deadline - time.monotonic(), 0)):
+                return False
+            part = os.read(stream.fileno(), 1 << 16)
+            *lines, rest = (rest + part).split(b"\n")
+            for line in lines:
+                _take(line, outcome, progress)
+            if not part:
+                return True
+
+
+def _take(line: bytes, outcome: Outcome, progress: Callable[[int, int], None] | None) -> None:
+    if not line.strip():
+        return
+    try:
+        item = json.loads(line)
+    except ValueError:
+        raise LaunchError(f"the emulator said what is not understood: {line[:200].decode(errors='replace')}") from None
+    if "output" in item:
+        sys.stdout.write(item["output"])
+        sys.stdout.flush()
+    elif "progress" in item:
+        if progress is not None:
+            progress(*item["progress"])
+    elif "done" in item:
+        outcome.seconds = float(item["done"])
+    else:
+        outcome.findings.append(item)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        # The group outlives its first process while workers run.
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def _how(code: int) -> str:
+    if code >= 0:
+        return f"ended with code {code}"
+    with contextlib.suppress(ValueError):
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"was ended by signal {-code}"
+
+
+def _quote(said: str) -> str:
+    return f":\n{said[-4000:]}" if said else ""

@@ -1,0 +1,78 @@
+"""One launch: its memory, the emulator's process, and what both say of it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .. import launch, targets, toolchain
+from . import findings, process
+from .library import Library
+from .memory import Array, Memory
+from .options import Emulation
+
+Dimensions = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What is launched."""
+
+    library: Library
+    target: targets.Target
+    symbol: str
+    grid: Dimensions
+    block: Dimensions
+    shared_bytes: int
+    """Dynamic shared memory of a block: what comes on top of what the code declares itself."""
+    arrays: Sequence[Array]
+    values: Mapping[int, bytes]
+    """The other arguments, as they lie in memory."""
+    source: str | None = field(default=None, repr=False)
+    """The text that messages show lines of, where it is no file."""
+
+
+def _describe(what: Launch, how: Emulation, memory: Memory) -> Iterator[str]:
+    yield f"library {what.library.path}"
+    yield f"kernel {what.symbol}"
+    yield f"vendor {what.target.vendor}"
+    yield f"grid {_words(what.grid)}"
+    yield f"block {_words(what.block)}"
+    yield f"wave {what.target.wave_size}"
+    yield f"shared {what.shared_bytes}"
+    yield f"workers {how.workers or launch.num_threads()}"
+    yield f"order {how.order}"
+    yield f"copies {how.copies}"
+    yield f"timeout {how.timeout:g}"
+    if how.blocks is not None:
+        yield f"blocks {how.blocks.start} {how.blocks.stop}"
+    yield from memory.description()
+    for index, data in what.values.items():
+        yield f"value {index} {data.hex()}"
+
+
+def _words(sizes: Dimensions) -> str:
+    return " ".join(map(str, sizes))
+
+
+def run(what: Launch, how: Emulation) -> float:
+    """Runs it in place and returns how long the blocks took, in seconds; an `EmulationError` says what went wrong."""
+    executable = toolchain.require_emulator(how.sanitize)
+    memory = Memory(what.arrays)
+    try:
+        outcome = process.run(
+            executable.path,
+            _describe(what, how, memory),
+            (memory.descriptor, what.library.descriptor),
+            how.timeout,
+            how.progress,
+        )
+        found = [*findings.from_json(outcome.findings, what.library.path), *memory.findings()]
+        if not found:
+            memory.copy_back()
+    finally:
+        memory.close()
+    if found:
+        raise findings.error(f"@{what.symbol} on {what.target}", found, what.source)
+    assert outcome.seconds is not None
+    return outcome.seconds

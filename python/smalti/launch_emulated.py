@@ -1,0 +1,87 @@
+"""Running a kernel on an emulated GPU: the code of its chip, on this machine's CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import arrays, entry, launch, sources
+from .emulator import library, memory, session
+from .emulator.options import Emulation
+from .errors import LaunchError
+from .launch_cuda import check_scalars_and_layouts
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+
+
+class EmulatedLauncher:
+    """Makes a library of the kernel for each sanitizer that is asked for, and runs it."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        check_scalars_and_layouts(kernel)
+        self._kernel = kernel
+        self._check = launch.ArgumentChecker(kernel.entry, arrays.CPU, alignment=0)
+        self._libraries: dict[str | None, library.Library] = {}
+        self._library(kernel.emulation)
+
+    def _library(self, emulation: Emulation) -> library.Library:
+        if emulation.sanitize not in self._libraries:
+            kernel = self._kernel
+            assert kernel.device_ir is not None
+            self._libraries[emulation.sanitize] = library.build(
+                kernel.device_ir, kernel.target, emulation.sanitize, f"@{kernel.symbol}", self._source
+            )
+        return self._libraries[emulation.sanitize]
+
+    @property
+    def _source(self) -> str | None:
+        return sources.text_of(self._kernel.module.context)
+
+    def __call__(self, *given: Any, stream: Any = None, emulation: Emulation | None = None) -> float:
+        """Runs the kernel in place; returns how long its blocks took, in seconds."""
+        if stream is not None:
+            raise LaunchError("a kernel on an emulated GPU takes no stream")
+        kernel, resources = self._kernel, self._kernel.resources
+        emulation = emulation or kernel.emulation
+        values = self._check(given)
+        assert resources.grid is not None and resources.block is not None
+        placed, numbers = [], {}
+        for argument, value in zip(kernel.arguments, values, strict=True):
+            if isinstance(value, arrays.ArrayView):
+                placed.append(_array(argument, value))
+            else:
+                numbers[argument.index] = np.array(value, argument.dtype.numpy).tobytes()
+        made = self._library(emulation)
+        return session.run(
+            session.Launch(
+                library=made,
+                target=kernel.target,
+                symbol=kernel.symbol,
+                grid=resources.grid,
+                block=resources.block,
+                # What is known of the kernel is all of it; AMD's code declares it itself.
+                shared_bytes=max((resources.shared_bytes or 0) - made.shared_bytes, 0),
+                arrays=placed,
+                values=numbers,
+                source=self._source,
+            ),
+            emulation,
+        )
+
+    def run_on_copies(self, values: Sequence[Any], repeat: int = 1) -> float:
+        """Runs on host arrays, and returns the shortest run in seconds."""
+        return min(self(*values) for _ in range(repeat))
+
+
+def _array(argument: entry.Argument, view: arrays.ArrayView) -> memory.Array:
+    return memory.Array(
+        index=argument.index,
+        view=view,
+        itemsize=max(argument.dtype.bits // 8, 1),
+        alignment=max(argument.dtype.bits // 8, argument.alignment or launch.GPU_ALIGNMENT),
+        writes=argument.writes,
+        title=str(argument),
+    )
