@@ -56,21 +56,41 @@ void gather(const Wave &wave, Operands operands, Position (*position)(int, int),
   });
 }
 
+/// C += A * B, B transposed: a row of C at a time, for the compiler to make
+/// vectors of.
+template <class Number, int m, int n, int k>
+void accumulate(const Number (&a)[m][k], const Number (&b)[n][k],
+                Number (&c)[m][n]) {
+  Number columns[k][n];
+  for (int i = 0; i < k; ++i)
+    for (int j = 0; j < n; ++j)
+      columns[i][j] = b[j][i];
+  for (int row = 0; row < m; ++row) {
+    Number sums[n];
+    for (int j = 0; j < n; ++j)
+      sums[j] = c[row][j];
+    for (int i = 0; i < k; ++i)
+      for (int j = 0; j < n; ++j)
+        sums[j] += a[row][i] * columns[i][j];
+    for (int j = 0; j < n; ++j)
+      c[row][j] = sums[j];
+  }
+}
+
 /// Sums in double and rounds once: the vendors state less, and not the order.
 template <const Product &p, class Element, class Accumulator = F32>
 void multiply(const Wave &wave) {
   double a[p.m][p.k], b[p.n][p.k], c[p.m][p.n];
-  gather<Element>(wave, p.a, p.ofA,
-                  [&](Position at) -> double & { return a[at.row][at.column]; });
-  gather<Element>(wave, p.b, p.ofB,
-                  [&](Position at) -> double & { return b[at.row][at.column]; });
+  gather<Element>(wave, p.a, p.ofA, [&](Position at) -> double & {
+    return a[at.row][at.column];
+  });
+  gather<Element>(wave, p.b, p.ofB, [&](Position at) -> double & {
+    return b[at.row][at.column];
+  });
   gather<Accumulator>(wave, p.c, p.ofC, [&](Position at) -> double & {
     return c[at.row][at.column];
   });
-  for (int i = 0; i < p.m; ++i)
-    for (int j = 0; j < p.n; ++j)
-      for (int k = 0; k < p.k; ++k)
-        c[i][j] += a[i][k] * b[j][k];
+  accumulate(a, b, c);
   wave.forEach([&](int lane, const Call &call) {
     for (int e = 0; e < p.m * p.n / wave.size; ++e) {
       Position at = p.ofC(lane, e);

@@ -1,0 +1,164 @@
+//===- AsyncCopies.cpp - cp.async of NVIDIA -------------------------------===//
+
+#include "emulator/Instructions/Lists.h"
+#include "emulator/Instructions/NVIDIA/Mbarrier.h"
+#include "emulator/Runtime/Thread.h"
+
+using namespace smalti::emulator;
+using namespace smalti::emulator::nvidia;
+
+namespace {
+
+void doLater(int queue, std::function<void()> work) {
+  if (isAsyncLate())
+    enqueueAsync(queue, std::move(work));
+  else
+    work();
+}
+
+void checkAligned(const char *name, const void *address, size_t alignment) {
+  if (uintptr_t(address) % alignment)
+    failAs("misaligned", "%s: %p is not aligned to %zu bytes", name, address,
+           alignment);
+}
+
+//--- cp.async -----------------------------------------------------------------
+
+/// What is read less than written is zero.
+template <int bytes, bool hasSourceBytes> void copyAsync(const Call &call) {
+  auto *to = call.get<char *>(0);
+  auto *from = call.get<const char *>(1);
+  int sourceBytes = hasSourceBytes ? call.get<int32_t>(2) : bytes;
+  if (sourceBytes < 0 || sourceBytes > bytes)
+    fail("cp.async of %d bytes reads %d", bytes, sourceBytes);
+  checkAligned("cp.async", to, bytes);
+  checkAligned("cp.async", from, bytes);
+  doLater(cpAsyncQueue, [=] {
+    touchWrite(to, bytes);
+    if (sourceBytes) {
+      touchRead(from, sourceBytes);
+      memcpy(to, from, sourceBytes);
+    }
+    memset(to + sourceBytes, 0, bytes - sourceBytes);
+  });
+}
+
+void commitGroup(const Call &) { commitAsync(cpAsyncQueue); }
+void waitGroup(const Call &call) {
+  waitAsync(cpAsyncQueue, call.get<uint32_t>(0));
+}
+void waitAll(const Call &) {
+  commitAsync(cpAsyncQueue);
+  waitAsync(cpAsyncQueue, 0);
+}
+
+/// The barrier is told when this thread's copies are done: no later than here,
+/// as nobody waits for them but at the barrier. Without `.noinc` one more
+/// arrival is expected in this phase.
+template <bool increments> void arriveAfterCopies(const Call &call) {
+  Mbarrier barrier(call.get<void *>(0));
+  if (increments)
+    barrier.expectArrivals(1);
+  waitAll(call);
+  barrier.release();
+  barrier.arrive(1);
+}
+
+//--- cp.async.bulk ------------------------------------------------------------
+
+struct BulkCopy {
+  char *to;
+  const char *from;
+  uint32_t bytes;
+
+  BulkCopy(const Call &call, int to, int from, int bytes)
+      : to(call.get<char *>(to)), from(call.get<const char *>(from)),
+        bytes(call.get<uint32_t>(bytes)) {
+    checkAligned("cp.async.bulk", this->to, 16);
+    checkAligned("cp.async.bulk", this->from, 16);
+    if (this->bytes % 16)
+      fail("cp.async.bulk of %u bytes: must be a multiple of 16", this->bytes);
+  }
+  void perform() const {
+    touchRead(from, bytes);
+    touchWrite(to, bytes);
+    memcpy(to, from, bytes);
+  }
+};
+
+/// Into shared memory: the copy is over when the barrier has its bytes.
+template <int to, int from, int bytes> void copyToShared(const Call &call) {
+  BulkCopy copy(call, to, from, bytes);
+  Mbarrier barrier(call.get<void *>(1));
+  barrier.whenWaited([=] {
+    copy.perform();
+    Mbarrier(barrier).completeBytes(copy.bytes);
+  });
+}
+
+void copyToGlobal(const Call &call) {
+  BulkCopy copy(call, 0, 1, 2);
+  doLater(bulkQueue, [=] { copy.perform(); });
+}
+
+/// Bit i of the mask says whether byte i of each 16 is copied.
+void copyMaskedToGlobal(const Call &call) {
+  BulkCopy copy(call, 0, 1, 2);
+  auto mask = call.get<uint16_t>(5);
+  doLater(bulkQueue, [=] {
+    touchRead(copy.from, copy.bytes);
+    for (uint32_t i = 0; i < copy.bytes; ++i)
+      if (mask >> (i % 16) & 1) {
+        touchWrite(copy.to + i, 1);
+        copy.to[i] = copy.from[i];
+      }
+  });
+}
+
+/// Into the shared memory of a cluster, which is this block alone.
+void copyToCluster(const Call &call) {
+  if (call.get<uint8_t>(6) && call.get<uint16_t>(4) != 1)
+    fail("cp.async.bulk to the blocks %#x of a cluster: it has one block",
+         call.get<uint16_t>(4));
+  copyToShared<0, 2, 3>(call);
+}
+
+void commitBulk(const Call &) { commitAsync(bulkQueue); }
+void waitBulk(const Call &call) { waitAsync(bulkQueue, call.get<uint32_t>(0)); }
+
+void nothing(const Call &) {}
+
+#define SMALTI_PTX(section)                                                    \
+  "PTX ISA, \"Data Movement and Conversion Instructions: " section "\""
+// clang-format off: one line an instruction
+constexpr Instruction table[] = {
+    {"llvm.nvvm.cp.async.ca.shared.global.4", copyAsync<4, false>, nullptr, SMALTI_PTX("cp.async")},
+    {"llvm.nvvm.cp.async.ca.shared.global.8", copyAsync<8, false>, nullptr, SMALTI_PTX("cp.async")},
+    {"llvm.nvvm.cp.async.ca.shared.global.16", copyAsync<16, false>, nullptr, SMALTI_PTX("cp.async")},
+    {"llvm.nvvm.cp.async.cg.shared.global.16", copyAsync<16, false>, nullptr, SMALTI_PTX("cp.async")},
+    {"llvm.nvvm.cp.async.ca.shared.global.4.s", copyAsync<4, true>, nullptr, SMALTI_PTX("cp.async")},
+    {"llvm.nvvm.cp.async.ca.shared.global.8.s", copyAsync<8, true>, nullptr, SMALTI_PTX("cp.async")},
+    {"llvm.nvvm.cp.async.ca.shared.global.16.s", copyAsync<16, true>, nullptr, SMALTI_PTX("cp.async")},
+    {"llvm.nvvm.cp.async.cg.shared.global.16.s", copyAsync<16, true>, nullptr, SMALTI_PTX("cp.async")},
+    {"llvm.nvvm.cp.async.commit.group", commitGroup, nullptr, SMALTI_PTX("cp.async.commit_group")},
+    {"llvm.nvvm.cp.async.wait.group", waitGroup, nullptr, SMALTI_PTX("cp.async.wait_group")},
+    {"llvm.nvvm.cp.async.wait.all", waitAll, nullptr, SMALTI_PTX("cp.async.wait_all")},
+    {"llvm.nvvm.cp.async.mbarrier.arrive", arriveAfterCopies<true>, nullptr, SMALTI_PTX("cp.async.mbarrier.arrive")},
+    {"llvm.nvvm.cp.async.mbarrier.arrive.shared", arriveAfterCopies<true>, nullptr, SMALTI_PTX("cp.async.mbarrier.arrive")},
+    {"llvm.nvvm.cp.async.mbarrier.arrive.noinc", arriveAfterCopies<false>, nullptr, SMALTI_PTX("cp.async.mbarrier.arrive")},
+    {"llvm.nvvm.cp.async.mbarrier.arrive.noinc.shared", arriveAfterCopies<false>, nullptr, SMALTI_PTX("cp.async.mbarrier.arrive")},
+    {"llvm.nvvm.cp.async.bulk.global.to.shared.cta", copyToShared<0, 2, 3>, nullptr, SMALTI_PTX("cp.async.bulk")},
+    {"llvm.nvvm.cp.async.bulk.global.to.shared.cluster", copyToCluster, nullptr, SMALTI_PTX("cp.async.bulk")},
+    {"llvm.nvvm.cp.async.bulk.shared.cta.to.cluster", copyToShared<0, 2, 3>, nullptr, SMALTI_PTX("cp.async.bulk")},
+    {"llvm.nvvm.cp.async.bulk.shared.cta.to.global", copyToGlobal, nullptr, SMALTI_PTX("cp.async.bulk")},
+    {"llvm.nvvm.cp.async.bulk.shared.cta.to.global.bytemask", copyMaskedToGlobal, nullptr, SMALTI_PTX("cp.async.bulk")},
+    {"llvm.nvvm.cp.async.bulk.prefetch.L2", nothing, nullptr, SMALTI_PTX("cp.async.bulk.prefetch")},
+    {"llvm.nvvm.cp.async.bulk.commit.group", commitBulk, nullptr, SMALTI_PTX("cp.async.bulk.commit_group")},
+    {"llvm.nvvm.cp.async.bulk.wait.group", waitBulk, nullptr, SMALTI_PTX("cp.async.bulk.wait_group")},
+    {"llvm.nvvm.cp.async.bulk.wait.group.read", waitBulk, nullptr, SMALTI_PTX("cp.async.bulk.wait_group")},
+};
+// clang-format on
+
+} // namespace
+
+const InstructionList smalti::emulator::nvidiaAsyncCopies = table;

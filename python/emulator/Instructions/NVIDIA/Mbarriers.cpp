@@ -1,0 +1,333 @@
+//===- Mbarriers.cpp - mbarrier of NVIDIA ---------------------------------===//
+
+#include "emulator/Instructions/Lists.h"
+#include "emulator/Instructions/NVIDIA/Mbarrier.h"
+#include "emulator/Runtime/Thread.h"
+
+#include <vector>
+
+using namespace smalti::emulator;
+using namespace smalti::emulator::nvidia;
+
+//===----------------------------------------------------------------------===//
+// The object
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The largest count and number of bytes (PTX ISA, "Contents of the mbarrier
+/// object").
+constexpr int64_t maxCount = (1 << 20) - 1;
+
+/// Work that waits for somebody to wait.
+struct PendingWork {
+  void *barrier;
+  Dimensions block;
+  std::function<void()> work;
+};
+std::vector<PendingWork> pendingWork;
+
+bool isCurrent(const Dimensions &block) {
+  Dimensions now = blockId();
+  return block.x == now.x && block.y == now.y && block.z == now.z;
+}
+
+} // namespace
+
+/// 64 bits: one that says that there is a barrier, the phase's parity, arrivals
+/// that are missing, those of a phase, and bytes that are missing plus
+/// `bytesBias`. Neither 0 nor poison is a barrier.
+struct Mbarrier::State {
+  static constexpr int countBits = 20, bytesBits = 22;
+  static constexpr int64_t bytesBias = int64_t(1) << (bytesBits - 1);
+  uint32_t parity;
+  int64_t pending, expected, bytes;
+
+  uint64_t encode() const {
+    return uint64_t(1) << 63 | uint64_t(bytes + bytesBias) << 41 |
+           uint64_t(expected) << 21 | uint64_t(pending) << 1 | parity;
+  }
+  static State decode(uint64_t bits) {
+    constexpr uint64_t countMask = maxCount;
+    return {uint32_t(bits & 1), int64_t(bits >> 1 & countMask),
+            int64_t(bits >> 21 & countMask),
+            int64_t(bits >> 41 & ((1 << bytesBits) - 1)) - bytesBias};
+  }
+};
+
+Mbarrier::Mbarrier(void *address) : address(address) {
+  auto *at = static_cast<char *>(address);
+  if (uintptr_t(address) % 8)
+    failAs("misaligned", "mbarrier: %p is not aligned to 8 bytes", address);
+  if (at < sharedBase() || at + 8 > sharedBase() + sharedBytes())
+    failAs("out-of-bounds", "mbarrier: %p is not in shared memory", address);
+}
+
+Mbarrier::State Mbarrier::read() const {
+  uint64_t bits;
+  memcpy(&bits, address, 8);
+  State state = State::decode(bits);
+  if (!(bits >> 63) || state.bytes > maxCount || state.bytes < -maxCount)
+    fail(
+        "mbarrier: there is none at %p: it was not initialised, or overwritten",
+        address);
+  return state;
+}
+
+void Mbarrier::write(State state) {
+  if (state.bytes > maxCount || state.bytes < -maxCount)
+    fail("mbarrier: its tx-count is %lld, the range is -%lld to %lld",
+         static_cast<long long>(state.bytes), static_cast<long long>(maxCount),
+         static_cast<long long>(maxCount));
+  uint64_t bits = state.encode();
+  memcpy(address, &bits, 8);
+}
+
+void Mbarrier::advance(State state) {
+  if (state.pending == 0 && state.bytes == 0) {
+    state.parity ^= 1;
+    state.pending = state.expected;
+  }
+  write(state);
+}
+
+void Mbarrier::init(uint32_t count) {
+  if (count < 1 || count > maxCount)
+    fail("mbarrier.init: the count is %u, the range is 1 to %lld", count,
+         static_cast<long long>(maxCount));
+  write({0, count, count, 0});
+}
+
+void Mbarrier::invalidate() {
+  read();
+  memset(address, 0, 8);
+}
+
+uint64_t Mbarrier::arrive(uint32_t count, bool drop) {
+  State state = read();
+  uint64_t before = state.encode();
+  if (count < 1 || count > state.pending)
+    fail("mbarrier: %u arrivals where %lld are missing", count,
+         static_cast<long long>(state.pending));
+  state.pending -= count;
+  if (drop)
+    state.expected -= count;
+  advance(state);
+  return before;
+}
+
+uint64_t Mbarrier::arriveNoComplete(uint32_t count, bool drop) {
+  State state = read();
+  if (count == state.pending && state.bytes == 0)
+    fail("mbarrier: an arrival with .noComplete completes the phase");
+  return arrive(count, drop);
+}
+
+void Mbarrier::expectArrivals(uint32_t count) {
+  State state = read();
+  state.pending += count;
+  if (state.pending > maxCount)
+    fail("mbarrier: more than %lld arrivals are missing",
+         static_cast<long long>(maxCount));
+  write(state);
+}
+
+void Mbarrier::expectBytes(uint32_t bytes) {
+  State state = read();
+  state.bytes += bytes;
+  write(state);
+}
+
+void Mbarrier::completeBytes(uint32_t bytes) {
+  State state = read();
+  state.bytes -= bytes;
+  advance(state);
+}
+
+bool Mbarrier::isOver(uint64_t state) {
+  return read().parity != State::decode(state).parity;
+}
+
+bool Mbarrier::isParityOver(uint32_t parity) {
+  if (parity > 1)
+    fail("mbarrier: the parity of a phase is %u", parity);
+  return read().parity != parity;
+}
+
+uint32_t Mbarrier::pendingCount(uint64_t state) {
+  return uint32_t(State::decode(state).pending);
+}
+
+void Mbarrier::whenWaited(std::function<void()> work) {
+  if (!isAsyncLate()) {
+    work();
+    release();
+    return;
+  }
+  pendingWork.push_back({address, blockId(), std::move(work)});
+}
+
+void Mbarrier::doPending() {
+  std::vector<PendingWork> mine, others;
+  for (PendingWork &pending : pendingWork) {
+    // What earlier blocks left undone is over with them.
+    if (isCurrent(pending.block))
+      (pending.barrier == address ? mine : others).push_back(pending);
+  }
+  pendingWork = std::move(others);
+  for (PendingWork &pending : mine)
+    pending.work();
+  if (!mine.empty())
+    release();
+}
+
+void Mbarrier::release() { releaseOrder(address); }
+void Mbarrier::acquire() { acquireOrder(address); }
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+Mbarrier barrierOf(const Call &call) { return Mbarrier(call.get<void *>(0)); }
+
+void init(const Call &call) {
+  Mbarrier barrier = barrierOf(call);
+  touchWrite(call.get<void *>(0), 8);
+  barrier.init(call.get<uint32_t>(1));
+}
+
+void invalidate(const Call &call) {
+  Mbarrier barrier = barrierOf(call);
+  touchWrite(call.get<void *>(0), 8);
+  barrier.invalidate();
+}
+
+/// Forms for the memory of another block of the cluster have no result.
+void setState(const Call &call, uint64_t state) {
+  if (call.resultBytes())
+    call.set(state);
+}
+
+/// `.relaxed` orders nothing.
+template <bool relaxed, bool drop, bool hasCount>
+void arrive(const Call &call) {
+  Mbarrier barrier = barrierOf(call);
+  if (!relaxed)
+    barrier.release();
+  setState(call, barrier.arrive(hasCount ? call.get<uint32_t>(1) : 1, drop));
+}
+
+template <bool drop> void arriveNoComplete(const Call &call) {
+  Mbarrier barrier = barrierOf(call);
+  barrier.release();
+  call.set(barrier.arriveNoComplete(call.get<uint32_t>(1), drop));
+}
+
+template <bool relaxed, bool drop> void arriveExpecting(const Call &call) {
+  Mbarrier barrier = barrierOf(call);
+  if (!relaxed)
+    barrier.release();
+  barrier.expectBytes(call.get<uint32_t>(1));
+  setState(call, barrier.arrive(1, drop));
+}
+
+void expectBytes(const Call &call) {
+  barrierOf(call).expectBytes(call.get<uint32_t>(1));
+}
+void completeBytes(const Call &call) {
+  barrierOf(call).completeBytes(call.get<uint32_t>(1));
+}
+
+template <bool byParity> bool isOver(Mbarrier &barrier, const Call &call) {
+  return byParity ? barrier.isParityOver(call.get<uint32_t>(1))
+                  : barrier.isOver(call.get<uint64_t>(1));
+}
+
+template <bool relaxed, bool byParity> void testWait(const Call &call) {
+  Mbarrier barrier = barrierOf(call);
+  barrier.doPending();
+  bool over = isOver<byParity>(barrier, call);
+  if (over && !relaxed)
+    barrier.acquire();
+  call.set<uint8_t>(over);
+  // A loop around it waits for other threads.
+  if (!over)
+    yield();
+}
+
+/// Blocks until the phase is over: the time after which it may give up is the
+/// system's, and here without end, so that a barrier that nobody completes is
+/// reported.
+template <bool relaxed, bool byParity> void tryWait(const Call &call) {
+  Mbarrier barrier = barrierOf(call);
+  waitUntil("mbarrier.try_wait", [&] {
+    barrier.doPending();
+    return isOver<byParity>(barrier, call);
+  });
+  if (!relaxed)
+    barrier.acquire();
+  call.set<uint8_t>(1);
+}
+
+/// With a limit of the program's, which is over at once.
+template <bool relaxed, bool byParity> void tryWaitLimited(const Call &call) {
+  testWait<relaxed, byParity>(call);
+}
+
+void pendingCount(const Call &call) {
+  call.set(Mbarrier::pendingCount(call.get<uint64_t>(0)));
+}
+
+#define SMALTI_PTX(section) "PTX ISA, \"mbarrier: " section "\""
+// clang-format off: one line an instruction
+#define SMALTI_ARRIVALS(name, function, ...) \
+    {"llvm.nvvm.mbarrier." name ".scope.cta.space.cta", function<false, __VA_ARGS__>, nullptr, SMALTI_PTX(name)}, \
+    {"llvm.nvvm.mbarrier." name ".scope.cluster.space.cta", function<false, __VA_ARGS__>, nullptr, SMALTI_PTX(name)}, \
+    {"llvm.nvvm.mbarrier." name ".scope.cta.space.cluster", function<false, __VA_ARGS__>, nullptr, SMALTI_PTX(name)}, \
+    {"llvm.nvvm.mbarrier." name ".scope.cluster.space.cluster", function<false, __VA_ARGS__>, nullptr, SMALTI_PTX(name)}, \
+    {"llvm.nvvm.mbarrier." name ".relaxed.scope.cta.space.cta", function<true, __VA_ARGS__>, nullptr, SMALTI_PTX(name)}, \
+    {"llvm.nvvm.mbarrier." name ".relaxed.scope.cluster.space.cta", function<true, __VA_ARGS__>, nullptr, SMALTI_PTX(name)}, \
+    {"llvm.nvvm.mbarrier." name ".relaxed.scope.cta.space.cluster", function<true, __VA_ARGS__>, nullptr, SMALTI_PTX(name)}, \
+    {"llvm.nvvm.mbarrier." name ".relaxed.scope.cluster.space.cluster", function<true, __VA_ARGS__>, nullptr, SMALTI_PTX(name)},
+#define SMALTI_WAITS(name, function, byParity) \
+    {"llvm.nvvm.mbarrier." name ".scope.cta.space.cta", function<false, byParity>, nullptr, SMALTI_PTX("test_wait, try_wait")}, \
+    {"llvm.nvvm.mbarrier." name ".scope.cluster.space.cta", function<false, byParity>, nullptr, SMALTI_PTX("test_wait, try_wait")}, \
+    {"llvm.nvvm.mbarrier." name ".relaxed.scope.cta.space.cta", function<true, byParity>, nullptr, SMALTI_PTX("test_wait, try_wait")}, \
+    {"llvm.nvvm.mbarrier." name ".relaxed.scope.cluster.space.cta", function<true, byParity>, nullptr, SMALTI_PTX("test_wait, try_wait")},
+#define SMALTI_BYTES(name, function) \
+    {"llvm.nvvm.mbarrier." name ".scope.cta.space.cta", function, nullptr, SMALTI_PTX(name)}, \
+    {"llvm.nvvm.mbarrier." name ".scope.cluster.space.cta", function, nullptr, SMALTI_PTX(name)}, \
+    {"llvm.nvvm.mbarrier." name ".scope.cta.space.cluster", function, nullptr, SMALTI_PTX(name)}, \
+    {"llvm.nvvm.mbarrier." name ".scope.cluster.space.cluster", function, nullptr, SMALTI_PTX(name)},
+#define SMALTI_BOTH(name, function, section) \
+    {"llvm.nvvm.mbarrier." name, function, nullptr, SMALTI_PTX(section)}, \
+    {"llvm.nvvm.mbarrier." name ".shared", function, nullptr, SMALTI_PTX(section)},
+constexpr Instruction table[] = {
+    SMALTI_BOTH("init", init, "init")
+    SMALTI_BOTH("inval", invalidate, "inval")
+    SMALTI_BOTH("arrive", (arrive<false, false, false>), "arrive")
+    SMALTI_BOTH("arrive.drop", (arrive<false, true, false>), "arrive_drop")
+    SMALTI_BOTH("arrive.noComplete", arriveNoComplete<false>, "arrive")
+    SMALTI_BOTH("arrive.drop.noComplete", arriveNoComplete<true>, "arrive_drop")
+    SMALTI_BOTH("test.wait", (testWait<false, false>), "test_wait, try_wait")
+    SMALTI_ARRIVALS("arrive", arrive, false, true)
+    SMALTI_ARRIVALS("arrive.drop", arrive, true, true)
+    SMALTI_ARRIVALS("arrive.expect.tx", arriveExpecting, false)
+    SMALTI_ARRIVALS("arrive.drop.expect.tx", arriveExpecting, true)
+    SMALTI_BYTES("expect.tx", expectBytes)
+    SMALTI_BYTES("complete.tx", completeBytes)
+    SMALTI_WAITS("test.wait", testWait, false)
+    SMALTI_WAITS("test.wait.parity", testWait, true)
+    SMALTI_WAITS("try.wait", tryWait, false)
+    SMALTI_WAITS("try.wait.parity", tryWait, true)
+    SMALTI_WAITS("try.wait.tl", tryWaitLimited, false)
+    SMALTI_WAITS("try.wait.parity.tl", tryWaitLimited, true)
+    {"llvm.nvvm.mbarrier.pending.count", pendingCount, nullptr, SMALTI_PTX("pending_count")},
+};
+// clang-format on
+
+} // namespace
+
+const InstructionList smalti::emulator::nvidiaMbarriers = table;

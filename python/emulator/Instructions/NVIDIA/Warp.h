@@ -1,0 +1,17 @@
+//===- Warp.h - What instructions of a warp share -------------------------===//
+
+#ifndef SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_WARP_H
+#define SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_WARP_H
+
+#include "emulator/Runtime/Instruction.h"
+
+namespace smalti::emulator::nvidia {
+
+constexpr int warpSize = 32;
+
+/// The `membermask` of a `.sync` instruction, its first operand.
+inline uint64_t members(const Call &call) { return call.get<uint32_t>(0); }
+
+} // namespace smalti::emulator::nvidia
+
+#endif // SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_WARP_H
