@@ -1,6 +1,7 @@
 //===- SmaltiExtension.cpp - The extension module smalti._mlir_libs._smalti
 //===//
 
+#include "python/bindings/EmulatorCAPI.h"
 #include "python/bindings/Layouts.h"
 #include "python/bindings/SmaltiCAPI.h"
 
@@ -127,6 +128,23 @@ NB_MODULE(_smalti, m) {
   m.def(
       "llvm_version", [] { return collect(smaltiLLVMVersion); },
       "The version of the LLVM that is loaded.");
+
+  m.def(
+      "rewrite_for_host",
+      [](nb::bytes module, const std::string &options) {
+        std::string code, description, problem;
+        if (!smaltiRewriteForHost(
+                mlirStringRefCreate(module.c_str(), module.size()),
+                mlirStringRefCreate(options.data(), options.size()), appendTo,
+                &code, appendTo, &description, appendTo, &problem))
+          throw nb::value_error(problem.c_str());
+        return std::make_pair(nb::bytes(code.data(), code.size()), description);
+      },
+      nb::arg("module"), nb::arg("options"),
+      "A device module, LLVM IR as bitcode or text, as an object file of this "
+      "host, and a JSON object that describes it. `options` is a JSON object. "
+      "A "
+      "`ValueError` carries `{\"message\", \"location\"}` as JSON.");
 
   smalti::python::bindLayouts(m);
 

@@ -23,6 +23,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -190,6 +191,29 @@ class Worker:
             at += item["size"]
         return code
 
+    def rewrite(
+        self,
+        device_ir: bytes,
+        *,
+        chip: str,
+        sanitize: str | None = None,
+        libraries: Sequence[str] = (),
+        text: bool = False,
+        time_limit: float | None = None,
+    ) -> tuple[bytes, dict[str, Any]]:
+        """A device module in LLVM IR as an object file of this host, and what describes it.
+
+        `libraries` are files of bitcode with functions that the module may need. `text` gives the host's LLVM IR.
+        """
+        options = {
+            "chip": chip,
+            "sanitizer": sanitize or "none",
+            "libraries": list(libraries),
+            "format": "text" if text else "object",
+        }
+        answer, code = self._ask({"rewrite": json.dumps(options)}, device_ir, time_limit)
+        return code, answer["description"]
+
     def _ask(self, header: dict[str, Any], payload: bytes, time_limit: float | None) -> tuple[dict[str, Any], bytes]:
         if time_limit is None:
             time_limit = _default_time_limit()
@@ -256,6 +280,18 @@ def _generate(pipeline: str, bytecode: bytes) -> tuple[dict[str, Any], bytes]:
         return {"objects": objects}, data.getvalue()
 
 
+def _rewrite(options: str, device_ir: bytes) -> tuple[dict[str, Any], bytes]:
+    from ._mlir_libs import _smalti
+
+    try:
+        code, description = _smalti.rewrite_for_host(device_ir, options)
+    except ValueError as error:
+        told = json.loads(str(error))
+        diagnostic = {"severity": "error", **told, "notes": []}
+        return {"error": told["message"], "diagnostics": [diagnostic] if told["location"] else []}, b""
+    return {"description": json.loads(description)}, code
+
+
 def _serve(requests: int, replies: int) -> None:
     import resource
 
@@ -270,7 +306,10 @@ def _serve(requests: int, replies: int) -> None:
         except EOFError:
             return
         try:
-            answer, data = _generate(header["pipeline"], payload)
+            if "rewrite" in header:
+                answer, data = _rewrite(header["rewrite"], payload)
+            else:
+                answer, data = _generate(header["pipeline"], payload)
         except ir.MLIRError as error:
             diagnostics = [_diagnostic_to_json(info) for info in error.error_diagnostics]
             answer, data = {"error": error.message, "diagnostics": diagnostics}, b""

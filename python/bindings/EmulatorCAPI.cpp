@@ -1,0 +1,100 @@
+//===- EmulatorCAPI.cpp - The emulator's rewriter through C ---------------===//
+
+#include "python/bindings/EmulatorCAPI.h"
+
+#include "emulator/Rewrite/HostModule.h"
+
+#include "mlir/CAPI/Support.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace smalti::emulator;
+
+namespace {
+
+llvm::Error invalid(const llvm::Twine &what) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                 "the rewriter's options: " + what);
+}
+
+llvm::Expected<HostOptions> parseOptions(llvm::StringRef text) {
+  llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(text);
+  if (!parsed)
+    return parsed.takeError();
+  const llvm::json::Object *object = parsed->getAsObject();
+  if (!object)
+    return invalid("a JSON object is wanted");
+  HostOptions options;
+  options.chip = object->getString("chip").value_or("").str();
+  llvm::StringRef sanitizer = object->getString("sanitizer").value_or("none");
+  auto found = llvm::StringSwitch<std::optional<Sanitizer>>(sanitizer)
+                   .Case("none", Sanitizer::None)
+                   .Case("address", Sanitizer::Address)
+                   .Case("thread", Sanitizer::Thread)
+                   .Default(std::nullopt);
+  if (!found)
+    return invalid("there is no sanitizer '" + sanitizer + "'");
+  options.sanitizer = *found;
+  if (const llvm::json::Array *libraries = object->getArray("libraries"))
+    for (const llvm::json::Value &path : *libraries) {
+      if (!path.getAsString())
+        return invalid("'libraries' are paths");
+      options.libraries.push_back(path.getAsString()->str());
+    }
+  int64_t level = object->getInteger("optimization").value_or(1);
+  if (level < 0 || level > 3)
+    return invalid("'optimization' is a number from 0 to 3");
+  options.optimization = level;
+  llvm::StringRef format = object->getString("format").value_or("object");
+  if (format != "object" && format != "text")
+    return invalid("there is no format '" + format + "'");
+  options.asText = format == "text";
+  return options;
+}
+
+llvm::Expected<HostObject> rewrite(llvm::StringRef deviceModule,
+                                   llvm::StringRef text) {
+  llvm::Expected<HostOptions> options = parseOptions(text);
+  if (!options)
+    return options.takeError();
+  return makeHostObject(deviceModule, *options);
+}
+
+/// An error as the JSON text of `{"message", "location"}`.
+std::string describe(llvm::Error error) {
+  llvm::json::Object told;
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const Refusal &refusal) {
+        told["message"] = refusal.message;
+        told["location"] = nullptr;
+        if (refusal.line > 0)
+          told["location"] =
+              llvm::json::Array{refusal.file, refusal.line, refusal.column};
+      },
+      [&](const llvm::ErrorInfoBase &other) {
+        told["message"] = other.message();
+        told["location"] = nullptr;
+      });
+  return llvm::formatv("{0}", llvm::json::Value(std::move(told)));
+}
+
+} // namespace
+
+bool smaltiRewriteForHost(MlirStringRef deviceModule, MlirStringRef options,
+                          MlirStringCallback onCode, void *code,
+                          MlirStringCallback onDescription, void *description,
+                          MlirStringCallback onError, void *problem) {
+  llvm::Expected<HostObject> made =
+      rewrite(unwrap(deviceModule), unwrap(options));
+  if (!made) {
+    std::string message = describe(made.takeError());
+    onError(wrap(llvm::StringRef(message)), problem);
+    return false;
+  }
+  onCode(wrap(llvm::StringRef(made->code)), code);
+  onDescription(wrap(llvm::StringRef(made->description)), description);
+  return true;
+}

@@ -1,0 +1,28 @@
+//===- EmulatorCAPI.h - The emulator's rewriter through C -----------------===//
+
+#ifndef SMALTI_PYTHON_BINDINGS_EMULATORCAPI_H
+#define SMALTI_PYTHON_BINDINGS_EMULATORCAPI_H
+
+#include "mlir-c/Support.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Makes a device module, bitcode or text of LLVM IR, an object file of the
+/// host. `options` is a JSON object: `chip`, `sanitizer` ("none", "address" or
+/// "thread"), `libraries` (files of bitcode), `optimization` (0 to 3) and
+/// `format` ("object", or "text" for the host's LLVM IR), all of them optional.
+/// Calls `onCode` and `onDescription`, or returns false after `onError` with
+/// `{"message", "location": [file, line, column]}`; the location can be null.
+MLIR_CAPI_EXPORTED bool
+smaltiRewriteForHost(MlirStringRef deviceModule, MlirStringRef options,
+                     MlirStringCallback onCode, void *code,
+                     MlirStringCallback onDescription, void *description,
+                     MlirStringCallback onError, void *problem);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // SMALTI_PYTHON_BINDINGS_EMULATORCAPI_H

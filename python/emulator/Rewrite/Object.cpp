@@ -1,0 +1,185 @@
+//===- Object.cpp - From a module of the host to an object file -----------===//
+
+#include "emulator/Rewrite/PassRun.h"
+#include "emulator/Rewrite/Steps.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/CodeGen/AtomicExpandUtils.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Instrumentation/AddressSanitizer.h"
+#include "llvm/Transforms/Instrumentation/ThreadSanitizer.h"
+
+using namespace llvm;
+
+namespace smalti::emulator {
+
+std::unique_ptr<TargetMachine> makeHostMachine(unsigned optimization,
+                                               std::string &problem) {
+  static bool initialized = [] {
+    return !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter();
+  }();
+  if (!initialized) {
+    problem = "this LLVM has no code generator for it";
+    return nullptr;
+  }
+  Triple triple(sys::getProcessTriple());
+  const Target *target = TargetRegistry::lookupTarget(triple, problem);
+  if (!target)
+    return nullptr;
+  // Sorted, for the same code each time.
+  std::map<std::string, bool> features;
+  for (const auto &feature : sys::getHostCPUFeatures())
+    features[feature.getKey().str()] = feature.getValue();
+  // Their conversions to bfloat flush denormals.
+  if (triple.isX86())
+    for (const char *name : {"avx512bf16", "avxneconvert", "avx10.2"})
+      features[name] = false;
+  std::string text;
+  for (const auto &[name, isThere] : features)
+    text += (text.empty() ? "" : ",") + std::string(isThere ? "+" : "-") + name;
+  auto level = CodeGenOpt::getLevel(int(optimization));
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
+      triple, sys::getHostCPUName(), text, TargetOptions(), Reloc::PIC_,
+      std::nullopt, level.value_or(CodeGenOptLevel::Default)));
+  if (!machine)
+    problem = "LLVM has no target machine for " + triple.str();
+  return machine;
+}
+
+//===----------------------------------------------------------------------===//
+// Sanitizers
+//===----------------------------------------------------------------------===//
+
+/// ThreadSanitizer sees the simple read-modify-writes alone; the others become
+/// loops of compare-and-exchange.
+static void expandAtomics(Function &function) {
+  SmallVector<AtomicRMWInst *> work;
+  for (Instruction &at : instructions(function))
+    if (auto *update = dyn_cast<AtomicRMWInst>(&at))
+      switch (update->getOperation()) {
+      case AtomicRMWInst::Xchg:
+        if (!update->getType()->isIntegerTy())
+          work.push_back(update);
+        break;
+      case AtomicRMWInst::Add:
+      case AtomicRMWInst::Sub:
+      case AtomicRMWInst::And:
+      case AtomicRMWInst::Or:
+      case AtomicRMWInst::Xor:
+      case AtomicRMWInst::Nand:
+        break;
+      default:
+        work.push_back(update);
+      }
+  for (AtomicRMWInst *update : work)
+    expandAtomicRMWToCmpXchg(update, [](IRBuilderBase &builder, Value *address,
+                                        Value *loaded, Value *wanted,
+                                        Align align, AtomicOrdering ordering,
+                                        SyncScope::ID scope, Value *&success,
+                                        Value *&found, Instruction *) {
+      Type *type = wanted->getType();
+      bool isInteger = type->isIntegerTy();
+      Type *bits =
+          isInteger ? type : builder.getIntNTy(type->getPrimitiveSizeInBits());
+      Value *pair = builder.CreateAtomicCmpXchg(
+          address, builder.CreateBitCast(loaded, bits),
+          builder.CreateBitCast(wanted, bits), align, ordering,
+          AtomicCmpXchgInst::getStrongestFailureOrdering(ordering), scope);
+      success = builder.CreateExtractValue(pair, 1);
+      found = builder.CreateBitCast(builder.CreateExtractValue(pair, 0), type);
+    });
+}
+
+static void addSanitizer(Module &module, Sanitizer sanitizer,
+                         ModulePassManager &passes) {
+  if (sanitizer == Sanitizer::None)
+    return;
+  bool isAddress = sanitizer == Sanitizer::Address;
+  for (Function &function : module) {
+    if (function.isDeclaration() ||
+        function.getName().starts_with("smalti_emu_"))
+      continue;
+    function.addFnAttr(isAddress ? Attribute::SanitizeAddress
+                                 : Attribute::SanitizeThread);
+    if (!isAddress)
+      expandAtomics(function);
+  }
+  for (GlobalVariable &global : module.globals()) {
+    GlobalValue::SanitizerMetadata none;
+    none.NoAddress = true;
+    global.setSanitizerMetadata(none);
+  }
+  if (!isAddress) {
+    passes.addPass(ModuleThreadSanitizerPass());
+    passes.addPass(createModuleToFunctionPassAdaptor(ThreadSanitizerPass()));
+    return;
+  }
+  AddressSanitizerOptions options;
+  options.Recover = true;
+  options.UseAfterReturn = AsanDetectStackUseAfterReturnMode::Never;
+  passes.addPass(AddressSanitizerPass(options, true, true, AsanDtorKind::None,
+                                      AsanCtorKind::None));
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+static OptimizationLevel levelOf(unsigned optimization) {
+  switch (optimization) {
+  case 0:
+    return OptimizationLevel::O0;
+  case 1:
+    return OptimizationLevel::O1;
+  case 2:
+    return OptimizationLevel::O2;
+  default:
+    return OptimizationLevel::O3;
+  }
+}
+
+Error optimizeAndEmit(Module &module, TargetMachine &machine,
+                      const HostOptions &options, std::string &code) {
+  for (Function &function : module) {
+    function.removeFnAttr(kernelAttribute);
+    if (function.isDeclaration())
+      continue;
+    // Stacks are walked for the place of a finding.
+    function.setUWTableKind(UWTableKind::Async);
+    if (options.sanitizer != Sanitizer::None)
+      function.addFnAttr("frame-pointer", "all");
+  }
+  PipelineTuningOptions tuning;
+  // Kernels are unrolled as far as they should be.
+  tuning.LoopUnrolling = false;
+  PassRun run(&machine, tuning);
+  ModulePassManager passes;
+  addSanitizer(module, options.sanitizer, passes);
+  OptimizationLevel level = levelOf(options.optimization);
+  passes.addPass(level == OptimizationLevel::O0
+                     ? run.builder.buildO0DefaultPipeline(level)
+                     : run.builder.buildPerModuleDefaultPipeline(level));
+  passes.run(module, run.modules);
+  if (options.asText) {
+    raw_string_ostream stream(code);
+    module.print(stream, nullptr);
+    return Error::success();
+  }
+  SmallVector<char, 0> object;
+  raw_svector_ostream stream(object);
+  legacy::PassManager emission;
+  if (machine.addPassesToEmitFile(emission, stream, nullptr,
+                                  CodeGenFileType::ObjectFile))
+    return refuse("LLVM writes no object files for this host");
+  emission.run(module);
+  code.assign(object.begin(), object.end());
+  return Error::success();
+}
+
+} // namespace smalti::emulator
