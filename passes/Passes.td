@@ -458,6 +458,24 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
 }
 
+def SmaltiLowerCPUMath : Pass<"smalti-lower-cpu-math", "::mlir::ModuleOp"> {
+  let summary = "Calls the C library for the math ops that the conversion to LLVM gets wrong";
+  let description = [{
+    `expm1` and `log1p` become calls of the C library, element by element. The conversion to the LLVM
+    dialect takes them for `exp(x) - 1` and `log(1 + x)`, which are wrong near zero.
+
+    Example:
+
+    ```mlir
+    func.func @near_zero(%a: vector<4xf32>) -> vector<4xf32> {
+      %r = math.expm1 %a : vector<4xf32>
+      return %r : vector<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::vector::VectorDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // The whole way
 //===----------------------------------------------------------------------===//

@@ -5,7 +5,9 @@
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/MathToROCDL/MathToROCDL.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,6 +16,8 @@
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace smalti {
+#define GEN_PASS_DECL_SMALTILOWERCPUMATH
+#define GEN_PASS_DEF_SMALTILOWERCPUMATH
 #define GEN_PASS_DECL_SMALTILOWERMATH
 #define GEN_PASS_DEF_SMALTILOWERMATH
 #include "passes/Passes.h.inc"
@@ -52,6 +56,22 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
                                             /*chipset=*/std::nullopt);
     }
     if (failed(applyPartialConversion(kernels, legal, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+struct SmaltiLowerCPUMath
+    : smalti::impl::SmaltiLowerCPUMathBase<SmaltiLowerCPUMath> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateMathToLibmConversionPatterns(patterns);
+    ConversionTarget legal(getContext());
+    legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    legal.addIllegalOp<math::ExpM1Op, math::Log1pOp>();
+    if (failed(
+            applyPartialConversion(getOperation(), legal, std::move(patterns))))
       signalPassFailure();
   }
 };

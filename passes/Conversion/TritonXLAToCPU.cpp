@@ -249,8 +249,6 @@ static void lowerTileOps(RewriterBase &rewriter, func::FuncOp function,
   for (Operation *op : ops) {
     if (auto extract = dyn_cast<ExtractOp>(op)) {
       lowerExtract(rewriter, extract, vectorBits);
-    } else if (auto insert = dyn_cast<InsertOp>(op)) {
-      lowerInsert(rewriter, insert, vectorBits);
     } else if (auto mask = dyn_cast<MaskOp>(op)) {
       lowerMask(rewriter, mask);
     } else if (auto dot = dyn_cast<DotOp>(op)) {
@@ -261,6 +259,17 @@ static void lowerTileOps(RewriterBase &rewriter, func::FuncOp function,
       rewriter.replaceOp(dot, product);
     }
   }
+}
+
+/// Apart from the other ops, after the last folding before bufferization: a
+/// buffer that is read by its own name, and not through a tensor, is one that
+/// bufferization sees no reader of, and may overwrite too early.
+static void lowerInserts(RewriterBase &rewriter, func::FuncOp function,
+                         int64_t vectorBits) {
+  SmallVector<InsertOp> inserts;
+  function.walk([&](InsertOp op) { inserts.push_back(op); });
+  for (InsertOp op : inserts)
+    lowerInsert(rewriter, op, vectorBits);
 }
 
 static LogicalResult fuseElementwise(func::FuncOp function) {
@@ -679,6 +688,7 @@ private:
     lowerTileOps(rewriter, function, vectorWidth);
     if (failed(fuseElementwise(function)))
       return {};
+    lowerInserts(rewriter, function, vectorWidth);
     reuseInputs(rewriter, function);
     fillSplats(rewriter, function);
 

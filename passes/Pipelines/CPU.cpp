@@ -14,6 +14,7 @@
 
 namespace smalti {
 #define GEN_PASS_DECL_CONVERTTRITONXLATOCPU
+#define GEN_PASS_DECL_SMALTILOWERCPUMATH
 #include "passes/Passes.h.inc"
 } // namespace smalti
 
@@ -43,6 +44,7 @@ void smalti::buildCPUPipeline(OpPassManager &pm, int vectorBits) {
   math::MathExpandOpsPassOptions expand;
   expand.opMnemonics = {"clampf"};
   pm.addPass(math::createMathExpandOpsPass(expand));
+  pm.addPass(createSmaltiLowerCPUMath());
   pm.addPass(createConvertMathToFuncs());
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());

@@ -325,6 +325,42 @@ triton_xla.entry_func @cast(%a: memref<64xf64>, %o: memref<64xTYPE>, %back: memr
         same(o[8:24], a[8:24].astype(DTYPES[narrow]))
 
 
+def test_a_tile_is_read_again_after_another_was_made_of_it() -> None:
+    kernel = compiled("""
+triton_xla.entry_func @again(%a: memref<16x16xf32>, %b: memref<16x16xf32>, %o: memref<16x16xf32>, %p: memref<16x16xf32>,
+                             %tile: index) tiles 1 {
+  %x = triton_xla.extract %a[0, 0] [16, 16] [1, 1] : memref<16x16xf32> to tensor<16x16xf32>
+  %y = triton_xla.extract %b[0, 0] [16, 16] [1, 1] : memref<16x16xf32> to tensor<16x16xf32>
+  %0 = arith.addf %x, %y : tensor<16x16xf32>
+  %1 = arith.addf %0, %0 : tensor<16x16xf32>
+  triton_xla.insert %x into %o[0, 0] [16, 16] [1, 1] : tensor<16x16xf32> into memref<16x16xf32>
+  triton_xla.insert %1 into %p[0, 0] [16, 16] [1, 1] : tensor<16x16xf32> into memref<16x16xf32>
+  triton_xla.return
+}
+""")
+    a, b = random((16, 16), np.float32, 1), random((16, 16), np.float32, 2)
+    o, p = np.full((16, 16), np.nan, np.float32), np.full((16, 16), np.nan, np.float32)
+    kernel(a, b, o, p)
+    same(o, a)
+    same(p, (a + b) + (a + b))
+
+
+@pytest.mark.parametrize(("name", "function"), [("expm1", np.expm1), ("log1p", np.log1p)])
+def test_functions_near_zero(name: str, function: Any) -> None:
+    kernel = compiled(f"""
+triton_xla.entry_func @near_zero(%a: memref<40xf32>, %o: memref<40xf32>, %tile: index) tiles 1 {{
+  %x = triton_xla.extract %a[0] [40] [1] : memref<40xf32> to tensor<40xf32>
+  %y = math.{name} %x : tensor<40xf32>
+  triton_xla.insert %y into %o[0] [40] [1] : tensor<40xf32> into memref<40xf32>
+  triton_xla.return
+}}
+""")
+    a = random((40,), np.float32) * np.float32(10.0) ** np.arange(-40, 0, dtype=np.float32)
+    o = np.full(40, np.nan, np.float32)
+    kernel(a, o)
+    np.testing.assert_allclose(o, function(a.astype(np.float64)), rtol=2.0**-21)
+
+
 def test_booleans_integers_and_masks() -> None:
     kernel = compiled("""
 triton_xla.entry_func @mixed(%a: memref<9x13xf32>, %m: memref<9x13xi1>, %o: memref<9x13xf32>, %p: memref<9x13xi1>,

@@ -103,6 +103,13 @@ def docs_verb(arguments: Sequence[str]) -> None:
         say(f"    {page.relative_to(ROOT)}")
 
 
+def fuzz_verb(arguments: Sequence[str]) -> None:
+    """Random programs on every kind of target against the reference (`tools/dev fuzz --minutes 10`; `--help`)."""
+    steps.build()
+    path = {"PYTHONPATH": str(ROOT / "test" / "python")}
+    run([steps.PYTHON, "-m", "fuzz", *arguments], environment={**steps.environment(), **path})
+
+
 def bench_verb(arguments: Sequence[str]) -> None:
     """Run the benchmarks: all of them, or those named (`tools/dev bench compile_time`)."""
     steps.build()
@@ -145,6 +152,7 @@ VERBS: dict[str, Verb] = {
     "lint": lint_verb,
     "docs": docs_verb,
     "bench": bench_verb,
+    "fuzz": fuzz_verb,
     "clean": clean_verb,
     "help": help_verb,
 }

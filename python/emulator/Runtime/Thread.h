@@ -63,6 +63,9 @@ void waitUntil(const char *what, const std::function<bool()> &ready);
 /// Lets the other threads run: for a loop that waits for them.
 void yield();
 
+/// Ends the thread where it is.
+[[noreturn]] void endThread();
+
 //===----------------------------------------------------------------------===//
 // Asynchronous work
 //===----------------------------------------------------------------------===//

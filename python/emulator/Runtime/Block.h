@@ -1,0 +1,169 @@
+//===- Block.h - The threads of a block and their schedule ----------------===//
+//
+// Each GPU thread is a fiber. A thread runs until it comes to an instruction of
+// its wave, waits, or ends; the schedule runs on the stack of the process and
+// decides who is next.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_EMULATOR_RUNTIME_BLOCK_H
+#define SMALTI_EMULATOR_RUNTIME_BLOCK_H
+
+#include "emulator/Runtime/Fiber.h"
+#include "emulator/Runtime/Findings.h"
+#include "emulator/Runtime/Thread.h"
+
+#include <string>
+#include <vector>
+
+namespace smalti::emulator {
+
+/// Work that a thread has put off, in groups.
+class AsyncWork {
+public:
+  void enqueue(std::function<void()> work) { works.push_back(std::move(work)); }
+  void commit() { groupEnds.push_back(works.size()); }
+  void wait(size_t pending);
+  void clear();
+
+private:
+  /// Those before `nextWork` are done, as are the groups before `nextGroup`.
+  std::vector<std::function<void()>> works;
+  std::vector<size_t> groupEnds;
+  size_t nextWork = 0, nextGroup = 0;
+};
+
+struct GPUWave;
+
+struct GPUThread {
+  enum class State {
+    /// Runs, or would if it was its turn.
+    Ready,
+    /// At an instruction of its wave.
+    InWave,
+    AtBarrier,
+    /// Until a condition holds.
+    Waiting,
+    Done,
+  };
+
+  Fiber fiber;
+  Dimensions id;
+  int index, lane;
+  GPUWave *wave;
+  State state;
+  /// Where the instruction returns to that the thread executes; null in code of
+  /// the kernel itself.
+  const void *returnAddress;
+  const Instruction *instruction;
+  /// In an instruction of the wave.
+  Call call;
+  uint64_t members;
+  /// At a barrier.
+  int barrier;
+  GPUThread *nextAtBarrier;
+  /// While it waits for a condition.
+  const char *what;
+  const std::function<bool()> *condition;
+  AsyncWork async[numAsyncQueues];
+  /// What ThreadSanitizer calls it.
+  void *sanitizerThread;
+};
+
+/// A set of lanes has a bit for each.
+struct GPUWave {
+  int first, index;
+  /// The lanes that there are.
+  uint64_t lanes;
+  uint64_t ready, inWave, atBarrier, waiting, done;
+  /// Those that let the others run first, this time.
+  uint64_t yielded;
+};
+
+struct Barrier {
+  /// Counted up when it completes.
+  uint32_t generation;
+  int expected, arrived;
+  GPUThread *firstWaiting;
+};
+
+class Block {
+public:
+  static constexpr int maxBarriers = 64;
+
+  /// Makes room for the threads of the launch; returns what is wrong, or an
+  /// empty string.
+  std::string allocate();
+
+  /// Runs the block. Ends the process where it does what it must not.
+  void run(uint64_t index);
+
+  /// What threads ask for; see Thread.h.
+  void arrive(int barrier, int expected);
+  void wait(int barrier);
+  void waitUntil(const char *what, const std::function<bool()> &ready);
+  void yield(const void *returnAddress);
+  void call(const Instruction &instruction, const Call &call);
+  [[noreturn]] void endThread();
+
+  /// Says of threads that do not run where they are, and who is missing.
+  void describeThreads(Finding &finding);
+
+  /// The thread whose private memory an address belongs to, its guard included,
+  /// or -1.
+  int threadOfStack(const void *address) const;
+  bool isStackGuard(const void *address) const;
+
+  GPUThread &thread(int index) { return threads[index]; }
+  uint64_t index() const { return blockIndex; }
+  Dimensions id() const { return blockId; }
+
+private:
+  void begin(uint64_t index);
+  bool mapStacks();
+  bool visit(GPUWave &wave, int maxSteps);
+  bool pollConditions(GPUWave &wave);
+  void runReady(GPUWave &wave);
+  bool formGroup(GPUWave &wave, bool isForced);
+  void execute(GPUWave &wave, uint64_t group);
+  void suspend(GPUThread &thread);
+  void complete(Barrier &barrier);
+  int expectedAt(const Barrier &barrier) const;
+  void checkBarriersWithoutEnded();
+  void checkRedZone();
+  [[noreturn]] void failPartialWave(const GPUWave &wave, uint64_t group);
+  [[noreturn]] void reportDeadlock();
+  void order(GPUWave &wave, uint64_t group);
+  uint64_t random();
+
+  static void runThread();
+
+  Fiber schedule;
+  std::vector<GPUThread> threads;
+  std::vector<GPUWave> waves;
+  std::vector<GPUWave *> visits;
+  /// For each thread and barrier the generation that it arrived at, 0: none.
+  std::vector<uint32_t> arrivals;
+  Barrier barriers[maxBarriers];
+  int numDone = 0;
+  uint64_t blockIndex = 0;
+  Dimensions blockId = {0, 0, 0};
+  uint64_t randomState = 0;
+  char *stacks = nullptr;
+  size_t guardBytes = 0;
+  /// What ThreadSanitizer orders threads by: two for each barrier, then one for
+  /// each wave.
+  char *orderObjects = nullptr;
+  size_t orderBytes = 0;
+  /// Threads that ThreadSanitizer still knows.
+  std::vector<void *> sanitizerThreads;
+};
+
+extern Block block;
+
+/// The thread that runs, the first lane in an instruction of a wave, or null.
+extern GPUThread *current;
+
+} // namespace smalti::emulator
+
+#endif // SMALTI_EMULATOR_RUNTIME_BLOCK_H

@@ -1,0 +1,171 @@
+//===- Faults.cpp - Signals that end a worker -----------------------------===//
+
+#include "emulator/Runtime/Faults.h"
+#include "emulator/Runtime/Block.h"
+#include "emulator/Runtime/Findings.h"
+#include "emulator/Runtime/Launch.h"
+#include "emulator/Runtime/Library.h"
+#include "emulator/Runtime/Memory.h"
+#include "emulator/Runtime/Sanitizers.h"
+
+#include <csignal>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+using namespace smalti::emulator;
+
+const int smalti::emulator::timeoutSignal = SIGALRM;
+
+static constexpr size_t handlerStackBytes = 256 * 1024;
+
+namespace {
+
+/// What the processor says of the instruction that a signal interrupted.
+struct Interrupted {
+  const void *pc = nullptr;
+  const char *stackPointer = nullptr;
+  /// -1 where it is not known.
+  int isWrite = -1;
+
+  explicit Interrupted(const void *context) {
+    auto *machine = static_cast<const ucontext_t *>(context);
+#if defined(__x86_64__)
+    const greg_t *registers = machine->uc_mcontext.gregs;
+    pc = reinterpret_cast<const void *>(registers[REG_RIP]);
+    stackPointer = reinterpret_cast<const char *>(registers[REG_RSP]);
+    // Intel SDM, "Page-Fault Exception": trap 14; bit 1 of its code is a write.
+    if (registers[REG_TRAPNO] == 14)
+      isWrite = registers[REG_ERR] >> 1 & 1;
+#elif defined(__aarch64__)
+    pc = reinterpret_cast<const void *>(machine->uc_mcontext.pc);
+    stackPointer = reinterpret_cast<const char *>(machine->uc_mcontext.sp);
+#else
+    (void)machine;
+#endif
+  }
+};
+
+} // namespace
+
+/// Adds the place in the kernel: the call of an instruction, the interrupted
+/// instruction, or what called the function of the system that it is in.
+static void addPlace(Place &place, const Interrupted &at) {
+  place.block = int64_t(block.index());
+  if (!current)
+    return;
+  place.thread = current->index;
+  if (current->returnAddress) {
+    place.addReturn(current->returnAddress);
+    return;
+  }
+  if (kernelLibrary.containsCode(at.pc)) {
+    place.addInstruction(at.pc);
+    return;
+  }
+  const char *stack = current->fiber.stack();
+  const char *end = stack + current->fiber.stackBytes();
+  if (at.stackPointer < stack)
+    return;
+  auto word = reinterpret_cast<const void *const *>(
+      reinterpret_cast<uintptr_t>(at.stackPointer) & ~uintptr_t(7));
+  for (; reinterpret_cast<const char *>(word + 1) <= end; ++word)
+    if (kernelLibrary.containsCode(*word)) {
+      place.addReturn(*word);
+      return;
+    }
+}
+
+static void describeAccess(Finding &finding, const siginfo_t &info,
+                           const Interrupted &at) {
+  const void *address = info.si_addr;
+#if defined(__x86_64__)
+  // Intel SDM, "General Protection Exception": it tells no address.
+  if (info.si_code == SI_KERNEL) {
+    finding.kind = "misaligned";
+    finding.message.append("an access that is not aligned, or to an address "
+                           "that no memory can have");
+    return;
+  }
+#endif
+  finding.setAddress(address);
+  if (info.si_signo == SIGBUS && info.si_code == BUS_ADRALN) {
+    finding.kind = "misaligned";
+    finding.message.append("an access that is not aligned: ");
+    describeAddress(finding.message, address);
+    return;
+  }
+  if (block.isStackGuard(address)) {
+    finding.message.append("the thread needs more private memory than there is "
+                           "(%zu bytes)",
+                           current ? current->fiber.stackBytes() : 0);
+    return;
+  }
+  if (argumentMemory.contains(address) || sharedMemory.contains(address))
+    finding.kind = "out-of-bounds";
+  finding.place.isWrite = at.isWrite;
+  finding.message.append("%s: ", at.isWrite < 0   ? "an access"
+                                 : at.isWrite > 0 ? "a write"
+                                                  : "a read");
+  describeAddress(finding.message, address);
+}
+
+static void onFault(int signal, siginfo_t *info, void *context) {
+  sanitizer::leaveKernel();
+  static Finding finding("fault");
+  Interrupted at(context);
+  addPlace(finding.place, at);
+  switch (signal) {
+  case SIGSEGV:
+  case SIGBUS:
+    describeAccess(finding, *info, at);
+    break;
+  case SIGFPE:
+    finding.message.append("a division of integers by zero, or one whose "
+                           "result has no place");
+    break;
+  case SIGILL:
+  case SIGTRAP:
+    finding.kind = "trap";
+    finding.message.append("the kernel came to a trap, or to code that it says "
+                           "is never reached");
+    break;
+  default:
+    finding.kind = "internal";
+    finding.message.append("the emulator gave up (signal %d)", signal);
+    break;
+  }
+  report(finding);
+  _exit(exitFindings);
+}
+
+static void onTimeout(int, siginfo_t *, void *context) {
+  sanitizer::leaveKernel();
+  static Finding finding("timeout");
+  Interrupted at(context);
+  addPlace(finding.place, at);
+  finding.message.append("the launch took more than %g s: in block %llu ",
+                         launch.timeout, (unsigned long long)block.index());
+  block.describeThreads(finding);
+  report(finding);
+  _exit(exitFindings);
+}
+
+void smalti::emulator::handleFaults() {
+  // A thread's own stack may be what has overflowed.
+  stack_t stack = {};
+  stack.ss_size = handlerStackBytes;
+  stack.ss_sp = mmap(nullptr, handlerStackBytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  sigaltstack(&stack, nullptr);
+
+  struct sigaction action = {};
+  // A fault in the handler ends the process, which its supervisor reports.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | int(SA_RESETHAND);
+  action.sa_sigaction = onFault;
+  sigemptyset(&action.sa_mask);
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT})
+    sanitizer::setSignalAction(signal, action);
+  action.sa_sigaction = onTimeout;
+  sanitizer::setSignalAction(timeoutSignal, action);
+}

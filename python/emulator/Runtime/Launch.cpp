@@ -1,0 +1,305 @@
+//===- Launch.cpp - What a process is to run ------------------------------===//
+
+#include "emulator/Runtime/Launch.h"
+#include "emulator/Runtime/Layout.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+#include <unistd.h>
+
+using namespace smalti::emulator;
+
+Launch smalti::emulator::launch;
+
+namespace {
+
+/// Arguments are held in a table of this size at most.
+constexpr uint64_t maxArguments = 4096;
+/// More threads than a block of any GPU has.
+constexpr uint64_t maxThreads = 2048;
+constexpr uint64_t maxWorkers = 1024;
+
+/// One line: its words are taken from the front.
+class Line {
+public:
+  explicit Line(const std::string &text) : text(text), words(text) {}
+
+  std::string word() {
+    std::string result;
+    if (!(words >> result))
+      setError("a word is missing");
+    return result;
+  }
+
+  /// The rest, which may have blanks in it.
+  std::string rest() {
+    std::string result;
+    std::getline(words >> std::ws, result);
+    if (result.empty())
+      setError("a word is missing");
+    return result;
+  }
+
+  uint64_t number(uint64_t least, uint64_t most) {
+    std::string digits = word();
+    errno = 0;
+    char *end = nullptr;
+    uint64_t value = strtoull(digits.c_str(), &end, 10);
+    if (digits.empty())
+      return least;
+    if (*end || digits[0] < '0' || digits[0] > '9' || errno) {
+      setError("'" + digits + "' is not a number");
+      return least;
+    }
+    if (value < least || value > most) {
+      setError(digits + " is not from " + std::to_string(least) + " to " +
+               std::to_string(most));
+      return least;
+    }
+    return value;
+  }
+
+  double seconds() {
+    std::string digits = word();
+    char *end = nullptr;
+    double value = strtod(digits.c_str(), &end);
+    if (digits.empty() || *end || !(value >= 0) || !std::isfinite(value)) {
+      setError("'" + digits + "' is not a number of seconds");
+      return 0;
+    }
+    return value;
+  }
+
+  Dimensions dimensions() {
+    Dimensions result;
+    for (int32_t *axis : {&result.x, &result.y, &result.z})
+      *axis = int32_t(number(1, INT32_MAX));
+    return result;
+  }
+
+  Range range() {
+    Range result;
+    result.offset = number(0, INT64_MAX);
+    result.bytes = number(0, INT64_MAX);
+    return result;
+  }
+
+  std::vector<char> bytes() {
+    std::string digits = word();
+    std::vector<char> result;
+    if (digits.size() % 2 ||
+        digits.find_first_not_of("0123456789abcdefABCDEF") !=
+            std::string::npos) {
+      setError("'" + digits + "' are not bytes in hexadecimal");
+      return result;
+    }
+    for (size_t i = 0; i < digits.size(); i += 2)
+      result.push_back(char(strtoul(digits.substr(i, 2).c_str(), nullptr, 16)));
+    return result;
+  }
+
+  /// The index of the next word in a list.
+  int choice(std::initializer_list<const char *> names) {
+    std::string name = word();
+    int index = 0;
+    for (const char *known : names) {
+      if (name == known)
+        return index;
+      ++index;
+    }
+    setError("'" + name + "' is not known here");
+    return 0;
+  }
+
+  void setError(const std::string &what) {
+    if (error.empty())
+      error = what;
+  }
+
+  /// What was wrong with the line, or an empty string.
+  std::string finish() {
+    std::string more;
+    if (error.empty() && words >> more)
+      setError("'" + more + "' is too much");
+    return error.empty() ? "" : "'" + text + "': " + error;
+  }
+
+private:
+  std::string text;
+  std::istringstream words;
+  std::string error;
+};
+
+/// One launch as it is read.
+class Reader {
+public:
+  explicit Reader(Launch &launch) : launch(launch) {}
+
+  void read(const std::string &key, Line &line) {
+    if (key == "library")
+      launch.library = line.rest();
+    else if (key == "kernel")
+      launch.kernel = line.rest();
+    else if (key == "grid")
+      launch.grid = line.dimensions();
+    else if (key == "block")
+      launch.block = line.dimensions();
+    else if (key == "wave")
+      launch.waveSize = int(line.number(1, Wave::maxSize));
+    else if (key == "vendor")
+      launch.vendor =
+          line.choice({"nvidia", "amd"}) ? Vendor::AMD : Vendor::NVIDIA;
+    else if (key == "shared")
+      launch.dynamicSharedBytes = uint32_t(line.number(0, sharedCapacity));
+    else if (key == "workers")
+      launch.workers = int(line.number(1, maxWorkers));
+    else if (key == "order")
+      readOrder(line);
+    else if (key == "copies")
+      launch.copiesLate = line.choice({"early", "late"}) == 1;
+    else if (key == "timeout")
+      launch.timeout = line.seconds();
+    else if (key == "blocks")
+      readBlocks(line);
+    else if (key == "memory")
+      readMemory(line);
+    else if (key == "hole")
+      launch.holes.push_back(line.range());
+    else if (key == "guard")
+      launch.guards.push_back(line.range());
+    else if (key == "array")
+      readArray(line);
+    else if (key == "value")
+      readValue(line);
+    else
+      line.setError("'" + key + "' is not known here");
+  }
+
+  /// What does not fit together, or an empty string.
+  std::string check() {
+    if (launch.library.empty())
+      return "there is no 'library'";
+    if (launch.kernel.empty())
+      return "there is no 'kernel'";
+    uint64_t threads = 1, blocks = 1;
+    for (int32_t axis : {launch.block.x, launch.block.y, launch.block.z})
+      if ((threads *= axis) > maxThreads)
+        return "a block has at most " + std::to_string(maxThreads) + " threads";
+    for (int32_t axis : {launch.grid.x, launch.grid.y, launch.grid.z})
+      if (__builtin_mul_overflow(blocks, uint64_t(axis), &blocks) ||
+          blocks > INT64_MAX)
+        return "the grid has too many blocks";
+    if (!hasBlocks)
+      launch.endBlock = blocks;
+    if (launch.endBlock > blocks || launch.firstBlock > launch.endBlock)
+      return "'blocks' are none of the grid";
+    for (const auto *ranges : {&launch.holes, &launch.guards})
+      for (const Range &range : *ranges)
+        if (!isInMemory(range))
+          return "a range lies outside 'memory'";
+    for (const Range &range : launch.guards)
+      if (uint64_t page = sysconf(_SC_PAGESIZE);
+          range.offset % page || range.bytes % page)
+        return "a 'guard' is not of whole pages";
+    for (size_t i = 0; i < launch.arguments.size(); ++i) {
+      const Argument &argument = launch.arguments[i];
+      if (!argument.isArray && argument.value.empty())
+        return "argument " + std::to_string(i) + " is missing";
+      if (argument.isArray && !isInMemory(argument.array))
+        return "argument " + std::to_string(i) + " lies outside 'memory'";
+    }
+    return "";
+  }
+
+private:
+  bool isInMemory(const Range &range) const {
+    return range.offset <= launch.memoryBytes &&
+           range.bytes <= launch.memoryBytes - range.offset;
+  }
+
+  void readOrder(Line &line) {
+    std::string name = line.word();
+    if (name == "first-ahead")
+      launch.order = Order::FirstAhead;
+    else if (name == "last-ahead")
+      launch.order = Order::LastAhead;
+    else if (name == "in-step")
+      launch.order = Order::InStep;
+    else if (name.rfind("random:", 0) == 0) {
+      launch.order = Order::Random;
+      Line seed(name.substr(strlen("random:")));
+      launch.seed = seed.number(0, UINT64_MAX);
+      if (!seed.finish().empty())
+        line.setError("'" + name + "' has no seed that is a number");
+    } else
+      line.setError("'" + name + "' is not known here");
+  }
+
+  void readBlocks(Line &line) {
+    hasBlocks = true;
+    launch.firstBlock = line.number(0, INT64_MAX);
+    launch.endBlock = line.number(0, INT64_MAX);
+  }
+
+  void readMemory(Line &line) {
+    launch.memoryDescriptor = int(line.number(0, INT32_MAX));
+    launch.memoryBytes = line.number(0, INT64_MAX);
+  }
+
+  Argument &argument(Line &line) {
+    uint64_t index = line.number(0, maxArguments - 1);
+    if (index >= launch.arguments.size())
+      launch.arguments.resize(index + 1);
+    Argument &result = launch.arguments[index];
+    if (result.isArray || !result.value.empty())
+      line.setError("this argument is there twice");
+    return result;
+  }
+
+  void readArray(Line &line) {
+    Argument &result = argument(line);
+    result.isArray = true;
+    result.array = line.range();
+  }
+
+  void readValue(Line &line) {
+    Argument &result = argument(line);
+    result.value = line.bytes();
+  }
+
+  Launch &launch;
+  bool hasBlocks = false;
+};
+
+} // namespace
+
+std::string smalti::emulator::readLaunch(int descriptor, Launch &launch) {
+  Reader reader(launch);
+  std::string line;
+  char buffer[4096];
+  while (true) {
+    ssize_t length = read(descriptor, buffer, sizeof buffer);
+    if (length < 0 && errno == EINTR)
+      continue;
+    if (length <= 0)
+      return "the launch ended before 'run'";
+    for (ssize_t i = 0; i < length; ++i) {
+      if (buffer[i] != '\n') {
+        line += buffer[i];
+        continue;
+      }
+      Line words(line);
+      std::string key = line.empty() ? "" : words.word();
+      if (key == "run")
+        return reader.check();
+      if (!key.empty()) {
+        reader.read(key, words);
+        if (std::string error = words.finish(); !error.empty())
+          return error;
+      }
+      line.clear();
+    }
+  }
+}

@@ -1,0 +1,42 @@
+//===- Main.cpp - smalti-emulator -----------------------------------------===//
+
+#include "emulator/Runtime/Findings.h"
+#include "emulator/Runtime/Instruction.h"
+#include "emulator/Runtime/Supervisor.h"
+
+#include <cstdio>
+#include <cstring>
+
+using namespace smalti::emulator;
+
+static void printInstruction(const Instruction &instruction, void *) {
+  BoundedText<16384> line;
+  line.append("{\"name\": ");
+  appendJSONString(line, instruction.name, strlen(instruction.name));
+  line.append(", \"document\": ");
+  appendJSONString(line, instruction.document, strlen(instruction.document));
+  line.append(", \"scope\": \"%s\"}", instruction.ofThread ? "thread" : "wave");
+  puts(line.text());
+}
+
+int main(int argc, char **argv) {
+  if (argc == 1)
+    return runLaunch();
+  if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+    forEachInstruction(printInstruction, nullptr);
+    return exitDone;
+  }
+  if (strcmp(argv[1], "--missing") == 0) {
+    for (int i = 2; i < argc; ++i)
+      if (!findInstruction(argv[i]))
+        puts(argv[i]);
+    return exitDone;
+  }
+  fprintf(stderr,
+          "usage: %s              run the launch on standard input\n"
+          "       %s --list       print the instructions\n"
+          "       %s --missing NAME...\n"
+          "                       print those that are not emulated\n",
+          argv[0], argv[0], argv[0]);
+  return exitUsage;
+}

@@ -1,0 +1,244 @@
+//===- Memory.cpp - The memory that a kernel sees -------------------------===//
+
+#include "emulator/Runtime/Memory.h"
+#include "emulator/Runtime/Block.h"
+#include "emulator/Runtime/Launch.h"
+#include "emulator/Runtime/Layout.h"
+#include "emulator/Runtime/Sanitizers.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace smalti::emulator;
+
+ArgumentMemory smalti::emulator::argumentMemory;
+SharedMemory smalti::emulator::sharedMemory;
+
+static uint64_t alignTo(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+std::string ArgumentMemory::map() {
+  bytes = launch.memoryBytes;
+  if (bytes > 0) {
+    void *mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                        launch.memoryDescriptor, 0);
+    if (mapped == MAP_FAILED)
+      return std::string("the arguments cannot be mapped: ") + strerror(errno);
+    base = static_cast<char *>(mapped);
+    for (const Range &hole : launch.holes)
+      memset(base + hole.offset, poisonByte, hole.bytes);
+    protect();
+  }
+
+  size_t count = launch.arguments.size();
+  arrays.resize(count);
+  argumentPointers.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    Argument &argument = launch.arguments[i];
+    if (argument.isArray)
+      arrays[i] = base + argument.array.offset;
+    argumentPointers[i] = argument.isArray
+                              ? &arrays[i]
+                              : static_cast<void *>(argument.value.data());
+    uint64_t size = argument.isArray ? sizeof(void *) : argument.value.size();
+    // By-value structs are aligned to at most 8 bytes by common fields.
+    uint64_t alignment = 1;
+    while (alignment < 8 && alignment < size)
+      alignment *= 2;
+    uint64_t offset = alignTo(argumentSegment.size(), alignment);
+    argumentSegment.resize(offset + size);
+    memcpy(argumentSegment.data() + offset, argumentPointers[i], size);
+  }
+  return "";
+}
+
+void ArgumentMemory::protect() {
+  for (const Range &guard : launch.guards)
+    mprotect(base + guard.offset, guard.bytes, PROT_NONE);
+  for (const Range &hole : launch.holes)
+    sanitizer::poison(base + hole.offset, hole.bytes);
+}
+
+void ArgumentMemory::remap() {
+  if (!base)
+    return;
+  munmap(base, bytes);
+  void *mapped = mmap(base, bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_FIXED, launch.memoryDescriptor, 0);
+  if (mapped == MAP_FAILED) {
+    Finding finding("internal");
+    finding.message.append("the arguments cannot be mapped again: %s",
+                           strerror(errno));
+    report(finding);
+    _exit(exitFindings);
+  }
+  protect();
+}
+
+void ArgumentMemory::checkHoles() const {
+  for (const Range &hole : launch.holes) {
+    auto isWritten = [](char value) {
+      return static_cast<unsigned char>(value) != poisonByte;
+    };
+    const char *begin = base + hole.offset, *end = begin + hole.bytes;
+    const char *first = std::find_if(begin, end, isWritten);
+    if (first == end)
+      continue;
+    Finding finding("red-zone");
+    uint64_t count = std::count_if(first, end, isWritten);
+    finding.message.append("%llu bytes outside the arguments were written, the "
+                           "first is ",
+                           (unsigned long long)count);
+    describe(finding.message, first);
+    finding.setAddress(first);
+    finding.bytes = count;
+    finding.place.isWrite = 1;
+    report(finding);
+  }
+}
+
+void ArgumentMemory::describe(TextBuffer &text, const void *address) const {
+  uint64_t offset = static_cast<const char *>(address) - base;
+  // The array that is nearest; of those that overlap, the first.
+  int nearest = -1;
+  uint64_t least = UINT64_MAX;
+  for (size_t i = 0; i < launch.arguments.size(); ++i) {
+    const Argument &argument = launch.arguments[i];
+    if (!argument.isArray)
+      continue;
+    const Range &array = argument.array;
+    uint64_t distance = offset < array.offset ? array.offset - offset
+                        : offset - array.offset < array.bytes
+                            ? 0
+                            : offset - array.offset - array.bytes + 1;
+    if (distance < least) {
+      nearest = int(i);
+      least = distance;
+    }
+  }
+  if (nearest < 0) {
+    text.append("byte %llu of the argument memory", (unsigned long long)offset);
+    return;
+  }
+  const Range &array = launch.arguments[nearest].array;
+  auto size = (unsigned long long)array.bytes;
+  if (offset < array.offset) {
+    text.append("%llu bytes before argument %d (%llu bytes)",
+                (unsigned long long)(array.offset - offset), nearest, size);
+    return;
+  }
+  auto inside = (unsigned long long)(offset - array.offset);
+  if (inside >= size) {
+    text.append("%llu bytes behind the end of argument %d (%llu bytes)",
+                inside - size, nearest, size);
+    return;
+  }
+  bool isInHole = std::any_of(
+      launch.holes.begin(), launch.holes.end(), [&](const Range &hole) {
+        return offset >= hole.offset && offset - hole.offset < hole.bytes;
+      });
+  text.append("byte %llu of argument %d (%llu bytes)%s", inside, nearest, size,
+              isInHole ? ", in a gap between its rows" : "");
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+static char *const shared = reinterpret_cast<char *>(sharedBaseAddress);
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+static std::string mapShared(uint64_t accessible) {
+  void *mapped = mmap(
+      shared, sharedCapacity, PROT_NONE,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (mapped == MAP_FAILED)
+    return std::string("shared memory cannot be mapped: ") + strerror(errno);
+  // A kernel from before the flag takes it for a wish.
+  if (mapped != shared)
+    return "shared memory cannot be mapped: its addresses are taken";
+  if (accessible > 0 && mprotect(shared, accessible, PROT_READ | PROT_WRITE))
+    return std::string("shared memory cannot be mapped: ") + strerror(errno);
+  return "";
+}
+
+std::string SharedMemory::map(uint32_t staticBytes, uint32_t dynamicBytes) {
+  uint64_t bytes =
+      dynamicBytes ? alignTo(staticBytes, dynamicSharedAlignment) + dynamicBytes
+                   : staticBytes;
+  if (bytes > sharedCapacity)
+    return "the kernel has " + std::to_string(bytes) +
+           " bytes of shared memory, more than any GPU";
+  total = uint32_t(bytes);
+  accessible = alignTo(bytes, sysconf(_SC_PAGESIZE));
+  std::string error = mapShared(accessible);
+  if (error.empty() && accessible > total)
+    sanitizer::poison(shared + total, accessible - total);
+  return error;
+}
+
+void SharedMemory::begin() {
+  if (sanitizer::kind == sanitizer::Kind::Thread) {
+    // What earlier blocks did here is no race with this one.
+    munmap(shared, sharedCapacity);
+    if (std::string error = mapShared(accessible); !error.empty()) {
+      Finding finding("internal");
+      finding.message.append("%s", error.c_str());
+      report(finding);
+      _exit(exitFindings);
+    }
+  }
+  if (accessible == 0)
+    return;
+  sanitizer::unpoison(shared + total, accessible - total);
+  memset(shared, poisonByte, accessible);
+  sanitizer::poison(shared + total, accessible - total);
+}
+
+const char *SharedMemory::findWrittenRedZone() const {
+  // AddressSanitizer sees who writes there.
+  if (sanitizer::kind == sanitizer::Kind::Address)
+    return nullptr;
+  for (uint64_t i = total; i < accessible; ++i)
+    if (static_cast<unsigned char>(shared[i]) != poisonByte)
+      return shared + i;
+  return nullptr;
+}
+
+bool SharedMemory::contains(const void *address) const {
+  auto value = static_cast<const char *>(address);
+  return value >= shared && value < shared + sharedCapacity;
+}
+
+//===----------------------------------------------------------------------===//
+
+void smalti::emulator::describeAddress(TextBuffer &text, const void *address) {
+  auto value = static_cast<const char *>(address);
+  if (sharedMemory.contains(address)) {
+    auto offset = (unsigned long long)(value - shared);
+    unsigned total = sharedMemory.totalBytes();
+    if (offset < total)
+      text.append("byte %llu of shared memory (%u bytes)", offset, total);
+    else
+      text.append("%llu bytes behind the end of shared memory (%u bytes)",
+                  offset - total, total);
+  } else if (argumentMemory.contains(address)) {
+    argumentMemory.describe(text, address);
+  } else if (int thread = block.threadOfStack(address); thread >= 0) {
+    text.append("the private memory of thread %d", thread);
+  } else {
+    text.append("address 0x%llx, which belongs to no argument",
+                (unsigned long long)reinterpret_cast<uint64_t>(address));
+  }
+}

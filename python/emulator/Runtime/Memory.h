@@ -1,0 +1,93 @@
+//===- Memory.h - The memory that a kernel sees ---------------------------===//
+
+#ifndef SMALTI_EMULATOR_RUNTIME_MEMORY_H
+#define SMALTI_EMULATOR_RUNTIME_MEMORY_H
+
+#include "emulator/Runtime/Findings.h"
+
+#include <string>
+#include <vector>
+
+namespace smalti::emulator {
+
+/// A NaN in every type of floats: what was never written.
+constexpr unsigned char poisonByte = 0xff;
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+/// The arguments of a launch: arrays lie in one mapping that all workers share,
+/// with poison in its holes and guards that cannot be accessed.
+class ArgumentMemory {
+public:
+  /// Maps it; returns what is wrong, or an empty string.
+  std::string map();
+
+  /// A fresh mapping of the same memory at the same place, of which
+  /// ThreadSanitizer knows no access.
+  void remap();
+
+  /// What the kernel's wrapper reads its arguments from.
+  void **pointers() { return argumentPointers.data(); }
+
+  /// All arguments one after the other, each at a multiple of its size.
+  const void *segment() const { return argumentSegment.data(); }
+
+  /// Reports holes that were written.
+  void checkHoles() const;
+
+  bool contains(const void *address) const {
+    auto value = static_cast<const char *>(address);
+    return base && value >= base && value < base + bytes;
+  }
+  /// Says what lies at an address of the mapping.
+  void describe(TextBuffer &text, const void *address) const;
+
+private:
+  void protect();
+
+  char *base = nullptr;
+  uint64_t bytes = 0;
+  std::vector<void *> arrays;
+  std::vector<void *> argumentPointers;
+  std::vector<char> argumentSegment;
+};
+
+extern ArgumentMemory argumentMemory;
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+/// Shared memory of the running block. Behind it comes a red zone up to the end
+/// of the page, and then nothing that can be accessed.
+class SharedMemory {
+public:
+  /// Returns what is wrong, or an empty string.
+  std::string map(uint32_t staticBytes, uint32_t dynamicBytes);
+
+  /// Makes it new for a block.
+  void begin();
+
+  /// The first byte of the red zone that the block wrote, or null.
+  const char *findWrittenRedZone() const;
+
+  uint32_t totalBytes() const { return total; }
+  bool contains(const void *address) const;
+
+private:
+  uint32_t total = 0;
+  uint64_t accessible = 0;
+};
+
+extern SharedMemory sharedMemory;
+
+//===----------------------------------------------------------------------===//
+
+/// Says what lies at an address: "byte 8 of argument 1 (64 bytes)".
+void describeAddress(TextBuffer &text, const void *address);
+
+} // namespace smalti::emulator
+
+#endif // SMALTI_EMULATOR_RUNTIME_MEMORY_H

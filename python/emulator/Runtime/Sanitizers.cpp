@@ -1,0 +1,389 @@
+//===- Sanitizers.cpp - What the sanitizers are told ----------------------===//
+//
+// Compiled once for each executable: SMALTI_EMULATOR_ADDRESS_SANITIZER and
+// SMALTI_EMULATOR_THREAD_SANITIZER say which it is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "emulator/Runtime/Sanitizers.h"
+#include "emulator/Runtime/Block.h"
+#include "emulator/Runtime/Findings.h"
+#include "emulator/Runtime/Memory.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/personality.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+using namespace smalti::emulator;
+
+#if defined(SMALTI_EMULATOR_ADDRESS_SANITIZER) ||                              \
+    defined(SMALTI_EMULATOR_THREAD_SANITIZER)
+
+/// Findings of a sanitizer, of which each costs milliseconds, before a launch
+/// ends.
+static constexpr int maxFindings = 16;
+
+static void endIfEnough() {
+  if (numFindings() >= maxFindings)
+    _exit(exitFindings);
+}
+
+extern "C" void __sanitizer_set_report_fd(void *descriptor);
+
+/// The texts of the sanitizer go nowhere: its findings are ours.
+static void silence() {
+  int descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (descriptor >= 0)
+    __sanitizer_set_report_fd(
+        reinterpret_cast<void *>(static_cast<uintptr_t>(descriptor)));
+}
+
+//===----------------------------------------------------------------------===//
+// Address space layout
+//===----------------------------------------------------------------------===//
+
+/// Older sanitizers need addresses that are not random, or not very: this runs
+/// before they begin, and starts the executable again without.
+static void disableRandomAddresses(int, char **argv, char **environment) {
+  long old = syscall(SYS_personality, 0xffffffffUL);
+  if (old < 0 || (old & ADDR_NO_RANDOMIZE) ||
+      syscall(SYS_personality, old | ADDR_NO_RANDOMIZE) < 0)
+    return;
+  // Some sandboxes only pretend.
+  if (!(syscall(SYS_personality, 0xffffffffUL) & ADDR_NO_RANDOMIZE))
+    return;
+  syscall(SYS_execve, "/proc/self/exe", argv, environment);
+}
+
+__attribute__((
+    section(".preinit_array"),
+    used)) static void (*const disableRandomAddressesFirst)(int, char **,
+                                                            char **) =
+    disableRandomAddresses;
+
+#endif
+
+//===----------------------------------------------------------------------===//
+#if defined(SMALTI_EMULATOR_ADDRESS_SANITIZER)
+//===----------------------------------------------------------------------===//
+
+extern "C" {
+void __sanitizer_start_switch_fiber(void **fakeStack, const void *bottom,
+                                    size_t bytes);
+void __sanitizer_finish_switch_fiber(void *fakeStack, const void **oldBottom,
+                                     size_t *oldBytes);
+void __asan_poison_memory_region(const volatile void *address, size_t bytes);
+void __asan_unpoison_memory_region(const volatile void *address, size_t bytes);
+void *__asan_region_is_poisoned(void *begin, size_t bytes);
+void *__asan_get_report_pc();
+void *__asan_get_report_address();
+int __asan_get_report_access_type();
+size_t __asan_get_report_access_size();
+const char *__asan_get_report_description();
+
+__attribute__((visibility("default"))) const char *__asan_default_options() {
+  return "halt_on_error=0:detect_leaks=0:symbolize=0:handle_segv=0:"
+         "handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0:"
+         "use_sigaltstack=0:detect_stack_use_after_return=0:"
+         "detect_odr_violation=0:print_legend=0";
+}
+
+/// Called for each report when what it says is known.
+__attribute__((visibility("default"))) void __asan_on_error() {
+  static Finding finding("out-of-bounds");
+  finding.message.clear();
+  finding.place.numFrames = 0;
+  const char *address = static_cast<char *>(__asan_get_report_address());
+  size_t bytes = __asan_get_report_access_size();
+  bool isWrite = __asan_get_report_access_type();
+  finding.place.block = int64_t(block.index());
+  finding.place.thread = current ? current->index : -1;
+  finding.place.isWrite = isWrite;
+  finding.place.addReturn(__asan_get_report_pc());
+  // Functions as memcpy report places of their own.
+  if (finding.place.numFrames == 0 && current && current->returnAddress)
+    finding.place.addReturn(current->returnAddress);
+  finding.setAddress(address);
+  finding.bytes = bytes;
+  finding.message.append("a %s of %zu bytes: ", isWrite ? "write" : "read",
+                         bytes);
+  const void *bad =
+      bytes ? __asan_region_is_poisoned(const_cast<char *>(address), bytes)
+            : nullptr;
+  describeAddress(finding.message, bad ? bad : address);
+  if (current && block.threadOfStack(address) >= 0)
+    finding.message.append(" (%s)", __asan_get_report_description());
+  report(finding);
+  endIfEnough();
+}
+}
+
+const sanitizer::Kind sanitizer::kind = Kind::Address;
+
+void sanitizer::initialize() { silence(); }
+
+void sanitizer::beforeSwitch(void **fakeStack, const void *nextStack,
+                             size_t nextBytes) {
+  __sanitizer_start_switch_fiber(fakeStack, nextStack, nextBytes);
+}
+
+void sanitizer::afterSwitch(void *fakeStack, void **leftStack,
+                            size_t *leftBytes) {
+  __sanitizer_finish_switch_fiber(
+      fakeStack, const_cast<const void **>(leftStack), leftBytes);
+}
+
+void sanitizer::poison(const void *address, size_t bytes) {
+  __asan_poison_memory_region(address, bytes);
+}
+void sanitizer::unpoison(const void *address, size_t bytes) {
+  __asan_unpoison_memory_region(address, bytes);
+}
+const void *sanitizer::findPoisoned(const void *address, size_t bytes) {
+  return __asan_region_is_poisoned(const_cast<void *>(address), bytes);
+}
+
+#else
+
+void sanitizer::beforeSwitch(void **, const void *, size_t) {}
+void sanitizer::afterSwitch(void *, void **, size_t *) {}
+void sanitizer::poison(const void *, size_t) {}
+void sanitizer::unpoison(const void *, size_t) {}
+const void *sanitizer::findPoisoned(const void *, size_t) { return nullptr; }
+
+#endif
+
+//===----------------------------------------------------------------------===//
+#if defined(SMALTI_EMULATOR_THREAD_SANITIZER)
+//===----------------------------------------------------------------------===//
+
+extern "C" {
+void *__tsan_get_current_fiber();
+void *__tsan_create_fiber(unsigned flags);
+void __tsan_destroy_fiber(void *fiber);
+void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+void __tsan_set_fiber_name(void *fiber, const char *name);
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+void __tsan_func_entry(void *pc);
+void __tsan_func_exit();
+void __tsan_read_range(void *address, unsigned long bytes);
+void __tsan_write_range(void *address, unsigned long bytes);
+void __tsan_ignore_thread_begin();
+int __tsan_get_report_data(void *report, const char **description, int *count,
+                           int *stackCount, int *mopCount, int *locCount,
+                           int *mutexCount, int *threadCount,
+                           int *uniqueTidCount, void **sleepTrace,
+                           unsigned long traceSize);
+int __tsan_get_report_mop(void *report, unsigned long index, int *tid,
+                          void **address, int *size, int *isWrite,
+                          int *isAtomic, void **trace, unsigned long traceSize);
+int __tsan_get_report_thread(void *report, unsigned long index, int *tid,
+                             int *osId, int *running, const char **name,
+                             int *parentTid, void **trace,
+                             unsigned long traceSize);
+
+__attribute__((visibility("default"))) const char *__tsan_default_options() {
+  return "halt_on_error=0:exitcode=0:symbolize=0:report_thread_leaks=0:"
+         "report_signal_unsafe=0:report_destroy_locked=0:report_mutex_bugs=0:"
+         "detect_deadlocks=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:"
+         "handle_sigill=0:handle_abort=0:use_sigaltstack=0:atexit_sleep_ms=0:"
+         "history_size=2";
+}
+
+// Kernel libraries call these, and older runtimes do not have them. Its own
+// memcpy, memmove and memset are checked.
+__attribute__((visibility("default"), weak)) void *
+__tsan_memcpy(void *to, const void *from, size_t bytes) {
+  return memcpy(to, from, bytes);
+}
+__attribute__((visibility("default"), weak)) void *
+__tsan_memmove(void *to, const void *from, size_t bytes) {
+  return memmove(to, from, bytes);
+}
+__attribute__((visibility("default"), weak)) void *
+__tsan_memset(void *to, int value, size_t bytes) {
+  return memset(to, value, bytes);
+}
+}
+
+const sanitizer::Kind sanitizer::kind = Kind::Thread;
+
+/// The runtime. Fibers are switched without order: the GPU has none.
+static void *runtimeFiber = nullptr;
+static constexpr unsigned withoutOrder = 1;
+
+void sanitizer::initialize() {
+  silence();
+  runtimeFiber = __tsan_get_current_fiber();
+  __tsan_ignore_thread_begin();
+}
+
+void *sanitizer::createThread(uint64_t block, int thread) {
+  void *fiber = __tsan_create_fiber(0);
+  BoundedText<64> name;
+  name.append("%llu %d", (unsigned long long)block, thread);
+  __tsan_set_fiber_name(fiber, name.text());
+  return fiber;
+}
+
+void sanitizer::destroyThread(void *thread) { __tsan_destroy_fiber(thread); }
+
+void sanitizer::enterKernel(void *thread) {
+  __tsan_switch_to_fiber(thread, withoutOrder);
+}
+
+void sanitizer::leaveKernel() {
+  __tsan_switch_to_fiber(runtimeFiber, withoutOrder);
+}
+
+void sanitizer::release(void *thread, const void *object) {
+  enterKernel(thread);
+  __tsan_release(const_cast<void *>(object));
+  leaveKernel();
+}
+
+void sanitizer::acquire(void *thread, const void *object) {
+  enterKernel(thread);
+  __tsan_acquire(const_cast<void *>(object));
+  leaveKernel();
+}
+
+void sanitizer::access(void *thread, const void *address, size_t bytes,
+                       bool isWrite, const void *pc) {
+  enterKernel(thread);
+  // The frame of the instruction, in which the access is.
+  __tsan_func_entry(const_cast<void *>(pc));
+  if (isWrite)
+    __tsan_write_range(const_cast<void *>(address), bytes);
+  else
+    __tsan_read_range(const_cast<void *>(address), bytes);
+  __tsan_func_exit();
+  leaveKernel();
+}
+
+namespace {
+
+/// One of the accesses of a race.
+struct Access {
+  void *address;
+  int bytes;
+  bool isAtomic;
+};
+
+/// Reads the access `index` of a race.
+Access readAccess(void *race, int index, int numThreads, Place &place) {
+  void *trace[64] = {}, *address = nullptr;
+  int tid = -1, size = 0, isWrite = 0, isAtomic = 0;
+  __tsan_get_report_mop(race, index, &tid, &address, &size, &isWrite, &isAtomic,
+                        trace, 64);
+  place.block = place.thread = -1;
+  place.numFrames = 0;
+  place.isWrite = isWrite;
+  for (void *pc : trace) {
+    if (!pc)
+      break;
+    place.addReturn(pc);
+  }
+  for (int i = 0; i < numThreads; ++i) {
+    void *creation[1];
+    int id = -1, osId = 0, running = 0, parent = 0;
+    const char *name = nullptr;
+    __tsan_get_report_thread(race, i, &id, &osId, &running, &name, &parent,
+                             creation, 1);
+    unsigned long long block = 0;
+    int thread = 0;
+    if (id == tid && name && sscanf(name, "%llu %d", &block, &thread) == 2) {
+      place.block = int64_t(block);
+      place.thread = thread;
+    }
+  }
+  return {address, size, isAtomic != 0};
+}
+
+void appendAccess(TextBuffer &text, const Place &place, const Access &access) {
+  if (place.thread < 0)
+    text.append("a thread that is not known any more");
+  else
+    text.append("thread %d of block %lld", place.thread,
+                (long long)place.block);
+  text.append(" makes %s %s of %d bytes", access.isAtomic ? "an atomic" : "a",
+              place.isWrite ? "write" : "read", access.bytes);
+}
+
+} // namespace
+
+/// Called for each report.
+extern "C" __attribute__((visibility("default"))) void
+__tsan_on_report(void *race) {
+  void *fiber = __tsan_get_current_fiber();
+  sanitizer::leaveKernel();
+
+  const char *description = "";
+  int count, numStacks, numAccesses = 0, numLocations, numMutexes,
+                        numThreads = 0, numIds;
+  void *sleepTrace[1];
+  __tsan_get_report_data(race, &description, &count, &numStacks, &numAccesses,
+                         &numLocations, &numMutexes, &numThreads, &numIds,
+                         sleepTrace, 1);
+  static Finding finding("race");
+  finding.message.clear();
+  finding.numOthers = 0;
+  if (numAccesses < 2) {
+    finding.message.append("%s", description);
+  } else {
+    Place *other = finding.addOther();
+    other->note.clear();
+    Access now = readAccess(race, 0, numThreads, finding.place);
+    Access before = readAccess(race, 1, numThreads, *other);
+    finding.setAddress(now.address);
+    finding.bytes = now.bytes;
+    appendAccess(finding.message, finding.place, now);
+    finding.message.append(", ");
+    appendAccess(finding.message, *other, before);
+    finding.message.append(", and nothing orders them: ");
+    describeAddress(finding.message, now.address);
+    other->note.append("the other access");
+  }
+  report(finding);
+  endIfEnough();
+
+  __tsan_switch_to_fiber(fiber, withoutOrder);
+}
+
+// The sanitizer's own puts signals off, until a thread calls the system.
+extern "C" int __sigaction(int, const struct sigaction *, struct sigaction *);
+int sanitizer::setSignalAction(int signal, const struct sigaction &action) {
+  return __sigaction(signal, &action, nullptr);
+}
+
+#else
+
+void *sanitizer::createThread(uint64_t, int) { return nullptr; }
+void sanitizer::destroyThread(void *) {}
+void sanitizer::enterKernel(void *) {}
+void sanitizer::leaveKernel() {}
+void sanitizer::release(void *, const void *) {}
+void sanitizer::acquire(void *, const void *) {}
+void sanitizer::access(void *, const void *, size_t, bool, const void *) {}
+
+int sanitizer::setSignalAction(int signal, const struct sigaction &action) {
+  return sigaction(signal, &action, nullptr);
+}
+
+#endif
+
+//===----------------------------------------------------------------------===//
+#if !defined(SMALTI_EMULATOR_ADDRESS_SANITIZER) &&                             \
+    !defined(SMALTI_EMULATOR_THREAD_SANITIZER)
+//===----------------------------------------------------------------------===//
+
+const sanitizer::Kind sanitizer::kind = Kind::None;
+
+void sanitizer::initialize() {}
+
+#endif

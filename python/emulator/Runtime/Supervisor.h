@@ -1,0 +1,14 @@
+//===- Supervisor.h - The processes of a launch ---------------------------===//
+
+#ifndef SMALTI_EMULATOR_RUNTIME_SUPERVISOR_H
+#define SMALTI_EMULATOR_RUNTIME_SUPERVISOR_H
+
+namespace smalti::emulator {
+
+/// Runs the launch that standard input tells of, in worker processes that share
+/// the memory of the arguments. Returns the exit code.
+int runLaunch();
+
+} // namespace smalti::emulator
+
+#endif // SMALTI_EMULATOR_RUNTIME_SUPERVISOR_H

@@ -1,0 +1,196 @@
+//===- Thread.cpp - What an instruction can ask of the running thread -----===//
+
+#include "emulator/Runtime/Thread.h"
+#include "emulator/Runtime/Block.h"
+#include "emulator/Runtime/Launch.h"
+#include "emulator/Runtime/Layout.h"
+#include "emulator/Runtime/Library.h"
+#include "emulator/Runtime/Memory.h"
+#include "emulator/Runtime/Sanitizers.h"
+
+#include <cstdarg>
+#include <unistd.h>
+
+using namespace smalti::emulator;
+
+//===----------------------------------------------------------------------===//
+// What kernel libraries call
+//===----------------------------------------------------------------------===//
+
+extern "C" __attribute__((visibility("default"))) void
+smalti_emu_call(const Instruction *instruction, const Site *site, void *result,
+                const void *const *operands) {
+  sanitizer::leaveKernel();
+  GPUThread *thread = current;
+  Call call = {site, result, operands, __builtin_return_address(0)};
+  thread->returnAddress = call.returnAddress;
+  block.call(*instruction, call);
+  thread->returnAddress = nullptr;
+  sanitizer::enterKernel(thread->sanitizerThread);
+}
+
+extern "C" __attribute__((visibility("default"))) void smalti_emu_yield() {
+  sanitizer::leaveKernel();
+  GPUThread *thread = current;
+  block.yield(__builtin_return_address(0));
+  sanitizer::enterKernel(thread->sanitizerThread);
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+Dimensions smalti::emulator::threadId() { return current->id; }
+Dimensions smalti::emulator::blockId() { return block.id(); }
+Dimensions smalti::emulator::blockSize() { return launch.block; }
+Dimensions smalti::emulator::gridSize() { return launch.grid; }
+int smalti::emulator::linearThreadId() { return current->index; }
+int smalti::emulator::laneId() { return current->lane; }
+int smalti::emulator::waveId() { return current->wave->index; }
+int smalti::emulator::waveSize() { return launch.waveSize; }
+int smalti::emulator::numThreads() { return launch.numThreads(); }
+
+char *smalti::emulator::sharedBase() {
+  return reinterpret_cast<char *>(sharedBaseAddress);
+}
+uint32_t smalti::emulator::sharedBytes() { return sharedMemory.totalBytes(); }
+uint32_t smalti::emulator::dynamicSharedBytes() {
+  return launch.dynamicSharedBytes;
+}
+const void *smalti::emulator::kernelArguments() {
+  return argumentMemory.segment();
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
+void smalti::emulator::arriveAtBarrier(int id, int expected) {
+  block.arrive(id, expected);
+}
+void smalti::emulator::waitAtBarrier(int id) { block.wait(id); }
+void smalti::emulator::waitUntil(const char *what,
+                                 const std::function<bool()> &ready) {
+  block.waitUntil(what, ready);
+}
+void smalti::emulator::yield() { block.yield(nullptr); }
+void smalti::emulator::endThread() { block.endThread(); }
+
+//===----------------------------------------------------------------------===//
+// Asynchronous work
+//===----------------------------------------------------------------------===//
+
+bool smalti::emulator::isAsyncLate() { return launch.copiesLate; }
+
+void smalti::emulator::enqueueAsync(int queue, std::function<void()> work) {
+  if (isAsyncLate())
+    current->async[queue].enqueue(std::move(work));
+  else
+    work();
+}
+
+void smalti::emulator::commitAsync(int queue) {
+  current->async[queue].commit();
+}
+
+void smalti::emulator::waitAsync(int queue, size_t pending) {
+  current->async[queue].wait(pending);
+}
+
+//===----------------------------------------------------------------------===//
+// Findings
+//===----------------------------------------------------------------------===//
+
+static void setPlace(Finding &finding, const GPUThread *thread) {
+  finding.place.block = int64_t(block.index());
+  if (!thread)
+    return;
+  finding.place.thread = thread->index;
+  if (thread->returnAddress)
+    finding.place.addReturn(thread->returnAddress);
+}
+
+[[noreturn]] static void failAt(const char *kind, const GPUThread *thread,
+                                const char *format, va_list list) {
+  static Finding finding(kind);
+  setPlace(finding, thread);
+  finding.message.appendList(format, list);
+  report(finding);
+  _exit(exitFindings);
+}
+
+void smalti::emulator::fail(const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  failAt("fault", current, format, list);
+}
+
+void smalti::emulator::failAs(const char *kind, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  failAt(kind, current, format, list);
+}
+
+void smalti::emulator::failLane(const Call &, int lane, const char *format,
+                                ...) {
+  va_list list;
+  va_start(list, format);
+  failAt("fault", &block.thread(current->wave->first + lane), format, list);
+}
+
+void smalti::emulator::printOutput(const char *text, size_t length) {
+  reportOutput(text, length);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+[[noreturn]] static void failAccess(const void *address, size_t bytes,
+                                    const void *bad, bool isWrite) {
+  static Finding finding("out-of-bounds");
+  setPlace(finding, current);
+  finding.place.isWrite = isWrite;
+  finding.setAddress(address);
+  finding.bytes = bytes;
+  finding.message.append("%s of %zu bytes: ", isWrite ? "a write" : "a read",
+                         bytes);
+  describeAddress(finding.message, bad);
+  report(finding);
+  _exit(exitFindings);
+}
+
+static void touch(const void *address, size_t bytes, bool isWrite) {
+  if (bytes == 0)
+    return;
+  auto *first = static_cast<const volatile char *>(address);
+  const volatile char *end = first + bytes;
+  const char *sharedEnd = sharedBase() + sharedBytes();
+  if (sharedMemory.contains(address) && end > sharedEnd)
+    failAccess(address, bytes,
+               first > sharedEnd ? address : const_cast<char *>(sharedEnd),
+               isWrite);
+  if (const void *bad = sanitizer::findPoisoned(address, bytes))
+    failAccess(address, bytes, bad, isWrite);
+  // Where there is nothing this faults here, as this thread.
+  (void)*first;
+  (void)end[-1];
+  sanitizer::access(current->sanitizerThread, address, bytes, isWrite,
+                    current->returnAddress);
+}
+
+void smalti::emulator::touchRead(const void *address, size_t bytes) {
+  touch(address, bytes, false);
+}
+
+void smalti::emulator::touchWrite(void *address, size_t bytes) {
+  touch(address, bytes, true);
+}
+
+void smalti::emulator::releaseOrder(const void *object) {
+  sanitizer::release(current->sanitizerThread, object);
+}
+
+void smalti::emulator::acquireOrder(const void *object) {
+  sanitizer::acquire(current->sanitizerThread, object);
+}

@@ -1,0 +1,88 @@
+"""Runs a program on several targets and compares each with the reference."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import smalti
+from smalti import check, entry, reference
+from smalti.errors import CompileError
+
+from .program import Program
+
+# What says that a compiler broke, and not that it declined.
+_BROKEN = re.compile(
+    r"code generation of|gave no reason|failed to legalize|failed to verify|does not dominate|unrealized_conversion_cast"
+    r"|failed to materialize|operand #\d+ must be|result #\d+ must be"
+)
+
+
+class Disagreement(AssertionError):
+    """A target computed something else than the reference, or failed where it should not."""
+
+    def __init__(self, target: str, message: str) -> None:
+        super().__init__(f"{target}: {message}")
+        self.target = target
+
+
+@dataclass
+class Tally:
+    """What became of the programs, by target."""
+
+    agreed: Counter[str] = field(default_factory=Counter)
+    refused: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """By target and reason."""
+    failed: Counter[str] = field(default_factory=Counter)
+
+
+def _reason(error: CompileError) -> str:
+    """A refusal without the names and numbers of the program at hand."""
+    said = error.diagnostics[0].message if error.diagnostics else error.message
+    return re.sub(r"(?:memref|tensor|vector)<[^>]*>+|\d+(?:x\d+)*", "N", said.splitlines()[0])[:160]
+
+
+def _run(program: Program, target: str, wanted: list[reference.Value]) -> str | None:
+    """Compiles, runs, compares. Returns the reason of a refusal, None where the target agrees."""
+    try:
+        kernel = smalti.compile(program.text, target=target, **program.options)
+    except CompileError as error:
+        if not error.diagnostics or _BROKEN.search(str(error)):
+            raise Disagreement(target, str(error)) from error
+        return _reason(error)
+    values = program.arguments()
+    before = [value.tobytes() if isinstance(value, np.ndarray) else b"" for value in values]
+    kernel(*values)
+    for argument, value, expected, old in zip(kernel.arguments, values, wanted, before, strict=True):
+        if not argument.is_memref:
+            continue
+        if not argument.writes:
+            if value.tobytes() != old:
+                raise Disagreement(target, f"{argument} is only read, and changed")
+        elif (comparison := check.compare(argument, value, expected)).wrong:
+            raise Disagreement(target, f"{argument}: {comparison.detail}")
+    return None
+
+
+def compare(program: Program, targets: Iterable[str], tally: Tally | None = None) -> None:
+    """Runs `program` on every one of `targets`; raises `Disagreement` where one is wrong."""
+    tally = tally or Tally()
+    with np.errstate(all="ignore"):
+        module = smalti.parse(program.text)
+        wanted = reference.run(entry.find_entry(module), program.arguments())
+        for target in targets:
+            try:
+                refusal = _run(program, target, wanted)
+            except Disagreement:
+                tally.failed[target] += 1
+                raise
+            except Exception as error:
+                tally.failed[target] += 1
+                raise Disagreement(target, f"{type(error).__name__}: {error}") from error
+            if refusal is None:
+                tally.agreed[target] += 1
+            else:
+                tally.refused[target, refusal] += 1
