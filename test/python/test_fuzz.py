@@ -69,13 +69,13 @@ def test_a_crash_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_failure_is_reduced_kept_and_found_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    # A reference that gets products wrong.
-    monkeypatch.setitem(reference._HANDLERS, "arith.mulf", reference._HANDLERS["arith.addf"])
+    # A reference that gets sums wrong.
+    monkeypatch.setitem(reference._HANDLERS, "arith.addf", reference._HANDLERS["arith.subf"])
     campaign = Campaign(["cpu"])
     failure = campaign.batch(seed=1, count=100)
     assert failure is not None and failure.target == "cpu"
-    # What is left needs the product.
-    assert failure.program.text.count("arith.") <= 3 and "arith.mulf" in failure.program.text
+    # What is left needs the sum.
+    assert failure.program.text.count("arith.") <= 3 and "arith.addf" in failure.program.text
     path = failure.save(tmp_path)
     again = Program.load(path)
     assert again == failure.program
