@@ -151,38 +151,6 @@ void multiplyQuads(const Wave &wave) {
 
 //--- Block scaling ------------------------------------------------------------
 
-/// An unsigned scale: the sign bit of e4m3 is not looked at.
-struct UE4M3 {
-  static double read(uint8_t code) { return E4M3::read(code & 127); }
-};
-
-/// A scale for each row, or column of B, and each of `blocks` equal parts of k
-/// (PTX ISA, "Block scaling"). `selector` names the lane of four that has the
-/// scales of a row, or of A the pair of lanes, and the first byte in it.
-template <class Scale, int blocks, int rows, int k>
-void applyScales(const Wave &wave, int first, const char *name,
-                 double (&matrix)[rows][k]) {
-  const Call &any = wave.lanes[0];
-  int byte = any.get<uint16_t>(first + 1),
-      thread = any.get<uint16_t>(first + 2);
-  constexpr int lanes = rows / 8;
-  if (byte % blocks || byte >= 4)
-    failLane(any, 0, "byte-id-%s %d: must be a multiple of %d below 4", name,
-             byte, blocks);
-  if (thread >= 4 / lanes)
-    failLane(any, 0, "thread-id-%s %d: must be below %d", name, thread,
-             4 / lanes);
-  for (int row = 0; row < rows; ++row) {
-    const Call &call = wave.lanes[4 * (row % 8) + lanes * thread + row / 8];
-    const char *codes = call.data(first) + byte;
-    for (int block = 0; block < blocks; ++block) {
-      double scale = Scale::read(uint8_t(codes[block]));
-      for (int i = k / blocks * block; i < k / blocks * (block + 1); ++i)
-        matrix[row][i] *= scale;
-    }
-  }
-}
-
 template <int k, class A, class B, class Scale, int blocks>
 void multiplyScaled(const Wave &wave) {
   double a[16][k], b[8][k], c[16][8];
@@ -199,21 +167,6 @@ void multiplyScaled(const Wave &wave) {
 }
 
 //--- The table ----------------------------------------------------------------
-
-using F16s = Packed<F16>;
-using BF16s = Packed<BF16>;
-using TF32s = Packed<TF32>;
-using S8s = Packed<S8>;
-using U8s = Packed<U8>;
-using S4s = PackedPairs<S4>;
-using U4s = PackedPairs<U4>;
-using E4M3s = Packed<E4M3>;
-using E5M2s = Packed<E5M2>;
-using E2M1s = PackedPairs<E2M1>;
-// In bytes of their own, for `.kind::f8f6f4`.
-using E2M1Bytes = Packed<E2M1InByte>;
-using E2M3Bytes = Packed<InByte<E2M3>>;
-using E3M2Bytes = Packed<InByte<E3M2>>;
 
 // clang-format off: one line an instruction
 #define SMALTI_MMA(name, function, fragments) \

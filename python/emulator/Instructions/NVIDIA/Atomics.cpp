@@ -1,0 +1,105 @@
+//===- Atomics.cpp - Atomic instructions with a scope ---------------------===//
+//
+// What IR has no instruction for. Blocks may run in several processes that
+// share memory: whatever the scope, it is an atomic of the host.
+//
+//===----------------------------------------------------------------------===//
+
+#include "emulator/Instructions/Lists.h"
+#include "emulator/Runtime/Thread.h"
+
+using namespace smalti::emulator;
+
+namespace {
+
+template <class Type> Type *addressOf(const Call &call) {
+  auto *address = call.get<Type *>(0);
+  if (uintptr_t(address) % sizeof(Type))
+    failAs("misaligned", "atom: %p is not aligned to %zu bytes",
+           static_cast<void *>(address), sizeof(Type));
+  return address;
+}
+
+/// Replaces the memory by what `combine` makes of it and the operand; the
+/// result is what was there.
+template <class Type, class Combine>
+void exchange(const Call &call, Combine combine) {
+  Type *address = addressOf<Type>(call);
+  auto operand = call.get<Type>(1);
+  Type old, changed;
+  __atomic_load(address, &old, __ATOMIC_RELAXED);
+  do {
+    changed = combine(old, operand);
+  } while (!__atomic_compare_exchange(address, &old, &changed, false,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  call.set(old);
+}
+
+/// Calls `use` with a value of the integer's type.
+template <bool isSigned = false, class Use>
+void forInteger(const Call &call, Use use) {
+  if (call.resultBytes() == 8)
+    use(std::conditional_t<isSigned, int64_t, uint64_t>());
+  else
+    use(std::conditional_t<isSigned, int32_t, uint32_t>());
+}
+
+void addFloat(const Call &call) {
+  if (call.resultBytes() == 8)
+    return exchange<double>(call, [](double a, double b) { return a + b; });
+  exchange<float>(call, [](float a, float b) { return a + b; });
+}
+
+#define SMALTI_INTEGER(name, isSigned, expression)                             \
+  void name(const Call &call) {                                                \
+    forInteger<isSigned>(call, [&](auto zero) {                                \
+      using Type = decltype(zero);                                             \
+      exchange<Type>(call, [](Type old, Type b) { return Type(expression); }); \
+    });                                                                        \
+  }
+SMALTI_INTEGER(addInteger, false, old + b)
+SMALTI_INTEGER(bitAnd, false, old &b)
+SMALTI_INTEGER(bitOr, false, old | b)
+SMALTI_INTEGER(bitXor, false, old ^ b)
+SMALTI_INTEGER(minimum, true, b < old ? b : old)
+SMALTI_INTEGER(maximum, true, old < b ? b : old)
+SMALTI_INTEGER(swap, false, ((void)old, b))
+SMALTI_INTEGER(increment, false, old >= b ? 0 : old + 1)
+SMALTI_INTEGER(decrement, false, old == 0 || old > b ? b : old - 1)
+#undef SMALTI_INTEGER
+
+void compareAndSwap(const Call &call) {
+  forInteger(call, [&](auto zero) {
+    using Type = decltype(zero);
+    auto expected = call.get<Type>(1), desired = call.get<Type>(2);
+    __atomic_compare_exchange(addressOf<Type>(call), &expected, &desired, false,
+                              __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    call.set(expected);
+  });
+}
+
+constexpr char document[] = "PTX ISA, \"Parallel Synchronization and "
+                            "Communication Instructions: atom\"";
+
+// clang-format off: one line an instruction
+#define SMALTI_ATOM(name, function) \
+    {"llvm.nvvm.atomic." name ".cta.*", function, nullptr, document}, \
+    {"llvm.nvvm.atomic." name ".sys.*", function, nullptr, document},
+constexpr Instruction table[] = {
+    SMALTI_ATOM("add.gen.f", addFloat)
+    SMALTI_ATOM("add.gen.i", addInteger)
+    SMALTI_ATOM("and.gen.i", bitAnd)
+    SMALTI_ATOM("or.gen.i", bitOr)
+    SMALTI_ATOM("xor.gen.i", bitXor)
+    SMALTI_ATOM("min.gen.i", minimum)
+    SMALTI_ATOM("max.gen.i", maximum)
+    SMALTI_ATOM("exch.gen.i", swap)
+    SMALTI_ATOM("inc.gen.i", increment)
+    SMALTI_ATOM("dec.gen.i", decrement)
+    SMALTI_ATOM("cas.gen.i", compareAndSwap)
+};
+// clang-format on
+
+} // namespace
+
+const InstructionList smalti::emulator::nvidiaAtomics = table;

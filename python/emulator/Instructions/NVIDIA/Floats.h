@@ -1,0 +1,49 @@
+//===- Floats.h - Rounding, denormals and NaN of NVIDIA -------------------===//
+
+#ifndef SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_FLOATS_H
+#define SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_FLOATS_H
+
+#include "emulator/Instructions/NVIDIA/Fragments.h"
+
+#include <cfenv>
+
+namespace smalti::emulator::nvidia {
+
+/// NaN results of f32 instructions (PTX ISA, "Floating Point Instructions").
+constexpr uint32_t canonicalNaN = 0x7fffffff;
+
+/// The host's rounding, for as long as it lives. What is computed meanwhile
+/// must be volatile: compilers know nothing of it.
+class RoundingMode {
+public:
+  explicit RoundingMode(int mode) : old(fegetround()) { fesetround(mode); }
+  ~RoundingMode() { fesetround(old); }
+  RoundingMode(const RoundingMode &) = delete;
+  RoundingMode &operator=(const RoundingMode &) = delete;
+
+private:
+  int old;
+};
+
+/// `.ftz`: a denormal becomes a zero of its sign.
+template <bool ftz> float flushed(float value) {
+  if (ftz && std::fpclassify(value) == FP_SUBNORMAL)
+    return std::copysign(0.0F, value);
+  return value;
+}
+
+/// The smallest exponent of normal numbers.
+template <class Type> constexpr int minExponentOf = -126;
+template <> constexpr int minExponentOf<F16> = -14;
+template <> constexpr int minExponentOf<F64> = -1022;
+
+/// The same for a number of any type.
+template <class Type, bool ftz> double flushSmall(double value) {
+  if (ftz && std::fabs(value) < std::ldexp(1.0, minExponentOf<Type>))
+    return std::copysign(0.0, value);
+  return value;
+}
+
+} // namespace smalti::emulator::nvidia
+
+#endif // SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_FLOATS_H

@@ -1,0 +1,261 @@
+//===- System.cpp - Memory spaces, hints and system calls of NVIDIA -------===//
+
+#include "emulator/Instructions/Lists.h"
+#include "emulator/Instructions/NVIDIA/Mbarrier.h"
+#include "emulator/Runtime/Thread.h"
+
+#include <string>
+
+using namespace smalti::emulator;
+using namespace smalti::emulator::nvidia;
+
+namespace {
+
+/// Caches, the hardware's schedule and orders of memory: threads of a block run
+/// one at a time, and their accesses in order.
+void nothing(const Call &) {}
+
+void sleep(const Call &) { yield(); }
+
+//--- Spaces of memory ---------------------------------------------------------
+
+bool isShared(const Call &call) {
+  auto *address = call.get<const char *>(0);
+  return address >= sharedBase() && address < sharedBase() + sharedBytes();
+}
+void isSharedSpace(const Call &call) { call.set<uint8_t>(isShared(call)); }
+
+/// Local and constant memory have no range of their own here: what is not
+/// shared is global.
+void isGlobalSpace(const Call &call) { call.set<uint8_t>(!isShared(call)); }
+void isNot(const Call &call) { call.set<uint8_t>(0); }
+
+template <class Type> void move(const Call &call) {
+  call.set(call.get<Type>(0));
+}
+
+/// Of the blocks of a cluster there is one, this.
+void mapToBlock(const Call &call) {
+  if (int rank = call.get<int32_t>(1))
+    fail("mapa of block %d of the cluster: it has one block", rank);
+  call.set(call.get<const void *>(0));
+}
+void blockOfAddress(const Call &call) { call.set<int32_t>(0); }
+
+/// ldu, and the old forms of ld.global.nc.
+void loadGlobal(const Call &call) {
+  auto *address = call.get<const char *>(0);
+  if (uintptr_t(address) % call.get<uint32_t>(1))
+    failAs("misaligned", "ldu: %p is not aligned to %u bytes",
+           static_cast<const void *>(address), call.get<uint32_t>(1));
+  touchRead(address, call.resultBytes());
+  memcpy(call.result, address, call.resultBytes());
+}
+
+/// Zeros: no other value is allowed.
+void storeBulk(const Call &call) {
+  auto *address = call.get<char *>(0);
+  auto bytes = call.get<uint64_t>(1);
+  if (bytes % 8 || uintptr_t(address) % 8)
+    failAs("misaligned",
+           "st.bulk of %llu bytes to %p: both must be multiples "
+           "of 8",
+           static_cast<unsigned long long>(bytes),
+           static_cast<void *>(address));
+  touchWrite(address, bytes);
+  memset(address, 0, bytes);
+}
+
+//--- vprintf and __assertfail -------------------------------------------------
+
+/// Walks the values that a call of vprintf has put one behind the other, each
+/// aligned to its size.
+class PrintedValues {
+public:
+  explicit PrintedValues(const char *at) : at(at) {}
+  template <class Type> Type next() {
+    auto address = (reinterpret_cast<uintptr_t>(at) + sizeof(Type) - 1) &
+                   ~uintptr_t(sizeof(Type) - 1);
+    at = reinterpret_cast<const char *>(address);
+    touchRead(at, sizeof(Type));
+    Type value;
+    memcpy(&value, at, sizeof(Type));
+    at += sizeof(Type);
+    return value;
+  }
+
+private:
+  const char *at;
+};
+
+template <class Type>
+void appendValue(std::string &text, const std::string &format, Type value) {
+  char buffer[512];
+  int length = snprintf(buffer, sizeof buffer, format.c_str(), value);
+  if (length < 0)
+    return;
+  if (size_t(length) < sizeof buffer) {
+    text.append(buffer, length);
+    return;
+  }
+  std::string longer(size_t(length) + 1, '\0');
+  snprintf(longer.data(), longer.size(), format.c_str(), value);
+  text.append(longer, 0, size_t(length));
+}
+
+/// Formats one conversion at a time. Returns their number, as vprintf does.
+void printFormatted(const Call &call) {
+  auto *format = call.get<const char *>(0);
+  PrintedValues values(call.get<const char *>(1));
+  std::string text;
+  int conversions = 0;
+  while (*format) {
+    if (*format != '%') {
+      text += *format++;
+      continue;
+    }
+    std::string spec(1, *format++);
+    int longs = 0;
+    while (*format && strchr("-+ #0123456789.*hlLqjzt", *format)) {
+      if (*format == '*')
+        spec += std::to_string(values.next<int32_t>());
+      else if (strchr("lLqjzt", *format))
+        longs += *format == 'l' ? 1 : 2;
+      else
+        spec += *format;
+      ++format;
+    }
+    char conversion = *format;
+    if (!conversion)
+      break;
+    ++format;
+    if (conversion == '%') {
+      text += '%';
+      continue;
+    }
+    ++conversions;
+    if (strchr("diouxX", conversion)) {
+      // `long` has 64 bits, as on the host of CUDA on Linux.
+      if (longs)
+        appendValue(text, spec + "ll" + conversion, values.next<long long>());
+      else
+        appendValue(text, spec + conversion, values.next<int32_t>());
+    } else if (conversion == 'c') {
+      appendValue(text, spec + 'c', values.next<int32_t>());
+    } else if (strchr("aAeEfFgG", conversion)) {
+      appendValue(text, spec + conversion, values.next<double>());
+    } else if (conversion == 'p') {
+      appendValue(text, spec + 'p', values.next<const void *>());
+    } else if (conversion == 's') {
+      auto *string = values.next<const char *>();
+      appendValue(text, spec + 's', string ? string : "(null)");
+    } else {
+      return call.set<int32_t>(-1);
+    }
+  }
+  printOutput(text.data(), text.size());
+  call.set<int32_t>(conversions);
+}
+
+void failAssertion(const Call &call) {
+  failAs("trap", "%s:%u: %s: assertion `%s` failed", call.get<const char *>(1),
+         call.get<uint32_t>(2), call.get<const char *>(3),
+         call.get<const char *>(0));
+}
+
+//--- Cluster launch control ---------------------------------------------------
+
+/// No block is ever left to be taken over: the answer is zeros.
+void tryCancel(const Call &call) {
+  auto *response = call.get<char *>(0);
+  if (uintptr_t(response) % 16)
+    failAs("misaligned",
+           "clusterlaunchcontrol.try_cancel: %p is not aligned to "
+           "16 bytes",
+           static_cast<void *>(response));
+  Mbarrier barrier(call.get<void *>(1));
+  barrier.whenWaited([=] {
+    touchWrite(response, 16);
+    memset(response, 0, 16);
+    Mbarrier(barrier).completeBytes(16);
+  });
+}
+void isCanceled(const Call &call) {
+  call.set<uint8_t>(call.get<uint64_t>(0) != 0);
+}
+void firstBlockOfCanceled(const Call &) {
+  fail("clusterlaunchcontrol.query_cancel.get_first_ctaid: nothing was "
+       "cancelled");
+}
+
+#define SMALTI_PTX(section) "PTX ISA, \"" section "\""
+#define SMALTI_GUIDE(section) "CUDA Programming Guide, \"" section "\""
+// clang-format off: one line an instruction
+#define SMALTI_HINT(name, section) {"llvm.nvvm." name, nothing, nullptr, SMALTI_PTX(section)},
+constexpr Instruction table[] = {
+    SMALTI_HINT("membar.cta", "membar, fence")
+    SMALTI_HINT("membar.gl", "membar, fence")
+    SMALTI_HINT("membar.sys", "membar, fence")
+    SMALTI_HINT("fence.sc.cluster", "membar, fence")
+    SMALTI_HINT("fence.mbarrier_init.release.cluster", "membar, fence")
+    SMALTI_HINT("fence.acquire.sync_restrict.space.cluster.scope.cluster", "membar, fence")
+    SMALTI_HINT("fence.release.sync_restrict.space.cta.scope.cluster", "membar, fence")
+    SMALTI_HINT("fence.proxy.alias", "membar, fence")
+    SMALTI_HINT("fence.proxy.async", "membar, fence")
+    SMALTI_HINT("fence.proxy.async.global", "membar, fence")
+    SMALTI_HINT("fence.proxy.async.shared_cta", "membar, fence")
+    SMALTI_HINT("fence.proxy.async.shared_cluster", "membar, fence")
+    SMALTI_HINT("fence.proxy.async_generic.acquire.sync_restrict.space.cluster.scope.cluster", "membar, fence")
+    SMALTI_HINT("fence.proxy.async_generic.release.sync_restrict.space.cta.scope.cluster", "membar, fence")
+    SMALTI_HINT("prefetch.L1", "prefetch, prefetchu")
+    SMALTI_HINT("prefetch.L2", "prefetch, prefetchu")
+    SMALTI_HINT("prefetch.global.L1", "prefetch, prefetchu")
+    SMALTI_HINT("prefetch.global.L2", "prefetch, prefetchu")
+    SMALTI_HINT("prefetch.global.L2.evict.last", "prefetch, prefetchu")
+    SMALTI_HINT("prefetch.global.L2.evict.normal", "prefetch, prefetchu")
+    SMALTI_HINT("prefetch.local.L1", "prefetch, prefetchu")
+    SMALTI_HINT("prefetch.local.L2", "prefetch, prefetchu")
+    SMALTI_HINT("prefetchu.L1", "prefetch, prefetchu")
+    SMALTI_HINT("applypriority.L2.evict.normal", "applypriority")
+    SMALTI_HINT("applypriority.global.L2.evict.normal", "applypriority")
+    SMALTI_HINT("setmaxnreg.inc.sync.aligned.u32", "setmaxnreg")
+    SMALTI_HINT("setmaxnreg.dec.sync.aligned.u32", "setmaxnreg")
+    SMALTI_HINT("griddepcontrol.launch.dependents", "griddepcontrol")
+    SMALTI_HINT("griddepcontrol.wait", "griddepcontrol")
+    SMALTI_HINT("pm.event.mask", "pmevent")
+    {"llvm.nvvm.nanosleep", sleep, nullptr, SMALTI_PTX("nanosleep")},
+    {"llvm.nvvm.isspacep.shared", isSharedSpace, nullptr, SMALTI_PTX("isspacep")},
+    {"llvm.nvvm.isspacep.shared.cluster", isSharedSpace, nullptr, SMALTI_PTX("isspacep")},
+    {"llvm.nvvm.isspacep.global", isGlobalSpace, nullptr, SMALTI_PTX("isspacep")},
+    {"llvm.nvvm.isspacep.local", isNot, nullptr, SMALTI_PTX("isspacep")},
+    {"llvm.nvvm.isspacep.const", isNot, nullptr, SMALTI_PTX("isspacep")},
+    {"llvm.nvvm.move.i16", move<uint16_t>, nullptr, SMALTI_PTX("mov")},
+    {"llvm.nvvm.move.i32", move<uint32_t>, nullptr, SMALTI_PTX("mov")},
+    {"llvm.nvvm.move.i64", move<uint64_t>, nullptr, SMALTI_PTX("mov")},
+    {"llvm.nvvm.move.float", move<uint32_t>, nullptr, SMALTI_PTX("mov")},
+    {"llvm.nvvm.move.double", move<uint64_t>, nullptr, SMALTI_PTX("mov")},
+    {"llvm.nvvm.move.ptr.*", move<uint64_t>, nullptr, SMALTI_PTX("mov")},
+    {"llvm.nvvm.internal.addrspace.wrap.*", move<uint64_t>, nullptr, SMALTI_PTX("cvta")},
+    {"llvm.nvvm.mapa", mapToBlock, nullptr, SMALTI_PTX("mapa")},
+    {"llvm.nvvm.mapa.shared.cluster", mapToBlock, nullptr, SMALTI_PTX("mapa")},
+    {"llvm.nvvm.getctarank", blockOfAddress, nullptr, SMALTI_PTX("getctarank")},
+    {"llvm.nvvm.getctarank.shared.cluster", blockOfAddress, nullptr, SMALTI_PTX("getctarank")},
+    {"llvm.nvvm.ldu.global.f.*", loadGlobal, nullptr, SMALTI_PTX("ldu")},
+    {"llvm.nvvm.ldu.global.i.*", loadGlobal, nullptr, SMALTI_PTX("ldu")},
+    {"llvm.nvvm.ldu.global.p.*", loadGlobal, nullptr, SMALTI_PTX("ldu")},
+    {"llvm.nvvm.st.bulk", storeBulk, nullptr, SMALTI_PTX("st.bulk")},
+    {"llvm.nvvm.st.bulk.shared.cta", storeBulk, nullptr, SMALTI_PTX("st.bulk")},
+    {"llvm.nvvm.clusterlaunchcontrol.try_cancel.async.shared", tryCancel, nullptr, SMALTI_PTX("clusterlaunchcontrol.try_cancel")},
+    {"llvm.nvvm.clusterlaunchcontrol.try_cancel.async.multicast.shared", tryCancel, nullptr, SMALTI_PTX("clusterlaunchcontrol.try_cancel")},
+    {"llvm.nvvm.clusterlaunchcontrol.query_cancel.is_canceled", isCanceled, nullptr, SMALTI_PTX("clusterlaunchcontrol.query_cancel")},
+    {"llvm.nvvm.clusterlaunchcontrol.query_cancel.get_first_ctaid.x", firstBlockOfCanceled, nullptr, SMALTI_PTX("clusterlaunchcontrol.query_cancel")},
+    {"llvm.nvvm.clusterlaunchcontrol.query_cancel.get_first_ctaid.y", firstBlockOfCanceled, nullptr, SMALTI_PTX("clusterlaunchcontrol.query_cancel")},
+    {"llvm.nvvm.clusterlaunchcontrol.query_cancel.get_first_ctaid.z", firstBlockOfCanceled, nullptr, SMALTI_PTX("clusterlaunchcontrol.query_cancel")},
+    {"vprintf", printFormatted, nullptr, SMALTI_GUIDE("Formatted Output") " and PTX ISA, \"System Calls\""},
+    {"__assertfail", failAssertion, nullptr, SMALTI_GUIDE("Assertion") " and PTX ISA, \"System Calls\""},
+};
+// clang-format on
+
+} // namespace
+
+const InstructionList smalti::emulator::nvidiaSystem = table;
