@@ -1,9 +1,11 @@
 //===- Barriers.cpp - Barriers of NVIDIA ----------------------------------===//
 
 #include "emulator/Instructions/Lists.h"
+#include "emulator/Instructions/NVIDIA/Warp.h"
 #include "emulator/Runtime/Thread.h"
 
 using namespace smalti::emulator;
+using namespace smalti::emulator::nvidia;
 
 namespace {
 
@@ -47,14 +49,55 @@ void arriveCount(const Call &call) {
   arriveAtBarrier(id, countOf(call));
 }
 
+/// barrier.red: what the threads of one use of a barrier say. Those of two uses
+/// can be on their way, the slower ones to read the first result.
+struct Reduction {
+  int arrivals = 0;
+  int trueCounts[2] = {};
+  Dimensions block = {-1, -1, -1};
+};
+
+template <bool hasCount, class Result, Result (*finish)(int trues, int threads)>
+void reduce(const Call &call) {
+  static Reduction reductions[numBarriers];
+  int id = barrierOf(call);
+  int expected = hasCount ? countOf(call) : 0;
+  int threads = hasCount ? expected : numThreads();
+  Reduction &reduction = reductions[id];
+  Dimensions block = blockId();
+  if (block.x != reduction.block.x || block.y != reduction.block.y ||
+      block.z != reduction.block.z) {
+    reduction = Reduction();
+    reduction.block = block;
+  }
+  int use = reduction.arrivals / threads % 2;
+  if (reduction.arrivals % threads == 0)
+    reduction.trueCounts[use] = 0;
+  reduction.trueCounts[use] += call.get<uint8_t>(hasCount ? 2 : 1) & 1;
+  ++reduction.arrivals;
+  arriveAtBarrier(id, expected);
+  waitAtBarrier(id);
+  call.set(finish(reduction.trueCounts[use], threads));
+}
+
+uint8_t allTrue(int trues, int threads) { return trues == threads; }
+uint8_t anyTrue(int trues, int) { return trues > 0; }
+int32_t countTrue(int trues, int) { return trues; }
+
+/// The barrier of a cluster of one block, behind those that have a number.
+constexpr int clusterBarrier = numBarriers;
+void arriveInCluster(const Call &) { arriveAtBarrier(clusterBarrier); }
+void waitInCluster(const Call &) { waitAtBarrier(clusterBarrier); }
+
 // The runtime waits for the members and orders their memory.
 void syncWarp(const Wave &) {}
-
-uint64_t members(const Call &call) { return call.get<uint32_t>(0); }
 
 constexpr char barrierDocument[] =
     "PTX ISA, \"Parallel Synchronization and Communication Instructions: bar, "
     "barrier\"";
+constexpr char clusterDocument[] =
+    "PTX ISA, \"Parallel Synchronization and Communication Instructions: "
+    "barrier.cluster\"";
 constexpr char warpDocument[] = "PTX ISA, \"Parallel Synchronization and "
                                 "Communication Instructions: bar.warp.sync\"";
 
@@ -67,6 +110,24 @@ constexpr Instruction table[] = {
     {"llvm.nvvm.barrier.cta.sync.count", syncCount, nullptr, barrierDocument},
     {"llvm.nvvm.barrier.cta.arrive.aligned.count", arriveCount, nullptr, barrierDocument},
     {"llvm.nvvm.barrier.cta.arrive.count", arriveCount, nullptr, barrierDocument},
+    {"llvm.nvvm.barrier.cta.red.and.aligned.all", reduce<false, uint8_t, allTrue>, nullptr, barrierDocument},
+    {"llvm.nvvm.barrier.cta.red.and.aligned.count", reduce<true, uint8_t, allTrue>, nullptr, barrierDocument},
+    {"llvm.nvvm.barrier.cta.red.and.all", reduce<false, uint8_t, allTrue>, nullptr, barrierDocument},
+    {"llvm.nvvm.barrier.cta.red.and.count", reduce<true, uint8_t, allTrue>, nullptr, barrierDocument},
+    {"llvm.nvvm.barrier.cta.red.or.aligned.all", reduce<false, uint8_t, anyTrue>, nullptr, barrierDocument},
+    {"llvm.nvvm.barrier.cta.red.or.aligned.count", reduce<true, uint8_t, anyTrue>, nullptr, barrierDocument},
+    {"llvm.nvvm.barrier.cta.red.or.all", reduce<false, uint8_t, anyTrue>, nullptr, barrierDocument},
+    {"llvm.nvvm.barrier.cta.red.or.count", reduce<true, uint8_t, anyTrue>, nullptr, barrierDocument},
+    {"llvm.nvvm.barrier.cta.red.popc.aligned.all", reduce<false, int32_t, countTrue>, nullptr, barrierDocument},
+    {"llvm.nvvm.barrier.cta.red.popc.aligned.count", reduce<true, int32_t, countTrue>, nullptr, barrierDocument},
+    {"llvm.nvvm.barrier.cta.red.popc.all", reduce<false, int32_t, countTrue>, nullptr, barrierDocument},
+    {"llvm.nvvm.barrier.cta.red.popc.count", reduce<true, int32_t, countTrue>, nullptr, barrierDocument},
+    {"llvm.nvvm.barrier.cluster.arrive", arriveInCluster, nullptr, clusterDocument},
+    {"llvm.nvvm.barrier.cluster.arrive.aligned", arriveInCluster, nullptr, clusterDocument},
+    {"llvm.nvvm.barrier.cluster.arrive.relaxed", arriveInCluster, nullptr, clusterDocument},
+    {"llvm.nvvm.barrier.cluster.arrive.relaxed.aligned", arriveInCluster, nullptr, clusterDocument},
+    {"llvm.nvvm.barrier.cluster.wait", waitInCluster, nullptr, clusterDocument},
+    {"llvm.nvvm.barrier.cluster.wait.aligned", waitInCluster, nullptr, clusterDocument},
     {"llvm.nvvm.bar.warp.sync", nullptr, syncWarp, warpDocument, members, nullptr, false, true},
 };
 // clang-format on

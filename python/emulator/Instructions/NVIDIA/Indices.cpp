@@ -25,6 +25,24 @@ template <bool below, bool self, bool above> void laneMask(const Call &call) {
                      (above ? ~(bit | (bit - 1)) : 0));
 }
 
+template <int32_t number> void constant(const Call &call) {
+  call.set<int32_t>(number);
+}
+
+/// No launch asks for a cluster.
+void setNo(const Call &call) { call.set<uint8_t>(0); }
+
+/// Counts reads: later ones are larger, and launches repeat.
+template <class Count> void readCounter(const Call &call) {
+  static uint64_t count = 0;
+  call.set(Count(count += 32));
+}
+
+void readDynamicBytes(const Call &call) {
+  call.set<uint32_t>(dynamicSharedBytes());
+}
+void readSharedBytes(const Call &call) { call.set<uint32_t>(sharedBytes()); }
+
 #define SMALTI_PTX(section) "PTX ISA, \"Special Registers: " section "\""
 // clang-format off: one line an instruction
 constexpr Instruction table[] = {
@@ -49,6 +67,40 @@ constexpr Instruction table[] = {
     {"llvm.nvvm.read.ptx.sreg.lanemask.lt", laneMask<true, false, false>, nullptr, SMALTI_PTX("%lanemask_lt")},
     {"llvm.nvvm.read.ptx.sreg.lanemask.ge", laneMask<false, true, true>, nullptr, SMALTI_PTX("%lanemask_ge")},
     {"llvm.nvvm.read.ptx.sreg.lanemask.gt", laneMask<false, false, true>, nullptr, SMALTI_PTX("%lanemask_gt")},
+    {"llvm.nvvm.read.ptx.sreg.tid.w", constant<0>, nullptr, SMALTI_PTX("%tid")},
+    {"llvm.nvvm.read.ptx.sreg.ctaid.w", constant<0>, nullptr, SMALTI_PTX("%ctaid")},
+    {"llvm.nvvm.read.ptx.sreg.ntid.w", constant<1>, nullptr, SMALTI_PTX("%ntid")},
+    {"llvm.nvvm.read.ptx.sreg.nctaid.w", constant<1>, nullptr, SMALTI_PTX("%nctaid")},
+    {"llvm.nvvm.read.ptx.sreg.clusterid.x", read<blockId, &Dimensions::x>, nullptr, SMALTI_PTX("%clusterid")},
+    {"llvm.nvvm.read.ptx.sreg.nclusterid.x", read<gridSize, &Dimensions::x>, nullptr, SMALTI_PTX("%nclusterid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.ctaid.x", constant<0>, nullptr, SMALTI_PTX("%cluster_ctaid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.nctaid.x", constant<1>, nullptr, SMALTI_PTX("%cluster_nctaid")},
+    {"llvm.nvvm.read.ptx.sreg.clusterid.y", read<blockId, &Dimensions::y>, nullptr, SMALTI_PTX("%clusterid")},
+    {"llvm.nvvm.read.ptx.sreg.nclusterid.y", read<gridSize, &Dimensions::y>, nullptr, SMALTI_PTX("%nclusterid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.ctaid.y", constant<0>, nullptr, SMALTI_PTX("%cluster_ctaid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.nctaid.y", constant<1>, nullptr, SMALTI_PTX("%cluster_nctaid")},
+    {"llvm.nvvm.read.ptx.sreg.clusterid.z", read<blockId, &Dimensions::z>, nullptr, SMALTI_PTX("%clusterid")},
+    {"llvm.nvvm.read.ptx.sreg.nclusterid.z", read<gridSize, &Dimensions::z>, nullptr, SMALTI_PTX("%nclusterid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.ctaid.z", constant<0>, nullptr, SMALTI_PTX("%cluster_ctaid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.nctaid.z", constant<1>, nullptr, SMALTI_PTX("%cluster_nctaid")},
+    {"llvm.nvvm.read.ptx.sreg.clusterid.w", constant<0>, nullptr, SMALTI_PTX("%clusterid")},
+    {"llvm.nvvm.read.ptx.sreg.nclusterid.w", constant<1>, nullptr, SMALTI_PTX("%nclusterid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.ctaid.w", constant<0>, nullptr, SMALTI_PTX("%cluster_ctaid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.nctaid.w", constant<1>, nullptr, SMALTI_PTX("%cluster_nctaid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.ctarank", constant<0>, nullptr, SMALTI_PTX("%cluster_ctarank")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.nctarank", constant<1>, nullptr, SMALTI_PTX("%cluster_nctarank")},
+    {"llvm.nvvm.is_explicit_cluster", setNo, nullptr, SMALTI_PTX("%is_explicit_cluster")},
+    // One multiprocessor, one grid.
+    {"llvm.nvvm.read.ptx.sreg.smid", constant<0>, nullptr, SMALTI_PTX("%smid")},
+    {"llvm.nvvm.read.ptx.sreg.nsmid", constant<1>, nullptr, SMALTI_PTX("%nsmid")},
+    {"llvm.nvvm.read.ptx.sreg.gridid", constant<0>, nullptr, SMALTI_PTX("%gridid")},
+    {"llvm.nvvm.read.ptx.sreg.clock", readCounter<uint32_t>, nullptr, SMALTI_PTX("%clock")},
+    {"llvm.nvvm.read.ptx.sreg.clock64", readCounter<uint64_t>, nullptr, SMALTI_PTX("%clock64")},
+    {"llvm.nvvm.read.ptx.sreg.globaltimer", readCounter<uint64_t>, nullptr, SMALTI_PTX("%globaltimer")},
+    {"llvm.nvvm.read.ptx.sreg.globaltimer.lo", readCounter<uint32_t>, nullptr, SMALTI_PTX("%globaltimer")},
+    {"llvm.nvvm.read.ptx.sreg.dynamic_smem_size", readDynamicBytes, nullptr, SMALTI_PTX("%dynamic_smem_size")},
+    {"llvm.nvvm.read.ptx.sreg.total_smem_size", readSharedBytes, nullptr, SMALTI_PTX("%total_smem_size")},
+    {"llvm.nvvm.read.ptx.sreg.aggr_smem_size", readSharedBytes, nullptr, SMALTI_PTX("%aggr_smem_size")},
 };
 // clang-format on
 #undef SMALTI_PTX

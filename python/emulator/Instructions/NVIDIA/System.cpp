@@ -16,6 +16,7 @@ namespace {
 void nothing(const Call &) {}
 
 void sleep(const Call &) { yield(); }
+void exitThread(const Call &) { endThread(); }
 
 //--- Spaces of memory ---------------------------------------------------------
 
@@ -224,6 +225,7 @@ constexpr Instruction table[] = {
     SMALTI_HINT("griddepcontrol.wait", "griddepcontrol")
     SMALTI_HINT("pm.event.mask", "pmevent")
     {"llvm.nvvm.nanosleep", sleep, nullptr, SMALTI_PTX("nanosleep")},
+    {"llvm.nvvm.exit", exitThread, nullptr, SMALTI_PTX("exit")},
     {"llvm.nvvm.isspacep.shared", isSharedSpace, nullptr, SMALTI_PTX("isspacep")},
     {"llvm.nvvm.isspacep.shared.cluster", isSharedSpace, nullptr, SMALTI_PTX("isspacep")},
     {"llvm.nvvm.isspacep.global", isGlobalSpace, nullptr, SMALTI_PTX("isspacep")},
