@@ -38,6 +38,12 @@ class Comparison:
     first_wrong: tuple[int, ...] | None
     detail: str = ""
 
+    def __str__(self) -> str:
+        return (
+            f"{self.argument}: max abs error {self.max_error:.3g}, max rel error {self.max_relative_error:.3g}, "
+            f"tolerance {self.tolerance:.3g} where the error is nearest to it"
+        )
+
 
 @dataclass(frozen=True)
 class CheckResult:
@@ -46,6 +52,8 @@ class CheckResult:
     comparisons: tuple[Comparison, ...]
     unwritten_changed: tuple[entry.Argument, ...]
     """Arguments that the program only reads and that changed nevertheless."""
+    seconds: float = 0.0
+    """How long the run took."""
 
     @property
     def ok(self) -> bool:
@@ -194,7 +202,7 @@ def check(kernel: Kernel, module: Any, *, seed: int = 0, given: Mapping[int, str
     before = [np.copy(value) if isinstance(value, np.ndarray) else value for value in values]
     launcher = kernel.launcher  # Where it cannot run there is no use in a reference.
     expected = reference.run(entry.find_entry(module, kernel.entry.name), values)
-    launcher.run_on_copies(values)
+    seconds = launcher.run_on_copies(values)
     comparisons, changed = [], []
     for argument, value, old, wanted in zip(kernel.arguments, values, before, expected, strict=True):
         if not argument.is_memref:
@@ -203,4 +211,4 @@ def check(kernel: Kernel, module: Any, *, seed: int = 0, given: Mapping[int, str
             comparisons.append(compare(argument, value, wanted))
         elif value.tobytes() != old.tobytes():
             changed.append(argument)
-    return CheckResult(tuple(comparisons), tuple(changed))
+    return CheckResult(tuple(comparisons), tuple(changed), seconds)

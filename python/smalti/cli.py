@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from . import cli_emulated
 from .errors import Diagnostic, SmaltiError, SourceLocation, ToolMissing
 
 
@@ -93,12 +94,12 @@ def _parse_options(words: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def _parse_arguments(words: Sequence[str]) -> dict[int, str]:
+def _parse_arguments(words: Sequence[str], option: str = "--arg") -> dict[int, str]:
     given = {}
     for word in words:
         index, equals, value = word.partition("=")
         if not equals or not index.isdigit():
-            raise click.BadParameter(f"'{word}' is not INDEX=VALUE", param_hint="--arg")
+            raise click.BadParameter(f"'{word}' is not INDEX=VALUE", param_hint=option)
         given[int(index)] = value
     return given
 
@@ -228,53 +229,69 @@ def _print_summary(kernel: Any, written: Path | None, seconds: float, as_json: b
     click.echo(", ".join(words))
 
 
+_ARG_HELP = (
+    "As INDEX=VALUE. For a tile program the shape of a dynamic memref, or a scalar. For a device module TYPE[SHAPE] or "
+    "TYPE[SHAPE]=FILL with zeros, ones, nan, random, iota or a file (.npy); TYPE:NUMBER; bytes:HEX."
+)
+
+
 @main.command()
 @_FILE
 @_TARGET
-@click.option("--check", "checked", is_flag=True, help="Compare with the float64 reference; exit 1 where it differs.")
+@click.option("--check", is_flag=True, help="Compare with the float64 reference; exit 1 where it differs.")
 @click.option("--seed", default=0, show_default=True, help="For the random inputs.")
-@click.option("--arg", "arguments", multiple=True, help="Shape of a dynamic memref, or a scalar, as INDEX=VALUE.")
-@click.option("--repeat", default=1, show_default=True, type=click.IntRange(1), help="Runs; the best time is printed.")
+@click.option("--arg", "arguments", multiple=True, help=_ARG_HELP)
+@click.option("--repeat", type=click.IntRange(1), help="Runs; the best time is printed. Default: 1.")
 @_ENTRY
 @_OPTION
 @_DUMP
 @_VERBOSE
-def run(
-    file: str,
-    target: str | None,
-    checked: bool,
-    seed: int,
-    arguments: tuple[str, ...],
-    repeat: int,
-    entry: str | None,
-    options: tuple[str, ...],
-    dump_ir: str | None,
-    verbose: bool,
-) -> None:
-    """Runs the kernel in FILE on random inputs."""
+@cli_emulated.add(cli_emulated.HOW)
+@cli_emulated.add(cli_emulated.WHAT)
+def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **options: Any) -> None:
+    """Runs the kernel in FILE on random inputs.
+
+    FILE is a tile program (.mlir), or for an emulated GPU also a device module in LLVM IR (.ll, .bc), written by hand
+    or by another compiler. The target emu:CHIP runs the code of a GPU on this machine's CPU:
+
+    \b
+      smalti run k.mlir --target emu:gfx942 --check --sanitize thread
+      smalti run k.ll --target emu:sm_80 --grid 4 --block 256 \\
+          --arg 0=f16[64x32] --arg 1=f32[64]=nan --arg 2=i32:7 --save out.npz
+    """
+    given = _parse_arguments(arguments)
+    if file.endswith((".ll", ".bc")):
+        cli_emulated.refuse(options, ("check", "repeat", "entry", "options", "dump_ir", "verbose"), "a device module")
+        expected = _parse_arguments(options["expect"], "--expect")
+        cli_emulated.run_device_module(file, target, given, expected, seed, options)
+        return
+    cli_emulated.refuse(options, cli_emulated.WHAT_NAMES, "a tile program")
     with _interrupts_end_the_process():
         from . import check, compiler
 
-    given = _parse_arguments(arguments)
-    pipeline_options = _parse_options(options)
+    pipeline_options = _parse_options(options["options"])
     module = compiler.parse(_source(file))
     with _progress(f"compiling {file}") as tell:
-        kernel = compiler.compile(module, target, entry=entry, dump_ir=dump_ir, progress=tell, **pipeline_options)
-    if verbose:
+        kernel = compiler.compile(
+            module, target, entry=options["entry"], dump_ir=options["dump_ir"], progress=tell, **pipeline_options
+        )
+    if options["verbose"]:
         _print_remarks(kernel.remarks)
+    checked, repeat = options["check"], options["repeat"]
+    if kernel.target.is_emulated:
+        cli_emulated.run_program(kernel, module, checked, seed, given, repeat, options)
+        return
+    cli_emulated.refuse(options, cli_emulated.HOW_NAMES, f"{kernel.target}, which is not emulated")
     if checked:
         with _progress("checking"):
             result = check.check(kernel, module, seed=seed, given=given)
         for item in result.comparisons:
-            click.echo(
-                f"{item.argument}: max abs error {item.max_error:.3g}, max rel error {item.max_relative_error:.3g}, "
-                f"tolerance {item.tolerance:.3g} where the error is nearest to it"
-            )
+            click.echo(str(item))
         click.echo(check.RULE)
         result.require()
     values = check.random_arguments(kernel.entry, seed, given)
     # The first run loads code and starts threads; it is not the one to measure.
-    best = kernel.launcher.run_on_copies(values, repeat + 1)
+    best = kernel.launcher.run_on_copies(values, (repeat or 1) + 1)
     word = "ok, " if checked else ""
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {word}{best * 1e3:.3f} ms")
 

@@ -91,8 +91,9 @@ def _examine() -> Iterator[Finding]:
     )
     for name, enables, get in (
         ("llvm-mc", "assembling code for AMD", toolchain.LLVM_MC_HINT),
-        ("ld.lld", "code objects (HSACO) for AMD", toolchain.LLD_HINT),
+        ("ld.lld", "code objects (HSACO) for AMD, running kernels on emulated GPUs", toolchain.LLD_HINT),
         ("llvm-dis", "LLVM IR of GPU kernels as text (.ll)", toolchain.LLVM_TOOLS_HINT),
+        ("llvm-symbolizer", "places in the source of what emulated GPUs find", toolchain.LLVM_TOOLS_HINT),
     ):
         yield _tool(name, functools.partial(toolchain.find_llvm_tool, name), enables, get)
     yield _file(
@@ -107,6 +108,14 @@ def _examine() -> Iterator[Finding]:
         "mathematical functions (exp, tanh, ...) in AMD kernels",
         toolchain.ROCM_BITCODE_HINT,
     )
+    for sanitize, enables in (
+        (None, "running kernels on emulated GPUs (emu:sm_80)"),
+        ("address", "finding accesses out of bounds on emulated GPUs (--sanitize address)"),
+        ("thread", "finding races on emulated GPUs (--sanitize thread)"),
+    ):
+        tool = toolchain.find_emulator(sanitize)
+        get = toolchain.EMULATOR_HINTS[sanitize is not None]
+        yield _file(toolchain.EMULATORS[sanitize], tool.path if tool else None, enables, get)
     yield _library(
         "CUDA driver",
         devices.cuda_library,

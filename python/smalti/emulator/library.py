@@ -27,9 +27,14 @@ _CACHE_BYTES = 1 << 30
 class Parameter:
     """A parameter of a kernel, as the code declares it."""
 
+    name: str
     type: str
     """As LLVM writes it: `ptr`, `i32`, `half`."""
     bytes: int
+    is_pointer: bool
+
+    def __str__(self) -> str:
+        return f"{self.type} %{self.name}" if self.name else self.type
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,8 @@ class KernelFacts:
     parameters: tuple[Parameter, ...]
     block: tuple[int, int, int] | None
     """The size of its blocks, where the code requires one."""
+    most_threads: int | None
+    """The threads that a block has at most, where the code says so."""
 
 
 class Library:
@@ -47,7 +54,7 @@ class Library:
 
     def __init__(self, code: bytes, description: Mapping[str, Any]) -> None:
         self.kernels = {kernel.name: kernel for kernel in map(_kernel, description["kernels"])}
-        self.shared_bytes: int = description["shared_bytes"]
+        self.shared_bytes: int = description["static_shared_bytes"]
         """Shared memory that the code declares itself."""
         self.descriptor = os.memfd_create("smalti-kernels")
         with open(self.descriptor, "wb", closefd=False) as stream:
@@ -65,11 +72,12 @@ class Library:
 
 
 def _kernel(item: Mapping[str, Any]) -> KernelFacts:
-    block = item.get("block")
+    block = item["required_block"]
     return KernelFacts(
-        item["name"],
-        tuple(Parameter(parameter["type"], parameter["bytes"]) for parameter in item["parameters"]),
+        item["symbol"],
+        tuple(Parameter(p["name"], p["type"], p["bytes"], p["pointer"]) for p in item["parameters"]),
         (block[0], block[1], block[2]) if block else None,
+        item["most_threads"],
     )
 
 

@@ -80,14 +80,15 @@ class Module:
         made = self._library(emulation)
         facts = self._kernel(kernel, made)
         if len(arguments) != len(facts.parameters):
-            declared = ", ".join(parameter.type for parameter in facts.parameters)
+            count = len(facts.parameters)
+            declared = ", ".join(map(str, facts.parameters))
             raise LaunchError(
-                f"@{facts.name} takes {len(facts.parameters)} arguments ({declared}), {len(arguments)} given"
+                f"@{facts.name} takes {count} argument{'s' * (count != 1)} ({declared}), {len(arguments)} given"
             )
         placed, values = [], {}
         for index, (parameter, value) in enumerate(zip(facts.parameters, arguments, strict=True)):
-            title = f"argument {index} ({parameter.type})"
-            if parameter.type.startswith("ptr") and not isinstance(value, (bytes, int)):
+            title = f"argument {index} ({parameter})"
+            if parameter.is_pointer and not isinstance(value, (bytes, int)):
                 placed.append(_array(index, title, value, alignment))
             else:
                 values[index] = _value(parameter, title, value)
@@ -115,10 +116,9 @@ class Module:
         if facts.block is not None and block != facts.block:
             raise LaunchError(f"@{facts.name} requires blocks of {facts.block} threads, not {block}")
         threads = block[0] * block[1] * block[2]
-        if threads > self.target.max_threads_per_block:
-            raise LaunchError(
-                f"a block of {threads} threads is more than {self.target.chip} has: {self.target.max_threads_per_block}"
-            )
+        most = min(facts.most_threads or threads, self.target.max_threads_per_block)
+        if threads > most:
+            raise LaunchError(f"a block of {threads} threads is too large: @{facts.name} takes {most} at most")
         return block
 
 

@@ -1,0 +1,147 @@
+"""Arguments of a device module as text, for the shell.
+
+    TYPE[SHAPE]          an array of random numbers: f16[64x32]
+    TYPE[SHAPE]=FILL     an array of zeros, ones, nan, random or iota (0, 1, 2, ...)
+    TYPE[SHAPE]=FILE     an array that numpy saved (.npy)
+    TYPE:NUMBER          a number: i32:7, f32:0.5; ptr:0 is the null pointer
+    bytes:HEX            what is passed by value, as it lies in memory
+
+Types are written as in MLIR: f16, bf16, f32, f8E4M3FN, i32, ui8, ...
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..errors import CheckError, LaunchError
+
+_ARRAY = re.compile(r"(?P<type>\w+)\[(?P<shape>\d+(?:x\d+)*)\](?:=(?P<fill>.+))?")
+_FILLS = ("random", "zeros", "ones", "nan", "iota")
+
+
+def parse(given: Mapping[int, str], seed: int = 0) -> list[Any]:
+    """The arguments of a launch, from their texts by index."""
+    if missing := [index for index in range(max(given, default=-1) + 1) if index not in given]:
+        raise LaunchError(f"argument {missing[0]} is missing: give --arg {missing[0]}=...")
+    rng = np.random.default_rng(seed)
+    return [_argument(index, given[index], rng) for index in range(len(given))]
+
+
+def _argument(index: int, text: str, rng: np.random.Generator) -> Any:
+    if found := _ARRAY.fullmatch(text):
+        shape = tuple(map(int, found["shape"].split("x")))
+        return _array(index, _type(index, found["type"]), shape, found["fill"] or "random", rng)
+    kind, colon, value = text.partition(":")
+    if not colon:
+        raise LaunchError(
+            f"argument {index}: '{text}' is no argument",
+            hint="an array is TYPE[SHAPE] or TYPE[SHAPE]=FILL, such as f16[64x32]=zeros; a number is TYPE:NUMBER",
+        )
+    try:
+        if kind == "bytes":
+            return bytes.fromhex(value)
+        if kind == "ptr":
+            return int(value, 0)
+        ty = _type(index, kind)
+        number = float(value) if ty.kind == "f" else int(value, 0)
+        return np.array(number).astype(ty.numpy) if ty.kind == "f" else np.array(number, ty.numpy)
+    except (ValueError, OverflowError):
+        raise LaunchError(f"argument {index}: '{value}' is no {kind}") from None
+
+
+def _type(index: int, name: str) -> dtypes.ElementType:
+    ty = dtypes.from_mlir(name)
+    if ty is None:
+        known = ", ".join(known.mlir for known in dtypes.ELEMENT_TYPES)
+        raise LaunchError(f"argument {index}: there is no type '{name}'; there are: {known}")
+    return ty
+
+
+def _array(
+    index: int, ty: dtypes.ElementType, shape: tuple[int, ...], fill: str, rng: np.random.Generator
+) -> np.ndarray:
+    if fill == "random":
+        if ty.kind == "f":
+            return rng.standard_normal(shape).astype(np.float32).astype(ty.numpy)
+        low, high = {"b": (0, 2), "u": (0, 9), "i": (-8, 9)}[ty.kind]
+        return rng.integers(low, high, shape).astype(ty.numpy)
+    if fill in ("zeros", "ones"):
+        return np.full(shape, fill == "ones", ty.numpy)
+    if fill == "iota":
+        return np.arange(np.prod(shape)).reshape(shape).astype(ty.numpy)
+    if fill == "nan":
+        if ty.kind != "f":
+            raise LaunchError(f"argument {index}: {ty.mlir} has no NaN")
+        return np.full(shape, np.nan, np.float32).astype(ty.numpy)
+    if not fill.endswith(".npy"):
+        raise LaunchError(f"argument {index}: '{fill}' is neither a file (.npy) nor one of: {', '.join(_FILLS)}")
+    data = load(f"argument {index}", fill)
+    if data.shape != shape:
+        raise LaunchError(f"argument {index}: {fill} has the shape {_words(data.shape)}, not {_words(shape)}")
+    if data.dtype == ty.numpy:
+        return np.ascontiguousarray(data)
+    # numpy saves types that it does not know as bytes.
+    if data.dtype.kind == "V" and data.dtype.itemsize == ty.numpy.itemsize:
+        return np.ascontiguousarray(data).view(ty.numpy)
+    raise LaunchError(f"argument {index}: {fill} holds {data.dtype}, not {ty}")
+
+
+def load(title: str, path: str) -> np.ndarray:
+    """An array that numpy saved."""
+    try:
+        return np.load(path, allow_pickle=False)
+    except OSError as error:
+        raise LaunchError(f"{title}: {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise LaunchError(f"{title}: {path} is no array that numpy saved: {error}") from None
+
+
+def _words(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def save(path: str, arguments: Sequence[Any]) -> None:
+    """Saves the arrays as arg0, arg1, ... in a file of numpy's (.npz)."""
+    if Path(path).suffix != ".npz":
+        raise LaunchError(f"{path}: results are saved as .npz")
+    found = {f"arg{index}": value for index, value in enumerate(arguments) if isinstance(value, np.ndarray)}
+    try:
+        np.savez(path, allow_pickle=False, **found)
+    except OSError as error:
+        raise LaunchError(f"cannot write {path}: {error.strerror}") from None
+
+
+def expect(index: int, got: Any, path: str, rtol: float | None, atol: float) -> float:
+    """Compares an array with a file; returns the largest difference. Without `rtol` it is 4 roundings of its type."""
+    title = f"argument {index}"
+    if not isinstance(got, np.ndarray) or got.ndim == 0:
+        raise LaunchError(f"{title} is no array: there is nothing to compare {path} with")
+    wanted = load(title, path)
+    if wanted.dtype.kind == "V" and wanted.dtype.itemsize == got.itemsize:
+        wanted = wanted.view(got.dtype)
+    if wanted.shape != got.shape:
+        raise LaunchError(f"{title}: {path} has the shape {_words(wanted.shape)}, not {_words(got.shape)}")
+    ty = dtypes.from_name(got.dtype.name)
+    if rtol is None:
+        rtol = 4 * ty.rounding if ty is not None else 0.0
+    exact = np.float64 if ty is not None and ty.kind == "f" else got.dtype
+    a, b = got.astype(exact), wanted.astype(exact)
+    with np.errstate(invalid="ignore"):
+        same = (a == b) | ((a != a) & (b != b))
+        difference = np.where(same, 0.0, np.abs(a.astype(np.float64) - b.astype(np.float64)))
+        difference = np.where(np.isnan(difference), np.inf, difference)
+        bad = ~same & ~(difference <= atol + rtol * np.abs(b.astype(np.float64)))
+    if count := int(np.count_nonzero(bad)):
+        first = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise CheckError(
+            f"{title}: {count} of {got.size} elements are not those of {path}; the first is "
+            f"[{', '.join(map(str, first))}]: {got[first]}, {wanted[first]} is expected "
+            f"(rtol {rtol:.3g}, atol {atol:.3g})"
+        )
+    return float(difference.max(initial=0.0))
