@@ -54,7 +54,7 @@ class Library:
 
     def __init__(self, code: bytes, description: Mapping[str, Any]) -> None:
         self.kernels = {kernel.name: kernel for kernel in map(_kernel, description["kernels"])}
-        self.shared_bytes: int = description["static_shared_bytes"]
+        self.shared_bytes: int = description["shared_bytes"]
         """Shared memory that the code declares itself."""
         self.descriptor = os.memfd_create("smalti-kernels")
         with open(self.descriptor, "wb", closefd=False) as stream:
@@ -72,9 +72,9 @@ class Library:
 
 
 def _kernel(item: Mapping[str, Any]) -> KernelFacts:
-    block = item["required_block"]
+    block = item["block"]
     return KernelFacts(
-        item["symbol"],
+        item["name"],
         tuple(Parameter(p["name"], p["type"], p["bytes"], p["pointer"]) for p in item["parameters"]),
         (block[0], block[1], block[2]) if block else None,
         item["most_threads"],

@@ -1,7 +1,8 @@
 """The memory of a launch: copies of its arrays, each between poison and pages that nobody may touch.
 
-An array ends where the mapped memory ends, but for its alignment. What reads past it faults or gets NaN, what writes
-past it faults or is found by `outside_writes`.
+An array ends where the mapped memory ends, but for its alignment. The emulator fills the holes between and inside of the
+arrays with NaN and looks into them afterwards: what reads past an array faults or gets NaN, what writes past it faults
+or is found.
 """
 
 from __future__ import annotations
@@ -21,9 +22,6 @@ import numpy as np
 from .. import arrays, launch
 from ..errors import LaunchError
 from .findings import Finding
-
-_POISON = np.frombuffer(bytes((0xFF, 0x7F, 0xFF, 0xFF)) * (mmap.PAGESIZE // 4), np.uint8)
-"""A NaN of every float type; not all ones, which programs write."""
 
 _PAGE = mmap.PAGESIZE
 
@@ -59,7 +57,7 @@ class _Placed:
         room = -(-self.bytes // array.alignment) * array.alignment
         # Aligned as it must be and no better.
         room += array.alignment if room % (2 * array.alignment) == 0 else 0
-        # A page of poison at least in front of it.
+        # A page of holes at least in front of it.
         body = (-(-room // _PAGE) + 1) * _PAGE
         self.begin = begin
         self.end = begin + body
@@ -96,7 +94,7 @@ class _Placed:
         edges = np.flatnonzero(free[1:] != free[:-1])
         return [(self.start + int(first), int(end - first)) for first, end in zip(edges[::2], edges[1::2], strict=True)]
 
-    def outside(self) -> Iterator[tuple[int, int]]:
+    def holes(self) -> Iterator[tuple[int, int]]:
         """All bytes between the guards that are no element."""
         yield self.begin, self.start - self.begin
         yield from self.gaps
@@ -123,8 +121,6 @@ class Memory:
             raise LaunchError(f"no memory for the {self.size} B of the arguments: {error.strerror}") from None
         self._bytes = np.frombuffer(self._map, np.uint8)
         for placed in self._placed:
-            for offset, size in placed.outside():
-                self._bytes[offset : offset + size] = _poison(offset, size)
             placed.inside(self._bytes)[...] = placed.given
 
     def close(self) -> None:
@@ -138,26 +134,18 @@ class Memory:
             yield f"guard {offset} {_PAGE}"
         for placed in self._placed:
             yield f"array {placed.array.index} {placed.start} {placed.bytes}"
-            yield from (f"hole {offset} {size}" for offset, size in placed.outside() if size)
+            yield from (f"hole {offset} {size}" for offset, size in placed.holes() if size)
 
     def findings(self) -> list[Finding]:
-        """What was written outside of the arrays, or in those that are only read."""
-        found = []
-        for placed in self._placed:
-            title = placed.array.title
-            wrong = [offset for part in placed.outside() for offset in self._changed(*part)]
-            if wrong:
-                found.append(Finding("red-zone", _written(title, placed, wrong)))
-            if not placed.array.writes and not self._same(placed):
-                found.append(Finding("read-only", f"{title}: the program only reads it, and it changed"))
-        return found
-
-    def _changed(self, offset: int, size: int) -> list[int]:
-        now = self._bytes[offset : offset + size]
-        return [offset + int(i) for i in np.flatnonzero(now != _poison(offset, size))]
+        """What changed in arrays that are only read."""
+        return [
+            Finding("read-only", f"{placed.array.title}: the program only reads it, and it changed")
+            for placed in self._placed
+            if not placed.array.writes and not self._same(placed)
+        ]
 
     def _same(self, placed: _Placed) -> bool:
-        return bool(np.array_equal(_as_bytes(placed.inside(self._bytes)), _as_bytes(placed.given)))
+        return np.array_equal(_as_bytes(placed.inside(self._bytes)), _as_bytes(placed.given))
 
     def copy_back(self) -> None:
         """Puts the results into the arrays that were given."""
@@ -168,25 +156,3 @@ class Memory:
 
 def _as_bytes(elements: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(elements).reshape(-1).view(np.uint8)
-
-
-def _poison(offset: int, size: int) -> np.ndarray:
-    """Poison for the bytes from `offset` on: the pattern stands still in memory, whatever is cut out of it."""
-    if size <= len(_POISON) - 4:
-        return _POISON[offset % 4 : offset % 4 + size]
-    return np.resize(_POISON[offset % 4 : len(_POISON) - 4 + offset % 4], size)
-
-
-def _written(title: str, placed: _Placed, wrong: Sequence[int]) -> str:
-    end = placed.start + placed.bytes
-    first = wrong[0]
-    if first < placed.start:
-        # The nearest to the array says most.
-        first = max(offset for offset in wrong if offset < placed.start)
-        where = f"{placed.start - first} bytes in front of it"
-    elif first < end:
-        where = f"in a gap between its elements, {first - placed.start} bytes behind its begin"
-    else:
-        where = f"{first - end} bytes behind its end"
-    what = "1 byte outside of it was" if len(wrong) == 1 else f"{len(wrong)} bytes outside of it were"
-    return f"{title}: {what} written, {where}"
