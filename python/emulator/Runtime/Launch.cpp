@@ -151,6 +151,8 @@ public:
     else if (key == "vendor")
       launch.vendor =
           line.choice({"nvidia", "amd"}) ? Vendor::AMD : Vendor::NVIDIA;
+    else if (key == "architecture")
+      launch.architecture = line.rest();
     else if (key == "shared")
       launch.dynamicSharedBytes = uint32_t(line.number(0, sharedCapacity));
     else if (key == "workers")

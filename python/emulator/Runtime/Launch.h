@@ -39,6 +39,8 @@ struct Launch {
   std::string library, kernel;
   Dimensions grid = {1, 1, 1}, block = {1, 1, 1};
   Vendor vendor = Vendor::NVIDIA;
+  /// As the target table names it.
+  std::string architecture;
   int waveSize = 32;
   uint32_t dynamicSharedBytes = 0;
   int workers = 1;

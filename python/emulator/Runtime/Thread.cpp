@@ -49,6 +49,9 @@ int smalti::emulator::laneId() { return current->lane; }
 int smalti::emulator::waveId() { return current->wave->index; }
 int smalti::emulator::waveSize() { return launch.waveSize; }
 int smalti::emulator::numThreads() { return launch.numThreads(); }
+const char *smalti::emulator::architecture() {
+  return launch.architecture.c_str();
+}
 
 char *smalti::emulator::sharedBase() {
   return reinterpret_cast<char *>(sharedBaseAddress);

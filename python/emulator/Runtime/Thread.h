@@ -33,6 +33,11 @@ int waveId();
 int waveSize();
 int numThreads();
 
+/// The architecture of the emulated chip as the target table names it, as
+/// "CDNA3": some instructions mean different things on two of them. Empty where
+/// the launch does not say.
+const char *architecture();
+
 /// Shared memory of the block, below 4 GiB, so that a pointer to it and its
 /// 32 bits tell the same. Static arrays come first, then `dynamicSharedBytes`.
 char *sharedBase();

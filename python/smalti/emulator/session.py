@@ -36,6 +36,7 @@ def _describe(what: Launch, how: Emulation, memory: Memory) -> Iterator[str]:
     yield f"library {what.library.path}"
     yield f"kernel {what.symbol}"
     yield f"vendor {what.target.vendor}"
+    yield f"architecture {what.target.architecture}"
     yield f"grid {_words(what.grid)}"
     yield f"block {_words(what.block)}"
     yield f"wave {what.target.wave_size}"

@@ -1,0 +1,56 @@
+//===- Buffers.h - Buffer resources of AMD --------------------------------===//
+
+#ifndef SMALTI_EMULATOR_INSTRUCTIONS_AMD_BUFFERS_H
+#define SMALTI_EMULATOR_INSTRUCTIONS_AMD_BUFFERS_H
+
+#include "emulator/Runtime/Instruction.h"
+
+namespace smalti::emulator {
+
+/// What a buffer resource says.
+struct Buffer {
+  char *base;
+  uint32_t stride;
+  /// Bytes, or elements of `stride` bytes.
+  uint64_t records;
+  /// Its last dword.
+  uint32_t flags;
+};
+
+/// How an instruction names a place in a buffer: the operands that begin with
+/// the resource.
+enum class Addressing {
+  /// Resource, offset, scalar offset.
+  Raw,
+  /// Resource, index, offset, scalar offset.
+  Structured,
+};
+
+constexpr int addressingOperands(Addressing addressing) {
+  return addressing == Addressing::Raw ? 3 : 4;
+}
+
+/// The place that an instruction names.
+struct BufferPlace {
+  Buffer buffer;
+  Addressing addressing;
+  uint64_t index, offset, scalarOffset;
+
+  char *address() const {
+    return buffer.base + scalarOffset + index * buffer.stride + offset;
+  }
+  /// Whether `bytes` from `first` on, of an access of `all`, are inside.
+  bool contains(uint64_t first, uint64_t bytes, uint64_t all) const;
+};
+
+/// The place that the operands from `first` on name. `extraOffset` belongs to
+/// the offset.
+BufferPlace readPlace(const Call &call, int first, Addressing addressing,
+                      uint64_t extraOffset = 0);
+
+/// Reads `bytes`; dwords outside the buffer are 0.
+void readBuffer(const BufferPlace &place, char *to, uint32_t bytes);
+
+} // namespace smalti::emulator
+
+#endif // SMALTI_EMULATOR_INSTRUCTIONS_AMD_BUFFERS_H

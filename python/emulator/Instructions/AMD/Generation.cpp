@@ -1,0 +1,33 @@
+//===- Generation.cpp - The generations of AMD's instructions -------------===//
+
+#include "emulator/Instructions/AMD/Generation.h"
+#include "emulator/Runtime/Thread.h"
+
+using namespace smalti::emulator;
+
+static Generation find(const char *name) {
+  static constexpr struct {
+    const char *name;
+    Generation generation;
+  } known[] = {
+      {"CDNA2", Generation::CDNA2}, {"CDNA3", Generation::CDNA3},
+      {"CDNA4", Generation::CDNA4}, {"RDNA3", Generation::RDNA3},
+      {"RDNA4", Generation::RDNA4}, {"GFX12.5", Generation::GFX125},
+  };
+  for (const auto &candidate : known)
+    if (strcmp(candidate.name, name) == 0)
+      return candidate.generation;
+  fail("this instruction's meaning on the architecture '%s' is not known",
+       name);
+}
+
+Generation smalti::emulator::generation() {
+  static const char *cachedName = nullptr;
+  static Generation cached;
+  const char *name = architecture();
+  if (name != cachedName) {
+    cached = find(name);
+    cachedName = name;
+  }
+  return cached;
+}

@@ -1,0 +1,234 @@
+//===- LDS.cpp - Copies to and transposed reads from LDS, of AMD ----------===//
+//
+// Copies to LDS are done at once, or at the last wait that covers them. Waits
+// are in Barriers.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "emulator/Instructions/AMD/Buffers.h"
+#include "emulator/Instructions/AMD/Formats.h"
+#include "emulator/Instructions/AMD/Generation.h"
+#include "emulator/Instructions/Lists.h"
+#include "emulator/Runtime/Thread.h"
+
+using namespace smalti::emulator;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+void copyLate(const std::function<void()> &copy) {
+  if (!isAsyncLate())
+    return copy();
+  enqueueAsync(gatherToLDSQueue, copy);
+  commitAsync(gatherToLDSQueue);
+}
+
+/// The write may come at any time from now on.
+void writeLDSLate(char *to, uint32_t bytes,
+                  const std::function<void(char *)> &read) {
+  touchWrite(to, bytes);
+  copyLate([to, bytes, read] {
+    char data[16];
+    read(data);
+    touchWrite(to, bytes);
+    memcpy(to, data, bytes);
+  });
+}
+
+/// A lane's place behind the wave's: a dword for each lane, for what is
+/// narrower too, which is filled up with zeros; four for 12 and 16 bytes.
+char *placeOfLane(const Call &call, int operand, uint32_t size,
+                  uint32_t offset) {
+  auto *base = call.get<char *>(operand) + offset;
+  if (uintptr_t(base) % 4)
+    failAs("misaligned", "copies to LDS at %p, which is not aligned to a dword",
+           static_cast<void *>(base));
+  switch (size) {
+  case 1:
+  case 2:
+  case 4:
+    return base + 4 * laneId();
+  case 12:
+  case 16:
+    if (generation() != Generation::CDNA4)
+      break;
+    return base + 16 * laneId();
+  }
+  fail("copies %u bytes to LDS, which the chip cannot", size);
+}
+
+/// Operands source, place in LDS, size, offset of both.
+void gatherToLDS(const Call &call) {
+  auto size = call.get<uint32_t>(2);
+  auto offset = call.get<int32_t>(3);
+  auto *from = call.get<const char *>(0) + offset;
+  char *to = placeOfLane(call, 1, size, uint32_t(offset));
+  touchRead(from, size);
+  writeLDSLate(to, size < 4 ? 4 : size, [from, size](char *data) {
+    memset(data, 0, 4);
+    touchRead(from, size);
+    memcpy(data, from, size);
+  });
+}
+
+/// Operands resource, place in LDS, size, [index,] offset, scalar offset,
+/// offset of both.
+template <Addressing addressing> void gatherBufferToLDS(const Call &call) {
+  constexpr int immediate = 2 + addressingOperands(addressing);
+  auto size = call.get<uint32_t>(2);
+  auto offset = call.get<uint32_t>(immediate);
+  // The place's operands stand on both sides of two others.
+  const void *operands[4] = {call.operands[0]};
+  uint32_t bytes[4] = {call.bytes(0)};
+  for (int i = 1; i < addressingOperands(addressing); ++i) {
+    operands[i] = call.operands[2 + i];
+    bytes[i] = call.bytes(2 + i);
+  }
+  Site site = *call.site;
+  site.operandBytes = bytes;
+  Call ofPlace = call;
+  ofPlace.site = &site;
+  ofPlace.operands = operands;
+  BufferPlace place = readPlace(ofPlace, 0, addressing, offset);
+  char *to = placeOfLane(call, 1, size, offset);
+  writeLDSLate(to, size < 4 ? 4 : size, [place, size](char *data) {
+    memset(data, 0, 4);
+    readBuffer(place, data, size);
+  });
+}
+
+/// The hardware takes the place of the first lane (M0).
+void checkPlaceIsUniform(const Wave &wave) {
+  char *first = nullptr;
+  wave.forEach([&](int lane, const Call &call) {
+    auto *place = call.get<char *>(1);
+    if (!first)
+      first = place;
+    if (place != first)
+      failLane(call, lane,
+               "copies to LDS at %p, where the wave's first lane has %p",
+               static_cast<void *>(place), static_cast<void *>(first));
+  });
+}
+
+/// Operands source, place in LDS, offset of both. Each lane names its own
+/// place.
+template <uint32_t size> void loadToLDS(const Call &call) {
+  auto offset = call.get<int32_t>(2);
+  auto *from = call.get<const char *>(0) + offset;
+  auto *to = call.get<char *>(1) + offset;
+  touchRead(from, size);
+  writeLDSLate(to, size, [from](char *data) {
+    touchRead(from, size);
+    memcpy(data, from, size);
+  });
+}
+
+/// Operands destination, place in LDS, offset of both.
+template <uint32_t size> void storeFromLDS(const Call &call) {
+  auto offset = call.get<int32_t>(2);
+  auto *to = call.get<char *>(0) + offset;
+  auto *from = call.get<const char *>(1) + offset;
+  touchRead(from, size);
+  touchWrite(to, size);
+  copyLate([from, to] {
+    touchRead(from, size);
+    touchWrite(to, size);
+    memcpy(to, from, size);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Transposed reads
+//===----------------------------------------------------------------------===//
+
+template <uint32_t bytes, uint32_t alignment>
+void touchTransposed(const Call &call) {
+  auto *address = call.get<const char *>(0);
+  if (uintptr_t(address) % alignment)
+    failAs("misaligned", "a transposed read at %p is not aligned to %u bytes",
+           static_cast<const void *>(address), alignment);
+  touchRead(address, bytes);
+}
+
+/// Elements of `bits` go around in groups of `group` lanes. A lane reads `n`
+/// elements from its address, so that `group / n` lanes together read a row of
+/// `group`; it gets those of its column.
+template <int bits, int bytes, int group>
+void readTransposed(const Wave &wave) {
+  constexpr int n = 8 * bytes / bits, lanesOfRow = group / n;
+  static_assert(n * lanesOfRow == group);
+  wave.forEach([&](int lane, const Call &call) {
+    auto *result = static_cast<char *>(call.result);
+    memset(result, 0, call.resultBytes());
+    int column = lane % group, first = lane - column;
+    for (int e = 0; e < n; ++e) {
+      int source = first + e * lanesOfRow + column / n;
+      writePacked(result, bits, e,
+                  readPacked(wave.lanes[source].get<const char *>(0), bits,
+                             column % n));
+    }
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Counters
+//===----------------------------------------------------------------------===//
+
+/// Adds or subtracts the number of lanes, once; all get the old value.
+template <int sign> void count(const Wave &wave) {
+  const Call &first = wave.lanes[__builtin_ctzll(wave.active)];
+  auto *counter = first.get<uint32_t *>(0);
+  auto lanes = uint32_t(__builtin_popcountll(wave.active));
+  uint32_t old = sign > 0
+                     ? __atomic_fetch_add(counter, lanes, __ATOMIC_RELAXED)
+                     : __atomic_fetch_sub(counter, lanes, __ATOMIC_RELAXED);
+  wave.forEach([&](int, const Call &call) { call.set(old); });
+}
+
+constexpr char gather[] =
+    "CDNA3 ISA and CDNA4 ISA, \"Memory Buffer Load to LDS\"; LLVM, "
+    "IntrinsicsAMDGPU.td, AMDGPULoadToLDS";
+constexpr char async[] =
+    "CDNA5 ISA, \"Global memory: asynchronous loads and stores of LDS\"; LLVM, "
+    "IntrinsicsAMDGPU.td, AMDGPUAsyncGlobalLoadToLDS";
+constexpr char transposed[] = "CDNA4 ISA, \"MFMA Transpose Load from LDS\"";
+constexpr char transposed16[] =
+    "RDNA4 ISA and CDNA5 ISA, \"WMMA Matrix Load Ops with Transpose\"";
+constexpr char counters[] =
+    "CDNA3 ISA, \"LDS & GDS Instructions\": DS_APPEND, DS_CONSUME";
+
+// clang-format off: one line an instruction
+constexpr Instruction table[] = {
+    {"llvm.amdgcn.load.to.lds.*", nullptr, checkPlaceIsUniform, gather, nullptr, gatherToLDS},
+    {"llvm.amdgcn.global.load.lds", nullptr, checkPlaceIsUniform, gather, nullptr, gatherToLDS},
+    {"llvm.amdgcn.raw.ptr.buffer.load.lds", nullptr, checkPlaceIsUniform, gather, nullptr, gatherBufferToLDS<Addressing::Raw>},
+    {"llvm.amdgcn.struct.ptr.buffer.load.lds", nullptr, checkPlaceIsUniform, gather, nullptr, gatherBufferToLDS<Addressing::Structured>},
+    {"llvm.amdgcn.raw.buffer.load.lds", nullptr, checkPlaceIsUniform, gather, nullptr, gatherBufferToLDS<Addressing::Raw>},
+    {"llvm.amdgcn.struct.buffer.load.lds", nullptr, checkPlaceIsUniform, gather, nullptr, gatherBufferToLDS<Addressing::Structured>},
+    {"llvm.amdgcn.global.load.async.to.lds.b8", loadToLDS<1>, nullptr, async},
+    {"llvm.amdgcn.global.load.async.to.lds.b32", loadToLDS<4>, nullptr, async},
+    {"llvm.amdgcn.global.load.async.to.lds.b64", loadToLDS<8>, nullptr, async},
+    {"llvm.amdgcn.global.load.async.to.lds.b128", loadToLDS<16>, nullptr, async},
+    {"llvm.amdgcn.global.store.async.from.lds.b8", storeFromLDS<1>, nullptr, async},
+    {"llvm.amdgcn.global.store.async.from.lds.b32", storeFromLDS<4>, nullptr, async},
+    {"llvm.amdgcn.global.store.async.from.lds.b64", storeFromLDS<8>, nullptr, async},
+    {"llvm.amdgcn.global.store.async.from.lds.b128", storeFromLDS<16>, nullptr, async},
+    // 6-bit elements are read from rows of 16 bytes
+    {"llvm.amdgcn.ds.read.tr16.b64.*", nullptr, readTransposed<16, 8, 16>, transposed, nullptr, touchTransposed<8, 8>, true},
+    {"llvm.amdgcn.ds.read.tr8.b64.*", nullptr, readTransposed<8, 8, 16>, transposed, nullptr, touchTransposed<8, 8>, true},
+    {"llvm.amdgcn.ds.read.tr6.b96.*", nullptr, readTransposed<6, 12, 16>, transposed, nullptr, touchTransposed<12, 16>, true},
+    {"llvm.amdgcn.ds.read.tr4.b64.*", nullptr, readTransposed<4, 8, 16>, transposed, nullptr, touchTransposed<8, 8>, true},
+    {"llvm.amdgcn.ds.load.tr16.b128.*", nullptr, readTransposed<16, 16, 8>, transposed16, nullptr, touchTransposed<16, 16>, true},
+    {"llvm.amdgcn.global.load.tr.b128.v8*", nullptr, readTransposed<16, 16, 8>, transposed16, nullptr, touchTransposed<16, 1>, true},
+    {"llvm.amdgcn.ds.append.*", nullptr, count<1>, counters},
+    {"llvm.amdgcn.ds.consume.*", nullptr, count<-1>, counters},
+};
+// clang-format on
+
+} // namespace
+
+const InstructionList smalti::emulator::amdLDS = table;

@@ -1,0 +1,96 @@
+//===- System.cpp - Clocks, caches, addresses and ends, of AMD ------------===//
+
+#include "emulator/Instructions/AMD/Atomic.h"
+#include "emulator/Instructions/Lists.h"
+#include "emulator/Runtime/Thread.h"
+
+using namespace smalti::emulator;
+
+namespace {
+
+/// Time goes on by one step from one question to the next: it is the same in
+/// each run.
+void readClock(const Call &call) {
+  static uint64_t time = 0;
+  call.set(time += 64);
+}
+
+void nothing(const Call &) {}
+
+void end(const Call &) { endThread(); }
+
+/// Only those go on for which the condition holds.
+void endUnless(const Call &call) {
+  if (!(call.get<uint8_t>(0) & 1))
+    endThread();
+}
+
+void isShared(const Call &call) {
+  auto *address = call.get<const char *>(0);
+  call.set<uint8_t>(address >= sharedBase() &&
+                    address < sharedBase() + sharedBytes());
+}
+
+/// Waiting for a change of memory is the backend's `s.monitor.sleep`; the load
+/// is one like others.
+void load(const Call &call) {
+  auto *address = call.get<const void *>(0);
+  touchRead(address, call.resultBytes());
+  memcpy(call.result, address, call.resultBytes());
+}
+
+/// Operands address, value.
+template <class Number, template <class> class Operation>
+void update(const Call &call) {
+  call.set(updateMemory<Number, Operation>(call.get<void *>(0), call, 1));
+}
+
+constexpr char clocks[] = "CDNA3 ISA, \"Scalar Memory Instructions: S_MEMTIME, "
+                          "S_MEMREALTIME\"";
+constexpr char caches[] = "CDNA3 ISA, \"Scalar Memory Instructions: "
+                          "S_DCACHE_INV\"; RDNA4 ISA, \"S_PREFETCH_DATA\": "
+                          "memory has no caches here";
+constexpr char ends[] = "LLVM, IntrinsicsAMDGPU.td, int_amdgcn_endpgm, "
+                        "int_amdgcn_kill; CDNA3 ISA, \"SOPP Instructions: "
+                        "S_ENDPGM\"";
+constexpr char spaces[] = "LLVM, \"User Guide for AMDGPU Backend: Address "
+                          "Spaces\"";
+constexpr char monitors[] = "LLVM, IntrinsicsAMDGPU.td, AMDGPULoadMonitor";
+constexpr char atomics[] = "RDNA4 ISA, \"Flat, Scratch and Global "
+                           "Instructions: GLOBAL_ATOMIC_MIN_NUM_F32, "
+                           "GLOBAL_ATOMIC_MAX_NUM_F32\"";
+
+// clang-format off: one line an instruction
+constexpr Instruction table[] = {
+    {"llvm.amdgcn.s.memtime", readClock, nullptr, clocks},
+    {"llvm.amdgcn.s.memrealtime", readClock, nullptr, clocks},
+    {"llvm.amdgcn.s.dcache.inv", nothing, nullptr, caches},
+    {"llvm.amdgcn.s.dcache.inv.vol", nothing, nullptr, caches},
+    {"llvm.amdgcn.s.dcache.wb", nothing, nullptr, caches},
+    {"llvm.amdgcn.s.dcache.wb.vol", nothing, nullptr, caches},
+    {"llvm.amdgcn.buffer.wbinvl1", nothing, nullptr, caches},
+    {"llvm.amdgcn.buffer.wbinvl1.sc", nothing, nullptr, caches},
+    {"llvm.amdgcn.buffer.wbinvl1.vol", nothing, nullptr, caches},
+    {"llvm.amdgcn.s.prefetch.data.*", nothing, nullptr, caches},
+    {"llvm.amdgcn.s.buffer.prefetch.data", nothing, nullptr, caches},
+    {"llvm.amdgcn.global.prefetch", nothing, nullptr, caches},
+    {"llvm.amdgcn.flat.prefetch", nothing, nullptr, caches},
+    {"llvm.amdgcn.endpgm", end, nullptr, ends},
+    {"llvm.amdgcn.kill", endUnless, nullptr, ends},
+    {"llvm.amdgcn.is.shared", isShared, nullptr, spaces},
+    {"llvm.amdgcn.global.load.monitor.b32.*", load, nullptr, monitors},
+    {"llvm.amdgcn.global.load.monitor.b64.*", load, nullptr, monitors},
+    {"llvm.amdgcn.global.load.monitor.b128.*", load, nullptr, monitors},
+    {"llvm.amdgcn.flat.load.monitor.b32.*", load, nullptr, monitors},
+    {"llvm.amdgcn.flat.load.monitor.b64.*", load, nullptr, monitors},
+    {"llvm.amdgcn.flat.load.monitor.b128.*", load, nullptr, monitors},
+    {"llvm.amdgcn.global.atomic.fmin.num.f32.*", update<float, NumberMin>, nullptr, atomics},
+    {"llvm.amdgcn.global.atomic.fmax.num.f32.*", update<float, NumberMax>, nullptr, atomics},
+    {"llvm.amdgcn.flat.atomic.fmin.num.f32.*", update<float, NumberMin>, nullptr, atomics},
+    {"llvm.amdgcn.flat.atomic.fmax.num.f32.*", update<float, NumberMax>, nullptr, atomics},
+};
+// clang-format on
+
+} // namespace
+
+const InstructionList smalti::emulator::amdSystem = table;
