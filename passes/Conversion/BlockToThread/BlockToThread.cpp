@@ -23,6 +23,17 @@ using namespace smalti::block_to_thread;
 
 using Registers = SmallVector<Value>;
 
+/// Whether nothing in the kernel writes to `memref`.
+static bool isOnlyRead(Value memref) {
+  return llvm::all_of(memref.getUsers(), [&](Operation *user) {
+    auto effects = dyn_cast<MemoryEffectOpInterface>(user);
+    if (!effects ||
+        llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
+      return false;
+    return !effects.getEffectOnValue<MemoryEffects::Write>(memref);
+  });
+}
+
 namespace {
 /// Emits the kernel of one thread beside the kernel of the block.
 class Emitter {
@@ -75,7 +86,8 @@ public:
   WindowEmitter(const Window &window, Value memref, ValueRange windowIndices,
                 ThreadIndices &indices, OpBuilder &builder, Location loc)
       : window(window), memref(memref), windowIndices(windowIndices),
-        indices(indices), builder(builder), loc(loc) {}
+        indices(indices), builder(builder), loc(loc),
+        onlyRead(window.memref && isOnlyRead(window.memref)) {}
 
   /// The piece of `type` whose first element has these coordinates in the
   /// vector.
@@ -92,6 +104,7 @@ private:
   ThreadIndices &indices;
   OpBuilder &builder;
   Location loc;
+  bool onlyRead;
   DenseMap<std::pair<Value, Value>, Value> sums;
   DenseMap<std::pair<Value, int64_t>, Value> offsets;
   DenseMap<std::pair<Value, int64_t>, Value> bounds;
@@ -166,6 +179,7 @@ Access WindowEmitter::getAccess(ArrayRef<Coordinate> coordinates,
   access.memref = memref;
   access.type = type;
   access.alignment = alignment;
+  access.isOnlyRead = onlyRead;
   for (int64_t dim = 0, rank = window.vectorDims.size(); dim < rank; ++dim) {
     Value index = getIndex(dim, coordinates);
     access.indices.push_back(index);

@@ -767,11 +767,20 @@ LogicalResult Planner::planMemoryAccess(Operation *op) {
   }
   if (op->getNumResults() != 0)
     return op->emitOpError() << "must write to a memref";
-  // A splat says nothing about which thread stores what: deal the elements out.
+  // A splat says nothing about which thread stores what: the store does, or the
+  // elements are dealt out.
   Value stored = op->getOperand(0);
   if (!find(stored)->isSplat())
     return success();
   auto type = cast<VectorType>(stored.getType());
+  if (Attribute layout = layoutAt(op, mosaic_gpu::kInLayouts, 0)) {
+    std::optional<Distribution> wanted =
+        Distribution::get(type, layout, plan.grid, why);
+    if (wanted && !wanted->isSplat()) {
+      plan.storeDistributions.try_emplace(op, std::move(*wanted));
+      return success();
+    }
+  }
   int64_t bytes = std::max<int64_t>(elementBytes(type.getElementType()), 1);
   for (int64_t length = std::max<int64_t>(kMaxAccessBytes / bytes, 1);
        length >= 1; length /= 2)

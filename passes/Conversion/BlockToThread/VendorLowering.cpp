@@ -65,9 +65,10 @@ Value VendorLowering::emitLoad(OpBuilder &builder, Location loc,
   Value padding = vector::BroadcastOp::create(builder, loc, access.type, pad);
 
   auto memrefType = cast<MemRefType>(access.memref.getType());
-  if (memrefType.hasStaticShape() && memrefType.getNumElements() > 0) {
-    // Lanes outside read the first element, which exists, and drop it: no
-    // branch keeps the loads of a thread apart.
+  if (memrefType.hasStaticShape() && memrefType.getNumElements() > 0 &&
+      access.isOnlyRead) {
+    // Lanes outside read the first element, which exists and which no other
+    // thread writes, and drop it: no branch keeps the loads of a thread apart.
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     SmallVector<Value> safe;
     for (Value index : access.indices)

@@ -28,6 +28,8 @@ struct Access {
   mlir::Value inBounds;
   /// Bytes that provably divide the address.
   int64_t alignment = 1;
+  /// Whether the kernel writes nowhere in the memref.
+  bool isOnlyRead = false;
 };
 
 /// One vector of the elements of all pieces, in order.

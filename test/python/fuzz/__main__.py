@@ -7,6 +7,7 @@ file, which this command runs again.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from pathlib import Path
@@ -95,6 +96,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="for failures (default: %(default)s)")
     options = parser.parse_args()
     targets = options.target or default_targets()
+    os.environ.setdefault("SMALTI_REPRODUCER_DIR", str(options.folder / "reproducers"))
     if options.files:
         return replay(options.files, targets)
     return fuzz(options.minutes, options.seed, targets, options.folder)
