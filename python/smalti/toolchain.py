@@ -185,6 +185,22 @@ def find_rocm_bitcode() -> Path | None:
     return next((c for c in candidates if (c / "amdgcn" / "bitcode" / "ockl.bc").is_file()), None)
 
 
+def device_libraries(vendor: str, wave_size: int) -> list[Path]:
+    """The bitcode files that hold a vendor's mathematical functions, those that choose their variants last."""
+    if vendor == "nvidia":
+        folder = find_cuda_toolkit()
+        return sorted((folder / "nvvm" / "libdevice").glob("libdevice*.bc")) if folder else []
+    folder = find_rocm_bitcode()
+    if folder is None:
+        return []
+    names = [
+        *("ocml", "ockl", "oclc_finite_only_off", "oclc_daz_opt_off", "oclc_correctly_rounded_sqrt_on"),
+        *("oclc_unsafe_math_off", "oclc_abi_version_500", f"oclc_wavefrontsize64_{'on' if wave_size == 64 else 'off'}"),
+    ]
+    files = (folder / "amdgcn" / "bitcode" / f"{name}.bc" for name in names)
+    return [file for file in files if file.is_file()]
+
+
 def find_runtime_library(name: str) -> Path | None:
     """A support library of the MLIR install, such as `mlir_c_runner_utils`."""
     folders = [Path(d) for key in ("llvm_lib_dir", "mlir_lib_dir") if (d := configured().get(key))]

@@ -119,10 +119,15 @@ bool isInstruction(const Function &function) {
 static Error linkLibraries(Module &module, ArrayRef<std::string> libraries) {
   std::string problem;
   for (const std::string &path : libraries) {
-    bool isComplete = none_of(module.functions(), [](Function &function) {
-      return function.isDeclaration() &&
-             !function.getName().starts_with("llvm.");
-    });
+    bool isComplete = none_of(module.functions(),
+                              [](Function &function) {
+                                return function.isDeclaration() &&
+                                       !function.getName().starts_with("llvm.");
+                              }) &&
+                      none_of(module.globals(), [](GlobalVariable &global) {
+                        return global.isDeclaration() &&
+                               global.getAddressSpace() != sharedSpace;
+                      });
     if (isComplete)
       break;
     SMDiagnostic diagnostic;
@@ -197,6 +202,21 @@ static Error resolveReflect(Module &module, StringRef chip) {
   return Error::success();
 }
 
+/// The variable by which AMD's libraries tell chips apart: "gfx90a" is 9010
+/// there. Files with it exist for chips as old as the libraries alone.
+static void defineISAVersion(Module &module, StringRef chip) {
+  GlobalVariable *version = module.getGlobalVariable("__oclc_ISA_version");
+  unsigned major, minor, stepping;
+  if (!version || !version->isDeclaration() || !chip.consume_front("gfx") ||
+      chip.take_back(1).getAsInteger(16, stepping) ||
+      chip.drop_back(1).take_back(1).getAsInteger(16, minor) ||
+      chip.drop_back(2).getAsInteger(10, major))
+    return;
+  version->setInitializer(ConstantInt::get(
+      version->getValueType(), 1000 * major + 100 * minor + stepping));
+  version->setConstant(true);
+}
+
 static Error checkNoConstructors(Module &module) {
   for (StringRef name : {"llvm.global_ctors", "llvm.global_dtors"})
     if (GlobalVariable *list = module.getGlobalVariable(name))
@@ -248,6 +268,8 @@ Error completeDeviceModule(Module &module, Vendor vendor,
   if (Error error = linkLibraries(module, options.libraries))
     return error;
   resolveAliases(module);
+  if (vendor == Vendor::AMD)
+    defineISAVersion(module, options.chip);
   if (vendor == Vendor::NVIDIA)
     if (Error error = resolveReflect(module, options.chip))
       return error;

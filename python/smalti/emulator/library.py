@@ -186,7 +186,8 @@ def _rewrite(
     ir: bytes, target: targets.Target, sanitize: Sanitizer | None, what: str, source: str | None
 ) -> tuple[bytes, dict[str, Any]]:
     try:
-        return codegen_worker.worker.rewrite(ir, chip=target.chip, sanitize=sanitize)
+        libraries = _libraries(ir, target)
+        return codegen_worker.worker.rewrite(ir, chip=target.chip, sanitize=sanitize, libraries=libraries)
     except codegen_worker.WorkerDied as died:
         reason, diagnostics = died.reason, []
     except codegen_worker.WorkerTimeout:
@@ -195,6 +196,13 @@ def _rewrite(
         reason, diagnostics = str(refused), [Diagnostic.from_json(item) for item in refused.diagnostics]
     message = f"{what} could not be made code of this machine for {target}"
     raise CompileError(message if diagnostics else f"{message}: {reason}", diagnostics=diagnostics, source=source)
+
+
+def _libraries(ir: bytes, target: targets.Target) -> list[str]:
+    """The files with mathematical functions, where the code names such."""
+    if not any(prefix in ir for prefix in (b"__nv_", b"__ocml_", b"__ockl_")):
+        return []
+    return [str(path) for path in toolchain.device_libraries(target.vendor, target.wave_size)]
 
 
 def _require_instructions(
