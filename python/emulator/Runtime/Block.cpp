@@ -10,6 +10,7 @@
 #include <bitset>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,6 +21,8 @@ GPUThread *smalti::emulator::current = nullptr;
 
 /// Private memory of a thread, on its stack.
 static constexpr size_t stackBytes = 256 * 1024;
+/// In front of it nothing can be accessed: as much as a function's frame has.
+static constexpr size_t guardBytes = 256 * 1024;
 
 static uint64_t bitOf(const GPUThread &thread) {
   return uint64_t(1) << thread.lane;
@@ -75,7 +78,6 @@ std::string Block::allocate() {
     wave.first = wave.index * launch.waveSize;
     wave.lanes |= bitOf(thread);
   }
-  guardBytes = sysconf(_SC_PAGESIZE);
   orderBytes = 8 * (2 * maxBarriers + waves.size());
   if (!mapStacks())
     return std::string("the stacks cannot be mapped: ") + strerror(errno);
@@ -128,24 +130,8 @@ void Block::begin(uint64_t index) {
     wave.inWave = wave.atBarrier = wave.waiting = wave.done = wave.yielded = 0;
   }
 
-  if (sanitizer::kind == sanitizer::Kind::Thread) {
-    if (!mapStacks()) {
-      Finding finding("internal");
-      finding.message.append("the stacks cannot be mapped: %s",
-                             strerror(errno));
-      report(finding);
-      _exit(exitFindings);
-    }
-    // Threads can only be told apart as long as they are not forgotten; what
-    // forgotten ones did must be forgotten with them.
-    if (sanitizerThreads.size() + threads.size() > sanitizer::maxThreads) {
-      for (void *thread : sanitizerThreads)
-        sanitizer::destroyThread(thread);
-      sanitizerThreads.clear();
-      argumentMemory.remap();
-    }
-  }
-
+  if (sanitizer::kind == sanitizer::Kind::Thread)
+    beginSanitizerThreads();
   size_t each = guardBytes + stackBytes;
   for (GPUThread &thread : threads) {
     thread.state = GPUThread::State::Ready;
@@ -156,12 +142,51 @@ void Block::begin(uint64_t index) {
     char *stack = stacks + thread.index * each + guardBytes;
     if (sanitizer::kind == sanitizer::Kind::Address)
       sanitizer::unpoison(stack, stackBytes);
-    if (sanitizer::kind == sanitizer::Kind::Thread) {
-      thread.sanitizerThread = sanitizer::createThread(index, thread.index);
-      sanitizerThreads.push_back(thread.sanitizerThread);
-    }
+    if (currentSet)
+      thread.sanitizerThread = currentSet->threads[thread.index];
     thread.fiber.prepare(stack, stackBytes, runThread);
   }
+}
+
+/// Memory that ThreadSanitizer knows no access to, and threads.
+void Block::beginSanitizerThreads() {
+  if (!mapStacks()) {
+    Finding finding("internal");
+    finding.message.append("the stacks cannot be mapped: %s", strerror(errno));
+    report(finding);
+    endProcess(exitFindings);
+  }
+  // An odd number, so that blocks at the usual distances have different sets.
+  constexpr size_t manyThreads = 2048;
+  if (sanitizerSets.empty())
+    sanitizerSets.resize(std::max<size_t>(3, manyThreads / threads.size() - 1) |
+                         1);
+  size_t set = (blockIndex - launch.firstBlock) % sanitizerSets.size();
+  currentSet = &sanitizerSets[set];
+  currentSet->blocks.push_back(blockIndex);
+  if (currentSet->threads.empty()) {
+    for (const GPUThread &thread : threads)
+      currentSet->threads.push_back(
+          sanitizer::createThread(int(set), thread.index));
+    return;
+  }
+  // Their last block comes before this one: what they race with they are.
+  for (void *thread : currentSet->threads)
+    sanitizer::release(thread, currentSet);
+  for (void *thread : currentSet->threads)
+    sanitizer::acquire(thread, currentSet);
+}
+
+void Block::describeSet(int set, Place &place) const {
+  const SanitizerSet &of = sanitizerSets[set];
+  if (&of == currentSet || of.blocks.size() == 1) {
+    place.block = int64_t(of.blocks.back());
+    return;
+  }
+  place.note.append("one of the blocks ");
+  for (size_t i = 0; i < of.blocks.size(); ++i)
+    place.note.append("%s%llu", i ? ", " : "",
+                      (unsigned long long)of.blocks[i]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -501,6 +526,23 @@ void Block::complete(Barrier &barrier) {
 // What goes wrong
 //===----------------------------------------------------------------------===//
 
+void Block::addCaller(Place &place, const void *stackPointer) const {
+  if (!current)
+    return;
+  auto value = reinterpret_cast<uintptr_t>(stackPointer) & ~uintptr_t(7);
+  auto begin = reinterpret_cast<uintptr_t>(current->fiber.stack());
+  uintptr_t end = begin + current->fiber.stackBytes();
+  if (value < begin)
+    return;
+  for (; value + sizeof(void *) <= end; value += sizeof(void *)) {
+    const void *word = *reinterpret_cast<const void *const *>(value);
+    if (kernelLibrary.containsCode(word)) {
+      place.addReturn(word);
+      return;
+    }
+  }
+}
+
 namespace {
 
 /// Threads that are at the same place for the same reason.
@@ -650,7 +692,7 @@ void Block::reportDeadlock() {
   finding.message.append("nothing can go on: ");
   describeThreads(finding);
   report(finding);
-  _exit(exitFindings);
+  endProcess(exitFindings);
 }
 
 void Block::failPartialWave(const GPUWave &wave, uint64_t group) {
@@ -664,7 +706,7 @@ void Block::failPartialWave(const GPUWave &wave, uint64_t group) {
       thread.instruction->name, launch.waveSize, __builtin_popcountll(group));
   describeThreads(finding);
   report(finding);
-  _exit(exitFindings);
+  endProcess(exitFindings);
 }
 
 void Block::checkRedZone() {
@@ -678,5 +720,5 @@ void Block::checkRedZone() {
   finding.message.append("the block wrote memory that it does not have, ");
   describeAddress(finding.message, written);
   report(finding);
-  _exit(exitFindings);
+  endProcess(exitFindings);
 }

@@ -109,6 +109,13 @@ public:
   /// Says of threads that do not run where they are, and who is missing.
   void describeThreads(Finding &finding);
 
+  /// Adds the place in the kernel that called what runs now: the first on the
+  /// running thread's stack.
+  void addCaller(Place &place, const void *stackPointer) const;
+
+  /// Says which block a thread of ThreadSanitizer belongs to.
+  void describeSet(int set, Place &place) const;
+
   /// The thread whose private memory an address belongs to, its guard included,
   /// or -1.
   int threadOfStack(const void *address) const;
@@ -121,6 +128,7 @@ public:
 private:
   void begin(uint64_t index);
   bool mapStacks();
+  void beginSanitizerThreads();
   bool visit(GPUWave &wave, int maxSteps);
   bool pollConditions(GPUWave &wave);
   void runReady(GPUWave &wave);
@@ -150,13 +158,18 @@ private:
   Dimensions blockId = {0, 0, 0};
   uint64_t randomState = 0;
   char *stacks = nullptr;
-  size_t guardBytes = 0;
   /// What ThreadSanitizer orders threads by: two for each barrier, then one for
   /// each wave.
   char *orderObjects = nullptr;
   size_t orderBytes = 0;
-  /// Threads that ThreadSanitizer still knows.
-  std::vector<void *> sanitizerThreads;
+  /// Threads of ThreadSanitizer, of which each block takes a set in turn. It
+  /// takes those that used a set before for its predecessors.
+  struct SanitizerSet {
+    std::vector<void *> threads;
+    std::vector<uint64_t> blocks;
+  };
+  std::vector<SanitizerSet> sanitizerSets;
+  SanitizerSet *currentSet = nullptr;
 };
 
 extern Block block;

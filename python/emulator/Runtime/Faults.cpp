@@ -63,17 +63,7 @@ static void addPlace(Place &place, const Interrupted &at) {
     place.addInstruction(at.pc);
     return;
   }
-  const char *stack = current->fiber.stack();
-  const char *end = stack + current->fiber.stackBytes();
-  if (at.stackPointer < stack)
-    return;
-  auto word = reinterpret_cast<const void *const *>(
-      reinterpret_cast<uintptr_t>(at.stackPointer) & ~uintptr_t(7));
-  for (; reinterpret_cast<const char *>(word + 1) <= end; ++word)
-    if (kernelLibrary.containsCode(*word)) {
-      place.addReturn(*word);
-      return;
-    }
+  block.addCaller(place, at.stackPointer);
 }
 
 static void describeAccess(Finding &finding, const siginfo_t &info,
@@ -136,19 +126,23 @@ static void onFault(int signal, siginfo_t *info, void *context) {
     break;
   }
   report(finding);
-  _exit(exitFindings);
+  endProcess(exitFindings);
 }
 
-static void onTimeout(int, siginfo_t *, void *context) {
-  sanitizer::leaveKernel();
+static void reportTimeout(const void *context) {
   static Finding finding("timeout");
-  Interrupted at(context);
-  addPlace(finding.place, at);
+  finding.place.block = int64_t(block.index());
+  if (context)
+    addPlace(finding.place, Interrupted(context));
   finding.message.append("the launch took more than %g s: in block %llu ",
                          launch.timeout, (unsigned long long)block.index());
   block.describeThreads(finding);
   report(finding);
-  _exit(exitFindings);
+  endProcess(exitFindings);
+}
+
+static void onTimeout(int, siginfo_t *, void *context) {
+  sanitizer::handleSignal(reportTimeout, context);
 }
 
 void smalti::emulator::handleFaults() {

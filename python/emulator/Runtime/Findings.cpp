@@ -21,6 +21,11 @@ void smalti::emulator::setReportDescriptor(int descriptor) {
 
 int smalti::emulator::numFindings() { return count; }
 
+void smalti::emulator::endProcess(ExitCode code) {
+  syscall(SYS_exit_group, code);
+  __builtin_unreachable();
+}
+
 //===----------------------------------------------------------------------===//
 // Text
 //===----------------------------------------------------------------------===//

@@ -16,6 +16,9 @@ namespace smalti::emulator {
 /// Exit codes of workers and of the executable.
 enum ExitCode { exitDone = 0, exitFindings = 1, exitUsage = 2 };
 
+/// Ends the process at once: sanitizers have a code of their own for `_exit`.
+[[noreturn]] void endProcess(ExitCode code);
+
 /// A text of bounded length; what does not fit is cut and ends with dots.
 class TextBuffer {
 public:

@@ -21,7 +21,7 @@ static void printInstruction(const Instruction &instruction, void *) {
 
 int main(int argc, char **argv) {
   if (argc == 1)
-    return runLaunch();
+    endProcess(runLaunch());
   if (argc == 2 && strcmp(argv[1], "--list") == 0) {
     forEachInstruction(printInstruction, nullptr);
     return exitDone;

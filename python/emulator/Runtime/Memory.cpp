@@ -35,7 +35,10 @@ std::string ArgumentMemory::map() {
     base = static_cast<char *>(mapped);
     for (const Range &hole : launch.holes)
       memset(base + hole.offset, poisonByte, hole.bytes);
-    protect();
+    for (const Range &guard : launch.guards)
+      mprotect(base + guard.offset, guard.bytes, PROT_NONE);
+    for (const Range &hole : launch.holes)
+      sanitizer::poison(base + hole.offset, hole.bytes);
   }
 
   size_t count = launch.arguments.size();
@@ -58,29 +61,6 @@ std::string ArgumentMemory::map() {
     memcpy(argumentSegment.data() + offset, argumentPointers[i], size);
   }
   return "";
-}
-
-void ArgumentMemory::protect() {
-  for (const Range &guard : launch.guards)
-    mprotect(base + guard.offset, guard.bytes, PROT_NONE);
-  for (const Range &hole : launch.holes)
-    sanitizer::poison(base + hole.offset, hole.bytes);
-}
-
-void ArgumentMemory::remap() {
-  if (!base)
-    return;
-  munmap(base, bytes);
-  void *mapped = mmap(base, bytes, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_FIXED, launch.memoryDescriptor, 0);
-  if (mapped == MAP_FAILED) {
-    Finding finding("internal");
-    finding.message.append("the arguments cannot be mapped again: %s",
-                           strerror(errno));
-    report(finding);
-    _exit(exitFindings);
-  }
-  protect();
 }
 
 void ArgumentMemory::checkHoles() const {
@@ -196,7 +176,7 @@ void SharedMemory::begin() {
       Finding finding("internal");
       finding.message.append("%s", error.c_str());
       report(finding);
-      _exit(exitFindings);
+      endProcess(exitFindings);
     }
   }
   if (accessible == 0)
@@ -237,8 +217,11 @@ void smalti::emulator::describeAddress(TextBuffer &text, const void *address) {
     argumentMemory.describe(text, address);
   } else if (int thread = block.threadOfStack(address); thread >= 0) {
     text.append("the private memory of thread %d", thread);
-  } else {
+  } else if (sanitizer::kind == sanitizer::Kind::None) {
     text.append("address 0x%llx, which belongs to no argument",
                 (unsigned long long)reinterpret_cast<uint64_t>(address));
+  } else {
+    // Where it was in the sanitizer's own table that nothing was found.
+    text.append("an address that belongs to no argument");
   }
 }

@@ -24,10 +24,6 @@ public:
   /// Maps it; returns what is wrong, or an empty string.
   std::string map();
 
-  /// A fresh mapping of the same memory at the same place, of which
-  /// ThreadSanitizer knows no access.
-  void remap();
-
   /// What the kernel's wrapper reads its arguments from.
   void **pointers() { return argumentPointers.data(); }
 
@@ -45,8 +41,6 @@ public:
   void describe(TextBuffer &text, const void *address) const;
 
 private:
-  void protect();
-
   char *base = nullptr;
   uint64_t bytes = 0;
   std::vector<void *> arrays;

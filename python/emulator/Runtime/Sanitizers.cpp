@@ -29,7 +29,7 @@ static constexpr int maxFindings = 16;
 
 static void endIfEnough() {
   if (numFindings() >= maxFindings)
-    _exit(exitFindings);
+    endProcess(exitFindings);
 }
 
 extern "C" void __sanitizer_set_report_fd(void *descriptor);
@@ -80,6 +80,7 @@ void __asan_poison_memory_region(const volatile void *address, size_t bytes);
 void __asan_unpoison_memory_region(const volatile void *address, size_t bytes);
 void *__asan_region_is_poisoned(void *begin, size_t bytes);
 void *__asan_get_report_pc();
+void *__asan_get_report_sp();
 void *__asan_get_report_address();
 int __asan_get_report_access_type();
 size_t __asan_get_report_access_size();
@@ -107,6 +108,8 @@ __attribute__((visibility("default"))) void __asan_on_error() {
   // Functions as memcpy report places of their own.
   if (finding.place.numFrames == 0 && current && current->returnAddress)
     finding.place.addReturn(current->returnAddress);
+  else if (finding.place.numFrames == 0)
+    block.addCaller(finding.place, __asan_get_report_sp());
   finding.setAddress(address);
   finding.bytes = bytes;
   finding.message.append("a %s of %zu bytes: ", isWrite ? "write" : "read",
@@ -164,7 +167,6 @@ const void *sanitizer::findPoisoned(const void *, size_t) { return nullptr; }
 extern "C" {
 void *__tsan_get_current_fiber();
 void *__tsan_create_fiber(unsigned flags);
-void __tsan_destroy_fiber(void *fiber);
 void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 void __tsan_set_fiber_name(void *fiber, const char *name);
 void __tsan_acquire(void *address);
@@ -223,39 +225,59 @@ void sanitizer::initialize() {
   __tsan_ignore_thread_begin();
 }
 
-void *sanitizer::createThread(uint64_t block, int thread) {
+void *sanitizer::createThread(int set, int thread) {
   void *fiber = __tsan_create_fiber(0);
   BoundedText<64> name;
-  name.append("%llu %d", (unsigned long long)block, thread);
+  name.append("%d %d", set, thread);
   __tsan_set_fiber_name(fiber, name.text());
   return fiber;
 }
 
-void sanitizer::destroyThread(void *thread) { __tsan_destroy_fiber(thread); }
+/// Whether code of a kernel runs, and nothing is in the middle of a switch.
+static volatile std::sig_atomic_t isInKernel = false;
+static void (*volatile pendingHandle)(const void *context) = nullptr;
+
+static void switchTo(void *fiber) {
+  __tsan_switch_to_fiber(fiber, withoutOrder);
+}
 
 void sanitizer::enterKernel(void *thread) {
-  __tsan_switch_to_fiber(thread, withoutOrder);
+  if (pendingHandle)
+    pendingHandle(nullptr);
+  switchTo(thread);
+  isInKernel = true;
 }
 
 void sanitizer::leaveKernel() {
-  __tsan_switch_to_fiber(runtimeFiber, withoutOrder);
+  isInKernel = false;
+  switchTo(runtimeFiber);
+}
+
+void sanitizer::handleSignal(void (*handle)(const void *context),
+                             const void *context) {
+  if (!isInKernel) {
+    pendingHandle = handle;
+    return;
+  }
+  leaveKernel();
+  handle(context);
 }
 
 void sanitizer::release(void *thread, const void *object) {
-  enterKernel(thread);
+  switchTo(thread);
   __tsan_release(const_cast<void *>(object));
-  leaveKernel();
+  switchTo(runtimeFiber);
 }
 
 void sanitizer::acquire(void *thread, const void *object) {
-  enterKernel(thread);
+  switchTo(thread);
   __tsan_acquire(const_cast<void *>(object));
-  leaveKernel();
+  switchTo(runtimeFiber);
 }
 
 void sanitizer::access(void *thread, const void *address, size_t bytes,
                        bool isWrite, const void *pc) {
-  enterKernel(thread);
+  switchTo(thread);
   // The frame of the instruction, in which the access is.
   __tsan_func_entry(const_cast<void *>(pc));
   if (isWrite)
@@ -263,7 +285,7 @@ void sanitizer::access(void *thread, const void *address, size_t bytes,
   else
     __tsan_read_range(const_cast<void *>(address), bytes);
   __tsan_func_exit();
-  leaveKernel();
+  switchTo(runtimeFiber);
 }
 
 namespace {
@@ -283,6 +305,7 @@ Access readAccess(void *race, int index, int numThreads, Place &place) {
                         trace, 64);
   place.block = place.thread = -1;
   place.numFrames = 0;
+  place.note.clear();
   place.isWrite = isWrite;
   for (void *pc : trace) {
     if (!pc)
@@ -295,11 +318,10 @@ Access readAccess(void *race, int index, int numThreads, Place &place) {
     const char *name = nullptr;
     __tsan_get_report_thread(race, i, &id, &osId, &running, &name, &parent,
                              creation, 1);
-    unsigned long long block = 0;
-    int thread = 0;
-    if (id == tid && name && sscanf(name, "%llu %d", &block, &thread) == 2) {
-      place.block = int64_t(block);
+    int set = 0, thread = 0;
+    if (id == tid && name && sscanf(name, "%d %d", &set, &thread) == 2) {
       place.thread = thread;
+      block.describeSet(set, place);
     }
   }
   return {address, size, isAtomic != 0};
@@ -307,7 +329,9 @@ Access readAccess(void *race, int index, int numThreads, Place &place) {
 
 void appendAccess(TextBuffer &text, const Place &place, const Access &access) {
   if (place.thread < 0)
-    text.append("a thread that is not known any more");
+    text.append("a thread that is not of the kernel");
+  else if (place.block < 0)
+    text.append("thread %d of %s", place.thread, place.note.text());
   else
     text.append("thread %d of block %lld", place.thread,
                 (long long)place.block);
@@ -321,6 +345,7 @@ void appendAccess(TextBuffer &text, const Place &place, const Access &access) {
 extern "C" __attribute__((visibility("default"))) void
 __tsan_on_report(void *race) {
   void *fiber = __tsan_get_current_fiber();
+  bool wasInKernel = isInKernel;
   sanitizer::leaveKernel();
 
   const char *description = "";
@@ -337,7 +362,6 @@ __tsan_on_report(void *race) {
     finding.message.append("%s", description);
   } else {
     Place *other = finding.addOther();
-    other->note.clear();
     Access now = readAccess(race, 0, numThreads, finding.place);
     Access before = readAccess(race, 1, numThreads, *other);
     finding.setAddress(now.address);
@@ -347,12 +371,12 @@ __tsan_on_report(void *race) {
     appendAccess(finding.message, *other, before);
     finding.message.append(", and nothing orders them: ");
     describeAddress(finding.message, now.address);
-    other->note.append("the other access");
   }
   report(finding);
   endIfEnough();
 
-  __tsan_switch_to_fiber(fiber, withoutOrder);
+  switchTo(fiber);
+  isInKernel = wasInKernel;
 }
 
 // The sanitizer's own puts signals off, until a thread calls the system.
@@ -363,8 +387,7 @@ int sanitizer::setSignalAction(int signal, const struct sigaction &action) {
 
 #else
 
-void *sanitizer::createThread(uint64_t, int) { return nullptr; }
-void sanitizer::destroyThread(void *) {}
+void *sanitizer::createThread(int, int) { return nullptr; }
 void sanitizer::enterKernel(void *) {}
 void sanitizer::leaveKernel() {}
 void sanitizer::release(void *, const void *) {}
@@ -373,6 +396,11 @@ void sanitizer::access(void *, const void *, size_t, bool, const void *) {}
 
 int sanitizer::setSignalAction(int signal, const struct sigaction &action) {
   return sigaction(signal, &action, nullptr);
+}
+
+void sanitizer::handleSignal(void (*handle)(const void *context),
+                             const void *context) {
+  handle(context);
 }
 
 #endif

@@ -36,12 +36,9 @@ void afterSwitch(void *fakeStack, void **leftStack, size_t *leftBytes);
 // Threads
 //===----------------------------------------------------------------------===//
 
-/// GPU threads that ThreadSanitizer can tell apart at a time.
-constexpr int maxThreads = 4096;
-
-/// What ThreadSanitizer calls the `thread`th thread of the block `block`.
-void *createThread(uint64_t block, int thread);
-void destroyThread(void *thread);
+/// A thread of ThreadSanitizer, which costs about a millisecond: each set of
+/// threads runs one block after the other.
+void *createThread(int set, int thread);
 
 /// The code that runs from here on is the kernel's, by this thread.
 void enterKernel(void *thread);
@@ -70,6 +67,11 @@ const void *findPoisoned(const void *address, size_t bytes);
 
 /// sigaction, whose handler runs at once and is not put off.
 int setSignalAction(int signal, const struct sigaction &action);
+
+/// Calls `handle` from a handler as the runtime, with what the handler knows:
+/// at once, or, where a signal came in the middle of the runtime's work, before
+/// it goes on to the kernel, with null.
+void handleSignal(void (*handle)(const void *context), const void *context);
 
 } // namespace smalti::emulator::sanitizer
 

@@ -53,7 +53,7 @@ double secondsSince(Clock::time_point begin) {
 
 class Supervisor {
 public:
-  int run();
+  ExitCode run();
 
 private:
   std::string prepare();
@@ -82,8 +82,8 @@ private:
 
 } // namespace
 
-static int failEarly(const char *kind, ExitCode code,
-                     const std::string &message) {
+static ExitCode failEarly(const char *kind, ExitCode code,
+                          const std::string &message) {
   static Finding finding(kind);
   finding.message.append("%s", message.c_str());
   report(finding);
@@ -140,7 +140,7 @@ std::string Supervisor::start() {
 void Supervisor::work(int index, pid_t supervisor) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != supervisor)
-    _exit(exitFindings); // It died before.
+    endProcess(exitFindings); // It died before.
   handleFaults();
   while (true) {
     uint64_t next = control->nextBlock.fetch_add(1);
@@ -150,7 +150,7 @@ void Supervisor::work(int index, pid_t supervisor) {
     block.run(next);
     control->numDone.fetch_add(1);
   }
-  _exit(numFindings() ? exitFindings : exitDone);
+  endProcess(numFindings() ? exitFindings : exitDone);
 }
 
 void Supervisor::killAll() {
@@ -263,7 +263,7 @@ void Supervisor::supervise() {
   }
 }
 
-int Supervisor::run() {
+ExitCode Supervisor::run() {
   if (std::string error = readLaunch(STDIN_FILENO, launch); !error.empty())
     return failEarly("protocol", exitUsage, error);
   begin = Clock::now();
@@ -296,7 +296,7 @@ int Supervisor::run() {
   return exitDone;
 }
 
-int smalti::emulator::runLaunch() {
+ExitCode smalti::emulator::runLaunch() {
   signal(SIGPIPE, SIG_IGN);
   sanitizer::initialize();
   Supervisor supervisor;

@@ -3,11 +3,13 @@
 #ifndef SMALTI_EMULATOR_RUNTIME_SUPERVISOR_H
 #define SMALTI_EMULATOR_RUNTIME_SUPERVISOR_H
 
+#include "emulator/Runtime/Findings.h"
+
 namespace smalti::emulator {
 
 /// Runs the launch that standard input tells of, in worker processes that share
 /// the memory of the arguments. Returns the exit code.
-int runLaunch();
+ExitCode runLaunch();
 
 } // namespace smalti::emulator
 

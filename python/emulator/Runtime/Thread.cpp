@@ -119,7 +119,7 @@ static void setPlace(Finding &finding, const GPUThread *thread) {
   setPlace(finding, thread);
   finding.message.appendList(format, list);
   report(finding);
-  _exit(exitFindings);
+  endProcess(exitFindings);
 }
 
 void smalti::emulator::fail(const char *format, ...) {
@@ -160,7 +160,7 @@ void smalti::emulator::printOutput(const char *text, size_t length) {
                          bytes);
   describeAddress(finding.message, bad);
   report(finding);
-  _exit(exitFindings);
+  endProcess(exitFindings);
 }
 
 static void touch(const void *address, size_t bytes, bool isWrite) {
