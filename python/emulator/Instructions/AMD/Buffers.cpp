@@ -101,8 +101,9 @@ bool BufferPlace::contains(uint64_t first, uint64_t bytes, uint64_t all) const {
     return end + scalarOffset <= buffer.records;
   }
   // RDNA3 ISA, "Buffer Addressing: Range checking", OOB_SELECT. The scalar
-  // offset does not count.
-  switch (buffer.flags >> 28 & 3) {
+  // offset does not count. GFX12.5 has no such field: MLIR's conversion of
+  // `amdgpu.fat_raw_buffer_cast` leaves the flags of a checked raw buffer zero.
+  switch (generation() == Generation::GFX125 ? 3 : buffer.flags >> 28 & 3) {
   case 0:
     return index < buffer.records &&
            (!hasIndex || !buffer.stride || offset + all <= buffer.stride);
