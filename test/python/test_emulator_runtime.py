@@ -13,7 +13,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -215,6 +215,16 @@ def start(
     process.stdin.write("".join(f"{line}\n" for line in lines).encode())
     process.stdin.flush()
     return process
+
+
+@pytest.fixture(autouse=True)
+def no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing is written beside what a launch says."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    yield
+    assert not list(folder.iterdir())
 
 
 def run(

@@ -36,7 +36,7 @@ extern "C" void __sanitizer_set_report_fd(void *descriptor);
 
 /// The texts of the sanitizer go nowhere: its findings are ours.
 static void silence() {
-  int descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  static int descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (descriptor >= 0)
     __sanitizer_set_report_fd(
         reinterpret_cast<void *>(static_cast<uintptr_t>(descriptor)));
@@ -221,6 +221,8 @@ static constexpr unsigned withoutOrder = 1;
 
 void sanitizer::initialize() {
   silence();
+  if (runtimeFiber)
+    return;
   runtimeFiber = __tsan_get_current_fiber();
   __tsan_ignore_thread_begin();
 }

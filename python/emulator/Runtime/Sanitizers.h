@@ -22,7 +22,8 @@ namespace smalti::emulator::sanitizer {
 enum class Kind { None, Address, Thread };
 extern const Kind kind;
 
-/// Once, before the kernel library is loaded.
+/// Before the kernel library is loaded, and again in each worker: the runtimes
+/// open another file for what they say where the process is another.
 void initialize();
 
 //===----------------------------------------------------------------------===//

@@ -141,6 +141,7 @@ void Supervisor::work(int index, pid_t supervisor) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != supervisor)
     endProcess(exitFindings); // It died before.
+  sanitizer::initialize();
   handleFaults();
   while (true) {
     uint64_t next = control->nextBlock.fetch_add(1);
