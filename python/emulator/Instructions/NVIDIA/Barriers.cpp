@@ -27,11 +27,6 @@ int countOf(const Call &call) {
   return count;
 }
 
-void syncAll(const Call &) {
-  arriveAtBarrier(0);
-  waitAtBarrier(0);
-}
-
 void sync(const Call &call) {
   int id = barrierOf(call);
   arriveAtBarrier(id);
@@ -103,7 +98,6 @@ constexpr char warpDocument[] = "PTX ISA, \"Parallel Synchronization and "
 
 // clang-format off: one line an instruction
 constexpr Instruction table[] = {
-    {"llvm.nvvm.barrier0", syncAll, nullptr, barrierDocument},
     {"llvm.nvvm.barrier.cta.sync.aligned.all", sync, nullptr, barrierDocument},
     {"llvm.nvvm.barrier.cta.sync.all", sync, nullptr, barrierDocument},
     {"llvm.nvvm.barrier.cta.sync.aligned.count", syncCount, nullptr, barrierDocument},
