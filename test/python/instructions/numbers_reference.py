@@ -103,8 +103,39 @@ def floats(random: np.random.Generator, dtype: Any, count: int) -> Array:
     ties = (random.integers(-(1 << 13), 1 << 13, count // 8) / 16.0).astype(dtype)
     info = ml_dtypes.finfo(dtype)
     tiny, largest = info.smallest_subnormal, info.max
-    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, tiny, -tiny, largest, -largest, info.smallest_normal, 0.5, 1.5]
-    special += [2.5, 448.0, 464.0, 465.0, 65504.0, 65519.0, 65520.0, 57344.0, 61440.0, 61441.0, 6.0, 7.0, 7.5, 28.0, 30.0]
+    special = [
+        0.0,
+        -0.0,
+        np.inf,
+        -np.inf,
+        np.nan,
+        1.0,
+        -1.0,
+        tiny,
+        -tiny,
+        largest,
+        -largest,
+        info.smallest_normal,
+        0.5,
+        1.5,
+    ]
+    special += [
+        2.5,
+        448.0,
+        464.0,
+        465.0,
+        65504.0,
+        65519.0,
+        65520.0,
+        57344.0,
+        61440.0,
+        61441.0,
+        6.0,
+        7.0,
+        7.5,
+        28.0,
+        30.0,
+    ]
     with np.errstate(over="ignore"):
         ends = np.array(special, np.float64).astype(dtype)
     made = np.concatenate([any_bits, near, ties, ends])

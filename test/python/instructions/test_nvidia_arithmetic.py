@@ -127,9 +127,7 @@ def test_rounded() -> None:
         to = TYPES[ty][1]
         least = math.ldexp(1.0, to.min_exponent)
         values = [flush(_double(v), least) if ftz else _double(v) for v in inputs[name]]
-        expected = np.array(
-            [_exact(operation, tuple(map(float, row)), to, mode) for row in zip(*values, strict=True)]
-        )
+        expected = np.array([_exact(operation, tuple(map(float, row)), to, mode) for row in zip(*values, strict=True)])
         if clamp == "sat":
             expected = np.where(np.isnan(expected), 0, np.clip(expected, 0, 1))
         if clamp == "relu":
@@ -251,7 +249,12 @@ def test_approximate_division() -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 UNARY: dict[str, tuple[str, int, bool, Callable[[Array], Array]]] = {}
-_INTEGRAL: dict[str, Callable[[Array], Array]] = {"ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "round": np.rint}
+_INTEGRAL: dict[str, Callable[[Array], Array]] = {
+    "ceil": np.ceil,
+    "floor": np.floor,
+    "trunc": np.trunc,
+    "round": np.rint,
+}
 for _function, _compute in _INTEGRAL.items():
     UNARY[f"{PREFIX}{_function}.f"] = ("float", 1, False, _compute)
     UNARY[f"{PREFIX}{_function}.ftz.f"] = ("float", 1, True, _compute)
@@ -343,9 +346,7 @@ def test_extrema() -> None:
         values = [_double(v) for v in inputs[name]]
         if ftz:
             values = [flush(v, math.ldexp(1.0, TYPES[ty][1].min_exponent)) for v in values]
-        expected = np.array(
-            [_extremum(op, float(x), float(y), keeps_nan, xor) for x, y in zip(*values, strict=True)]
-        )
+        expected = np.array([_extremum(op, float(x), float(y), keeps_nan, xor) for x, y in zip(*values, strict=True)])
         result = _numbers(ty, fields).reshape(-1)
         same(result, expected, name)
         if not xor:

@@ -217,7 +217,9 @@ for _ftz in (False, True):
 
 def _near_f32(random: np.random.Generator) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
-        return floats(random, np.float32, COUNT).astype(np.float64) * (1 + random.choice([0, 2.0**-24, 2.0**-30], COUNT))
+        return floats(random, np.float32, COUNT).astype(np.float64) * (
+            1 + random.choice([0, 2.0**-24, 2.0**-30], COUNT)
+        )
 
 
 def test_other_floats() -> None:
@@ -267,7 +269,8 @@ def test_to_integer() -> None:
         small = random.standard_normal(COUNT - len(near)).astype(dtype) * 100
         inputs[ty] = np.concatenate([floats(random, dtype, COUNT), near.astype(dtype), small]).astype(dtype)
     calls = {
-        name: nvidia.call(f"i{np.iinfo(dtype).bits}", (ty, inputs[ty])) for name, (ty, dtype, _, _) in TO_INTEGER.items()
+        name: nvidia.call(f"i{np.iinfo(dtype).bits}", (ty, inputs[ty]))
+        for name, (ty, dtype, _, _) in TO_INTEGER.items()
     }
     for name, (fields,) in nvidia.run(calls).items():
         ty, dtype, mode, ftz = TO_INTEGER[name]
@@ -314,4 +317,3 @@ def test_halves_of_doubles() -> None:
 
 
 TESTED = [*NARROW, *TO_SMALL, *FROM_SMALL, *E8M0, FROM_E8M0, *OTHER, *TO_INTEGER, *FROM_INTEGER, *HALVES]
-

@@ -97,9 +97,11 @@ SMALL = ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
 
 
 def in_byte(name: str) -> Element:
-    return ELEMENTS[name if ELEMENTS[name].bits == 8 else f"{name} in a byte"] if name in ELEMENTS else ELEMENTS[
-        f"{name} in a byte"
-    ]
+    return (
+        ELEMENTS[name if ELEMENTS[name].bits == 8 else f"{name} in a byte"]
+        if name in ELEMENTS
+        else ELEMENTS[f"{name} in a byte"]
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------
