@@ -457,8 +457,9 @@ ret void
     assert result.code == 1
     assert result.finding["kind"] == "deadlock"
     message = result.finding["message"]
-    assert "threads 0-8, 10-31 wait at llvm.nvvm.bar.warp.sync for the lanes 0xffffffff of wave 0, and not thread 9" in (
-        message
+    assert (
+        "threads 0-8, 10-31 wait at llvm.nvvm.bar.warp.sync for the lanes 0xffffffff of wave 0, and not thread 9"
+        in (message)
     )
     assert "thread 9 waits at barrier 0, where 1 of 32 threads have arrived" in message
 
@@ -535,11 +536,13 @@ ret void
 """
     finding = run(build(tmp_path, body), block="64 1 1").finding
     assert finding["kind"] == "deadlock"
-    assert "threads 0-31 wait at barrier 0, where 32 of 64 threads have arrived, and not threads 32-63" in (
-        finding["message"]
+    assert (
+        "threads 0-31 wait at barrier 0, where 32 of 64 threads have arrived, and not threads 32-63"
+        in (finding["message"])
     )
-    assert "threads 32-63 wait at barrier 1, where 32 of 64 threads have arrived, and not threads 0-31" in (
-        finding["message"]
+    assert (
+        "threads 32-63 wait at barrier 1, where 32 of 64 threads have arrived, and not threads 0-31"
+        in (finding["message"])
     )
     assert [other["thread"] for other in finding["others"]] == [[0, 0, 0], [32, 0, 0]]
 
@@ -553,9 +556,7 @@ device void "llvm.nvvm.barrier.cta.sync.aligned.count"(i32 1, i32 %count)
 ret void
 """
     finding = run(build(tmp_path, body), block="96 1 1").finding
-    assert finding["message"] == (
-        "barrier 1: this thread expects 96 threads, those that arrived before expect 64"
-    )
+    assert finding["message"] == ("barrier 1: this thread expects 96 threads, those that arrived before expect 64")
     assert finding["thread"] == [32, 0, 0]
 
 
@@ -583,8 +584,9 @@ ret void
     assert finding["thread"] == [3, 0, 0]
     assert "the launch took more than 0.5 s: in block 0 " in finding["message"]
     assert "thread 3 runs" in finding["message"]
-    assert "threads 0-2 wait at barrier 0, where 3 of 32 threads have arrived, and not threads 3-31" in (
-        finding["message"]
+    assert (
+        "threads 0-2 wait at barrier 0, where 3 of 32 threads have arrived, and not threads 3-31"
+        in (finding["message"])
     )
     assert len(finding["pc"]) == 1
 
@@ -718,13 +720,17 @@ def test_a_fault_is_a_finding(tmp_path: Path, action: str, kind: str, message: s
     assert len(finding["pc"]) == 1
     symbols = subprocess.run([str(_tool("llvm-nm")), "-S", str(library)], capture_output=True, text=True, check=True)
     begin, size = next(
-        (int(words[0], 16), int(words[1], 16)) for line in symbols.stdout.splitlines() if (words := line.split())[-1] == "kernel"
+        (int(words[0], 16), int(words[1], 16))
+        for line in symbols.stdout.splitlines()
+        if (words := line.split())[-1] == "kernel"
     )
     assert begin <= finding["pc"][0] < begin + size
 
 
 def test_a_fault_in_a_function_of_the_system_has_the_place_of_its_call(tmp_path: Path) -> None:
-    action = "%to = getelementptr i8, ptr %out, i64 4096\ncall void @llvm.memset.p0.i64(ptr %to, i8 1, i64 %n, i1 false)"
+    action = (
+        "%to = getelementptr i8, ptr %out, i64 4096\ncall void @llvm.memset.p0.i64(ptr %to, i8 1, i64 %n, i1 false)"
+    )
     library = build(tmp_path, at_thread(action), "ptr %out, i64 %n")
     memory = Memory([ints(32)])
     memory.lines.append(f"value 1 {(1000).to_bytes(8, 'little').hex()}")
@@ -858,7 +864,7 @@ def test_workers_end_with_their_parents(tmp_path: Path, end: str) -> None:
 
 def test_progress_is_told(tmp_path: Path) -> None:
     # A block takes some tens of milliseconds.
-    body = f"""\
+    body = """\
 br label %loop
 loop:
 %i = phi i32 [0, %0], [%next, %loop]
@@ -989,7 +995,7 @@ ret void
 #
 
 
-def races(library: Path, *arrays: np.ndarray[Any, Any], **options: object) -> list[dict[str, Any]]:
+def races(library: Path, *arrays: np.ndarray[Any, Any], **options: str) -> list[dict[str, Any]]:
     result = run(library, *arrays, emulator=THREAD, **options)
     assert {finding["kind"] for finding in result.findings} <= {"race"}, result.lines
     assert result.code == (1 if result.findings else 0)
@@ -1097,8 +1103,14 @@ ret void
     library = build(tmp_path, body, "ptr %out", sanitizer="thread")
     result = run(library, np.zeros(1, np.int32), grid="40 1 1", emulator=THREAD).check()
     assert result.arrays[0][0] == 40 * 32
-    library = build(tmp_path, body.replace("atomicrmw add ptr %out, i32 1 monotonic", "load i32, ptr %out")
-                    .replace("ret void", "%new = add i32 %old, 1\nstore i32 %new, ptr %out\nret void"), "ptr %out", sanitizer="thread")
+    library = build(
+        tmp_path,
+        body.replace("atomicrmw add ptr %out, i32 1 monotonic", "load i32, ptr %out").replace(
+            "ret void", "%new = add i32 %old, 1\nstore i32 %new, ptr %out\nret void"
+        ),
+        "ptr %out",
+        sanitizer="thread",
+    )
     assert races(library, np.zeros(1, np.int32))
 
 
@@ -1204,7 +1216,9 @@ ret void
 
 
 def test_many_races_end_a_launch(tmp_path: Path) -> None:
-    stores = "\n".join(f"%place{i} = getelementptr i32, ptr %out, i32 {i}\nstore i32 %tid, ptr %place{i}" for i in range(64))
+    stores = "\n".join(
+        f"%place{i} = getelementptr i32, ptr %out, i32 {i}\nstore i32 %tid, ptr %place{i}" for i in range(64)
+    )
     library = build(tmp_path, f"{TID}{stores}\nret void", "ptr %out", sanitizer="thread")
     assert len(races(library, ints(64), grid="100 1 1")) == 16
 
@@ -1243,8 +1257,7 @@ def test_many_races_end_a_launch(tmp_path: Path) -> None:
             False,
         ),
         (
-            "%to = getelementptr i8, ptr %out, i64 112\n"
-            "call void @llvm.memset.p0.i64(ptr %to, i8 1, i64 16, i1 false)",
+            "%to = getelementptr i8, ptr %out, i64 112\ncall void @llvm.memset.p0.i64(ptr %to, i8 1, i64 16, i1 false)",
             "a write of 16 bytes: 0 bytes behind the end of argument 0 (116 bytes)",
             16,
             True,
