@@ -995,7 +995,7 @@ ret void
 #
 
 
-def races(library: Path, *arrays: np.ndarray[Any, Any], **options: str) -> list[dict[str, Any]]:
+def races(library: Path, *arrays: np.ndarray[Any, Any], **options: Any) -> list[dict[str, Any]]:
     result = run(library, *arrays, emulator=THREAD, **options)
     assert {finding["kind"] for finding in result.findings} <= {"race"}, result.lines
     assert result.code == (1 if result.findings else 0)
