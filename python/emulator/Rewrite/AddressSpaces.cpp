@@ -224,8 +224,20 @@ Error Copier::appendBytes(const GlobalVariable &global,
     }
     return Error::success();
   }
-  Constant *mapped = map(constant);
   uint64_t size = layout.getTypeStoreSize(type).getFixedValue();
+  if (auto *vector = dyn_cast<FixedVectorType>(type);
+      vector && size != layout.getTypeAllocSize(type)) {
+    Type *element = vector->getElementType();
+    uint64_t step = layout.getTypeStoreSize(element).getFixedValue();
+    if (step * vector->getNumElements() == size) {
+      for (unsigned i = 0; i < vector->getNumElements(); ++i)
+        if (Error error = appendBytes(global, constant->getAggregateElement(i),
+                                      offset + i * step, end, parts))
+          return error;
+      return Error::success();
+    }
+  }
+  Constant *mapped = map(constant);
   if (type->isPointerTy() && size != 8) {
     mapped = ConstantExpr::getPtrToInt(
         mapped, Type::getIntNTy(type->getContext(), size * 8));

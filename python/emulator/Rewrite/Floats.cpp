@@ -169,9 +169,10 @@ static Value *roundToOdd(IRBuilder<> &builder, Value *value, Value *error,
   Value *isExact = builder.CreateFCmpUEQ(error, zero);
   Value *isOdd =
       builder.CreateIsNotNull(builder.CreateAnd(bits, one), "is.odd");
-  // Towards the exact value: its bits grow away from zero.
-  Value *isLarger = builder.CreateICmpEQ(builder.CreateFCmpOGT(error, zero),
-                                         builder.CreateFCmpOGT(value, zero));
+  // Towards the exact value: bits grow away from zero, on both sides of it.
+  Constant *none = Constant::getNullValue(integers);
+  Value *isLarger = builder.CreateICmpSGE(
+      builder.CreateXor(bits, builder.CreateBitCast(error, integers)), none);
   Value *moved = builder.CreateSelect(isLarger, builder.CreateAdd(bits, one),
                                       builder.CreateSub(bits, one));
   Value *keeps = builder.CreateOr(isExact, isOdd);
@@ -183,12 +184,33 @@ static Type *withScalar(Type *type, Type *scalar) {
   return type->getWithNewType(scalar);
 }
 
+/// A double as a float, rounded to odd.
+static Value *toSingle(IRBuilder<> &builder, Value *value) {
+  Type *wide = value->getType();
+  Type *single = withScalar(wide, builder.getFloatTy());
+  Type *integers = withScalar(wide, builder.getInt32Ty());
+  Value *narrow = builder.CreateFPTrunc(value, single);
+  Value *left = builder.CreateFSub(value, builder.CreateFPExt(narrow, wide));
+  // What is left may be too small for a float: only its sign counts.
+  Value *sign = builder.CreateFPTrunc(
+      builder.CreateBinaryIntrinsic(Intrinsic::copysign,
+                                    ConstantFP::get(wide, 1.0), left),
+      single);
+  Value *isFinite = builder.CreateFCmpONE(
+      builder.CreateUnaryIntrinsic(Intrinsic::fabs, narrow),
+      ConstantFP::getInfinity(single));
+  Value *isExact = builder.CreateFCmpUEQ(left, ConstantFP::getZero(wide));
+  Value *error = builder.CreateSelect(
+      builder.CreateAnd(isFinite, builder.CreateNot(isExact)), sign,
+      ConstantFP::getZero(single));
+  return roundToOdd(builder, narrow, error, integers);
+}
+
 /// A fused multiply-add that rounds once. LLVM computes those of halves in
 /// single precision on most hosts, which rounds twice.
 static Value *fusedInDouble(IRBuilder<> &builder, CallBase &call) {
   Type *type = call.getType();
   Type *wide = withScalar(type, builder.getDoubleTy());
-  Type *single = withScalar(type, builder.getFloatTy());
   Type *integers = withScalar(type, builder.getInt64Ty());
   Value *operands[3];
   for (unsigned i = 0; i < 3; ++i)
@@ -204,12 +226,7 @@ static Value *fusedInDouble(IRBuilder<> &builder, CallBase &call) {
       builder.CreateFSub(addend, back));
   Value *odd = roundToOdd(builder, sum, error, integers);
   // And once more: to single precision, which hardware rounds to halves.
-  Value *narrow = builder.CreateFPTrunc(odd, single);
-  Value *left = builder.CreateFSub(odd, builder.CreateFPExt(narrow, wide));
-  Type *integers32 = withScalar(type, builder.getInt32Ty());
-  Value *bits = roundToOdd(builder, narrow, builder.CreateFPTrunc(left, single),
-                           integers32);
-  return builder.CreateFPTrunc(bits, type);
+  return builder.CreateFPTrunc(toSingle(builder, odd), type);
 }
 
 static void lowerFused(Function &function) {
@@ -246,26 +263,9 @@ static void lowerFused(Function &function) {
 /// Rounds to the nearest bfloat, ties to even, in integers: hosts' own
 /// instructions flush denormals.
 static Value *truncateToBFloat(IRBuilder<> &builder, Value *value, Type *type) {
-  Type *single = withScalar(type, builder.getFloatTy());
   Type *integers = withScalar(type, builder.getInt32Ty());
-  if (value->getType()->getScalarType()->isDoubleTy()) {
-    Value *narrow = builder.CreateFPTrunc(value, single);
-    Value *left = builder.CreateFSub(
-        value, builder.CreateFPExt(narrow, value->getType()));
-    // The difference may be too small for single precision; its sign is not.
-    Value *sign = builder.CreateBinaryIntrinsic(
-        Intrinsic::copysign, ConstantFP::get(value->getType(), 1.0), left);
-    Value *error = builder.CreateSelect(
-        builder.CreateFCmpONE(left, ConstantFP::getZero(value->getType())),
-        sign, ConstantFP::getZero(value->getType()));
-    Value *isFinite = builder.CreateFCmpONE(
-        builder.CreateUnaryIntrinsic(Intrinsic::fabs, narrow),
-        ConstantFP::getInfinity(single));
-    error = builder.CreateSelect(isFinite, error,
-                                 ConstantFP::getZero(value->getType()));
-    value = roundToOdd(builder, narrow, builder.CreateFPTrunc(error, single),
-                       integers);
-  }
+  if (value->getType()->getScalarType()->isDoubleTy())
+    value = toSingle(builder, value);
   Value *bits = builder.CreateBitCast(value, integers);
   Value *last = builder.CreateAnd(builder.CreateLShr(bits, 16),
                                   ConstantInt::get(integers, 1));

@@ -39,10 +39,8 @@ static uint64_t numParts(Type *type) {
   return cast<ArrayType>(type)->getNumElements();
 }
 
-/// What a sanitizer must not look at: the emulator's own memory.
-static void hide(Instruction *at) {
-  at->setMetadata(LLVMContext::MD_nosanitize,
-                  MDNode::get(at->getContext(), {}));
+void hideFromSanitizers(Instruction &at) {
+  at.setMetadata(LLVMContext::MD_nosanitize, MDNode::get(at.getContext(), {}));
 }
 
 static Align slotAlign(uint64_t bytes) {
@@ -70,7 +68,8 @@ static void storePacked(IRBuilder<> &builder, Value *value, Value *slot,
   Value *at = offset ? builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(),
                                                           slot, offset)
                      : slot;
-  hide(builder.CreateAlignedStore(value, at, alignAt(offset, base)));
+  hideFromSanitizers(
+      *builder.CreateAlignedStore(value, at, alignAt(offset, base)));
 }
 
 static Value *loadPacked(IRBuilder<> &builder, Type *type, Value *slot,
@@ -93,7 +92,7 @@ static Value *loadPacked(IRBuilder<> &builder, Type *type, Value *slot,
   bool isBit = type->isIntegerTy(1);
   LoadInst *load = builder.CreateAlignedLoad(isBit ? builder.getInt8Ty() : type,
                                              at, alignAt(offset, base));
-  hide(load);
+  hideFromSanitizers(*load);
   return isBit ? builder.CreateTrunc(load, type) : load;
 }
 
@@ -218,20 +217,21 @@ Calls::Scratch Calls::makeScratch(Function &function,
     AllocaInst *slot =
         builder.CreateAlloca(ArrayType::get(builder.getInt8Ty(), bytes));
     slot->setAlignment(slotAlign(bytes));
-    hide(slot);
+    hideFromSanitizers(*slot);
     return slot;
   };
   Scratch scratch;
   scratch.result = reserve(resultBytes);
   scratch.operands = builder.CreateAlloca(
       ArrayType::get(pointer, std::max<size_t>(slotBytes.size(), 1)));
-  hide(scratch.operands);
+  hideFromSanitizers(*scratch.operands);
   for (uint64_t bytes : slotBytes)
     scratch.slots.push_back(reserve(bytes));
   // The addresses stay the same for all calls.
   for (auto [i, slot] : enumerate(scratch.slots))
-    hide(builder.CreateStore(slot, builder.CreateConstInBoundsGEP1_64(
-                                       pointer, scratch.operands, i)));
+    hideFromSanitizers(*builder.CreateStore(
+        slot,
+        builder.CreateConstInBoundsGEP1_64(pointer, scratch.operands, i)));
   return scratch;
 }
 
@@ -249,13 +249,17 @@ void Calls::emit(IRBuilder<> &builder, StringRef name, const Scratch &scratch,
     return global;
   };
   Constant *sizes = ConstantDataArray::get(module.getContext(), operandBytes);
+  // Lists of sizes can be one and the same; lanes meet at a site by its
+  // address.
+  GlobalVariable *operandSizes = makeConstant(sizes, "site.operands");
+  operandSizes->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
   Constant *site = ConstantStruct::get(
-      siteType, {builder.getInt32(resultBytes),
-                 builder.getInt32(operandBytes.size()), builder.getInt32(order),
-                 builder.getInt32(0), makeConstant(sizes, "site.operands")});
+      siteType,
+      {builder.getInt32(resultBytes), builder.getInt32(operandBytes.size()),
+       builder.getInt32(order), builder.getInt32(0), operandSizes});
   Value *place = builder.CreateConstGEP1_64(pointer, entries, index);
   LoadInst *entry = builder.CreateLoad(pointer, place);
-  hide(entry);
+  hideFromSanitizers(*entry);
   Value *operands =
       operandBytes.empty()
           ? static_cast<Value *>(ConstantPointerNull::get(pointer))

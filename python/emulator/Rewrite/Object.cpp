@@ -83,6 +83,10 @@ static void expandAtomics(Function &function) {
                                         Align align, AtomicOrdering ordering,
                                         SyncScope::ID scope, Value *&success,
                                         Value *&found, Instruction *) {
+      // The first read is no atomic one; the exchange checks it.
+      for (Value *value : cast<PHINode>(loaded)->incoming_values())
+        if (auto *first = dyn_cast<LoadInst>(value))
+          hideFromSanitizers(*first);
       Type *type = wanted->getType();
       bool isInteger = type->isIntegerTy();
       Type *bits =

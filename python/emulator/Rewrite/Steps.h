@@ -132,6 +132,9 @@ llvm::SmallVector<llvm::BasicBlock *> orderBlocks(llvm::Function &function);
 /// Makes each call of an instruction one of the emulator.
 llvm::Expected<std::vector<UsedInstruction>> callEmulator(llvm::Module &module);
 
+/// Keeps sanitizers from an access to the emulator's own memory.
+void hideFromSanitizers(llvm::Instruction &at);
+
 /// Lets other threads run where a loop may wait for them.
 void yieldInLoops(llvm::Module &module);
 

@@ -1,0 +1,33 @@
+//===- Generic.cpp - Intrinsics of both vendors ---------------------------===//
+
+#include "emulator/Instructions/Lists.h"
+#include "emulator/Runtime/Thread.h"
+
+using namespace smalti::emulator;
+
+namespace {
+
+void trap(const Call &) {
+  failAs("trap", "the kernel came to a trap, or to code that it says cannot be "
+                 "reached");
+}
+
+/// A counter that grows.
+void readCounter(const Call &call) {
+  static uint64_t count = 0;
+  call.set<uint64_t>(count += 32);
+}
+
+// clang-format off: one line an instruction
+constexpr Instruction table[] = {
+    {"llvm.trap", trap, nullptr, "LLVM Language Reference, \"llvm.trap\""},
+    {"llvm.debugtrap", trap, nullptr, "LLVM Language Reference, \"llvm.debugtrap\""},
+    {"llvm.ubsantrap", trap, nullptr, "LLVM Language Reference, \"llvm.ubsantrap\""},
+    {"llvm.readcyclecounter", readCounter, nullptr, "LLVM Language Reference, \"llvm.readcyclecounter\""},
+    {"llvm.readsteadycounter", readCounter, nullptr, "LLVM Language Reference, \"llvm.readsteadycounter\""},
+};
+// clang-format on
+
+} // namespace
+
+const InstructionList smalti::emulator::generic = table;
