@@ -32,7 +32,10 @@ def complete(body: str, vendor: str) -> str:
     barrier = BARRIER[vendor]
     declared = re.sub(r"i32 \d+", "i32", barrier)
     text = text.replace("@thread()", f"@{THREAD[vendor]}()").replace("@barrier()", f"@{barrier}")
-    for name, line in ((THREAD[vendor], f"declare i32 @{THREAD[vendor]}()\n"), (barrier, f"declare void @{declared}\n")):
+    for name, line in (
+        (THREAD[vendor], f"declare i32 @{THREAD[vendor]}()\n"),
+        (barrier, f"declare void @{declared}\n"),
+    ):
         if name in text and line not in text:
             text += line
     return vendor + text
@@ -45,9 +48,7 @@ def rewrite(text: str | bytes, chip: str = "sm_80", **options: Any) -> dict[str,
 
 
 def host_ir(body: str, vendor: str, **options: Any) -> str:
-    code, _ = codegen_worker.worker.rewrite(
-        complete(body, vendor).encode(), chip=CHIPS[vendor], text=True, **options
-    )
+    code, _ = codegen_worker.worker.rewrite(complete(body, vendor).encode(), chip=CHIPS[vendor], text=True, **options)
     return code.decode()
 
 
@@ -477,7 +478,7 @@ def test_libraries_give_what_is_missing(tmp_path: Any) -> None:
     text += "%y = call float @__nv_twice(float %x)\n store float %y, ptr %p\n ret void }"
     assert [item["name"] for item in rewrite(text)["instructions"]] == ["__nv_twice"]
     assert rewrite(text, libraries=[str(library)])["instructions"] == []
-    with pytest.raises(codegen_worker.WorkerRefused, match="nowhere.bc cannot be read"):
+    with pytest.raises(codegen_worker.WorkerRefused, match=r"nowhere\.bc cannot be read"):
         rewrite(text, libraries=[str(tmp_path / "nowhere.bc")])
 
 
@@ -579,7 +580,17 @@ declare TYPE @llvm.fma.TY(TYPE, TYPE, TYPE)
     z = ((rng.integers(1, 2**bits, threads)) * 2.0 ** rng.integers(-2 * bits, 3, threads)).astype(ty)
     ties = (1 + 2.0**-bits) * 2.0 ** rng.integers(-3, 3, threads)
     wide = ties * (1 + rng.choice([0, 2.0**-40, -(2.0**-40)], threads))
-    wide[:9] = [2.0**-134 + 2.0**-160, 2.0**-150, 2.0**-133.5, 3e38, 1e39, np.inf, 2.0**least, 2.0 ** (least - 1) * 1.0000000001, 1.0]
+    wide[:9] = [
+        2.0**-134 + 2.0**-160,
+        2.0**-150,
+        2.0**-133.5,
+        3e38,
+        1e39,
+        np.inf,
+        2.0**least,
+        2.0 ** (least - 1) * 1.0000000001,
+        1.0,
+    ]
     out = np.zeros((threads, 6), np.uint16)
     text = body.replace("llvm.fma.TY", "llvm.fma.f16" if name == "half" else "llvm.fma.bf16").replace("TYPE", name)
     run(text, vendor, x.view(np.uint16), y.view(np.uint16), z.view(np.uint16), wide, out, block=threads)
