@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .. import launch, targets, toolchain
+from ..errors import LaunchError
 from . import findings, process
 from .library import Library
 from .memory import Array, Memory
@@ -59,6 +60,9 @@ def _words(sizes: Dimensions) -> str:
 def run(what: Launch, how: Emulation) -> float:
     """Runs it in place and returns how long the blocks took, in seconds; an `EmulationError` says what went wrong."""
     executable = toolchain.require_emulator(how.sanitize)
+    count = what.grid[0] * what.grid[1] * what.grid[2]
+    if how.blocks is not None and how.blocks.stop > count:
+        raise LaunchError(f"the blocks {how.blocks.start} to {how.blocks.stop} are none of the grid, which has {count}")
     memory = Memory(what.arrays)
     try:
         outcome = process.run(

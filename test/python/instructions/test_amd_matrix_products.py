@@ -114,7 +114,14 @@ EIGHT_BIT_NAMES = [
 
 
 def run(
-    name: str, chip: str, ty: str, a: Array, b: Array, c: Array, result: str, modifiers: tuple[int, int, int] = (0, 0, 0)
+    name: str,
+    chip: str,
+    ty: str,
+    a: Array,
+    b: Array,
+    c: Array,
+    result: str,
+    modifiers: tuple[int, int, int] = (0, 0, 0),
 ) -> Array:
     """D, for the blocks' matrices; B is transposed."""
     blocks, m, k = a.shape

@@ -191,9 +191,7 @@ INTEGERS = [
 @pytest.mark.parametrize("clamp", [0, 1])
 @pytest.mark.parametrize("sign_of_a, sign_of_b", [(0, 0), (0, 1), (1, 0), (1, 1)])
 @pytest.mark.parametrize("case", INTEGERS, ids=lambda c: f"{c[0]}-{c[1]}")
-def test_product_of_integers(
-    case: tuple[str, str, int, int, str], sign_of_a: int, sign_of_b: int, clamp: int
-) -> None:
+def test_product_of_integers(case: tuple[str, str, int, int, str], sign_of_a: int, sign_of_b: int, clamp: int) -> None:
     name, generation, k, bits, ty = case
     rng = np.random.default_rng(k + bits)
     codes = [rng.integers(0, 1 << bits, (16, k)) for _ in range(2)]
