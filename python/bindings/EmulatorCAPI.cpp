@@ -28,6 +28,7 @@ llvm::Expected<HostOptions> parseOptions(llvm::StringRef text) {
     return invalid("a JSON object is wanted");
   HostOptions options;
   options.chip = object->getString("chip").value_or("").str();
+  options.processor = object->getString("processor").value_or("").str();
   llvm::StringRef sanitizer = object->getString("sanitizer").value_or("none");
   auto found = llvm::StringSwitch<std::optional<Sanitizer>>(sanitizer)
                    .Case("none", Sanitizer::None)
@@ -97,4 +98,9 @@ bool smaltiRewriteForHost(MlirStringRef deviceModule, MlirStringRef options,
   onCode(wrap(llvm::StringRef(made->code)), code);
   onDescription(wrap(llvm::StringRef(made->description)), description);
   return true;
+}
+
+void smaltiHostProcessor(MlirStringCallback callback, void *userData) {
+  std::string text = hostProcessor();
+  callback(wrap(llvm::StringRef(text)), userData);
 }

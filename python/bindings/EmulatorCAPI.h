@@ -11,15 +11,22 @@ extern "C" {
 
 /// Makes a device module, bitcode or text of LLVM IR, an object file of the
 /// host. `options` is a JSON object: `chip`, `sanitizer` ("none", "address" or
-/// "thread"), `libraries` (files of bitcode), `optimization` (0 to 3) and
-/// `format` ("object", or "text" for the host's LLVM IR), all of them optional.
-/// Calls `onCode` and `onDescription`, or returns false after `onError` with
+/// "thread"), `processor` (of the host, as LLVM
+/// calls it; this one without), `libraries` (files of bitcode), `optimization`
+/// (0 to 3) and `format` ("object", or "text" for the host's LLVM IR), all of
+/// them optional. Calls `onCode` and `onDescription`, or returns false after
+/// `onError` with
 /// `{"message", "location": [file, line, column]}`; the location can be null.
 MLIR_CAPI_EXPORTED bool
 smaltiRewriteForHost(MlirStringRef deviceModule, MlirStringRef options,
                      MlirStringCallback onCode, void *code,
                      MlirStringCallback onDescription, void *description,
                      MlirStringCallback onError, void *problem);
+
+/// What the object file depends on beside its module: the host's triple,
+/// processor and features.
+MLIR_CAPI_EXPORTED void smaltiHostProcessor(MlirStringCallback callback,
+                                            void *userData);
 
 #ifdef __cplusplus
 }

@@ -146,6 +146,10 @@ NB_MODULE(_smalti, m) {
       "A "
       "`ValueError` carries `{\"message\", \"location\"}` as JSON.");
 
+  m.def(
+      "host_processor", [] { return collect(smaltiHostProcessor); },
+      "What code of this host depends on: its triple, processor and features.");
+
   smalti::python::bindLayouts(m);
 
   nb::class_<Remark>(m, "Remark",

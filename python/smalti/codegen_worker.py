@@ -198,17 +198,20 @@ class Worker:
         chip: str,
         sanitize: str | None = None,
         libraries: Sequence[str] = (),
+        processor: str = "",
         text: bool = False,
         time_limit: float | None = None,
     ) -> tuple[bytes, dict[str, Any]]:
         """A device module in LLVM IR as an object file of this host, and what describes it.
 
-        `libraries` are files of bitcode with functions that the module may need. `text` gives the host's LLVM IR.
+        `libraries` are files of bitcode with functions that the module may need. `processor` is the host's, where it is
+        not this one. `text` gives the host's LLVM IR.
         """
         options = {
             "chip": chip,
             "sanitizer": sanitize or "none",
             "libraries": list(libraries),
+            "processor": processor,
             "format": "text" if text else "object",
         }
         answer, code = self._ask({"rewrite": json.dumps(options)}, device_ir, time_limit)

@@ -6,13 +6,18 @@ from it.
 
 from __future__ import annotations
 
+import functools
+import platform
 import re
+import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+import smalti
 from smalti import codegen_worker, emulator, toolchain
 from smalti.errors import CompileError, EmulationError
 
@@ -518,7 +523,16 @@ define kernel void @k(ptr %p, ptr %out) #0 {
 
 @both
 @pytest.mark.parametrize("name", ["half", "bfloat"])
-def test_small_floats_round_once(vendor: str, name: str) -> None:
+@pytest.mark.parametrize("processor", ["", "x86-64"], ids=["native", "baseline"])
+def test_small_floats_round_once(
+    vendor: str, name: str, processor: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if processor:
+        if platform.machine() != "x86_64":
+            pytest.skip("the baseline is that of x86-64")
+        real = codegen_worker.worker.rewrite
+        monkeypatch.setattr(codegen_worker.worker, "rewrite", functools.partial(real, processor=processor))
+        monkeypatch.setenv("SMALTI_CACHE_DIR", str(tmp_path))
     body = """
 define kernel void @k(ptr %a, ptr %b, ptr %c, ptr %wide, ptr %out) {
   %t = call i32 @thread()
@@ -858,6 +872,140 @@ define kernel void @k() !dbg !3 {
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# Other compilers, and our own
+# ---------------------------------------------------------------------------------------------------------------------
+
+CUDA = """
+#define global __attribute__((global))
+#define shared __attribute__((shared))
+#define device __attribute__((device))
+#define constant __attribute__((constant))
+#if defined(__AMDGCN__)
+device static int thread() { return __builtin_amdgcn_workitem_id_x(); }
+device static int block() { return __builtin_amdgcn_workgroup_id_x(); }
+device static void barrier() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+#else
+device static int thread() { return __nvvm_read_ptx_sreg_tid_x(); }
+device static int block() { return __nvvm_read_ptx_sreg_ctaid_x(); }
+device static void barrier() { __nvvm_bar_sync(0); }
+#endif
+constant float scale[4] = {1.0f, 2.0f, 3.0f, 4.0f};
+device int total = 0;
+struct Arguments { short n; double bias; };
+struct Node { Node *next; char tag; float value; };
+device float walk(const Node *node) {
+  float sum = 0;
+  for (; node; node = node->next)
+    sum += node->value * (node->tag ? 1 : 2);
+  return sum;
+}
+device __attribute__((noinline)) float recurse(int n) {
+  barrier();
+  return n <= 0 ? 0.0f : n + recurse(n - 1);
+}
+extern "C" global void k(Arguments arguments, const float *in, float *out, _Float16 h) {
+  shared float tile[64];
+  shared Node nodes[64];
+  int t = thread();
+  tile[t] = in[block() * 64 + t];
+  nodes[t].next = t % 8 ? &nodes[t - 1] : nullptr;
+  nodes[t].tag = t & 1;
+  nodes[t].value = 1.0f;
+  barrier();
+  float local[4];
+  for (int i = 0; i < 4; ++i)
+    local[i] = tile[(t + i) % 64] * scale[i];
+  float sum = (float)arguments.bias + recurse(3);
+  for (int i = 0; i < 4; ++i)
+    sum += local[(i * 7 + t) & 3];
+  switch (t % 3) {
+  case 0: sum += walk(&nodes[t]); break;
+  case 1: sum += t; break;
+  default: sum -= (float)h;
+  }
+  __atomic_fetch_add(&total, 1, __ATOMIC_RELAXED);
+  if (block() * 64 + t < arguments.n)
+    out[block() * 64 + t] = sum;
+}
+"""
+
+
+@both
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("sanitize", [None, "address", "thread"])
+def test_code_of_clang(vendor: str, level: str, sanitize: Any, tmp_path: Path) -> None:
+    clang = toolchain.find_llvm_tool("clang")
+    if clang is None:
+        pytest.skip("no clang was found")
+    source, output = tmp_path / "kernel.cu", tmp_path / "kernel.bc"
+    source.write_text(CUDA)
+    language = ["-x", "hip", "--offload-arch=gfx942", "-nogpulib", "-nogpuinc"]
+    if vendor == NVIDIA:
+        language = ["-x", "cuda", "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version"]
+    command = [clang.path, *language, "--cuda-device-only", "-g", level, "-c", "-emit-llvm", source, "-o", output]
+    subprocess.run(command, check=True)
+    rng = np.random.default_rng(0)
+    given, out = rng.integers(-8, 8, 128).astype(np.float32), np.full(128, -1, np.float32)
+    arguments = np.zeros((), np.dtype({"names": ["n", "bias"], "formats": ["i2", "f8"], "offsets": [0, 8]}))
+    arguments["n"], arguments["bias"] = 100, 0.5
+    module = emulator.load(output, f"emu:{CHIPS[vendor]}")
+    how = emulator.Emulation(sanitize=sanitize)
+    module.launch(2, 64, arguments.tobytes(), given, out, np.float16(1.5), emulation=how)
+    expected = np.full(128, -1, np.float32)
+    for i in range(100):
+        block, t = divmod(i, 64)
+        tile = given[64 * block : 64 * (block + 1)]
+        value = 0.5 + 6 + sum(tile[(t + j) % 64] * (j + 1) for j in range(4))
+        if t % 3 == 0:
+            value += sum(1 if node % 2 else 2 for node in range(t - t % 8, t + 1))
+        else:
+            value += t if t % 3 == 1 else -1.5
+        expected[i] = value
+    np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90", "gfx942", "gfx1250"])
+@pytest.mark.parametrize("name", ["vector_add", "matmul_ragged", "matmul_relu_bf16"])
+def test_what_is_emulated_is_what_is_shipped(chip: str, name: str) -> None:
+    opt = toolchain.find_llvm_tool("opt")
+    if opt is None:
+        pytest.skip("no opt was found")
+    path = Path(__file__).parent.parent / "kernels" / f"{name}.mlir"
+
+    def text(ir: str | bytes) -> str:
+        data = ir.encode() if isinstance(ir, str) else ir
+        command = [opt.path, "--strip-debug", "-S", "-"]
+        stripped = subprocess.run(command, input=data, capture_output=True, check=True).stdout.decode()
+        # What is left of debug information is a flag of the module.
+        return re.sub(r"^(?:!\d+ = .*|!llvm.module.flags.*|; ModuleID.*|)\n", "", stripped, flags=re.MULTILINE)
+
+    emulated, shipped = smalti.compile(path, target=f"emu:{chip}"), smalti.compile(path, target=chip)
+    assert emulated.device_ir is not None
+    assert text(emulated.device_ir) == text(shipped.asm["llvm"])
+    assert "!dbg" not in text(emulated.device_ir)
+
+    disassembled = subprocess.run(
+        [opt.path, "-S", "-"], input=emulated.device_ir, capture_output=True, check=True
+    ).stdout.decode()
+    accesses = re.findall(
+        r"^ .*(?:= load |^ +store |= atomicrmw |call .*@llvm\.(?:nvvm|amdgcn)\.).*$", disassembled, re.M
+    )
+    assert accesses
+    lines = dict(re.findall(r"^(!\d+) = !DILocation\(line: (\d+),", disassembled, re.M))
+    source = path.read_text().splitlines()
+    for access in accesses:
+        found = re.search(r"!dbg (!\d+)", access)
+        assert found, access
+        # Places of threads are read where the function begins.
+        if not re.search(r"\.(?:sreg|workitem|workgroup)\.", access):
+            assert re.search(r"triton_xla\.|arith\.|math\.|entry_func", source[int(lines[found[1]]) - 1]), access
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # What is refused
 # ---------------------------------------------------------------------------------------------------------------------
 
@@ -928,6 +1076,7 @@ def test_what_is_not_emulated_has_its_function(body: str, message: str) -> None:
 
 def test_bad_options_are_refused() -> None:
     for options, message in (
+        ({"processor": "teapot"}, "no processor 'teapot'"),
         ({"sanitize": "memory"}, "no sanitizer 'memory'"),
         ({"libraries": [3]}, "'libraries' are paths"),
     ):

@@ -37,7 +37,7 @@ Error refuse(const Instruction &at, const Twine &what) {
 std::string printed(const Type &type) {
   std::string text;
   raw_string_ostream stream(text);
-  type.print(stream);
+  type.print(stream, /*IsForDebug=*/false, /*NoDetails=*/true);
   return text;
 }
 
@@ -79,12 +79,11 @@ Expected<HostObject> makeHostObject(StringRef input,
       return error;
   lowerFloats(device, *vendor);
   inlineInstructions(device);
-  std::string problem;
-  std::unique_ptr<TargetMachine> machine =
-      makeHostMachine(options.optimization, problem);
-  if (!machine)
-    return refuse("no code can be generated for this host: " + problem);
-  if (Error error = fixLayouts(device, *vendor, machine->createDataLayout()))
+  Expected<std::unique_ptr<TargetMachine>> made = makeHostMachine(options);
+  if (!made)
+    return made.takeError();
+  TargetMachine &machine = **made;
+  if (Error error = fixLayouts(device, *vendor, machine.createDataLayout()))
     return error;
   if (Error error = checkVerifies(device, "the prepared device module"))
     return error;
@@ -96,7 +95,7 @@ Expected<HostObject> makeHostObject(StringRef input,
     return !g.isConstant() && g.getAddressSpace() != sharedSpace;
   });
   Expected<std::unique_ptr<Module>> copied =
-      copyToHost(device, *shared, *machine);
+      copyToHost(device, *shared, machine);
   if (!copied)
     return copied.takeError();
   Module &host = **copied;
@@ -111,7 +110,7 @@ Expected<HostObject> makeHostObject(StringRef input,
     return error;
 
   HostObject object;
-  if (Error error = optimizeAndEmit(host, *machine, options, object.code))
+  if (Error error = optimizeAndEmit(host, machine, options, object.code))
     return error;
   json::Object description{
       {"vendor", *vendor == Vendor::NVIDIA ? "nvidia" : "amd"},

@@ -28,6 +28,8 @@ struct HostOptions {
   std::vector<std::string> libraries;
   /// 0 to 3, as of clang.
   unsigned optimization = 1;
+  /// The processor that the code is for, as LLVM calls it; this one if empty.
+  std::string processor;
   /// Whether the result is text, the host's LLVM IR, and no object file.
   bool asText = false;
 };
@@ -59,6 +61,9 @@ struct Refusal : llvm::ErrorInfo<Refusal> {
 /// `input` is bitcode or text. An error is a `Refusal`, or LLVM's own.
 llvm::Expected<HostObject> makeHostObject(llvm::StringRef input,
                                           const HostOptions &options);
+
+/// What code for this host depends on: its triple, processor and features.
+std::string hostProcessor();
 
 } // namespace smalti::emulator
 

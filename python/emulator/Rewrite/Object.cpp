@@ -3,11 +3,11 @@
 #include "emulator/Rewrite/PassRun.h"
 #include "emulator/Rewrite/Steps.h"
 
-#include "llvm/ADT/StringMap.h"
 #include "llvm/CodeGen/AtomicExpandUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
@@ -15,24 +15,14 @@
 #include "llvm/Transforms/Instrumentation/AddressSanitizer.h"
 #include "llvm/Transforms/Instrumentation/ThreadSanitizer.h"
 
+#include <map>
+
 using namespace llvm;
 
 namespace smalti::emulator {
 
-std::unique_ptr<TargetMachine> makeHostMachine(unsigned optimization,
-                                               std::string &problem) {
-  static bool initialized = [] {
-    return !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter();
-  }();
-  if (!initialized) {
-    problem = "this LLVM has no code generator for it";
-    return nullptr;
-  }
-  Triple triple(sys::getProcessTriple());
-  const Target *target = TargetRegistry::lookupTarget(triple, problem);
-  if (!target)
-    return nullptr;
-  // Sorted, for the same code each time.
+/// The features of this host, sorted, as LLVM writes them.
+static std::string hostFeatures(const Triple &triple) {
   std::map<std::string, bool> features;
   for (const auto &feature : sys::getHostCPUFeatures())
     features[feature.getKey().str()] = feature.getValue();
@@ -43,12 +33,39 @@ std::unique_ptr<TargetMachine> makeHostMachine(unsigned optimization,
   std::string text;
   for (const auto &[name, isThere] : features)
     text += (text.empty() ? "" : ",") + std::string(isThere ? "+" : "-") + name;
-  auto level = CodeGenOpt::getLevel(int(optimization));
+  return text;
+}
+
+std::string hostProcessor() {
+  Triple triple(sys::getProcessTriple());
+  return triple.str() + " " + sys::getHostCPUName().str() + " " +
+         hostFeatures(triple);
+}
+
+Expected<std::unique_ptr<TargetMachine>>
+makeHostMachine(const HostOptions &options) {
+  static bool initialized = [] {
+    return !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter();
+  }();
+  if (!initialized)
+    return refuse("this LLVM has no code generator for this host");
+  Triple triple(sys::getProcessTriple());
+  std::string problem;
+  const Target *target = TargetRegistry::lookupTarget(triple, problem);
+  if (!target)
+    return refuse("no code can be generated for this host: " + problem);
+  bool isThis = options.processor.empty();
+  std::string name = isThis ? sys::getHostCPUName().str() : options.processor;
+  std::unique_ptr<MCSubtargetInfo> known(
+      target->createMCSubtargetInfo(triple, "", ""));
+  if (!known || !known->isCPUStringValid(name))
+    return refuse("LLVM knows no processor '" + name + "' of this host's kind");
+  auto level = CodeGenOpt::getLevel(int(options.optimization));
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      triple, sys::getHostCPUName(), text, TargetOptions(), Reloc::PIC_,
-      std::nullopt, level.value_or(CodeGenOptLevel::Default)));
+      triple, name, isThis ? hostFeatures(triple) : "", TargetOptions(),
+      Reloc::PIC_, std::nullopt, level.value_or(CodeGenOptLevel::Default)));
   if (!machine)
-    problem = "LLVM has no target machine for " + triple.str();
+    return refuse("LLVM has no target machine for " + triple.str());
   return machine;
 }
 

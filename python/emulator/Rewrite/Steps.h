@@ -145,8 +145,8 @@ llvm::Error addEntries(llvm::Module &module, const llvm::Module &device);
 void addConstants(llvm::Module &module, uint64_t sharedBytes,
                   bool hasWritableGlobals);
 
-std::unique_ptr<llvm::TargetMachine> makeHostMachine(unsigned optimization,
-                                                     std::string &error);
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+makeHostMachine(const HostOptions &options);
 
 llvm::Error optimizeAndEmit(llvm::Module &module, llvm::TargetMachine &machine,
                             const HostOptions &options, std::string &code);

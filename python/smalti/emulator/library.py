@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import codegen_worker, targets, toolchain
+from .._mlir_libs import _smalti
 from ..errors import CompileError, Diagnostic
 from . import findings
 from .options import Sanitizer
@@ -172,6 +173,8 @@ def build(
         (sanitize or "").encode(),
         _file_digest(executable).encode(),
         _file_digest(_rewriter()).encode(),
+        # Another machine may share the cache.
+        _smalti.host_processor().encode(),
     )
     if kept := _from_cache(key):
         return Library(kept[1], kept[0])
