@@ -249,7 +249,7 @@ def ints(count: int) -> np.ndarray[Any, Any]:
 
 TID = '%tid = device i32 "llvm.nvvm.read.ptx.sreg.tid.x"()\n'
 BLOCK = '%block = device i32 "llvm.nvvm.read.ptx.sreg.ctaid.x"()\n'
-BARRIER = 'device void "llvm.nvvm.barrier0"()\n'
+BARRIER = 'device void "llvm.nvvm.barrier.cta.sync.aligned.all"(i32 0)\n'
 
 # Writes each thread's number, changed by its block's, to its own place.
 WRITE_INDEX = f"""\
@@ -968,10 +968,10 @@ ret void
 def test_the_table_can_be_asked() -> None:
     listed = subprocess.run([str(PLAIN), "--list"], capture_output=True, text=True, check=True).stdout
     table = {entry["name"]: entry for entry in map(json.loads, listed.splitlines())}
-    assert table["llvm.nvvm.barrier0"]["scope"] == "thread"
+    assert table["llvm.nvvm.barrier.cta.sync.aligned.all"]["scope"] == "thread"
     assert table["llvm.nvvm.bar.warp.sync"]["scope"] == "wave"
     assert all(entry["document"] for entry in table.values())
-    names = ["llvm.nvvm.barrier0", "llvm.nvvm.nothing", "asm:nothing"]
+    names = ["llvm.nvvm.barrier.cta.sync.aligned.all", "llvm.nvvm.nothing", "asm:nothing"]
     missing = subprocess.run([str(PLAIN), "--missing", *names], capture_output=True, text=True, check=True).stdout
     assert missing.split() == names[1:]
     assert subprocess.run([str(PLAIN), "--what"], capture_output=True, check=False).returncode == 2

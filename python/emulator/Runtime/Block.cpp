@@ -157,7 +157,7 @@ void Block::beginSanitizerThreads() {
     endProcess(exitFindings);
   }
   // An odd number, so that blocks at the usual distances have different sets.
-  constexpr size_t manyThreads = 2048;
+  constexpr size_t manyThreads = 1024;
   if (sanitizerSets.empty())
     sanitizerSets.resize(std::max<size_t>(3, manyThreads / threads.size() - 1) |
                          1);

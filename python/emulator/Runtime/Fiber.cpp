@@ -115,7 +115,7 @@ void Fiber::prepare(void *stack, size_t bytes, void (*entry)()) {
   bottom = stack;
   size = bytes;
   fakeStack = nullptr;
-#if defined(__x86_64__) || defined(__aarch64__)
+#ifdef SMALTI_EMULATOR_OWN_SWITCH
   auto end = reinterpret_cast<uintptr_t>(stack) + bytes;
   stackPointer =
       prepareStack(reinterpret_cast<char *>(end & ~uintptr_t(15)), entry);
@@ -132,7 +132,7 @@ void Fiber::switchTo(Fiber &next, bool ends) {
   leftStack = &bottom;
   leftBytes = &size;
   sanitizer::beforeSwitch(ends ? nullptr : &fakeStack, next.bottom, next.size);
-#if defined(__x86_64__) || defined(__aarch64__)
+#ifdef SMALTI_EMULATOR_OWN_SWITCH
   smalti_emu_switch(&stackPointer, next.stackPointer);
 #else
   swapcontext(&context, &next.context);

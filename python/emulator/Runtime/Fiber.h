@@ -5,7 +5,9 @@
 
 #include <cstddef>
 
-#if !defined(__x86_64__) && !defined(__aarch64__)
+#if defined(__x86_64__) || defined(__aarch64__)
+#define SMALTI_EMULATOR_OWN_SWITCH 1
+#else
 #include <ucontext.h>
 #endif
 
@@ -30,7 +32,7 @@ public:
 private:
   void *bottom = nullptr;
   size_t size = 0;
-#if defined(__x86_64__) || defined(__aarch64__)
+#ifdef SMALTI_EMULATOR_OWN_SWITCH
   void *stackPointer = nullptr;
 #else
   ucontext_t context;
