@@ -1,69 +1,66 @@
-"""Numbers of the code for GPUs, with no GPU: the LLVM IR that a binary is made of runs on the host (`emulation/`).
+"""Numbers of the code for GPUs, with no GPU: the very device code that goes to the chip, on emulated chips.
 
 The reference is the float64 interpreter of tile programs. Arguments lie between poison and unmapped memory, shared
 memory starts as NaN, outputs start as NaN where the program does not read them; asynchronous copies happen at the last
-moment that is allowed or at the first, and the waves of a block run in several orders.
+moment that is allowed or at the first, and the waves of a block run in several orders. Under a sanitizer races count,
+and every access outside of an array.
 """
 
 from __future__ import annotations
 
-import functools
-import re
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import smalti
-from conftest import BUILD
-from emulation import launch, rewrite
-from smalti import check, entry, reference, targets, toolchain
+from smalti import check, dtypes, entry, reference, targets, toolchain
+from smalti._mlir_libs import _smalti
+from smalti.emulator import SCHEDULES, Emulation
+from smalti.emulator.options import SANITIZERS
+from smalti.layouts import TiledLayout, block_layout
 
-pytestmark = pytest.mark.skipif(launch.missing_tool() is not None, reason=str(launch.missing_tool()))
-
-Order, Schedule = launch.Order, launch.Schedule
-GPUS = [target for target in targets.all() if target.is_gpu]
+GPUS = [target.name for target in targets.all() if target.is_gpu]
 
 
 def _families() -> Iterator[str]:
     """The first chip of each set of instructions that code generation chooses from."""
     seen = set()
-    for target in GPUS:
+    for name in GPUS:
+        target = targets.get(name)
         facts = (target.vendor, target.wave_size, target.mmas, target.barrier, target.waits, target.async_copy_bytes)
         if facts not in seen:
             seen.add(facts)
-            yield target.name
+            yield name
 
 
 FAMILIES = list(_families())
 VENDORS = list({targets.get(name).vendor: name for name in reversed(FAMILIES)}.values())
 """One chip a vendor."""
 
-
-@functools.cache
-def emulator() -> launch.Emulator:
-    return launch.Emulator(BUILD / "emulation")
+LOOKS = (Emulation(), *(Emulation(sanitize=sanitizer) for sanitizer in SANITIZERS))  # type: ignore[arg-type]
+"""Plain, and under each sanitizer."""
 
 
 class Program:
-    """A tile program, compiled and run on an emulated chip."""
+    """A tile program, compiled for an emulated chip."""
 
     def __init__(self, source: str | Path, target: str, **options: Any) -> None:
         self.module = smalti.parse(source)
-        self.kernel = smalti.compile(self.module, target=target, **options)
-        self.emulated = emulator().build(self.kernel)
+        self.kernel = smalti.compile(self.module, target=targets.EMULATED + target, **options)
 
     def arguments(self, seed: int = 0, **scalars: str) -> list[Any]:
         return check.random_arguments(self.kernel.entry, seed, {int(i[1:]): text for i, text in scalars.items()})
 
-    def check(self, arguments: list[Any] | None = None, schedule: Schedule | None = None) -> None:
+    def check(self, arguments: list[Any] | None = None, emulation: Emulation | None = None) -> None:
         """Runs on the arguments, in place, and compares every one of them with the reference."""
         values = self.arguments() if arguments is None else arguments
         with np.errstate(invalid="ignore"):
             expected = reference.run(entry.find_entry(self.module, self.kernel.entry.name), values)
         before = [value.tobytes() if isinstance(value, np.ndarray) else b"" for value in values]
-        self.emulated(*values, schedule=schedule)
+        self.kernel.launcher(*values, emulation=emulation)
         for argument, value, wanted, old in zip(self.kernel.arguments, values, expected, before, strict=True):
             if not argument.is_memref:
                 continue
@@ -116,9 +113,28 @@ triton_xla.entry_func @matmul(%a: memref<{m}x{k}x{dtype}>, %b: memref<{k}x{n}x{d
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", [target.name for target in GPUS])
+@pytest.mark.parametrize("target", GPUS)
 def test_ragged_matmul(target: str, kernels: Path) -> None:
-    Program(kernels / "matmul_ragged.mlir", target).check()
+    program = Program(kernels / "matmul_ragged.mlir", target)
+    program.check()
+    program.check(emulation=Emulation(sanitize="address"))
+
+
+# One block at the lower right: all of its windows overhang.
+@pytest.mark.parametrize("target", GPUS)
+def test_ragged_matmul_has_no_race(target: str, kernels: Path) -> None:
+    kernel = smalti.compile(kernels / "matmul_ragged.mlir", target=targets.EMULATED + target)
+    kernel.launcher(*check.random_arguments(kernel.entry), emulation=Emulation(sanitize="thread", blocks=range(11, 12)))
+
+
+# Every type that tile programs multiply, into f32: four blocks, all of whose windows overhang, in several iterations.
+@pytest.mark.parametrize("operands", ["f16", "bf16", "f32", "tf32"])
+@pytest.mark.parametrize("target", GPUS)
+def test_product_of_each_type_is_right_and_clean(target: str, operands: str) -> None:
+    dtype, words = ("f32", "tf32") if operands == "tf32" else (operands, "")
+    program = Program(matmul((33, 36, 72), (32, 32, 32), dtype, words), target)
+    for emulation in LOOKS:
+        program.check(emulation=emulation)
 
 
 @pytest.mark.parametrize("name", ["matmul_relu_bf16", "vector_add"])
@@ -160,8 +176,8 @@ def test_stages_and_slots(target: str, options: dict[str, int]) -> None:
     # Five iterations: more than any pipeline is deep. One and two: less.
     for depth in (72, 16, 20):
         program = Program(matmul((33, 40, depth), (32, 32, 16), start="zero"), target, **options)
-        for schedule in launch.SCHEDULES:
-            program.check(schedule=schedule)
+        for schedule in SCHEDULES:
+            program.check(emulation=schedule)
 
 
 @pytest.mark.parametrize("target", FAMILIES)
@@ -178,7 +194,7 @@ def test_product_is_not_rounded_to_16_bits(target: str) -> None:
     program = Program(matmul((1, 1, 1), (16, 16, 16), start="zero"), target)
     a = np.full((1, 1), 1 + 2.0**-10, np.float16)
     c = np.full((1, 1), np.nan, np.float32)
-    program.emulated(a, a.copy(), c)
+    program.kernel(a, a.copy(), c)
     assert c[0, 0] == (1 + 2.0**-10) ** 2
 
 
@@ -470,162 +486,162 @@ triton_xla.entry_func @dynamic(%a: memref<40x100xf16>, %b: memref<100x48xf16>, %
 def test_loop_of_dynamic_length(target: str) -> None:
     program = Program(DYNAMIC_LOOP, target)
     for length in (0, 1, 16, 17, 48, 100, 112):
-        for schedule in launch.SCHEDULES[:3]:
+        for schedule in SCHEDULES[:3]:
             program.check(program.arguments(a3=str(length)), schedule)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Synchronisation: without any one barrier or wait the numbers are wrong
+# Matrix instructions, each by itself: those too that no tile program has a word for
 # ---------------------------------------------------------------------------------------------------------------------
 
-SYNCHRONISATION = re.compile(r"^ *(gpu\.barrier|amdgpu\.lds_barrier|mosaic_gpu\.async_wait_group .*)\n", re.M)
-BARRIERS = list({targets.get(name).barrier: name for name in reversed(FAMILIES)}.values())
-"""One chip for each kind of barrier."""
+
+def _instructions() -> Iterator[tuple[str, dict[str, Any]]]:
+    for chip in json.loads(_smalti.targets_json()):
+        for mma in chip["mmas"]:
+            # What MosaicGPUToNVVM refuses: MLIR has no operation for it.
+            if not (chip["vendor"] == "NVIDIA" and mma["a"].startswith("f8")):
+                yield chip["name"], mma
 
 
-class BlockProgram:
-    """The pipelined block program of the ragged product, and one of its blocks on the emulator."""
-
-    def __init__(self, kernels: Path, target: str) -> None:
-        self.target = target
-        source = smalti.compile(kernels / "matmul_ragged.mlir", target=target)
-        self.text = source.asm["pipelined"]
-        a, b, c = check.random_arguments(source.entry)
-        self.arguments = (a, b, c)
-        self.expected = c + a.astype(np.float64) @ b.astype(np.float64)
-
-    def wrong_schedules(self, text: str) -> list[Schedule]:
-        # Slots and stages are in the program already.
-        kernel = smalti.compile(text, target=self.target, depth=1, stages=1)
-        emulated = emulator().build(kernel)
-        return [schedule for schedule in launch.SCHEDULES if self._is_wrong(emulated, schedule)]
-
-    def _is_wrong(self, emulated: launch.EmulatedKernel, schedule: Schedule) -> bool:
-        a, b, c = (array.copy() for array in self.arguments)
-        emulated(a, b, c, schedule=schedule, blocks=range(1))
-        tile = (slice(128), slice(128))
-        return not np.allclose(c[tile], self.expected[tile], rtol=0, atol=1e-3)
+def _fragment(mma: dict[str, Any], operand: str, warps: list[int], replicas: int, order: list[int]) -> str:
+    fragment = mma[f"{operand}_fragment"]
+    parts = [fragment[key] for key in ("tiling", "warp_dims", "lane_dims", "vector_dim")]
+    layout = TiledLayout(*(_parts(part) for part in parts))
+    return str(block_layout(layout, fragment["shape"], warps, replicas, order))
 
 
-@pytest.mark.parametrize("target", BARRIERS)
-def test_every_barrier_and_wait_is_needed(target: str, kernels: Path) -> None:
-    program = BlockProgram(kernels, target)
-    assert not program.wrong_schedules(program.text)
-    sites = list(SYNCHRONISATION.finditer(program.text))
-    assert sum("barrier" in site[0] for site in sites) >= 2
-    missed = []
-    for site in sites:
-        mutant = program.text[: site.start()] + program.text[site.end() :]
-        if not program.wrong_schedules(mutant):
-            line = program.text.count("\n", 0, site.start()) + 1
-            missed.append(f"{line}: {site[1]}")
-    assert not missed
+def _parts(value: Any) -> Any:
+    from smalti.layouts import Replicated
+
+    if isinstance(value, dict):
+        return Replicated(value["replicated"])
+    return [_parts(part) for part in value] if isinstance(value, list) else value
+
+
+def block_product(mma: dict[str, Any], wave_size: int) -> tuple[str, tuple[int, int, int]]:
+    """C += A * B on a block of two by two warps, straight from memory to the fragments of one instruction.
+
+    Two instructions a warp and dimension; C ends within the last one, and K within the last step.
+    """
+    m, n, k = (4 * mma[dim] for dim in "mnk")
+    rows, columns, depth = m - 3, n - 2, k - 1 if mma["k"] > 1 else k
+    operand = "f32" if mma["a"] == "tf32" else mma["a"]
+    total = mma["accumulator"]
+    word = " allow_tf32," if mma["a"] == "tf32" else ""
+    zero = {ty: "0" if ty.startswith("i") else "0.0" for ty in (operand, total)}
+    layouts = {
+        "a": _fragment(mma, "a", [2, 1], 2, [0, 1, 2]),
+        "b": _fragment(mma, "b", [1, 2], 2, [2, 0, 1]),
+        "c": _fragment(mma, "c", [2, 2], 1, [0, 1, 2]),
+    }
+    a, b, c = (f"#mosaic_gpu.TiledLayout<{layouts[name]}>" for name in "abc")
+    return (
+        f"""
+#a = {a}
+#b = {b}
+#c = {c}
+module attributes {{gpu.container_module}} {{
+gpu.module @product_module {{
+  gpu.func @product(%a: memref<{rows}x{depth}x{operand}>, %b: memref<{depth}x{columns}x{operand}>,
+                    %c: memref<{rows}x{columns}x{total}>) kernel
+      attributes {{known_block_size = array<i32: {4 * wave_size}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %none = arith.constant {zero[operand]} : {operand}
+    %nothing = arith.constant {zero[total]} : {total}
+    %x = vector.transfer_read %a[%c0, %c0], %none {{out_layouts = [#a]}} : memref<{rows}x{depth}x{operand}>, vector<{m}x{k}x{operand}>
+    %y = vector.transfer_read %b[%c0, %c0], %none {{out_layouts = [#b]}} : memref<{depth}x{columns}x{operand}>, vector<{k}x{n}x{operand}>
+    %z = vector.transfer_read %c[%c0, %c0], %nothing {{out_layouts = [#c]}} : memref<{rows}x{columns}x{total}>, vector<{m}x{n}x{total}>
+    %r = mosaic_gpu.mma accumulator(%z : vector<{m}x{n}x{total}>) a(%x : vector<{m}x{k}x{operand}>) b(%y : vector<{k}x{n}x{operand}>)
+        {{{word} in_layouts = [#c, #a, #b], out_layouts = [#c]}} -> vector<{m}x{n}x{total}>
+    vector.transfer_write %r, %c[%c0, %c0] {{in_layouts = [#c]}} : vector<{m}x{n}x{total}>, memref<{rows}x{columns}x{total}>
+    gpu.return
+  }}
+}}
+}}
+""",
+        (rows, columns, depth),
+    )
+
+
+@pytest.mark.parametrize(("target", "mma"), _instructions(), ids=lambda v: v if isinstance(v, str) else v["mnemonic"])
+def test_matrix_instruction(target: str, mma: dict[str, Any]) -> None:
+    text, (rows, columns, depth) = block_product(mma, targets.get(target).wave_size)
+    kernel = smalti.compile(text, target=targets.EMULATED + target)
+    rng = np.random.default_rng(0)
+    operand = dtypes.from_mlir("f32" if mma["a"] == "tf32" else mma["a"])
+    total = dtypes.from_mlir(mma["accumulator"])
+    assert operand is not None and total is not None
+
+    def random(shape: tuple[int, int], ty: dtypes.ElementType) -> np.ndarray:
+        if ty.kind == "i":
+            return rng.integers(-128, 128, shape).astype(ty.numpy)
+        return rng.standard_normal(shape).astype(np.float32).astype(ty.numpy)
+
+    a, b = random((rows, depth), operand), random((depth, columns), operand)
+    start = random((rows, columns), total)
+    wide = np.int64 if total.kind == "i" else np.float64
+    x, y, z = (array.astype(wide) for array in (a, b, start))
+    exact = z + np.einsum("mk,kn->mn", x, y)
+    magnitude = np.abs(z) + np.einsum("mk,kn->mn", np.abs(x), np.abs(y))
+    # First order, and a bit of each factor where it is rounded to TF32.
+    tolerance = 0 if total.kind == "i" else (depth + 2) * 2.0**-23 + (2 * 2.0**-10 if mma["a"] == "tf32" else 0)
+    for emulation in LOOKS:
+        c = start.copy()
+        kernel.launcher(a, b, c, emulation=emulation)
+        assert np.all(np.abs(c.astype(wide) - exact) <= tolerance * magnitude)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The emulator itself
+# Casts
 # ---------------------------------------------------------------------------------------------------------------------
 
-COPY = """
-triton_xla.entry_func @copy(%x: memref<100xf32>, %y: memref<100xf32>, %tile: index) tiles 1 {
-  %t = triton_xla.extract %x[0] [128] [1] : memref<100xf32> to tensor<128xf32>
-  triton_xla.insert %t into %y[0] [128] [1] : tensor<128xf32> into memref<100xf32>
+FLOATS, INTEGERS = ("f64", "f32", "f16", "bf16"), ("i64", "i32", "i16", "i8")
+
+
+def _cast(source: str, result: str) -> list[tuple[str, str]]:
+    """The steps of a cast, each an operation and its result type: f16 and bf16 meet in f32."""
+    bits = {name: int("".join(c for c in name if c.isdigit())) for name in (source, result)}
+    if source in FLOATS and result in FLOATS:
+        if bits[source] == bits[result]:
+            return [("arith.extf", "f32"), ("arith.truncf", result)]
+        return [("arith.extf" if bits[result] > bits[source] else "arith.truncf", result)]
+    if source in INTEGERS and result in INTEGERS:
+        return [("arith.extsi" if bits[result] > bits[source] else "arith.trunci", result)]
+    return [("arith.sitofp" if source in INTEGERS else "arith.fptosi", result)]
+
+
+def casts(source: str) -> str:
+    """From one type to all others; the last tile overhangs."""
+    others = [name for name in (*FLOATS, *INTEGERS) if name != source]
+    arguments = ", ".join(f"%o{i}: memref<45x{name}>" for i, name in enumerate(others))
+    lines = []
+    for i, name in enumerate(others):
+        value, held = "%x", source
+        for step, (operation, to) in enumerate(_cast(source, name)):
+            lines.append(f"  %v{i}_{step} = {operation} {value} : tensor<32x{held}> to tensor<32x{to}>")
+            value, held = f"%v{i}_{step}", to
+        lines.append(f"  triton_xla.insert {value} into %o{i}[%s] [32] [1] : tensor<32x{name}> into memref<45x{name}>")
+    body = "\n".join(lines)
+    return f"""
+triton_xla.entry_func @casts(%a: memref<45x{source}>, {arguments}, %tile: index) tiles 2 {{
+  %c32 = arith.constant 32 : index
+  %s = arith.muli %tile, %c32 : index
+  %x = triton_xla.extract %a[%s] [32] [1] : memref<45x{source}> to tensor<32x{source}>
+{body}
   triton_xla.return
-}
+}}
 """
 
 
-@pytest.fixture(scope="module")
-def run_ir() -> Callable[[str], np.ndarray]:
-    """Runs LLVM IR of an NVIDIA chip on 256 threads; @copy gets two arrays of 100 floats, and the second comes back."""
-    kernel = smalti.compile(COPY, target=next(t.name for t in GPUS if t.vendor == "nvidia"), num_warps=8)
-
-    def run(ir: str) -> np.ndarray:
-        x, y = np.arange(100, dtype=np.float32), np.full(100, np.nan, np.float32)
-        emulator().build_ir(ir, kernel)(x, y)
-        return y
-
-    return run
-
-
-KERNEL = """
-@shared = internal addrspace(3) global [1024 x i8] undef, align 16
-declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
-declare void @llvm.nvvm.cp.async.ca.shared.global.4(ptr addrspace(3), ptr addrspace(1))
-define ptx_kernel void @copy(ptr %x, ptr %y) {
-  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %inside = icmp ult i32 %thread, 100
-  %source = getelementptr float, ptr %x, i32 %thread
-  %target = getelementptr float, ptr %y, i32 %thread
-  %slot = getelementptr float, ptr addrspace(3) @shared, i32 %thread
-  br i1 %inside, label %then, label %end
-then:
-BODY
-  br label %end
-end:
-  ret void
-}
-"""
-
-
-def test_thread_reads_and_writes(run_ir: Callable[[str], np.ndarray]) -> None:
-    body = """
-  %v = load float, ptr %source
-  store float %v, ptr %target"""
-    np.testing.assert_array_equal(run_ir(KERNEL.replace("BODY", body)), np.arange(100))
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        (
-            "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)",
-            r"deadlock: 100 threads wait at a barrier .* 156 have ended",
-        ),
-        (
-            "  %p = getelementptr i8, ptr %target, i64 8192\n  store i32 0, ptr %p",
-            r"thread \d+: access to address .* belongs to no argument",
-        ),
-        (
-            "  %p = getelementptr i8, ptr %target, i64 -800\n  store i32 0, ptr %p",
-            r"argument 1: \d+ bytes outside of it",
-        ),
-        (
-            "  %p = getelementptr i8, ptr addrspace(3) %slot, i64 3000\n  store i8 0, ptr addrspace(3) %p",
-            "shared memory",
-        ),
-        (
-            """
-  %far = addrspacecast ptr %source to ptr addrspace(1)
-  %odd = getelementptr i8, ptr addrspace(1) %far, i64 2
-  call void @llvm.nvvm.cp.async.ca.shared.global.4(ptr addrspace(3) %slot, ptr addrspace(1) %odd)""",
-            "cp.async of 4 bytes .* not aligned",
-        ),
-    ],
-    ids=["divergent-barrier", "far-outside", "red-zone", "shared-memory", "misaligned-copy"],
-)
-def test_fault_is_reported(run_ir: Callable[[str], np.ndarray], body: str, message: str) -> None:
-    with pytest.raises(launch.EmulationError, match=message):
-        run_ir(KERNEL.replace("BODY", body))
-
-
-def test_copy_is_late_without_its_wait(run_ir: Callable[[str], np.ndarray]) -> None:
-    body = """
-  %far = addrspacecast ptr %source to ptr addrspace(1)
-  call void @llvm.nvvm.cp.async.ca.shared.global.4(ptr addrspace(3) %slot, ptr addrspace(1) %far)
-  WAIT
-  %v = load float, ptr addrspace(3) %slot
-  store float %v, ptr %target"""
-    program = KERNEL.replace("BODY", body) + "declare void @llvm.nvvm.cp.async.wait.all()\n"
-    assert np.all(np.isnan(run_ir(program.replace("WAIT", ""))))
-    waits = program.replace("WAIT", "call void @llvm.nvvm.cp.async.wait.all()")
-    np.testing.assert_array_equal(run_ir(waits), np.arange(100))
-
-
-def test_what_is_not_emulated_is_named(run_ir: Callable[[str], np.ndarray]) -> None:
-    unknown = "declare void @llvm.nvvm.nanosleep(i32)\ndefine void @copy(ptr %x, ptr %y) {\n  ret void\n}\n"
-    with pytest.raises(rewrite.Unsupported, match=r"not emulated: llvm\.nvvm\.nanosleep"):
-        run_ir(unknown)
-    with pytest.raises(rewrite.Unsupported, match="inline assembly"):
-        run_ir(KERNEL.replace("BODY", '  call void asm sideeffect "bar.sync 0;", ""()'))
+@pytest.mark.parametrize("source", [*FLOATS, *INTEGERS])
+@pytest.mark.parametrize("target", FAMILIES)
+def test_casts_between_all_types(target: str, source: str) -> None:
+    program = Program(casts(source), target)
+    a, *outputs = program.arguments()
+    if source in FLOATS:
+        # Ties of the narrower types, and what rounds to their largest numbers.
+        a[:8] = [1 + 2.0**-11, 1 + 3 * 2.0**-11, 1 + 2.0**-8, 1 + 3 * 2.0**-8, -(1 + 2.0**-11), 0.0, -0.0, 100.75]
+    else:
+        a[:6] = [-128, 127, 100, -100, 1, 0]
+    program.check([a, *outputs])
+    program.check([a, *(program.arguments()[1:])], Emulation(sanitize="address"))
