@@ -20,7 +20,7 @@ from smalti import check, dtypes, entry, reference, targets, toolchain
 from smalti._mlir_libs import _smalti
 from smalti.emulator import SCHEDULES, Emulation
 from smalti.emulator.options import SANITIZERS
-from smalti.layouts import TiledLayout, block_layout
+from smalti.layouts import Replicated, TiledLayout, block_layout
 
 GPUS = [target.name for target in targets.all() if target.is_gpu]
 
@@ -203,6 +203,14 @@ def test_product_is_not_rounded_to_16_bits(target: str) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 PROGRAMS = {
+    "splats-of-odd-shapes": """
+triton_xla.entry_func @splats(%x: memref<2x3x16xf32>, %y: memref<7xf16>, %s: f32, %tile: index) tiles 1 {
+  %0 = tensor.splat %s : tensor<2x3x16xf32>
+  %1 = arith.constant dense<2.0> : tensor<7xf16>
+  triton_xla.insert %0 into %x[0, 0, 0] [2, 3, 16] [1, 1, 1] : tensor<2x3x16xf32> into memref<2x3x16xf32>
+  triton_xla.insert %1 into %y[0] [7] [1] : tensor<7xf16> into memref<7xf16>
+  triton_xla.return
+}""",
     "fill": """
 triton_xla.entry_func @fill(%x: memref<19x23xf32>, %y: memref<32x32xf32>, %tile: index) tiles 1 {
   %above = arith.constant -3 : index
@@ -511,8 +519,6 @@ def _fragment(mma: dict[str, Any], operand: str, warps: list[int], replicas: int
 
 
 def _parts(value: Any) -> Any:
-    from smalti.layouts import Replicated
-
     if isinstance(value, dict):
         return Replicated(value["replicated"])
     return [_parts(part) for part in value] if isinstance(value, list) else value
@@ -563,7 +569,9 @@ gpu.module @product_module {{
     )
 
 
-@pytest.mark.parametrize(("target", "mma"), _instructions(), ids=lambda v: v if isinstance(v, str) else v["mnemonic"])
+@pytest.mark.parametrize(
+    ("target", "mma"), _instructions(), ids=lambda v: v if isinstance(v, str) else v["mnemonic"] or f"fma-{v['a']}"
+)
 def test_matrix_instruction(target: str, mma: dict[str, Any]) -> None:
     text, (rows, columns, depth) = block_product(mma, targets.get(target).wave_size)
     kernel = smalti.compile(text, target=targets.EMULATED + target)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from smalti import targets
+
 
 def default_targets() -> list[str]:
-    """One target of each kind."""
-    return ["cpu"]
+    """The CPU, and one emulated chip for each way of multiplying and of waiting."""
+    chosen: dict[tuple[str, ...], str] = {}
+    for target in targets.all():
+        if target.is_gpu:
+            chosen.setdefault((target.vendor, target.mmas[0].kind, target.barrier), targets.EMULATED + target.name)
+    return ["cpu", *chosen.values()]
