@@ -221,14 +221,27 @@ template <class Float> void scaleForDivision(const Call &call) {
 
 template <class Float> void finishDivision(const Call &call) {
   using D = Division<Float>;
-  auto c = call.get<Float>(2);
+  auto a = call.get<Float>(0), b = call.get<Float>(1), c = call.get<Float>(2);
+  Float value = std::fma(a, b, c);
+  if (!call.get<uint8_t>(3))
+    return call.set(value);
   // RDNA4 ISA: up where the quotient is large and down where it is small. The
   // older guides name one factor.
-  Float value = std::fma(call.get<Float>(0), call.get<Float>(1), c);
-  if (call.get<uint8_t>(3))
-    value =
-        std::ldexp(value, biasedExponent(c) > D::bias ? D::shift : -D::shift);
-  call.set(value);
+  int shift = biasedExponent(c) > D::bias ? D::shift : -D::shift;
+  Float scaled = std::ldexp(value, shift);
+  if (std::isfinite(value) && isDenormal(scaled)) {
+    // The two roundings must be one: where the second is of a number half way
+    // between two others, what the first cut off decides.
+    Float rest = std::fma(a, b, c - value),
+          difference = value - std::ldexp(scaled, -shift),
+          half =
+              std::ldexp(std::numeric_limits<Float>::denorm_min(), -shift - 1);
+    if (std::fabs(difference) == half && rest != 0 &&
+        std::signbit(rest) == std::signbit(difference))
+      scaled = std::nextafter(
+          scaled, std::copysign(std::numeric_limits<Float>::infinity(), rest));
+  }
+  call.set(scaled);
 }
 
 template <class Float> void fixDivision(const Call &call) {
@@ -252,6 +265,9 @@ template <class Float> void fixDivision(const Call &call) {
   else if (biasedExponent(numerator) - biasedExponent(denominator) <
            D::underflow)
     value = isNegative ? Float(-0.0) : Float(0);
+  else if (std::isnan(quotient))
+    // Of numbers only a quotient out of range becomes NaN on its way here.
+    value = isNegative ? -infinity : infinity;
   else
     value = std::copysign(quotient, isNegative ? Float(-1) : Float(1));
   call.set(value);

@@ -256,7 +256,7 @@ constexpr Instruction table[] = {
     {"llvm.amdgcn.s.buffer.load.[ivbpf][0-9f]*", loadScalar, nullptr, scalars},
     UPDATES("swap.*", swap),
     UPDATES("add.*", add),
-    UPDATES("sub.*", subtract),
+    UPDATES("sub.i[36][24]", subtract),
     UPDATES("smin.*", signedMin),
     UPDATES("umin.*", unsignedMin),
     UPDATES("smax.*", signedMax),
