@@ -36,6 +36,10 @@ _NUMPY: dict[str, tuple[Any, int]] = {
 }
 
 
+def numpy_type(ty: str) -> np.dtype[Any]:
+    return np.dtype(_NUMPY[ty][0])
+
+
 def _stored(ty: str) -> tuple[np.dtype[Any], int]:
     dtype, count = _NUMPY[ty]
     return np.dtype(dtype), count

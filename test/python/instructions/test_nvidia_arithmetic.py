@@ -10,8 +10,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import nvidia
-from nvidia import Array
 from numbers_reference import BF16, F16, F32, F64, MODES, Format, floats, flush, rounded, rounded_root, same
+from nvidia import Array
 
 COUNT = 384
 PREFIX = "llvm.nvvm."

@@ -10,8 +10,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import nvidia
-from nvidia import Array
 from numbers_reference import BF16, F16, F32, F64, MODES, TF32, Format, floats, flush, rounded, same
+from nvidia import Array
 
 COUNT = 512
 PREFIX = "llvm.nvvm."
@@ -25,10 +25,7 @@ def _narrow(values: Array, to: Format, mode: str, relu: bool, satfinite: bool) -
             return x
         if relu and x < 0:
             return 0.0
-        if math.isinf(x):
-            result = x
-        else:
-            result = rounded(Fraction(x), to, mode)
+        result = x if math.isinf(x) else rounded(Fraction(x), to, mode)
         if satfinite and abs(result) > to.largest:
             result = math.copysign(to.largest, x)
         return result

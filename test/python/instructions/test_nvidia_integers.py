@@ -193,7 +193,7 @@ def test_find_leading() -> None:
         for name, (fields,) in nvidia.run(calls).items():
             bits, signed = WITH_CHOICE[name]
 
-            def find(x: int, bits: int = bits, signed: bool = signed) -> int:
+            def find(x: int, bits: int = bits, signed: bool = signed, shift: int = shift) -> int:
                 if signed and x >> (bits - 1):
                     x = ~x & ((1 << bits) - 1)
                 if x == 0:

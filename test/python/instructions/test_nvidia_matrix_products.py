@@ -8,9 +8,8 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-import pytest
-
 import nvidia
+import pytest
 from nvidia import Array
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,83 @@
+"""That every entry of the emulator's table for NVIDIA has a test and a document, and what it leaves out."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+
+import nvidia
+import pytest
+import smalti
+import test_nvidia_arithmetic
+import test_nvidia_conversions
+import test_nvidia_integers
+import test_nvidia_matrix_products
+import test_nvidia_memory
+import test_nvidia_warps
+
+TENSOR_COPY = "ptr addrspace(7) null, ptr addrspace(3) null, ptr null, i32 0, i16 0, i64 0, i1 false, i1 false, i32 0"
+LEFT_OUT = {
+    # Products of four warps, tensor memory, copies of tensors.
+    "llvm.nvvm.wgmma.fence.sync.aligned": ("void", ""),
+    "llvm.nvvm.tcgen05.fence.before.thread.sync": ("void", ""),
+    "llvm.nvvm.cp.async.bulk.tensor.g2s.tile.1d": ("void", TENSOR_COPY),
+    # Without .sync, as no chip since sm_70 has it.
+    "llvm.nvvm.shfl.up.i32": ("i32", "i32 1, i32 1, i32 1"),
+    # Stochastic rounding.
+    "llvm.nvvm.ff2f16x2.rs": ("<2 x half>", "float 1.0, float 1.0, i32 1"),
+}
+
+
+def _tested() -> set[str]:
+    modules = (
+        test_nvidia_arithmetic,
+        test_nvidia_conversions,
+        test_nvidia_matrix_products,
+        test_nvidia_memory,
+        test_nvidia_warps,
+    )
+    return {name for module in modules for name in module.TESTED} | set(test_nvidia_integers.covered())
+
+
+def _is_tested(entry: str, tested: set[str]) -> bool:
+    return entry in tested or (not entry.startswith("asm:") and bool(fnmatch.filter(tested, entry)))
+
+
+def test_each_entry_has_a_test() -> None:
+    tested = _tested()
+    assert nvidia.table()
+    assert not [entry for entry in nvidia.table() if not _is_tested(entry, tested)]
+
+
+def test_each_tested_name_has_an_entry() -> None:
+    entries = nvidia.table()
+    patterns = [re.compile(fnmatch.translate(e)) for e in entries if not e.startswith("asm:") and "*" in e]
+    missing = [n for n in _tested() if n not in entries and not any(p.match(n) for p in patterns)]
+    assert not missing
+
+
+@pytest.mark.parametrize("ending", ["untested", "instruction.of.tomorrow"])
+def test_an_entry_without_a_test_is_seen(ending: str) -> None:
+    assert not _is_tested(f"llvm.nvvm.{ending}", _tested())
+
+
+def test_each_entry_has_a_document() -> None:
+    assert not [
+        e["name"]
+        for e in nvidia.table().values()
+        if not re.match(r"(PTX ISA|CUDA Programming Guide), \"", e["document"])
+    ]
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_what_is_left_out_is_named(name: str) -> None:
+    result, operands = LEFT_OUT[name]
+    types = ", ".join(part.rsplit(" ", 1)[0] for part in operands.split(", ") if part)
+    value = "" if result == "void" else "%r = "
+    text = (
+        f"{nvidia.HEADER}declare {result} @{name}({types})\n"
+        f"define ptx_kernel void @k() {{\n  {value}call {result} @{name}({operands})\n  ret void\n}}\n"
+    )
+    with pytest.raises(smalti.CompileError, match="are not emulated") as error:
+        smalti.emulator.load(text, nvidia.TARGET).launch(1, 32)
+    assert name in str(error.value)
