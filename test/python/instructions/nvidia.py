@@ -177,11 +177,11 @@ def run_kernel(text: str, block: int | Sequence[int], *arguments: Any, grid: int
 
 @functools.cache
 def table() -> dict[str, dict[str, str]]:
-    """The entries of the emulator's table for NVIDIA."""
+    """The entries of the emulator's table for NVIDIA: without AMD's, and those of all devices."""
     executable = Path(smalti.__file__).parent / "_emulator" / "smalti-emulator"
     listed = subprocess.run([executable, "--list"], capture_output=True, text=True, check=True).stdout
     entries = [json.loads(line) for line in listed.splitlines()]
-    return {e["name"]: e for e in entries if not re.match(r"llvm\.amdgcn\.|__ockl_", e["name"])}
+    return {e["name"]: e for e in entries if not re.match(r"llvm\.(?!nvvm\.)|__ockl_", e["name"])}
 
 
 def seeded(name: str) -> np.random.Generator:
