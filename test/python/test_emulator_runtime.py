@@ -1215,6 +1215,32 @@ ret void
         assert finding["pc"] and finding["others"][0]["pc"]
 
 
+@pytest.mark.parametrize("copies", ["late", "early"])
+@pytest.mark.parametrize(("barrier", "count"), [(BARRIER, 0), ("", 1)], ids=["barrier", "nothing"])
+def test_a_copy_may_write_at_once(tmp_path: Path, barrier: str, count: int, copies: str) -> None:
+    # Each thread reads what its opposite will copy to. A barrier before the wait for the copies orders nothing.
+    body = f"""\
+{TID}
+%base = inttoptr i64 {SHARED} to ptr
+%first = mul i32 %tid, 4
+%opposite = sub i32 127, %first
+%other = getelementptr i32, ptr %base, i32 %opposite
+%value = load i32, ptr %other
+{barrier}
+%mine = getelementptr i32, ptr %base, i32 %first
+%from = getelementptr i32, ptr %in, i32 %first
+device void "llvm.nvvm.cp.async.cg.shared.global.16"(ptr %mine, ptr %from)
+device void "llvm.nvvm.cp.async.commit.group"()
+{BARRIER}
+device void "llvm.nvvm.cp.async.wait.group"(i32 0)
+%to = getelementptr i32, ptr %out, i32 %tid
+store i32 %value, ptr %to
+ret void
+"""
+    library = build(tmp_path, body, "ptr %out, ptr %in", shared=512, sanitizer="thread")
+    assert bool(races(library, ints(32), np.arange(128, dtype=np.int32), copies=copies)) == bool(count)
+
+
 def test_many_races_end_a_launch(tmp_path: Path) -> None:
     stores = "\n".join(
         f"%place{i} = getelementptr i32, ptr %out, i32 {i}\nstore i32 %tid, ptr %place{i}" for i in range(64)

@@ -33,12 +33,13 @@ template <int bytes, bool hasSourceBytes> void copyAsync(const Call &call) {
     fail("cp.async of %d bytes reads %d", bytes, sourceBytes);
   checkAligned("cp.async", to, bytes);
   checkAligned("cp.async", from, bytes);
+  // It may happen at any time from now to its wait.
+  touchWrite(to, bytes);
+  touchRead(from, sourceBytes);
   doLater(cpAsyncQueue, [=] {
     touchWrite(to, bytes);
-    if (sourceBytes) {
-      touchRead(from, sourceBytes);
-      memcpy(to, from, sourceBytes);
-    }
+    touchRead(from, sourceBytes);
+    memcpy(to, from, sourceBytes);
     memset(to + sourceBytes, 0, bytes - sourceBytes);
   });
 }
@@ -98,6 +99,8 @@ template <int to, int from, int bytes> void copyToShared(const Call &call) {
 
 void copyToGlobal(const Call &call) {
   BulkCopy copy(call, 0, 1, 2);
+  touchRead(copy.from, copy.bytes);
+  touchWrite(copy.to, copy.bytes);
   doLater(bulkQueue, [=] { copy.perform(); });
 }
 
