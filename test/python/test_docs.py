@@ -1,19 +1,49 @@
-"""The Python in the guides runs."""
+"""The Python and the commands in the guides run."""
 
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
+from click.testing import CliRunner
 from conftest import ROOT
+from smalti import cli
 
 
-@pytest.mark.parametrize("page", ["docs/python.md"])
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / page).read_text()
+    found = re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/emulation.md"])
 def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    text = (ROOT / page).read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert blocks
     scope: dict[str, object] = {"__name__": "guide"}
-    for block in blocks:
+    for block in blocks(page, "python"):
         exec(compile(block, page, "exec"), scope)
+
+
+COMMANDS = [line for block in blocks("docs/emulation.md", "sh") for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_run(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    program, *words = shlex.split(command)
+    assert program == "smalti"
+    done = CliRunner().invoke(cli.main, words)
+    assert done.exit_code == 0, done.output
+
+
+def test_printed_findings_are_those_of_the_guide(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    scope: dict[str, object] = {"__name__": "guide"}
+    for block in blocks("docs/emulation.md", "python"):
+        exec(compile(block, "docs/emulation.md", "exec"), scope)
+    (shown,) = blocks("docs/emulation.md", "text")
+    assert capsys.readouterr().out == shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
@@ -91,11 +92,9 @@ def _file(name: str) -> str:
     # MLIR calls a text "-"; in debug information a folder stands in front of it.
     if re.fullmatch(r"(.*/)?-", name):
         return sources.TEXT
-    path = Path(name)
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return name
+    # As a person would name it from here.
+    path = Path(os.path.normpath(name))
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def source_location(item: Mapping[str, Any] | None) -> SourceLocation | None:
