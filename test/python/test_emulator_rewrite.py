@@ -282,6 +282,38 @@ define kernel void @k(ptr addrspace(1) %out, ptr addrspace(1) %list) {
     np.testing.assert_array_equal(records[48:60].view(np.float32), [1, 2, 3])
 
 
+def test_vectors_of_shared_pointers_and_their_intrinsics() -> None:
+    body = """
+@buffer = internal addrspace(3) global [16 x i32] undef
+@places = internal addrspace(1) constant <2 x ptr addrspace(3)> <ptr addrspace(3) @buffer,
+  ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @buffer, i32 8)>
+declare void @llvm.memcpy.p3.p1.i32(ptr addrspace(3), ptr addrspace(1), i32, i1)
+declare ptr addrspace(3) @llvm.ptrmask.p3.i32(ptr addrspace(3), i32)
+declare <4 x i32> @llvm.masked.load.v4i32.p3(ptr addrspace(3), i32, <4 x i1>, <4 x i32>)
+declare void @llvm.masked.scatter.v2i32.v2p3(<2 x i32>, <2 x ptr addrspace(3)>, i32, <2 x i1>)
+define kernel void @k(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %n) {
+  call void @llvm.memcpy.p3.p1.i32(ptr addrspace(3) @buffer, ptr addrspace(1) %in, i32 64, i1 false)
+  %two = load <2 x ptr addrspace(3)>, ptr addrspace(1) @places
+  %moved = getelementptr i32, <2 x ptr addrspace(3)> %two, <2 x i32> <i32 1, i32 2>
+  call void @llvm.masked.scatter.v2i32.v2p3(<2 x i32> <i32 50, i32 60>, <2 x ptr addrspace(3)> %moved, i32 4,
+    <2 x i1> <i1 1, i1 1>)
+  %inside = getelementptr i32, ptr addrspace(3) @buffer, i32 %n
+  %start = call ptr addrspace(3) @llvm.ptrmask.p3.i32(ptr addrspace(3) %inside, i32 -16)
+  %address = ptrtoaddr ptr addrspace(3) %start to i32
+  %back = inttoptr i32 %address to ptr addrspace(3)
+  %v = call <4 x i32> @llvm.masked.load.v4i32.p3(ptr addrspace(3) %back, i32 4, <4 x i1> <i1 1, i1 1, i1 0, i1 1>,
+    <4 x i32> splat (i32 -1))
+  store <4 x i32> %v, ptr addrspace(1) %out
+  ret void
+}
+"""
+    given, out = np.arange(16, dtype=np.int32), np.zeros(4, np.int32)
+    run(body, AMD, given, out, 2)
+    np.testing.assert_array_equal(out, [0, 50, -1, 3])
+    run(body, AMD, given, out, 6)
+    np.testing.assert_array_equal(out, [60, 5, -1, 7])
+
+
 @both
 def test_parameters_by_value_and_by_reference(vendor: str) -> None:
     body = """
@@ -412,6 +444,58 @@ define kernel void @k(ptr addrspace(1) %out, i32 %which) {
 def test_functions_that_no_kernel_reaches_need_not_be_known() -> None:
     text = NVIDIA + "declare void @unheard()\ndefine void @f() { call void @unheard()\n ret void }\n"
     assert rewrite(text + "define ptx_kernel void @k() { ret void }")["instructions"] == []
+
+
+def test_variable_arguments_and_tail_calls() -> None:
+    body = """
+declare void @llvm.va_start.p5(ptr addrspace(5))
+define internal i32 @second(i32 %n, ...) {
+  %list = alloca ptr, addrspace(5)
+  call void @llvm.va_start.p5(ptr addrspace(5) %list)
+  %a = va_arg ptr addrspace(5) %list, i32
+  %b = va_arg ptr addrspace(5) %list, i32
+  ret i32 %b
+}
+define internal i32 @down(i32 %n, i32 %sum) {
+  %done = icmp eq i32 %n, 0
+  br i1 %done, label %end, label %more
+more:
+  %m = sub i32 %n, 1
+  %s = add i32 %sum, %n
+  %r = musttail call i32 @down(i32 %m, i32 %s)
+  ret i32 %r
+end:
+  ret i32 %sum
+}
+define kernel void @k(ptr addrspace(1) %out) {
+  %x = call i32 (i32, ...) @second(i32 2, i32 5, i32 7)
+  %y = call i32 @down(i32 100, i32 %x)
+  store i32 %y, ptr addrspace(1) %out
+  ret void
+}
+"""
+    out = np.zeros(1, np.int32)
+    run(body, AMD, out)
+    assert out[0] == 7 + 5050
+
+
+def test_convergence_tokens_are_dropped() -> None:
+    body = """
+declare token @llvm.experimental.convergence.entry()
+declare i32 @llvm.amdgcn.readfirstlane.i32(i32)
+define kernel void @k(ptr addrspace(1) %out) convergent {
+  %token = call token @llvm.experimental.convergence.entry()
+  %t = call i32 @thread() [ "convergencectrl"(token %token) ]
+  %x = add i32 %t, 3
+  %first = call i32 @llvm.amdgcn.readfirstlane.i32(i32 %x) [ "convergencectrl"(token %token) ]
+  %to = getelementptr i32, ptr addrspace(1) %out, i32 %t
+  store i32 %first, ptr addrspace(1) %to
+  ret void
+}
+"""
+    out = np.zeros(64, np.int32)
+    run(body, AMD, out, block=64)
+    np.testing.assert_array_equal(out, 3)
 
 
 @both
@@ -1066,12 +1150,24 @@ def test_what_is_no_module_for_the_emulator(text: str, message: str) -> None:
             "%v = atomicrmw xchg ptr %p, ptr addrspace(3) null monotonic\n store ptr addrspace(3) %v, ptr %p",
             "atomics on ptr addrspace(3)",
         ),
+        ("%v = atomicrmw add ptr %p, i32 1 seq_cst, align 1\n store i32 %v, ptr %p", "4 bytes that is aligned to less"),
+        (
+            "callbr void @llvm.amdgcn.kill(i1 false) to label %a [label %b]\nb:\n unreachable\na:",
+            "the operation 'callbr'",
+        ),
     ],
 )
 def test_what_is_not_emulated_has_its_function(body: str, message: str) -> None:
-    error = refusal(AMD + f"define amdgpu_kernel void @k(ptr %p) {{\n {body}\n ret void }}", "gfx942")
+    kernel = f"define amdgpu_kernel void @k(ptr %p) {{\n {body}\n ret void }}\ndeclare void @llvm.amdgcn.kill(i1)"
+    error = refusal(AMD + kernel, "gfx942")
     assert message in str(error)
     assert "(in @k)" in str(error)
+
+
+def test_parameters_that_no_launch_can_give_are_refused() -> None:
+    for type_ in ("ptr addrspace(8)", "[2 x ptr addrspace(3)]"):
+        error = refusal(AMD + f"define amdgpu_kernel void @k(i32 %n, {type_} %p) {{ ret void }}", "gfx942")
+        assert f"parameter 1 of the kernel @k has the type {type_}" in str(error)
 
 
 def test_bad_options_are_refused() -> None:

@@ -226,7 +226,8 @@ Error Copier::appendBytes(const GlobalVariable &global,
   }
   uint64_t size = layout.getTypeStoreSize(type).getFixedValue();
   if (auto *vector = dyn_cast<FixedVectorType>(type);
-      vector && size != layout.getTypeAllocSize(type)) {
+      vector &&
+      (type->isPtrOrPtrVectorTy() || size != layout.getTypeAllocSize(type))) {
     Type *element = vector->getElementType();
     uint64_t step = layout.getTypeStoreSize(element).getFixedValue();
     if (step * vector->getNumElements() == size) {

@@ -61,7 +61,15 @@ Expected<std::unique_ptr<Module>> parseDeviceModule(StringRef input,
   std::string problem;
   context.setDiagnosticHandler(std::make_unique<KeepErrors>(problem));
   SMDiagnostic diagnostic;
-  std::unique_ptr<Module> module = parseIR(*buffer, diagnostic, context);
+  // Alignments that are not written follow from the data layout.
+  ParserCallbacks callbacks(
+      [](StringRef triple, StringRef layout) -> std::optional<std::string> {
+        if (!layout.empty())
+          return std::nullopt;
+        return Triple(triple).computeDataLayout();
+      });
+  std::unique_ptr<Module> module =
+      parseIR(*buffer, diagnostic, context, callbacks);
   if (!module) {
     std::string text = diagnostic.getMessage().str();
     if (diagnostic.getLineNo() > 0)
@@ -255,8 +263,6 @@ static void dropUnreached(Module &module) {
 
 Error completeDeviceModule(Module &module, Vendor vendor,
                            const HostOptions &options) {
-  if (module.getDataLayoutStr().empty())
-    module.setDataLayout(module.getTargetTriple().computeDataLayout());
   if (none_of(module.functions(), isKernel))
     return refuse("the module has no kernel");
   if (!module.getModuleInlineAsm().empty())
@@ -403,6 +409,7 @@ static void dropDeviceAttributes(Module &module) {
     function.setAttributes(
         withoutStrings(context, function.getAttributes(), mask));
     function.clearGC();
+    function.setDoesNotThrow();
     function.setSection("");
     for (Instruction &at : instructions(function)) {
       at.dropUnknownNonDebugMetadata(
@@ -452,7 +459,31 @@ static bool callsItself(Function &function) {
   return false;
 }
 
+/// Convergence tokens are about code of a wave; the emulator has threads.
+static void dropConvergenceTokens(Module &module) {
+  for (Function &function : module)
+    for (Instruction &at : make_early_inc_range(instructions(function)))
+      if (auto *call = dyn_cast<CallBase>(&at)) {
+        if (!call->getOperandBundle(LLVMContext::OB_convergencectrl))
+          continue;
+        CallBase *plain = CallBase::removeOperandBundle(
+            call, LLVMContext::OB_convergencectrl, call->getIterator());
+        plain->takeName(call);
+        plain->copyMetadata(*call);
+        call->replaceAllUsesWith(plain);
+        call->eraseFromParent();
+      }
+  for (Function &function : make_early_inc_range(module)) {
+    if (!function.getName().starts_with("llvm.experimental.convergence."))
+      continue;
+    for (User *user : make_early_inc_range(function.users()))
+      cast<Instruction>(user)->eraseFromParent();
+    function.eraseFromParent();
+  }
+}
+
 void inlineInstructions(Module &module) {
+  dropConvergenceTokens(module);
   dropDeviceAttributes(module);
   for (Function *function : functionsWithInstructions(module))
     if (!isKernel(*function) && !callsItself(*function))

@@ -152,7 +152,13 @@ public:
           return error;
         continue;
       }
-      if (!type || !needsWork(type))
+      if (!type)
+        continue;
+      if (at.isAtomic() && alignOf(at) < layout.getTypeStoreSize(type))
+        return refuse(at, "an atomic access of " +
+                              Twine(layout.getTypeStoreSize(type)) +
+                              " bytes that is aligned to less is not emulated");
+      if (!needsWork(type))
         continue;
       if (Error error = checkAccess(at, type))
         return error;
@@ -175,6 +181,14 @@ public:
   }
 
 private:
+  static Align alignOf(const Instruction &at) {
+    if (auto *update = dyn_cast<AtomicRMWInst>(&at))
+      return update->getAlign();
+    if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&at))
+      return exchange->getAlign();
+    return getLoadStoreAlignment(&at);
+  }
+
   /// Pointers that are not eight bytes, and aggregates that have other offsets.
   bool needsWork(Type *type) const {
     if (type->isAggregateType())
