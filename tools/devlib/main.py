@@ -94,7 +94,7 @@ def lint_verb(arguments: Sequence[str]) -> None:
 
 
 def docs_verb(arguments: Sequence[str]) -> None:
-    """Write the op and pass references into docs/reference."""
+    """Write the references of ops, passes and emulated instructions into docs/reference."""
     no_arguments(arguments)
     steps.build()
     with step("Generating docs/reference"):
