@@ -20,9 +20,9 @@ Block smalti::emulator::block;
 GPUThread *smalti::emulator::current = nullptr;
 
 /// Private memory of a thread, on its stack.
-static constexpr size_t stackBytes = 256 * 1024;
+static constexpr size_t stackBytes = size_t(256) * 1024;
 /// In front of it nothing can be accessed: as much as a function's frame has.
-static constexpr size_t guardBytes = 256 * 1024;
+static constexpr size_t guardBytes = size_t(256) * 1024;
 
 static uint64_t bitOf(const GPUThread &thread) {
   return uint64_t(1) << thread.lane;
@@ -78,7 +78,7 @@ std::string Block::allocate() {
     wave.first = wave.index * launch.waveSize;
     wave.lanes |= bitOf(thread);
   }
-  orderBytes = 8 * (2 * maxBarriers + waves.size());
+  orderBytes = sizeof(*orderObjects) * (size_t(2) * maxBarriers + waves.size());
   if (!mapStacks())
     return std::string("the stacks cannot be mapped: ") + strerror(errno);
   return "";
@@ -91,7 +91,7 @@ bool Block::mapStacks() {
     munmap(orderObjects, orderBytes);
   }
   stacks = mapMemory(all);
-  orderObjects = mapMemory(orderBytes);
+  orderObjects = reinterpret_cast<uint64_t *>(mapMemory(orderBytes));
   if (!stacks || !orderObjects)
     return false;
   for (size_t i = 0; i < threads.size(); ++i)
@@ -364,7 +364,7 @@ void Block::execute(GPUWave &wave, uint64_t group) {
 
 /// What the lanes of a group did before is seen by each of them.
 void Block::order(GPUWave &wave, uint64_t group) {
-  const void *object = orderObjects + 8 * (2 * maxBarriers + wave.index);
+  const void *object = waveOrder(wave.index);
   for (uint64_t rest = group; rest; rest &= rest - 1)
     sanitizer::release(threads[wave.first + firstLane(rest)].sanitizerThread,
                        object);
@@ -485,7 +485,7 @@ void Block::arrive(int id, int expected) {
   ++barrier.arrived;
   arrivals[size_t(current->index) * maxBarriers + id] = barrier.generation;
   sanitizer::release(current->sanitizerThread,
-                     orderObjects + 8 * (2 * id + barrier.generation % 2));
+                     barrierOrder(id, barrier.generation));
   if (barrier.arrived >= expectedAt(barrier))
     complete(barrier);
 }
@@ -506,8 +506,7 @@ void Block::wait(int id) {
     thread.wave->atBarrier |= bitOf(thread);
     suspend(thread);
   }
-  sanitizer::acquire(thread.sanitizerThread,
-                     orderObjects + 8 * (2 * id + generation % 2));
+  sanitizer::acquire(thread.sanitizerThread, barrierOrder(id, generation));
 }
 
 void Block::complete(Barrier &barrier) {
@@ -529,13 +528,15 @@ void Block::complete(Barrier &barrier) {
 void Block::addCaller(Place &place, const void *stackPointer) const {
   if (!current)
     return;
-  auto value = reinterpret_cast<uintptr_t>(stackPointer) & ~uintptr_t(7);
-  auto begin = reinterpret_cast<uintptr_t>(current->fiber.stack());
-  uintptr_t end = begin + current->fiber.stackBytes();
-  if (value < begin)
+  const char *stack = current->fiber.stack();
+  const char *end = stack + current->fiber.stackBytes();
+  if (stackPointer < stack || stackPointer >= end)
     return;
-  for (; value + sizeof(void *) <= end; value += sizeof(void *)) {
-    const void *word = *reinterpret_cast<const void *const *>(value);
+  size_t offset = static_cast<const char *>(stackPointer) - stack;
+  offset -= offset % sizeof(void *);
+  for (; offset < current->fiber.stackBytes(); offset += sizeof(void *)) {
+    const void *word;
+    memcpy(static_cast<void *>(&word), stack + offset, sizeof word);
     if (kernelLibrary.containsCode(word)) {
       place.addReturn(word);
       return;

@@ -141,6 +141,12 @@ private:
   void checkRedZone();
   [[noreturn]] void failPartialWave(const GPUWave &wave, uint64_t group);
   [[noreturn]] void reportDeadlock();
+  const void *barrierOrder(size_t id, uint32_t generation) const {
+    return orderObjects + 2 * id + generation % 2;
+  }
+  const void *waveOrder(size_t wave) const {
+    return orderObjects + size_t(2) * maxBarriers + wave;
+  }
   void order(GPUWave &wave, uint64_t group);
   uint64_t random();
 
@@ -158,9 +164,9 @@ private:
   Dimensions blockId = {0, 0, 0};
   uint64_t randomState = 0;
   char *stacks = nullptr;
-  /// What ThreadSanitizer orders threads by: two for each barrier, then one for
-  /// each wave.
-  char *orderObjects = nullptr;
+  /// What ThreadSanitizer orders threads by: two for each barrier, as threads
+  /// arrive again before others went on, then one for each wave.
+  uint64_t *orderObjects = nullptr;
   size_t orderBytes = 0;
   /// Threads of ThreadSanitizer, of which each block takes a set in turn. It
   /// takes those that used a set before for its predecessors.

@@ -17,7 +17,7 @@ using namespace smalti::emulator;
 
 const int smalti::emulator::timeoutSignal = SIGALRM;
 
-static constexpr size_t handlerStackBytes = 256 * 1024;
+static constexpr size_t handlerStackBytes = size_t(256) * 1024;
 
 namespace {
 
@@ -31,12 +31,14 @@ struct Interrupted {
   explicit Interrupted(const void *context) {
     auto *machine = static_cast<const ucontext_t *>(context);
 #if defined(__x86_64__)
+    // NOLINTBEGIN(performance-no-int-to-ptr)
     const greg_t *registers = machine->uc_mcontext.gregs;
     pc = reinterpret_cast<const void *>(registers[REG_RIP]);
     stackPointer = reinterpret_cast<const char *>(registers[REG_RSP]);
+    // NOLINTEND(performance-no-int-to-ptr)
     // Intel SDM, "Page-Fault Exception": trap 14; bit 1 of its code is a write.
     if (registers[REG_TRAPNO] == 14)
-      isWrite = registers[REG_ERR] >> 1 & 1;
+      isWrite = int(registers[REG_ERR] >> 1 & 1);
 #elif defined(__aarch64__)
     pc = reinterpret_cast<const void *>(machine->uc_mcontext.pc);
     stackPointer = reinterpret_cast<const char *>(machine->uc_mcontext.sp);

@@ -49,8 +49,8 @@ static void *prepareStack(char *end, void (*entry)()) {
   *top = nullptr; // The return address of the entry.
   *--top = reinterpret_cast<void *>(entry);
   top -= 6;
-  memset(top, 0, 6 * sizeof(void *));
-  return top;
+  memset(static_cast<void *>(top), 0, 6 * sizeof(void *));
+  return static_cast<void *>(top);
 }
 
 #elif defined(__aarch64__)
@@ -95,9 +95,9 @@ smalti_emu_switch:
 
 static void *prepareStack(char *end, void (*entry)()) {
   auto *top = reinterpret_cast<void **>(end - 160);
-  memset(top, 0, 160);
+  memset(static_cast<void *>(top), 0, 160);
   top[11] = reinterpret_cast<void *>(entry); // x30, where `ret` goes.
-  return top;
+  return static_cast<void *>(top);
 }
 
 #endif
@@ -116,9 +116,9 @@ void Fiber::prepare(void *stack, size_t bytes, void (*entry)()) {
   size = bytes;
   fakeStack = nullptr;
 #ifdef SMALTI_EMULATOR_OWN_SWITCH
-  auto end = reinterpret_cast<uintptr_t>(stack) + bytes;
-  stackPointer =
-      prepareStack(reinterpret_cast<char *>(end & ~uintptr_t(15)), entry);
+  char *end = static_cast<char *>(stack) + bytes;
+  end -= reinterpret_cast<uintptr_t>(end) % 16;
+  stackPointer = prepareStack(end, entry);
 #else
   getcontext(&context);
   context.uc_stack.ss_sp = stack;

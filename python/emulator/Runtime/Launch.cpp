@@ -186,9 +186,11 @@ public:
     if (launch.kernel.empty())
       return "there is no 'kernel'";
     uint64_t threads = 1, blocks = 1;
-    for (int32_t axis : {launch.block.x, launch.block.y, launch.block.z})
-      if ((threads *= axis) > maxThreads)
+    for (int32_t axis : {launch.block.x, launch.block.y, launch.block.z}) {
+      threads *= axis;
+      if (threads > maxThreads)
         return "a block has at most " + std::to_string(maxThreads) + " threads";
+    }
     for (int32_t axis : {launch.grid.x, launch.grid.y, launch.grid.z})
       if (__builtin_mul_overflow(blocks, uint64_t(axis), &blocks) ||
           blocks > INT64_MAX)

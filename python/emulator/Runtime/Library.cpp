@@ -70,12 +70,14 @@ std::string KernelLibrary::load(const std::string &path,
     return "'" + path + "' is no kernel library";
   sharedBytes = *shared;
   flags = *flagBits;
-  for (size_t i = 0; names[i]; ++i)
-    if (!(entries[i] = findInstruction(names[i])))
+  for (size_t i = 0; names[i]; ++i) {
+    entries[i] = findInstruction(names[i]);
+    if (!entries[i])
       missing.push_back(names[i]);
+  }
 
   link_map *map = nullptr;
-  if (dlinfo(handle, RTLD_DI_LINKMAP, &map))
+  if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void *>(&map)))
     return std::string("the kernel library cannot be placed: ") + dlerror();
   Extent extent;
   extent.base = map->l_addr;

@@ -48,9 +48,8 @@ std::string ArgumentMemory::map() {
     Argument &argument = launch.arguments[i];
     if (argument.isArray)
       arrays[i] = base + argument.array.offset;
-    argumentPointers[i] = argument.isArray
-                              ? &arrays[i]
-                              : static_cast<void *>(argument.value.data());
+    argumentPointers[i] = argument.isArray ? static_cast<void *>(&arrays[i])
+                                           : argument.value.data();
     uint64_t size = argument.isArray ? sizeof(void *) : argument.value.size();
     // By-value structs are aligned to at most 8 bytes by common fields.
     uint64_t alignment = 1;
@@ -133,6 +132,7 @@ void ArgumentMemory::describe(TextBuffer &text, const void *address) const {
 // Shared memory
 //===----------------------------------------------------------------------===//
 
+// NOLINTNEXTLINE(performance-no-int-to-ptr)
 static char *const shared = reinterpret_cast<char *>(sharedBaseAddress);
 
 #ifndef MAP_FIXED_NOREPLACE

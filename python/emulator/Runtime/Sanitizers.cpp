@@ -10,7 +10,6 @@
 #include "emulator/Runtime/Findings.h"
 #include "emulator/Runtime/Memory.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -19,6 +18,9 @@
 #include <unistd.h>
 
 using namespace smalti::emulator;
+
+// The sanitizers' runtimes own these names; most are in no header of theirs.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 
 #if defined(SMALTI_EMULATOR_ADDRESS_SANITIZER) ||                              \
     defined(SMALTI_EMULATOR_THREAD_SANITIZER)
@@ -36,10 +38,10 @@ extern "C" void __sanitizer_set_report_fd(void *descriptor);
 
 /// The texts of the sanitizer go nowhere: its findings are ours.
 static void silence() {
-  static int descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  static intptr_t descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (descriptor >= 0)
-    __sanitizer_set_report_fd(
-        reinterpret_cast<void *>(static_cast<uintptr_t>(descriptor)));
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    __sanitizer_set_report_fd(reinterpret_cast<void *>(descriptor));
 }
 
 //===----------------------------------------------------------------------===//
@@ -320,11 +322,15 @@ Access readAccess(void *race, int index, int numThreads, Place &place) {
     const char *name = nullptr;
     __tsan_get_report_thread(race, i, &id, &osId, &running, &name, &parent,
                              creation, 1);
-    int set = 0, thread = 0;
-    if (id == tid && name && sscanf(name, "%d %d", &set, &thread) == 2) {
-      place.thread = thread;
-      block.describeSet(set, place);
-    }
+    if (id != tid || !name)
+      continue;
+    // The runtime's has no such name.
+    char *end = nullptr;
+    long set = strtol(name, &end, 10);
+    if (*end != ' ')
+      continue;
+    place.thread = int(strtol(end + 1, nullptr, 10));
+    block.describeSet(int(set), place);
   }
   return {address, size, isAtomic != 0};
 }
@@ -417,3 +423,5 @@ const sanitizer::Kind sanitizer::kind = Kind::None;
 void sanitizer::initialize() {}
 
 #endif
+
+// NOLINTEND(bugprone-reserved-identifier)

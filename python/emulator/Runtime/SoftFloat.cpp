@@ -24,6 +24,8 @@ static uint64_t roundToEven(uint64_t bits, int dropped) {
   return (bits + half - 1 + (bits >> dropped & 1)) >> dropped;
 }
 
+// The names are those that the compiler calls.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 
 __attribute__((visibility("default"), weak)) _Float16
@@ -53,3 +55,4 @@ __truncdfbf2(double value) {
   return __truncsfbf2(nearest);
 }
 }
+// NOLINTEND(bugprone-reserved-identifier)

@@ -210,7 +210,7 @@ void Supervisor::end(Worker &worker) {
 
 void Supervisor::checkTime() {
   double seconds = secondsSince(begin);
-  if (!launch.timeout || areKilled || seconds < launch.timeout)
+  if (launch.timeout == 0 || areKilled || seconds < launch.timeout)
     return;
   if (!isTimeOver) {
     isTimeOver = true;
@@ -248,7 +248,7 @@ void Supervisor::supervise() {
     for (const Worker &worker : workers)
       descriptors.push_back({worker.descriptor, POLLIN, 0});
     int wait = 250;
-    if (launch.timeout && !isTimeOver)
+    if (launch.timeout > 0 && !isTimeOver)
       wait = std::min(
           wait,
           std::max(0, int(1000 * (launch.timeout - secondsSince(begin))) + 1));

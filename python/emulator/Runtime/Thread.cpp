@@ -54,6 +54,7 @@ const char *smalti::emulator::architecture() {
 }
 
 char *smalti::emulator::sharedBase() {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<char *>(sharedBaseAddress);
 }
 uint32_t smalti::emulator::sharedBytes() { return sharedMemory.totalBytes(); }
