@@ -1146,6 +1146,34 @@ ret void
     assert races(library, np.zeros(3, np.int32), grid="2 1 1", block="1 1 1")
 
 
+@pytest.mark.parametrize(("fence", "count"), [("fence seq_cst", 0), ("", 1)], ids=["fence", "nothing"])
+def test_fences_order_blocks_around_relaxed_atomics(tmp_path: Path, fence: str, count: int) -> None:
+    # The block that comes last to a counter reads what the others wrote.
+    body = f"""\
+{BLOCK}
+%mine = getelementptr i32, ptr %out, i32 %block
+store i32 %block, ptr %mine
+{fence}
+%old = atomicrmw add ptr %counter, i32 1 monotonic
+%isLast = icmp eq i32 %old, 3
+br i1 %isLast, label %last, label %end
+last:
+{fence}
+%first = load i32, ptr %out
+%from = getelementptr i32, ptr %out, i32 1
+%second = load i32, ptr %from
+%sum = add i32 %first, %second
+%to = getelementptr i32, ptr %out, i32 4
+store i32 %sum, ptr %to
+br label %end
+end:
+ret void
+"""
+    library = build(tmp_path, body, "ptr %out, ptr %counter", sanitizer="thread")
+    findings = races(library, np.zeros(5, np.int32), np.zeros(1, np.int32), grid="4 1 1", block="1 1 1")
+    assert bool(findings) == bool(count)
+
+
 EXCHANGE_IN_WAVE = f"""\
 {{tid}}
 %base = inttoptr i64 {SHARED} to ptr

@@ -12,6 +12,8 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
+#include <optional>
+
 using namespace llvm;
 
 namespace smalti::emulator {
@@ -358,6 +360,16 @@ void Copier::copyBody(const Function &function) {
   clean(*copy);
 }
 
+/// Whether a fence is for the threads of a block alone, which are ordered by
+/// more than that.
+static bool isWithinBlock(const FenceInst &fence) {
+  std::optional<StringRef> scope =
+      fence.getContext().getSyncScopeName(fence.getSyncScopeID());
+  return scope &&
+         (scope->starts_with("workgroup") || scope->starts_with("wavefront") ||
+          scope->starts_with("singlethread") || *scope == "block");
+}
+
 /// What the host has in another form.
 void Copier::clean(Function &function) {
   for (Instruction &at : make_early_inc_range(instructions(function))) {
@@ -378,7 +390,8 @@ void Copier::clean(Function &function) {
     } else if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&at)) {
       exchange->setSyncScopeID(SyncScope::System);
     } else if (auto *fence = dyn_cast<FenceInst>(&at)) {
-      fence->setSyncScopeID(SyncScope::System);
+      fence->setSyncScopeID(isWithinBlock(*fence) ? SyncScope::SingleThread
+                                                  : SyncScope::System);
     } else if (auto *call = dyn_cast<CallInst>(&at)) {
       call->setCallingConv(CallingConv::C);
       call->setTailCallKind(CallInst::TCK_None);

@@ -69,6 +69,8 @@ __attribute__((
 
 #endif
 
+alignas(8) const uint64_t sanitizer::fenceObject = 0;
+
 //===----------------------------------------------------------------------===//
 #if defined(SMALTI_EMULATOR_ADDRESS_SANITIZER)
 //===----------------------------------------------------------------------===//
@@ -290,6 +292,17 @@ void sanitizer::access(void *thread, const void *address, size_t bytes,
     __tsan_read_range(const_cast<void *>(address), bytes);
   __tsan_func_exit();
   switchTo(runtimeFiber);
+}
+
+/// The runtime's own knows no fences. In a kernel library there are those for
+/// the device and wider ones.
+extern "C" __attribute__((visibility("default"))) void
+__tsan_atomic_thread_fence(int order) {
+  auto *object = const_cast<uint64_t *>(&sanitizer::fenceObject);
+  if (order != __ATOMIC_RELEASE)
+    __tsan_acquire(object);
+  if (order != __ATOMIC_ACQUIRE && order != __ATOMIC_CONSUME)
+    __tsan_release(object);
 }
 
 namespace {

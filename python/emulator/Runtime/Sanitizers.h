@@ -46,6 +46,9 @@ void enterKernel(void *thread);
 /// It is the runtime's.
 void leaveKernel();
 
+/// What fences order threads by.
+extern const uint64_t fenceObject;
+
 void release(void *thread, const void *object);
 void acquire(void *thread, const void *object);
 

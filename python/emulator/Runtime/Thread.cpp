@@ -195,6 +195,11 @@ void smalti::emulator::releaseOrder(const void *object) {
   sanitizer::release(current->sanitizerThread, object);
 }
 
+void smalti::emulator::fenceMemory() {
+  sanitizer::acquire(current->sanitizerThread, &sanitizer::fenceObject);
+  sanitizer::release(current->sanitizerThread, &sanitizer::fenceObject);
+}
+
 void smalti::emulator::acquireOrder(const void *object) {
   sanitizer::acquire(current->sanitizerThread, object);
 }

@@ -104,6 +104,11 @@ void touchWrite(void *address, size_t bytes);
 void releaseOrder(const void *object);
 void acquireOrder(const void *object);
 
+/// Orders memory as a fence for the device does, for the sanitizers: after what
+/// came before earlier fences of all threads. Atomics that are relaxed order
+/// nothing themselves.
+void fenceMemory();
+
 /// Reports that the running thread did what it must not, at the instruction it
 /// executes, and ends the launch.
 [[noreturn]] void fail(const char *format, ...)

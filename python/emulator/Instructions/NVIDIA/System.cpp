@@ -189,14 +189,17 @@ void firstBlockOfCanceled(const Call &) {
        "cancelled");
 }
 
+/// Threads of a block are ordered by more than fences.
+void fenceDevice(const Call &) { fenceMemory(); }
+
 #define SMALTI_PTX(section) "PTX ISA, \"" section "\""
 #define SMALTI_GUIDE(section) "CUDA Programming Guide, \"" section "\""
 // clang-format off: one line an instruction
 #define SMALTI_HINT(name, section) {"llvm.nvvm." name, nothing, nullptr, SMALTI_PTX(section)},
 constexpr Instruction table[] = {
     SMALTI_HINT("membar.cta", "membar, fence")
-    SMALTI_HINT("membar.gl", "membar, fence")
-    SMALTI_HINT("membar.sys", "membar, fence")
+    {"llvm.nvvm.membar.gl", fenceDevice, nullptr, SMALTI_PTX("membar, fence")},
+    {"llvm.nvvm.membar.sys", fenceDevice, nullptr, SMALTI_PTX("membar, fence")},
     SMALTI_HINT("fence.sc.cluster", "membar, fence")
     SMALTI_HINT("fence.mbarrier_init.release.cluster", "membar, fence")
     SMALTI_HINT("fence.acquire.sync_restrict.space.cluster.scope.cluster", "membar, fence")
