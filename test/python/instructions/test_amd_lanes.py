@@ -308,19 +308,20 @@ def test_wqm_vote() -> None:
     np.testing.assert_array_equal(np.flatnonzero(got), [0, 1, 2, 3, 8, 9, 10, 11, 60, 61, 62, 63])
 
 
-def test_scalar_masks() -> None:
+def test_s_bitreplicate() -> None:
     x = words(64)
     got = call(WAVE64, "s.bitreplicate", "i64", ("i32", x), dtype=np.uint64)
-    for lane in range(64):
-        bits = format(int(x[lane, 0]), "032b")
-        assert format(int(got[lane, 0]), "064b") == "".join(2 * bit for bit in bits)
-        value = int(x[lane, 0]) & 0x0F0F3011
-        x[lane] = value
+    for value, doubled in zip(x[:, 0], got[:, 0], strict=True):
+        assert format(int(doubled), "064b") == "".join(2 * bit for bit in format(int(value), "032b"))
+
+
+def test_masks_of_quads() -> None:
+    x = words(64) & np.uint32(0x0F0F3011)
     quads = [[i for i in range(8) if int(v) >> 4 * i & 15] for v in x[:, 0]]
-    got = call(WAVE64, "s.quadmask.i32.i32", "i32", ("i32", x), dtype=np.uint32)
-    assert [int(v) for v in got[:, 0]] == [sum(1 << i for i in q) for q in quads]
-    got = call(WAVE64, "s.wqm.i32.i32", "i32", ("i32", x), dtype=np.uint32)
-    assert [int(v) for v in got[:, 0]] == [sum(15 << 4 * i for i in q) for q in quads]
+    one = call(WAVE64, "s.quadmask.i32.i32", "i32", ("i32", x), dtype=np.uint32)
+    all_four = call(WAVE64, "s.wqm.i32.i32", "i32", ("i32", x), dtype=np.uint32)
+    assert [int(v) for v in one[:, 0]] == [sum(1 << i for i in q) for q in quads]
+    assert [int(v) for v in all_four[:, 0]] == [sum(15 << 4 * i for i in q) for q in quads]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 //===- WaveMatrixProducts.cpp - V_WMMA: matrix products of RDNA -----------===//
 //
-// All of them are of 16 rows and 16 columns. What a lane has differs between
-// the generations; a lane's row of A, or column of B, is always its number
-// modulo 16.
+// All of them are of 16 rows and 16 columns, in waves of 32. What a lane has
+// differs between the generations; a lane's row of A, or column of B, is always
+// its number modulo 16.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,50 +20,37 @@ using namespace smalti::emulator;
 
 namespace {
 
-constexpr int size = 16;
+constexpr int size = 16, lanes = 32;
 
-/// RDNA3: each group of 16 lanes has all of A and B, the same in each; the rows
-/// of C go round the groups. Results of 16 bits are in one half of each
-/// register (RDNA3 ISA, "WMMA: register layout").
+/// Both halves of the wave have all of A and B; the rows of C alternate between
+/// them. Results of 16 bits are in one half of each register (RDNA3 ISA, "Wave
+/// Matrix Multiply Accumulate").
 struct RDNA3 {
   static constexpr bool sharesK = false;
-  template <int bits> static int column(int lane, int e, int k, int lanes) {
-    (void)lane, (void)k, (void)lanes;
-    return e;
-  }
-  static int row(int lane, int e, int lanes) {
-    return lanes / size * e + lane / size;
-  }
+  template <int bits> static int column(int, int e, int) { return e; }
+  static int row(int lane, int e) { return 2 * e + lane / size; }
 };
 
-/// RDNA4: the groups share K, in wave64 those of the halves in turn; the rows
-/// of C are in the same order (RDNA4 ISA, "WMMA: register layout").
+/// The halves of the wave share K, and the rows of C (RDNA4 ISA, "Wave Matrix
+/// Multiply Accumulate").
 struct RDNA4 {
   static constexpr bool sharesK = true;
-  static int groupOf(int lane, int lanes) {
-    int group = lane / size;
-    return lanes == 32 ? group : (group & 1) << 1 | group >> 1;
+  template <int bits> static int column(int lane, int e, int k) {
+    return lane / size * (k / 2) + e;
   }
-  template <int bits> static int column(int lane, int e, int k, int lanes) {
-    return groupOf(lane, lanes) * (k * size / lanes) + e;
-  }
-  static int row(int lane, int e, int lanes) {
-    return groupOf(lane, lanes) * (size * size / lanes) + e;
-  }
+  static int row(int lane, int e) { return lane / size * (size / 2) + e; }
 };
 
-/// GFX12.5, wave32: the halves of the wave take turns along K, in chunks of 8
-/// elements of 16 and 8 bits, and of 2 of f32; C as in RDNA4 (CDNA5 ISA, "WMMA:
-/// register layout").
+/// The halves of the wave take turns along K, in chunks of 8 elements of 16 and
+/// 8 bits, and of 2 of f32; C as in RDNA4 (CDNA5 ISA, "Wave Matrix Multiply
+/// Accumulate", the figures of A and B).
 struct GFX125 {
   static constexpr bool sharesK = true;
-  template <int bits> static int column(int lane, int e, int, int) {
+  template <int bits> static int column(int lane, int e, int) {
     constexpr int chunk = bits == 32 ? 2 : 8;
     return e / chunk * 2 * chunk + lane / size * chunk + e % chunk;
   }
-  static int row(int lane, int e, int lanes) {
-    return RDNA4::row(lane, e, lanes);
-  }
+  static int row(int lane, int e) { return RDNA4::row(lane, e); }
 };
 
 /// The operands of an intrinsic; -1 for what it has not.
@@ -98,8 +85,8 @@ template <class Layout, const Form &form, int k, class A, class B, class C,
 void multiplyFloats(const Wave &wave) {
   constexpr int bits = 8 * sizeof(typename A::Storage);
   constexpr bool halves = form.upperHalf >= 0 && !Layout::sharesK;
-  int lanes = wave.size, perLane = Layout::sharesK ? k * size / lanes : k;
-  int results = size * size / lanes;
+  constexpr int perLane = Layout::sharesK ? k / 2 : k;
+  constexpr int results = size * size / lanes;
   const Call &first = wave.lanes[0];
   int step = halves ? 2 : 1, offset = halves && flag(first, form.upperHalf);
   double a[size][k], b[size][k], c[size][size];
@@ -109,7 +96,7 @@ void multiplyFloats(const Wave &wave) {
       form.modifierOfC >= 0 ? first.get<int16_t>(form.modifierOfC) : 0;
   wave.forEach([&](int lane, const Call &call) {
     for (int e = 0; e < perLane; ++e) {
-      int column = Layout::template column<bits>(lane, e, k, lanes);
+      int column = Layout::template column<bits>(lane, e, k);
       a[lane % size][column] = signOfA * readElement<A>(call.data(form.a), e);
       b[lane % size][column] = signOfB * readElement<B>(call.data(form.b), e);
     }
@@ -119,7 +106,7 @@ void multiplyFloats(const Wave &wave) {
         value = std::fabs(value);
       if (modifier & 1)
         value = -value;
-      c[Layout::row(lane, e, lanes)][lane % size] = value;
+      c[Layout::row(lane, e)][lane % size] = value;
     }
   });
   accumulate(a, b, c);
@@ -130,7 +117,7 @@ void multiplyFloats(const Wave &wave) {
         memcpy(result + i, &undefinedHalf, 2);
     for (int e = 0; e < results; ++e) {
       typename D::Storage value =
-          D::write(c[Layout::row(lane, e, lanes)][lane % size]);
+          D::write(c[Layout::row(lane, e)][lane % size]);
       memcpy(result + sizeof(value) * (step * e + offset), &value,
              sizeof(value));
     }
@@ -149,8 +136,8 @@ template <class Element> void multiplyIntoHalves(const Wave &wave) {
 
 template <class Layout, const Form &form, int k, int bits>
 void multiplyIntegers(const Wave &wave) {
-  int lanes = wave.size, perLane = Layout::sharesK ? k * size / lanes : k;
-  int results = size * size / lanes;
+  constexpr int perLane = Layout::sharesK ? k / 2 : k;
+  constexpr int results = size * size / lanes;
   const Call &first = wave.lanes[0];
   bool aIsSigned = flag(first, form.signOfA),
        bIsSigned = flag(first, form.signOfB), clamps = flag(first, form.clamp);
@@ -162,18 +149,18 @@ void multiplyIntegers(const Wave &wave) {
   };
   wave.forEach([&](int lane, const Call &call) {
     for (int e = 0; e < perLane; ++e) {
-      int column = Layout::template column<bits>(lane, e, k, lanes);
+      int column = Layout::template column<bits>(lane, e, k);
       a[lane % size][column] = read(call.data(form.a), e, aIsSigned);
       b[lane % size][column] = read(call.data(form.b), e, bIsSigned);
     }
     for (int e = 0; e < results; ++e)
-      c[Layout::row(lane, e, lanes)][lane % size] =
+      c[Layout::row(lane, e)][lane % size] =
           readElement<S32>(call.data(form.c), e);
   });
   accumulate(a, b, c);
   wave.forEach([&](int lane, const Call &call) {
     for (int e = 0; e < results; ++e) {
-      int64_t sum = c[Layout::row(lane, e, lanes)][lane % size];
+      int64_t sum = c[Layout::row(lane, e)][lane % size];
       if (clamps)
         sum = std::clamp<int64_t>(sum, std::numeric_limits<int32_t>::min(),
                                   std::numeric_limits<int32_t>::max());
@@ -194,40 +181,27 @@ constexpr char gfx125[] =
 
 // clang-format off: one line an instruction
 constexpr Instruction table[] = {
-    // RDNA3: waves of 32, of 64
+    // RDNA3
     {"llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16", nullptr, multiplyFloats<RDNA3, plain, 16, F16, F16, F32, F32>, rdna3, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.f32.16x16x16.f16.v4f32.v16f16", nullptr, multiplyFloats<RDNA3, plain, 16, F16, F16, F32, F32>, rdna3, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.f32.16x16x16.bf16.v8f32.v16i16", nullptr, multiplyFloats<RDNA3, plain, 16, BF16, BF16, F32, F32>, rdna3, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.f32.16x16x16.bf16.v4f32.v16i16", nullptr, multiplyFloats<RDNA3, plain, 16, BF16, BF16, F32, F32>, rdna3, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.f16.16x16x16.f16.v16f16.v16f16", nullptr, multiplyFloats<RDNA3, inHalves, 16, F16, F16, F16, F16>, rdna3, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.f16.16x16x16.f16.v8f16.v16f16", nullptr, multiplyFloats<RDNA3, inHalves, 16, F16, F16, F16, F16>, rdna3, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.bf16.16x16x16.bf16.v16i16.v16i16", nullptr, multiplyFloats<RDNA3, inHalves, 16, BF16, BF16, BF16, BF16>, rdna3, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.bf16.16x16x16.bf16.v8i16.v16i16", nullptr, multiplyFloats<RDNA3, inHalves, 16, BF16, BF16, BF16, BF16>, rdna3, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.f16.16x16x16.f16.tied.*", nullptr, multiplyIntoHalves<F16>, rdna3, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.bf16.16x16x16.bf16.tied.*", nullptr, multiplyIntoHalves<BF16>, rdna3, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.i32.16x16x16.iu8.v8i32.v4i32", nullptr, multiplyIntegers<RDNA3, integers, 16, 8>, rdna3, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.i32.16x16x16.iu8.v4i32.v4i32", nullptr, multiplyIntegers<RDNA3, integers, 16, 8>, rdna3, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.i32.16x16x16.iu4.v8i32.v2i32", nullptr, multiplyIntegers<RDNA3, integers, 16, 4>, rdna3, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.i32.16x16x16.iu4.v4i32.v2i32", nullptr, multiplyIntegers<RDNA3, integers, 16, 4>, rdna3, nullptr, nullptr, true},
-    // RDNA4: waves of 32, of 64
+    // RDNA4
     {"llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16", nullptr, multiplyFloats<RDNA4, plain, 16, F16, F16, F32, F32>, rdna4, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.f32.16x16x16.f16.v4f32.v4f16", nullptr, multiplyFloats<RDNA4, plain, 16, F16, F16, F32, F32>, rdna4, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.f32.16x16x16.bf16.v8f32.v8i16", nullptr, multiplyFloats<RDNA4, plain, 16, BF16, BF16, F32, F32>, rdna4, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.f32.16x16x16.bf16.v4f32.v4i16", nullptr, multiplyFloats<RDNA4, plain, 16, BF16, BF16, F32, F32>, rdna4, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.f16.16x16x16.f16.v8f16.v8f16", nullptr, multiplyFloats<RDNA4, inHalves, 16, F16, F16, F16, F16>, rdna4, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.f16.16x16x16.f16.v4f16.v4f16", nullptr, multiplyFloats<RDNA4, inHalves, 16, F16, F16, F16, F16>, rdna4, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.bf16.16x16x16.bf16.v8i16.v8i16", nullptr, multiplyFloats<RDNA4, inHalves, 16, BF16, BF16, BF16, BF16>, rdna4, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.bf16.16x16x16.bf16.v4i16.v4i16", nullptr, multiplyFloats<RDNA4, inHalves, 16, BF16, BF16, BF16, BF16>, rdna4, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.f32.16x16x16.fp8.fp8.*", nullptr, multiplyFloats<RDNA4, plain, 16, E4M3, E4M3, F32, F32>, rdna4, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.f32.16x16x16.fp8.bf8.*", nullptr, multiplyFloats<RDNA4, plain, 16, E4M3, E5M2, F32, F32>, rdna4, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.f32.16x16x16.bf8.fp8.*", nullptr, multiplyFloats<RDNA4, plain, 16, E5M2, E4M3, F32, F32>, rdna4, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.f32.16x16x16.bf8.bf8.*", nullptr, multiplyFloats<RDNA4, plain, 16, E5M2, E5M2, F32, F32>, rdna4, nullptr, nullptr, true},
+    {"llvm.amdgcn.wmma.f32.16x16x16.fp8.fp8.v8f32.v2i32", nullptr, multiplyFloats<RDNA4, plain, 16, E4M3, E4M3, F32, F32>, rdna4, nullptr, nullptr, true},
+    {"llvm.amdgcn.wmma.f32.16x16x16.fp8.bf8.v8f32.v2i32", nullptr, multiplyFloats<RDNA4, plain, 16, E4M3, E5M2, F32, F32>, rdna4, nullptr, nullptr, true},
+    {"llvm.amdgcn.wmma.f32.16x16x16.bf8.fp8.v8f32.v2i32", nullptr, multiplyFloats<RDNA4, plain, 16, E5M2, E4M3, F32, F32>, rdna4, nullptr, nullptr, true},
+    {"llvm.amdgcn.wmma.f32.16x16x16.bf8.bf8.v8f32.v2i32", nullptr, multiplyFloats<RDNA4, plain, 16, E5M2, E5M2, F32, F32>, rdna4, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.i32.16x16x16.iu8.v8i32.v2i32", nullptr, multiplyIntegers<RDNA4, integers, 16, 8>, rdna4, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.i32.16x16x16.iu8.v4i32.i32", nullptr, multiplyIntegers<RDNA4, integers, 16, 8>, rdna4, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.i32.16x16x16.iu4.v8i32.i32", nullptr, multiplyIntegers<RDNA4, integers, 16, 4>, rdna4, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.i32.16x16x16.iu4.v4i32.i32", nullptr, multiplyIntegers<RDNA4, integers, 16, 4>, rdna4, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.i32.16x16x32.iu4.v8i32.v2i32", nullptr, multiplyIntegers<RDNA4, integers, 32, 4>, rdna4, nullptr, nullptr, true},
-    {"llvm.amdgcn.wmma.i32.16x16x32.iu4.v4i32.i32", nullptr, multiplyIntegers<RDNA4, integers, 32, 4>, rdna4, nullptr, nullptr, true},
     // GFX12.5
     {"llvm.amdgcn.wmma.f32.16x16x4.f32.*", nullptr, multiplyFloats<GFX125, allModifiers, 4, F32, F32, F32, F32>, gfx125, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.f32.16x16x32.f16.*", nullptr, multiplyFloats<GFX125, allModifiers, 32, F16, F16, F32, F32>, gfx125, nullptr, nullptr, true},
