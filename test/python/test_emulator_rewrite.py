@@ -57,7 +57,7 @@ def host_ir(body: str, vendor: str, **options: Any) -> str:
     return code.decode()
 
 
-def refusal(text: str, chip: str = "sm_80") -> codegen_worker.WorkerRefused:
+def refusal(text: str | bytes, chip: str = "sm_80") -> codegen_worker.WorkerRefused:
     with pytest.raises(codegen_worker.WorkerRefused) as caught:
         rewrite(text, chip)
     return caught.value
@@ -789,6 +789,29 @@ def test_atomics(sanitize: Any) -> None:
         assert float(array.view(_NUMPY[type_])[0]) == after, (operation, type_)
 
 
+@pytest.mark.parametrize("sanitize", [None, "thread"])
+def test_atomics_of_pointers(sanitize: Any) -> None:
+    body = """
+define kernel void @k(ptr %slot, ptr %out) {
+  store i64 0, ptr %slot
+  %first = atomicrmw xchg ptr %slot, ptr %out seq_cst
+  %pair = cmpxchg ptr %slot, ptr %out, ptr %slot seq_cst seq_cst
+  %p = extractvalue { ptr, i1 } %pair, 0
+  %now = load atomic ptr, ptr %slot seq_cst, align 8
+  %isThere = icmp eq ptr %now, %slot
+  %isFirst = icmp eq ptr %first, null
+  %both = and i1 %isThere, %isFirst
+  %x = zext i1 %both to i64
+  store atomic i64 0, ptr %slot seq_cst, align 8
+  store i64 %x, ptr %p
+  ret void
+}
+"""
+    slot, out = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    run(body, NVIDIA, slot, out, sanitize=sanitize)
+    assert out[0] == 1
+
+
 def test_atomics_of_vectors() -> None:
     body = """
 define kernel void @k(ptr %p) {
@@ -1133,7 +1156,7 @@ EMPTY = "define ptx_kernel void @k() { ret void }\n"
     ],
 )
 def test_what_is_no_module_for_the_emulator(text: str, message: str) -> None:
-    error = refusal(text.encode("latin-1"))  # type: ignore[arg-type]
+    error = refusal(text.encode("latin-1"))
     assert message in str(error)
 
 

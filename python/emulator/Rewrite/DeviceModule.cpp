@@ -155,7 +155,7 @@ static Error linkLibraries(Module &module, ArrayRef<std::string> libraries) {
     module.getContext().setDiagnosticHandler(
         std::make_unique<DiagnosticHandler>());
     if (failed)
-      return refuse("linking " + path + " failed: " + problem);
+      return refuse("linking " + Twine(path) + " failed: " + problem);
   }
   return Error::success();
 }

@@ -175,7 +175,7 @@ static json::Value requiredBlock(const Function &kernel) {
   if (MDNode *node = kernel.getMetadata("reqd_work_group_size"))
     for (const MDOperand &operand : node->operands())
       if (auto *number = mdconst::dyn_extract<ConstantInt>(operand))
-        numbers.push_back(number->getZExtValue());
+        numbers.push_back(number->getSExtValue());
   return dimensions(numbers);
 }
 

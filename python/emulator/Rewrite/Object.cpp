@@ -81,9 +81,6 @@ static void expandAtomics(Function &function) {
     if (auto *update = dyn_cast<AtomicRMWInst>(&at))
       switch (update->getOperation()) {
       case AtomicRMWInst::Xchg:
-        if (!update->getType()->isIntegerTy())
-          work.push_back(update);
-        break;
       case AtomicRMWInst::Add:
       case AtomicRMWInst::Sub:
       case AtomicRMWInst::And:
@@ -171,6 +168,8 @@ Error optimizeAndEmit(Module &module, TargetMachine &machine,
     function.removeFnAttr(kernelAttribute);
     if (function.isDeclaration())
       continue;
+    // No estimates of the host's in place of the device's.
+    function.addFnAttr("reciprocal-estimates", "none");
     // Stacks are walked for the place of a finding.
     function.setUWTableKind(UWTableKind::Async);
     if (options.sanitizer != Sanitizer::None)
