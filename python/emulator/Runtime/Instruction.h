@@ -119,7 +119,7 @@ struct InstructionList {
   size_t count;
 
   template <size_t n>
-  constexpr InstructionList(const Instruction (&array)[n])
+  constexpr InstructionList(const Instruction (&array)[n]) noexcept
       : first(array), count(n) {}
 };
 
