@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import smalti
 from smalti import check, entry, reference
+from smalti.emulator import Emulation
 from smalti.errors import CompileError
 
 from .program import Program
@@ -18,6 +19,15 @@ from .program import Program
 _BROKEN = re.compile(
     r"code generation of|gave no reason|failed to legalize|failed to verify|does not dominate|unrealized_conversion_cast"
     r"|failed to materialize|operand #\d+ must be|result #\d+ must be"
+)
+
+
+# How a program runs on an emulated chip, by its seed.
+_EMULATIONS = (
+    Emulation(),
+    Emulation(sanitize="thread"),
+    Emulation(sanitize="address"),
+    Emulation(order="random:1", copies="early"),
 )
 
 
@@ -53,6 +63,8 @@ def _run(program: Program, target: str, wanted: list[reference.Value]) -> str | 
         if not error.diagnostics or _BROKEN.search(str(error)):
             raise Disagreement(target, str(error)) from error
         return _reason(error)
+    if kernel.target.is_emulated:
+        kernel.emulation = _EMULATIONS[program.seed % len(_EMULATIONS)]
     values = program.arguments()
     before = [value.tobytes() if isinstance(value, np.ndarray) else b"" for value in values]
     kernel(*values)

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Seconds that a matrix product takes on an emulated GPU, by chip and size.
+
+C[n x n] = A[n x n] * B[n x n], f16 in, f32 out, tiles of 128 x 128 (at most n), on one chip of each kind: compiled
+before the clock starts, the kernel library too. Each time is the minimum of `--repeat` runs; sizes double, so that the
+ratio to the size before is 8 where the time is that of the products. Sanitizers run on the small sizes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import smalti
+from compile_time import processor, versions
+from rich.console import Console
+from rich.table import Table
+from smalti import launch, targets
+from smalti.emulator import Emulation
+from smalti.emulator.options import SANITIZERS
+
+ROOT = Path(__file__).resolve().parent.parent
+SIZES = (64, 128, 256, 512, 1024)
+SANITIZED = 256
+"""The largest size that runs under a sanitizer."""
+
+PRODUCT = """
+triton_xla.entry_func @product(%a: memref<{n}x{n}xf16>, %b: memref<{n}x{n}xf16>, %c: memref<{n}x{n}xf32>,
+                               %tile: index) tiles {tiles} {{
+  %c0 = arith.constant 0 : index
+  %columns = arith.constant {columns} : index
+  %t = arith.constant {t} : index
+  %step = arith.constant {k} : index
+  %n = arith.constant {n} : index
+  %zero = arith.constant dense<0.0> : tensor<{t}x{t}xf32>
+  %i = arith.divui %tile, %columns : index
+  %j = arith.remui %tile, %columns : index
+  %row = arith.muli %i, %t : index
+  %column = arith.muli %j, %t : index
+  %sum = scf.for %p = %c0 to %n step %step iter_args(%acc = %zero) -> (tensor<{t}x{t}xf32>) {{
+    %x = triton_xla.extract %a[%row, %p] [{t}, {k}] [1, 1] : memref<{n}x{n}xf16> to tensor<{t}x{k}xf16>
+    %y = triton_xla.extract %b[%p, %column] [{k}, {t}] [1, 1] : memref<{n}x{n}xf16> to tensor<{k}x{t}xf16>
+    %next = triton_xla.dot %x, %y, %acc : tensor<{t}x{k}xf16>, tensor<{k}x{t}xf16> -> tensor<{t}x{t}xf32>
+    scf.yield %next : tensor<{t}x{t}xf32>
+  }}
+  triton_xla.insert %sum into %c[%row, %column] [{t}, {t}] [1, 1] : tensor<{t}x{t}xf32> into memref<{n}x{n}xf32>
+  triton_xla.return
+}}
+"""
+
+
+def program(n: int) -> str:
+    """The product of n x n matrices."""
+    tile = min(n, 128)
+    return PRODUCT.format(n=n, t=tile, k=min(n, 64), columns=n // tile, tiles=(n // tile) ** 2)
+
+
+def default_targets() -> list[str]:
+    """One chip for each way of multiplying and of waiting: the first in the table."""
+    chosen: dict[tuple[str, ...], str] = {}
+    for target in targets.all():
+        if target.is_gpu:
+            chosen.setdefault((target.vendor, target.mmas[0].kind, target.barrier), target.name)
+    return list(chosen.values())
+
+
+def seconds(target: str, n: int, emulation: Emulation, repeat: int) -> float:
+    """The shortest of some runs; its result is right."""
+    rng = np.random.default_rng(n)
+    a, b = (rng.standard_normal((n, n)).astype(np.float16) for _ in range(2))
+    c = np.full((n, n), np.nan, np.float32)
+    kernel = smalti.compile(program(n), target=targets.EMULATED + target, emulation=emulation)
+    kernel(a, b, c)
+    wanted = a.astype(np.float64) @ b.astype(np.float64)
+    if not np.allclose(c, wanted, rtol=0, atol=1e-5 * n):
+        raise smalti.SmaltiError(f"the product of size {n} is wrong on {target}")
+    return min(kernel.launcher.run_on_copies([a, b, c]) for _ in range(repeat))
+
+
+def measure(target: str, sizes: list[int], repeat: int) -> dict[str, dict[str, dict[str, float]]]:
+    """By sanitizer (or `plain`) and size: the seconds, and how many times those of half the size."""
+    results: dict[str, dict[str, dict[str, float]]] = {}
+    for sanitizer in (None, *SANITIZERS):
+        rows = results[sanitizer or "plain"] = {}
+        for n in sizes:
+            if sanitizer is not None and n > SANITIZED:
+                continue
+            emulation = Emulation(sanitize=sanitizer, timeout=3600)  # type: ignore[arg-type]
+            row = rows[str(n)] = {"seconds": seconds(target, n, emulation, repeat if n < 1024 else 1)}
+            if before := rows.get(str(n // 2)):
+                row["ratio"] = row["seconds"] / before["seconds"]
+    return results
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("targets", nargs="*", help=f"the chips (default: {' '.join(default_targets())})")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "emulation.json")
+    options = parser.parse_args()
+
+    table = Table(title=f"f16 product of n x n matrices: seconds (ratio to n / 2), {launch.num_threads()} workers")
+    for column in ("chip", "sanitizer", *(str(n) for n in options.sizes)):
+        table.add_column(column, justify="left" if column in ("chip", "sanitizer") else "right")
+    results: dict[str, object] = {}
+    for target in options.targets or default_targets():
+        try:
+            measured = measure(target, sorted(options.sizes), options.repeat)
+        except smalti.SmaltiError as error:
+            results[target] = {"failed": str(error)}
+            table.add_row(target, "failed")
+            continue
+        results[target] = measured
+        for sanitizer, rows in measured.items():
+            cells = [rows.get(str(n)) for n in options.sizes]
+            table.add_row(target, sanitizer, *("" if cell is None else _cell(cell) for cell in cells))
+
+    record = {
+        "what": "seconds of an f16 product of n x n matrices on an emulated GPU",
+        "repeat": options.repeat,
+        "workers": launch.num_threads(),
+        "versions": versions(),
+        "machine": {"processor": processor(), "cores": os.cpu_count()},
+        "results": results,
+    }
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(record, indent=2) + "\n")
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    print(f"written to {options.json}")
+    return 1 if any(isinstance(result, dict) and "failed" in result for result in results.values()) else 0
+
+
+def _cell(row: dict[str, float]) -> str:
+    return f"{row['seconds']:.2f}" + (f" ({row['ratio']:.1f})" if "ratio" in row else "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
