@@ -32,6 +32,10 @@ def _operands(seed: str, ty: str, count: int) -> list[Array]:
         random.shuffle(made[i])
         made[i][: COUNT // 4] = random.standard_normal(COUNT // 4).astype(dtype)
         made[0][: COUNT // 4] = random.standard_normal(COUNT // 4).astype(dtype)
+    if count == 3:
+        # Products halfway between two numbers of bf16, and far less on one side.
+        for values, last in zip(made, ((9, 3), (29, 89), (2.0**-100, -(2.0**-100))), strict=True):
+            values[-2:] = last
     return made
 
 
