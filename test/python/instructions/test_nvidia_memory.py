@@ -9,7 +9,7 @@ import numpy as np
 import nvidia
 import pytest
 import smalti
-from smalti.emulator import SCHEDULES
+from smalti.emulator import SCHEDULES, Emulation
 
 PREFIX = "llvm.nvvm."
 LATE_AND_EARLY = tuple(s for s in SCHEDULES if s.order == SCHEDULES[0].order)
@@ -520,6 +520,34 @@ def test_mbarrier_try_wait_blocks(name: str) -> None:
         nvidia.run_kernel(silent, 64, np.zeros(32, np.uint32))
 
 
+def _blocking(arrive: str, wait: str) -> str:
+    return kernel(
+        BLOCKING.replace("@NAME", f"@{PREFIX}{wait}")
+        .replace("STATE", "i32 0")
+        .replace(
+            "@llvm.nvvm.mbarrier.arrive.shared(ptr addrspace(3) @barrier)",
+            f"@{PREFIX}{arrive}(ptr addrspace(3) @barrier, i32 1)",
+        ),
+        SHARED
+        + Script().declarations
+        + SYNC
+        + declare("i64", arrive, "ptr addrspace(3)", "i32")
+        + declare("i1", wait, "ptr addrspace(3)", "i32"),
+    )
+
+
+def test_mbarrier_orders_memory() -> None:
+    """Under ThreadSanitizer what was written before an arrival is there after the wait, but not with .relaxed."""
+    arrive, wait = "mbarrier.arrive{}.scope.cta.space.cta", "mbarrier.try.wait.parity{}.scope.cta.space.cta"
+    under = Emulation(sanitize="thread")
+    out = np.zeros(32, np.uint32)
+    nvidia.run_kernel(_blocking(arrive.format(""), wait.format("")), 64, out, emulation=under)
+    np.testing.assert_array_equal(out, np.arange(32))
+    for pair in ((arrive.format(".relaxed"), wait.format("")), (arrive.format(""), wait.format(".relaxed"))):
+        with pytest.raises(smalti.EmulationError, match="race"):
+            nvidia.run_kernel(_blocking(*pair), 64, out, emulation=under)
+
+
 @pytest.mark.parametrize("name", INVALS)
 def test_mbarrier_inval(name: str) -> None:
     script = Script()
@@ -642,7 +670,7 @@ def test_bulk_copies_to_shared(name: str) -> None:
         "ptr addrspace(1) %in, ptr %out",
     )
     data = np.arange(64, dtype=np.uint32) + 1
-    for schedule in SCHEDULES:
+    for schedule in [*SCHEDULES, Emulation(sanitize="thread"), Emulation(sanitize="address")]:
         out = np.zeros(64, np.uint32)
         nvidia.run_kernel(text, 64, data, out, emulation=schedule)
         np.testing.assert_array_equal(out, data)
