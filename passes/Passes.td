@@ -182,6 +182,118 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
   ];
 }
 
+def SmaltiPadToIntrinsics : InterfacePass<"smalti-pad-to-intrinsics", "::mlir::FunctionOpInterface"> {
+  let summary = "Pads contractions and convolutions to the shape of the chip's matrix instructions";
+  let description = [{
+    Rows, columns and depth of a product of matrices (m, n, k) become multiples of those of a matrix instruction: the
+    operands get high pads (`tensor.pad`), the same op computes on them, and `tensor.extract_slice` takes the result out
+    of the padded one. An initial value made by `linalg.fill` or `tensor.empty` is made larger instead.
+
+    Ops on tensors with two matrices and one result are products: the named matmuls, batched, transposed, packed or
+    quantised, `linalg.contract`, convolutions, and every `linalg.generic` that accesses its operands in such a way. In
+    a convolution batch and image are m, output channels n, input channels k; strides and dilations are arbitrary,
+    groups stay as they are. Where several dimensions are m, n or k, and none of them is a multiple already, the one
+    that costs least is padded, of equal ones the innermost. Dimensions of a size known at run time are padded by affine
+    arithmetic, unless it shows that they are multiples.
+
+    The instruction is the one for the op's types in the table of the target (option `target`, or the attribute
+    `smalti.target`) that takes the least additional iterations, of equal ones the best. The options `m`, `n` and `k`
+    take the place of its sizes; with all of them no target is needed.
+
+    Padding along k leaves every result as it is. The op's body is evaluated with padding values until the term that it
+    combines with the accumulator is the neutral element: 0 of a sum, `or`, `xor` and an unsigned maximum, 1 of a
+    product, the least or largest number of a signed maximum or minimum, all ones of `and` and an unsigned minimum,
+    infinities of `maximumf` and `minimumf`, NaN of `maxnumf` and `minnumf`, which drop it. What the body subtracts
+    from an operand, its zero point, is tried first: `(x - zp)` is then 0. Of a sum of floats that is a zero, the sign
+    may change.
+
+    Ops that stay as they are, each with a remark that says why:
+    - operands that are no tensors, have an encoding, or elements that are neither integers nor floats;
+    - contractions with no m, n or k (as of a matrix and a vector), and depthwise convolutions;
+    - element types for which the target has no matrix instruction;
+    - padding that takes more than `max-waste` times the iterations, as far as sizes are known, or sizes past 63 bits;
+    - bodies with ops that may trap on padding values, like a division, touch memory or have regions; bodies whose
+      combining op has no known neutral element; bodies for which no padding values are found. Zero points that are
+      known at run time are an example of the latter, unless they were widened from the operands' type or
+      `zero-points-in-range` says that this type holds them;
+    - accesses that do not grow by a constant with the padded dimension.
+
+    Example:
+
+    ```mlir
+    func.func @product(%a: tensor<30x?xf16>, %b: tensor<?x64xf16>, %c: tensor<30x64xf32>) -> tensor<30x64xf32>
+        attributes {smalti.target = "sm_90a"} {
+      %d = linalg.matmul ins(%a, %b : tensor<30x?xf16>, tensor<?x64xf16>) outs(%c : tensor<30x64xf32>)
+        -> tensor<30x64xf32>
+      return %d : tensor<30x64xf32>
+    }
+    ```
+
+    The product then has 32 rows and a multiple of 16 as its depth.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "Chip whose matrix instructions are meant, e.g. `target=gfx942`; empty: the attribute `smalti.target`">,
+    Option<"m", "m", "int64_t", "0", "Rows are padded to a multiple of this, e.g. `m=16`; 0: as the instruction has">,
+    Option<"n", "n", "int64_t", "0", "Columns are padded to a multiple of this, e.g. `n=8`; 0: as the instruction has">,
+    Option<"k", "k", "int64_t", "0", "The depth is padded to a multiple of this, e.g. `k=32`; 0: as the instruction has">,
+    Option<"maxWaste", "max-waste", "double", "4.0",
+           "Most iterations of the padded op for each of the plain one, e.g. `max-waste=1.5`">,
+    Option<"zeroPointsInRange", "zero-points-in-range", "bool", "false",
+           "Zero points are numbers of the operands' element types, e.g. `zero-points-in-range=true`">,
+    Option<"strict", "strict", "bool", "false", "A product that cannot be padded is an error, e.g. `strict=true`">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect",
+  ];
+}
+
+def SmaltiConvFilterLayout : InterfacePass<"smalti-conv-filter-layout", "::mlir::FunctionOpInterface"> {
+  let summary = "Brings the filters of convolutions into a layout with the input channels innermost";
+  let description = [{
+    A convolution lowered to a product of matrices reads its filter along the input channels. The pass transposes
+    filters to `fhwc` (output channels, window, input channels) or `hwfc` (window, output channels, input channels);
+    groups come first in both. It applies to convolutions on tensors of any number of image dimensions, named and
+    generic, with loops in any order, with or without groups, with zero points and other operands behind the filter, of
+    static and dynamic shape.
+
+    Constant filters are transposed right away; a filter that is the result of `linalg.transpose` is transposed from
+    that op's operand; others by a new `linalg.transpose`. The convolution becomes the named op of the new layout where
+    there is one, else a `linalg.generic`. Its loops keep their order, and results every bit.
+
+    Convolutions that stay as they are, each with a remark that says why:
+    - operands that are no tensors, or a filter with an encoding;
+    - depthwise convolutions, whose filters have no input or no output channels;
+    - filters whose elements are known to be used less than `min-uses` times (batch times image) where the transposing
+      would happen at run time.
+
+    Example:
+
+    ```mlir
+    func.func @convolution(%image: tensor<1x18x18x8xf16>, %filter: tensor<3x3x8x32xf16>, %init: tensor<1x16x16x32xf32>)
+        -> tensor<1x16x16x32xf32> {
+      %result = linalg.conv_2d_nhwc_hwcf ins(%image, %filter : tensor<1x18x18x8xf16>, tensor<3x3x8x32xf16>)
+        outs(%init : tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32>
+      return %result : tensor<1x16x16x32xf32>
+    }
+    ```
+
+    The filter is transposed to `tensor<32x3x3x8xf16>`, the op becomes `linalg.conv_2d_nhwc_fhwc`.
+  }];
+  let options = [
+    Option<"filterLayout", "filter-layout", "std::string", "\"fhwc\"",
+           "`fhwc` or `hwfc`, e.g. `filter-layout=hwfc`">,
+    Option<"minUses", "min-uses", "int64_t", "32",
+           "Least uses of a filter's element that pay for transposing it at run time, e.g. `min-uses=1`">,
+    Option<"strict", "strict", "bool", "false",
+           "A filter that cannot be transposed is an error, e.g. `strict=true`">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+  ];
+}
+
 //===----------------------------------------------------------------------===//
 // Conversion
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,300 @@
+//===- ConvFilterLayout.cpp - smalti-conv-filter-layout -------------------===//
+
+#include "passes/PadLowering/ConvolutionLoops.h"
+#include "passes/Support/Remarks.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTICONVFILTERLAYOUT
+#define GEN_PASS_DEF_SMALTICONVFILTERLAYOUT
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+static constexpr llvm::StringLiteral kPassName = "smalti-conv-filter-layout";
+
+namespace {
+
+enum class FilterLayout { FHWC, HWFC };
+
+struct FilterPlan {
+  linalg::LinalgOp op;
+  /// Dimension i of the new filter is dimension permutation[i] of the old one.
+  SmallVector<int64_t> permutation;
+  /// The new filter where it is a constant.
+  DenseElementsAttr constant;
+  /// What the new filter is a transposition of, by `sourcePermutation`; null
+  /// where it is a constant.
+  Value source;
+  SmallVector<int64_t> sourcePermutation;
+};
+
+} // namespace
+
+template <typename T> static std::string describe(T typeOrAttribute) {
+  std::string text;
+  llvm::raw_string_ostream(text) << typeOrAttribute;
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Filters
+//===----------------------------------------------------------------------===//
+
+static OpOperand *getFilter(linalg::LinalgOp op) {
+  return op.getDpsInputOperand(1);
+}
+
+/// The elements in the new order; null where they cannot be moved.
+static DenseElementsAttr transposeConstant(DenseElementsAttr elements,
+                                           ArrayRef<int64_t> permutation) {
+  auto type = cast<RankedTensorType>(elements.getType());
+  auto newType =
+      RankedTensorType::get(applyPermutation(type.getShape(), permutation),
+                            type.getElementType(), type.getEncoding());
+  if (elements.isSplat())
+    return elements.resizeSplat(newType);
+  Type element = type.getElementType();
+  // Elements of whole bytes; i1 is packed.
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
+    return {};
+  ArrayRef<char> data = elements.getRawData();
+  size_t count = size_t(type.getNumElements());
+  if (count == 0 || data.size() % count != 0)
+    return {};
+  size_t bytes = data.size() / count;
+  SmallVector<int64_t> newStrides =
+      applyPermutation(computeStrides(type.getShape()), permutation);
+  std::vector<char> newData(data.size());
+  SmallVector<int64_t> position(permutation.size(), 0);
+  int64_t from = 0;
+  for (size_t to = 0; to < count; ++to) {
+    std::copy_n(data.data() + size_t(from) * bytes, bytes,
+                newData.data() + to * bytes);
+    for (size_t dim = position.size(); dim-- > 0;) {
+      from += newStrides[dim];
+      if (++position[dim] < newType.getDimSize(dim))
+        break;
+      from -= newStrides[dim] * position[dim];
+      position[dim] = 0;
+    }
+  }
+  return DenseElementsAttr::getFromRawBuffer(newType, newData);
+}
+
+/// How often each element of the filter is used, as far as it is known; nothing
+/// where it is not.
+static std::optional<int64_t> countUses(linalg::LinalgOp op,
+                                        const ConvolutionLoops &loops) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t uses = 1;
+  for (ArrayRef<unsigned> kind :
+       {ArrayRef<unsigned>(loops.batch), ArrayRef<unsigned>(loops.image)})
+    for (unsigned loop : kind)
+      if (ShapedType::isDynamic(sizes[loop]) ||
+          llvm::MulOverflow(uses, sizes[loop], uses))
+        return std::nullopt;
+  return uses;
+}
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+/// Nothing, with an empty permutation, where the filter is as it should be.
+static std::optional<std::string> planFilter(FilterPlan &plan,
+                                             const ConvolutionLoops &loops,
+                                             FilterLayout layout,
+                                             int64_t minUses) {
+  linalg::LinalgOp op = plan.op;
+  if (!op.hasPureTensorSemantics())
+    return std::string("its operands are no tensors");
+  if (loops.outputChannels.empty() || loops.inputChannels.empty())
+    return std::string("the convolution is depthwise: its filter has no ") +
+           (loops.inputChannels.empty() ? "input" : "output") + " channels";
+  Value filter = getFilter(op)->get();
+  auto type = cast<RankedTensorType>(filter.getType());
+  if (type.getEncoding())
+    return "the filter's type " + describe(type) + " has an encoding";
+
+  // Groups are outermost in both layouts, input channels innermost. Dimensions
+  // of one kind keep their order.
+  AffineMap map = op.getMatchingIndexingMap(getFilter(op));
+  bool windowFirst = layout == FilterLayout::HWFC;
+  for (ArrayRef<unsigned> kind :
+       {ArrayRef<unsigned>(loops.groups),
+        ArrayRef<unsigned>(windowFirst ? loops.window : loops.outputChannels),
+        ArrayRef<unsigned>(windowFirst ? loops.outputChannels : loops.window),
+        ArrayRef<unsigned>(loops.inputChannels)})
+    for (unsigned dim = 0, e = map.getNumResults(); dim < e; ++dim)
+      if (llvm::is_contained(kind, map.getDimPosition(dim)))
+        plan.permutation.push_back(dim);
+  if (isIdentityPermutation(plan.permutation)) {
+    plan.permutation.clear();
+    return std::nullopt;
+  }
+
+  DenseElementsAttr elements;
+  if (matchPattern(filter, m_Constant(&elements)) &&
+      (plan.constant = transposeConstant(elements, plan.permutation)))
+    return std::nullopt;
+  plan.source = filter;
+  plan.sourcePermutation = plan.permutation;
+  // A transposition of a transposition is one, or none.
+  if (auto transpose = filter.getDefiningOp<linalg::TransposeOp>()) {
+    plan.source = transpose.getInput();
+    plan.sourcePermutation =
+        applyPermutation(transpose.getPermutation(), plan.permutation);
+    return std::nullopt;
+  }
+  if (std::optional<int64_t> uses = countUses(op, loops);
+      uses && *uses < minUses)
+    return "each element of the filter is used " + std::to_string(*uses) +
+           " times, less than the " + std::to_string(minUses) +
+           " that pay for transposing it";
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// The new convolution
+//===----------------------------------------------------------------------===//
+
+static Value createFilter(RewriterBase &rewriter, const FilterPlan &plan) {
+  linalg::LinalgOp op = plan.op;
+  Location loc = getFilter(op)->get().getLoc();
+  if (plan.constant)
+    return arith::ConstantOp::create(rewriter, loc, plan.constant);
+  if (isIdentityPermutation(plan.sourcePermutation))
+    return plan.source;
+  SmallVector<OpFoldResult> sizes =
+      applyPermutation(tensor::getMixedSizes(rewriter, loc, plan.source),
+                       plan.sourcePermutation);
+  Value empty = tensor::EmptyOp::create(
+      rewriter, loc, sizes, getElementTypeOrSelf(plan.source.getType()));
+  return linalg::TransposeOp::create(rewriter, loc, plan.source, empty,
+                                     plan.sourcePermutation)
+      ->getResult(0);
+}
+
+/// Copies what does not belong to the op itself. The maps that upstream keeps
+/// in an attribute are those of the old layout.
+static void copyAttributes(Operation *from, Operation *to) {
+  for (NamedAttribute attribute : from->getDiscardableAttrs())
+    if (attribute.getName() !=
+        linalg::LinalgDialect::kMemoizedIndexingMapsAttrName)
+      to->setDiscardableAttr(attribute.getName(), attribute.getValue());
+}
+
+/// The same named op on the new layout, where there is one.
+template <typename From, typename To>
+static bool replaceNamed(RewriterBase &rewriter, linalg::LinalgOp op,
+                         Value filter) {
+  auto from = dyn_cast<From>(op.getOperation());
+  if (!from)
+    return false;
+  SmallVector<Value> inputs = from.getInputs();
+  inputs[1] = filter;
+  auto to = To::create(rewriter, op.getLoc(), op->getResultTypes(), inputs,
+                       from.getOutputs(), from.getStridesAttr(),
+                       from.getDilationsAttr());
+  copyAttributes(op, to);
+  rewriter.replaceOp(op, to);
+  return true;
+}
+
+static void commitFilter(RewriterBase &rewriter, const FilterPlan &plan,
+                         FilterLayout layout) {
+  linalg::LinalgOp op = plan.op;
+  rewriter.setInsertionPoint(op);
+  Value filter = createFilter(rewriter, plan);
+  if (layout == FilterLayout::FHWC &&
+      (replaceNamed<linalg::Conv2DNhwcHwcfOp, linalg::Conv2DNhwcFhwcOp>(
+           rewriter, op, filter) ||
+       replaceNamed<linalg::Conv2DNhwcHwcfQOp, linalg::Conv2DNhwcFhwcQOp>(
+           rewriter, op, filter)))
+    return;
+
+  // The loops keep their order, and with it sums their value.
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  AffineMap &map = maps[getFilter(op)->getOperandNumber()];
+  map = AffineMap::get(map.getNumDims(), map.getNumSymbols(),
+                       applyPermutation(map.getResults(), plan.permutation),
+                       map.getContext());
+  SmallVector<Value> inputs = op.getDpsInputs();
+  inputs[1] = filter;
+  auto generic = linalg::GenericOp::create(
+      rewriter, op.getLoc(), op->getResultTypes(), inputs, op.getDpsInits(),
+      maps, op.getIteratorTypesArray());
+  copyAttributes(op, generic);
+  rewriter.inlineRegionBefore(op->getRegion(0), generic.getRegion(),
+                              generic.getRegion().begin());
+  rewriter.replaceOp(op, generic);
+}
+
+namespace {
+
+struct ConvFilterLayoutPass
+    : smalti::impl::SmaltiConvFilterLayoutBase<ConvFilterLayoutPass> {
+  using SmaltiConvFilterLayoutBase::SmaltiConvFilterLayoutBase;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void ConvFilterLayoutPass::runOnOperation() {
+  Operation *function = getOperation();
+  if (filterLayout != "fhwc" && filterLayout != "hwfc") {
+    function->emitError() << kPassName
+                          << ": option 'filter-layout' must be fhwc or hwfc, "
+                             "but is '"
+                          << filterLayout << "'";
+    return signalPassFailure();
+  }
+  FilterLayout layout =
+      filterLayout == "fhwc" ? FilterLayout::FHWC : FilterLayout::HWFC;
+
+  bool missed = false;
+  std::vector<FilterPlan> plans;
+  function->walk([&](linalg::LinalgOp op) {
+    std::optional<ConvolutionLoops> loops = findConvolutionLoops(op);
+    if (!loops)
+      return;
+    FilterPlan plan{op, {}, {}, {}, {}};
+    if (std::optional<std::string> reason =
+            planFilter(plan, *loops, layout, minUses))
+      missed |= failed(reportMissed(op, kPassName, strict, *reason));
+    else if (plan.permutation.empty())
+      remarkAnalysis(op, kPassName)
+          << "the filter is in the layout " << filterLayout << " already";
+    else
+      plans.push_back(std::move(plan));
+  });
+  if (missed)
+    return signalPassFailure();
+
+  IRRewriter rewriter(&getContext());
+  for (const FilterPlan &plan : plans) {
+    std::string permutation;
+    llvm::raw_string_ostream stream(permutation);
+    llvm::interleaveComma(plan.permutation, stream);
+    remarkApplied(plan.op, kPassName)
+        << "the filter got the layout " << filterLayout << ", its dimensions "
+        << permutation << " of before"
+        << (plan.constant ? ", as a new constant"
+            : isIdentityPermutation(plan.sourcePermutation)
+                ? ", and a transposition fell away"
+                : "");
+    commitFilter(rewriter, plan, layout);
+  }
+}

@@ -1,0 +1,53 @@
+//===- ConvolutionLoops.cpp - What the loops of a convolution run over ----===//
+
+#include "passes/PadLowering/ConvolutionLoops.h"
+
+using namespace mlir;
+using namespace smalti;
+
+std::optional<ConvolutionLoops>
+smalti::findConvolutionLoops(linalg::LinalgOp op) {
+  if (op.getNumDpsInits() != 1 || op.getNumDpsInputs() < 2)
+    return std::nullopt;
+  OpOperand *image = op.getDpsInputOperand(0),
+            *filter = op.getDpsInputOperand(1);
+  if (!op.payloadUsesValueFromOperand(image) ||
+      !op.payloadUsesValueFromOperand(filter))
+    return std::nullopt;
+  AffineMap imageMap = op.getMatchingIndexingMap(image),
+            filterMap = op.getMatchingIndexingMap(filter),
+            resultMap = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (!filterMap.isProjectedPermutation() ||
+      !resultMap.isProjectedPermutation())
+    return std::nullopt;
+
+  ConvolutionLoops loops;
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  for (unsigned loop = 0, e = op.getNumLoops(); loop < e; ++loop) {
+    AffineExpr expr = getAffineDimExpr(loop, op->getContext());
+    bool alone = false, combined = false;
+    for (AffineExpr result : imageMap.getResults()) {
+      alone |= result == expr;
+      combined |= result != expr && result.isFunctionOfDim(loop);
+    }
+    bool inFilter = filterMap.isFunctionOfDim(loop),
+         inResult = resultMap.isFunctionOfDim(loop);
+    if ((alone && combined) ||
+        iterators[loop] != (inResult ? utils::IteratorType::parallel
+                                     : utils::IteratorType::reduction))
+      return std::nullopt;
+    if (inResult && !inFilter && alone)
+      loops.batch.push_back(loop);
+    else if (inResult && !inFilter && combined)
+      loops.image.push_back(loop);
+    else if (inResult && inFilter && !combined)
+      (alone ? loops.groups : loops.outputChannels).push_back(loop);
+    else if (!inResult && inFilter && (alone || combined))
+      (alone ? loops.inputChannels : loops.window).push_back(loop);
+    else
+      return std::nullopt;
+  }
+  if (loops.image.empty())
+    return std::nullopt;
+  return loops;
+}

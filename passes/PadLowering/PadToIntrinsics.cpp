@@ -1,0 +1,603 @@
+//===- PadToIntrinsics.cpp - smalti-pad-to-intrinsics ---------------------===//
+
+#include "passes/Conversion/MmaSelection.h"
+#include "passes/PadLowering/ConvolutionLoops.h"
+#include "passes/PadLowering/PaddingValues.h"
+#include "passes/Support/Divisibility.h"
+#include "passes/Support/Remarks.h"
+#include "passes/Support/TargetOption.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTIPADTOINTRINSICS
+#define GEN_PASS_DEF_SMALTIPADTOINTRINSICS
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+static constexpr llvm::StringLiteral kPassName = "smalti-pad-to-intrinsics";
+/// More than any instruction has; multiples of it do not overflow.
+static constexpr int64_t kLargestSize = 65536;
+
+namespace {
+
+/// The loops of a product that may be padded to the rows, columns and depth of
+/// a matrix instruction.
+struct Product {
+  SmallVector<unsigned> m, n, k;
+};
+
+/// One loop that is padded.
+struct PaddedLoop {
+  unsigned loop;
+  int64_t multiple;
+  /// ShapedType::kDynamic where it is not known.
+  int64_t size;
+};
+
+/// How one dimension of an operand grows: by this much of each padded loop's
+/// growth.
+struct Growth {
+  SmallVector<std::pair<unsigned, int64_t>> loops; ///< index, coefficient
+};
+
+struct PadPlan {
+  linalg::LinalgOp op;
+  SmallVector<PaddedLoop> loops;
+  /// For each operand and each of its dimensions.
+  SmallVector<SmallVector<Growth>> growth;
+  /// For each input; empty entries may be padded with anything.
+  SmallVector<PaddingValue> values;
+  std::string remark;
+};
+
+/// What the pass was asked for.
+struct Request {
+  const targets::Target *target = nullptr;
+  int64_t m = 0, n = 0, k = 0; ///< 0: the instruction's
+  double maxWaste = 0;
+  bool zeroPointsInRange = false;
+};
+
+/// The sizes to pad to, and what for.
+struct Shape {
+  int64_t m, n, k;
+  std::string name;
+};
+
+} // namespace
+
+template <typename T> static std::string describe(T typeOrAttribute) {
+  std::string text;
+  llvm::raw_string_ostream(text) << typeOrAttribute;
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Which loops make up the product
+//===----------------------------------------------------------------------===//
+
+/// Nothing, and no reason, where the op is no product at all.
+static std::optional<Product> findProduct(linalg::LinalgOp op,
+                                          std::string &reason) {
+  if (op.getNumDpsInits() != 1 || op.getNumDpsInputs() < 2 ||
+      op.getNumReductionLoops() == 0)
+    return std::nullopt;
+  OpOperand *left = op.getDpsInputOperand(0), *right = op.getDpsInputOperand(1);
+  // The window of a pooling is an operand without values.
+  if (!op.payloadUsesValueFromOperand(left) ||
+      !op.payloadUsesValueFromOperand(right))
+    return std::nullopt;
+
+  Product product;
+  auto append = [](SmallVector<unsigned> &loops, ArrayRef<unsigned> more) {
+    loops.append(more.begin(), more.end());
+  };
+  if (std::optional<ConvolutionLoops> loops = findConvolutionLoops(op)) {
+    if (loops->outputChannels.empty() || loops->inputChannels.empty()) {
+      reason = "the convolution is depthwise, and no product of matrices";
+      return std::nullopt;
+    }
+    append(product.m, loops->batch);
+    append(product.m, loops->image);
+    append(product.n, loops->outputChannels);
+    append(product.k, loops->inputChannels);
+    return product;
+  }
+  // Operands behind the first two, like zero points, do not matter here.
+  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(
+      {op.getMatchingIndexingMap(left), op.getMatchingIndexingMap(right),
+       op.getMatchingIndexingMap(op.getDpsInitOperand(0))});
+  if (succeeded(dims) && !dims->m.empty() && !dims->n.empty() &&
+      !dims->k.empty()) {
+    append(product.m, dims->m);
+    append(product.n, dims->n);
+    append(product.k, dims->k);
+    return product;
+  }
+  if (linalg::isaContractionOpInterface(op))
+    reason = "the contraction is no product of two matrices";
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+/// A number that provably divides the size of this dimension.
+static int64_t getKnownDivisor(Value tensor, int64_t dim) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dim))
+    return type.getDimSize(dim);
+  auto divisor = [](OpFoldResult size) {
+    return int64_t(1) << log2Divisor(size);
+  };
+  Operation *op = tensor.getDefiningOp();
+  if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op))
+    return divisor(empty.getMixedSizes()[dim]);
+  if (auto generate = dyn_cast_or_null<tensor::GenerateOp>(op))
+    return divisor(generate.getDynamicExtents()[type.getDynamicDimIndex(dim)]);
+  if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
+    return isa<RankedTensorType>(cast.getSource().getType())
+               ? getKnownDivisor(cast.getSource(), dim)
+               : 1;
+  if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op);
+      slice && slice.getSourceType().getRank() == type.getRank())
+    return divisor(slice.getMixedSizes()[dim]);
+  if (auto slice = dyn_cast_or_null<tensor::InsertSliceOp>(op))
+    return getKnownDivisor(slice.getDest(), dim);
+  if (auto structured = dyn_cast_or_null<DestinationStyleOpInterface>(op))
+    if (OpOperand *init = structured.getTiedOpOperand(cast<OpResult>(tensor));
+        isa<RankedTensorType>(init->get().getType()))
+      return getKnownDivisor(init->get(), dim);
+  // Padded before: the source's size and what was computed from it.
+  if (auto pad = dyn_cast_or_null<tensor::PadOp>(op)) {
+    std::optional<int64_t> low = getConstantIntValue(pad.getMixedLowPad()[dim]),
+                           more =
+                               getConstantIntValue(pad.getMixedHighPad()[dim]);
+    if (low && more && *low == 0 && *more == 0)
+      return getKnownDivisor(pad.getSource(), dim);
+    auto source = [&](OpFoldResult size) {
+      auto of = dyn_cast_if_present<Value>(size);
+      auto dimOp = of ? of.getDefiningOp<tensor::DimOp>() : nullptr;
+      return dimOp && dimOp.getSource() == pad.getSource() &&
+             dimOp.getConstantIndex() == dim;
+    };
+    auto high = dyn_cast<Value>(pad.getMixedHighPad()[dim]);
+    auto apply = high ? high.getDefiningOp<affine::AffineApplyOp>() : nullptr;
+    if (apply && isConstantIntValue(pad.getMixedLowPad()[dim], 0) &&
+        apply.getMapOperands().size() == 1 &&
+        source(apply.getMapOperands()[0])) {
+      AffineMap map = apply.getAffineMap();
+      AffineExpr size = map.getNumDims() == 1
+                            ? getAffineDimExpr(0, map.getContext())
+                            : getAffineSymbolExpr(0, map.getContext());
+      return simplifyAffineExpr(size + map.getResult(0), map.getNumDims(),
+                                map.getNumSymbols())
+          .getLargestKnownDivisor();
+    }
+  }
+  return 1;
+}
+
+/// The operands' dimensions that a loop alone runs over.
+static SmallVector<std::pair<Value, int64_t>> getDimsOfLoop(linalg::LinalgOp op,
+                                                            unsigned loop) {
+  SmallVector<std::pair<Value, int64_t>> dims;
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [dim, expr] : llvm::enumerate(map.getResults()))
+      if (auto loopExpr = dyn_cast<AffineDimExpr>(expr);
+          loopExpr && loopExpr.getPosition() == loop)
+        dims.emplace_back(operand.get(), dim);
+  }
+  return dims;
+}
+
+static int64_t getLoopSize(linalg::LinalgOp op, unsigned loop) {
+  for (auto [value, dim] : getDimsOfLoop(op, loop))
+    if (int64_t size = cast<ShapedType>(value.getType()).getDimSize(dim);
+        !ShapedType::isDynamic(size))
+      return size;
+  return ShapedType::kDynamic;
+}
+
+static bool isMultiple(linalg::LinalgOp op, unsigned loop, int64_t multiple) {
+  int64_t size = getLoopSize(op, loop);
+  if (!ShapedType::isDynamic(size))
+    return size % multiple == 0;
+  return llvm::any_of(getDimsOfLoop(op, loop), [&](auto valueAndDim) {
+    return getKnownDivisor(valueAndDim.first, valueAndDim.second) % multiple ==
+           0;
+  });
+}
+
+/// How many times as many iterations a loop of this size has once padded. What
+/// is not known counts as a multiple.
+static double getWaste(int64_t size, int64_t multiple) {
+  if (ShapedType::isDynamic(size) || size == 0)
+    return 1.0;
+  return double(llvm::divideCeil(uint64_t(size), uint64_t(multiple))) *
+         double(multiple) / double(size);
+}
+
+/// The one loop of a kind to pad, of those that cost least the innermost, or
+/// nothing where one is a multiple already.
+static std::optional<PaddedLoop> choosePaddedLoop(linalg::LinalgOp op,
+                                                  ArrayRef<unsigned> loops,
+                                                  int64_t multiple) {
+  if (llvm::any_of(
+          loops, [&](unsigned loop) { return isMultiple(op, loop, multiple); }))
+    return std::nullopt;
+  SmallVector<unsigned> sorted(loops);
+  llvm::sort(sorted);
+  std::optional<PaddedLoop> best;
+  // A loop of known size is better than one that may be a single iteration.
+  auto cost = [&](const PaddedLoop &loop) {
+    return std::pair(ShapedType::isDynamic(loop.size),
+                     getWaste(loop.size, multiple));
+  };
+  for (unsigned loop : sorted) {
+    PaddedLoop candidate{loop, multiple, getLoopSize(op, loop)};
+    if (!best || cost(candidate) <= cost(*best))
+      best = candidate;
+  }
+  return best;
+}
+
+static double getWaste(ArrayRef<PaddedLoop> loops) {
+  double waste = 1.0;
+  for (const PaddedLoop &loop : loops)
+    waste *= getWaste(loop.size, loop.multiple);
+  return waste;
+}
+
+static SmallVector<PaddedLoop> choosePaddedLoops(linalg::LinalgOp op,
+                                                 const Product &product,
+                                                 const Shape &shape) {
+  SmallVector<PaddedLoop> loops;
+  for (auto [candidates, multiple] : {std::pair(ArrayRef(product.m), shape.m),
+                                      std::pair(ArrayRef(product.n), shape.n),
+                                      std::pair(ArrayRef(product.k), shape.k)})
+    if (std::optional<PaddedLoop> loop =
+            choosePaddedLoop(op, candidates, multiple))
+      loops.push_back(*loop);
+  return loops;
+}
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+/// The shapes to choose from, best first.
+static SmallVector<Shape> getShapes(linalg::LinalgOp op, const Request &request,
+                                    std::string &reason) {
+  if (request.m && request.n && request.k)
+    return {{request.m, request.n, request.k,
+             "the sizes " + std::to_string(request.m) + "x" +
+                 std::to_string(request.n) + "x" + std::to_string(request.k)}};
+  Type left = getElementTypeOrSelf(op.getDpsInputOperand(0)->get().getType());
+  Type right = getElementTypeOrSelf(op.getDpsInputOperand(1)->get().getType());
+  Type result = getElementTypeOrSelf(op.getDpsInits()[0].getType());
+  SmallVector<Shape> shapes;
+  for (const targets::MmaInstruction &mma : request.target->mmas)
+    if (mma.kind != targets::MmaKind::Fma && getMmaElement(left) == mma.a &&
+        getMmaElement(right) == mma.b &&
+        getMmaElement(result) == mma.accumulator)
+      shapes.push_back({request.m ? request.m : mma.m,
+                        request.n ? request.n : mma.n,
+                        request.k ? request.k : mma.k, mma.mnemonic});
+  if (shapes.empty())
+    reason = request.target->name.str() + " has no matrix instruction for " +
+             describe(left) + " times " + describe(right) + " plus " +
+             describe(result);
+  return shapes;
+}
+
+/// How the operands' dimensions grow with the padded loops.
+static std::optional<std::string> planGrowth(PadPlan &plan) {
+  for (OpOperand &operand : plan.op->getOpOperands()) {
+    AffineMap map = plan.op.getMatchingIndexingMap(&operand);
+    SmallVector<Growth> &dims = plan.growth.emplace_back();
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      Growth &growth = dims.emplace_back();
+      int64_t size = type ? type.getDimSize(dim) : 0;
+      for (auto [index, loop] : llvm::enumerate(plan.loops)) {
+        AffineExpr loopExpr = getAffineDimExpr(loop.loop, map.getContext());
+        if (!expr.isFunctionOfDim(loop.loop))
+          continue;
+        // The expression grows by the same amount with every iteration.
+        AffineExpr step = simplifyAffineExpr(
+            expr.replace(loopExpr, loopExpr + 1) - expr, map.getNumDims(), 0);
+        auto coefficient = dyn_cast<AffineConstantExpr>(step);
+        if (!coefficient || coefficient.getValue() < 1)
+          return "it accesses an operand at " + describe(expr) +
+                 ", which does not grow steadily with d" +
+                 std::to_string(loop.loop);
+        growth.loops.emplace_back(index, coefficient.getValue());
+        if (ShapedType::isDynamic(loop.size) || ShapedType::isDynamic(size))
+          continue;
+        int64_t more =
+            (loop.multiple - loop.size % loop.multiple) % loop.multiple;
+        if (llvm::MulOverflow(more, coefficient.getValue(), more) ||
+            llvm::AddOverflow(size, more, size))
+          return std::string("its padded sizes do not fit 63 bits");
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+static std::string describe(const PaddedLoop &loop, StringRef name) {
+  if (ShapedType::isDynamic(loop.size))
+    return name.str() + " to a multiple of " + std::to_string(loop.multiple);
+  return name.str() + " from " + std::to_string(loop.size) + " to " +
+         std::to_string(
+             llvm::divideCeil(uint64_t(loop.size), uint64_t(loop.multiple)) *
+             uint64_t(loop.multiple));
+}
+
+static std::string formatRatio(double ratio) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.2f", ratio);
+  return text;
+}
+
+/// Fills the plan, whose list of loops stays empty where nothing needs padding.
+static std::optional<std::string> planPad(PadPlan &plan, const Product &product,
+                                          const Request &request) {
+  linalg::LinalgOp op = plan.op;
+  if (!op.hasPureTensorSemantics())
+    return std::string("its operands are no tensors");
+  for (Value operand : op->getOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    if (!type)
+      continue;
+    if (type.getEncoding())
+      return "its operand of type " + describe(type) + " has an encoding";
+    if (!type.getElementType().isIntOrFloat())
+      return "its elements of type " + describe(type.getElementType()) +
+             " are no numbers";
+  }
+  std::string reason;
+  SmallVector<Shape> shapes = getShapes(op, request, reason);
+  if (shapes.empty())
+    return reason;
+  const Shape *best = nullptr;
+  double leastWaste = 0;
+  for (const Shape &shape : shapes) {
+    SmallVector<PaddedLoop> loops = choosePaddedLoops(op, product, shape);
+    double waste = getWaste(loops);
+    if (best && waste >= leastWaste)
+      continue;
+    best = &shape;
+    leastWaste = waste;
+    plan.loops = std::move(loops);
+  }
+  plan.remark = best->name;
+  if (plan.loops.empty())
+    return std::nullopt;
+
+  auto name = [&](const PaddedLoop &loop) {
+    return llvm::is_contained(product.m, loop.loop)   ? "m"
+           : llvm::is_contained(product.n, loop.loop) ? "n"
+                                                      : "k";
+  };
+  std::string padding =
+      llvm::join(llvm::map_range(plan.loops,
+                                 [&](const PaddedLoop &loop) {
+                                   return describe(loop, name(loop));
+                                 }),
+                 ", ");
+  std::string times = formatRatio(leastWaste) + " times the iterations";
+  if (llvm::any_of(plan.loops, [](const PaddedLoop &loop) {
+        return ShapedType::isDynamic(loop.size);
+      }))
+    times = "at least " + times;
+  if (leastWaste > request.maxWaste)
+    return "padding " + padding + " for " + best->name + " takes " + times +
+           ", more than " + formatRatio(request.maxWaste);
+  plan.remark = "padded " + padding + " for " + best->name + ", " + times;
+
+  if (std::optional<std::string> why = whyNotSpeculatable(op))
+    return why;
+  if (std::optional<std::string> why = planGrowth(plan))
+    return why;
+  // Inputs that are padded along the reduction must not add to it.
+  SmallVector<bool> reduced;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    reduced.push_back(llvm::any_of(plan.loops, [&](const PaddedLoop &loop) {
+      return llvm::is_contained(product.k, loop.loop) &&
+             map.isFunctionOfDim(loop.loop);
+    }));
+  }
+  if (!llvm::is_contained(reduced, true)) {
+    plan.values.assign(reduced.size(), PaddingValue());
+    return std::nullopt;
+  }
+  return findPaddingValues(op, reduced, request.zeroPointsInRange, plan.values);
+}
+
+//===----------------------------------------------------------------------===//
+// The padded op
+//===----------------------------------------------------------------------===//
+
+/// By how much each of the operand's dimensions grows.
+static SmallVector<OpFoldResult>
+getHighPads(RewriterBase &rewriter, const PadPlan &plan, unsigned operand) {
+  linalg::LinalgOp op = plan.op;
+  Location loc = op.getLoc();
+  SmallVector<OpFoldResult> highs;
+  for (const Growth &growth : plan.growth[operand]) {
+    AffineExpr high = rewriter.getAffineConstantExpr(0);
+    SmallVector<OpFoldResult> sizes;
+    for (auto [index, coefficient] : growth.loops) {
+      const PaddedLoop &loop = plan.loops[index];
+      AffineExpr size;
+      if (ShapedType::isDynamic(loop.size)) {
+        size = rewriter.getAffineSymbolExpr(sizes.size());
+        // The operand's own dimension shows best what the result's size is.
+        auto dims = getDimsOfLoop(op, loop.loop);
+        auto [value, dim] = dims.front();
+        for (auto [other, otherDim] : dims)
+          if (other == op->getOperand(operand))
+            std::tie(value, dim) = std::pair(other, otherDim);
+        sizes.push_back(tensor::getMixedSize(rewriter, loc, value, dim));
+      } else {
+        size = rewriter.getAffineConstantExpr(loop.size);
+      }
+      high = high +
+             (size.ceilDiv(loop.multiple) * loop.multiple - size) * coefficient;
+    }
+    highs.push_back(affine::makeComposedFoldedAffineApply(
+        rewriter, loc, AffineMap::get(0, sizes.size(), high), sizes));
+  }
+  return highs;
+}
+
+static bool isPadded(const PadPlan &plan, unsigned operand) {
+  return llvm::any_of(plan.growth[operand], [](const Growth &growth) {
+    return !growth.loops.empty();
+  });
+}
+
+/// The result's initial value, of which everything that is not padding counts.
+static Value padInit(RewriterBase &rewriter, Location loc, Value init,
+                     RankedTensorType type, ArrayRef<OpFoldResult> highs) {
+  auto fill = init.getDefiningOp<linalg::FillOp>();
+  bool isEmpty = init.getDefiningOp<tensor::EmptyOp>() != nullptr;
+  if (type.hasStaticShape() && (fill || isEmpty)) {
+    Value empty = tensor::EmptyOp::create(rewriter, loc, type.getShape(),
+                                          type.getElementType());
+    return isEmpty ? empty
+                   : linalg::FillOp::create(rewriter, loc, fill.value(), empty)
+                         .getResult(0);
+  }
+  Value value =
+      fill ? fill.value()
+           : arith::ConstantOp::create(
+                 rewriter, loc, rewriter.getZeroAttr(type.getElementType()))
+                 .getResult();
+  SmallVector<OpFoldResult> lows(type.getRank(), rewriter.getIndexAttr(0));
+  return tensor::PadOp::create(rewriter, loc, type, init, lows, highs, value);
+}
+
+static void commitPad(RewriterBase &rewriter, const PadPlan &plan) {
+  linalg::LinalgOp op = plan.op;
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  // Upstream's own padding takes constants alone, and cuts off what an image
+  // has more than the convolution reads.
+  SmallVector<Value> operands(op->getOperands());
+  for (unsigned i = 0, e = operands.size(); i < e; ++i) {
+    if (!isPadded(plan, i))
+      continue;
+    SmallVector<OpFoldResult> highs = getHighPads(rewriter, plan, i);
+    auto source = cast<RankedTensorType>(operands[i].getType());
+    SmallVector<int64_t> shape;
+    for (auto [size, high] : llvm::zip_equal(source.getShape(), highs)) {
+      std::optional<int64_t> more = getConstantIntValue(high);
+      shape.push_back(ShapedType::isDynamic(size) || !more
+                          ? ShapedType::kDynamic
+                          : size + *more);
+    }
+    RankedTensorType type =
+        RankedTensorType::get(shape, source.getElementType());
+    if (i >= op.getNumDpsInputs()) {
+      operands[i] = padInit(rewriter, loc, operands[i], type, highs);
+      continue;
+    }
+    Value value =
+        materialize(rewriter, loc, plan.values[i], source.getElementType());
+    SmallVector<OpFoldResult> lows(source.getRank(), rewriter.getIndexAttr(0));
+    operands[i] = tensor::PadOp::create(rewriter, loc, type, operands[i], lows,
+                                        highs, value);
+  }
+  Value init = op.getDpsInits()[0];
+  Operation *padded =
+      clone(rewriter, op, {operands.back().getType()}, operands);
+  Value result = padded->getResult(0);
+  if (operands.back() != init) {
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, loc, init);
+    SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0)),
+        strides(sizes.size(), rewriter.getIndexAttr(1));
+    result = tensor::ExtractSliceOp::create(
+        rewriter, loc, cast<RankedTensorType>(init.getType()), result, offsets,
+        sizes, strides);
+  }
+  rewriter.replaceOp(op, result);
+}
+
+namespace {
+
+struct PadToIntrinsicsPass
+    : smalti::impl::SmaltiPadToIntrinsicsBase<PadToIntrinsicsPass> {
+  using SmaltiPadToIntrinsicsBase::SmaltiPadToIntrinsicsBase;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void PadToIntrinsicsPass::runOnOperation() {
+  Operation *function = getOperation();
+  for (auto [name, size] :
+       {std::pair("m", int64_t(m)), {"n", int64_t(n)}, {"k", int64_t(k)}})
+    if (size < 0 || size > kLargestSize) {
+      function->emitError() << kPassName << ": option '" << name
+                            << "' must be 0 to 65536, but is " << size;
+      return signalPassFailure();
+    }
+  if (!(maxWaste >= 1.0)) {
+    function->emitError() << kPassName
+                          << ": option 'max-waste' must be 1 or more, but is "
+                          << formatRatio(maxWaste);
+    return signalPassFailure();
+  }
+  Request request{nullptr, m, n, k, maxWaste, zeroPointsInRange};
+  if (!m || !n || !k) {
+    request.target = getTarget(function, target);
+    if (!request.target)
+      return signalPassFailure();
+  }
+
+  bool missed = false;
+  std::vector<PadPlan> plans;
+  function->walk([&](linalg::LinalgOp op) {
+    std::string reason;
+    std::optional<Product> product = findProduct(op, reason);
+    PadPlan plan{op, {}, {}, {}, {}};
+    if (product)
+      reason = planPad(plan, *product, request).value_or("");
+    if (!reason.empty())
+      missed |= failed(reportMissed(op, kPassName, strict, reason));
+    else if (product && plan.loops.empty())
+      remarkAnalysis(op, kPassName) << "nothing to pad for " << plan.remark;
+    else if (product)
+      plans.push_back(std::move(plan));
+  });
+  if (missed)
+    return signalPassFailure();
+
+  IRRewriter rewriter(&getContext());
+  for (const PadPlan &plan : plans) {
+    remarkApplied(plan.op, kPassName) << plan.remark;
+    commitPad(rewriter, plan);
+  }
+}

@@ -1,0 +1,500 @@
+//===- PaddingValues.cpp - Values that a reduction does not see -----------===//
+
+#include "passes/PadLowering/PaddingValues.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace smalti;
+
+/// Bodies whose padded operands are many have too many combinations to try.
+static constexpr unsigned kMostCombinations = 10000;
+
+std::optional<std::string> smalti::whyNotSpeculatable(linalg::LinalgOp op) {
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    auto isScalar = [](Type type) {
+      return type.isIntOrIndexOrFloat() || isa<ComplexType>(type);
+    };
+    if (inner.getNumRegions() != 0 || !isMemoryEffectFree(&inner) ||
+        !isSpeculatable(&inner) ||
+        !llvm::all_of(inner.getOperandTypes(), isScalar))
+      return "its body has " + inner.getName().getStringRef().str() +
+             ", which padding values could make trap";
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// The op that combines the accumulator with a term
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The accumulator becomes combine(accumulator, term), up to a widening of the
+/// accumulator that is taken back.
+struct Combiner {
+  Operation *op = nullptr;
+  Value term;
+  bool accumulatorFirst = true;
+};
+
+} // namespace
+
+/// The value that `value` is a widening of, or itself.
+static Value stripExtension(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op))
+    return op->getOperand(0);
+  return value;
+}
+
+static std::optional<Combiner> findCombiner(linalg::LinalgOp op) {
+  Block *block = op.getBlock();
+  BlockArgument accumulator = block->getArguments().back();
+  Value result = block->getTerminator()->getOperand(0);
+  bool narrowed = false;
+  if (Operation *last = result.getDefiningOp();
+      isa_and_nonnull<arith::TruncFOp, arith::TruncIOp>(last)) {
+    result = last->getOperand(0);
+    narrowed = true;
+  }
+  Operation *combine = result.getDefiningOp();
+  if (!combine || combine->getBlock() != block ||
+      combine->getNumOperands() != 2 || combine->getNumResults() != 1)
+    return std::nullopt;
+  auto isAccumulator = [&](Value value) {
+    return narrowed
+               ? value != accumulator && stripExtension(value) == accumulator
+               : value == accumulator;
+  };
+  bool first = isAccumulator(combine->getOperand(0)),
+       second = isAccumulator(combine->getOperand(1));
+  if (first == second)
+    return std::nullopt;
+  return Combiner{combine, combine->getOperand(first ? 1 : 0), first};
+}
+
+static arith::FastMathFlags getFastMath(Operation *op) {
+  if (auto interface = dyn_cast<arith::ArithFastMathInterface>(op))
+    if (arith::FastMathFlagsAttr flags = interface.getFastMathFlagsAttr())
+      return flags.getValue();
+  return arith::FastMathFlags::none;
+}
+
+/// Whether the op's flags let it assume that this value does not occur.
+static bool isExcluded(Operation *op, Attribute value) {
+  auto number = dyn_cast_or_null<FloatAttr>(value);
+  arith::FastMathFlags flags = getFastMath(op);
+  return number && ((number.getValue().isNaN() &&
+                     bitEnumContainsAny(flags, arith::FastMathFlags::nnan)) ||
+                    (number.getValue().isInfinity() &&
+                     bitEnumContainsAny(flags, arith::FastMathFlags::ninf)));
+}
+
+/// Whether a maximum (or minimum) with this number is the other operand.
+static bool isLeast(Operation *op, const APFloat &number, bool ofMinimum) {
+  if (number.isInfinity())
+    return number.isNegative() != ofMinimum;
+  bool finite = bitEnumContainsAny(getFastMath(op), arith::FastMathFlags::ninf);
+  const llvm::fltSemantics &semantics = number.getSemantics();
+  // Without infinities the largest numbers take their place.
+  if (!finite && APFloat::semanticsHasInf(semantics))
+    return false;
+  return number.bitwiseIsEqual(
+      APFloat::getLargest(semantics, /*Negative=*/!ofMinimum));
+}
+
+static bool isNeutral(const Combiner &combiner, Attribute term) {
+  Operation *op = combiner.op;
+  if (isExcluded(op, term))
+    return false;
+  if (auto attribute = dyn_cast_or_null<FloatAttr>(term)) {
+    const APFloat &number = attribute.getValue();
+    bool noNaN =
+        bitEnumContainsAny(getFastMath(op), arith::FastMathFlags::nnan);
+    return llvm::TypeSwitch<Operation *, bool>(op)
+        .Case([&](arith::AddFOp) { return number.isZero(); })
+        .Case([&](arith::SubFOp) {
+          return combiner.accumulatorFirst && number.isZero();
+        })
+        .Case([&](arith::MulFOp) { return number.isExactlyValue(1.0); })
+        .Case([&](arith::MaximumFOp) { return isLeast(op, number, false); })
+        .Case([&](arith::MinimumFOp) { return isLeast(op, number, true); })
+        // These drop a NaN, that of the accumulator too.
+        .Case([&](arith::MaxNumFOp) {
+          return number.isNaN() || (noNaN && isLeast(op, number, false));
+        })
+        .Case([&](arith::MinNumFOp) {
+          return number.isNaN() || (noNaN && isLeast(op, number, true));
+        })
+        .Default([](Operation *) { return false; });
+  }
+  auto attribute = dyn_cast_or_null<IntegerAttr>(term);
+  if (!attribute || !isa<IntegerType>(attribute.getType()))
+    return false;
+  const APInt number = attribute.getValue();
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<arith::AddIOp, arith::OrIOp, arith::XOrIOp, arith::MaxUIOp>(
+          [&](auto) { return number.isZero(); })
+      .Case([&](arith::SubIOp) {
+        return combiner.accumulatorFirst && number.isZero();
+      })
+      .Case([&](arith::MulIOp) { return number.isOne(); })
+      .Case<arith::AndIOp, arith::MinUIOp>(
+          [&](auto) { return number.isAllOnes(); })
+      .Case([&](arith::MaxSIOp) { return number.isMinSignedValue(); })
+      .Case([&](arith::MinSIOp) { return number.isMaxSignedValue(); })
+      .Default([](Operation *) { return false; });
+}
+
+/// Whether the op has a neutral element at all.
+static bool hasNeutral(Operation *op) {
+  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::MaximumFOp,
+             arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp,
+             arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::OrIOp,
+             arith::XOrIOp, arith::AndIOp, arith::MaxUIOp, arith::MinUIOp,
+             arith::MaxSIOp, arith::MinSIOp>(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Evaluation of a body
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What is known of a value in the body: a constant, or that it equals every
+/// value of the same number.
+struct Known {
+  Attribute constant;
+  unsigned number = 0;
+  /// The value is this zero point, cut to the value's width.
+  Value cutFrom;
+};
+
+/// Evaluates a copy of the body, once: folding may change ops in place.
+class Evaluator {
+public:
+  Evaluator(linalg::LinalgOp original, ArrayRef<bool> reduced,
+            bool zeroPointsInRange)
+      : original(original), reduced(reduced),
+        zeroPointsInRange(zeroPointsInRange),
+        copy(cast<linalg::LinalgOp>(original->clone())) {}
+  ~Evaluator() { copy->erase(); }
+  Evaluator(const Evaluator &) = delete;
+  Evaluator &operator=(const Evaluator &) = delete;
+
+  /// Values worth trying for an input, most natural first.
+  SmallVector<PaddingValue> getCandidates(unsigned input);
+  /// Whether these padding values leave the accumulator as it is.
+  bool isNeutralWith(ArrayRef<PaddingValue> values);
+
+private:
+  /// The value outside the body that a value in it is equal to, or null.
+  Value getOutside(Value value);
+  Attribute getOutsideConstant(Value value);
+  bool isInRange(Value zeroPoint, unsigned width, bool isSigned);
+  Known get(Value value);
+  void evaluate(Operation &op);
+  unsigned fresh() { return ++lastNumber; }
+
+  linalg::LinalgOp original;
+  ArrayRef<bool> reduced;
+  bool zeroPointsInRange;
+  linalg::LinalgOp copy;
+  DenseMap<Value, Known> known;
+  /// Casts of equal values are equal.
+  std::map<std::tuple<const void *, unsigned, const void *>, unsigned> casts;
+  unsigned lastNumber = 0;
+};
+
+} // namespace
+
+Value Evaluator::getOutside(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != copy.getBlock())
+    return copy->isAncestor(value.getParentBlock()->getParentOp()) ? Value()
+                                                                   : value;
+  OpOperand *operand = copy.getMatchingOpOperand(argument);
+  // A number, or a tensor of no dimensions.
+  if (!copy.isDpsInput(operand) ||
+      (isa<ShapedType>(operand->get().getType()) &&
+       cast<ShapedType>(operand->get().getType()).getRank() != 0))
+    return Value();
+  return operand->get();
+}
+
+Attribute Evaluator::getOutsideConstant(Value value) {
+  Value outside = getOutside(value);
+  if (auto argument = dyn_cast<BlockArgument>(value);
+      !outside && argument && argument.getOwner() == copy.getBlock()) {
+    // A tensor of one value all over is that value wherever it is not padded.
+    OpOperand *operand = copy.getMatchingOpOperand(argument);
+    if (copy.isDpsInput(operand))
+      outside = operand->get();
+  }
+  Attribute constant;
+  if (!outside || !matchPattern(outside, m_Constant(&constant)))
+    return {};
+  if (auto elements = dyn_cast<DenseElementsAttr>(constant))
+    return elements.isSplat() ? elements.getSplatValue<Attribute>()
+                              : Attribute();
+  return constant;
+}
+
+/// Whether a number of `width` bits holds the zero point.
+bool Evaluator::isInRange(Value zeroPoint, unsigned width, bool isSigned) {
+  if (zeroPointsInRange)
+    return true;
+  Operation *op = zeroPoint.getDefiningOp();
+  if (!isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(op))
+    return false;
+  unsigned from = op->getOperand(0).getType().getIntOrFloatBitWidth();
+  if (isa<arith::ExtSIOp>(op))
+    return isSigned && from <= width;
+  return from < width || (!isSigned && from == width);
+}
+
+SmallVector<PaddingValue> Evaluator::getCandidates(unsigned input) {
+  SmallVector<PaddingValue> candidates;
+  Value argument =
+      copy.getMatchingBlockArgument(copy.getDpsInputOperand(input));
+  Type type = argument.getType();
+  auto add = [&](TypedAttr constant) {
+    if (constant && llvm::none_of(candidates, [&](const PaddingValue &other) {
+          return other.constant == constant;
+        }))
+      candidates.push_back({constant, {}});
+  };
+
+  // What the body subtracts from the operand.
+  for (Operation &op : copy.getBlock()->without_terminator()) {
+    if (!isa<arith::SubIOp, arith::SubFOp>(op) ||
+        stripExtension(op.getOperand(0)) != argument)
+      continue;
+    Value point = op.getOperand(1);
+    Attribute constant = getOutsideConstant(point);
+    if (!constant)
+      constant = getOutsideConstant(stripExtension(point));
+    if (auto number = dyn_cast_or_null<IntegerAttr>(constant);
+        number && isa<IntegerType>(type)) {
+      add(IntegerAttr::get(
+          type, number.getValue().sextOrTrunc(type.getIntOrFloatBitWidth())));
+    } else if (auto number = dyn_cast_or_null<FloatAttr>(constant);
+               number && isa<FloatType>(type)) {
+      APFloat value = number.getValue();
+      bool inexact;
+      value.convert(cast<FloatType>(type).getFloatSemantics(),
+                    APFloat::rmNearestTiesToEven, &inexact);
+      add(FloatAttr::get(type, value));
+    } else if (isa<IntegerType>(type)) {
+      Value outside = getOutside(point);
+      if (!outside)
+        outside = getOutside(stripExtension(point));
+      Type pointType =
+          outside ? getElementTypeOrSelf(outside.getType()) : Type();
+      if (isa_and_nonnull<IntegerType>(pointType) &&
+          pointType.getIntOrFloatBitWidth() >= type.getIntOrFloatBitWidth())
+        candidates.push_back({{}, outside});
+    }
+  }
+
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    unsigned width = integer.getWidth();
+    for (const APInt &number :
+         {APInt::getZero(width), APInt(width, 1), APInt::getAllOnes(width),
+          APInt::getSignedMinValue(width), APInt::getSignedMaxValue(width)})
+      add(IntegerAttr::get(type, number));
+  } else if (auto floating = dyn_cast<FloatType>(type)) {
+    const llvm::fltSemantics &semantics = floating.getFloatSemantics();
+    auto addNumber = [&](const APFloat &number) {
+      add(FloatAttr::get(type, number));
+    };
+    if (APFloat::semanticsHasZero(semantics))
+      addNumber(APFloat::getZero(semantics));
+    addNumber(APFloat(semantics, 1));
+    for (bool negative : {true, false}) {
+      if (APFloat::semanticsHasInf(semantics))
+        addNumber(APFloat::getInf(semantics, negative));
+      if (!negative || APFloat::semanticsHasSignedRepr(semantics))
+        addNumber(APFloat::getLargest(semantics, negative));
+    }
+    if (APFloat::semanticsHasNaN(semantics))
+      addNumber(APFloat::getNaN(semantics));
+  }
+  return candidates;
+}
+
+Known Evaluator::get(Value value) {
+  auto [it, isNew] = known.try_emplace(value);
+  if (isNew) {
+    it->second.constant = getOutsideConstant(value);
+    it->second.number = fresh();
+  }
+  return it->second;
+}
+
+void Evaluator::evaluate(Operation &op) {
+  SmallVector<Known> operands;
+  for (Value operand : op.getOperands())
+    operands.push_back(get(operand));
+
+  Known result;
+  if (op.getNumResults() == 1 && op.getNumOperands() == 1) {
+    Type type = op.getResult(0).getType();
+    // Widening gives back what was cut, where nothing was lost.
+    if (Value point = operands[0].cutFrom;
+        point && isa<arith::ExtSIOp, arith::ExtUIOp>(op) &&
+        getElementTypeOrSelf(point.getType()) == type &&
+        isInRange(point, op.getOperand(0).getType().getIntOrFloatBitWidth(),
+                  isa<arith::ExtSIOp>(op))) {
+      auto number = casts.find({nullptr, 0, point.getAsOpaquePointer()});
+      result.number = number->second;
+      known[op.getResult(0)] = result;
+      return;
+    }
+    if (isa<arith::ExtSIOp, arith::ExtUIOp>(op) && !operands[0].constant) {
+      unsigned &number = casts[{op.getName().getAsOpaquePointer(),
+                                operands[0].number, type.getAsOpaquePointer()}];
+      if (!number)
+        number = fresh();
+      result.number = number;
+      known[op.getResult(0)] = result;
+      return;
+    }
+  }
+  if (isa<arith::SubIOp>(op) && operands[0].number == operands[1].number) {
+    known[op.getResult(0)] = {
+        Builder(op.getContext()).getZeroAttr(op.getResult(0).getType()),
+        fresh(),
+        {}};
+    return;
+  }
+
+  bool excluded = llvm::any_of(operands, [&](const Known &operand) {
+    return isExcluded(&op, operand.constant);
+  });
+  // Folding may only reorder the operands; the next attempt then sees more.
+  for (unsigned attempt = 0; attempt < 2 && !excluded; ++attempt) {
+    SmallVector<Attribute> constants;
+    for (Value operand : op.getOperands())
+      constants.push_back(get(operand).constant);
+    SmallVector<OpFoldResult> folded;
+    if (failed(op.fold(constants, folded)))
+      break;
+    if (folded.size() != op.getNumResults())
+      continue;
+    for (auto [value, fold] : llvm::zip_equal(op.getResults(), folded)) {
+      if (auto other = dyn_cast<Value>(fold)) {
+        known[value] = get(other);
+        continue;
+      }
+      Attribute constant = cast<Attribute>(fold);
+      known[value] = {
+          isExcluded(&op, constant) ? Attribute() : constant, fresh(), {}};
+    }
+    return;
+  }
+  for (Value value : op.getResults())
+    known[value] = {{}, fresh(), {}};
+}
+
+bool Evaluator::isNeutralWith(ArrayRef<PaddingValue> values) {
+  for (auto [i, value] : llvm::enumerate(values)) {
+    if (!reduced[i])
+      continue;
+    Value argument = copy.getMatchingBlockArgument(copy.getDpsInputOperand(i));
+    Known padding{value.constant, fresh(), {}};
+    if (value.zeroPoint) {
+      // Every value in the body that is the zero point has its number.
+      unsigned &number =
+          casts[{nullptr, 0, value.zeroPoint.getAsOpaquePointer()}];
+      if (!number)
+        number = fresh();
+      for (BlockArgument other : copy.getBlock()->getArguments())
+        if (getOutside(other) == value.zeroPoint)
+          known[other] = {{}, number, {}};
+      if (isa<IntegerType>(value.zeroPoint.getType()))
+        known[value.zeroPoint] = {{}, number, {}};
+      if (getElementTypeOrSelf(value.zeroPoint.getType()) == argument.getType())
+        padding.number = number;
+      else
+        padding.cutFrom = value.zeroPoint;
+    }
+    known[argument] = padding;
+  }
+  for (Operation &op : copy.getBlock()->without_terminator())
+    evaluate(op);
+  std::optional<Combiner> combiner = findCombiner(copy);
+  return combiner && isNeutral(*combiner, get(combiner->term).constant);
+}
+
+std::optional<std::string>
+smalti::findPaddingValues(linalg::LinalgOp op, ArrayRef<bool> reduced,
+                          bool zeroPointsInRange,
+                          SmallVectorImpl<PaddingValue> &values) {
+  values.assign(op.getNumDpsInputs(), PaddingValue());
+  std::optional<Combiner> combiner = findCombiner(op);
+  if (!combiner)
+    return std::string("its body does not combine the accumulator with a term "
+                       "by one op");
+  std::string name = combiner->op->getName().getStringRef().str();
+  if (!hasNeutral(combiner->op))
+    return "no neutral element of " + name + " is known";
+
+  SmallVector<SmallVector<PaddingValue>> candidates(reduced.size());
+  SmallVector<unsigned> choice(reduced.size(), 0);
+  bool hasZeroPoint = false;
+  for (unsigned i = 0; i < reduced.size(); ++i) {
+    if (!reduced[i])
+      continue;
+    candidates[i] = Evaluator(op, reduced, zeroPointsInRange).getCandidates(i);
+    if (candidates[i].empty())
+      return "no padding values of its operands' types are known";
+    hasZeroPoint |= llvm::any_of(candidates[i], [](const PaddingValue &value) {
+      return value.zeroPoint != nullptr;
+    });
+  }
+  for (unsigned tries = 0; tries < kMostCombinations; ++tries) {
+    for (unsigned i = 0; i < reduced.size(); ++i)
+      if (reduced[i])
+        values[i] = candidates[i][choice[i]];
+    if (Evaluator(op, reduced, zeroPointsInRange).isNeutralWith(values))
+      return std::nullopt;
+    // The next combination; the last input's choice changes fastest.
+    unsigned digit = reduced.size();
+    while (digit > 0 && (!reduced[digit - 1] ||
+                         ++choice[digit - 1] == candidates[digit - 1].size()))
+      choice[--digit] = 0;
+    if (digit == 0)
+      break;
+  }
+  std::string reason = "no padding values of its operands are known to give "
+                       "the neutral element of " +
+                       name;
+  if (hasZeroPoint)
+    reason += "; its zero points may lie outside the operands' type "
+              "(zero-points-in-range=true says that they do not)";
+  return reason;
+}
+
+Value smalti::materialize(OpBuilder &builder, Location loc,
+                          const PaddingValue &value, Type element) {
+  if (!value.zeroPoint) {
+    TypedAttr constant = value.constant;
+    if (!constant)
+      constant = builder.getZeroAttr(element);
+    return arith::ConstantOp::create(builder, loc, constant);
+  }
+  Value point = value.zeroPoint;
+  if (isa<RankedTensorType>(point.getType()))
+    point = tensor::ExtractOp::create(builder, loc, point, ValueRange());
+  if (point.getType() == element)
+    return point;
+  return arith::TruncIOp::create(builder, loc, element, point);
+}

@@ -1,0 +1,59 @@
+// RUN: smalti-opt %s -o %t.before
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-conv-filter-layout))' \
+// RUN:   --remarks-filter=smalti-conv-filter-layout -o %t.after 2>%t.remarks
+// RUN: diff %t.before %t.after
+// RUN: FileCheck %s < %t.remarks
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-conv-filter-layout{strict=true}))' \
+// RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=STRICT
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-conv-filter-layout{filter-layout=chwf}))' \
+// RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=LAYOUT
+//
+// STRICT: error: smalti-conv-filter-layout: its operands are no tensors
+// LAYOUT: error: smalti-conv-filter-layout: option 'filter-layout' must be fhwc or hwfc, but is 'chwf'
+
+// CHECK: [Missed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=buffers | Remark="its operands are no tensors"
+func.func @buffers(%image: memref<1x18x18x8xf16>, %filter: memref<3x3x8x32xf16>, %init: memref<1x16x16x32xf32>) {
+  linalg.conv_2d_nhwc_hwcf ins(%image, %filter : memref<1x18x18x8xf16>, memref<3x3x8x32xf16>)
+    outs(%init : memref<1x16x16x32xf32>)
+  return
+}
+
+// CHECK: Function=depthwise | Remark="the convolution is depthwise: its filter has no input channels"
+func.func @depthwise(%image: tensor<1x18x18x8xf16>, %filter: tensor<3x3x8xf16>, %init: tensor<1x16x16x8xf32>)
+    -> tensor<1x16x16x8xf32> {
+  %0 = linalg.depthwise_conv_2d_nhwc_hwc ins(%image, %filter : tensor<1x18x18x8xf16>, tensor<3x3x8xf16>)
+    outs(%init : tensor<1x16x16x8xf32>) -> tensor<1x16x16x8xf32>
+  return %0 : tensor<1x16x16x8xf32>
+}
+
+// CHECK: Function=no_output_channels | Remark="the convolution is depthwise: its filter has no output channels"
+func.func @no_output_channels(%image: tensor<18x8xf16>, %filter: tensor<3x8xf16>, %init: tensor<16xf16>)
+    -> tensor<16xf16> {
+  %0 = linalg.generic {
+    indexing_maps = [affine_map<(h, r, c) -> (h + r, c)>, affine_map<(h, r, c) -> (r, c)>, affine_map<(h, r, c) -> (h)>],
+    iterator_types = ["parallel", "reduction", "reduction"]
+  } ins(%image, %filter : tensor<18x8xf16>, tensor<3x8xf16>) outs(%init : tensor<16xf16>) {
+  ^bb0(%x: f16, %y: f16, %acc: f16):
+    %product = arith.mulf %x, %y : f16
+    %next = arith.addf %acc, %product : f16
+    linalg.yield %next : f16
+  } -> tensor<16xf16>
+  return %0 : tensor<16xf16>
+}
+
+// CHECK: Function=encoded | Remark="the filter's type tensor<3x3x8x32xf16, "sparse"> has an encoding"
+func.func @encoded(%image: tensor<1x18x18x8xf16>, %filter: tensor<3x3x8x32xf16, "sparse">,
+                   %init: tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32> {
+  %0 = linalg.conv_2d_nhwc_hwcf ins(%image, %filter : tensor<1x18x18x8xf16>, tensor<3x3x8x32xf16, "sparse">)
+    outs(%init : tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32>
+  return %0 : tensor<1x16x16x32xf32>
+}
+
+// As in the gradient of a filter, whose result is small.
+// CHECK: Function=few_uses | Remark="each element of the filter is used 18 times, less than the 32 that pay for transposing it"
+func.func @few_uses(%image: tensor<2x18x18x8xf16>, %filter: tensor<16x16x8x32xf16>, %init: tensor<2x3x3x32xf32>)
+    -> tensor<2x3x3x32xf32> {
+  %0 = linalg.conv_2d_nhwc_hwcf ins(%image, %filter : tensor<2x18x18x8xf16>, tensor<16x16x8x32xf16>)
+    outs(%init : tensor<2x3x3x32xf32>) -> tensor<2x3x3x32xf32>
+  return %0 : tensor<2x3x3x32xf32>
+}

@@ -1,0 +1,195 @@
+// RUN: smalti-opt %s -o %t.before
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{target=sm_90a max-waste=2.5}))' \
+// RUN:   --remarks-filter=smalti-pad-to-intrinsics -o %t.after 2>%t.remarks
+// RUN: diff %t.before %t.after
+// RUN: FileCheck %s < %t.remarks
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{target=sm_90a strict=true}))' \
+// RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=STRICT
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics))' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=TARGET
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{m=-1}))' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=SIZE
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{max-waste=0.5}))' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=WASTE
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{target=cpu}))' \
+// RUN:   --remarks-filter=smalti-pad-to-intrinsics -o /dev/null 2>&1 | FileCheck %s --check-prefix=CPU
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{target=sm_90a zero-points-in-range=true}))' \
+// RUN:   | FileCheck %s --check-prefix=IN-RANGE
+//
+// STRICT: error: smalti-pad-to-intrinsics: its operands are no tensors
+// TARGET: error: no target given: use the option 'target=NAME'
+// SIZE: error: smalti-pad-to-intrinsics: option 'm' must be 0 to 65536, but is -1
+// WASTE: error: smalti-pad-to-intrinsics: option 'max-waste' must be 1 or more, but is 0.50
+// CPU: Function=few_rows | Remark="cpu has no matrix instruction for f16 times f16 plus f32"
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// CHECK: [Missed] smalti-pad-to-intrinsics | Category:smalti-pad-to-intrinsics | Function=buffers | Remark="its operands are no tensors"
+func.func @buffers(%a: memref<15x16xf16>, %b: memref<16x16xf16>, %c: memref<15x16xf32>) {
+  linalg.matmul ins(%a, %b : memref<15x16xf16>, memref<16x16xf16>) outs(%c : memref<15x16xf32>)
+  return
+}
+
+// CHECK: Function=few_rows | Remark="padding m from 5 to 16 for mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 takes 3.20 times the iterations, more than 2.50"
+func.func @few_rows(%a: tensor<5x16xf16>, %b: tensor<16x16xf16>, %c: tensor<5x16xf32>) -> tensor<5x16xf32> {
+  %0 = linalg.matmul ins(%a, %b : tensor<5x16xf16>, tensor<16x16xf16>) outs(%c : tensor<5x16xf32>) -> tensor<5x16xf32>
+  return %0 : tensor<5x16xf32>
+}
+
+// CHECK: Function=vector | Remark="the contraction is no product of two matrices"
+func.func @vector(%a: tensor<15x16xf16>, %b: tensor<16xf16>, %c: tensor<15xf32>) -> tensor<15xf32> {
+  %0 = linalg.matvec ins(%a, %b : tensor<15x16xf16>, tensor<16xf16>) outs(%c : tensor<15xf32>) -> tensor<15xf32>
+  return %0 : tensor<15xf32>
+}
+
+// CHECK: Function=depthwise | Remark="the convolution is depthwise, and no product of matrices"
+func.func @depthwise(%image: tensor<1x9x9x3xf16>, %filter: tensor<3x3x3xf16>, %init: tensor<1x7x7x3xf32>)
+    -> tensor<1x7x7x3xf32> {
+  %0 = linalg.depthwise_conv_2d_nhwc_hwc ins(%image, %filter : tensor<1x9x9x3xf16>, tensor<3x3x3xf16>)
+    outs(%init : tensor<1x7x7x3xf32>) -> tensor<1x7x7x3xf32>
+  return %0 : tensor<1x7x7x3xf32>
+}
+
+// CHECK: Function=types | Remark="sm_90a has no matrix instruction for f64 times f64 plus f64"
+func.func @types(%a: tensor<15x16xf64>, %b: tensor<16x16xf64>, %c: tensor<15x16xf64>) -> tensor<15x16xf64> {
+  %0 = linalg.matmul ins(%a, %b : tensor<15x16xf64>, tensor<16x16xf64>) outs(%c : tensor<15x16xf64>) -> tensor<15x16xf64>
+  return %0 : tensor<15x16xf64>
+}
+
+// CHECK: Function=no_numbers | Remark="its elements of type complex<f32> are no numbers"
+func.func @no_numbers(%a: tensor<15x16xcomplex<f32>>, %b: tensor<16x16xcomplex<f32>>, %c: tensor<15x16xcomplex<f32>>)
+    -> tensor<15x16xcomplex<f32>> {
+  %0 = linalg.matmul ins(%a, %b : tensor<15x16xcomplex<f32>>, tensor<16x16xcomplex<f32>>)
+    outs(%c : tensor<15x16xcomplex<f32>>) -> tensor<15x16xcomplex<f32>>
+  return %0 : tensor<15x16xcomplex<f32>>
+}
+
+// CHECK: Function=encoded | Remark="its operand of type tensor<15x16xf16, "sparse"> has an encoding"
+func.func @encoded(%a: tensor<15x16xf16, "sparse">, %b: tensor<16x16xf16>, %c: tensor<15x16xf32>) -> tensor<15x16xf32> {
+  %0 = linalg.matmul ins(%a, %b : tensor<15x16xf16, "sparse">, tensor<16x16xf16>) outs(%c : tensor<15x16xf32>)
+    -> tensor<15x16xf32>
+  return %0 : tensor<15x16xf32>
+}
+
+// CHECK: Function=huge | Remark="its padded sizes do not fit 63 bits"
+func.func @huge(%a: tensor<9223372036854775807x16xf16>, %b: tensor<16x16xf16>, %c: tensor<9223372036854775807x16xf32>)
+    -> tensor<9223372036854775807x16xf32> {
+  %0 = linalg.matmul ins(%a, %b : tensor<9223372036854775807x16xf16>, tensor<16x16xf16>)
+    outs(%c : tensor<9223372036854775807x16xf32>) -> tensor<9223372036854775807x16xf32>
+  return %0 : tensor<9223372036854775807x16xf32>
+}
+
+// CHECK: Function=division | Remark="its body has arith.divsi, which padding values could make trap"
+func.func @division(%a: tensor<15x32xi8>, %b: tensor<32x16xi8>, %c: tensor<15x16xi32>) -> tensor<15x16xi32> {
+  %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : tensor<15x32xi8>, tensor<32x16xi8>) outs(%c : tensor<15x16xi32>) {
+  ^bb0(%x: i8, %y: i8, %acc: i32):
+    %ratio = arith.divsi %x, %y : i8
+    %wide = arith.extsi %ratio : i8 to i32
+    %next = arith.addi %acc, %wide : i32
+    linalg.yield %next : i32
+  } -> tensor<15x16xi32>
+  return %0 : tensor<15x16xi32>
+}
+
+// CHECK: Function=no_neutral | Remark="no neutral element of arith.divf is known"
+func.func @no_neutral(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c : tensor<16x16xf32>) {
+  ^bb0(%x: f16, %y: f16, %acc: f32):
+    %product = arith.mulf %x, %y : f16
+    %wide = arith.extf %product : f16 to f32
+    %next = arith.divf %wide, %acc : f32
+    linalg.yield %next : f32
+  } -> tensor<16x16xf32>
+  return %0 : tensor<16x16xf32>
+}
+
+// CHECK: Function=no_combiner | Remark="its body does not combine the accumulator with a term by one op"
+func.func @no_combiner(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c : tensor<16x16xf32>) {
+  ^bb0(%x: f16, %y: f16, %acc: f32):
+    %product = arith.mulf %x, %y : f16
+    %wide = arith.extf %product : f16 to f32
+    %twice = arith.addf %acc, %acc : f32
+    %next = arith.addf %twice, %wide : f32
+    linalg.yield %next : f32
+  } -> tensor<16x16xf32>
+  return %0 : tensor<16x16xf32>
+}
+
+// No i8 is small enough.
+// CHECK: Function=no_value | Remark="no padding values of its operands are known to give the neutral element of arith.maxsi"
+func.func @no_value(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %c: tensor<16x16xi32>) -> tensor<16x16xi32> {
+  %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : tensor<16x31xi8>, tensor<31x16xi8>) outs(%c : tensor<16x16xi32>) {
+  ^bb0(%x: i8, %y: i8, %acc: i32):
+    %xw = arith.extsi %x : i8 to i32
+    %yw = arith.extsi %y : i8 to i32
+    %product = arith.muli %xw, %yw : i32
+    %next = arith.maxsi %acc, %product : i32
+    linalg.yield %next : i32
+  } -> tensor<16x16xi32>
+  return %0 : tensor<16x16xi32>
+}
+
+// The flags promise that there is no infinity.
+// CHECK: Function=flags | Remark="no padding values of its operands are known to give the neutral element of arith.maximumf"
+func.func @flags(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c : tensor<16x16xf32>) {
+  ^bb0(%x: f16, %y: f16, %acc: f32):
+    %product = arith.mulf %x, %y fastmath<ninf> : f16
+    %wide = arith.extf %product : f16 to f32
+    %next = arith.maximumf %acc, %wide : f32
+    linalg.yield %next : f32
+  } -> tensor<16x16xf32>
+  return %0 : tensor<16x16xf32>
+}
+
+// An i32 may be no i8.
+// CHECK: Function=zero_points | Remark="no padding values of its operands are known to give the neutral element of arith.addi; its zero points may lie outside the operands' type (zero-points-in-range=true says that they do not)"
+// IN-RANGE-LABEL: func.func @zero_points(
+// IN-RANGE:         arith.trunci %{{.*}} : i32 to i8
+// IN-RANGE:         tensor.pad
+// IN-RANGE:         arith.trunci %{{.*}} : i32 to i8
+// IN-RANGE:         tensor.pad
+// IN-RANGE:         linalg.quantized_matmul
+func.func @zero_points(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %za: i32, %zb: i32, %c: tensor<16x16xi32>)
+    -> tensor<16x16xi32> {
+  %0 = linalg.quantized_matmul ins(%a, %b, %za, %zb : tensor<16x31xi8>, tensor<31x16xi8>, i32, i32)
+    outs(%c : tensor<16x16xi32>) -> tensor<16x16xi32>
+  return %0 : tensor<16x16xi32>
+}
+
+// An i8 zero extended cannot be taken for a signed one: 200 is no signed i8.
+// CHECK: Function=unsigned_zero_point | Remark="no padding values of its operands are known to give the neutral element of arith.addi; its zero points
+func.func @unsigned_zero_point(%a: tensor<16x31xi8>, %b: tensor<31x16xi8>, %z: i8, %c: tensor<16x16xi32>)
+    -> tensor<16x16xi32> {
+  %zw = arith.extui %z : i8 to i32
+  %0 = linalg.quantized_matmul ins(%a, %b, %zw, %zw : tensor<16x31xi8>, tensor<31x16xi8>, i32, i32)
+    outs(%c : tensor<16x16xi32>) -> tensor<16x16xi32>
+  return %0 : tensor<16x16xi32>
+}
+
+// CHECK: Function=mirrored | Remark="it accesses an operand at -d2 + d4 + 15, which does not grow steadily with d2"
+func.func @mirrored(%image: tensor<1x15x18x16xf16>, %filter: tensor<3x16x16xf16>, %init: tensor<1x15x15x16xf32>)
+    -> tensor<1x15x15x16xf32> {
+  %0 = linalg.generic {
+    indexing_maps = [
+      affine_map<(n, h, w, f, s, c) -> (n, h, -w + s + 15, c)>,
+      affine_map<(n, h, w, f, s, c) -> (s, c, f)>,
+      affine_map<(n, h, w, f, s, c) -> (n, h, w, f)>],
+    iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]
+  } ins(%image, %filter : tensor<1x15x18x16xf16>, tensor<3x16x16xf16>) outs(%init : tensor<1x15x15x16xf32>) {
+  ^bb0(%x: f16, %y: f16, %acc: f32):
+    %product = arith.mulf %x, %y : f16
+    %wide = arith.extf %product : f16 to f32
+    %next = arith.addf %acc, %wide : f32
+    linalg.yield %next : f32
+  } -> tensor<1x15x15x16xf32>
+  return %0 : tensor<1x15x15x16xf32>
+}
