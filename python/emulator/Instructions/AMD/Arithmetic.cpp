@@ -423,10 +423,7 @@ template <class Integer> void anyFunctionOf3(const Call &call) {
   call.set(result);
 }
 
-void nextRandom(const Call &call) {
-  auto value = call.get<uint32_t>(0);
-  call.set(value << 1 ^ (value >> 31 ? 197U : 0U));
-}
+void random(const Call &call) { call.set(nextRandom(call.get<uint32_t>(0))); }
 
 template <class Byte> void shiftRightAndPack(const Call &call) {
   int shift = call.get<uint32_t>(2) & 31;
@@ -559,7 +556,7 @@ constexpr Instruction table[] = {
     {"llvm.amdgcn.mqsad.u32.u8", addDifferences4<uint32_t, true>, nullptr, vop3},
     {"llvm.amdgcn.bitop3.i16", anyFunctionOf3<uint16_t>, nullptr, cdna4},
     {"llvm.amdgcn.bitop3.i32", anyFunctionOf3<uint32_t>, nullptr, cdna4},
-    {"llvm.amdgcn.prng.b32", nextRandom, nullptr, cdna4},
+    {"llvm.amdgcn.prng.b32", random, nullptr, cdna4},
     {"llvm.amdgcn.ashr.pk.i8.i32", shiftRightAndPack<int8_t>, nullptr, cdna4},
     {"llvm.amdgcn.ashr.pk.u8.i32", shiftRightAndPack<uint8_t>, nullptr, cdna4},
     {"llvm.amdgcn.sat.pk4.i4.i8", packNibbles<-8, 7, int8_t>, nullptr, gfx12},

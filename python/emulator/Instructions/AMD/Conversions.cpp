@@ -173,11 +173,6 @@ template <class To> void convertStochasticToHalf(const Call &call) {
   call.set(result);
 }
 
-/// The linear feedback shift register of V_PRNG_B32.
-uint32_t nextRandom(uint32_t value) {
-  return value << 1 ^ (value >> 31 ? 197U : 0U);
-}
-
 //===----------------------------------------------------------------------===//
 // With a scale (CDNA4)
 //===----------------------------------------------------------------------===//

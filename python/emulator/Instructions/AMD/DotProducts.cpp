@@ -13,7 +13,8 @@ using namespace smalti::emulator;
 namespace {
 
 /// Sums in double and rounds once: the guides state neither order nor rounding
-/// of the sum. CDNA2 flushes denormal factors (ROCm, "Precision support").
+/// of the sum. CDNA2 flushes denormal factors (PyTorch, "Numerical
+/// accuracy", on AMD Instinct MI200 devices).
 template <class A, class B, int count, class Sum>
 void dotOfFloats(const Call &call) {
   double sum = Sum::read(call.get<typename Sum::Storage>(2));

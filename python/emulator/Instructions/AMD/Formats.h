@@ -128,6 +128,12 @@ typename Format::Storage roundStochastic(double value, uint32_t random,
   return R::fromRounded(std::copysign(rounded, value));
 }
 
+/// The shift register of V_PRNG_B32, which also goes on from one element of a
+/// conversion to the next.
+inline uint32_t nextRandom(uint32_t value) {
+  return value << 1 ^ (value >> 31 ? 197U : 0U);
+}
+
 /// The code of element `e` of densely packed ones of `bits` each.
 inline uint32_t readPacked(const char *data, int bits, int e) {
   int first = bits * e;

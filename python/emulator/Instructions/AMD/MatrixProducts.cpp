@@ -87,12 +87,13 @@ void accumulateFused(const double (&a)[m][k], const double (&b)[m][k],
         c[row][column] = std::fma(a[row][i], b[column][i], c[row][column]);
 }
 
-template <class Element, class Accumulator>
+template <class Accumulator>
 constexpr bool isInteger = std::is_same<Accumulator, S32>::value;
 
 /// On CDNA2 products of f16 and bf16 know no denormal numbers, neither as
-/// operands nor as results (ROCm, "Reduced precision on MI200"); the later ones
-/// keep them.
+/// operands nor as results (PyTorch, "Numerical accuracy: Reduced Precision
+/// FP16 and BF16 GEMMs and Convolutions on AMD Instinct MI200 devices"); the
+/// later ones keep them.
 template <class Element> constexpr double smallestNormal = 0;
 template <> constexpr double smallestNormal<F16> = 0x1p-14;
 template <> constexpr double smallestNormal<BF16> = 0x1p-126;
@@ -105,7 +106,7 @@ template <int m, int k, int blocks, class A, class B = A,
           class Accumulator = F32>
 void multiply(const Wave &wave) {
   constexpr bool isF64 = std::is_same<Accumulator, F64>::value;
-  using Number = std::conditional_t<isInteger<A, Accumulator>, int64_t, double>;
+  using Number = std::conditional_t<isInteger<Accumulator>, int64_t, double>;
   using Factors = FactorLayout<m, k, blocks>;
   using Results = ResultLayout<m, blocks, isF64 ? 1 : 4>;
   static_assert(Factors::perLane > 0);
@@ -133,7 +134,7 @@ void multiply(const Wave &wave) {
       c[Results::block(lane, e)][Results::row(lane, e)][Results::column(lane)] =
           Number(readElement<Accumulator>(dataC, e));
   }
-  if constexpr (!isInteger<A, Accumulator>) {
+  if constexpr (!isInteger<Accumulator>) {
     if (flushes)
       for (int block = 0; block < blocks; ++block) {
         for (int row = 0; row < m; ++row)
@@ -171,7 +172,7 @@ void multiply(const Wave &wave) {
       Number sum = c[Results::block(lane, e)][Results::row(lane, e)]
                     [Results::column(lane)];
       typename Accumulator::Storage value;
-      if constexpr (isInteger<A, Accumulator>)
+      if constexpr (isInteger<Accumulator>)
         value = int32_t(sum);
       else
         value = Accumulator::write(flushes ? flushBelow(sum, 0x1p-126) : sum);
@@ -273,7 +274,9 @@ constexpr char cdna3[] = "CDNA3 ISA, \"Matrix Arithmetic Instructions\"; AMD "
 constexpr char cdna4[] = "CDNA4 ISA, \"Matrix Arithmetic Instructions\"";
 constexpr char scaled[] = "CDNA4 ISA, \"Matrix Arithmetic Instructions: "
                           "V_MFMA_SCALE_F32_16X16X128_F8F6F4\" and the like; "
-                          "OCP Microscaling Formats (MX) 1.0";
+                          "OCP Microscaling Formats (MX) 1.0; which "
+                          "elements a lane has, and the scales' lanes: Triton, "
+                          "chooseScaledMfmaScaleLayout";
 
 // clang-format off: one line an instruction
 constexpr Instruction table[] = {
