@@ -464,10 +464,14 @@ def _powf(_: Interpreter, op: Any, operands: list[Value]) -> Value:
 @_handles("math.fma")
 def _fma(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     a, b, c = operands
+    ty = _element_type(op.results[0].type)
     error = None
     if any(v.error is not None for v in operands):
         error = _product_bound(a, b, a.data) + _error(c)
-    return _rounded(a.data * b.data + c.data, _element_type(op.results[0].type), error)
+    if ty.bits == 64:
+        # What is computed here rounds the product too.
+        error = ty.rounding * np.abs(a.data * b.data) + ty.rounding * np.abs(c.data) + (0 if error is None else error)
+    return _rounded(a.data * b.data + c.data, ty, error)
 
 
 @_handles("math.absi")

@@ -149,6 +149,18 @@ def test_functions(op: str, function: Any) -> None:
     assert np.all(np.abs(actual - value.data) <= 2 * value.error)
 
 
+def test_fma_in_f64_is_not_exact() -> None:
+    body = """
+  %x = triton_xla.extract %a[0] [8] [1] : memref<8xf64> to tensor<8xf64>
+  %y = math.fma %x, %x, %x : tensor<8xf64>
+  triton_xla.insert %y into %b[0] [8] [1] : tensor<8xf64> into memref<8xf64>"""
+    x = -1 - np.arange(8.0) * 2.0**-30
+    value = run(body, "%a: memref<8xf64>, %b: memref<8xf64>", x, np.zeros(8))[1]
+    # x (x + 1): the sum is exact, and the product is rounded once.
+    assert value.error is not None and np.any(value.data != x * (x + 1))
+    assert np.all(np.abs(value.data - x * (x + 1)) <= value.error)
+
+
 def test_windows_overhang_below_and_above() -> None:
     body = """
   %m3 = arith.constant -3 : index
