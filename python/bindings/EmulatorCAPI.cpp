@@ -27,6 +27,7 @@ llvm::Expected<HostOptions> parseOptions(llvm::StringRef text) {
   if (!object)
     return invalid("a JSON object is wanted");
   HostOptions options;
+  options.name = object->getString("name").value_or("-").str();
   options.chip = object->getString("chip").value_or("").str();
   options.processor = object->getString("processor").value_or("").str();
   llvm::StringRef sanitizer = object->getString("sanitizer").value_or("none");

@@ -10,12 +10,12 @@ extern "C" {
 #endif
 
 /// Makes a device module, bitcode or text of LLVM IR, an object file of the
-/// host. `options` is a JSON object: `chip`, `sanitizer` ("none", "address" or
-/// "thread"), `processor` (of the host, as LLVM
-/// calls it; this one without), `libraries` (files of bitcode), `optimization`
-/// (0 to 3) and `format` ("object", or "text" for the host's LLVM IR), all of
-/// them optional. Calls `onCode` and `onDescription`, or returns false after
-/// `onError` with
+/// host. `options` is a JSON object: `chip`, `name` (the file that places in a
+/// text without line tables are said to be in), `sanitizer` ("none", "address"
+/// or "thread"), `processor` (of the host, as LLVM calls it; this one without),
+/// `libraries` (files of bitcode), `optimization` (0 to 3) and `format`
+/// ("object", or "text" for the host's LLVM IR), all of them optional. Calls
+/// `onCode` and `onDescription`, or returns false after `onError` with
 /// `{"message", "location": [file, line, column]}`; the location can be null.
 MLIR_CAPI_EXPORTED bool
 smaltiRewriteForHost(MlirStringRef deviceModule, MlirStringRef options,

@@ -196,6 +196,7 @@ class Worker:
         device_ir: bytes,
         *,
         chip: str,
+        name: str = "-",
         sanitize: str | None = None,
         libraries: Sequence[str] = (),
         processor: str = "",
@@ -204,11 +205,13 @@ class Worker:
     ) -> tuple[bytes, dict[str, Any]]:
         """A device module in LLVM IR as an object file of this host, and what describes it.
 
-        `libraries` are files of bitcode with functions that the module may need. `processor` is the host's, where it is
-        not this one. `text` gives the host's LLVM IR.
+        `name` is the file that places in a text without line tables are said to be in. `libraries` are files of bitcode
+        with functions that the module may need. `processor` is the host's, where it is not this one. `text` gives the
+        host's LLVM IR.
         """
         options = {
             "chip": chip,
+            "name": name,
             "sanitizer": sanitize or "none",
             "libraries": list(libraries),
             "processor": processor,

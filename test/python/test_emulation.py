@@ -608,6 +608,24 @@ def test_text_path_and_bitcode(tmp_path: Path) -> None:
         np.testing.assert_array_equal(scale(emulator.load(source, "emu:sm_80")), np.arange(100) / 2)
 
 
+def test_places_in_a_text_without_line_tables(tmp_path: Path) -> None:
+    store = "store float %r, ptr addrspace(1) %far"
+    body = f"%far = getelementptr i8, ptr addrspace(1) %target, i64 4194304\n  {store}"
+    line = NVIDIA_KERNEL.splitlines().index("  BODY") + 2
+    path = tmp_path / "k.ll"
+    path.write_text(NVIDIA_KERNEL.replace("BODY", body))
+    for source, name in ((path, str(path)), (path.read_text(), "<text>")):
+        module = emulator.load(source, "emu:sm_80")
+        with pytest.raises(smalti.EmulationError) as error:
+            scale(module, emulation=Emulation(blocks=range(1)))
+        assert error.value.location == errors.SourceLocation(name, line, 3)
+        assert f"    {store}\n    ^" in str(error.value)
+    with pytest.raises(smalti.CompileError) as refused:
+        emulator.load("define nothing\n", "emu:sm_80").kernels  # noqa: B018
+    assert refused.value.location is not None and refused.value.location.line == 1
+    assert "  define nothing\n" in str(refused.value)
+
+
 def test_module_of_amd() -> None:
     module = emulator.load(AMD_KERNEL, "emu:gfx1100")
     values = np.arange(64, dtype=np.int32)

@@ -10,6 +10,7 @@
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -51,12 +52,51 @@ struct KeepErrors : DiagnosticHandler {
 };
 } // namespace
 
-Expected<std::unique_ptr<Module>> parseDeviceModule(StringRef input,
-                                                    LLVMContext &context) {
+/// Gives functions without line tables the lines of the text itself.
+static void locateInText(Module &module, const AsmParserContext &places,
+                         StringRef name) {
+  DIBuilder builder(module);
+  DIFile *file = builder.createFile(name, "");
+  DICompileUnit *unit = nullptr;
+  for (Function &function : module) {
+    std::optional<FileLocRange> begin = places.getFunctionLocation(&function);
+    if (function.isDeclaration() || function.getSubprogram() || !begin)
+      continue;
+    if (!unit)
+      unit = builder.createCompileUnit(dwarf::DW_LANG_C, file, "",
+                                       /*isOptimized=*/true, "", 0, "",
+                                       DICompileUnit::LineTablesOnly);
+    unsigned line = begin->Start.Line + 1;
+    DISubprogram *program = builder.createFunction(
+        file, function.getName(), "", file, line,
+        builder.createSubroutineType(builder.getOrCreateTypeArray({})), line,
+        DINode::FlagZero,
+        DISubprogram::SPFlagDefinition | DISubprogram::SPFlagOptimized);
+    function.setSubprogram(program);
+    for (Instruction &instruction : instructions(function)) {
+      FileLoc at = begin->Start;
+      if (auto range = places.getInstructionLocation(&instruction))
+        at = range->Start;
+      instruction.setDebugLoc(DILocation::get(module.getContext(), at.Line + 1,
+                                              at.Col + 1, program));
+    }
+  }
+  if (!unit)
+    return;
+  builder.finalize();
+  if (!module.getModuleFlag("Debug Info Version"))
+    module.addModuleFlag(Module::Warning, "Debug Info Version",
+                         DEBUG_METADATA_VERSION);
+}
+
+Expected<std::unique_ptr<Module>>
+parseDeviceModule(StringRef input, StringRef name, LLVMContext &context) {
   auto buffer = MemoryBuffer::getMemBuffer(input, "kernel", false);
   // Text needs a null behind its end.
-  if (!isBitcode(reinterpret_cast<const unsigned char *>(input.begin()),
-                 reinterpret_cast<const unsigned char *>(input.end())))
+  bool isText =
+      !isBitcode(reinterpret_cast<const unsigned char *>(input.begin()),
+                 reinterpret_cast<const unsigned char *>(input.end()));
+  if (isText)
     buffer = MemoryBuffer::getMemBufferCopy(input, "kernel");
   std::string problem;
   context.setDiagnosticHandler(std::make_unique<KeepErrors>(problem));
@@ -68,19 +108,26 @@ Expected<std::unique_ptr<Module>> parseDeviceModule(StringRef input,
           return std::nullopt;
         return Triple(triple).computeDataLayout();
       });
+  AsmParserContext places;
   std::unique_ptr<Module> module =
-      parseIR(*buffer, diagnostic, context, callbacks);
+      parseIR(*buffer, diagnostic, context, callbacks, &places);
   if (!module) {
-    std::string text = diagnostic.getMessage().str();
-    if (diagnostic.getLineNo() > 0)
-      text = "line " + std::to_string(diagnostic.getLineNo()) + ": " + text;
-    return refuse("the module is not LLVM IR that this LLVM reads: " +
-                  (problem.empty() ? text : problem));
+    auto refusal = std::make_unique<Refusal>(
+        "the module is not LLVM IR that this LLVM reads: " +
+        (problem.empty() ? diagnostic.getMessage().str() : problem));
+    if (isText && diagnostic.getLineNo() > 0) {
+      refusal->file = name.str();
+      refusal->line = diagnostic.getLineNo();
+      refusal->column = diagnostic.getColumnNo() + 1;
+    }
+    return Error(std::move(refusal));
   }
   // The handler's text ends with this function.
   context.setDiagnosticHandler(std::make_unique<DiagnosticHandler>());
   // Lines are enough for a place in the source.
   stripNonLineTableDebugInfo(*module);
+  if (isText)
+    locateInText(*module, places, name);
   return module;
 }
 

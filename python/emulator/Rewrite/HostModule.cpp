@@ -61,7 +61,8 @@ static json::Array describeInstructions(ArrayRef<UsedInstruction> used) {
 Expected<HostObject> makeHostObject(StringRef input,
                                     const HostOptions &options) {
   LLVMContext context;
-  Expected<std::unique_ptr<Module>> parsed = parseDeviceModule(input, context);
+  Expected<std::unique_ptr<Module>> parsed =
+      parseDeviceModule(input, options.name, context);
   if (!parsed)
     return parsed.takeError();
   Module &device = **parsed;

@@ -20,6 +20,8 @@ namespace smalti::emulator {
 enum class Sanitizer { None, Address, Thread };
 
 struct HostOptions {
+  /// The file that places in a text without line tables are said to be in.
+  std::string name = "-";
   /// Where the module does not say its chip itself.
   std::string chip;
   Sanitizer sanitizer = Sanitizer::None;

@@ -60,7 +60,8 @@ std::string printed(const llvm::Type &type);
 //===----------------------------------------------------------------------===//
 
 llvm::Expected<std::unique_ptr<llvm::Module>>
-parseDeviceModule(llvm::StringRef input, llvm::LLVMContext &context);
+parseDeviceModule(llvm::StringRef input, llvm::StringRef name,
+                  llvm::LLVMContext &context);
 
 llvm::Expected<Vendor> vendorOf(const llvm::Module &module);
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -100,6 +101,14 @@ def _file(name: str) -> str:
 def source_location(item: Mapping[str, Any] | None) -> SourceLocation | None:
     """A place as the rewriter describes it."""
     return SourceLocation(_file(item["file"]), item["line"], item["column"] or 1) if item else None
+
+
+def refusal(item: Mapping[str, Any]) -> Diagnostic:
+    """What the rewriter says of a module that it cannot take."""
+    told = Diagnostic.from_json(item)
+    if told.location is None:
+        return told
+    return dataclasses.replace(told, location=dataclasses.replace(told.location, file=_file(told.location.file)))
 
 
 def _position(value: Sequence[int] | None) -> Position | None:

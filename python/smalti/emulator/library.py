@@ -160,15 +160,22 @@ def _rewriter() -> Path:
 
 
 def build(
-    ir: bytes, target: targets.Target, sanitize: Sanitizer | None, what: str, source: str | None = None
+    ir: bytes,
+    target: targets.Target,
+    sanitize: Sanitizer | None,
+    what: str,
+    source: str | None = None,
+    file: str = "-",
 ) -> Library:
     """The library of a chip's code: LLVM IR as text or as bitcode.
 
-    `what` is what errors call it, `source` the text that they show lines of, where it is no file.
+    `what` is what errors call it, `source` the text that they show lines of, where it is no file, `file` the one that a
+    text was in.
     """
     executable = toolchain.require_emulator(sanitize).path
     key = _digest(
         ir,
+        file.encode(),
         target.chip.encode(),
         (sanitize or "").encode(),
         _file_digest(executable).encode(),
@@ -178,7 +185,7 @@ def build(
     )
     if kept := _from_cache(key):
         return Library(kept[1], kept[0])
-    code, description = _rewrite(ir, target, sanitize, what, source)
+    code, description = _rewrite(ir, target, sanitize, what, source, file)
     _require_instructions(executable, description, target, what, source)
     linked = _link(code, what)
     _to_cache(key, description, linked)
@@ -186,17 +193,17 @@ def build(
 
 
 def _rewrite(
-    ir: bytes, target: targets.Target, sanitize: Sanitizer | None, what: str, source: str | None
+    ir: bytes, target: targets.Target, sanitize: Sanitizer | None, what: str, source: str | None, file: str
 ) -> tuple[bytes, dict[str, Any]]:
     try:
         libraries = _libraries(ir, target)
-        return codegen_worker.worker.rewrite(ir, chip=target.chip, sanitize=sanitize, libraries=libraries)
+        return codegen_worker.worker.rewrite(ir, chip=target.chip, name=file, sanitize=sanitize, libraries=libraries)
     except codegen_worker.WorkerDied as died:
         reason, diagnostics = died.reason, []
     except codegen_worker.WorkerTimeout:
         reason, diagnostics = "it took too long and was ended", []
     except codegen_worker.WorkerRefused as refused:
-        reason, diagnostics = str(refused), [Diagnostic.from_json(item) for item in refused.diagnostics]
+        reason, diagnostics = str(refused), [findings.refusal(item) for item in refused.diagnostics]
     message = f"{what} could not be made code of this machine for {target}"
     raise CompileError(message if diagnostics else f"{message}: {reason}", diagnostics=diagnostics, source=source)
 

@@ -26,12 +26,15 @@ _NUMPY = {"half": "f16", "float": "f32", "double": "f64", "bfloat": "bf16"}
 class Module:
     """A device module for an emulated GPU."""
 
-    def __init__(self, ir: bytes, target: targets.Target, name: str, source: str | None = None) -> None:
+    def __init__(
+        self, ir: bytes, target: targets.Target, name: str, source: str | None = None, file: str = "-"
+    ) -> None:
         self.target = target
         self.name = name
         """What messages call it."""
         self._ir = ir
         self._source = source
+        self._file = file
         self._libraries: dict[str | None, library.Library] = {}
 
     def __repr__(self) -> str:
@@ -40,7 +43,7 @@ class Module:
     def _library(self, emulation: Emulation) -> library.Library:
         if emulation.sanitize not in self._libraries:
             self._libraries[emulation.sanitize] = library.build(
-                self._ir, self.target, emulation.sanitize, self.name, self._source
+                self._ir, self.target, emulation.sanitize, self.name, self._source, self._file
             )
         return self._libraries[emulation.sanitize]
 
@@ -186,6 +189,6 @@ def load(source: str | bytes | os.PathLike[str], target: str | targets.Target) -
         return Module(source.encode(), chosen, "the module", source)
     path = Path(source)
     try:
-        return Module(path.read_bytes(), chosen, str(path))
+        return Module(path.read_bytes(), chosen, str(path), file=str(path))
     except OSError as error:
         raise ParseError(f"{path}: {error.strerror}") from None
