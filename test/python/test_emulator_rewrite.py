@@ -1122,12 +1122,12 @@ EMPTY = "define ptx_kernel void @k() { ret void }\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("define void @f( {", "line 1: "),
+        ("define void @f( {", "expected type"),
         ("BC\xc0\xdegarbage", "not LLVM IR"),
         ("", "target triple is ''"),
         ('target triple = "x86_64-linux-gnu"\n' + EMPTY, "target triple is 'x86_64-linux-gnu'"),
         (NVIDIA + "define void @f() { ret void }", "no kernel"),
-        (NVIDIA + "define ptx_kernel void @k() { %x = add i32 1, 1.0\n ret void }", "line 2: "),
+        (NVIDIA + "define ptx_kernel void @k() { %x = add i32 1, 1.0\n ret void }", "floating point constant invalid"),
         (NVIDIA + EMPTY + 'module asm ".global x;"', "inline assembly outside"),
         (
             NVIDIA + "@x = external addrspace(1) global i32\ndefine ptx_kernel void @k(ptr %p) {\n"
@@ -1158,6 +1158,11 @@ EMPTY = "define ptx_kernel void @k() { ret void }\n"
 def test_what_is_no_module_for_the_emulator(text: str, message: str) -> None:
     error = refusal(text.encode("latin-1"))
     assert message in str(error)
+
+
+def test_text_that_does_not_parse_has_its_place() -> None:
+    (diagnostic,) = refusal(b"\n\ndefine void @f( {").diagnostics
+    assert diagnostic["location"] == ["-", 3, 18]
 
 
 @pytest.mark.parametrize(

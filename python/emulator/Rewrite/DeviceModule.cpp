@@ -363,6 +363,18 @@ static bool usesBufferPointers(const Module &module) {
   return false;
 }
 
+/// The lowering makes functions anew, and compile units with them.
+static void listCompileUnits(Module &module) {
+  DebugInfoFinder finder;
+  finder.processModule(module);
+  if (finder.compile_unit_count() == 0)
+    return;
+  NamedMDNode *list = module.getOrInsertNamedMetadata("llvm.dbg.cu");
+  for (DICompileUnit *unit : finder.compile_units())
+    if (!is_contained(list->operands(), unit))
+      list->addOperand(unit);
+}
+
 Error lowerBufferPointers(Module &module, const HostOptions &options) {
   if (!usesBufferPointers(module))
     return Error::success();
@@ -395,6 +407,7 @@ Error lowerBufferPointers(Module &module, const HostOptions &options) {
       std::make_unique<DiagnosticHandler>());
   if (!said.empty())
     return refuse("LLVM does not lower the buffer pointers: " + said);
+  listCompileUnits(module);
   return Error::success();
 }
 

@@ -66,6 +66,9 @@ Error addEntries(Module &module, const Module &device) {
     if (!isKernel(kernel))
       continue;
     Function *body = module.getFunction(kernel.getName());
+    // An entry has no lines: what is inlined into it has no place any more.
+    body->removeFnAttr(Attribute::AlwaysInline);
+    body->addFnAttr(Attribute::NoInline);
     Function *entry = Function::Create(
         FunctionType::get(Type::getVoidTy(context), {pointer}, false),
         GlobalValue::ExternalLinkage, "smalti_emu_kernel_" + kernel.getName(),
