@@ -139,23 +139,27 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
 //===----------------------------------------------------------------------===//
 
 def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterface"> {
-  let summary = "Makes masked transfers of pads and of padded reads";
+  let summary = "Makes masked transfers of pads, and of reads and writes that overhang";
   let description = [{
     - `tensor.pad` with a static result becomes vector transfers. Without low pads that is one read whose lanes past the
       end of the source take the padding value. With low pads, static or dynamic, the result is filled and the source is
       written at the low pads under a mask; negative pads cut the source off. The padding value is any scalar from
       outside the pad, or a constant.
-    - `vector.transfer_read` of a memref with dimensions that may be out of bounds becomes a read under a mask, all of
-      whose lanes are in bounds: lanes past the end and, where an index may be negative, lanes ahead of the begin take
-      the padding value. The mask's bounds are clamped to the vector's size. Where the target (option `target`, or the
-      attribute `smalti.target`) has buffer loads with a bounds check, the index is never negative, 32-bit offsets
-      reach the whole source and the source has no offset, the read goes through `amdgpu.fat_raw_buffer_cast`; the mask stays, so that what
-      lies past the end of a row is not taken from the next.
+    - `vector.transfer_read` and `vector.transfer_write` on a memref with dimensions that may be out of bounds become
+      transfers under a mask, all of whose lanes are in bounds: lanes past the end and, where an index may be negative,
+      lanes ahead of the begin take the padding value, or are not written. The mask's bounds are clamped to the vector's
+      size; its dimensions are those of the memref, so vectors may be transposed or broadcast.
+
+    Where the target (option `target`, or the attribute `smalti.target`) has buffer loads with a bounds check, reads go
+    through `amdgpu.fat_raw_buffer_cast`. The mask stays, so that what lies past the end of a row is not taken from the
+    next. The remark says why a read does not: its memref is not in global memory, has dynamic sizes, takes more bytes
+    than 32-bit offsets reach (the lanes past its end counted), has an offset, or dimensions that overlap, ends within a
+    dword, for which the hardware checks bounds; or an index may be negative.
 
     Left as they are, with a remark that says why: pads whose result is not static, is empty, or has more than
-    `max-elements` elements; padding values that depend on the position; reads with a permutation or a broadcast, with
-    scalable vectors, or of unranked memrefs. Reads of whole blocks (with the attribute `out_layouts`) belong to
-    the conversion to threads and are left alone, and so are reads of tensors.
+    `max-elements` elements; padding values that depend on the position; transfers of scalable vectors, of unranked
+    memrefs, or of elements that are vectors. Transfers of whole blocks (with the attribute `in_layouts` or
+    `out_layouts`) belong to the conversion to threads and are left alone, and so are those of tensors.
 
     Example:
 
@@ -171,10 +175,10 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
   }];
   let options = [
     Option<"target", "target", "std::string", "\"\"",
-           "Chip that the reads are for, e.g. `target=gfx942`; empty: the attribute `smalti.target`">,
+           "Chip that the transfers are for, e.g. `target=gfx942`; empty: the attribute `smalti.target`">,
     Option<"maxElements", "max-elements", "int64_t", "65536",
            "Most elements of a pad's result, e.g. `max-elements=4096`">,
-    Option<"strict", "strict", "bool", "false", "A pad or padded read that stays is an error, e.g. `strict=true`">
+    Option<"strict", "strict", "bool", "false", "A pad or padded transfer that stays is an error, e.g. `strict=true`">
   ];
   let dependentDialects = [
     "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",

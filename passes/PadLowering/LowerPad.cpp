@@ -43,11 +43,28 @@ struct PadPlan {
   TypedAttr constant;
 };
 
-struct ReadPlan {
-  vector::TransferReadOp op;
-  /// For each dimension of the vector: whether the index may be negative.
-  SmallVector<bool> mayBeNegative;
+/// One dimension of a transfer's mask.
+struct MaskDim {
+  unsigned memref;    ///< the dimension of the memref
+  int64_t size;       ///< the vector's length along it
+  bool inBounds;      ///< no lane lies past the end, or ahead of the begin
+  bool mayBeNegative; ///< some lane may lie ahead of the begin
+};
+
+/// A read or write of a memref with lanes that may be out of bounds.
+struct TransferPlan {
+  VectorTransferOpInterface op;
+  /// A mask's dimensions are those of the memref, whatever the vector's are.
+  SmallVector<MaskDim> dims;
   bool throughBuffer = false; ///< as a raw buffer, whose bounds are checked
+  /// Why it does not go through a buffer, where the chip has them.
+  std::string whyNoBuffer;
+
+  bool isRead() const { return isa<vector::TransferReadOp>(op); }
+  bool mayBeNegative() const {
+    return llvm::any_of(dims,
+                        [](const MaskDim &dim) { return dim.mayBeNegative; });
+  }
 };
 
 } // namespace
@@ -175,7 +192,7 @@ static void commitPad(RewriterBase &rewriter, const PadPlan &plan) {
 }
 
 //===----------------------------------------------------------------------===//
-// Padded reads
+// Padded reads and writes
 //===----------------------------------------------------------------------===//
 
 static bool isKnownNonNegative(Value index) {
@@ -184,46 +201,71 @@ static bool isKnownNonNegative(Value index) {
   return succeeded(bound) && *bound >= 0;
 }
 
-/// Whether the source can be addressed as a raw buffer: 32-bit offsets from its
-/// start reach all of it, its last element is the buffer's, and no masked lane
-/// is asked for below it.
-static bool canBeBuffer(const ReadPlan &plan) {
-  vector::TransferReadOp op = plan.op;
+/// Why the read's source cannot be addressed as a raw buffer, if so: 32-bit
+/// offsets from its start must reach all of it, its last element must be the
+/// buffer's, and no masked lane may be asked for below it.
+static std::optional<std::string> whyNoBuffer(const TransferPlan &plan) {
+  VectorTransferOpInterface op = plan.op;
   auto type = cast<MemRefType>(op.getBase().getType());
-  if (!type.hasStaticShape() ||
-      getMemorySpace(op.getBase()) != MemorySpace::Global ||
-      llvm::is_contained(plan.mayBeNegative, true))
-    return false;
   // The cast takes plain global memory.
-  if (isa_and_nonnull<amdgpu::AddressSpaceAttr>(type.getMemorySpace()))
-    return false;
-  std::optional<RawBuffer> buffer = getRawBuffer(type);
+  if (getMemorySpace(op.getBase()) != MemorySpace::Global ||
+      isa_and_nonnull<amdgpu::AddressSpaceAttr>(type.getMemorySpace()))
+    return "it is not in global memory";
+  if (!type.hasStaticShape())
+    return "its size is not known";
+  if (plan.mayBeNegative())
+    return "an index may be negative";
   std::optional<int64_t> element = getElementBytes(type.getElementType());
-  if (!buffer || !element)
-    return false;
+  std::optional<int64_t> span = getElementSpan(type);
+  if (!element || !span)
+    return "its extent is not known";
+  if (*span > std::numeric_limits<int32_t>::max() / *element)
+    return "it takes " + std::to_string(*span * *element) +
+           " bytes, more than 32-bit offsets reach";
+  std::optional<RawBuffer> buffer = getRawBuffer(type);
+  if (!buffer)
+    return "it does not begin and end where its longest dimension does";
   // The lanes of one read may lie past the end, and must not wrap around.
   int64_t lanes = op.getVectorType().getNumElements();
-  return lanes <
-         (std::numeric_limits<int32_t>::max() - buffer->bytes) / *element;
+  if (lanes >= (std::numeric_limits<int32_t>::max() - buffer->bytes) / *element)
+    return "the lanes past its end would wrap around";
+  // Bounds are checked for dwords: the last elements would be lost.
+  if (buffer->bytes % 4 != 0)
+    return "its " + std::to_string(buffer->bytes) +
+           " bytes end within a dword, and the bounds check is for whole ones";
+  return std::nullopt;
 }
 
-/// Nothing where the read is not padded, or belongs to a whole block.
-static std::optional<std::string> planRead(ReadPlan &plan, bool hasBuffers) {
-  vector::TransferReadOp op = plan.op;
-  if (op.getVectorType().isScalable())
-    return std::string("the read's vector is scalable");
-  if (!op.getPermutationMap().isMinorIdentity())
-    return "the read's permutation map " + describe(op.getPermutationMap()) +
-           " is not a minor identity";
-  if (!isa<MemRefType>(op.getBase().getType()))
-    return std::string("the read's source has no rank");
-  unsigned leading =
-      op.getIndices().size() - unsigned(op.getVectorType().getRank());
-  for (unsigned dim = 0, e = op.getVectorType().getRank(); dim < e; ++dim)
-    plan.mayBeNegative.push_back(
-        !op.isDimInBounds(dim) &&
-        !isKnownNonNegative(op.getIndices()[leading + dim]));
-  plan.throughBuffer = hasBuffers && canBeBuffer(plan);
+/// The reason why a transfer stays as it is, if it does.
+static std::optional<std::string> planTransfer(TransferPlan &plan,
+                                               bool hasBuffers) {
+  VectorTransferOpInterface op = plan.op;
+  std::string noun = plan.isRead() ? "the read" : "the write";
+  VectorType vectorType = op.getVectorType();
+  if (vectorType.isScalable())
+    return noun + "'s vector is scalable";
+  auto type = dyn_cast<MemRefType>(op.getBase().getType());
+  if (!type)
+    return noun + "'s memref has no rank";
+  if (isa<VectorType>(type.getElementType()))
+    return noun + "'s elements are vectors";
+  AffineMap map = op.getPermutationMap();
+  for (unsigned memrefDim = 0, e = map.getNumInputs(); memrefDim < e;
+       ++memrefDim) {
+    std::optional<unsigned> dim =
+        map.getResultPosition(getAffineDimExpr(memrefDim, map.getContext()));
+    if (!dim)
+      continue;
+    bool inBounds = op.isDimInBounds(*dim);
+    plan.dims.push_back(
+        {memrefDim, vectorType.getDimSize(*dim), inBounds,
+         !inBounds && !isKnownNonNegative(op.getIndices()[memrefDim])});
+  }
+  if (!hasBuffers || !plan.isRead())
+    return std::nullopt;
+  std::optional<std::string> why = whyNoBuffer(plan);
+  plan.throughBuffer = !why;
+  plan.whyNoBuffer = why.value_or("");
   return std::nullopt;
 }
 
@@ -237,42 +279,38 @@ static Value clamp(OpBuilder &builder, Location loc, Value value,
       builder, loc, value, arith::ConstantIndexOp::create(builder, loc, limit));
 }
 
-static void commitRead(RewriterBase &rewriter, const ReadPlan &plan,
-                       DenseMap<Value, Value> &buffers) {
-  vector::TransferReadOp op = plan.op;
+/// The mask of the lanes that are in bounds, and were not masked before.
+static Value createMask(RewriterBase &rewriter, const TransferPlan &plan) {
+  VectorTransferOpInterface op = plan.op;
   Location loc = op.getLoc();
-  Value base = op.getBase();
-  VectorType vectorType = op.getVectorType();
-  VectorType maskType = vectorType.clone(rewriter.getI1Type());
-  unsigned leading = op.getIndices().size() - unsigned(vectorType.getRank());
-
-  rewriter.setInsertionPoint(op);
+  SmallVector<int64_t> shape;
   SmallVector<Value> ends, full;
-  for (int64_t size : vectorType.getShape())
-    full.push_back(arith::ConstantIndexOp::create(rewriter, loc, size));
-  for (unsigned dim = 0, e = vectorType.getRank(); dim < e; ++dim) {
-    if (op.isDimInBounds(dim)) {
-      ends.push_back(full[dim]);
+  for (const MaskDim &dim : plan.dims) {
+    shape.push_back(dim.size);
+    full.push_back(arith::ConstantIndexOp::create(rewriter, loc, dim.size));
+    if (dim.inBounds) {
+      ends.push_back(full.back());
       continue;
     }
     Value size = getValueOrCreateConstantIndexOp(
         rewriter, loc,
-        memref::getMixedSize(rewriter, loc, base, leading + dim));
-    Value end = arith::SubIOp::create(rewriter, loc, size,
-                                      op.getIndices()[leading + dim]);
-    ends.push_back(clamp(rewriter, loc, end, vectorType.getDimSize(dim)));
+        memref::getMixedSize(rewriter, loc, op.getBase(), dim.memref));
+    Value end =
+        arith::SubIOp::create(rewriter, loc, size, op.getIndices()[dim.memref]);
+    ends.push_back(clamp(rewriter, loc, end, dim.size));
   }
+  VectorType maskType = VectorType::get(shape, rewriter.getI1Type());
   Value mask = vector::CreateMaskOp::create(rewriter, loc, maskType, ends);
   Value allTrue;
-  for (unsigned dim = 0, e = vectorType.getRank(); dim < e; ++dim) {
-    if (!plan.mayBeNegative[dim])
+  for (auto [i, dim] : llvm::enumerate(plan.dims)) {
+    if (!dim.mayBeNegative)
       continue;
-    // Lanes ahead of the source's begin.
+    // Lanes ahead of the memref's begin.
     Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
-    Value begin = arith::SubIOp::create(rewriter, loc, zero,
-                                        op.getIndices()[leading + dim]);
+    Value begin =
+        arith::SubIOp::create(rewriter, loc, zero, op.getIndices()[dim.memref]);
     SmallVector<Value> bounds = full;
-    bounds[dim] = clamp(rewriter, loc, begin, vectorType.getDimSize(dim));
+    bounds[i] = clamp(rewriter, loc, begin, dim.size);
     Value ahead = vector::CreateMaskOp::create(rewriter, loc, maskType, bounds);
     if (!allTrue)
       allTrue = arith::ConstantOp::create(
@@ -282,7 +320,27 @@ static void commitRead(RewriterBase &rewriter, const ReadPlan &plan,
   }
   if (op.getMask())
     mask = arith::AndIOp::create(rewriter, loc, mask, op.getMask());
+  return mask;
+}
 
+static void commitTransfer(RewriterBase &rewriter, const TransferPlan &plan,
+                           DenseMap<Value, Value> &buffers) {
+  VectorTransferOpInterface op = plan.op;
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  Value mask = createMask(rewriter, plan);
+  ArrayAttr inside = rewriter.getBoolArrayAttr(
+      SmallVector<bool>(op.getVectorType().getRank(), true));
+  if (auto write = dyn_cast<vector::TransferWriteOp>(*op)) {
+    rewriter.modifyOpInPlace(write, [&] {
+      write.getMaskMutable().assign(mask);
+      write.setInBoundsAttr(inside);
+    });
+    return;
+  }
+
+  auto read = cast<vector::TransferReadOp>(*op);
+  Value base = read.getBase();
   if (plan.throughBuffer) {
     Value &buffer = buffers[base];
     if (!buffer) {
@@ -295,13 +353,11 @@ static void commitRead(RewriterBase &rewriter, const ReadPlan &plan,
     }
     base = buffer;
   }
-  SmallVector<bool> inside(vectorType.getRank(), true);
-  auto read = vector::TransferReadOp::create(
-      rewriter, loc, vectorType, base, op.getIndices(),
-      op.getPermutationMapAttr(), op.getPadding(), mask,
-      rewriter.getBoolArrayAttr(inside));
-  read->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  rewriter.replaceOp(op, read);
+  auto masked = vector::TransferReadOp::create(
+      rewriter, loc, read.getVectorType(), base, read.getIndices(),
+      read.getPermutationMapAttr(), read.getPadding(), mask, inside);
+  masked->setDiscardableAttrs(read->getDiscardableAttrDictionary());
+  rewriter.replaceOp(read, masked);
 }
 
 namespace {
@@ -322,7 +378,7 @@ void LowerPadPass::runOnOperation() {
 
   bool missed = false;
   SmallVector<PadPlan> pads;
-  SmallVector<ReadPlan> reads;
+  std::vector<TransferPlan> transfers;
   auto report = [&](Operation *op, std::optional<std::string> reason) {
     if (reason)
       missed |= failed(reportMissed(op, kPassName, strict, *reason));
@@ -335,14 +391,15 @@ void LowerPadPass::runOnOperation() {
         pads.push_back(plan);
       return;
     }
-    auto read = dyn_cast<vector::TransferReadOp>(op);
-    if (!read || !read.hasOutOfBoundsDim() ||
-        !isa<BaseMemRefType>(read.getBase().getType()) ||
-        read->hasAttr(mosaic_gpu::kOutLayouts))
+    auto transfer = dyn_cast<VectorTransferOpInterface>(op);
+    if (!transfer || !transfer.hasOutOfBoundsDim() ||
+        !isa<BaseMemRefType>(transfer.getBase().getType()) ||
+        op->hasAttr(mosaic_gpu::kOutLayouts) ||
+        op->hasAttr(mosaic_gpu::kInLayouts))
       return;
-    ReadPlan plan{read, {}};
-    if (report(read, planRead(plan, hasBuffers)))
-      reads.push_back(std::move(plan));
+    TransferPlan plan{transfer, {}, false, {}};
+    if (report(op, planTransfer(plan, hasBuffers)))
+      transfers.push_back(std::move(plan));
   });
   if (missed)
     return signalPassFailure();
@@ -357,13 +414,17 @@ void LowerPadPass::runOnOperation() {
                   "low pads");
     commitPad(rewriter, plan);
   }
-  for (const ReadPlan &plan : reads) {
+  for (const TransferPlan &plan : transfers) {
     remarkApplied(plan.op, kPassName)
-        << "the padded read became a masked one"
+        << "the padded " << (plan.isRead() ? "read" : "write")
+        << " became a masked one"
         << (plan.throughBuffer ? " of a raw buffer" : "")
-        << (llvm::is_contained(plan.mayBeNegative, true)
-                ? ", which also leaves out what is ahead of the source"
-                : "");
-    commitRead(rewriter, plan, buffers);
+        << (plan.mayBeNegative() ? ", which also leaves out what is ahead of "
+                                   "the memref"
+                                 : "")
+        << (plan.whyNoBuffer.empty()
+                ? std::string()
+                : "; its source is no raw buffer: " + plan.whyNoBuffer);
+    commitTransfer(rewriter, plan, buffers);
   }
 }

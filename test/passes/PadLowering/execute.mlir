@@ -48,6 +48,49 @@ func.func @read_row(%source: memref<?x?xi32>, %i: index, %j: index) -> vector<4x
   return %read : vector<4xi32>
 }
 
+func.func @read_transposed(%source: memref<?x?xi32>, %i: index, %j: index) -> vector<3x2x4xi32> {
+  %pad = arith.constant -1 : i32
+  %read = vector.transfer_read %source[%i, %j], %pad
+    {in_bounds = [false, true, false], permutation_map = affine_map<(d0, d1) -> (d1, 0, d0)>}
+    : memref<?x?xi32>, vector<3x2x4xi32>
+  return %read : vector<3x2x4xi32>
+}
+
+func.func @write(%dest: memref<?x?xi32, strided<[9, 1], offset: 11>>, %i: index, %j: index) {
+  %vector = arith.constant dense<[[91, 92, 93], [94, 95, 96]]> : vector<2x3xi32>
+  vector.transfer_write %vector, %dest[%i, %j] : vector<2x3xi32>, memref<?x?xi32, strided<[9, 1], offset: 11>>
+  return
+}
+
+func.func @write_transposed(%dest: memref<?x?xi32, strided<[9, 1], offset: 11>>, %i: index, %j: index) {
+  %vector = arith.constant dense<[[91, 92, 93], [94, 95, 96]]> : vector<2x3xi32>
+  %mask = arith.constant dense<[[true, true], [false, true], [true, true]]> : vector<3x2xi1>
+  vector.transfer_write %vector, %dest[%i, %j], %mask {permutation_map = affine_map<(d0, d1) -> (d1, d0)>}
+    : vector<2x3xi32>, memref<?x?xi32, strided<[9, 1], offset: 11>>
+  return
+}
+
+// Writes into three rows of five zeros, with a row and columns of them around.
+func.func @print_write(%i: index, %j: index, %transposed: i1) {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c5 = arith.constant 5 : index
+  %zero = arith.constant 0 : i32
+  %zeros = arith.constant dense<0> : vector<5x9xi32>
+  %whole = memref.alloc() : memref<5x9xi32>
+  vector.transfer_write %zeros, %whole[%c0, %c0] {in_bounds = [true, true]} : vector<5x9xi32>, memref<5x9xi32>
+  %dest = memref.subview %whole[1, 2] [%c3, %c5] [1, 1] : memref<5x9xi32> to memref<?x?xi32, strided<[9, 1], offset: 11>>
+  scf.if %transposed {
+    func.call @write_transposed(%dest, %i, %j) : (memref<?x?xi32, strided<[9, 1], offset: 11>>, index, index) -> ()
+  } else {
+    func.call @write(%dest, %i, %j) : (memref<?x?xi32, strided<[9, 1], offset: 11>>, index, index) -> ()
+  }
+  %all = vector.transfer_read %whole[%c0, %c0], %zero {in_bounds = [true, true]} : memref<5x9xi32>, vector<5x9xi32>
+  vector.print %all : vector<5x9xi32>
+  memref.dealloc %whole : memref<5x9xi32>
+  return
+}
+
 func.func @print_dynamic(%rows: index, %columns: index, %low0: index, %low1: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -158,5 +201,28 @@ func.func @main() {
   // CHECK-NEXT: ( -1, -1, 0, 1 )
   %v1 = call @read_row(%dynamic, %c0, %m2) : (memref<?x?xi32>, index, index) -> vector<4xi32>
   vector.print %v1 : vector<4xi32>
+
+  // Columns from the fourth as rows, each twice; rows from the second as columns.
+  // CHECK-NEXT: ( ( ( 13, 23, -1, -1 ), ( 13, 23, -1, -1 ) ), ( ( 14, 24, -1, -1 ), ( 14, 24, -1, -1 ) ), ( ( -1, -1, -1, -1 ), ( -1, -1, -1, -1 ) ) )
+  %t0 = call @read_transposed(%dynamic, %c1, %c3) : (memref<?x?xi32>, index, index) -> vector<3x2x4xi32>
+  vector.print %t0 : vector<3x2x4xi32>
+  // CHECK-NEXT: ( ( ( -1, -1, -1, -1 ), ( -1, -1, -1, -1 ) ), ( ( -1, -1, -1, -1 ), ( -1, -1, -1, -1 ) ), ( ( -1, 0, 10, 20 ), ( -1, 0, 10, 20 ) ) )
+  %t1 = call @read_transposed(%dynamic, %m1, %m2) : (memref<?x?xi32>, index, index) -> vector<3x2x4xi32>
+  vector.print %t1 : vector<3x2x4xi32>
+
+  // Writes past the end, ahead of the begin, wholly outside.
+  %false = arith.constant false
+  %true = arith.constant true
+  // CHECK-NEXT: ( ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 91, 92, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ) )
+  call @print_write(%c2, %c3, %false) : (index, index, i1) -> ()
+  // CHECK-NEXT: ( ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 96, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ) )
+  call @print_write(%m1, %m2, %false) : (index, index, i1) -> ()
+  // CHECK-NEXT: ( ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ) )
+  call @print_write(%c0, %m9, %false) : (index, index, i1) -> ()
+  // Rows of the vector are columns: 91 94 above 92 95 above 93 96, without 92, which was masked.
+  // CHECK-NEXT: ( ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 91, 94, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 95, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ) )
+  call @print_write(%c1, %c3, %true) : (index, index, i1) -> ()
+  // CHECK-NEXT: ( ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 95, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 96, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ), ( 0, 0, 0, 0, 0, 0, 0, 0, 0 ) )
+  call @print_write(%m1, %m1, %true) : (index, index, i1) -> ()
   return
 }

@@ -62,7 +62,7 @@ func.func @read(%source: memref<10xf32>, %out: memref<4xf32>) {
   return
 }
 
-// REMARK: Function=any_index | Remark="the padded read became a masked one, which also leaves out what is ahead of the source"
+// REMARK: Function=any_index | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref"
 // CHECK-LABEL: func.func @any_index(
 // CHECK-SAME:    %{{.*}}: memref<10x8xf32>, %{{.*}}: index, %[[OLD:.*]]: vector<4x4xi1>
 // CHECK:         %[[BEHIND_END:.*]] = vector.create_mask
@@ -72,7 +72,7 @@ func.func @read(%source: memref<10xf32>, %out: memref<4xf32>) {
 // CHECK:         %[[ALL:.*]] = arith.andi %[[BOTH]], %[[OLD]]
 // CHECK:         vector.transfer_read %{{.*}}, %[[ALL]] {in_bounds = [true, true]}
 // A negative offset does not go through a buffer.
-// BUFFER-REMARK: Function=any_index | Remark="the padded read became a masked one, which also
+// BUFFER-REMARK: Function=any_index | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref; its source is no raw buffer: an index may be negative"
 // BUFFER-LABEL: func.func @any_index(
 // BUFFER-NOT:     fat_raw_buffer
 // BUFFER:         return
@@ -85,6 +85,7 @@ func.func @any_index(%source: memref<10x8xf32>, %i: index, %mask: vector<4x4xi1>
 }
 
 // More than 32-bit offsets reach: no buffer.
+// BUFFER-REMARK: Function=large | Remark="the padded read became a masked one; its source is no raw buffer: it takes 4294967296 bytes, more than 32-bit offsets reach"
 // BUFFER-LABEL: func.func @large(
 // BUFFER-NOT:     fat_raw_buffer
 // BUFFER:         return
@@ -96,6 +97,7 @@ func.func @large(%source: memref<1073741824xf32>) -> vector<4xf32> {
 }
 
 // The buffer would end as far behind the base pointer as the memref is long, and cut off what the offset moves there.
+// BUFFER-REMARK: Function=offset | Remark="the padded read became a masked one; its source is no raw buffer: it does not begin and end where its longest dimension does"
 // BUFFER-LABEL: func.func @offset(
 // BUFFER-NOT:     fat_raw_buffer
 // BUFFER:         return
@@ -108,6 +110,7 @@ func.func @offset(%source: memref<4x8xf32, strided<[8, 1], offset: 24>>) -> vect
 }
 
 // The last row ends behind the longest dimension, where the buffer would end.
+// BUFFER-REMARK: Function=overlapping_rows | Remark="the padded read became a masked one; its source is no raw buffer: it does not begin and end where its longest dimension does"
 // BUFFER-LABEL: func.func @overlapping_rows(
 // BUFFER-NOT:     fat_raw_buffer
 // BUFFER:         return
@@ -118,4 +121,76 @@ func.func @overlapping_rows(%source: memref<4x3xf32, strided<[2, 1]>>) -> vector
   %read = vector.transfer_read %source[%c3, %c0], %value {in_bounds = [false]}
     : memref<4x3xf32, strided<[2, 1]>>, vector<4xf32>
   return %read : vector<4xf32>
+}
+
+// The hardware checks dwords: the last of these three elements would be read as 0.
+// BUFFER-REMARK: Function=half_dword | Remark="the padded read became a masked one; its source is no raw buffer: its 6 bytes end within a dword, and the bounds check is for whole ones"
+// BUFFER-LABEL: func.func @half_dword(
+// BUFFER-NOT:     fat_raw_buffer
+// BUFFER:         return
+func.func @half_dword(%source: memref<3xf16>) -> vector<4xf16> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f16
+  %read = vector.transfer_read %source[%c0], %value : memref<3xf16>, vector<4xf16>
+  return %read : vector<4xf16>
+}
+
+// BUFFER-REMARK: Function=wraps | Remark="the padded read became a masked one; its source is no raw buffer: the lanes past its end would wrap around"
+func.func @wraps(%source: memref<536870911xi32>) -> vector<4xi32> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1 : i32
+  %read = vector.transfer_read %source[%c0], %value : memref<536870911xi32>, vector<4xi32>
+  return %read : vector<4xi32>
+}
+
+// BUFFER-REMARK: Function=dynamic_source | Remark="the padded read became a masked one; its source is no raw buffer: its size is not known"
+func.func @dynamic_source(%source: memref<?xf32>) -> vector<4xf32> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%c0], %value : memref<?xf32>, vector<4xf32>
+  return %read : vector<4xf32>
+}
+
+// BUFFER-REMARK: Function=shared | Remark="the padded read became a masked one; its source is no raw buffer: it is not in global memory"
+func.func @shared(%source: memref<8xf32, #gpu.address_space<workgroup>>) -> vector<16xf32> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%c0], %value : memref<8xf32, #gpu.address_space<workgroup>>, vector<16xf32>
+  return %read : vector<16xf32>
+}
+
+// REMARK: Function=write | Remark="the padded write became a masked one"
+// CHECK-LABEL: func.func @write(
+// CHECK-SAME:    %[[DEST:.*]]: memref<10xf32>, %[[VECTOR:.*]]: vector<4xf32>
+// CHECK:         scf.for %[[I:[^ ]*]] =
+// CHECK:           %[[LEFT:.*]] = arith.subi %{{.*}}, %[[I]]
+// CHECK:           %[[ABOVE:.*]] = arith.maxsi %[[LEFT]]
+// CHECK:           %[[END:.*]] = arith.minsi %[[ABOVE]]
+// CHECK:           %[[MASK:.*]] = vector.create_mask %[[END]] : vector<4xi1>
+// CHECK-NEXT:      vector.transfer_write %[[VECTOR]], %[[DEST]][%[[I]]], %[[MASK]] {in_bounds = [true], tag} : vector<4xf32>, memref<10xf32>
+// Writes have no bounds check of their own.
+// BUFFER-REMARK: Function=write | Remark="the padded write became a masked one"
+func.func @write(%dest: memref<10xf32>, %vector: vector<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c10 = arith.constant 10 : index
+  scf.for %i = %c0 to %c10 step %c4 {
+    vector.transfer_write %vector, %dest[%i] {tag} : vector<4xf32>, memref<10xf32>
+  }
+  return
+}
+
+// The mask has the memref's order, and no dimension that is broadcast.
+// REMARK: Function=transposed | Remark="the padded read became a masked one, which
+// CHECK-LABEL: func.func @transposed(
+// CHECK-SAME:    %{{.*}}: memref<10x7xf32>, %[[I:.*]]: index, %[[OLD:.*]]: vector<4x2xi1>
+// CHECK:         vector.create_mask %{{.*}}, %{{.*}} : vector<4x2xi1>
+// CHECK:         %[[MASK:.*]] = arith.andi %{{.*}}, %[[OLD]] : vector<4x2xi1>
+// CHECK:         vector.transfer_read %{{.*}}[%[[I]], %[[I]]], %{{.*}}, %[[MASK]] {in_bounds = [true, true, true], permutation_map = #{{.*}}} : memref<10x7xf32>, vector<2x3x4xf32>
+func.func @transposed(%source: memref<10x7xf32>, %i: index, %mask: vector<4x2xi1>) -> vector<2x3x4xf32> {
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%i, %i], %value, %mask
+    {in_bounds = [false, true, false], permutation_map = affine_map<(d0, d1) -> (d1, 0, d0)>}
+    : memref<10x7xf32>, vector<2x3x4xf32>
+  return %read : vector<2x3x4xf32>
 }

@@ -43,21 +43,32 @@ func.func @value_by_position(%source: tensor<4xindex>) -> tensor<6xindex> {
   return %padded : tensor<6xindex>
 }
 
-// CHECK: Function=transposed | Remark="the read's permutation map (d0, d1) -> (d1, d0) is not a minor identity"
-func.func @transposed(%source: memref<8x8xf32>, %i: index) -> vector<4x4xf32> {
-  %value = arith.constant 1.0 : f32
-  %read = vector.transfer_read %source[%i, %i], %value {permutation_map = affine_map<(d0, d1) -> (d1, d0)>}
-    : memref<8x8xf32>, vector<4x4xf32>
-  return %read : vector<4x4xf32>
+// CHECK: Function=vector_elements | Remark="the read's elements are vectors"
+func.func @vector_elements(%source: memref<?xvector<4xf32>>, %i: index, %value: vector<4xf32>) -> vector<2x4xf32> {
+  %read = vector.transfer_read %source[%i], %value : memref<?xvector<4xf32>>, vector<2x4xf32>
+  return %read : vector<2x4xf32>
 }
 
-// Reads of whole blocks are left alone, without a remark.
+// CHECK: Function=scalable | Remark="the write's vector is scalable"
+func.func @scalable(%dest: memref<?xf32>, %i: index, %vector: vector<[4]xf32>) {
+  vector.transfer_write %vector, %dest[%i] : vector<[4]xf32>, memref<?xf32>
+  return
+}
+
+// Transfers of whole blocks are left alone, without a remark.
 // CHECK-NOT: Function=whole_block
 func.func @whole_block(%source: memref<100x100xf32>, %i: index) -> vector<64x64xf32> {
   %value = arith.constant 0.0 : f32
   %read = vector.transfer_read %source[%i, %i], %value {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 4>]}
     : memref<100x100xf32>, vector<64x64xf32>
   return %read : vector<64x64xf32>
+}
+
+// CHECK-NOT: Function=whole_block_write
+func.func @whole_block_write(%dest: memref<100x100xf32>, %i: index, %vector: vector<64x64xf32>) {
+  vector.transfer_write %vector, %dest[%i, %i] {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 4>]}
+    : vector<64x64xf32>, memref<100x100xf32>
+  return
 }
 
 // CHECK-NOT: Function=inside
