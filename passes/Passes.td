@@ -196,7 +196,7 @@ def SmaltiPadToIntrinsics : InterfacePass<"smalti-pad-to-intrinsics", "::mlir::F
     Ops on tensors with two matrices and one result are products: the named matmuls, batched, transposed, packed or
     quantised, `linalg.contract`, convolutions, and every `linalg.generic` that accesses its operands in such a way. In
     a convolution batch and image are m, output channels n, input channels k; strides and dilations are arbitrary,
-    groups stay as they are. Where several dimensions are m, n or k, and none of them is a multiple already, the one
+    groups stay as they are. Ops with no iterations need no padding. Where several dimensions are m, n or k, and none of them is a multiple already, the one
     that costs least is padded, of equal ones the innermost. Dimensions of a size known at run time are padded by affine
     arithmetic, unless it shows that they are multiples.
 

@@ -374,6 +374,14 @@ static std::optional<std::string> planPad(PadPlan &plan, const Product &product,
       return "its elements of type " + describe(type.getElementType()) +
              " are no numbers";
   }
+  // Slices of nothing are no valid ops.
+  if (llvm::any_of(op->getOperandTypes(), [](Type type) {
+        auto shaped = dyn_cast<ShapedType>(type);
+        return shaped && llvm::is_contained(shaped.getShape(), 0);
+      })) {
+    plan.remark = "an op without iterations";
+    return std::nullopt;
+  }
   std::string reason;
   SmallVector<Shape> shapes = getShapes(op, request, reason);
   if (shapes.empty())

@@ -176,6 +176,12 @@ func.func @shallow(%a: tensor<32x8xf16>, %b: tensor<8x32xf16>, %c: tensor<32x32x
   return %0 : tensor<32x32xf32>
 }
 
+// REMARK: [Analysis] {{.*}} Function=empty | Remark="nothing to pad for an op without iterations"
+func.func @empty(%a: tensor<13x5xf16>, %b: tensor<5x0xf16>, %c: tensor<13x0xf32>) -> tensor<13x0xf32> {
+  %0 = linalg.matmul ins(%a, %b : tensor<13x5xf16>, tensor<5x0xf16>) outs(%c : tensor<13x0xf32>) -> tensor<13x0xf32>
+  return %0 : tensor<13x0xf32>
+}
+
 // No products: no remarks.
 // REMARK-NOT: Function=others
 func.func @others(%a: tensor<5x5xf16>, %b: tensor<5x5xf16>, %image: tensor<1x8x8x3xf16>, %window: tensor<2x2xf16>,
