@@ -8,6 +8,8 @@
 #include "passes/Support/TargetOption.h"
 #include "targets/Target.h"
 
+#include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
+#include "mlir/Analysis/DataFlow/Utils.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -195,10 +197,12 @@ static void commitPad(RewriterBase &rewriter, const PadPlan &plan) {
 // Padded reads and writes
 //===----------------------------------------------------------------------===//
 
-static bool isKnownNonNegative(Value index) {
+/// By what ops say of bounds (affine, loops), or of ranges (arith, gpu).
+static bool isKnownNonNegative(DataFlowSolver &solver, Value index) {
   FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
       presburger::BoundType::LB, index);
-  return succeeded(bound) && *bound >= 0;
+  return (succeeded(bound) && *bound >= 0) ||
+         succeeded(dataflow::staticallyNonNegative(solver, index));
 }
 
 /// Why the read's source cannot be addressed as a raw buffer, if so: 32-bit
@@ -237,8 +241,8 @@ static std::optional<std::string> whyNoBuffer(const TransferPlan &plan) {
 }
 
 /// The reason why a transfer stays as it is, if it does.
-static std::optional<std::string> planTransfer(TransferPlan &plan,
-                                               bool hasBuffers) {
+static std::optional<std::string>
+planTransfer(TransferPlan &plan, DataFlowSolver &solver, bool hasBuffers) {
   VectorTransferOpInterface op = plan.op;
   std::string noun = plan.isRead() ? "the read" : "the write";
   VectorType vectorType = op.getVectorType();
@@ -259,7 +263,7 @@ static std::optional<std::string> planTransfer(TransferPlan &plan,
     bool inBounds = op.isDimInBounds(*dim);
     plan.dims.push_back(
         {memrefDim, vectorType.getDimSize(*dim), inBounds,
-         !inBounds && !isKnownNonNegative(op.getIndices()[memrefDim])});
+         !inBounds && !isKnownNonNegative(solver, op.getIndices()[memrefDim])});
   }
   if (!hasBuffers || !plan.isRead())
     return std::nullopt;
@@ -376,6 +380,12 @@ void LowerPadPass::runOnOperation() {
     return signalPassFailure();
   bool hasBuffers = *chip && (*chip)->hasBufferLoads;
 
+  DataFlowSolver solver;
+  dataflow::loadBaselineAnalyses(solver);
+  solver.load<dataflow::IntegerRangeAnalysis>();
+  if (failed(solver.initializeAndRun(function)))
+    return signalPassFailure();
+
   bool missed = false;
   SmallVector<PadPlan> pads;
   std::vector<TransferPlan> transfers;
@@ -398,7 +408,7 @@ void LowerPadPass::runOnOperation() {
         op->hasAttr(mosaic_gpu::kInLayouts))
       return;
     TransferPlan plan{transfer, {}, false, {}};
-    if (report(op, planTransfer(plan, hasBuffers)))
+    if (report(op, planTransfer(plan, solver, hasBuffers)))
       transfers.push_back(std::move(plan));
   });
   if (missed)
