@@ -179,6 +179,18 @@ void __tsan_func_entry(void *pc);
 void __tsan_func_exit();
 void __tsan_read_range(void *address, unsigned long bytes);
 void __tsan_write_range(void *address, unsigned long bytes);
+uint8_t __tsan_atomic8_load(const volatile void *address, int order);
+uint16_t __tsan_atomic16_load(const volatile void *address, int order);
+uint32_t __tsan_atomic32_load(const volatile void *address, int order);
+uint64_t __tsan_atomic64_load(const volatile void *address, int order);
+uint8_t __tsan_atomic8_fetch_or(volatile void *address, uint8_t value,
+                                int order);
+uint16_t __tsan_atomic16_fetch_or(volatile void *address, uint16_t value,
+                                  int order);
+uint32_t __tsan_atomic32_fetch_or(volatile void *address, uint32_t value,
+                                  int order);
+uint64_t __tsan_atomic64_fetch_or(volatile void *address, uint64_t value,
+                                  int order);
 void __tsan_ignore_thread_begin();
 int __tsan_get_report_data(void *report, const char **description, int *count,
                            int *stackCount, int *mopCount, int *locCount,
@@ -281,12 +293,45 @@ void sanitizer::acquire(void *thread, const void *object) {
   switchTo(runtimeFiber);
 }
 
+/// Atomics of up to 8 bytes are one access where they are aligned; what is
+/// wider is an atomic for each dword, or each byte.
+static void accessAtomically(void *address, size_t bytes, bool isWrite) {
+  constexpr int relaxed = 0;
+  auto isAligned = [&](size_t width) {
+    return uintptr_t(address) % width == 0 && bytes % width == 0;
+  };
+  auto *end = static_cast<char *>(address) + bytes;
+  if (bytes == 8 && isAligned(8)) {
+    if (isWrite)
+      __tsan_atomic64_fetch_or(address, 0, relaxed);
+    else
+      __tsan_atomic64_load(address, relaxed);
+    return;
+  }
+  size_t width = isAligned(4) ? 4 : isAligned(2) ? 2 : 1;
+  for (auto *at = static_cast<char *>(address); at != end; at += width)
+    if (width == 4 && isWrite)
+      __tsan_atomic32_fetch_or(at, 0, relaxed);
+    else if (width == 4)
+      __tsan_atomic32_load(at, relaxed);
+    else if (width == 2 && isWrite)
+      __tsan_atomic16_fetch_or(at, 0, relaxed);
+    else if (width == 2)
+      __tsan_atomic16_load(at, relaxed);
+    else if (isWrite)
+      __tsan_atomic8_fetch_or(at, 0, relaxed);
+    else
+      __tsan_atomic8_load(at, relaxed);
+}
+
 void sanitizer::access(void *thread, const void *address, size_t bytes,
-                       bool isWrite, const void *pc) {
+                       bool isWrite, bool isAtomic, const void *pc) {
   switchTo(thread);
   // The frame of the instruction, in which the access is.
   __tsan_func_entry(const_cast<void *>(pc));
-  if (isWrite)
+  if (isAtomic)
+    accessAtomically(const_cast<void *>(address), bytes, isWrite);
+  else if (isWrite)
     __tsan_write_range(const_cast<void *>(address), bytes);
   else
     __tsan_read_range(const_cast<void *>(address), bytes);
@@ -413,7 +458,8 @@ void sanitizer::enterKernel(void *) {}
 void sanitizer::leaveKernel() {}
 void sanitizer::release(void *, const void *) {}
 void sanitizer::acquire(void *, const void *) {}
-void sanitizer::access(void *, const void *, size_t, bool, const void *) {}
+void sanitizer::access(void *, const void *, size_t, bool, bool, const void *) {
+}
 
 int sanitizer::setSignalAction(int signal, const struct sigaction &action) {
   return sigaction(signal, &action, nullptr);

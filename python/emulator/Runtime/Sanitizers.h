@@ -52,9 +52,10 @@ extern const uint64_t fenceObject;
 void release(void *thread, const void *object);
 void acquire(void *thread, const void *object);
 
-/// A thread reads or writes memory in the instruction that returns to `pc`.
+/// A thread reads or writes memory in the instruction that returns to `pc`. An
+/// atomic one orders nothing.
 void access(void *thread, const void *address, size_t bytes, bool isWrite,
-            const void *pc);
+            bool isAtomic, const void *pc);
 
 //===----------------------------------------------------------------------===//
 // Addresses

@@ -164,7 +164,8 @@ void smalti::emulator::printOutput(const char *text, size_t length) {
   endProcess(exitFindings);
 }
 
-static void touch(const void *address, size_t bytes, bool isWrite) {
+static void touch(const void *address, size_t bytes, bool isWrite,
+                  bool isAtomic = false) {
   if (bytes == 0)
     return;
   auto *first = static_cast<const volatile char *>(address);
@@ -179,7 +180,7 @@ static void touch(const void *address, size_t bytes, bool isWrite) {
   // Where there is nothing this faults here, as this thread.
   (void)*first;
   (void)end[-1];
-  sanitizer::access(current->sanitizerThread, address, bytes, isWrite,
+  sanitizer::access(current->sanitizerThread, address, bytes, isWrite, isAtomic,
                     current->returnAddress);
 }
 
@@ -189,6 +190,14 @@ void smalti::emulator::touchRead(const void *address, size_t bytes) {
 
 void smalti::emulator::touchWrite(void *address, size_t bytes) {
   touch(address, bytes, true);
+}
+
+void smalti::emulator::touchAtomicRead(const void *address, size_t bytes) {
+  touch(address, bytes, false, true);
+}
+
+void smalti::emulator::touchAtomic(void *address, size_t bytes) {
+  touch(address, bytes, true, true);
 }
 
 void smalti::emulator::releaseOrder(const void *object) {

@@ -98,6 +98,11 @@ enum AsyncQueue { cpAsyncQueue, bulkQueue, gatherToLDSQueue, numAsyncQueues };
 void touchRead(const void *address, size_t bytes);
 void touchWrite(void *address, size_t bytes);
 
+/// The same of an atomic without order: none of them races with another, and
+/// each with what is not atomic.
+void touchAtomicRead(const void *address, size_t bytes);
+void touchAtomic(void *address, size_t bytes);
+
 /// Orders everything before a `release` of an object before what comes after an
 /// `acquire` of it, for the sanitizers: an instruction that synchronises says
 /// so.

@@ -111,6 +111,7 @@ Number updateMemory(void *address, const Call &call, int first = 0) {
   if (uintptr_t(address) % sizeof(Bits))
     failAs("misaligned", "an atomic of %zu bytes at %p is not aligned",
            sizeof(Bits), address);
+  touchAtomic(address, sizeof(Bits));
   auto *memory = static_cast<Bits *>(address);
   auto operand = call.get<Number>(first);
   Bits old = __atomic_load_n(memory, __ATOMIC_RELAXED);

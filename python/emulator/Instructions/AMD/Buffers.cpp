@@ -130,10 +130,13 @@ static void forEachPart(const BufferPlace &place, uint32_t bytes,
 }
 
 void smalti::emulator::readBuffer(const BufferPlace &place, char *to,
-                                  uint32_t bytes) {
+                                  uint32_t bytes, bool isAtomic) {
   memset(to, 0, bytes);
   forEachPart(place, bytes, [&](uint32_t first, uint32_t width) {
-    touchRead(place.address() + first, width);
+    if (isAtomic)
+      touchAtomicRead(place.address() + first, width);
+    else
+      touchRead(place.address() + first, width);
     memcpy(to + first, place.address() + first, width);
   });
 }
@@ -144,9 +147,10 @@ namespace {
 // Instructions
 //===----------------------------------------------------------------------===//
 
-template <Addressing addressing> void load(const Call &call) {
+template <Addressing addressing, bool isAtomic = false>
+void load(const Call &call) {
   readBuffer(readPlace(call, 0, addressing), static_cast<char *>(call.result),
-             call.resultBytes());
+             call.resultBytes(), isAtomic);
 }
 
 template <Addressing addressing> void store(const Call &call) {
@@ -251,8 +255,8 @@ constexpr Instruction table[] = {
     {"llvm.amdgcn.struct.ptr.buffer.store.[ivbpf][0-9f]*", store<structured>, nullptr, buffers},
     {"llvm.amdgcn.raw.buffer.store.[ivbpf][0-9f]*", store<raw>, nullptr, buffers},
     {"llvm.amdgcn.struct.buffer.store.[ivbpf][0-9f]*", store<structured>, nullptr, buffers},
-    {"llvm.amdgcn.raw.ptr.atomic.buffer.load.[ivbpf][0-9f]*", load<raw>, nullptr, buffers},
-    {"llvm.amdgcn.struct.ptr.atomic.buffer.load.[ivbpf][0-9f]*", load<structured>, nullptr, buffers},
+    {"llvm.amdgcn.raw.ptr.atomic.buffer.load.[ivbpf][0-9f]*", load<raw, true>, nullptr, buffers},
+    {"llvm.amdgcn.struct.ptr.atomic.buffer.load.[ivbpf][0-9f]*", load<structured, true>, nullptr, buffers},
     {"llvm.amdgcn.s.buffer.load.[ivbpf][0-9f]*", loadScalar, nullptr, scalars},
     UPDATES("swap.*", swap),
     UPDATES("add.*", add),

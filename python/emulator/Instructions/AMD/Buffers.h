@@ -49,7 +49,8 @@ BufferPlace readPlace(const Call &call, int first, Addressing addressing,
                       uint64_t extraOffset = 0);
 
 /// Reads `bytes`; dwords outside the buffer are 0.
-void readBuffer(const BufferPlace &place, char *to, uint32_t bytes);
+void readBuffer(const BufferPlace &place, char *to, uint32_t bytes,
+                bool isAtomic = false);
 
 } // namespace smalti::emulator
 

@@ -178,6 +178,14 @@ void readTransposed(const Wave &wave) {
 // Counters
 //===----------------------------------------------------------------------===//
 
+void touchCounter(const Call &call) {
+  auto *counter = call.get<uint32_t *>(0);
+  if (uintptr_t(counter) % sizeof(*counter))
+    failAs("misaligned", "a counter at %p is not aligned to %zu bytes",
+           static_cast<void *>(counter), sizeof(*counter));
+  touchAtomic(counter, sizeof(*counter));
+}
+
 /// Adds or subtracts the number of lanes, once; all get the old value.
 template <int sign> void count(const Wave &wave) {
   const Call &first = wave.lanes[__builtin_ctzll(wave.active)];
@@ -225,8 +233,8 @@ constexpr Instruction table[] = {
     {"llvm.amdgcn.ds.read.tr4.b64.*", nullptr, readTransposed<4, 8, 16>, transposed, nullptr, touchTransposed<8, 8>, true},
     {"llvm.amdgcn.ds.load.tr16.b128.*", nullptr, readTransposed<16, 16, 8>, transposed16, nullptr, touchTransposed<16, 16>, true},
     {"llvm.amdgcn.global.load.tr.b128.v8*", nullptr, readTransposed<16, 16, 8>, transposed16, nullptr, touchTransposed<16, 1>, true},
-    {"llvm.amdgcn.ds.append.*", nullptr, count<1>, counters},
-    {"llvm.amdgcn.ds.consume.*", nullptr, count<-1>, counters},
+    {"llvm.amdgcn.ds.append.*", nullptr, count<1>, counters, nullptr, touchCounter},
+    {"llvm.amdgcn.ds.consume.*", nullptr, count<-1>, counters, nullptr, touchCounter},
 };
 // clang-format on
 

@@ -12,11 +12,13 @@ using namespace smalti::emulator;
 
 namespace {
 
+/// What the instruction changes, of which the sanitizers are told.
 template <class Type> Type *addressOf(const Call &call) {
   auto *address = call.get<Type *>(0);
   if (uintptr_t(address) % sizeof(Type))
     failAs("misaligned", "atom: %p is not aligned to %zu bytes",
            static_cast<void *>(address), sizeof(Type));
+  touchAtomic(address, sizeof(Type));
   return address;
 }
 
