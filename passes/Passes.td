@@ -542,6 +542,116 @@ def SmaltiAllocateSharedMemory : InterfacePass<"smalti-allocate-shared-memory", 
   let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
 }
 
+def SmaltiPadSharedMemory : InterfacePass<"smalti-pad-shared-memory", "::mlir::FunctionOpInterface"> {
+  let summary = "Pads the rows of buffers in shared memory against bank conflicts";
+  let description = [{
+    Each row (the last dimension) of a buffer in shared memory gets as many elements more as bring the least bank
+    conflicts, and of those the fewest. The buffer keeps its shape for those who use it: they get a `memref.subview` of
+    the padded one.
+
+    Conflicts are counted with the banks of the target: index arithmetic is evaluated for the lanes of up to four waves,
+    from thread ids through views to addresses, in the first iteration of loops and with zero for what is the same in
+    all threads; each access counts once. `mosaic_gpu` accesses are counted by their layouts. Padding comes in steps
+    that keep the alignment of every access, and of the slots of a buffer of three or more dimensions. All buffers of the
+    function with their padding fit the target's shared memory.
+
+    A buffer stays as it is, with a remark that says why, when
+    - it is no allocation or workgroup argument of static shape, known size and identity layout with two dimensions or
+      more: `mosaic_gpu.slice_smem` and views of untyped memory have their place already;
+    - it escapes, or is used by an op that is not known to go by the strides of its memref, or that accesses consecutive
+      elements which may belong to two rows (cp.async, ldmatrix, gathers to LDS); a whole wave's gather must stay in
+      one row;
+    - a view of it would not keep its meaning: `memref.reinterpret_cast`, `memref.view`, `memref.collapse_shape` of rows,
+      a `memref.cast` that brings static strides back;
+    - no access has known addresses, no padding lessens the conflicts, or none that does fits.
+
+    The attribute `smalti.pad_shared_memory` on the op that makes a buffer selects it (`true`, for `marked`) or leaves it
+    alone (`false`).
+
+    Example, with `target=sm_90a`: the lanes of a warp read a column, all from one bank.
+
+    ```mlir
+    func.func @column(%out: memref<32x32xf32>) {
+      %lane = gpu.thread_id x
+      %c3 = arith.constant 3 : index
+      %buffer = memref.alloc() : memref<32x32xf32, #gpu.address_space<workgroup>>
+      %value = memref.load %buffer[%lane, %c3] : memref<32x32xf32, #gpu.address_space<workgroup>>
+      memref.store %value, %out[%c3, %lane] : memref<32x32xf32>
+      return
+    }
+    ```
+
+    The buffer becomes `memref<32x33xf32, ...>`, whose columns are spread over all banks.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "Chip whose banks count, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
+    Option<"onlyWhenConflicts", "only-when-conflicts", "bool", "true",
+           "Leave buffers alone that have no bank conflict that is known, e.g. `only-when-conflicts=false`">,
+    Option<"maxPadding", "max-padding", "int64_t", "128", "Most bytes that a row gets, e.g. `max-padding=32`">,
+    Option<"marked", "marked", "bool", "false",
+           "Only buffers with `smalti.pad_shared_memory = true`, e.g. `marked=true`">,
+    Option<"strict", "strict", "bool", "false", "A buffer that cannot be padded is an error, e.g. `strict=true`">
+  ];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def SmaltiSwizzleSharedMemory : InterfacePass<"smalti-swizzle-shared-memory", "::mlir::FunctionOpInterface"> {
+  let summary = "Permutes the chunks of rows in shared memory against bank conflicts";
+  let description = [{
+    Accesses to a buffer in shared memory go to another chunk (4 to 16 bytes) of the same row, by a permutation that
+    depends on the row alone: chunk c of row r moves to c XOR k, or where the number of chunks is no power of two to
+    (c + k) mod chunks, with k = r / a mod n. Chunk size, a and n are those that bring the least bank conflicts; XOR
+    uses powers of two n that divide the number of chunks, so that nothing leaves its row. The buffer needs no byte
+    more. Every access to a buffer gets the new index arithmetic, through its views, or none does; other buffers of the
+    module do not matter.
+
+    Conflicts are counted as for `smalti-pad-shared-memory`.
+
+    A buffer stays as it is, with a remark that says why, when
+    - it has no static shape, known size, identity layout and two dimensions or more, or shares bytes with another view
+      of untyped memory;
+    - it escapes, or is viewed by anything but `memref.subview`, `cast`, `expand_shape`, `collapse_shape` and
+      `assume_alignment`;
+    - an access gives no index for each chunk: whole-buffer copies, structured ops, matrices that are loaded by a stride,
+      vectors of several rows, TMA, gathers to LDS, and all accesses of block-level programs, which have indices after
+      `convert-mosaic-gpu-to-nvvm` or `convert-mosaic-gpu-to-rocdl`;
+    - an access is wider than 16 bytes, no power of two, possibly out of bounds, or not provably a multiple of its own
+      size away from the begin;
+    - rows are no multiple of the widest access, or a single one;
+    - no access has known addresses, or no swizzle lessens the conflicts.
+
+    The attribute `smalti.swizzle_shared_memory` on the op that makes a buffer selects it (`true`, for `marked`) or leaves
+    it alone (`false`).
+
+    Example, with `target=sm_90a`: the rows that one matrix of ldmatrix is made of lie in the same banks.
+
+    ```mlir
+    func.func @rows() -> vector<1x2xf16> {
+      %lane = gpu.thread_id x
+      %c0 = arith.constant 0 : index
+      %buffer = memref.alloc() : memref<32x64xf16, #gpu.address_space<workgroup>>
+      %matrix = nvgpu.ldmatrix %buffer[%lane, %c0] {numTiles = 1 : i32, transpose = false}
+        : memref<32x64xf16, #gpu.address_space<workgroup>> -> vector<1x2xf16>
+      return %matrix : vector<1x2xf16>
+    }
+    ```
+
+    The column becomes `%c0 xor (%lane mod 8) * 8`.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "Chip whose banks count, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
+    Option<"onlyWhenConflicts", "only-when-conflicts", "bool", "true",
+           "Leave buffers alone that have no bank conflict that is known, e.g. `only-when-conflicts=false`">,
+    Option<"marked", "marked", "bool", "false",
+           "Only buffers with `smalti.swizzle_shared_memory = true`, e.g. `marked=true`">,
+    Option<"strict", "strict", "bool", "false", "A buffer that cannot be swizzled is an error, e.g. `strict=true`">
+  ];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Lowers the math ops that the conversions to NVVM and ROCDL get wrong";
   let description = [{

@@ -8,6 +8,10 @@
 // - LLVM's "User Guide for AMDGPU Backend" and its processor definitions: the
 //   wave size that code is made for, addressable LDS, and everything on
 //   gfx1250, which has no public instruction set guide.
+// - Composable Kernel documentation, "Understanding AMD GPU LDS and Bank
+//   Conflicts": banks, and the lanes that ds_read_b128 and ds_write_b128 serve
+//   together on CDNA2 and CDNA3; Triton's pull request 11365, by AMD, has the
+//   same for CDNA4. Nothing is published for RDNA and GFX12.5: in order.
 // - AMD's whitepapers: dense multiply-accumulates per cycle and compute unit.
 // - Direct copies to LDS: what amdgpu.gather_to_lds lowers to (1, 2, 4 bytes;
 //   on gfx950 also 12 and 16). Only 4 and 16 are listed: narrower ones are
@@ -20,6 +24,21 @@
 #include "targets/Fragments.h"
 
 using namespace smalti::targets;
+
+// clang-format off
+/// ds_read_b128 serves 8 lanes at a time.
+static constexpr int64_t cdna3ReadOrder[] = {
+     0,  1,  2,  3, 20, 21, 22, 23,    4,  5,  6,  7, 16, 17, 18, 19,
+     8,  9, 10, 11, 28, 29, 30, 31,   12, 13, 14, 15, 24, 25, 26, 27,
+    32, 33, 34, 35, 52, 53, 54, 55,   36, 37, 38, 39, 48, 49, 50, 51,
+    40, 41, 42, 43, 60, 61, 62, 63,   44, 45, 46, 47, 56, 57, 58, 59};
+/// ds_read_b128 serves 16 lanes at a time.
+static constexpr int64_t cdna4ReadOrder[] = {
+     0,  1,  2,  3, 12, 13, 14, 15, 20, 21, 22, 23, 24, 25, 26, 27,
+     4,  5,  6,  7,  8,  9, 10, 11, 16, 17, 18, 19, 28, 29, 30, 31,
+    32, 33, 34, 35, 44, 45, 46, 47, 52, 53, 54, 55, 56, 57, 58, 59,
+    36, 37, 38, 39, 40, 41, 42, 43, 48, 49, 50, 51, 60, 61, 62, 63};
+// clang-format on
 
 static constexpr WaitKind vmcntWaits[] = {WaitKind::Vmcnt};
 static constexpr WaitKind splitWaits[] = {WaitKind::SplitCounters};
@@ -98,6 +117,7 @@ static Target cdna(llvm::StringRef name, llvm::StringRef architecture) {
   target.registersPerUnit = 128 * 1024;
   target.barrier = BarrierKind::SBarrier;
   target.waits = vmcntWaits;
+  target.wideReadOrder = cdna3ReadOrder;
   return target;
 }
 
@@ -165,6 +185,7 @@ static void addGfx950(ChipTable &table) {
   Target target = cdna("gfx950", "CDNA4");
   target.sharedMemoryPerBlock = target.staticSharedMemory = 160 * 1024;
   target.sharedMemoryBanks = 64;
+  target.wideReadOrder = cdna4ReadOrder;
   target.asyncCopyBytes = asyncCopyBytes;
   table.add(target, withFma({mfma(16, 32, Element::F16, Element::F32,
                                   "v_mfma_f32_16x16x32_f16", 2048),

@@ -193,6 +193,7 @@ static void writeTarget(llvm::json::OStream &json, const Target &target) {
     json.attribute("static_shared_memory", target.staticSharedMemory);
     json.attribute("shared_memory_banks", target.sharedMemoryBanks);
     json.attribute("bank_bytes", target.bankBytes);
+    writeNumbers(json, "wide_read_order", target.wideReadOrder);
     json.attribute("registers_per_thread", target.registersPerThread);
     json.attribute("registers_per_unit", target.registersPerUnit);
     json.attribute("tensor_memory_columns", target.tensorMemoryColumns);

@@ -108,6 +108,10 @@ struct Target {
   int64_t staticSharedMemory = 0;
   int64_t sharedMemoryBanks = 0;
   int64_t bankBytes = 0;
+  /// The lanes of a wave in the order in which reads of 16 bytes a lane are
+  /// served, as many at a time as fill the banks once. Empty: in order, as all
+  /// other accesses are.
+  llvm::ArrayRef<int64_t> wideReadOrder;
   /// 32-bit registers that one thread may have, accumulation registers
   /// included.
   int64_t registersPerThread = 0;

@@ -66,4 +66,28 @@ def Smalti_FullOverwriteOpInterface : Smalti_OpInterface<"FullOverwriteOpInterfa
   ];
 }
 
+def Smalti_StridedAccessOpInterface : Smalti_OpInterface<"StridedAccessOpInterface"> {
+  let description = [{
+    The op finds the elements of a memref by the strides of its type: a memref of the same shape with other strides does
+    as well. It accesses no memory but that of its memrefs. What it knows about the addresses, it tells for one of its
+    memref operands.
+  }];
+  let methods = [
+    InterfaceMethod<"What one thread accesses by the indices that it gives, if that is consecutive elements of a row.",
+                    "std::optional<::smalti::RowAccess>", "getRowAccess", (ins "::mlir::OpOperand &":$memref),
+                    "", "return std::nullopt;">,
+    InterfaceMethod<"Accesses another memref at other indices instead; only of a row access.",
+                    "void", "setRowAccess",
+                    (ins "::mlir::OpOperand &":$memref, "::mlir::Value":$newMemRef, "::mlir::ValueRange":$newIndices),
+                    "", "llvm_unreachable(\"not a row access\");">,
+    InterfaceMethod<"What the whole block accesses, if the op accesses all of the memref for it.",
+                    "std::optional<::smalti::BlockAccess>", "getBlockAccess", (ins "::mlir::OpOperand &":$memref),
+                    "", "return std::nullopt;">,
+    InterfaceMethod<"Bytes that every row must be aligned to.", "int64_t", "getRowAlignment",
+                    (ins "::mlir::OpOperand &":$memref), "", "return 1;">,
+    InterfaceMethod<"Tells the op that rows are now `elements` apart, where it does not take that from the type.",
+                    "void", "setRowPitch", (ins "::mlir::OpOperand &":$memref, "int64_t":$elements), "", "return;">
+  ];
+}
+
 #endif // SMALTI_PASSES_INTERFACES_LOOPINTERFACES

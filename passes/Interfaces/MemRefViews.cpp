@@ -18,9 +18,14 @@ bool smalti::isInsideSource(Operation *view) {
   return isa<memref::SubViewOp>(view) || isElementPreservingView(view);
 }
 
-/// A cast keeps the strides that it states and takes any offset.
-static MemRefType getCastType(MemRefType oldType) {
+/// A cast states the strides that it did state, now the source's where that
+/// knows them, and takes any offset.
+static MemRefType getCastType(MemRefType oldType, MemRefType source) {
   auto [strides, offset] = oldType.getStridesAndOffset();
+  auto [sourceStrides, sourceOffset] = source.getStridesAndOffset();
+  for (auto [stride, sourceStride] : llvm::zip_equal(strides, sourceStrides))
+    if (!ShapedType::isDynamic(stride) && !ShapedType::isDynamic(sourceStride))
+      stride = sourceStride;
   auto layout = StridedLayoutAttr::get(oldType.getContext(),
                                        ShapedType::kDynamic, strides);
   return MemRefType::get(oldType.getShape(), oldType.getElementType(), layout,
@@ -37,11 +42,9 @@ static MemRefType inferViewType(Operation *view, MemRefType source) {
         oldType.getShape(), source, subview.getMixedOffsets(),
         subview.getMixedSizes(), subview.getMixedStrides());
   if (isa<memref::CastOp>(view)) {
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    if (failed(oldType.getStridesAndOffset(strides, offset)))
+    if (!oldType.isStrided() || !source.isStrided())
       return {};
-    return getCastType(oldType);
+    return getCastType(oldType, source);
   }
   if (auto expand = dyn_cast<memref::ExpandShapeOp>(view)) {
     FailureOr<MemRefType> type = memref::ExpandShapeOp::computeExpandedType(
@@ -56,6 +59,15 @@ static MemRefType inferViewType(Operation *view, MemRefType source) {
         source, collapse.getReassociationIndices());
   }
   return {};
+}
+
+/// The strides that a reinterpret_cast states are its own.
+static MemRefType getReinterpretedType(MemRefType oldType) {
+  auto [strides, offset] = oldType.getStridesAndOffset();
+  auto layout = StridedLayoutAttr::get(oldType.getContext(),
+                                       ShapedType::kDynamic, strides);
+  return MemRefType::get(oldType.getShape(), oldType.getElementType(), layout,
+                         oldType.getMemorySpace());
 }
 
 /// reinterpret_cast forgets its source's offset, so the slot's must be added.
@@ -73,8 +85,8 @@ static Operation *recreateReinterpretCast(OpBuilder &builder,
         builder, loc, start,
         getValueOrCreateConstantIndexOp(builder, loc, offset));
   auto result = memref::ReinterpretCastOp::create(
-      builder, loc, getCastType(cast.getType()), source, OpFoldResult(start),
-      cast.getMixedSizes(), cast.getMixedStrides());
+      builder, loc, getReinterpretedType(cast.getType()), source,
+      OpFoldResult(start), cast.getMixedSizes(), cast.getMixedStrides());
   result->setDiscardableAttrs(cast->getDiscardableAttrDictionary());
   return result;
 }

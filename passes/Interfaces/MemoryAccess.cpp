@@ -175,6 +175,12 @@ bool smalti::collectAccesses(Operation *op,
       if (!value && isa<AsyncCopyOpInterface>(op) &&
           effect.getResource() != SideEffects::DefaultResource::get())
         continue;
+      // Matrix loads and stores state their effect twice: without a value, and
+      // on the memref.
+      if (!value && isa<StridedAccessOpInterface>(op) &&
+          llvm::any_of(effects,
+                       [](const auto &other) { return other.getValue(); }))
+        continue;
       if (!value || !isa<BaseMemRefType>(value.getType())) {
         reason =
             quote(op) + " has a side effect on something other than a memref";

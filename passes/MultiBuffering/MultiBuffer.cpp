@@ -1,5 +1,6 @@
 //===- MultiBuffer.cpp - smalti-multi-buffer ------------------------------===//
 
+#include "passes/Interfaces/BufferUses.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Interfaces/MemoryAccess.h"
@@ -16,8 +17,6 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/ADT/SetVector.h"
-#include "llvm/Support/Threading.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIMULTIBUFFER
@@ -39,78 +38,10 @@ struct BufferPlan {
   MemRefType slotType;   ///< the buffer's type before
   MemRefType bufferType; ///< [depth x slotType]
   int64_t slotBytes;
-  SetVector<Operation *> views; ///< sources before their views
-  SmallVector<Operation *> users;
-  SmallVector<Operation *> deallocs;
+  BufferUses uses;
 };
 
 } // namespace
-
-static bool freesMemory(Operation *op) {
-  return hasEffect<MemoryEffects::Free>(op) && op->getNumResults() == 0;
-}
-
-static std::string describe(Operation *op) {
-  return ("'" + op->getName().getStringRef() + "'").str();
-}
-
-static std::string describe(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
-/// Why this use of a buffer keeps others from following what happens to it.
-static std::optional<std::string> checkUser(Operation *user) {
-  auto effectOp = dyn_cast<MemoryEffectOpInterface>(user);
-  bool hasMemRefResult =
-      llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
-  // The region of a structured op computes on elements and not on memrefs.
-  bool handsOn =
-      user->hasTrait<OpTrait::IsTerminator>() || hasMemRefResult ||
-      (user->getNumRegions() != 0 && !isa<DestinationStyleOpInterface>(user));
-  if (!effectOp || handsOn)
-    return "escapes through " + describe(user);
-  SmallVector<MemoryAccess> accesses;
-  std::string reason;
-  if (!collectAccesses(user, accesses, reason))
-    return "is used by an op that cannot be followed: " + reason;
-  return std::nullopt;
-}
-
-/// Sorts every use of the buffer into views, users and deallocations. Returns
-/// the reason where some use lets the buffer escape.
-static std::optional<std::string> collectUses(BufferPlan &plan) {
-  std::optional<std::string> reason;
-  Value buffer = plan.alloc->getResult(0);
-  SmallVector<Value> worklist = {buffer};
-  SetVector<Operation *> users, deallocs;
-  while (!worklist.empty()) {
-    Value value = worklist.pop_back_val();
-    for (Operation *user : value.getUsers()) {
-      if (auto view = dyn_cast<ViewLikeOpInterface>(user);
-          view && view.getViewSource() == value) {
-        if (plan.views.insert(user))
-          worklist.append(user->result_begin(), user->result_end());
-        continue;
-      }
-      if (freesMemory(user) && value == buffer) {
-        deallocs.insert(user);
-        continue;
-      }
-      users.insert(user);
-      if (reason)
-        continue;
-      if (freesMemory(user))
-        reason = "is freed through a view by " + describe(user);
-      else
-        reason = checkUser(user);
-    }
-  }
-  plan.users = users.takeVector();
-  plan.deallocs = deallocs.takeVector();
-  return reason;
-}
 
 /// The innermost scf.for outside which nothing but deallocations uses the
 /// buffer. Null where there is none; `outside` is then a use that no loop
@@ -118,9 +49,9 @@ static std::optional<std::string> collectUses(BufferPlan &plan) {
 static scf::ForOp findLoop(const BufferPlan &plan, Operation *&outside) {
   outside = nullptr;
   scf::ForOp loop;
-  for (Operation *user : plan.users) {
+  for (Operation *user : plan.uses.users) {
     auto userLoop = user->getParentOfType<scf::ForOp>();
-    if (!loop && user == plan.users.front())
+    if (!loop && user == plan.uses.users.front())
       loop = userLoop;
     while (loop && !loop->isProperAncestor(user))
       loop = loop->getParentOfType<scf::ForOp>();
@@ -134,7 +65,7 @@ static scf::ForOp findLoop(const BufferPlan &plan, Operation *&outside) {
 
 /// Whether a loop uses the buffer.
 static bool isUsedInLoop(const BufferPlan &plan) {
-  return llvm::any_of(plan.users, [](Operation *user) {
+  return llvm::any_of(plan.uses.users, [](Operation *user) {
     return user->getParentOfType<scf::ForOp>() != nullptr;
   });
 }
@@ -155,12 +86,12 @@ static bool showsWholeBuffer(Value memref, Value buffer) {
 static std::optional<std::string> checkOverwrite(BufferPlan &plan) {
   Block *body = plan.loop.getBody();
   Operation *first = nullptr;
-  for (Operation *user : plan.users) {
+  for (Operation *user : plan.uses.users) {
     Operation *ancestor = body->findAncestorOpInBlock(*user);
     if (!first || ancestor->isBeforeInBlock(first))
       first = ancestor;
   }
-  if (!llvm::is_contained(plan.users, first))
+  if (!llvm::is_contained(plan.uses.users, first))
     return "is first used inside " + describe(first) +
            ", which may not overwrite all of it in every iteration";
   SmallVector<MemoryAccess> accesses;
@@ -208,55 +139,24 @@ static Value createSlot(OpBuilder &builder, const BufferPlan &plan,
                                    offsets, sizes, strides);
 }
 
-/// Tries the new types on copies of all ops that would get them, outside the
-/// program: each op's own verifier says whether it takes a slot.
+/// Tries the new types on copies of all ops that would get them.
 static std::optional<std::string> checkTypes(const BufferPlan &plan) {
-  MLIRContext *context = plan.alloc->getContext();
-  Location loc = plan.alloc->getLoc();
-  Block scratch;
-  OpBuilder builder(context);
-  builder.setInsertionPointToStart(&scratch);
-  Value slot = scratch.addArgument(builder.getIndexType(), loc);
-  IRMapping mapping;
-  std::optional<std::string> reason;
-  // The verifiers' words are about the copies; the remark says what matters.
-  // Other threads' diagnostics go their way.
-  ScopedDiagnosticHandler silence(
-      context, [thread = llvm::get_threadid()](Diagnostic &) {
-        return success(llvm::get_threadid() == thread);
+  Block arguments;
+  Value slot = arguments.addArgument(IndexType::get(plan.alloc->getContext()),
+                                     plan.alloc->getLoc());
+  return tryTypes(
+      plan.alloc->getResult(0), plan.uses, "a slot of a larger buffer",
+      [&](OpBuilder &builder) -> Value {
+        Value buffer = createBuffer(builder, plan);
+        if (failed(verify(buffer.getDefiningOp(),
+                          /*verifyRecursively=*/false)))
+          return {};
+        return createSlot(builder, plan, buffer, slot);
+      },
+      [&](OpBuilder &builder, Operation *view, Value source) {
+        return recreateView(builder, view, source, slot,
+                            plan.slotType.getNumElements());
       });
-
-  Value buffer = createBuffer(builder, plan);
-  if (failed(verify(buffer.getDefiningOp(), /*verifyRecursively=*/false)))
-    reason = "cannot be allocated as " + describe(plan.bufferType);
-  if (!reason)
-    mapping.map(plan.alloc->getResult(0),
-                createSlot(builder, plan, buffer, slot));
-  for (Operation *view : plan.views) {
-    if (reason)
-      break;
-    Value source = cast<ViewLikeOpInterface>(view).getViewSource();
-    Operation *copy = recreateView(builder, view, mapping.lookup(source), slot,
-                                   plan.slotType.getNumElements());
-    if (!copy || failed(verify(copy, /*verifyRecursively=*/false))) {
-      reason = "is viewed by " + describe(view) +
-               ", which cannot show a slot of a larger buffer";
-      break;
-    }
-    mapping.map(view->getResults(), copy->getResults());
-  }
-  for (Operation *user : plan.users) {
-    if (reason)
-      break;
-    Operation *copy = user->clone(mapping);
-    builder.insert(copy);
-    if (failed(verify(copy, /*verifyRecursively=*/true)))
-      reason = "is used by " + describe(user) +
-               ", which does not take a slot of a larger buffer";
-  }
-  while (!scratch.empty())
-    scratch.back().erase();
-  return reason;
 }
 
 /// The views that the commit makes again must have their operands where they
@@ -265,7 +165,8 @@ static std::optional<std::string> planBuffer(BufferPlan &plan, int64_t depth,
                                              bool &isCandidate) {
   isCandidate = false;
   plan.slotType = cast<MemRefType>(plan.alloc->getResult(0).getType());
-  std::optional<std::string> escape = collectUses(plan);
+  std::optional<std::string> escape =
+      collectBufferUses(plan.alloc->getResult(0), plan.uses);
   isCandidate = isUsedInLoop(plan);
   if (escape)
     return escape;
@@ -282,7 +183,7 @@ static std::optional<std::string> planBuffer(BufferPlan &plan, int64_t depth,
     return "is also used outside the loop, by " + describe(outside);
   if (plan.loop->isProperAncestor(plan.alloc))
     return std::string("is allocated inside the loop");
-  for (Operation *dealloc : plan.deallocs)
+  for (Operation *dealloc : plan.uses.deallocs)
     if (plan.loop->isProperAncestor(dealloc))
       return std::string("is freed inside the loop");
   if (auto reason = checkOverwrite(plan))
@@ -312,23 +213,6 @@ static std::optional<std::string> planBuffer(BufferPlan &plan, int64_t depth,
   return checkTypes(plan);
 }
 
-/// Bytes of shared memory that the function allocates once the plans are
-/// carried out.
-static int64_t getSharedMemoryBytes(ArrayRef<Operation *> allocs,
-                                    ArrayRef<BufferPlan> plans) {
-  int64_t end = 0;
-  for (Operation *alloc : allocs) {
-    const auto *plan = llvm::find_if(
-        plans, [&](const BufferPlan &other) { return other.alloc == alloc; });
-    auto type = plan == plans.end()
-                    ? cast<MemRefType>(alloc->getResult(0).getType())
-                    : plan->bufferType;
-    if (std::optional<int64_t> bytes = getBufferBytes(type))
-      end = appendBuffer(end, *bytes);
-  }
-  return end;
-}
-
 static void commitBuffer(const BufferPlan &plan, int64_t depth) {
   OpBuilder builder(plan.alloc);
   Value buffer = createBuffer(builder, plan);
@@ -342,7 +226,7 @@ static void commitBuffer(const BufferPlan &plan, int64_t depth) {
   // outside the loop moves into it; both are made where the operands are known.
   Operation *lastMoved =
       mapping.lookup(plan.alloc->getResult(0)).getDefiningOp();
-  for (Operation *view : plan.views) {
+  for (Operation *view : plan.uses.views) {
     if (plan.loop->isProperAncestor(view))
       builder.setInsertionPoint(view);
     else
@@ -354,12 +238,12 @@ static void commitBuffer(const BufferPlan &plan, int64_t depth) {
       lastMoved = copy;
     mapping.map(view->getResults(), copy->getResults());
   }
-  for (Operation *user : plan.users)
+  for (Operation *user : plan.uses.users)
     for (OpOperand &operand : user->getOpOperands())
       operand.set(mapping.lookupOrDefault(operand.get()));
-  for (Operation *dealloc : plan.deallocs)
+  for (Operation *dealloc : plan.uses.deallocs)
     dealloc->replaceUsesOfWith(plan.alloc->getResult(0), buffer);
-  for (Operation *view : llvm::reverse(plan.views))
+  for (Operation *view : llvm::reverse(plan.uses.views))
     view->erase();
   plan.alloc->erase();
 }
@@ -422,7 +306,12 @@ void MultiBufferPass::runOnOperation() {
   }
 
   if (*chip && !plans.empty()) {
-    int64_t bytes = getSharedMemoryBytes(allocs, plans);
+    int64_t bytes = getSharedMemoryBytes(function, [&](Value buffer) {
+      const auto *plan = llvm::find_if(plans, [&](const BufferPlan &other) {
+        return other.alloc->getResult(0) == buffer;
+      });
+      return plan == plans.end() ? MemRefType() : plan->bufferType;
+    });
     if (bytes > (*chip)->sharedMemoryPerBlock) {
       std::string reason = "the function needs " + std::to_string(bytes) +
                            " B of shared memory with " + std::to_string(depth) +

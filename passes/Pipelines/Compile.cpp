@@ -92,17 +92,16 @@ void SmaltiCompile::getDependentDialects(DialectRegistry &registry) const {
 static int64_t sharedBytes(gpu::GPUModuleOp kernels, int64_t depth) {
   int64_t most = 0;
   kernels->walk([&](gpu::GPUFuncOp kernel) {
-    int64_t end = 0;
-    kernel->walk([&](memref::AllocOp alloc) {
-      std::optional<int64_t> bytes = getBufferBytes(alloc.getType());
-      if (!bytes ||
-          !gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(alloc.getType()))
-        return;
-      bool hasSlots = llvm::any_of(alloc->getUsers(), [](Operation *user) {
+    int64_t end = getSharedMemoryBytes(kernel, [&](Value buffer) {
+      bool hasSlots = llvm::any_of(buffer.getUsers(), [](Operation *user) {
         return user->getParentOfType<LoopLikeOpInterface>() != nullptr;
       });
-      for (int64_t slot = 0; slot < (hasSlots ? depth : 1); ++slot)
-        end = appendBuffer(end, *bytes);
+      auto type = cast<MemRefType>(buffer.getType());
+      if (!hasSlots || depth == 1 || !getBufferBytes(type))
+        return type;
+      SmallVector<int64_t> shape = {depth};
+      llvm::append_range(shape, type.getShape());
+      return MemRefType::Builder(type).setShape(shape).operator MemRefType();
     });
     most = std::max(most, end);
   });

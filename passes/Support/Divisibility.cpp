@@ -5,6 +5,7 @@
 #include "passes/Support/KernelAttributes.h"
 #include "passes/Support/MemorySize.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -16,6 +17,7 @@
 #include <algorithm>
 
 using namespace mlir;
+using namespace smalti;
 
 /// What zero counts as, and the cap of every sum: small enough never to
 /// overflow.
@@ -28,6 +30,34 @@ unsigned smalti::log2Divisor(int64_t value) {
     return kMaxLog2;
   return std::min<unsigned>(llvm::countr_zero(static_cast<uint64_t>(value)),
                             kMaxLog2);
+}
+
+static unsigned divisor(Value value, unsigned depth);
+
+/// Of an affine expression of operands; its own depth counts too.
+static unsigned divisor(AffineExpr expr, unsigned numDims, ValueRange operands,
+                        unsigned depth) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return log2Divisor(constant.getValue());
+  if (depth >= kMaxDepth)
+    return 0;
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return divisor(operands[dim.getPosition()], depth + 1);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return divisor(operands[numDims + symbol.getPosition()], depth + 1);
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  auto of = [&](AffineExpr operand) {
+    return divisor(operand, numDims, operands, depth + 1);
+  };
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+  case AffineExprKind::Mod:
+    return std::min(of(binary.getLHS()), of(binary.getRHS()));
+  case AffineExprKind::Mul:
+    return std::min(of(binary.getLHS()) + of(binary.getRHS()), kMaxLog2);
+  default:
+    return 0;
+  }
 }
 
 static unsigned divisor(Value value, unsigned depth) {
@@ -54,6 +84,16 @@ static unsigned divisor(Value value, unsigned depth) {
       // x mod y and x differ by a multiple of y.
       .Case<arith::RemUIOp, arith::RemSIOp>(
           [&](auto op) { return std::min(of(op.getLhs()), of(op.getRhs())); })
+      .Case<arith::OrIOp, arith::XOrIOp>(
+          [&](auto op) { return std::min(of(op.getLhs()), of(op.getRhs())); })
+      .Case([&](arith::AndIOp op) {
+        return std::max(of(op.getLhs()), of(op.getRhs()));
+      })
+      .Case([&](affine::AffineApplyOp op) {
+        AffineMap map = op.getAffineMap();
+        return divisor(map.getResult(0), map.getNumDims(), op.getMapOperands(),
+                       depth);
+      })
       .Case([&](arith::MulIOp op) {
         return std::min(of(op.getLhs()) + of(op.getRhs()), kMaxLog2);
       })

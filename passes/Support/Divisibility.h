@@ -10,7 +10,8 @@ namespace smalti {
 
 /// The largest n for which 2^n provably divides an integer or index value (62
 /// for zero). Powers of two alone, because they survive the wrap-around of
-/// machine arithmetic. Looks through arith, and at the bounds of scf.for.
+/// machine arithmetic. Looks through arith and affine.apply, and at the bounds
+/// of scf.for.
 unsigned log2Divisor(mlir::Value value);
 unsigned log2Divisor(mlir::OpFoldResult value);
 unsigned log2Divisor(int64_t value);

@@ -9,6 +9,7 @@
 #define SMALTI_PASSES_SUPPORT_MEMORYSIZE_H
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <optional>
 
@@ -32,6 +33,15 @@ std::optional<int64_t> getBufferBytes(mlir::MemRefType type);
 /// will fit must count. The largest number where 63 bits do not hold it.
 int64_t appendBuffer(int64_t end, int64_t bytes,
                      int64_t alignment = kSharedMemoryAlignment);
+
+/// Bytes of shared memory that a block needs for a function: the buffers that
+/// it allocates and the slices that have their place, in the order in which
+/// smalti-allocate-shared-memory places them. `getType` answers the type that a
+/// buffer is counted with; null: its own. Buffers whose size is not known are
+/// left out.
+int64_t getSharedMemoryBytes(
+    mlir::Operation *function,
+    llvm::function_ref<mlir::MemRefType(mlir::Value)> getType = nullptr);
 
 /// The elements from the first of a static memref up to behind its last one;
 /// nothing where a stride is dynamic or negative, or 63 bits do not hold the

@@ -46,6 +46,8 @@ class Target:
     static_shared_memory: int
     shared_memory_banks: int
     bank_bytes: int
+    wide_read_order: tuple[int, ...]
+    """The lanes of a wave as reads of 16 bytes a lane are served; empty: in order."""
     registers_per_thread: int
     registers_per_unit: int
     tensor_memory_columns: int

@@ -1,0 +1,132 @@
+//===- BufferUses.cpp - Everything that touches one buffer ----------------===//
+
+#include "passes/Interfaces/BufferUses.h"
+
+#include "passes/Interfaces/MemoryAccess.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/ShapedOpInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/Support/Threading.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace smalti;
+
+std::string smalti::describe(Operation *op) {
+  return ("'" + op->getName().getStringRef() + "'").str();
+}
+
+std::string smalti::describe(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+static bool freesMemory(Operation *op) {
+  return hasEffect<MemoryEffects::Free>(op) && op->getNumResults() == 0;
+}
+
+/// Why this use of a buffer keeps others from following what happens to it.
+static std::optional<std::string> checkUser(Operation *user) {
+  auto effectOp = dyn_cast<MemoryEffectOpInterface>(user);
+  bool hasMemRefResult =
+      llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
+  // The region of a structured op computes on elements and not on memrefs.
+  bool handsOn =
+      user->hasTrait<OpTrait::IsTerminator>() || hasMemRefResult ||
+      (user->getNumRegions() != 0 && !isa<DestinationStyleOpInterface>(user));
+  if (!effectOp || handsOn)
+    return "escapes through " + describe(user);
+  SmallVector<MemoryAccess> accesses;
+  std::string reason;
+  if (!collectAccesses(user, accesses, reason))
+    return "is used by an op that cannot be followed: " + reason;
+  // What accesses nothing and asks for more than the shape takes the address.
+  if (accesses.empty() && !isa<ShapedDimOpInterface>(user))
+    return "escapes through " + describe(user);
+  return std::nullopt;
+}
+
+std::optional<std::string> smalti::collectBufferUses(Value buffer,
+                                                     BufferUses &uses) {
+  std::optional<std::string> reason;
+  SmallVector<Value> worklist = {buffer};
+  SetVector<Operation *> users, deallocs;
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      if (auto view = dyn_cast<ViewLikeOpInterface>(user);
+          view && view.getViewSource() == value) {
+        if (uses.views.insert(user))
+          worklist.append(user->result_begin(), user->result_end());
+        continue;
+      }
+      if (freesMemory(user) && value == buffer) {
+        deallocs.insert(user);
+        continue;
+      }
+      users.insert(user);
+      if (reason)
+        continue;
+      if (freesMemory(user))
+        reason = "is freed through a view by " + describe(user);
+      else
+        reason = checkUser(user);
+    }
+  }
+  uses.users = users.takeVector();
+  uses.deallocs = deallocs.takeVector();
+  return reason;
+}
+
+std::optional<std::string>
+smalti::tryTypes(Value buffer, const BufferUses &uses, StringRef what,
+                 llvm::function_ref<Value(OpBuilder &)> createBuffer,
+                 RecreateView recreate) {
+  MLIRContext *context = buffer.getContext();
+  Block scratch;
+  OpBuilder builder(context);
+  builder.setInsertionPointToStart(&scratch);
+  IRMapping mapping;
+  std::optional<std::string> reason;
+  // The verifiers' words are about the copies; the remark says what matters.
+  // Other threads' diagnostics go their way.
+  ScopedDiagnosticHandler silence(
+      context, [thread = llvm::get_threadid()](Diagnostic &) {
+        return success(llvm::get_threadid() == thread);
+      });
+
+  Value replacement = createBuffer(builder);
+  if (!replacement)
+    reason = "cannot be allocated as " + what.str();
+  else
+    mapping.map(buffer, replacement);
+  for (Operation *view : uses.views) {
+    if (reason)
+      break;
+    Value source = cast<ViewLikeOpInterface>(view).getViewSource();
+    Operation *copy = recreate(builder, view, mapping.lookup(source));
+    if (!copy || failed(verify(copy, /*verifyRecursively=*/false))) {
+      reason = "is viewed by " + describe(view) + ", which cannot show " +
+               what.str();
+      break;
+    }
+    mapping.map(view->getResults(), copy->getResults());
+  }
+  for (Operation *user : uses.users) {
+    if (reason)
+      break;
+    Operation *copy = user->clone(mapping);
+    builder.insert(copy);
+    if (failed(verify(copy, /*verifyRecursively=*/true)))
+      reason = "is used by " + describe(user) + ", which does not take " +
+               what.str();
+  }
+  while (!scratch.empty())
+    scratch.back().erase();
+  return reason;
+}

@@ -1,0 +1,433 @@
+//===- SwizzleSharedMemory.cpp - smalti-swizzle-shared-memory -------------===//
+
+#include "passes/SharedMemory/SharedBuffers.h"
+#include "passes/Support/MemorySize.h"
+#include "passes/Support/Remarks.h"
+#include "passes/Support/TargetOption.h"
+#include "targets/Target.h"
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/ViewLikeInterfaceUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/ShapedOpInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Threading.h"
+
+#include <vector>
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTISWIZZLESHAREDMEMORY
+#define GEN_PASS_DEF_SMALTISWIZZLESHAREDMEMORY
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+using banks::Cost;
+
+static constexpr llvm::StringLiteral kPassName = "smalti-swizzle-shared-memory";
+static constexpr llvm::StringLiteral kMark = "smalti.swizzle_shared_memory";
+
+namespace {
+
+/// Where the chunks of a row go: chunk c of row r to c XOR k or to
+/// (c + k) mod `chunks`, with k = r / `rowsAlike` mod `shifts`.
+struct Swizzle {
+  bool isRotation = false;
+  int64_t chunkElements = 1;
+  int64_t chunks = 1;
+  int64_t rowsAlike = 1;
+  int64_t shifts = 1;
+  Cost cost;
+
+  int64_t apply(int64_t row, int64_t column) const {
+    int64_t shift = row / rowsAlike % shifts * chunkElements;
+    return isRotation ? (column + shift) % (chunks * chunkElements)
+                      : column ^ shift;
+  }
+  std::string str(int64_t elementBytes) const;
+};
+
+struct SwizzlePlan {
+  Value buffer;
+  MemRefType type;
+  BufferUses uses;
+  RowShape rows;
+  AccessPattern pattern;
+  /// Each operand that is the buffer or a view of it.
+  SmallVector<OpOperand *> operands;
+  Cost before;
+  /// Nothing where there is nothing to gain.
+  std::optional<Swizzle> swizzle;
+};
+
+} // namespace
+
+std::string Swizzle::str(int64_t elementBytes) const {
+  std::string text =
+      "chunks of " + std::to_string(chunkElements * elementBytes) + " B are ";
+  text += isRotation ? "rotated by " : "XORed with ";
+  text += "row";
+  if (rowsAlike > 1)
+    text += " / " + std::to_string(rowsAlike);
+  return text + " mod " + std::to_string(shifts);
+}
+
+//===----------------------------------------------------------------------===//
+// Plan
+//===----------------------------------------------------------------------===//
+
+/// First and last byte of a view of untyped memory, if they are known.
+static std::optional<std::pair<int64_t, int64_t>>
+getBytes(memref::ViewOp view) {
+  std::optional<int64_t> begin = getConstantIntValue(view.getByteShift());
+  std::optional<int64_t> bytes = getBufferBytes(view.getType());
+  if (!begin || !bytes)
+    return std::nullopt;
+  return std::make_pair(*begin, *begin + *bytes);
+}
+
+/// Whether somebody else may access the bytes of a view of untyped memory.
+static std::optional<std::string> checkBytes(memref::ViewOp view,
+                                             FunctionOpInterface function) {
+  auto own = getBytes(view);
+  if (!own)
+    return std::string("has a place that is not known at compile time");
+  SmallVector<Value> sources = {view.getSource()};
+  // All of them are the same memory.
+  if (view.getSource().getDefiningOp<gpu::DynamicSharedMemoryOp>())
+    function->walk([&](gpu::DynamicSharedMemoryOp op) {
+      if (op.getResult() != view.getSource())
+        sources.push_back(op);
+    });
+  for (Value source : sources)
+    for (Operation *user : source.getUsers()) {
+      if (user == view || isa<memref::DeallocOp>(user))
+        continue;
+      auto other = dyn_cast<memref::ViewOp>(user);
+      auto bytes = other ? getBytes(other) : std::nullopt;
+      if (!bytes || (bytes->first < own->second && own->first < bytes->second))
+        return "may share bytes with what " + describe(user) + " accesses";
+    }
+  return std::nullopt;
+}
+
+/// Why an access cannot be moved, if it cannot.
+static std::optional<std::string>
+checkAccess(const SwizzlePlan &plan, OpOperand &operand, int64_t &widest) {
+  Operation *op = operand.getOwner();
+  auto strided = dyn_cast<StridedAccessOpInterface>(op);
+  std::optional<RowAccess> row =
+      strided ? strided.getRowAccess(operand) : std::nullopt;
+  if (!row)
+    return "is accessed by " + describe(op) +
+           ", which does not give an index for each chunk";
+  if (row->isBoundsChecked)
+    return "is accessed by " + describe(op) + ", which may be out of bounds";
+  if (row->isWaveWide)
+    return "is accessed by " + describe(op) +
+           ", whose lanes' elements have to follow one another";
+  int64_t bytes = row->elements * plan.rows.elementBytes;
+  if (bytes > banks::kWidestAccess || !llvm::isPowerOf2_64(bytes))
+    return "is accessed by " + describe(op) + ", " + std::to_string(bytes) +
+           " B at once, which is no part of a chunk of " +
+           std::to_string(banks::kWidestAccess) + " B";
+  if (row->elements > 1 &&
+      log2ElementDivisor(plan.buffer, operand.get(), row->indices) <
+          llvm::Log2_64(row->elements))
+    return "is accessed by " + describe(op) + ", " + std::to_string(bytes) +
+           " B at once, at places that are not known to be multiples of that";
+  widest = std::max(widest, bytes);
+  return std::nullopt;
+}
+
+/// Whether the indices of a view's users can be told in its source.
+static bool canResolve(Operation *view) {
+  if (auto expand = dyn_cast<memref::ExpandShapeOp>(view))
+    return expand.getResultType().hasStaticShape();
+  if (auto collapse = dyn_cast<memref::CollapseShapeOp>(view))
+    return collapse.getSrcType().hasStaticShape();
+  return isa<memref::SubViewOp, memref::CastOp, memref::AssumeAlignmentOp>(
+      view);
+}
+
+/// Tries the access on a copy of the op that has the whole buffer.
+static bool takesBuffer(Operation *op, unsigned operand, Value buffer) {
+  MLIRContext *context = op->getContext();
+  ScopedDiagnosticHandler silence(
+      context, [thread = llvm::get_threadid()](Diagnostic &) {
+        return success(llvm::get_threadid() == thread);
+      });
+  Block arguments;
+  SmallVector<Value> indices;
+  for (int64_t i = 0; i < cast<MemRefType>(buffer.getType()).getRank(); ++i)
+    indices.push_back(
+        arguments.addArgument(IndexType::get(context), op->getLoc()));
+  Operation *copy = op->clone();
+  cast<StridedAccessOpInterface>(copy).setRowAccess(copy->getOpOperand(operand),
+                                                    buffer, indices);
+  bool isValid = succeeded(verify(copy, /*verifyRecursively=*/false));
+  copy->erase();
+  return isValid;
+}
+
+/// All swizzles with chunks of so many elements.
+static void addSwizzles(const RowShape &rows, int64_t chunkElements,
+                        SmallVectorImpl<Swizzle> &swizzles) {
+  int64_t chunks = rows.columns / chunkElements;
+  Swizzle swizzle;
+  swizzle.chunkElements = chunkElements;
+  swizzle.chunks = chunks;
+  auto addAll = [&](int64_t shifts) {
+    for (int64_t alike = 1; alike < rows.rows && alike <= 64; alike *= 2) {
+      swizzle.shifts = shifts;
+      swizzle.rowsAlike = alike;
+      swizzles.push_back(swizzle);
+    }
+  };
+  // XOR with less than a power of two that divides the number of chunks stays
+  // in the row.
+  for (int64_t shifts = chunks & -chunks; shifts >= 2; shifts /= 2)
+    addAll(shifts);
+  swizzle.isRotation = true;
+  if (!llvm::isPowerOf2_64(chunks))
+    addAll(chunks);
+}
+
+static std::optional<std::string> planBuffer(SwizzlePlan &plan,
+                                             FunctionOpInterface function,
+                                             const targets::Target &chip,
+                                             LaneEvaluator &evaluator,
+                                             bool onlyWhenConflicts) {
+  if (plan.buffer.getDefiningOp<mosaic_gpu::SliceSMEMOp>())
+    return std::string("belongs to a block-level program; its accesses get "
+                       "indices with the conversion to threads");
+  if (auto view = plan.buffer.getDefiningOp<memref::ViewOp>())
+    if (auto reason = checkBytes(view, function))
+      return reason;
+  std::string reason;
+  std::optional<RowShape> rows = getRowShape(plan.type, reason);
+  if (!rows)
+    return reason;
+  plan.rows = *rows;
+  if (auto escape = collectBufferUses(plan.buffer, plan.uses))
+    return escape;
+  for (Operation *view : plan.uses.views)
+    if (!canResolve(view))
+      return "is viewed by " + describe(view) +
+             ", through which indices cannot be followed";
+  int64_t widest = 1;
+  for (Operation *user : plan.uses.users) {
+    if (isa<ShapedDimOpInterface>(user))
+      continue;
+    for (OpOperand &operand : user->getOpOperands()) {
+      Operation *view = operand.get().getDefiningOp();
+      if (operand.get() != plan.buffer &&
+          !(view && plan.uses.views.contains(view)))
+        continue;
+      if (auto refused = checkAccess(plan, operand, widest))
+        return refused;
+      if (!takesBuffer(user, operand.getOperandNumber(), plan.buffer))
+        return "is accessed by " + describe(user) +
+               ", which does not take the whole buffer in its place";
+      plan.operands.push_back(&operand);
+    }
+  }
+  // Words stay whole where rows are made of words.
+  int64_t rowBytes = rows->columns * rows->elementBytes;
+  if (rowBytes % chip.bankBytes == 0)
+    widest = std::max(widest, chip.bankBytes);
+  widest = std::max(widest, rows->elementBytes);
+  if (!llvm::isPowerOf2_64(widest))
+    return "has elements of " + std::to_string(rows->elementBytes) +
+           " B, which is no power of two";
+  if (rowBytes % widest != 0)
+    return "has rows of " + std::to_string(rowBytes) +
+           " B, which is no multiple of the " + std::to_string(widest) +
+           " B that are accessed at once";
+  if (rowBytes == widest || rows->rows == 1)
+    return std::string("has a single row, or rows of a single chunk");
+
+  plan.pattern = evaluator.getPattern(plan.buffer, plan.uses);
+  banks::BankModel model = banks::BankModel::get(chip);
+  plan.before = plan.pattern.getCost(
+      model, [&](int64_t element) { return element * rows->elementBytes; });
+  if (onlyWhenConflicts) {
+    if (plan.pattern.known == 0)
+      return std::string("has no access whose addresses are known");
+    if (plan.before.conflicts == 0)
+      return std::nullopt;
+  }
+  SmallVector<Swizzle> swizzles;
+  for (int64_t bytes = widest;
+       bytes <= std::max(widest, banks::kWidestAccess) && bytes < rowBytes &&
+       rowBytes % bytes == 0;
+       bytes *= 2)
+    addSwizzles(*rows, bytes / rows->elementBytes, swizzles);
+  for (Swizzle &swizzle : swizzles) {
+    swizzle.cost = plan.pattern.getCost(model, [&](int64_t element) {
+      int64_t row = element / rows->columns, column = element % rows->columns;
+      return (row * rows->columns + swizzle.apply(row % rows->rows, column)) *
+             rows->elementBytes;
+    });
+    bool isBetter =
+        plan.swizzle
+            ? swizzle.cost.cycles < plan.swizzle->cost.cycles
+            : !onlyWhenConflicts || swizzle.cost.cycles < plan.before.cycles;
+    if (isBetter)
+      plan.swizzle = swizzle;
+  }
+  if (!plan.swizzle)
+    return "has " + std::to_string(plan.before.conflicts) +
+           " bank conflicts, which no swizzle of its chunks lessens";
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Commit
+//===----------------------------------------------------------------------===//
+
+/// The indices in `buffer` of `memref[indices]`.
+static SmallVector<Value> resolve(PatternRewriter &rewriter, Location loc,
+                                  Value buffer, Value memref,
+                                  ValueRange indices) {
+  SmallVector<Value> result(indices);
+  for (; memref != buffer;
+       memref = memref.getDefiningOp<ViewLikeOpInterface>().getViewSource()) {
+    SmallVector<Value> inner;
+    llvm::TypeSwitch<Operation *>(memref.getDefiningOp())
+        .Case([&](memref::SubViewOp view) {
+          affine::resolveIndicesIntoOpWithOffsetsAndStrides(
+              rewriter, loc, view.getMixedOffsets(), view.getMixedStrides(),
+              view.getDroppedDims(), result, inner);
+          result = inner;
+        })
+        .Case([&](memref::ExpandShapeOp view) {
+          memref::resolveSourceIndicesExpandShape(
+              loc, rewriter, view, result, inner, /*startsInbounds=*/true);
+          result = inner;
+        })
+        .Case([&](memref::CollapseShapeOp view) {
+          memref::resolveSourceIndicesCollapseShape(loc, rewriter, view, result,
+                                                    inner);
+          result = inner;
+        });
+  }
+  return result;
+}
+
+static Value createSwizzle(OpBuilder &builder, Location loc,
+                           const Swizzle &swizzle, Value row, Value column) {
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  Value shift = row;
+  if (swizzle.rowsAlike > 1)
+    shift = arith::DivUIOp::create(builder, loc, shift,
+                                   constant(swizzle.rowsAlike));
+  shift = arith::RemUIOp::create(builder, loc, shift, constant(swizzle.shifts));
+  if (swizzle.chunkElements > 1)
+    shift = arith::MulIOp::create(builder, loc, shift,
+                                  constant(swizzle.chunkElements));
+  if (!swizzle.isRotation)
+    return arith::XOrIOp::create(builder, loc, column, shift);
+  Value sum = arith::AddIOp::create(builder, loc, column, shift);
+  return arith::RemUIOp::create(
+      builder, loc, sum, constant(swizzle.chunks * swizzle.chunkElements));
+}
+
+static void commit(SwizzlePlan &plan) {
+  PatternRewriter rewriter(plan.buffer.getContext());
+  // The operand list of an op may be made anew: operands by number.
+  SmallVector<std::pair<Operation *, unsigned>> accesses;
+  for (OpOperand *operand : plan.operands)
+    accesses.emplace_back(operand->getOwner(), operand->getOperandNumber());
+  for (auto [op, number] : accesses) {
+    rewriter.setInsertionPoint(op);
+    auto strided = cast<StridedAccessOpInterface>(op);
+    OpOperand &operand = op->getOpOperand(number);
+    RowAccess row = *strided.getRowAccess(operand);
+    SmallVector<Value> indices = resolve(rewriter, op->getLoc(), plan.buffer,
+                                         operand.get(), row.indices);
+    Value &column = indices.back();
+    column = createSwizzle(rewriter, op->getLoc(), *plan.swizzle,
+                           indices[indices.size() - 2], column);
+    strided.setRowAccess(operand, plan.buffer, indices);
+  }
+  for (Operation *view : llvm::reverse(plan.uses.views))
+    if (view->use_empty())
+      view->erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct SwizzleSharedMemoryPass
+    : smalti::impl::SmaltiSwizzleSharedMemoryBase<SwizzleSharedMemoryPass> {
+  using SmaltiSwizzleSharedMemoryBase::SmaltiSwizzleSharedMemoryBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SmaltiSwizzleSharedMemoryBase::getDependentDialects(registry);
+    registerLoopInterfaceModels(registry);
+  }
+
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void SwizzleSharedMemoryPass::runOnOperation() {
+  FunctionOpInterface function = getOperation();
+  if (function.isExternal())
+    return;
+  const targets::Target *chip = getTarget(function, target);
+  if (!chip)
+    return signalPassFailure();
+  if (!banks::BankModel::get(*chip).hasBanks())
+    return;
+
+  bool missed = false;
+  LaneEvaluator evaluator(function, *chip);
+  std::vector<SwizzlePlan> plans;
+  for (Value buffer : findSharedBuffers(function)) {
+    if (!isSelected(buffer, kMark, marked))
+      continue;
+    SwizzlePlan plan;
+    plan.buffer = buffer;
+    plan.type = cast<MemRefType>(buffer.getType());
+    if (auto reason =
+            planBuffer(plan, function, *chip, evaluator, onlyWhenConflicts)) {
+      missed |= failed(reportMissed(getBufferOp(buffer), kPassName, strict,
+                                    "the buffer " + *reason));
+      continue;
+    }
+    if (!plan.swizzle) {
+      remarkAnalysis(getBufferOp(buffer), kPassName)
+          << "the buffer has no bank conflicts in " << plan.pattern.str();
+      continue;
+    }
+    plans.push_back(std::move(plan));
+  }
+  if (missed)
+    return signalPassFailure();
+
+  for (SwizzlePlan &plan : plans) {
+    RemarkBuilder remark = remarkApplied(getBufferOp(plan.buffer), kPassName);
+    remark << plan.swizzle->str(plan.rows.elementBytes) << ": "
+           << plan.swizzle->cost.conflicts << " bank conflicts instead of "
+           << plan.before.conflicts << " in " << plan.pattern.str();
+    commit(plan);
+  }
+}

@@ -1,0 +1,150 @@
+// Refused buffers: the reason word for word, and the program as it was.
+// RUN: smalti-opt %s -o %t.before
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942}))' \
+// RUN:   --remarks-filter=smalti-pad-shared-memory -o %t.after 2>%t.remarks
+// RUN: diff %t.before %t.after
+// RUN: FileCheck %s < %t.remarks
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942 strict=true}))' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=STRICT
+// STRICT: error: smalti-pad-shared-memory: the buffer has one dimension, so that there are no rows to move apart
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory))' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=TARGET
+// TARGET: error: no target given
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942 max-padding=0}))' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=OPTION
+// OPTION: error: smalti-pad-shared-memory: max-padding must be between 1 and 4096 bytes, not 0
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942 marked=true}))' \
+// RUN:   --remarks-filter=smalti-pad-shared-memory -o /dev/null 2>&1 | FileCheck %s --check-prefix=MARKED --allow-empty
+// MARKED-NOT: Remark
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=cpu}))' -o %t.cpu
+// RUN: diff %t.before %t.cpu
+#shared = #gpu.address_space<workgroup>
+
+// CHECK: [Missed] smalti-pad-shared-memory | Category:smalti-pad-shared-memory | Function=one_dimension | Remark="the buffer has one dimension, so that there are no rows to move apart"
+func.func @one_dimension() -> f32 {
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<1024xf32, #shared>
+  %v = memref.load %buffer[%lane] : memref<1024xf32, #shared>
+  return %v : f32
+}
+
+// CHECK: Function=dynamic | Remark="the buffer has a size that is not known at compile time"
+func.func @dynamic(%n: index) {
+  %buffer = memref.alloc(%n) : memref<?x32xf32, #shared>
+  return
+}
+
+// CHECK: Function=layout | Remark="the buffer has the layout memref<32x32xf32, strided<[1, 32]>, #gpu.address_space<workgroup>>, which is not the identity"
+func.func @layout() {
+  %buffer = memref.alloc() : memref<32x32xf32, strided<[1, 32]>, #shared>
+  return
+}
+
+// CHECK: Function=empty | Remark="the buffer is empty"
+func.func @empty() {
+  %buffer = memref.alloc() : memref<0x32xf32, #shared>
+  return
+}
+
+// CHECK: Function=placed | Remark="the buffer has its place in shared memory already"
+func.func @placed() -> f32 {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %bytes = gpu.dynamic_shared_memory : memref<?xi8, #shared>
+  %buffer = memref.view %bytes[%c0][] : memref<?xi8, #shared> to memref<32x32xf32, #shared>
+  %v = memref.load %buffer[%lane, %c0] : memref<32x32xf32, #shared>
+  return %v : f32
+}
+
+// CHECK: Function=reinterpreted | Remark="the buffer is viewed by 'memref.reinterpret_cast', which cannot show padded rows"
+func.func @reinterpreted() -> f32 {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<32x32xf32, #shared>
+  %flat = memref.reinterpret_cast %buffer to offset: [0], sizes: [1024], strides: [1]
+    : memref<32x32xf32, #shared> to memref<1024xf32, strided<[1]>, #shared>
+  %v = memref.load %buffer[%lane, %c0] : memref<32x32xf32, #shared>
+  return %v : f32
+}
+
+// CHECK: Function=collapsed | Remark="the buffer is viewed by 'memref.collapse_shape', which cannot show padded rows"
+func.func @collapsed() -> f32 {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<32x32xf32, #shared>
+  %flat = memref.collapse_shape %buffer [[0, 1]] : memref<32x32xf32, #shared> into memref<1024xf32, #shared>
+  %i = arith.muli %lane, %c32 : index
+  %v = memref.load %flat[%i] : memref<1024xf32, #shared>
+  return %v : f32
+}
+
+// The second cast states the old strides.
+// CHECK: Function=cast_back | Remark="the buffer is viewed by 'memref.cast', which cannot show padded rows"
+func.func @cast_back() -> f32 {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<32x32xf32, #shared>
+  %some = memref.cast %buffer : memref<32x32xf32, #shared> to memref<32x32xf32, strided<[?, ?], offset: ?>, #shared>
+  %back = memref.cast %some : memref<32x32xf32, strided<[?, ?], offset: ?>, #shared> to memref<32x32xf32, #shared>
+  %v = memref.load %buffer[%lane, %c0] : memref<32x32xf32, #shared>
+  return %v : f32
+}
+
+// A wave's 64 x 4 bytes are consecutive in LDS, four rows of the buffer.
+// CHECK: Function=gather | Remark="the buffer is accessed by 'amdgpu.gather_to_lds', whose 64 consecutive elements are not known to stay in one row"
+func.func @gather(%in: memref<1024xf32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<64x16xf32, #shared>
+  amdgpu.gather_to_lds %in[%lane], %buffer[%c0, %c0] : f32, memref<1024xf32>, memref<64x16xf32, #shared>
+  %v = memref.load %buffer[%lane, %c0] : memref<64x16xf32, #shared>
+  return %v : f32
+}
+
+// CHECK: Function=unknown_op | Remark="the buffer is used by 'vector.gather', which is not known to go by the strides of its memref"
+func.func @unknown_op(%offsets: vector<8xindex>, %mask: vector<8xi1>, %pass: vector<8xf32>) -> vector<8xf32> {
+  %c0 = arith.constant 0 : index
+  %buffer = memref.alloc() : memref<64x16xf32, #shared>
+  %v = vector.gather %buffer[%c0, %c0] [%offsets], %mask, %pass
+    : memref<64x16xf32, #shared>, vector<8xindex>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+  return %v : vector<8xf32>
+}
+
+// CHECK: Function=unknown_lanes | Remark="the buffer has no access whose addresses are known"
+func.func @unknown_lanes(%i: index) -> f32 {
+  %buffer = memref.alloc() : memref<64x16xf32, #shared>
+  %v = memref.load %buffer[%i, %i] : memref<64x16xf32, #shared>
+  return %v : f32
+}
+
+// Two words of a bank always: the lanes are 128 bytes and more apart within a row.
+// CHECK: Function=hopeless | Remark="the buffer has 62 bank conflicts, which no padding of up to 128 B in steps of 4 B lessens"
+func.func @hopeless() -> f32 {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %lane = gpu.thread_id x
+  %column = arith.muli %lane, %c32 : index
+  %buffer = memref.alloc() : memref<2x2048xf32, #shared>
+  %v = memref.load %buffer[%c0, %column] : memref<2x2048xf32, #shared>
+  return %v : f32
+}
+
+// 65536 bytes are there.
+// CHECK: Function=budget | Remark="the buffer has 62 bank conflicts, and the function needs 66048 B of shared memory with the least padding that lessens them, gfx942 has 65536 B"
+func.func @budget() -> f32 {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<128x128xf32, #shared>
+  %v = memref.load %buffer[%lane, %c0] : memref<128x128xf32, #shared>
+  return %v : f32
+}
+
+// CHECK-NOT: Remark
+func.func @left_alone() -> f32 {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() {smalti.pad_shared_memory = false} : memref<64x64xf32, #shared>
+  %v = memref.load %buffer[%lane, %c0] : memref<64x64xf32, #shared>
+  return %v : f32
+}

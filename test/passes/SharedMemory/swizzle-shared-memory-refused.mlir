@@ -1,0 +1,150 @@
+// Refused buffers: the reason word for word, and the program as it was.
+// RUN: smalti-opt %s -o %t.before
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=gfx950}))' \
+// RUN:   --remarks-filter=smalti-swizzle-shared-memory -o %t.after 2>%t.remarks
+// RUN: diff %t.before %t.after
+// RUN: FileCheck %s < %t.remarks
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=gfx950 strict=true}))' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=STRICT
+// STRICT: error: smalti-swizzle-shared-memory: the buffer has one dimension, so that there are no rows to move apart
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=gfx950 marked=true}))' \
+// RUN:   --remarks-filter=smalti-swizzle-shared-memory -o /dev/null 2>&1 | FileCheck %s --check-prefix=MARKED --allow-empty
+// MARKED-NOT: Remark
+#shared = #gpu.address_space<workgroup>
+
+// CHECK: [Missed] smalti-swizzle-shared-memory | Category:smalti-swizzle-shared-memory | Function=one_dimension | Remark="the buffer has one dimension, so that there are no rows to move apart"
+func.func @one_dimension() -> f32 {
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<1024xf32, #shared>
+  %v = memref.load %buffer[%lane] : memref<1024xf32, #shared>
+  return %v : f32
+}
+
+// CHECK: Function=escapes | Remark="the buffer escapes through 'memref.extract_aligned_pointer_as_index'"
+func.func @escapes() -> index {
+  %buffer = memref.alloc() : memref<32x32xf32, #shared>
+  %p = memref.extract_aligned_pointer_as_index %buffer : memref<32x32xf32, #shared> -> index
+  return %p : index
+}
+
+// CHECK: Function=reinterpreted | Remark="the buffer is viewed by 'memref.reinterpret_cast', through which indices cannot be followed"
+func.func @reinterpreted() -> f32 {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<32x32xf32, #shared>
+  %flat = memref.reinterpret_cast %buffer to offset: [0], sizes: [1024], strides: [1]
+    : memref<32x32xf32, #shared> to memref<1024xf32, strided<[1]>, #shared>
+  %v = memref.load %flat[%lane] : memref<1024xf32, strided<[1]>, #shared>
+  return %v : f32
+}
+
+// Wider than a chunk: upstream's XOR breaks these.
+// CHECK: Function=wide | Remark="the buffer is accessed by 'vector.load', 32 B at once, which is no part of a chunk of 16 B"
+func.func @wide() -> vector<8xf32> {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<64x64xf32, #shared>
+  %v = vector.load %buffer[%lane, %c0] : memref<64x64xf32, #shared>, vector<8xf32>
+  return %v : vector<8xf32>
+}
+
+// CHECK: Function=odd_width | Remark="the buffer is accessed by 'vector.store', 12 B at once, which is no part of a chunk of 16 B"
+func.func @odd_width(%v: vector<3xf32>) {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<64x64xf32, #shared>
+  vector.store %v, %buffer[%lane, %c0] : memref<64x64xf32, #shared>, vector<3xf32>
+  return
+}
+
+// CHECK: Function=unaligned | Remark="the buffer is accessed by 'vector.load', 16 B at once, at places that are not known to be multiples of that"
+func.func @unaligned(%column: index) -> vector<4xf32> {
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<64x64xf32, #shared>
+  %v = vector.load %buffer[%lane, %column] : memref<64x64xf32, #shared>, vector<4xf32>
+  return %v : vector<4xf32>
+}
+
+// CHECK: Function=several_rows | Remark="the buffer is accessed by 'vector.load', which does not give an index for each chunk"
+func.func @several_rows() -> vector<2x4xf32> {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<64x64xf32, #shared>
+  %v = vector.load %buffer[%lane, %c0] : memref<64x64xf32, #shared>, vector<2x4xf32>
+  return %v : vector<2x4xf32>
+}
+
+// CHECK: Function=bounds | Remark="the buffer is accessed by 'vector.transfer_read', which may be out of bounds"
+func.func @bounds(%column: index) -> vector<4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<64x64xf32, #shared>
+  %v = vector.transfer_read %buffer[%lane, %column], %zero : memref<64x64xf32, #shared>, vector<4xf32>
+  return %v : vector<4xf32>
+}
+
+// CHECK: Function=gather | Remark="the buffer is accessed by 'amdgpu.gather_to_lds', whose lanes' elements have to follow one another"
+func.func @gather(%in: memref<1024xf32>) {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<64x64xf32, #shared>
+  amdgpu.gather_to_lds %in[%lane], %buffer[%c0, %c0] : f32, memref<1024xf32>, memref<64x64xf32, #shared>
+  return
+}
+
+// CHECK: Function=fill | Remark="the buffer is accessed by 'linalg.fill', which does not give an index for each chunk"
+func.func @fill(%zero: f32) {
+  %buffer = memref.alloc() : memref<64x64xf32, #shared>
+  linalg.fill ins(%zero : f32) outs(%buffer : memref<64x64xf32, #shared>)
+  return
+}
+
+// CHECK: Function=ragged_rows | Remark="the buffer has rows of 200 B, which is no multiple of the 16 B that are accessed at once"
+func.func @ragged_rows() -> vector<8xf16> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %lane = gpu.thread_id x
+  %even = arith.muli %lane, %c2 : index
+  %buffer = memref.alloc() : memref<128x100xf16, #shared>
+  %v = vector.load %buffer[%even, %c0] : memref<128x100xf16, #shared>, vector<8xf16>
+  return %v : vector<8xf16>
+}
+
+// CHECK: Function=shared_bytes | Remark="the buffer may share bytes with what 'memref.view' accesses"
+// CHECK: Function=shared_bytes | Remark="the buffer may share bytes with what 'memref.view' accesses"
+func.func @shared_bytes() -> f32 {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %lane = gpu.thread_id x
+  %bytes = gpu.dynamic_shared_memory : memref<?xi8, #shared>
+  %again = gpu.dynamic_shared_memory : memref<?xi8, #shared>
+  %buffer = memref.view %bytes[%c0][] : memref<?xi8, #shared> to memref<32x32xf32, #shared>
+  %other = memref.view %again[%c64][] : memref<?xi8, #shared> to memref<32x32xf32, #shared>
+  %v = memref.load %buffer[%lane, %c0] : memref<32x32xf32, #shared>
+  %w = memref.load %other[%c0, %c0] : memref<32x32xf32, #shared>
+  %s = arith.addf %v, %w : f32
+  return %s : f32
+}
+
+// CHECK: Function=block_level | Remark="the buffer belongs to a block-level program; its accesses get indices with the conversion to threads"
+func.func @block_level() -> vector<64x64xf32> {
+  %buffer = mosaic_gpu.slice_smem 0 : memref<64x64xf32, #shared>
+  %v = mosaic_gpu.vector_load %buffer : memref<64x64xf32, #shared> -> vector<64x64xf32>
+  return %v : vector<64x64xf32>
+}
+
+// CHECK: Function=unknown_lanes | Remark="the buffer has no access whose addresses are known"
+func.func @unknown_lanes(%i: index) -> f32 {
+  %buffer = memref.alloc() : memref<64x64xf32, #shared>
+  %v = memref.load %buffer[%i, %i] : memref<64x64xf32, #shared>
+  return %v : f32
+}
+
+// CHECK-NOT: Remark
+func.func @left_alone() -> f32 {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() {smalti.swizzle_shared_memory = false} : memref<64x64xf32, #shared>
+  %v = memref.load %buffer[%lane, %c0] : memref<64x64xf32, #shared>
+  return %v : f32
+}
