@@ -723,6 +723,9 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
     that do not fit the target's shared memory are left away, with a missed remark; if one slot
     of each does not fit, that is an error.
 
+    `bank-conflicts=pad` runs `smalti-pad-shared-memory` ahead of `smalti-allocate-shared-memory`, and
+    `bank-conflicts=swizzle` runs `smalti-swizzle-shared-memory` on the programs of threads.
+
     Example:
 
     ```mlir
@@ -746,6 +749,8 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
     Option<"depth", "depth", "int64_t", "0", "Slots of each buffer of a loop, up to 16, e.g. `depth=2`; 0: chosen">,
     Option<"stages", "stages", "int64_t", "0", "Stages of a loop, up to 16, e.g. `stages=3`; 0: chosen, 1: no pipelining">,
     Option<"numWarps", "num-warps", "unsigned", "0", "Warps of a block, e.g. `num-warps=4`; 0: chosen">,
+    Option<"bankConflicts", "bank-conflicts", "std::string", "\"keep\"",
+           "What to do against bank conflicts: `keep`, `pad` or `swizzle`, e.g. `bank-conflicts=swizzle`">,
   ];
 }
 

@@ -6,8 +6,8 @@
 //   block (what the opt-in limit allows, 1 KB less than a multiprocessor has),
 //   48 KB without opting in, 32 banks of 4 bytes, clusters of up to 8 blocks.
 // - NVIDIA's GTC 2022 session S41723, "How to Understand and Optimize Shared
-//   Memory Accesses using Nsight Compute": accesses of 8 bytes a lane are served
-//   by half warps and those of 16 by quarters, in the order of lanes.
+//   Memory Accesses using Nsight Compute": accesses of 8 bytes a lane are
+//   served by half warps and those of 16 by quarters, in the order of lanes.
 // - PTX ISA 9.0: "cp.async" (4, 8, 16 bytes), "Matrix Fragments for mma.*"
 //   and the target notes of each instruction, "Tensor Memory" (512 columns).
 // - The whitepapers of the architectures: dense multiply-accumulates per cycle

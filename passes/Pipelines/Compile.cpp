@@ -51,7 +51,8 @@ struct SmaltiCompile : smalti::impl::SmaltiCompileBase<SmaltiCompile> {
 
 private:
   LogicalResult compileForCPU(const Target &chip, Level last);
-  LogicalResult compileForGPU(const Target &chip, Level last);
+  LogicalResult compileForGPU(const Target &chip, Level last,
+                              BankConflicts conflicts);
   Overlap chooseOverlap(gpu::GPUModuleOp kernels, const Target &chip);
 };
 
@@ -75,8 +76,9 @@ void SmaltiCompile::getDependentDialects(DialectRegistry &registry) const {
         kernels(gpu::GPUModuleOp::getOperationName());
     if (chip->isGPU()) {
       buildTilesToBlocks(module, *chip, numWarps);
-      buildPipelining(kernels, *chip, /*depth=*/2, /*stages=*/2);
-      buildBlocksToThreads(kernels, *chip);
+      buildPipelining(kernels, *chip, /*depth=*/2, /*stages=*/2,
+                      BankConflicts::Pad);
+      buildBlocksToThreads(kernels, *chip, BankConflicts::Swizzle);
       buildThreadsToLLVM(kernels, *chip);
       buildAttachTarget(module, *chip);
     } else {
@@ -178,7 +180,8 @@ static LogicalResult verifyLowered(gpu::GPUModuleOp kernels,
   return success();
 }
 
-LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last) {
+LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last,
+                                           BankConflicts conflicts) {
   ModuleOp module = getOperation();
   OpPassManager tiles(ModuleOp::getOperationName());
   tiles.addPass(createCanonicalizerPass());
@@ -193,9 +196,9 @@ LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last) {
   for (gpu::GPUModuleOp kernels : module.getOps<gpu::GPUModuleOp>()) {
     Overlap overlap = chooseOverlap(kernels, chip);
     OpPassManager pm(gpu::GPUModuleOp::getOperationName());
-    buildPipelining(pm, chip, overlap.depth, overlap.stages);
+    buildPipelining(pm, chip, overlap.depth, overlap.stages, conflicts);
     if (last >= Level::Thread)
-      buildBlocksToThreads(pm, chip);
+      buildBlocksToThreads(pm, chip, conflicts);
     if (last >= Level::LLVM)
       buildThreadsToLLVM(pm, chip);
     if (failed(runPipeline(pm, kernels)))
@@ -243,8 +246,19 @@ void SmaltiCompile::runOnOperation() {
                        << int64_t(stages);
     return signalPassFailure();
   }
+  auto conflicts =
+      llvm::StringSwitch<std::optional<BankConflicts>>(bankConflicts)
+          .Case("keep", BankConflicts::Keep)
+          .Case("pad", BankConflicts::Pad)
+          .Case("swizzle", BankConflicts::Swizzle)
+          .Default(std::nullopt);
+  if (!conflicts) {
+    module.emitError() << "unknown bank-conflicts '" << bankConflicts
+                       << "'; known are keep, pad and swizzle";
+    return signalPassFailure();
+  }
   const Target *chip = getTarget(module, target);
-  if (!chip || failed(chip->isGPU() ? compileForGPU(*chip, *last)
+  if (!chip || failed(chip->isGPU() ? compileForGPU(*chip, *last, *conflicts)
                                     : compileForCPU(*chip, *last)))
     signalPassFailure();
 }

@@ -34,7 +34,8 @@ void smalti::buildTilesToBlocks(OpPassManager &pm, const Target &target,
 }
 
 void smalti::buildPipelining(OpPassManager &pm, const Target &target,
-                             int64_t depth, int64_t stages) {
+                             int64_t depth, int64_t stages,
+                             BankConflicts bankConflicts) {
   OpPassManager &kernel = pm.nest<gpu::GPUFuncOp>();
   if (depth > 1) {
     SmaltiMultiBufferOptions options;
@@ -48,12 +49,18 @@ void smalti::buildPipelining(OpPassManager &pm, const Target &target,
     options.stages = stages;
     kernel.addPass(createSmaltiPipelineLoops(options));
   }
+  if (bankConflicts == BankConflicts::Pad) {
+    SmaltiPadSharedMemoryOptions options;
+    options.target = target.name.str();
+    kernel.addPass(createSmaltiPadSharedMemory(options));
+  }
   SmaltiAllocateSharedMemoryOptions options;
   options.target = target.name.str();
   kernel.addPass(createSmaltiAllocateSharedMemory(options));
 }
 
-void smalti::buildBlocksToThreads(OpPassManager &pm, const Target &target) {
+void smalti::buildBlocksToThreads(OpPassManager &pm, const Target &target,
+                                  BankConflicts bankConflicts) {
   if (target.vendor == Vendor::NVIDIA) {
     ConvertMosaicGPUToNVVMOptions options;
     options.target = target.name.str();
@@ -64,6 +71,11 @@ void smalti::buildBlocksToThreads(OpPassManager &pm, const Target &target) {
     pm.addPass(createConvertMosaicGPUToROCDL(options));
   }
   pm.addPass(createCanonicalizerPass());
+  if (bankConflicts == BankConflicts::Swizzle) {
+    SmaltiSwizzleSharedMemoryOptions options;
+    options.target = target.name.str();
+    pm.nest<gpu::GPUFuncOp>().addPass(createSmaltiSwizzleSharedMemory(options));
+  }
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
 }

@@ -14,19 +14,26 @@ namespace targets {
 struct Target;
 } // namespace targets
 
+/// What to do against them.
+enum class BankConflicts { Keep, Pad, Swizzle };
+
 /// On a module: triton_xla programs become block programs, each in a
 /// gpu.module.
 void buildTilesToBlocks(mlir::OpPassManager &pm, const targets::Target &target,
                         unsigned numWarps);
 
 /// On a gpu.module: the loops of its block programs get `depth` slots for each
-/// buffer and `stages` stages, and the buffers their places.
+/// buffer and `stages` stages, and the buffers their places, with padded rows
+/// where that is wanted.
 void buildPipelining(mlir::OpPassManager &pm, const targets::Target &target,
-                     int64_t depth, int64_t stages);
+                     int64_t depth, int64_t stages,
+                     BankConflicts bankConflicts);
 
-/// On a gpu.module: block programs become programs of one thread.
+/// On a gpu.module: block programs become programs of one thread, with swizzled
+/// buffers where that is wanted.
 void buildBlocksToThreads(mlir::OpPassManager &pm,
-                          const targets::Target &target);
+                          const targets::Target &target,
+                          BankConflicts bankConflicts);
 
 /// On a gpu.module: programs of one thread become the LLVM dialect.
 void buildThreadsToLLVM(mlir::OpPassManager &pm, const targets::Target &target);

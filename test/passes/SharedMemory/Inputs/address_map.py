@@ -89,6 +89,7 @@ def swizzle(opt: str, text: str, target: str) -> tuple[str, str]:
 
 def evaluate(lines: list[str], arguments: tuple[int, ...]) -> tuple[int, ...]:
     """The indices of the last access."""
+    indices: tuple[int, ...] = ()
     values: dict[str, int] = {f"%arg{i}": value for i, value in enumerate(arguments)}
     for line in lines:
         if match := re.match(r"(%\S+) = arith\.constant (-?\d+) : index", line):

@@ -14,13 +14,13 @@ import subprocess
 import sys
 
 CDNA3_READ = [
-    [*range(0, 4), *range(20, 24)],
+    [*range(4), *range(20, 24)],
     [*range(4, 8), *range(16, 20)],
     [*range(8, 12), *range(28, 32)],
     [*range(12, 16), *range(24, 28)],
 ]
 CDNA4_READ = [
-    [*range(0, 4), *range(12, 16), *range(20, 24), *range(24, 28)],
+    [*range(4), *range(12, 16), *range(20, 24), *range(24, 28)],
     [*range(4, 8), *range(8, 12), *range(16, 20), *range(28, 32)],
 ]
 
@@ -39,12 +39,16 @@ CHIPS = {
     "gfx942": (
         32,
         64,
-        lambda size, read: twice(CDNA3_READ) if (size, read) == (16, True) else in_order(64, {4: 32, 8: 16, 16: 8}[size]),
+        lambda size, read: (
+            twice(CDNA3_READ) if (size, read) == (16, True) else in_order(64, {4: 32, 8: 16, 16: 8}[size])
+        ),
     ),
     "gfx950": (
         64,
         64,
-        lambda size, read: twice(CDNA4_READ) if (size, read) == (16, True) else in_order(64, {4: 64, 8: 32, 16: 16}[size]),
+        lambda size, read: (
+            twice(CDNA4_READ) if (size, read) == (16, True) else in_order(64, {4: 64, 8: 32, 16: 16}[size])
+        ),
     ),
     "gfx1201": (32, 32, lambda size, read: in_order(32, {4: 32, 8: 16, 16: 8}[size])),
 }
