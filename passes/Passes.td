@@ -662,7 +662,8 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
       has nothing for `trunc`.
     - AMD: `acos`, `asin`, `atan`, `atan2`, `cosh`, `sinh`, `tan` and `tanh` become calls of the
       device library: LLVM cannot select its intrinsics for them. So do `expm1` and `log1p`,
-      which the usual conversion takes for `exp(x) - 1` and `log(1 + x)`.
+      which the usual conversion takes for `exp(x) - 1` and `log(1 + x)`. `sin`, `cos` and `tan` of
+      `f16` are computed in `f32`: ROCm's device library 5.2 returns NaN for every finite half.
 
     Other ops are left to those conversions.
 
@@ -681,7 +682,7 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
     Option<"target", "target", "std::string", "\"\"",
            "The chip, e.g. `target=gfx942`; empty: the attribute `smalti.target`">,
   ];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
 }
 
 def SmaltiLowerCPUMath : Pass<"smalti-lower-cpu-math", "::mlir::ModuleOp"> {

@@ -7,6 +7,7 @@
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/MathToROCDL/MathToROCDL.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -27,6 +28,38 @@ using namespace mlir;
 using namespace smalti;
 
 namespace {
+/// Computes a function of half floats in single precision.
+template <class Op> struct WidenHalf : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (!isHalf(op))
+      return failure();
+    Type wide = rewriter.getF32Type();
+    if (auto vector = dyn_cast<VectorType>(type))
+      wide = vector.clone(wide);
+    Location loc = op.getLoc();
+    Value operand = arith::ExtFOp::create(rewriter, loc, wide, op.getOperand());
+    Value result = Op::create(rewriter, loc, operand, op.getFastmath());
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, result);
+    return success();
+  }
+
+  static bool isHalf(Op op) {
+    return getElementTypeOrSelf(op.getType()).isF16();
+  }
+};
+
+template <class... Ops>
+void widenHalves(RewritePatternSet &patterns, ConversionTarget &legal) {
+  patterns.add<WidenHalf<Ops>...>(patterns.getContext(), /*benefit=*/2);
+  (legal.addDynamicallyLegalOp<Ops>(
+       [](Ops op) { return !WidenHalf<Ops>::isHalf(op); }),
+   ...);
+}
+
 struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
   using Base::Base;
 
@@ -52,6 +85,9 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
           .addIllegalOp<math::AcosOp, math::AsinOp, math::Atan2Op, math::AtanOp,
                         math::CoshOp, math::ExpM1Op, math::Log1pOp,
                         math::SinhOp, math::TanOp, math::TanhOp>();
+      // Some releases of the device library return NaN for every finite half.
+      widenHalves<math::CosOp, math::SinOp>(patterns, legal);
+      patterns.add<WidenHalf<math::TanOp>>(&getContext(), /*benefit=*/2);
       populateMathToROCDLConversionPatterns(types, patterns,
                                             /*chipset=*/std::nullopt);
     }

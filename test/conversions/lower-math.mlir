@@ -69,3 +69,23 @@ gpu.module @unchanged {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @halves {
+  // ALL-LABEL: gpu.func @halves
+  gpu.func @halves(%h: f16, %v: vector<2xf16>, %a: f32) {
+    // AMD: %[[WIDE:.*]] = arith.extf %{{.*}} : f16 to f32
+    // AMD: %[[SIN:.*]] = math.sin %[[WIDE]] : f32
+    // AMD: arith.truncf %[[SIN]] : f32 to f16
+    // AMD: math.cos %{{.*}} : vector<2xf32>
+    // AMD: llvm.call @__ocml_tan_f32
+    // AMD: math.sin %{{.*}} fastmath<fast> : f32
+    // NVIDIA: math.sin %{{.*}} : f16
+    %0 = math.sin %h : f16
+    %1 = math.cos %v : vector<2xf16>
+    %2 = math.tan %0 : f16
+    %3 = math.sin %h fastmath<fast> : f16
+    gpu.return
+  }
+}
