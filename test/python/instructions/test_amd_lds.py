@@ -315,6 +315,25 @@ def test_transposed_read_of_gfx12(name: str, chip: str) -> None:
         np.testing.assert_array_equal(got[lane], [row[column] for row in rows])
 
 
+@pytest.mark.parametrize("name, chip", [
+    ("ds.load.tr8.b64", "gfx1250"),
+    ("global.load.tr.b64", "gfx1200"),
+    ("global.load.tr.b64", "gfx1250"),
+])  # fmt: skip
+def test_transposed_read_of_bytes_of_gfx12(name: str, chip: str) -> None:
+    """The wave reads a matrix of 16 x 16; a lane gets a column of its upper or lower half."""
+    ty = "<2 x i32>"
+    where = np.random.default_rng(4).permutation(256)[:32] * 16
+    matrix = np.zeros((16, 16), np.uint8)
+    for eight in range(4):
+        for half in range(2):
+            for row in range(4):
+                start = where[8 * eight + 4 * half + row]
+                matrix[4 * eight + row, 8 * half : 8 * half + 8] = SOURCE[start : start + 8]
+    got = read(chip, amd.mangle(f"llvm.amdgcn.{name}", ty), ty, where)
+    np.testing.assert_array_equal(got, np.concatenate([matrix[:8].T, matrix[8:].T]))
+
+
 def test_transposed_read_must_be_aligned() -> None:
     with pytest.raises(errors.EmulationError, match="aligned"):
         read("gfx950", "llvm.amdgcn.ds.read.tr16.b64.v4i16", "<4 x i16>", np.arange(64) * 8 + 4)

@@ -8,6 +8,7 @@ import amd
 import ml_dtypes
 import numpy as np
 import pytest
+from smalti import errors
 
 Array = np.ndarray[Any, Any]
 F16, F32, BF16 = np.float16, np.float32, ml_dtypes.bfloat16
@@ -223,3 +224,129 @@ def test_product_of_integers(case: tuple[str, str, int, int, str], sign_of_a: in
     exact = values[0] @ values[1].T + c.astype(np.int64)
     expected = np.clip(exact, -(2**31), 2**31 - 1) if clamp else exact
     np.testing.assert_array_equal(matrix_of(got, generation), expected.astype(np.int32))
+
+
+# Type, bits, of the formats as the instructions number them.
+FORMATS: list[tuple[Any, int]] = [
+    (FP8, 8),
+    (BF8, 8),
+    (ml_dtypes.float6_e2m3fn, 6),
+    (ml_dtypes.float6_e3m2fn, 6),
+    (ml_dtypes.float4_e2m1fn, 4),
+]
+
+
+def pack(codes: Array, bits: int) -> Array:
+    planes = np.unpackbits(codes[..., None], axis=-1, count=bits, bitorder="little")
+    return np.packbits(planes.reshape(len(codes), -1), axis=-1, bitorder="little")
+
+
+def factor_lanes(values: Array, bits: int) -> Array:
+    """A factor's registers: along K the halves of the wave take turns, by 16 elements of 8 bits and 32 of others."""
+    run = 16 if bits == 8 else 32
+    codes = np.zeros((32, values.size // 32), np.uint8)
+    for row in range(len(values)):
+        for turn in range(128 // run):
+            lane, slot = row % 16 + 16 * (turn % 2), 64 * (row // 16) + run * (turn // 2)
+            codes[lane, slot : slot + run] = values[row, run * turn : run * turn + run].view(np.uint8)
+    return pack(codes, bits)
+
+
+def scales_of(rng: np.random.Generator, kind: int, shape: tuple[int, int]) -> tuple[Array, Array]:
+    """Codes and values: of E8M0, of E5M3, which has no sign, of E4M3."""
+    if kind == 0:
+        codes = rng.integers(120, 135, shape)
+        return codes.astype(np.uint8), 2.0 ** (codes - 127.0)
+    if kind == 1:
+        codes = rng.integers(0, 0xC0, shape)
+        exponent, fraction = codes >> 3, codes & 7
+        values = np.where(exponent == 0, fraction / 8 * 2.0**-14, (1 + fraction / 8) * 2.0 ** (exponent - 15.0))
+        return codes.astype(np.uint8), values
+    codes = rng.integers(0, 0x7F, shape).astype(np.uint8)
+    return codes, codes.view(FP8).astype(float)
+
+
+def check_scaled(got: Array, a: Array, b: Array, c: Array) -> None:
+    """Rounded once to f32."""
+    exact = a @ b.T + c.astype(float)
+    bound = 2.0**-24 * abs(exact) * 1.001 + 1e-13 * (abs(a) @ abs(b).T) + 2.0**-149
+    assert (abs(got - exact) <= bound).all()
+
+
+def run_scaled(
+    rng: np.random.Generator,
+    forms: tuple[int, int],
+    rows: int,
+    block: int = 0,
+    kinds: tuple[int, int] = (0, 0),
+    halves: tuple[int, int] = (0, 0),
+    modifier: int = 0,
+) -> None:
+    """A product of random factors; `block` elements have a scale."""
+    factors: list[Array] = []
+    operands: list[amd.Operand] = []
+    scales: list[amd.Operand] = []
+    types: list[str] = []
+    for side, form in enumerate(forms):
+        dtype, bits = FORMATS[form]
+        values = rng.standard_normal((rows if side == 0 else 16, 128)).astype(dtype)
+        lanes = factor_lanes(values, bits)
+        ty = f"<{lanes.shape[1] // 4} x i32>"
+        if rows == 16:
+            operands.append(("i32", form))
+        operands.append((ty, lanes))
+        types.append(ty)
+        exact = values.astype(float)
+        if block:
+            codes, scale = scales_of(rng, kinds[side], (len(values), 128 // block))
+            exact *= np.repeat(scale, block, axis=1)
+            # NaN in all of them where nothing is read.
+            registers = np.full((32, 128 // block), 0xFF, np.uint8)
+            first = 16 * halves[side] if len(values) == 16 else 0
+            registers[first : first + len(values)] = codes
+            scales += [("i32", halves[side]), ("i32", kinds[side]), (f"i{8 * 128 // block}", registers)]
+        factors.append(exact)
+    c = rng.standard_normal((rows, 16)).astype(np.float32)
+    lane, e = np.arange(32)[:, None], np.arange(rows // 2)[None, :]
+    row = 16 * (e // 8) + 8 * (lane // 16) + e % 8
+    full = f"<{rows // 2} x float>"
+    reuse: list[amd.Operand] = [("i1", "0"), ("i1", "1")] if block else []
+    scale_name = {0: "", 32: ".scale", 16: ".scale16"}[block]
+    shape = "16x16x128.f8f6f4" if rows == 16 else "32x16x128.f4"
+    name = amd.mangle(f"llvm.amdgcn.wmma{scale_name}.f32.{shape}", full, *types)
+    operands += [("i16", modifier), (full, c[row, lane % 16]), *scales, *reuse]
+    got = np.zeros((rows, 16))
+    got[row, lane % 16] = amd.call("gfx1250", name, full, *operands, dtype=np.float32)
+    magnitude = abs(c) if modifier & 2 else c
+    check_scaled(got, factors[0], factors[1], -magnitude if modifier & 1 else magnitude)
+
+
+PAIRS = [(0, 0), (1, 0), (0, 2), (3, 1), (2, 3), (4, 4), (4, 0), (1, 4), (3, 4)]
+
+
+@pytest.mark.parametrize("forms", PAIRS, ids=str)
+@pytest.mark.parametrize("block", [0, 32, 16])
+def test_product_of_small_formats(block: int, forms: tuple[int, int]) -> None:
+    run_scaled(np.random.default_rng(7 * forms[0] + forms[1]), forms, 16, block)
+
+
+@pytest.mark.parametrize("modifier", range(4))
+@pytest.mark.parametrize("block", [0, 32, 16])
+def test_product_of_32_rows(block: int, modifier: int) -> None:
+    run_scaled(np.random.default_rng(block), (4, 4), 32, block, halves=(0, modifier & 1), modifier=modifier)
+
+
+@pytest.mark.parametrize("kinds", [(0, 0), (1, 2), (2, 1), (2, 2)], ids=str)
+@pytest.mark.parametrize("halves", [(0, 1), (1, 0), (1, 1)], ids=str)
+@pytest.mark.parametrize("block", [32, 16])
+def test_scales_of_products(block: int, halves: tuple[int, int], kinds: tuple[int, int]) -> None:
+    run_scaled(np.random.default_rng(block), (4, 4), 16, block, kinds, halves, modifier=3)
+
+
+@pytest.mark.parametrize("rows, kinds, halves, why", [
+    (16, (3, 0), (0, 0), "3 is no format of a scale"),
+    (32, (0, 0), (1, 0), "scales of 32 rows cannot begin at lane 16"),
+])  # fmt: skip
+def test_scales_that_are_wrong(rows: int, kinds: tuple[int, int], halves: tuple[int, int], why: str) -> None:
+    with pytest.raises(errors.EmulationError, match=why):
+        run_scaled(np.random.default_rng(1), (4, 4), rows, 32, kinds, halves)

@@ -174,6 +174,20 @@ void readTransposed(const Wave &wave) {
   });
 }
 
+/// Elements of 8 bits on RDNA4 and GFX12.5: 4 lanes read 8 columns of 4 rows,
+/// the next 4 the other 8 columns of them, and the 8 behind the rows after
+/// those.
+void readTransposedBytes(const Wave &wave) {
+  wave.forEach([&](int lane, const Call &call) {
+    char result[8];
+    for (int e = 0; e < 8; ++e) {
+      int source = lane / 16 * 16 + e / 4 * 8 + lane % 16 / 8 * 4 + e % 4;
+      result[e] = wave.lanes[source].get<const char *>(0)[lane % 8];
+    }
+    call.set(result);
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Counters
 //===----------------------------------------------------------------------===//
@@ -207,6 +221,11 @@ constexpr char transposed[] = "CDNA4 ISA, \"MFMA Transpose Load from LDS\"";
 constexpr char transposed16[] =
     "RDNA4 ISA and CDNA5 ISA, \"WMMA Matrix Load Ops with Transpose\"; which "
     "lanes go together: measurements on gfx1250 that others published";
+constexpr char transposed8[] =
+    "RDNA4 ISA and CDNA5 ISA, \"WMMA Matrix Load Ops with Transpose\"; which "
+    "lanes go together: Triton, TransLocalLoadOpConversion (DoubleContiguity), "
+    "AMD's rocjitsu, CDNA5_DS_TR_B8, and measurements on gfx1201 that others "
+    "published";
 constexpr char counters[] =
     "CDNA3 ISA, \"LDS & GDS Instructions\": DS_APPEND, DS_CONSUME";
 
@@ -232,6 +251,8 @@ constexpr Instruction table[] = {
     {"llvm.amdgcn.ds.read.tr6.b96.*", nullptr, readTransposed<6, 12, 16>, transposed, nullptr, touchTransposed<12, 16>, true},
     {"llvm.amdgcn.ds.read.tr4.b64.*", nullptr, readTransposed<4, 8, 16>, transposed, nullptr, touchTransposed<8, 8>, true},
     {"llvm.amdgcn.ds.load.tr16.b128.*", nullptr, readTransposed<16, 16, 8>, transposed16, nullptr, touchTransposed<16, 16>, true},
+    {"llvm.amdgcn.ds.load.tr8.b64.*", nullptr, readTransposedBytes, transposed8, nullptr, touchTransposed<8, 8>, true},
+    {"llvm.amdgcn.global.load.tr.b64.v2i32", nullptr, readTransposedBytes, transposed8, nullptr, touchTransposed<8, 1>, true},
     {"llvm.amdgcn.global.load.tr.b128.v8*", nullptr, readTransposed<16, 16, 8>, transposed16, nullptr, touchTransposed<16, 1>, true},
     {"llvm.amdgcn.ds.append.*", nullptr, count<1>, counters, nullptr, touchCounter},
     {"llvm.amdgcn.ds.consume.*", nullptr, count<-1>, counters, nullptr, touchCounter},

@@ -8,6 +8,7 @@
 
 #include "emulator/Instructions/AMD/Formats.h"
 #include "emulator/Instructions/AMD/Generation.h"
+#include "emulator/Instructions/AMD/ScaledFactors.h"
 #include "emulator/Instructions/Lists.h"
 #include "emulator/Instructions/Product.h"
 #include "emulator/Runtime/Thread.h"
@@ -197,21 +198,6 @@ void multiply8(const Wave &wave) {
 // Microscaling formats (CDNA4)
 //===----------------------------------------------------------------------===//
 
-/// The formats that CBSZ and BLGP name.
-double readScaledElement(const char *data, int e, int format) {
-  switch (format) {
-  case 0:
-    return readElement<E4M3>(data, e);
-  case 1:
-    return readElement<E5M2>(data, e);
-  case 2:
-    return readElement<E2M3, 6>(data, e);
-  case 3:
-    return readElement<E3M2, 6>(data, e);
-  }
-  return readElement<E2M1, 4>(data, e);
-}
-
 /// Operands A, B, C, formats of A and B, which byte of the scales of A, the
 /// scales of A, and both of B. A lane has 32 elements of a row: of 4 bits those
 /// that follow one another; of 6 and 8 bits 16 of each half of K. Its scale is
@@ -228,12 +214,7 @@ template <int m, int k> void multiplyScaled(const Wave &wave) {
   double factors[2][m][k], scales[2][m][k / 32], c[m][m];
   for (int side = 0; side < 2; ++side) {
     int format = first.get<int32_t>(3 + side);
-    if (format > 4)
-      failLane(first, 0, "%d is no format of a factor", format);
-    int neededBytes = format < 2 ? 32 : format < 4 ? 24 : 16;
-    if (int(first.bytes(side)) < neededBytes)
-      failLane(first, 0, "a factor of format %d has %u bytes a lane", format,
-               first.bytes(side));
+    checkScaledFactor(first, side, format, 32);
     int selected = first.get<int32_t>(5 + 2 * side);
     wave.forEach([&](int lane, const Call &call) {
       int row = lane % m, group = lane / m;

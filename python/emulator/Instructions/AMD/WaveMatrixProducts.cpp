@@ -1,6 +1,6 @@
 //===- WaveMatrixProducts.cpp - V_WMMA: matrix products of RDNA -----------===//
 //
-// All of them are of 16 rows and 16 columns, in waves of 32. What a lane has
+// All but one are of 16 rows and 16 columns, in waves of 32. What a lane has
 // differs between the generations; a lane's row of A, or column of B, is always
 // its number modulo 16.
 //
@@ -8,6 +8,7 @@
 
 #include "emulator/Instructions/AMD/Formats.h"
 #include "emulator/Instructions/AMD/Generation.h"
+#include "emulator/Instructions/AMD/ScaledFactors.h"
 #include "emulator/Instructions/Lists.h"
 #include "emulator/Instructions/Product.h"
 #include "emulator/Runtime/Thread.h"
@@ -76,6 +77,13 @@ bool flag(const Call &call, int operand) {
   return operand >= 0 && (call.get<uint8_t>(operand) & 1);
 }
 
+/// Takes the magnitude of an element of C, then negates it.
+double modify(double value, int modifier) {
+  if (modifier & 2)
+    value = std::fabs(value);
+  return modifier & 1 ? -value : value;
+}
+
 /// Registers of 16 bits each that the results leave: NaN, for what the guide
 /// calls undefined.
 constexpr uint16_t undefinedHalf = 0x7fff;
@@ -101,12 +109,8 @@ void multiplyFloats(const Wave &wave) {
       b[lane % size][column] = signOfB * readElement<B>(call.data(form.b), e);
     }
     for (int e = 0; e < results; ++e) {
-      double value = readElement<C>(call.data(form.c), step * e + offset);
-      if (modifier & 2)
-        value = std::fabs(value);
-      if (modifier & 1)
-        value = -value;
-      c[Layout::row(lane, e)][lane % size] = value;
+      c[Layout::row(lane, e)][lane % size] = modify(
+          readElement<C>(call.data(form.c), step * e + offset), modifier);
     }
   });
   accumulate(a, b, c);
@@ -170,6 +174,103 @@ void multiplyIntegers(const Wave &wave) {
   });
 }
 
+//===----------------------------------------------------------------------===//
+// Microscaling formats (GFX12.5)
+//===----------------------------------------------------------------------===//
+
+double readScale(const Call &call, uint8_t code, int format) {
+  switch (format) {
+  case 0:
+    return E8M0::read(code);
+  case 1:
+    return E5M3::read(code);
+  case 2:
+    return E4M3::read(code);
+  }
+  failLane(call, 0, "%d is no format of a scale", format);
+}
+
+/// The scales of a factor's rows, of which each block of K has one: a byte for
+/// each block, in the lane of the row. Those of 16 rows are in the lower or the
+/// upper half of the wave. Operands from `first` on: the half, the format, the
+/// scales.
+template <class Scales, int rows, int blocks>
+void readScales(const Wave &wave, int first, double (&scales)[rows][blocks]) {
+  static_assert(sizeof(Scales) == blocks);
+  const Call &call = wave.lanes[0];
+  int half = call.get<int32_t>(first), format = call.get<int32_t>(first + 1);
+  if (half < 0 || half > (rows == size ? 1 : 0))
+    failLane(call, 0, "scales of %d rows cannot begin at lane %d", rows,
+             half * size);
+  for (int row = 0; row < rows; ++row) {
+    auto codes = wave.lanes[half * size + row].get<Scales>(first + 2);
+    for (int block = 0; block < blocks; ++block)
+      scales[row][block] =
+          readScale(call, uint8_t(codes >> (8 * block)), format);
+  }
+}
+
+/// Operands A and B, each behind its format where there are 16 rows (else both
+/// are of 4 bits), the modifier of C, C, and where there are scales for each
+/// factor those of `readScales`. The halves of the wave take turns along K, in
+/// chunks of 16 elements of 8 bits, and of 32 of narrower ones. 32 rows are two
+/// times 16, in registers that follow one another.
+template <int rows, class Scales = void> void multiplyScaled(const Wave &wave) {
+  constexpr int k = 128, perRow = k / 2;
+  constexpr bool hasFormats = rows == size, hasScales = !std::is_void_v<Scales>;
+  constexpr int operandA = hasFormats ? 1 : 0, operandB = hasFormats ? 3 : 1;
+  constexpr int modifierOfC = operandB + 1, operandC = operandB + 2;
+  const Call &first = wave.lanes[0];
+  double a[rows][k], b[size][k], c[rows][size];
+
+  auto gather = [&](auto &factor, int operand) {
+    int format = hasFormats ? first.get<int32_t>(operand - 1) : int(formatFP4);
+    constexpr int height =
+        std::extent_v<std::remove_reference_t<decltype(factor)>>;
+    checkScaledFactor(first, operand, format, perRow * height / size);
+    int chunk = bitsOfFormat(format) == 8 ? 16 : 32;
+    for (int lane = 0; lane < lanes; ++lane)
+      for (int e = 0; e < perRow * height / size; ++e) {
+        int row = lane % size + e / perRow * size, i = e % perRow;
+        int column = i / chunk * 2 * chunk + lane / size * chunk + i % chunk;
+        factor[row][column] =
+            readScaledElement(wave.lanes[lane].data(operand), e, format);
+      }
+  };
+  gather(a, operandA);
+  gather(b, operandB);
+  if constexpr (hasScales) {
+    constexpr int blocks = sizeof(Scales);
+    double scalesOfA[rows][blocks], scalesOfB[size][blocks];
+    readScales<Scales>(wave, operandC + 1, scalesOfA);
+    readScales<Scales>(wave, operandC + 4, scalesOfB);
+    for (int i = 0; i < k; ++i) {
+      for (int row = 0; row < rows; ++row)
+        a[row][i] *= scalesOfA[row][i / (k / blocks)];
+      for (int row = 0; row < size; ++row)
+        b[row][i] *= scalesOfB[row][i / (k / blocks)];
+    }
+  }
+
+  auto rowOf = [](int lane, int e) {
+    return e / 8 * size + RDNA4::row(lane, e % 8);
+  };
+  constexpr int results = rows * size / lanes;
+  for (int lane = 0; lane < lanes; ++lane)
+    for (int e = 0; e < results; ++e)
+      c[rowOf(lane, e)][lane % size] =
+          modify(readElement<F32>(wave.lanes[lane].data(operandC), e),
+                 first.get<int16_t>(modifierOfC));
+  accumulate(a, b, c);
+  wave.forEach([&](int lane, const Call &call) {
+    for (int e = 0; e < results; ++e) {
+      auto value = float(c[rowOf(lane, e)][lane % size]);
+      memcpy(static_cast<char *>(call.result) + sizeof(value) * e, &value,
+             sizeof(value));
+    }
+  });
+}
+
 constexpr char rdna3[] =
     "RDNA3 ISA, \"Wave Matrix Multiply Accumulate (WMMA)\"";
 constexpr char rdna4[] =
@@ -178,6 +279,12 @@ constexpr char gfx125[] =
     "CDNA5 ISA, \"Wave Matrix Multiply Accumulate (WMMA)\"; "
     "LLVM, IntrinsicsAMDGPU.td, "
     "AMDGPUWMMAIntrinsicsGFX1250";
+constexpr char microscaled[] =
+    "CDNA5 ISA, \"Wave Matrix Multiply Accumulate (WMMA)\"; MLIR, "
+    "amdgpu.scaled_wmma; OCP Microscaling Formats (MX) 1.0; which elements and "
+    "which scales a lane has: Triton, wmmaDotOperandToLinearLayout and "
+    "chooseScaledWmmaScaleLayout, and, for 6 bits, AMD's rocjitsu, "
+    "wmma_block_scaled_input_loc";
 
 // clang-format off: one line an instruction
 constexpr Instruction table[] = {
@@ -225,6 +332,12 @@ constexpr Instruction table[] = {
     {"llvm.amdgcn.wmma.f16.16x16x128.fp8.bf8.*", nullptr, multiplyFloats<GFX125, modifierOfC, 128, E4M3, E5M2, F16, F16>, gfx125, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.f16.16x16x128.bf8.fp8.*", nullptr, multiplyFloats<GFX125, modifierOfC, 128, E5M2, E4M3, F16, F16>, gfx125, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.f16.16x16x128.bf8.bf8.*", nullptr, multiplyFloats<GFX125, modifierOfC, 128, E5M2, E5M2, F16, F16>, gfx125, nullptr, nullptr, true},
+    {"llvm.amdgcn.wmma.f32.16x16x128.f8f6f4.*", nullptr, multiplyScaled<16>, microscaled, nullptr, nullptr, true},
+    {"llvm.amdgcn.wmma.f32.32x16x128.f4.*", nullptr, multiplyScaled<32>, microscaled, nullptr, nullptr, true},
+    {"llvm.amdgcn.wmma.scale.f32.16x16x128.f8f6f4.*", nullptr, multiplyScaled<16, uint32_t>, microscaled, nullptr, nullptr, true},
+    {"llvm.amdgcn.wmma.scale.f32.32x16x128.f4.*", nullptr, multiplyScaled<32, uint32_t>, microscaled, nullptr, nullptr, true},
+    {"llvm.amdgcn.wmma.scale16.f32.16x16x128.f8f6f4.*", nullptr, multiplyScaled<16, uint64_t>, microscaled, nullptr, nullptr, true},
+    {"llvm.amdgcn.wmma.scale16.f32.32x16x128.f4.*", nullptr, multiplyScaled<32, uint64_t>, microscaled, nullptr, nullptr, true},
     {"llvm.amdgcn.wmma.i32.16x16x64.iu8.*", nullptr, multiplyIntegers<GFX125, integersAndReuse, 64, 8>, gfx125, nullptr, nullptr, true},
 };
 // clang-format on

@@ -1,0 +1,45 @@
+//===- ScaledFactors.h - Factors of F8F6F4 products, of AMD ---------------===//
+
+#ifndef SMALTI_EMULATOR_INSTRUCTIONS_AMD_SCALEDFACTORS_H
+#define SMALTI_EMULATOR_INSTRUCTIONS_AMD_SCALEDFACTORS_H
+
+#include "emulator/Instructions/AMD/Formats.h"
+#include "emulator/Runtime/Thread.h"
+
+namespace smalti::emulator {
+
+/// The formats of a factor, as the instructions number them (CDNA4 ISA, CBSZ
+/// and BLGP; LLVM, MATRIX_FMT).
+enum ScaledFormat { formatFP8, formatBF8, formatFP6, formatBF6, formatFP4 };
+
+inline int bitsOfFormat(int format) {
+  return format <= formatBF8 ? 8 : format <= formatBF6 ? 6 : 4;
+}
+
+inline double readScaledElement(const char *data, int e, int format) {
+  switch (format) {
+  case formatFP8:
+    return readElement<E4M3>(data, e);
+  case formatBF8:
+    return readElement<E5M2>(data, e);
+  case formatFP6:
+    return readElement<E2M3, 6>(data, e);
+  case formatBF6:
+    return readElement<E3M2, 6>(data, e);
+  }
+  return readElement<E2M1, 4>(data, e);
+}
+
+/// Fails where `operand` cannot be the `elements` of a lane.
+inline void checkScaledFactor(const Call &call, int operand, int format,
+                              int elements) {
+  if (format < formatFP8 || format > formatFP4)
+    failLane(call, 0, "%d is no format of a factor", format);
+  if (int(call.bytes(operand)) * 8 < elements * bitsOfFormat(format))
+    failLane(call, 0, "a factor of format %d has %u bytes a lane", format,
+             call.bytes(operand));
+}
+
+} // namespace smalti::emulator
+
+#endif // SMALTI_EMULATOR_INSTRUCTIONS_AMD_SCALEDFACTORS_H
