@@ -146,8 +146,9 @@ static std::optional<std::string> planFilter(FilterPlan &plan,
   }
 
   DenseElementsAttr elements;
-  if (matchPattern(filter, m_Constant(&elements)) &&
-      (plan.constant = transposeConstant(elements, plan.permutation)))
+  if (matchPattern(filter, m_Constant(&elements)))
+    plan.constant = transposeConstant(elements, plan.permutation);
+  if (plan.constant)
     return std::nullopt;
   plan.source = filter;
   plan.sourcePermutation = plan.permutation;

@@ -162,13 +162,14 @@ static void commitPad(RewriterBase &rewriter, const PadPlan &plan) {
                rewriter.getBoolArrayAttr(inside))
                .getResult();
   SmallVector<Value> readAt, writeAt, counts;
-  for (auto [dim, low] : llvm::enumerate(op.getMixedLowPad())) {
+  SmallVector<OpFoldResult> lows = op.getMixedLowPad();
+  for (int64_t dim = 0; dim < rank; ++dim) {
     Value size = getValueOrCreateConstantIndexOp(
         rewriter, loc,
         tensor::getMixedSize(rewriter, loc, op.getSource(), dim));
     Value room =
         arith::ConstantIndexOp::create(rewriter, loc, type.getDimSize(dim));
-    Value begin = getValueOrCreateConstantIndexOp(rewriter, loc, low);
+    Value begin = getValueOrCreateConstantIndexOp(rewriter, loc, lows[dim]);
     Value cut = arith::MaxSIOp::create(
         rewriter, loc, arith::SubIOp::create(rewriter, loc, zero, begin), zero);
     Value place = arith::MaxSIOp::create(rewriter, loc, begin, zero);

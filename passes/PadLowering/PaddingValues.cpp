@@ -405,9 +405,10 @@ void Evaluator::evaluate(Operation &op) {
 }
 
 bool Evaluator::isNeutralWith(ArrayRef<PaddingValue> values) {
-  for (auto [i, value] : llvm::enumerate(values)) {
+  for (unsigned i = 0, e = values.size(); i < e; ++i) {
     if (!reduced[i])
       continue;
+    const PaddingValue &value = values[i];
     Value argument = copy.getMatchingBlockArgument(copy.getDpsInputOperand(i));
     Known padding{value.constant, fresh(), {}};
     if (value.zeroPoint) {
