@@ -165,13 +165,20 @@ def test_atomic_load(is_structured: bool) -> None:
     np.testing.assert_array_equal(got.view(np.uint32)[:, 0], buffer)
 
 
-@pytest.mark.parametrize("chip, counts", [("gfx942", True), ("gfx90a", True), ("gfx1100", False), ("gfx1201", False)])
-def test_scalar_offset_in_the_range_check(chip: str, counts: bool) -> None:
-    """On CDNA it belongs to what is compared, on RDNA not."""
+@pytest.mark.parametrize("chip", ["gfx90a", "gfx942", "gfx1100", "gfx1201", "gfx1250"])
+def test_scalar_offset_in_the_range_check(chip: str) -> None:
+    """It belongs to what is compared with the size."""
     buffer = np.arange(1, 65, dtype=np.uint32)
     got = run(chip, "load", "i32", buffer, zeros(), np.arange(32) * 4, records=64, scalar=32).view(np.uint32)[:, 0]
-    limit = 8 if counts else 16
-    np.testing.assert_array_equal(got, [9 + lane if lane < limit else 0 for lane in range(32)])
+    np.testing.assert_array_equal(got, [9 + lane if lane < 8 else 0 for lane in range(32)])
+
+
+def test_scalar_offset_of_a_structured_buffer_on_rdna() -> None:
+    """Not to what is compared with an element's size."""
+    buffer = np.arange(1, 65, dtype=np.uint32)
+    got = run("gfx1201", "load", "i32", buffer, np.arange(32), zeros(), is_structured=True, stride=4, records=16,
+              scalar=32, flags=0).view(np.uint32)[:, 0]  # fmt: skip
+    np.testing.assert_array_equal(got, [9 + lane if lane < 16 else 0 for lane in range(32)])
 
 
 def test_elements_of_a_structured_buffer_on_cdna() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -10,8 +10,7 @@ from smalti import emulator, errors
 from smalti.emulator import Emulation
 
 RESOURCE = (
-    "%r = call ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1"
-    "(ptr addrspace(1) %p, i16 0, i64 4096, i32 159744)"
+    "%r = call ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %p, i16 0, i64 4096, i32 159744)"
 )
 PLACE = "i32, ptr addrspace(8), i32, i32, i32"
 # What changes the dword at %p, for each instruction: the types of result and operands, the operands, the chip.
@@ -55,7 +54,7 @@ ATOMICS = {
 }
 
 
-def launch(name: str, other: str | None, sanitize: str, offset: int = 0) -> np.ndarray[Any, Any]:
+def launch(name: str, other: str | None, sanitize: Literal["address", "thread"], offset: int = 0) -> np.ndarray[Any, Any]:
     """One thread of a wave executes the instruction; one of another wave does `other`, or the same."""
     result, types, operands, chip = ATOMICS[name]
     is_nvidia = chip.startswith("sm_")
@@ -94,7 +93,7 @@ end:
 
 @pytest.mark.parametrize("name", ATOMICS)
 @pytest.mark.parametrize("sanitize", ["address", "thread"])
-def test_atomics_that_are_right(name: str, sanitize: str) -> None:
+def test_atomics_that_are_right(name: str, sanitize: Literal["address", "thread"]) -> None:
     assert launch(name, None, sanitize)[0, 0] != 0
 
 
@@ -107,7 +106,9 @@ def test_atomic_outside_is_found(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ATOMICS)
-@pytest.mark.parametrize("other", ["store i32 7, ptr addrspace(1) %p", "%x = load volatile i32, ptr addrspace(1) %p"], ids=["store", "load"])
+@pytest.mark.parametrize(
+    "other", ["store i32 7, ptr addrspace(1) %p", "%x = load volatile i32, ptr addrspace(1) %p"], ids=["store", "load"]
+)
 def test_atomic_races_with_what_is_none(name: str, other: str) -> None:
     with pytest.raises(errors.EmulationError) as caught:
         launch(name, other, "thread")
@@ -135,7 +136,7 @@ other:
 """
 
 
-def count(other: str, sanitize: str, offset: int = 0) -> None:
+def count(other: str, sanitize: Literal["address", "thread"], offset: int = 0) -> None:
     text = COUNT.replace("OTHER", other).replace("OFFSET", str(offset))
     emulator.load(text, "emu:gfx942").launch(1, 128, np.zeros(1, np.uint32), emulation=Emulation(sanitize=sanitize))
 

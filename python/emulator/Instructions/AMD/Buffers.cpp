@@ -101,8 +101,11 @@ bool BufferPlace::contains(uint64_t first, uint64_t bytes, uint64_t all) const {
     return end + scalarOffset <= buffer.records;
   }
   // RDNA3 ISA, "Buffer Addressing: Range checking", OOB_SELECT. The scalar
-  // offset does not count. GFX12.5 has no such field: MLIR's conversion of
-  // `amdgpu.fat_raw_buffer_cast` leaves the flags of a checked raw buffer zero.
+  // offset counts where bytes do (CDNA5 ISA, the same; for RDNA what AMD's
+  // rocjitsu and LLVM's #207796 tell of the chips: LLVM's documentation of the
+  // intrinsics says that it never does). GFX12.5 has no such field: MLIR's
+  // conversion of `amdgpu.fat_raw_buffer_cast` leaves the flags of a checked
+  // raw buffer zero.
   switch (generation() == Generation::GFX125 ? 3 : buffer.flags >> 28 & 3) {
   case 0:
     return index < buffer.records &&
@@ -112,7 +115,7 @@ bool BufferPlace::contains(uint64_t first, uint64_t bytes, uint64_t all) const {
   case 2:
     return buffer.records != 0;
   }
-  return index * buffer.stride + end <= buffer.records;
+  return index * buffer.stride + end + scalarOffset <= buffer.records;
 }
 
 /// Calls `access(first, bytes)` for each part inside the buffer: dwords are
