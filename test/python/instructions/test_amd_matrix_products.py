@@ -315,3 +315,43 @@ def test_product_of_scaled_formats(name: str, of_a: int, of_b: int, has_scales: 
     )
     a, b = factors[0] * scaled[0], factors[1] * scaled[1]
     check(gather(lanes, results, (1, m, m)), a[None], b[None], c, False)
+
+
+@pytest.mark.parametrize("broadcast, chosen, used", [(0, 0, 0), (0, 1, 1), (0, 2, 2), (0, 3, 3), (1, 2, 0)])
+@pytest.mark.parametrize("dtype, elements", [(np.float16, "half"), (ml_dtypes.bfloat16, "i16")], ids=["f16", "bf16"])
+@pytest.mark.parametrize("m, k", [(16, 32), (32, 16)])
+def test_sparse_product(m: int, k: int, dtype: Any, elements: str, broadcast: int, chosen: int, used: int) -> None:
+    """Two of each four elements of a row of A, which are named by two bits each."""
+    rng = np.random.default_rng(m + chosen)
+    b = rng.standard_normal((m, k)).astype(dtype)
+    a = np.zeros((m, k), dtype)
+    lanes_a, lanes_b = np.zeros((64, 4), dtype), np.zeros((64, 8), dtype)
+    indices = rng.integers(0, 256, (64, 4)).astype(np.uint8)
+    for lane in range(64):
+        row, start = lane % m, 8 * (lane // m)
+        lanes_b[lane] = b[row, start : start + 8]
+        word = 0
+        for group in range(2):
+            pair = sorted(rng.choice(4, 2, replace=False))
+            values = rng.standard_normal(2).astype(dtype)
+            a[row, [start + 4 * group + p for p in pair]] = values
+            lanes_a[lane, 2 * group : 2 * group + 2] = values
+            word |= (int(pair[0]) | int(pair[1]) << 2) << 4 * group
+        indices[lane, used] = word
+    c = rng.standard_normal((1, m, m)).astype(np.float32)
+    results = result_table(m, 1, False)
+    full = f"<{m * m // 64} x float>"
+    name = f"llvm.amdgcn.smfmac.f32.{m}x{m}x{k}.{'f16' if elements == 'half' else 'bf16'}"
+    lanes = amd.call(
+        "gfx942",
+        name,
+        full,
+        (f"<4 x {elements}>", lanes_a),
+        (f"<8 x {elements}>", lanes_b),
+        (full, scatter(c, results)),
+        ("i32", indices),
+        ("i32", broadcast),
+        ("i32", chosen),
+        dtype=np.float32,
+    )
+    check(gather(lanes, results, (1, m, m)), a[None].astype(float), b[None].astype(float), c, False)

@@ -194,6 +194,42 @@ void multiply8(const Wave &wave) {
              std::conditional_t<bIsBF8, E5M2OneZero, E4M3OneZero>>(wave);
 }
 
+/// Operands A, B, C, the indices, CBSZ and ABID. A lane has two of each four
+/// elements of its row of A, which two bits of the indices name one after the
+/// other, and B as in a dense product. ABID chooses among four sets of 8 bits
+/// where CBSZ is 0; else it is the first.
+template <int m, int k, class Element> void multiplySparse(const Wave &wave) {
+  using Factors = FactorLayout<m, k, 1>;
+  using Results = ResultLayout<m, 1, 4>;
+  static_assert(Factors::perLane == 8);
+  const Call &first = wave.lanes[0];
+  int set = first.get<int32_t>(4) ? 0 : first.get<int32_t>(5) & 3;
+  double a[m][k] = {}, b[m][k], c[m][m];
+  for (int lane = 0; lane < lanes; ++lane) {
+    const Call &call = wave.lanes[lane];
+    int row = Factors::row(lane);
+    for (int e = 0; e < Factors::perLane; ++e)
+      b[row][Factors::column(lane, e)] = readElement<Element>(call.data(1), e);
+    uint32_t indices = call.get<uint32_t>(3) >> (8 * set);
+    for (int e = 0; e < Factors::perLane / 2; ++e) {
+      int column =
+          Factors::column(lane, e / 2 * 4 + int(indices >> (2 * e) & 3));
+      a[row][column] += readElement<Element>(call.data(0), e);
+    }
+    for (int e = 0; e < Results::perLane; ++e)
+      c[Results::row(lane, e)][Results::column(lane)] =
+          readElement<F32>(call.data(2), e);
+  }
+  accumulate(a, b, c);
+  wave.forEach([&](int lane, const Call &call) {
+    for (int e = 0; e < Results::perLane; ++e) {
+      auto value = float(c[Results::row(lane, e)][Results::column(lane)]);
+      memcpy(static_cast<char *>(call.result) + sizeof(value) * e, &value,
+             sizeof(value));
+    }
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Microscaling formats (CDNA4)
 //===----------------------------------------------------------------------===//
@@ -253,6 +289,10 @@ constexpr char cdna2[] = "CDNA2 ISA, \"Matrix Arithmetic Instructions\"; AMD "
 constexpr char cdna3[] = "CDNA3 ISA, \"Matrix Arithmetic Instructions\"; AMD "
                          "matrix instruction calculator, gfx942";
 constexpr char cdna4[] = "CDNA4 ISA, \"Matrix Arithmetic Instructions\"";
+constexpr char sparse[] =
+    "CDNA3 ISA, \"Matrix Arithmetic Instructions: sparse matrices\"; MLIR, "
+    "amdgpu.sparse_mfma; which elements a lane has: Composable Kernel, "
+    "smfmac_op_util.hpp";
 constexpr char scaled[] = "CDNA4 ISA, \"Matrix Arithmetic Instructions: "
                           "V_MFMA_SCALE_F32_16X16X128_F8F6F4\" and the like; "
                           "OCP Microscaling Formats (MX) 1.0; which "
@@ -309,6 +349,10 @@ constexpr Instruction table[] = {
     {"llvm.amdgcn.mfma.f32.32x32x16.bf16", nullptr, multiply<32, 16, 1, BF16>, cdna4, nullptr, nullptr, true},
     {"llvm.amdgcn.mfma.i32.16x16x64.i8", nullptr, multiply<16, 64, 1, S8, S8, S32>, cdna4, nullptr, nullptr, true},
     {"llvm.amdgcn.mfma.i32.32x32x32.i8", nullptr, multiply<32, 32, 1, S8, S8, S32>, cdna4, nullptr, nullptr, true},
+    {"llvm.amdgcn.smfmac.f32.16x16x32.f16", nullptr, multiplySparse<16, 32, F16>, sparse, nullptr, nullptr, true},
+    {"llvm.amdgcn.smfmac.f32.16x16x32.bf16", nullptr, multiplySparse<16, 32, BF16>, sparse, nullptr, nullptr, true},
+    {"llvm.amdgcn.smfmac.f32.32x32x16.f16", nullptr, multiplySparse<32, 16, F16>, sparse, nullptr, nullptr, true},
+    {"llvm.amdgcn.smfmac.f32.32x32x16.bf16", nullptr, multiplySparse<32, 16, BF16>, sparse, nullptr, nullptr, true},
     {"llvm.amdgcn.mfma.scale.f32.16x16x128.f8f6f4.*", nullptr, multiplyScaled<16, 128>, scaled, nullptr, nullptr, true},
     {"llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.*", nullptr, multiplyScaled<32, 64>, scaled, nullptr, nullptr, true},
 };
