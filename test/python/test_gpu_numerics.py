@@ -180,6 +180,17 @@ def test_stages_and_slots(target: str, options: dict[str, int]) -> None:
             program.check(emulation=schedule)
 
 
+@pytest.mark.parametrize("layout", ["pad", "swizzle"])
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
+@pytest.mark.parametrize("target", FAMILIES)
+def test_product_without_bank_conflicts(target: str, dtype: str, layout: str) -> None:
+    program = Program(matmul((70, 37, 72), (64, 32, 16), dtype), target, bank_conflicts=layout)
+    said = [r for r in program.kernel.remarks if r.category == f"smalti-{layout}-shared-memory"]
+    assert any(r.kind == "passed" or "has no bank conflicts" in r.message for r in said)
+    for schedule in SCHEDULES[:2]:
+        program.check(emulation=schedule)
+
+
 @pytest.mark.parametrize("target", FAMILIES)
 def test_product_of_special_values(target: str) -> None:
     program = Program(matmul((20, 24, 30), (16, 16, 16)), target)

@@ -47,7 +47,11 @@ def test_verb(arguments: Sequence[str]) -> None:
     if python_paths or not paths:
         # No step: pytest's own closing line is the last one.
         say("==> pytest")
-        run([steps.PYTHON, "-m", "pytest", *options, *(python_paths or ["test"])], environment=steps.environment())
+        parallel = ["-n", "auto", "--dist", "worksteal"]
+        run(
+            [steps.PYTHON, "-m", "pytest", *parallel, *options, *(python_paths or ["test"])],
+            environment=steps.environment(),
+        )
 
 
 def changed_files(*patterns: str) -> list[str]:
