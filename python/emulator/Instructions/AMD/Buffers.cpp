@@ -60,8 +60,9 @@ Buffer readResource(const Call &call, int operand) {
   uint32_t words[4];
   memcpy(words, call.data(operand), sizeof words);
   Buffer buffer = {};
-  buffer.base =
-      reinterpret_cast<char *>(uint64_t(words[1] & 0xffff) << 32 | words[0]);
+  uint64_t base = uint64_t(words[1] & 0xffff) << 32 | words[0];
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  buffer.base = reinterpret_cast<char *>(base);
   buffer.stride = words[1] >> 16 & 0x3fff;
   if (words[1] >> 30)
     fail("a swizzled buffer is not emulated");
@@ -114,8 +115,9 @@ bool BufferPlace::contains(uint64_t first, uint64_t bytes, uint64_t all) const {
     return index < buffer.records;
   case 2:
     return buffer.records != 0;
+  default:
+    return index * buffer.stride + end + scalarOffset <= buffer.records;
   }
-  return index * buffer.stride + end + scalarOffset <= buffer.records;
 }
 
 /// Calls `access(first, bytes)` for each part inside the buffer: dwords are
@@ -222,11 +224,13 @@ constexpr char scalars[] =
 constexpr Addressing raw = Addressing::Raw, structured = Addressing::Structured;
 
 // clang-format off: one line an instruction; older forms have the resource in four dwords
+// NOLINTBEGIN(bugprone-macro-parentheses): arguments of templates
 #define UPDATES(name, function) \
     {"llvm.amdgcn.raw.ptr.buffer.atomic." name, function<raw>, nullptr, buffers}, \
     {"llvm.amdgcn.struct.ptr.buffer.atomic." name, function<structured>, nullptr, buffers}, \
     {"llvm.amdgcn.raw.buffer.atomic." name, function<raw>, nullptr, buffers}, \
     {"llvm.amdgcn.struct.buffer.atomic." name, function<structured>, nullptr, buffers}
+// NOLINTEND(bugprone-macro-parentheses)
 template <Addressing a> constexpr auto swap = updateInteger<Exchange, a>;
 template <Addressing a> constexpr auto add = updateInteger<Add, a>;
 template <Addressing a> constexpr auto subtract = updateInteger<Subtract, a>;

@@ -50,12 +50,14 @@ char *placeOfLane(const Call &call, int operand, uint32_t size,
   case 1:
   case 2:
   case 4:
-    return base + 4 * laneId();
+    return base + size_t(4) * laneId();
   case 12:
   case 16:
     if (generation() != Generation::CDNA4)
       break;
-    return base + 16 * laneId();
+    return base + size_t(16) * laneId();
+  default:
+    break;
   }
   fail("copies %u bytes to LDS, which the chip cannot", size);
 }

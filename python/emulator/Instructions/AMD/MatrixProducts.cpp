@@ -66,8 +66,9 @@ int laneOfB(int lane, int pattern) {
   case 6:
   case 7:
     return lane % 16 + 16 * (pattern - 4);
+  default:
+    return lane;
   }
-  return lane;
 }
 
 /// Rounds to 10 bits of mantissa. The guide does not say how.

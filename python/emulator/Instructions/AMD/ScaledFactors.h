@@ -26,8 +26,9 @@ inline double readScaledElement(const char *data, int e, int format) {
     return readElement<E2M3, 6>(data, e);
   case formatBF6:
     return readElement<E3M2, 6>(data, e);
+  default:
+    return readElement<E2M1, 4>(data, e);
   }
-  return readElement<E2M1, 4>(data, e);
 }
 
 /// Fails where `operand` cannot be the `elements` of a lane.

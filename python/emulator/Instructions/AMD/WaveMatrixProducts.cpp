@@ -169,7 +169,8 @@ void multiplyIntegers(const Wave &wave) {
         sum = std::clamp<int64_t>(sum, std::numeric_limits<int32_t>::min(),
                                   std::numeric_limits<int32_t>::max());
       auto value = int32_t(sum);
-      memcpy(static_cast<char *>(call.result) + 4 * e, &value, 4);
+      memcpy(static_cast<char *>(call.result) + sizeof(value) * e, &value,
+             sizeof(value));
     }
   });
 }
@@ -186,8 +187,9 @@ double readScale(const Call &call, uint8_t code, int format) {
     return E5M3::read(code);
   case 2:
     return E4M3::read(code);
+  default:
+    failLane(call, 0, "%d is no format of a scale", format);
   }
-  failLane(call, 0, "%d is no format of a scale", format);
 }
 
 /// The scales of a factor's rows, of which each block of K has one: a byte for
