@@ -17,6 +17,15 @@ using namespace smalti::emulator;
 ArgumentMemory smalti::emulator::argumentMemory;
 SharedMemory smalti::emulator::sharedMemory;
 
+static void fillWithPoison(char *begin, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i)
+    begin[i] = static_cast<char>(poisonAt(begin + i));
+}
+
+static bool isWritten(const char &value) {
+  return static_cast<unsigned char>(value) != poisonAt(&value);
+}
+
 static uint64_t alignTo(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
@@ -34,7 +43,7 @@ std::string ArgumentMemory::map() {
       return std::string("the arguments cannot be mapped: ") + strerror(errno);
     base = static_cast<char *>(mapped);
     for (const Range &hole : launch.holes)
-      memset(base + hole.offset, poisonByte, hole.bytes);
+      fillWithPoison(base + hole.offset, hole.bytes);
     for (const Range &guard : launch.guards)
       mprotect(base + guard.offset, guard.bytes, PROT_NONE);
     for (const Range &hole : launch.holes)
@@ -64,9 +73,6 @@ std::string ArgumentMemory::map() {
 
 void ArgumentMemory::checkHoles() const {
   for (const Range &hole : launch.holes) {
-    auto isWritten = [](char value) {
-      return static_cast<unsigned char>(value) != poisonByte;
-    };
     const char *begin = base + hole.offset, *end = begin + hole.bytes;
     const char *first = std::find_if(begin, end, isWritten);
     if (first == end)
@@ -182,7 +188,7 @@ void SharedMemory::begin() {
   if (accessible == 0)
     return;
   sanitizer::unpoison(shared + total, accessible - total);
-  memset(shared, poisonByte, accessible);
+  fillWithPoison(shared, accessible);
   sanitizer::poison(shared + total, accessible - total);
 }
 
@@ -191,7 +197,7 @@ const char *SharedMemory::findWrittenRedZone() const {
   if (sanitizer::kind == sanitizer::Kind::Address)
     return nullptr;
   for (uint64_t i = total; i < accessible; ++i)
-    if (static_cast<unsigned char>(shared[i]) != poisonByte)
+    if (isWritten(shared[i]))
       return shared + i;
   return nullptr;
 }

@@ -10,8 +10,12 @@
 
 namespace smalti::emulator {
 
-/// A NaN in every type of floats: what was never written.
-constexpr unsigned char poisonByte = 0xff;
+/// What was never written. A float that starts at a multiple of its size is NaN
+/// (but in types of 8 bits whose only NaN is 0x80), and an integer of 16 bits
+/// or more is neither 0 nor -1.
+inline unsigned char poisonAt(const void *address) {
+  return reinterpret_cast<uintptr_t>(address) % 2 ? 0x7f : 0xff;
+}
 
 //===----------------------------------------------------------------------===//
 // Arguments
