@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import smalti
@@ -747,6 +748,9 @@ def test_an_instruction_that_fails_says_where(tmp_path: Path) -> None:
     assert len(finding["pc"]) == 1
 
 
+NAN_KINDS = (np.float16, np.float32, np.float64, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)
+
+
 def test_shared_memory_is_poison_at_the_begin_of_each_block(tmp_path: Path) -> None:
     body = f"""\
 {TID}{BLOCK}
@@ -763,19 +767,27 @@ ret void
     for emulator in (PLAIN, ADDRESS, THREAD):
         library = build(tmp_path, body, "ptr %out", shared=64)
         result = run(library, np.zeros(96, np.int32), grid="3 1 1", shared=64, emulator=emulator).check()
-        np.testing.assert_array_equal(result.arrays[0], ints(96))
+        (data,) = result.arrays
+        for kind in NAN_KINDS:
+            assert np.isnan(data.view(kind)).all(), kind
+        for kind in (np.int16, np.int32, np.int64):
+            assert not np.isin(data.view(kind), (0, -1)).any(), kind
 
 
+@pytest.mark.parametrize("value", ["i32 1", "i16 -1", "i32 -1"])
 @pytest.mark.parametrize("emulator", [PLAIN, THREAD], ids=lambda path: path.name)
-def test_a_write_behind_shared_memory_is_found(tmp_path: Path, emulator: Path) -> None:
-    library = build(tmp_path, at_thread(f"store volatile i32 1, ptr inttoptr (i64 {SHARED + 120} to ptr)"), shared=100)
+def test_a_write_behind_shared_memory_is_found(tmp_path: Path, emulator: Path, value: str) -> None:
+    action = f"store volatile {value}, ptr inttoptr (i64 {SHARED + 120} to ptr)"
+    library = build(tmp_path, at_thread(action), shared=100)
     run(library, shared=12, emulator=emulator).check()
     result = run(library, shared=8, grid="1 4 1", emulator=emulator)
     assert result.code == 1
     finding = result.finding
     assert finding["kind"] == "red-zone"
     assert finding["block"] == [0, 0, 0]
-    assert "0 bytes behind the end of shared memory (120 bytes)" in finding["message"]
+    # The first byte of -1 is what lay there.
+    first = 1 if "-1" in value else 0
+    assert f"{first} bytes behind the end of shared memory (120 bytes)" in finding["message"]
 
 
 def test_a_write_between_arguments_is_found(tmp_path: Path) -> None:
@@ -1090,7 +1102,7 @@ ret void
         assert finding["thread"] == other["thread"]
         if other["block"] is None:
             assert re.search(rf"one of the blocks .*\b{first}\b", other["note"])
-            assert other["note"] in finding["message"]
+            assert other["note"].endswith(": a write of 4 bytes")
         else:
             assert other["block"] == [first, 0, 0]
 

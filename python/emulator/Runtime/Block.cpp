@@ -187,6 +187,7 @@ void Block::describeSet(int set, Place &place) const {
   for (size_t i = 0; i < of.blocks.size(); ++i)
     place.note.append("%s%llu", i ? ", " : "",
                       (unsigned long long)of.blocks[i]);
+  place.note.append(": ");
 }
 
 //===----------------------------------------------------------------------===//

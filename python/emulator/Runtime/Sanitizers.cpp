@@ -390,18 +390,14 @@ Access readAccess(void *race, int index, int numThreads, Place &place) {
     place.thread = int(strtol(end + 1, nullptr, 10));
     block.describeSet(int(set), place);
   }
+  if (place.thread < 0)
+    place.note.append("no thread of the kernel: ");
   return {address, size, isAtomic != 0};
 }
 
+/// Who it is by says the place.
 void appendAccess(TextBuffer &text, const Place &place, const Access &access) {
-  if (place.thread < 0)
-    text.append("a thread that is not of the kernel");
-  else if (place.block < 0)
-    text.append("thread %d of %s", place.thread, place.note.text());
-  else
-    text.append("thread %d of block %lld", place.thread,
-                (long long)place.block);
-  text.append(" makes %s %s of %d bytes", access.isAtomic ? "an atomic" : "a",
+  text.append("%s %s of %d bytes", access.isAtomic ? "an atomic" : "a",
               place.isWrite ? "write" : "read", access.bytes);
 }
 
@@ -432,11 +428,14 @@ __tsan_on_report(void *race) {
     Access before = readAccess(race, 1, numThreads, *other);
     finding.setAddress(now.address);
     finding.bytes = now.bytes;
+    finding.message.append("%s", finding.place.note.text());
+    finding.place.note.clear();
     appendAccess(finding.message, finding.place, now);
-    finding.message.append(", ");
+    finding.message.append(" and ");
     appendAccess(finding.message, *other, before);
-    finding.message.append(", and nothing orders them: ");
+    finding.message.append(" by another thread, and nothing orders them: ");
     describeAddress(finding.message, now.address);
+    appendAccess(other->note, *other, before);
   }
   report(finding);
   endIfEnough();
