@@ -29,6 +29,9 @@ class _Group(click.Group):
         except SmaltiError as error:
             click.echo(_styled(str(error)), err=True)
             ctx.exit(1)
+        except MemoryError as error:
+            click.echo(_styled(f"there is not enough memory: {error}"), err=True)
+            ctx.exit(1)
         except BrokenPipeError:
             # Whoever read the output has gone; Python would complain about it once more at exit.
             sys.stderr.close()
@@ -98,8 +101,10 @@ def _parse_arguments(words: Sequence[str], option: str = "--arg") -> dict[int, s
     given = {}
     for word in words:
         index, equals, value = word.partition("=")
-        if not equals or not index.isdigit():
+        if not equals or not index.isdecimal():
             raise click.BadParameter(f"'{word}' is not INDEX=VALUE", param_hint=option)
+        if int(index) in given:
+            raise click.BadParameter(f"argument {int(index)} is given twice", param_hint=option)
         given[int(index)] = value
     return given
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import functools
+import itertools
 import math
 import os
 import time
@@ -110,22 +111,29 @@ def _is_dense(view: arrays.ArrayView, size: int) -> bool:
     return last - first == math.prod(view.shape) * size
 
 
+def find_overlap(
+    views: Sequence[arrays.ArrayView], sizes: Sequence[int], writes: Sequence[bool]
+) -> tuple[int, int] | None:
+    """An array that is written and another one that it shares memory with; `sizes` are those of the elements."""
+    extents = [extent(view, size) for view, size in zip(views, sizes, strict=True)]
+    for i, j in itertools.permutations(range(len(views)), 2):
+        if not writes[i] or max(extents[i][0], extents[j][0]) >= min(extents[i][1], extents[j][1]):
+            continue
+        # Two arrays with gaps may interleave and share nothing; telling that apart takes longer than a launch.
+        if _is_dense(views[i], sizes[i]) or _is_dense(views[j], sizes[j]):
+            return i, j
+    return None
+
+
 def check_overlap(arguments: Sequence[entry.Argument], views: Sequence[arrays.ArrayView]) -> None:
     """Raises where an array that the kernel writes shares memory with another: tiles may run in any order."""
     sizes = [max(argument.dtype.bits // 8, 1) for argument in arguments]
-    extents = [extent(view, size) for view, size in zip(views, sizes, strict=True)]
-    for i, written in enumerate(arguments):
-        if not written.writes:
-            continue
-        for j, other in enumerate(arguments):
-            if i == j or max(extents[i][0], extents[j][0]) >= min(extents[i][1], extents[j][1]):
-                continue
-            # Two arrays with gaps may interleave and share nothing; telling that apart takes longer than a launch.
-            if _is_dense(views[i], sizes[i]) or _is_dense(views[j], sizes[j]):
-                raise LaunchError(
-                    f"{written}: the kernel writes it, and it shares memory with argument {other.index}",
-                    hint="pass a copy of one of the two",
-                )
+    if found := find_overlap(views, sizes, [argument.writes for argument in arguments]):
+        written, other = (arguments[i] for i in found)
+        raise LaunchError(
+            f"{written}: the kernel writes it, and it shares memory with argument {other.index}",
+            hint="pass a copy of one of the two",
+        )
 
 
 def scalar(argument: entry.Argument, value: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import arrays, entry, launch, sources
 from .emulator import library, memory, session
-from .emulator.options import Emulation
+from .emulator.options import Emulation, chosen
 from .errors import LaunchError
 from .launch_cuda import check_scalars_and_layouts
 
@@ -25,7 +25,7 @@ class EmulatedLauncher:
         self._kernel = kernel
         self._check = launch.ArgumentChecker(kernel.entry, arrays.CPU, alignment=0)
         self._libraries: dict[str | None, library.Library] = {}
-        self._library(kernel.emulation)
+        self._library(chosen(None, kernel.emulation))
 
     def _library(self, emulation: Emulation) -> library.Library:
         if emulation.sanitize not in self._libraries:
@@ -45,7 +45,7 @@ class EmulatedLauncher:
         if stream is not None:
             raise LaunchError("a kernel on an emulated GPU takes no stream")
         kernel, resources = self._kernel, self._kernel.resources
-        emulation = emulation or kernel.emulation
+        emulation = chosen(emulation, kernel.emulation)
         values = self._check(given)
         assert resources.grid is not None and resources.block is not None
         placed, numbers = [], {}

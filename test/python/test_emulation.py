@@ -169,10 +169,17 @@ def test_no_assembler_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"sanitize": "memory"}, "it can be thread or address"),
         ({"order": "sideways"}, "first-ahead, last-ahead, in-step, random:SEED"),
         ({"order": "random:"}, "random:SEED"),
+        ({"order": f"random:{1 << 64}"}, "64 bits"),
+        ({"order": None}, "random:SEED"),
         ({"copies": "never"}, "late or early"),
         ({"workers": 0}, "0 workers"),
+        ({"workers": 1.5}, "1.5 workers"),
+        ({"workers": 1025}, "from 1 to 1024"),
         ({"timeout": 0.0}, "time limit"),
         ({"timeout": float("nan")}, "time limit"),
+        ({"timeout": float("inf")}, "time limit"),
+        ({"timeout": "3"}, "time limit of '3' s"),
+        ({"blocks": 3}, "no range of blocks"),
         ({"blocks": range(3, 3)}, "no range of blocks"),
         ({"blocks": range(0, 4, 2)}, "no range of blocks"),
     ],
@@ -423,8 +430,9 @@ def test_reading_past_an_array() -> None:
     assert "argument 0 (400 bytes)" in finding.message
 
 
-def test_writing_between_the_arrays() -> None:
-    body = "%p = getelementptr i8, ptr addrspace(1) %target, i64 -400\n  store i32 0, ptr addrspace(1) %p"
+@pytest.mark.parametrize("value", ["i32 0", "i16 -1", "i32 -1", "i64 -1"])
+def test_writing_between_the_arrays(value: str) -> None:
+    body = f"%p = getelementptr i8, ptr addrspace(1) %target, i64 -400\n  store {value}, ptr addrspace(1) %p"
     assert "before argument 1" in found("red-zone", lambda: scale(nvidia(body))).message
 
 
@@ -638,6 +646,8 @@ def test_module_of_amd() -> None:
 def test_loading_what_is_none(tmp_path: Path) -> None:
     with pytest.raises(smalti.ParseError, match=r"gone\.ll: No such file"):
         emulator.load(tmp_path / "gone.ll", "emu:sm_80")
+    with pytest.raises(smalti.ParseError, match=r"gone: No such file"):
+        emulator.load("gone", "emu:sm_80")
     with pytest.raises(smalti.TargetError, match=r"not emulated.*\nhint: use 'emu:sm_80'"):
         emulator.load(AMD_KERNEL, "sm_80")
     with pytest.raises(smalti.CompileError, match="expected"):
@@ -658,21 +668,35 @@ def test_what_is_not_emulated_is_named_before_anything_runs() -> None:
         (((0,), 32, 4), "the grid is"),
         ((1, (1, 1, 1, 1), 4), "the block is"),
         ((1, None, 4), "@scale requires no block size"),
-        ((1, 2048, 4), "a block of 2048 threads is too large"),
-        ((1, 32, 3), "takes 4 arguments .ptr addrspace.1. %x, .*, 3 given"),
+        ((1, 1024 * 1024, 4), "the block is (1048576, 1, 1); sm_80 takes (1024, 1024, 64) at most"),
+        ((1, (1, 1, 65), 4), "the block is (1, 1, 65)"),
+        ((1, (64, 32), 4), "a block of 2048 threads is too large"),
+        ((1 << 31, 32, 4), "the grid is (2147483648, 1, 1)"),
+        (((1, 65536), 32, 4), "sm_80 takes (2147483647, 65535, 65535) at most"),
+        ((2.0, 32, 4), "the grid is 2.0"),
+        (("2", 32, 4), "the grid is '2'"),
+        ((1, 32, 3), "float %factor, i32 %count), 3 given"),
     ],
 )
 def test_launches_are_checked(given: tuple[Any, Any, int], message: str) -> None:
     grid, block, count = given
     values = [np.zeros(32, np.float32), np.zeros(32, np.float32), 0.5, 32][:count]
-    with pytest.raises(smalti.LaunchError, match=message):
+    with pytest.raises(smalti.LaunchError, match=re.escape(message)):
         nvidia().launch(grid, block, *values)
+
+
+def test_sizes_of_a_launch_are_any_integers() -> None:
+    x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    nvidia().launch(np.int64(2), [np.uint8(32), 1], x, y, 0.5, 64)
+    np.testing.assert_array_equal(y, np.arange(64) / 2)
 
 
 @pytest.mark.parametrize(
     ("index", "value", "message"),
     [
         (0, "no array", "argument 0 .*is not an array"),
+        (0, np.float32(1), "argument 0 .*takes an array, and a number was given"),
+        (0, np.array([None]), "argument 0 .*Python objects"),
         (2, "half", "argument 2 .float %factor.: str does not fit"),
         (3, 1.5, "argument 3 .i32 %count.: float does not fit"),
         (3, b"123", "3 bytes given, it takes 4"),
@@ -689,8 +713,45 @@ def test_other_limits_of_a_launch() -> None:
     values = [np.zeros(32, np.float32), np.zeros(32, np.float32), 0.5, 32]
     with pytest.raises(smalti.LaunchError, match="shared memory"):
         nvidia().launch(1, 32, *values, shared=1 << 30)
+    with pytest.raises(smalti.LaunchError, match=r"shared is 1\.5"):
+        nvidia().launch(1, 32, *values, shared=1.5)  # pyright: ignore[reportArgumentType]
     with pytest.raises(smalti.LaunchError, match="no kernel @other; it has: @scale"):
         nvidia().launch(1, 32, *values, kernel="other")
+    for alignment in (0, -4, 3, 1 << 40):
+        with pytest.raises(smalti.LaunchError, match=f"alignment is {alignment}: a power of two up to"):
+            nvidia().launch(1, 32, *values, alignment=alignment)
+    with pytest.raises(smalti.LaunchError, match=r"emulation is 'thread': a smalti\.Emulation is wanted"):
+        nvidia().launch(1, 32, *values, emulation="thread")  # pyright: ignore[reportArgumentType]
+    kernel = smalti.compile(SCALE, target="emu:sm_80")
+    kernel.emulation = "thread"  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(smalti.LaunchError, match="emulation is 'thread'"):
+        kernel.launcher  # noqa: B018
+
+
+def test_shared_memory_of_the_code_counts() -> None:
+    room = "@room = internal addrspace(3) global [150000 x i8] undef, align 16\n"
+    body = f"%byte = load volatile i8, ptr addrspace(3) @room\n  {STORE}"
+    module = emulator.load(NVIDIA_KERNEL.replace("BODY", body) + room, "emu:sm_80")
+    assert np.isfinite(scale(module, shared=1000)).all()
+    with pytest.raises(smalti.LaunchError, match=r"151024 B .* and 20000 B .*sm_80 has 166912 B at most"):
+        scale(module, shared=20000)
+
+
+def test_arrays_that_share_memory() -> None:
+    memory = np.arange(64, dtype=np.float32)
+    for x, y in ((memory, memory), (memory[:40], memory[30:])):
+        with pytest.raises(smalti.LaunchError, match=r"argument 0 .*shares memory with argument 1") as error:
+            nvidia().launch(1, 32, x, y, 0.5, 30)
+        assert error.value.hint is not None
+    np.testing.assert_array_equal(memory, np.arange(64))
+    # Columns of one array share no element.
+    pair = np.zeros((64, 2), np.float32)
+    nvidia().launch(1, 32, pair[:, 0], pair[:, 1], 0.5, 0)
+
+
+def test_code_of_the_other_vendor() -> None:
+    with pytest.raises(smalti.TargetError, match="is code for AMD, and emu:sm_80 is a chip of NVIDIA"):
+        emulator.load(AMD_KERNEL, "emu:sm_80").launch(1, 64, np.zeros(64, np.int32))
 
 
 def test_values_in_all_forms() -> None:
@@ -817,6 +878,9 @@ def test_unexpected_numbers_on_the_shell(module_file: Path, tmp_path: Path) -> N
     [
         (["--check"], "--check says nothing for a device module"),
         (["--repeat", "3"], "--repeat says nothing"),
+        (["--arg", "0=f32[1]"], "argument 0 is given twice"),
+        (["--arg", "\u00b2=f32[1]"], "not INDEX=VALUE"),
+        (["--timeout", "inf"], "a time limit of inf s"),
         (["--schedules", "all", "--order", "in-step"], "--order says nothing"),
         (["--grid", "1,b"], "'1,b' is not one to three numbers"),
         (["--order", "up"], "the order 'up'"),
@@ -877,6 +941,7 @@ def test_random_arguments_follow_the_seed() -> None:
         ("i8:300", "'300' is no i8"),
         ("f32:x", "'x' is no f32"),
         ("f32[3]=gone.npy", "gone.npy: No such file"),
+        ("f32[99999999999999999]", "there is no memory for f32[99999999999999999]"),
     ],
 )
 def test_text_that_is_no_argument(text: str, message: str) -> None:

@@ -36,7 +36,11 @@ def parse(given: Mapping[int, str], seed: int = 0) -> list[Any]:
 def _argument(index: int, text: str, rng: np.random.Generator) -> Any:
     if found := _ARRAY.fullmatch(text):
         shape = tuple(map(int, found["shape"].split("x")))
-        return _array(index, _type(index, found["type"]), shape, found["fill"] or "random", rng)
+        ty = _type(index, found["type"])
+        try:
+            return _array(index, ty, shape, found["fill"] or "random", rng)
+        except (MemoryError, ValueError):
+            raise LaunchError(f"argument {index}: there is no memory for {ty.mlir}[{found['shape']}]") from None
     kind, colon, value = text.partition(":")
     if not colon:
         raise LaunchError(
@@ -50,7 +54,8 @@ def _argument(index: int, text: str, rng: np.random.Generator) -> Any:
             return int(value, 0)
         ty = _type(index, kind)
         number = float(value) if ty.kind == "f" else int(value, 0)
-        return np.array(number).astype(ty.numpy) if ty.kind == "f" else np.array(number, ty.numpy)
+        data = np.array(number).astype(ty.numpy) if ty.kind == "f" else np.array(number, ty.numpy)
+        return data[()]
     except (ValueError, OverflowError):
         raise LaunchError(f"argument {index}: '{value}' is no {kind}") from None
 

@@ -55,6 +55,8 @@ class Library:
 
     def __init__(self, code: bytes, description: Mapping[str, Any]) -> None:
         self.kernels = {kernel.name: kernel for kernel in map(_kernel, description["kernels"])}
+        self.vendor: str = description["vendor"]
+        """Whose code it was."""
         self.shared_bytes: int = description["shared_bytes"]
         """Shared memory that the code declares itself."""
         self.descriptor = os.memfd_create("smalti-kernels")

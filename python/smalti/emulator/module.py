@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import mmap
+import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .. import arrays, dtypes, targets
+from .. import arrays, dtypes, launch, targets
 from ..errors import LaunchError, ParseError, TargetError
 from . import library, memory, session
-from .options import Emulation
+from .options import Emulation, chosen
 
 Size = int | Sequence[int]
 
 ALIGNMENT = 16
 """What is kept of the alignment of an array's address, in bytes, unless a launch says otherwise."""
+
+_ALIGNMENTS = tuple(1 << shift for shift in range(mmap.PAGESIZE.bit_length()))
+
+_VENDORS = {"nvidia": "NVIDIA", "amd": "AMD"}
+
+# What a launch takes at most in x, y and z. NVIDIA's are in the CUDA C++ Programming Guide, 'Technical Specifications per
+# Compute Capability'; AMD limits the threads of a block in all, which `Target.max_threads_per_block` knows.
+_INT_MAX = 2**31 - 1
+_MAX_GRID = {"nvidia": (_INT_MAX, 65535, 65535), "amd": (_INT_MAX, _INT_MAX, _INT_MAX)}
+_MAX_BLOCK = {"nvidia": (1024, 1024, 64), "amd": (1024, 1024, 1024)}
 
 _NUMPY = {"half": "f16", "float": "f32", "double": "f64", "bfloat": "bf16"}
 """LLVM's names of floats, as MLIR has them."""
@@ -42,9 +54,13 @@ class Module:
 
     def _library(self, emulation: Emulation) -> library.Library:
         if emulation.sanitize not in self._libraries:
-            self._libraries[emulation.sanitize] = library.build(
-                self._ir, self.target, emulation.sanitize, self.name, self._source, self._file
-            )
+            made = library.build(self._ir, self.target, emulation.sanitize, self.name, self._source, self._file)
+            if made.vendor != self.target.vendor:
+                raise TargetError(
+                    f"{self.name} is code for {_VENDORS[made.vendor]}, and {self.target} is a chip of "
+                    f"{_VENDORS[self.target.vendor]}"
+                )
+            self._libraries[emulation.sanitize] = made
         return self._libraries[emulation.sanitize]
 
     @property
@@ -79,7 +95,7 @@ class Module:
         dynamic shared memory of a block, in bytes. The kernel sees copies of the arrays whose addresses are multiples
         of `alignment` and of no more; an array that cannot be written must not change.
         """
-        emulation = emulation or Emulation()
+        emulation = chosen(emulation, Emulation())
         made = self._library(emulation)
         facts = self._kernel(kernel, made)
         if len(arguments) != len(facts.parameters):
@@ -88,27 +104,39 @@ class Module:
             raise LaunchError(
                 f"@{facts.name} takes {count} argument{'s' * (count != 1)} ({declared}), {len(arguments)} given"
             )
-        placed, values = [], {}
+        placed: list[memory.Array] = []
+        values: dict[int, bytes] = {}
         for index, (parameter, value) in enumerate(zip(facts.parameters, arguments, strict=True)):
             title = f"argument {index} ({parameter})"
             if parameter.is_pointer and not isinstance(value, (bytes, int)):
                 placed.append(_array(index, title, value, alignment))
             else:
                 values[index] = _value(parameter, title, value)
+        _check_overlap(placed)
         return session.run(
             session.Launch(
                 library=made,
                 target=self.target,
                 symbol=facts.name,
-                grid=_size("grid", grid),
+                grid=self._grid(grid),
                 block=self._block(facts, block),
-                shared_bytes=_shared(self.target, shared),
+                shared_bytes=_shared(self.target, made, shared),
                 arrays=placed,
                 values=values,
                 source=self._source,
             ),
             emulation,
         )
+
+    def _grid(self, given: Size) -> tuple[int, int, int]:
+        grid = _size("grid", given)
+        self._check_most("grid", grid, _MAX_GRID)
+        return grid
+
+    def _check_most(self, what: str, sizes: tuple[int, int, int], limits: Mapping[str, tuple[int, int, int]]) -> None:
+        limit = limits[self.target.vendor]
+        if any(size > most for size, most in zip(sizes, limit, strict=True)):
+            raise LaunchError(f"the {what} is {sizes}; {self.target.chip} takes {limit} at most")
 
     def _block(self, facts: library.KernelFacts, given: Size | None) -> tuple[int, int, int]:
         if given is None:
@@ -118,6 +146,7 @@ class Module:
         block = _size("block", given)
         if facts.block is not None and block != facts.block:
             raise LaunchError(f"@{facts.name} requires blocks of {facts.block} threads, not {block}")
+        self._check_most("block", block, _MAX_BLOCK)
         threads = block[0] * block[1] * block[2]
         most = min(facts.most_threads or threads, self.target.max_threads_per_block)
         if threads > most:
@@ -126,19 +155,38 @@ class Module:
 
 
 def _size(what: str, given: Size) -> tuple[int, int, int]:
-    sizes = [given] if isinstance(given, int) else [int(size) for size in given]
+    try:
+        sizes = [operator.index(size) for size in (given if isinstance(given, Sequence) else [given])]
+    except TypeError:
+        sizes = []
     if not 1 <= len(sizes) <= 3 or any(size < 1 for size in sizes):
-        raise LaunchError(f"the {what} is {given}; it is one to three positive numbers")
+        raise LaunchError(f"the {what} is {given!r}; it is one to three positive numbers")
     x, y, z = [*sizes, 1, 1][:3]
     return x, y, z
 
 
-def _shared(target: targets.Target, given: int) -> int:
-    if not 0 <= given <= target.shared_memory_per_block:
+def _shared(target: targets.Target, made: library.Library, given: int) -> int:
+    """Dynamic shared memory; with what the code declares itself it must fit the chip."""
+    if not isinstance(given, int) or given < 0:
+        raise LaunchError(f"shared is {given!r}: a number of bytes is wanted")
+    if made.shared_bytes + given > target.shared_memory_per_block:
         raise LaunchError(
-            f"{given} B of shared memory: a block of {target.chip} has {target.shared_memory_per_block} B at most"
+            f"{made.shared_bytes} B of shared memory that the code declares and {given} B of dynamic shared memory: "
+            f"a block of {target.chip} has {target.shared_memory_per_block} B at most"
         )
     return given
+
+
+def _check_overlap(placed: Sequence[memory.Array]) -> None:
+    found = launch.find_overlap(
+        [array.view for array in placed], [array.itemsize for array in placed], [array.writes for array in placed]
+    )
+    if found:
+        written, other = (placed[i] for i in found)
+        raise LaunchError(
+            f"{written.title}: it shares memory with argument {other.index}, and the kernel sees a copy of each",
+            hint="pass a copy of one of the two, or arrays that cannot be written",
+        )
 
 
 def _array(index: int, title: str, value: Any, alignment: int) -> memory.Array:
@@ -149,13 +197,19 @@ def _array(index: int, title: str, value: Any, alignment: int) -> memory.Array:
     if view.device != arrays.CPU:
         raise LaunchError(f"{title}: its memory is on {view.device}, the emulator runs on the CPU")
     ty = dtypes.from_name(view.dtype)
+    if isinstance(value, np.generic):
+        raise LaunchError(f"{title}: it takes an array, and a number was given")
+    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+        raise LaunchError(f"{title}: an array of Python objects is nothing that a kernel can read")
+    if isinstance(alignment, bool) or alignment not in _ALIGNMENTS:
+        raise LaunchError(f"alignment is {alignment!r}: a power of two up to {_ALIGNMENTS[-1]} is wanted")
     if ty is not None:
         itemsize = max(ty.bits // 8, 1)
     elif isinstance(value, np.ndarray):
         itemsize = value.itemsize
     else:
         raise LaunchError(f"{title}: its element type is {view.dtype}, which is not known here")
-    return memory.Array(index, view, itemsize, max(alignment, 1), not view.readonly, title)
+    return memory.Array(index, view, itemsize, alignment, not view.readonly, title)
 
 
 def _value(parameter: library.Parameter, title: str, value: Any) -> bytes:
@@ -176,7 +230,7 @@ def _value(parameter: library.Parameter, title: str, value: Any) -> bytes:
 
 
 def load(source: str | bytes | os.PathLike[str], target: str | targets.Target) -> Module:
-    """A device module in LLVM IR for an emulated GPU (`emu:sm_80`): a path (.ll, .bc), a text, or bitcode."""
+    """A device module in LLVM IR for an emulated GPU (`emu:sm_80`): a path, a text of several lines, or bitcode."""
     chosen = targets.get(target)
     if not chosen.is_emulated:
         raise TargetError(
@@ -185,7 +239,7 @@ def load(source: str | bytes | os.PathLike[str], target: str | targets.Target) -
         )
     if isinstance(source, bytes):
         return Module(source, chosen, "the module")
-    if isinstance(source, str) and ("\n" in source or not source.endswith((".ll", ".bc"))):
+    if isinstance(source, str) and "\n" in source:
         return Module(source.encode(), chosen, "the module", source)
     path = Path(source)
     try:

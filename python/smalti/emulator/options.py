@@ -6,15 +6,17 @@ import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from ..errors import LaunchError
 
 Sanitizer = Literal["thread", "address"]
 SANITIZERS: tuple[str, ...] = get_args(Sanitizer)
 ORDERS = ("first-ahead", "last-ahead", "in-step")
-COPIES = ("late", "early")
+COPIES: tuple[Literal["late", "early"], ...] = ("late", "early")
 DEFAULT_TIMEOUT = 300.0
+MAX_TIMEOUT = 1e6
+MAX_WORKERS = 1024
 
 
 @dataclass(frozen=True)
@@ -40,19 +42,35 @@ class Emulation:
     def __post_init__(self) -> None:
         if self.sanitize is not None and self.sanitize not in SANITIZERS:
             raise LaunchError(f"sanitize is '{self.sanitize}'; it can be {' or '.join(SANITIZERS)}")
-        if self.order not in ORDERS and not re.fullmatch(r"random:\d+", self.order):
-            raise LaunchError(f"the order '{self.order}' is none of: {', '.join(ORDERS)}, random:SEED")
+        if self.order not in ORDERS and not _is_random(self.order):
+            raise LaunchError(f"the order '{self.order}' is none of: {', '.join(ORDERS)}, random:SEED (of 64 bits)")
         if self.copies not in COPIES:
             raise LaunchError(f"copies are {' or '.join(COPIES)}, not '{self.copies}'")
-        if self.workers is not None and self.workers < 1:
-            raise LaunchError(f"{self.workers} workers run nothing")
-        if not self.timeout > 0:
-            raise LaunchError(f"a time limit of {self.timeout} s leaves no time to run")
-        if self.blocks is not None and (self.blocks.step != 1 or self.blocks.start < 0 or not self.blocks):
-            raise LaunchError(f"{self.blocks} is no range of blocks: it needs a first one, an end and the step 1")
+        if self.workers is not None and not (isinstance(self.workers, int) and 1 <= self.workers <= MAX_WORKERS):
+            raise LaunchError(f"{self.workers!r} workers: a number from 1 to {MAX_WORKERS} is wanted")
+        if not (isinstance(self.timeout, (int, float)) and 0 < self.timeout <= MAX_TIMEOUT):
+            raise LaunchError(f"a time limit of {self.timeout!r} s: above 0 and up to {MAX_TIMEOUT:g} s is wanted")
+        if self.blocks is not None and not _is_range_of_blocks(self.blocks):
+            raise LaunchError(f"{self.blocks!r} is no range of blocks: it needs a first one, an end and the step 1")
 
 
-SCHEDULES = tuple(
-    Emulation(order=order, copies=copies) for order, copies in itertools.product(ORDERS, ("late", "early"))
-)
+def _is_random(order: Any) -> bool:
+    found = re.fullmatch(r"random:(\d{1,20})", order, re.ASCII) if isinstance(order, str) else None
+    return found is not None and int(found[1]) < 1 << 64
+
+
+def _is_range_of_blocks(blocks: Any) -> bool:
+    return isinstance(blocks, range) and blocks.step == 1 and blocks.start >= 0 and len(blocks) > 0
+
+
+def chosen(given: Any, default: Emulation) -> Emulation:
+    """The emulation that a launch was given, or the default."""
+    if given is None:
+        given = default
+    if not isinstance(given, Emulation):
+        raise LaunchError(f"emulation is {given!r}: a smalti.Emulation is wanted, such as Emulation(sanitize='thread')")
+    return given
+
+
+SCHEDULES = tuple(Emulation(order=order, copies=copies) for order, copies in itertools.product(ORDERS, COPIES))
 """One of each kind of what a GPU leaves open."""

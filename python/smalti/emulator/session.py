@@ -10,7 +10,7 @@ from ..errors import LaunchError
 from . import findings, process
 from .library import Library
 from .memory import Array, Memory
-from .options import Emulation
+from .options import MAX_WORKERS, Emulation
 
 Dimensions = tuple[int, int, int]
 
@@ -42,7 +42,7 @@ def _describe(what: Launch, how: Emulation, memory: Memory) -> Iterator[str]:
     yield f"block {_words(what.block)}"
     yield f"wave {what.target.wave_size}"
     yield f"shared {what.shared_bytes}"
-    yield f"workers {how.workers or launch.num_threads()}"
+    yield f"workers {how.workers or min(launch.num_threads(), MAX_WORKERS)}"
     yield f"order {how.order}"
     yield f"copies {how.copies}"
     yield f"timeout {how.timeout:g}"
