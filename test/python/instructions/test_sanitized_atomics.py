@@ -54,7 +54,9 @@ ATOMICS = {
 }
 
 
-def launch(name: str, other: str | None, sanitize: Literal["address", "thread"], offset: int = 0) -> np.ndarray[Any, Any]:
+def launch(
+    name: str, other: str | None, sanitize: Literal["address", "thread"], offset: int = 0
+) -> np.ndarray[Any, Any]:
     """One thread of a wave executes the instruction; one of another wave does `other`, or the same."""
     result, types, operands, chip = ATOMICS[name]
     is_nvidia = chip.startswith("sm_")
