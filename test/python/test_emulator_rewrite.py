@@ -1198,6 +1198,78 @@ def test_parameters_that_no_launch_can_give_are_refused() -> None:
         assert f"parameter 1 of the kernel @k has the type {type_}" in str(error)
 
 
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        ("define ptx_kernel void @0() { ret void }", "a kernel has no name"),
+        (
+            "define ptx_kernel void @k(ptr %p) { %v = load <vscale x 4 x float>, ptr %p\n ret void }",
+            "the type <vscale x 4 x float>, which no device has (in @k)",
+        ),
+        ("define ptx_kernel void @k(ptr %p) { %a = alloca <vscale x 4 x i32>\n ret void }", "<vscale x 4 x i32>"),
+        ("define ptx_kernel void @k(x86_fp80 %x) { ret void }", "parameter 0 of the function @k has the type x86_fp80"),
+        (
+            "@x = addrspace(1) global ppc_fp128 zeroinitializer\n"
+            "define ptx_kernel void @k(ptr %p) { store ptr addrspace(1) @x, ptr %p\n ret void }",
+            "the variable @x has the type ppc_fp128",
+        ),
+        *(
+            (
+                f"declare void @{name}()\ndefine ptx_kernel void @k() {{ call void @{name}()\n ret void }}",
+                f"the intrinsic {name}, which no device has",
+            )
+            for name in ("llvm.x86.sse2.pause", "llvm.no.such.thing", "llvm.eh.unwind.init")
+        ),
+        (
+            "@s = internal addrspace(3) global [4294967312 x i8] poison\n"
+            "define ptx_kernel void @k() { store i8 1, ptr addrspace(3) @s\n ret void }",
+            "the shared variables up to @s take more shared memory than any GPU has",
+        ),
+    ],
+)
+def test_what_no_device_has_is_refused(module: str, message: str) -> None:
+    assert message in str(refusal(NVIDIA + module))
+
+
+@both
+def test_names_of_the_system_are_a_kernels_own(vendor: str) -> None:
+    # The host's code calls `memcpy` and `expf` of the system.
+    body = """\
+define kernel void @expf(ptr %in, ptr %out) {
+  %x = load float, ptr %in
+  %y = call float @llvm.exp.f32(float %x)
+  store float %y, ptr %out
+  ret void
+}
+define kernel void @memcpy(ptr %in, ptr %out, i64 %n) {
+  call void @llvm.memcpy.p0.p0.i64(ptr %out, ptr %in, i64 %n, i1 false)
+  ret void
+}
+@smalti_emu_names = addrspace(1) global i32 3
+define kernel void @smalti_emu_call(ptr %in, ptr %out) {
+  %i = call i32 @thread()
+  %v = load i32, ptr addrspace(1) @smalti_emu_names
+  %sum = add i32 %v, %i
+  store i32 %sum, ptr %out
+  ret void
+}
+"""
+    module = emulator.load(complete(body, vendor), f"emu:{CHIPS[vendor]}")
+    given, got = np.ones(4, np.float32), np.zeros(4, np.float32)
+    module.launch(1, 1, given, got, kernel="expf")
+    np.testing.assert_allclose(got, [np.e, 0, 0, 0], rtol=1e-6)
+    module.launch(1, 1, given, got, np.int64(16), kernel="memcpy")
+    np.testing.assert_array_equal(got, 1)
+    number = np.zeros(1, np.int32)
+    module.launch(1, 1, given, number, kernel="smalti_emu_call")
+    assert number[0] == 3
+
+
+def test_a_block_size_that_is_not_whole_is_no_requirement() -> None:
+    kernel = "define amdgpu_kernel void @k() !reqd_work_group_size !0 { ret void }\n!0 = !{null, i32 2}"
+    assert rewrite(AMD + kernel, "gfx942")["kernels"][0]["block"] is None
+
+
 def test_bad_options_are_refused() -> None:
     for options, message in (
         ({"processor": "teapot"}, "no processor 'teapot'"),

@@ -40,9 +40,13 @@ Expected<SharedMemory> placeSharedMemory(const Module &module) {
     Align align = layout.getValueOrABITypeAlignment(global.getAlign(),
                                                     global.getValueType());
     uint64_t offset = alignTo(shared.staticBytes, align);
+    uint64_t size =
+        layout.getTypeAllocSize(global.getValueType()).getFixedValue();
+    if (size > sharedCapacity || offset > sharedCapacity - size)
+      return refuse("the shared variables up to @" + global.getName() +
+                    " take more shared memory than any GPU has");
     shared.offsets[&global] = offset;
-    shared.staticBytes =
-        offset + layout.getTypeAllocSize(global.getValueType()).getFixedValue();
+    shared.staticBytes = offset + size;
   }
   // Arrays without a size share what a launch adds.
   Align align(16);
@@ -304,7 +308,7 @@ Error Copier::declareGlobals() {
       type = ArrayType::get(Type::getInt8Ty(host.getContext()), size);
     auto *copy = new GlobalVariable(host, type, global.isConstant(),
                                     GlobalValue::InternalLinkage, nullptr,
-                                    global.getName());
+                                    devicePrefix + global.getName());
     copy->setAlignment(layout.getValueOrABITypeAlignment(
         global.getAlign(), global.getValueType()));
     values[&global] = copy;
@@ -329,9 +333,12 @@ Error Copier::defineGlobals() {
 void Copier::declareFunctions() {
   for (const Function &function : device) {
     auto *type = cast<FunctionType>(remapType(function.getFunctionType()));
-    auto linkage = function.isDeclaration() ? GlobalValue::ExternalLinkage
-                                            : GlobalValue::InternalLinkage;
-    Function *copy = Function::Create(type, linkage, function.getName(), host);
+    bool isDefined = !function.isDeclaration();
+    auto linkage =
+        isDefined ? GlobalValue::InternalLinkage : GlobalValue::ExternalLinkage;
+    Function *copy = Function::Create(
+        type, linkage,
+        (isDefined ? StringRef(devicePrefix) : "") + function.getName(), host);
     if (function.isIntrinsic() && !isInstruction(function))
       if (std::optional<Function *> renamed =
               Intrinsic::remangleIntrinsicFunction(copy)) {

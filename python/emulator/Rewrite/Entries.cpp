@@ -65,7 +65,8 @@ Error addEntries(Module &module, const Module &device) {
   for (const Function &kernel : device) {
     if (!isKernel(kernel))
       continue;
-    Function *body = module.getFunction(kernel.getName());
+    Function *body =
+        module.getFunction((devicePrefix + kernel.getName()).str());
     // An entry has no lines: what is inlined into it has no place any more.
     body->removeFnAttr(Attribute::AlwaysInline);
     body->addFnAttr(Attribute::NoInline);
@@ -176,9 +177,12 @@ static json::Value dimensions(ArrayRef<int64_t> numbers) {
 static json::Value requiredBlock(const Function &kernel) {
   SmallVector<int64_t> numbers = numbersOf(kernel, "nvvm.reqntid");
   if (MDNode *node = kernel.getMetadata("reqd_work_group_size"))
-    for (const MDOperand &operand : node->operands())
-      if (auto *number = mdconst::dyn_extract<ConstantInt>(operand))
-        numbers.push_back(number->getSExtValue());
+    for (const MDOperand &operand : node->operands()) {
+      auto *number = mdconst::dyn_extract_or_null<ConstantInt>(operand);
+      if (!number)
+        return nullptr;
+      numbers.push_back(number->getSExtValue());
+    }
   return dimensions(numbers);
 }
 

@@ -24,8 +24,10 @@ void Refusal::log(raw_ostream &stream) const {
 Error refuse(const Twine &what) { return make_error<Refusal>(what.str()); }
 
 Error refuse(const Instruction &at, const Twine &what) {
-  auto refusal = std::make_unique<Refusal>(
-      (what + " (in @" + at.getFunction()->getName() + ")").str());
+  StringRef function = at.getFunction()->getName();
+  function.consume_front(devicePrefix);
+  auto refusal =
+      std::make_unique<Refusal>((what + " (in @" + function + ")").str());
   if (const DebugLoc &location = at.getDebugLoc()) {
     refusal->file = fileOf(location);
     refusal->line = location.getLine();
@@ -73,6 +75,8 @@ Expected<HostObject> makeHostObject(StringRef input,
     return error;
 
   if (Error error = completeDeviceModule(device, *vendor, options))
+    return error;
+  if (Error error = checkLimits(device))
     return error;
   json::Array kernels = describeKernels(device);
   if (*vendor == Vendor::AMD)

@@ -42,6 +42,10 @@ constexpr llvm::StringLiteral gridConstant = "nvvm.grid_constant";
 /// What `copyToHost` marks kernels with.
 constexpr llvm::StringLiteral kernelAttribute = "smalti.kernel";
 
+/// What names of the device begin with in the host module: a kernel `memcpy` is
+/// not what the host's code generator calls.
+constexpr llvm::StringLiteral devicePrefix = "device.";
+
 //===----------------------------------------------------------------------===//
 // Errors
 //===----------------------------------------------------------------------===//
@@ -74,6 +78,9 @@ bool isInstruction(const llvm::Function &function);
 /// and what code asks of its compiler, and drops what no kernel reaches.
 llvm::Error completeDeviceModule(llvm::Module &module, Vendor vendor,
                                  const HostOptions &options);
+
+/// Refuses what no device has and the host's code generator may not survive.
+llvm::Error checkLimits(const llvm::Module &module);
 
 /// Lowers buffer pointers to instructions.
 llvm::Error lowerBufferPointers(llvm::Module &module,
