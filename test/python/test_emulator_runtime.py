@@ -299,6 +299,12 @@ def test_every_thread_of_every_block_runs(tmp_path: Path, workers: int, emulator
     assert result.lines[-2] == {"progress": [10, 10]}
 
 
+def test_blocks_of_the_most_threads_run_under_the_thread_sanitizer(tmp_path: Path) -> None:
+    library = build(tmp_path, WRITE_INDEX.replace("%block, 64", "%block, 2048"), "ptr %out", sanitizer="thread")
+    result = run(library, ints(4096), block="2048 1 1", grid="2 1 1", emulator=THREAD).check()
+    np.testing.assert_array_equal(result.arrays[0], np.arange(4096) ^ 5)
+
+
 def test_a_range_of_blocks_runs(tmp_path: Path) -> None:
     library = build(tmp_path, WRITE_INDEX, "ptr %out")
     result = run(library, ints(640), grid="10 1 1", block="64 1 1", blocks="3 5").check()
@@ -369,6 +375,55 @@ ret void
     library = build(tmp_path, body)
     for order in ORDERS:
         run(library, vendor="amd", wave=64, block="128 1 1", order=order).check()
+
+
+def test_lanes_of_amd_that_ended_do_not_count_at_a_barrier(tmp_path: Path) -> None:
+    # Lanes 0 to 19 of each wave: the wave itself comes to the barrier.
+    body = """\
+%tid = device i32 "llvm.amdgcn.workitem.id.x"()
+%lane = urem i32 %tid, 64
+%isEarly = icmp ult i32 %lane, 20
+br i1 %isEarly, label %end, label %stay
+stay:
+device void "llvm.amdgcn.s.barrier"()
+device void "llvm.amdgcn.s.barrier"()
+br label %end
+end:
+ret void
+"""
+    library = build(tmp_path, body)
+    for order in ORDERS:
+        run(library, vendor="amd", wave=64, block="128 1 1", order=order).check()
+
+
+def test_a_wave_of_amd_that_signals_and_ends_stands_for_itself_alone(tmp_path: Path) -> None:
+    # The second wave writes before it signals, the first reads after both have, the third ends when it has signalled.
+    shared = f"%base = inttoptr i64 {SHARED} to ptr\n"
+    body = f"""\
+{shared}%tid = device i32 "llvm.amdgcn.workitem.id.x"()
+%wave = udiv i32 %tid, 32
+%isWriter = icmp eq i32 %wave, 1
+br i1 %isWriter, label %write, label %signal
+write:
+store i32 7, ptr %base
+br label %signal
+signal:
+device void "llvm.amdgcn.s.barrier.signal"(i32 -1)
+%isReader = icmp eq i32 %wave, 0
+br i1 %isReader, label %read, label %end
+read:
+device void "llvm.amdgcn.s.barrier.wait"(i16 -1)
+%value = load i32, ptr %base
+%to = getelementptr i32, ptr %out, i32 %tid
+store i32 %value, ptr %to
+br label %end
+end:
+ret void
+"""
+    library = build(tmp_path, body, "ptr %out", shared=64)
+    for order in ORDERS:
+        result = run(library, ints(32), vendor="amd", wave=32, block="96 1 1", order=order).check()
+        np.testing.assert_array_equal(result.arrays[0], 7)
 
 
 #

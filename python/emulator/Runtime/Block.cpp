@@ -124,7 +124,7 @@ void Block::begin(uint64_t index) {
   sharedMemory.begin();
   std::fill(arrivals.begin(), arrivals.end(), 0);
   for (Barrier &barrier : barriers)
-    barrier = {1, 0, 0, nullptr};
+    barrier = {1, 0, 0, 0, nullptr};
   for (GPUWave &wave : waves) {
     wave.ready = wave.lanes;
     wave.inWave = wave.atBarrier = wave.waiting = wave.done = wave.yielded = 0;
@@ -158,9 +158,10 @@ void Block::beginSanitizerThreads() {
   }
   // An odd number, so that blocks at the usual distances have different sets.
   constexpr size_t manyThreads = 1024;
-  if (sanitizerSets.empty())
-    sanitizerSets.resize(std::max<size_t>(3, manyThreads / threads.size() - 1) |
-                         1);
+  if (sanitizerSets.empty()) {
+    size_t count = std::max<size_t>(4, manyThreads / threads.size()) - 1;
+    sanitizerSets.resize(count | 1);
+  }
   size_t set = (blockIndex - launch.firstBlock) % sanitizerSets.size();
   currentSet = &sanitizerSets[set];
   currentSet->blocks.push_back(blockIndex);
@@ -399,8 +400,8 @@ void Block::endThread() {
   wave.done |= bitOf(thread);
   wave.ready &= ~bitOf(thread);
   ++numDone;
-  if (launch.vendor == Vendor::AMD && wave.done == wave.lanes)
-    checkBarriersWithoutEnded();
+  if (launch.vendor == Vendor::AMD)
+    leaveBarriers(thread);
   thread.fiber.switchTo(schedule, /*ends=*/true);
   __builtin_unreachable();
 }
@@ -446,24 +447,26 @@ void Block::waitUntil(const char *what, const std::function<bool()> &ready) {
   suspend(thread);
 }
 
-/// CDNA and RDNA guides, "S_BARRIER": waves that have ended do not count.
+/// CDNA and RDNA guides, "S_BARRIER": waves that have ended do not count, and a
+/// wave comes to the barrier with the lanes that it still has.
 int Block::expectedAt(const Barrier &barrier) const {
   if (barrier.expected)
     return barrier.expected;
-  if (launch.vendor != Vendor::AMD)
-    return int(threads.size());
-  int count = 0;
-  for (const GPUWave &wave : waves)
-    if (wave.done != wave.lanes)
-      count += __builtin_popcountll(wave.lanes);
-  return count;
+  int count = int(threads.size());
+  return launch.vendor == Vendor::AMD ? count - numDone + barrier.ended : count;
 }
 
-void Block::checkBarriersWithoutEnded() {
-  for (Barrier &barrier : barriers)
-    if (barrier.arrived > 0 && !barrier.expected &&
-        barrier.arrived >= expectedAt(barrier))
+/// A thread that has ended is not waited for.
+void Block::leaveBarriers(const GPUThread &thread) {
+  for (int id = 0; id < maxBarriers; ++id) {
+    Barrier &barrier = barriers[id];
+    if (barrier.arrived == 0 || barrier.expected)
+      continue;
+    if (arrivals[size_t(thread.index) * maxBarriers + id] == barrier.generation)
+      ++barrier.ended;
+    if (barrier.arrived >= expectedAt(barrier))
       complete(barrier);
+  }
 }
 
 void Block::arrive(int id, int expected) {
@@ -512,7 +515,7 @@ void Block::wait(int id) {
 
 void Block::complete(Barrier &barrier) {
   ++barrier.generation;
-  barrier.arrived = 0;
+  barrier.arrived = barrier.ended = 0;
   for (GPUThread *thread = barrier.firstWaiting; thread;
        thread = thread->nextAtBarrier) {
     thread->state = GPUThread::State::Ready;
@@ -641,7 +644,9 @@ void Block::describeThreads(Finding &finding) {
         for (const GPUThread &other : threads)
           missing[other.index] =
               arrivals[size_t(other.index) * maxBarriers + thread.barrier] !=
-              barrier.generation;
+                  barrier.generation &&
+              (launch.vendor != Vendor::AMD ||
+               other.state != GPUThread::State::Done);
       break;
     }
     case GPUThread::State::InWave:

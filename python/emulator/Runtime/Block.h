@@ -84,6 +84,8 @@ struct Barrier {
   /// Counted up when it completes.
   uint32_t generation;
   int expected, arrived;
+  /// Of those that arrived, the threads that have ended since.
+  int ended;
   GPUThread *firstWaiting;
 };
 
@@ -137,7 +139,7 @@ private:
   void suspend(GPUThread &thread);
   void complete(Barrier &barrier);
   int expectedAt(const Barrier &barrier) const;
-  void checkBarriersWithoutEnded();
+  void leaveBarriers(const GPUThread &thread);
   void checkRedZone();
   [[noreturn]] void failPartialWave(const GPUWave &wave, uint64_t group);
   [[noreturn]] void reportDeadlock();

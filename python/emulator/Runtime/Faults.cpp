@@ -164,4 +164,6 @@ void smalti::emulator::handleFaults() {
     sanitizer::setSignalAction(signal, action);
   action.sa_sigaction = onTimeout;
   sanitizer::setSignalAction(timeoutSignal, action);
+  sigaddset(&action.sa_mask, timeoutSignal);
+  sigprocmask(SIG_UNBLOCK, &action.sa_mask, nullptr);
 }

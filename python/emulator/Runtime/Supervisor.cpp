@@ -115,6 +115,11 @@ std::string Supervisor::start() {
   control = static_cast<Control *>(mapped);
   control->nextBlock = launch.firstBlock;
 
+  // A worker whose time is over before it can say so gets the signal then.
+  sigset_t timeout;
+  sigemptyset(&timeout);
+  sigaddset(&timeout, timeoutSignal);
+  sigprocmask(SIG_BLOCK, &timeout, nullptr);
   pid_t supervisor = getpid();
   for (uint64_t i = 0; i < count; ++i) {
     int ends[2];
