@@ -713,17 +713,19 @@ def test_other_limits_of_a_launch() -> None:
     values = [np.zeros(32, np.float32), np.zeros(32, np.float32), 0.5, 32]
     with pytest.raises(smalti.LaunchError, match="shared memory"):
         nvidia().launch(1, 32, *values, shared=1 << 30)
+    wrong: Any = 1.5
     with pytest.raises(smalti.LaunchError, match=r"shared is 1\.5"):
-        nvidia().launch(1, 32, *values, shared=1.5)  # pyright: ignore[reportArgumentType]
+        nvidia().launch(1, 32, *values, shared=wrong)
     with pytest.raises(smalti.LaunchError, match="no kernel @other; it has: @scale"):
         nvidia().launch(1, 32, *values, kernel="other")
     for alignment in (0, -4, 3, 1 << 40):
         with pytest.raises(smalti.LaunchError, match=f"alignment is {alignment}: a power of two up to"):
             nvidia().launch(1, 32, *values, alignment=alignment)
+    wrong = "thread"
     with pytest.raises(smalti.LaunchError, match=r"emulation is 'thread': a smalti\.Emulation is wanted"):
-        nvidia().launch(1, 32, *values, emulation="thread")  # pyright: ignore[reportArgumentType]
+        nvidia().launch(1, 32, *values, emulation=wrong)
     kernel = smalti.compile(SCALE, target="emu:sm_80")
-    kernel.emulation = "thread"  # pyright: ignore[reportAttributeAccessIssue]
+    kernel.emulation = wrong
     with pytest.raises(smalti.LaunchError, match="emulation is 'thread'"):
         kernel.launcher  # noqa: B018
 
