@@ -120,11 +120,11 @@ def test_ragged_matmul(target: str, kernels: Path) -> None:
     program.check(emulation=Emulation(sanitize="address"))
 
 
-# One block at the lower right: all of its windows overhang.
+# All blocks: they must not race with one another either.
 @pytest.mark.parametrize("target", GPUS)
 def test_ragged_matmul_has_no_race(target: str, kernels: Path) -> None:
     kernel = smalti.compile(kernels / "matmul_ragged.mlir", target=targets.EMULATED + target)
-    kernel.launcher(*check.random_arguments(kernel.entry), emulation=Emulation(sanitize="thread", blocks=range(11, 12)))
+    kernel.launcher(*check.random_arguments(kernel.entry), emulation=Emulation(sanitize="thread"))
 
 
 # Every type that tile programs multiply, into f32: four blocks, all of whose windows overhang, in several iterations.
