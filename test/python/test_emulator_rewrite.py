@@ -1202,6 +1202,7 @@ def test_parameters_that_no_launch_can_give_are_refused() -> None:
     ("module", "message"),
     [
         ("define ptx_kernel void @0() { ret void }", "a kernel has no name"),
+        ('define ptx_kernel void @"a\\0Ab"() { ret void }', "the name of a kernel has a line break"),
         (
             "define ptx_kernel void @k(ptr %p) { %v = load <vscale x 4 x float>, ptr %p\n ret void }",
             "the type <vscale x 4 x float>, which no device has (in @k)",

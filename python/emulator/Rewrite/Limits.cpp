@@ -54,6 +54,8 @@ static bool isOfHosts(StringRef name) {
 static Error checkFunction(const Function &function) {
   if (isKernel(function) && !function.hasName())
     return refuse("a kernel has no name");
+  if (isKernel(function) && function.getName().contains('\n'))
+    return refuse("the name of a kernel has a line break");
   for (const Argument &argument : function.args())
     if (isForeign(argument.getType()))
       return refuse("parameter " + Twine(argument.getArgNo()) +

@@ -469,7 +469,7 @@ void Block::leaveBarriers(const GPUThread &thread) {
   }
 }
 
-void Block::arrive(int id, int expected) {
+bool Block::arrive(int id, int expected) {
   if (id < 0 || id >= maxBarriers)
     fail("barrier %d: there are the barriers 0 to %d", id, maxBarriers - 1);
   if (expected < 0 || expected > int(threads.size()))
@@ -486,12 +486,13 @@ void Block::arrive(int id, int expected) {
            id, count(expected), count(barrier.expected));
   }
   barrier.expected = expected;
-  ++barrier.arrived;
+  bool isFirst = barrier.arrived++ == 0;
   arrivals[size_t(current->index) * maxBarriers + id] = barrier.generation;
   sanitizer::release(current->sanitizerThread,
                      barrierOrder(id, barrier.generation));
   if (barrier.arrived >= expectedAt(barrier))
     complete(barrier);
+  return isFirst;
 }
 
 void Block::wait(int id) {

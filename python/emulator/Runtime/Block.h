@@ -101,7 +101,7 @@ public:
   void run(uint64_t index);
 
   /// What threads ask for; see Thread.h.
-  void arrive(int barrier, int expected);
+  bool arrive(int barrier, int expected);
   void wait(int barrier);
   void waitUntil(const char *what, const std::function<bool()> &ready);
   void yield(const void *returnAddress);

@@ -69,8 +69,8 @@ const void *smalti::emulator::kernelArguments() {
 // Waiting
 //===----------------------------------------------------------------------===//
 
-void smalti::emulator::arriveAtBarrier(int id, int expected) {
-  block.arrive(id, expected);
+bool smalti::emulator::arriveAtBarrier(int id, int expected) {
+  return block.arrive(id, expected);
 }
 void smalti::emulator::waitAtBarrier(int id) { block.wait(id); }
 void smalti::emulator::waitUntil(const char *what,

@@ -54,8 +54,9 @@ const void *kernelArguments();
 
 /// Arrives at the barrier `id` of the block, of which `expected` threads take
 /// part (0: all of the block), and goes on. Barriers of the same id can be used
-/// again and again; `expected` must be the same for all that take part.
-void arriveAtBarrier(int id, int expected = 0);
+/// again and again; `expected` must be the same for all that take part. Returns
+/// whether the thread is the first since the barrier was last complete.
+bool arriveAtBarrier(int id, int expected = 0);
 
 /// Waits until the barrier that this thread last arrived at is complete. What
 /// threads did before they arrived is seen by those that waited.

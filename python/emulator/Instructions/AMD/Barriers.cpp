@@ -17,22 +17,13 @@ void checkIsOfWorkGroup(int operand) {
     fail("barrier %d: only that of the work group is emulated", operand);
 }
 
-/// Who came to the barrier of the work group since it was last complete.
-struct Arrivals {
-  Dimensions block = {-1, 0, 0};
-  int threads = 0, firstWave = 0;
-} arrivals;
+/// Which wave came first to the barrier of the work group since it was last
+/// complete.
+int firstWave = 0;
 
 void arrive() {
-  Dimensions block = blockId();
-  if (block.x != arrivals.block.x || block.y != arrivals.block.y ||
-      block.z != arrivals.block.z)
-    arrivals = {block, 0, 0};
-  if (arrivals.threads == 0)
-    arrivals.firstWave = waveId();
-  if (++arrivals.threads == numThreads())
-    arrivals.threads = 0;
-  arriveAtBarrier(workGroupBarrier);
+  if (arriveAtBarrier(workGroupBarrier))
+    firstWave = waveId();
 }
 
 void barrier(const Call &) {
@@ -48,7 +39,7 @@ void signal(const Call &call) {
 void signalIsFirst(const Call &call) {
   checkIsOfWorkGroup(call.get<int32_t>(0));
   arrive();
-  call.set<uint8_t>(arrivals.firstWave == waveId());
+  call.set<uint8_t>(firstWave == waveId());
 }
 
 void wait(const Call &call) {
