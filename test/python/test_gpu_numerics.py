@@ -602,7 +602,9 @@ gpu.module @product_module {{
 
 
 @pytest.mark.parametrize(
-    ("target", "mma"), list(_instructions()), ids=lambda v: v if isinstance(v, str) else v["mnemonic"] or f"fma-{v['a']}"
+    ("target", "mma"),
+    list(_instructions()),
+    ids=lambda v: v if isinstance(v, str) else v["mnemonic"] or f"fma-{v['a']}",
 )
 def test_matrix_instruction(target: str, mma: dict[str, Any]) -> None:
     text, (rows, columns, depth) = block_product(mma, targets.get(target).wave_size)
