@@ -57,7 +57,8 @@ def test_package(installed: Path) -> None:
 def test_no_path_of_the_build_tree_is_left(installed: Path) -> None:
     objects = [*(installed / "smalti" / "_mlir_libs").glob("*.so"), *(installed / "bin").iterdir()]
     objects.append(installed / "smalti" / "lib" / "SmaltiPlugin.so")
-    assert len(objects) > 15
+    objects += (installed / "smalti" / "_emulator").iterdir()
+    assert len(objects) > 16
     for path in objects:
         dynamic = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout
         runpath = re.findall(r"(?:RUNPATH|RPATH)\)\s+Library (?:runpath|rpath): \[(.*?)\]", dynamic)
@@ -74,6 +75,14 @@ def test_tools(installed: Path) -> None:
     plugin = installed / "smalti" / "lib" / "SmaltiPlugin.so"
     result = run(installed, mlir_opt, f"--load-dialect-plugin={plugin}", KERNEL)
     assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("options", [[], ["--sanitize", "address"], ["--sanitize", "thread"]], ids="".join)
+def test_emulator(installed: Path, options: list[str]) -> None:
+    words = ["-m", "smalti", "run", str(KERNEL), "--target", "emu:gfx942", "--check", *options]
+    result = run(installed, sys.executable, *words)
+    assert result.returncode == 0, result.stderr
+    assert "ok, " in result.stdout
 
 
 def test_typed(installed: Path) -> None:
