@@ -1,0 +1,185 @@
+//===- LoopChecks.cpp - What the ops of a loop do -------------------------===//
+
+#include "passes/Pipelining/Scheduler.h"
+
+#include "passes/Interfaces/LoopInterfaces.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace smalti;
+
+std::string smalti::quote(Operation *op) {
+  return ("'" + op->getName().getStringRef() + "'").str();
+}
+
+std::string smalti::nameOf(Value value) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  value.printAsOperand(os, OpPrintingFlags().useLocalScope());
+  return text;
+}
+
+ArrayRef<Value> Scheduler::operandsOf(Operation *op) {
+  auto [it, inserted] = operandCache.try_emplace(op);
+  if (!inserted)
+    return it->second;
+  llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), values);
+  for (Value value : values) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (getBodyOp(value) || (argument && argument.getOwner() == loop.getBody()))
+      it->second.push_back(value);
+  }
+  return it->second;
+}
+
+Operation *Scheduler::getBodyOp(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && op->getBlock() == loop.getBody() ? op : nullptr;
+}
+
+Operation *Scheduler::getProducer(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return getBodyOp(value);
+  if (argument == loop.getInductionVar())
+    return nullptr;
+  return getBodyOp(loop.getTiedLoopYieldedValue(argument)->get());
+}
+
+Scheduler::Reason Scheduler::checkLoop() {
+  if (loop.getUnsignedCmp())
+    return std::string("its bounds are compared as unsigned numbers");
+  // The guard compares with the number of stages in the counter's type.
+  if (auto counter = dyn_cast<IntegerType>(loop.getInductionVar().getType());
+      counter && counter.getWidth() < 8)
+    return "its counter has only " + std::to_string(counter.getWidth()) +
+           " bits";
+  if (auto step = getConstantIntValue(loop.getStep()); step && *step <= 0)
+    return "its step is " + std::to_string(*step);
+  for (Value value : loop.getYieldedValues()) {
+    if (auto argument = dyn_cast<BlockArgument>(value);
+        argument && argument.getOwner() == loop.getBody())
+      return std::string("it yields ") +
+             (argument == loop.getInductionVar()
+                  ? "its induction variable"
+                  : "a loop-carried value unchanged");
+    if (!getBodyOp(value))
+      return std::string("it yields a value from outside the loop");
+  }
+  auto lower = getConstantIntValue(loop.getLowerBound());
+  auto upper = getConstantIntValue(loop.getUpperBound());
+  auto step = getConstantIntValue(loop.getStep());
+  if (lower && upper && step)
+    schedule.tripCount =
+        *upper > *lower
+            ? int64_t(llvm::divideCeil(uint64_t(*upper) - uint64_t(*lower),
+                                       uint64_t(*step)))
+            : 0;
+  return std::nullopt;
+}
+
+Scheduler::Reason Scheduler::classify() {
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (isa<BlockBarrierOpInterface>(op)) {
+      schedule.oldBarriers.push_back(&op);
+      continue;
+    }
+    Operation *nested = nullptr;
+    for (Region &region : op.getRegions())
+      region.walk([&](Operation *inner) {
+        if (isa<BlockBarrierOpInterface, AsyncCopyOpInterface,
+                AsyncCommitOpInterface, AsyncWaitOpInterface>(inner))
+          nested = inner;
+      });
+    if (nested)
+      return quote(nested) + " stands inside " + quote(&op) +
+             ", which is scheduled as a whole";
+    Unit unit;
+    unit.op = &op;
+    unit.isCopy = isa<AsyncCopyOpInterface>(op);
+    unit.isCommit = isa<AsyncCommitOpInterface>(op);
+    unit.isWait = isa<AsyncWaitOpInterface>(op);
+    std::string reason;
+    if (!collectAccesses(&op, unit.accesses, reason))
+      return reason;
+    for (const MemoryAccess &access : unit.accesses) {
+      bool &flag =
+          access.space == MemorySpace::Global
+              ? (access.isWrite ? unit.writesGlobal : unit.readsGlobal)
+              : (access.isWrite ? unit.writesShared : unit.readsShared);
+      flag |= access.space != MemorySpace::Private;
+    }
+    unitOf[&op] = units.size();
+    units.push_back(std::move(unit));
+  }
+  return std::nullopt;
+}
+
+Scheduler::Reason Scheduler::chooseMode() {
+  bool hasCopies = llvm::any_of(units, [](const Unit &u) { return u.isCopy; });
+  bool hasGroups =
+      llvm::any_of(units, [](const Unit &u) { return u.isCommit || u.isWait; });
+  schedule.mode = options.mode;
+  if (schedule.mode == PipelineMode::Auto)
+    schedule.mode =
+        hasCopies || hasGroups ? PipelineMode::Async : PipelineMode::Stream;
+  if (schedule.mode == PipelineMode::Async && !hasCopies)
+    return std::string("it starts no asynchronous copy");
+  if (schedule.mode == PipelineMode::Stream && (hasCopies || hasGroups))
+    return std::string(
+        "it copies asynchronously, which mode=stream leaves alone");
+  return std::nullopt;
+}
+
+/// Finds the ops that need nothing but the induction variable, values from
+/// outside, reads of global memory that nothing in the loop writes, and
+/// loop-carried values made of the same.
+void Scheduler::findHoistable() {
+  SmallVector<Value> writtenRoots;
+  SmallVector<std::pair<Value, Operation *>> writes;
+  for (const Unit &unit : units)
+    for (const MemoryAccess &access : unit.accesses)
+      if (access.isWrite && access.space == MemorySpace::Global &&
+          !llvm::is_contained(writtenRoots, access.root)) {
+        writtenRoots.push_back(access.root);
+        writes.emplace_back(access.root, access.op);
+      }
+  auto isFreeRead = [&](const Unit &unit) {
+    if (unit.isCopy || !unit.readsGlobal || unit.writesGlobal ||
+        unit.readsShared || unit.writesShared)
+      return false;
+    for (const MemoryAccess &access : unit.accesses) {
+      if (access.space == MemorySpace::Private)
+        return false;
+      for (auto [root, op] : writes) {
+        if (!mayAlias(root, access.root))
+          continue;
+        if (readStays.empty())
+          readStays = quote(op) + " of " + nameOf(root) + " may alias the " +
+                      quote(access.op) + " of " + nameOf(access.root) +
+                      " in a later iteration";
+        return false;
+      }
+    }
+    return true;
+  };
+  SmallVector<Operation *> worklist;
+  DenseMap<Operation *, SmallVector<Operation *>> dependents;
+  for (const Unit &unit : units) {
+    for (Value operand : operandsOf(unit.op))
+      if (Operation *def = getProducer(operand))
+        dependents[def].push_back(unit.op);
+    if (unit.isPure() || isFreeRead(unit))
+      hoistable.insert(unit.op);
+    else
+      worklist.push_back(unit.op);
+  }
+  while (!worklist.empty())
+    for (Operation *dependent : dependents[worklist.pop_back_val()])
+      if (hoistable.erase(dependent))
+        worklist.push_back(dependent);
+}

@@ -1,0 +1,206 @@
+//===- ScheduleChecks.cpp - What a schedule must not break ----------------===//
+
+#include "passes/Pipelining/Scheduler.h"
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Interfaces/MemRefViews.h"
+#include "passes/Support/IterationSlots.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace smalti;
+
+/// How many iterations in a row use different slots of the buffer, where every
+/// access in the loop goes through the slot of its iteration.
+int64_t Scheduler::getSlots(Value root, ArrayRef<Value> memrefs) {
+  auto type = dyn_cast<MemRefType>(root.getType());
+  if (!type || type.getRank() == 0)
+    return 1;
+  std::optional<int64_t> slots;
+  for (Value memref : memrefs) {
+    Operation *outermost = nullptr;
+    for (Value value = memref; value != root;) {
+      Operation *view = value.getDefiningOp();
+      if (!isInsideSource(view))
+        return 1;
+      outermost = view;
+      value = cast<ViewLikeOpInterface>(view).getViewSource();
+    }
+    auto window = dyn_cast_or_null<OffsetSizeAndStrideOpInterface>(outermost);
+    if (!window || !isConstantIntValue(window.getMixedSizes().front(), 1))
+      return 1;
+    auto offset = dyn_cast<Value>(window.getMixedOffsets().front());
+    std::optional<int64_t> depth =
+        offset ? matchIterationSlot(offset, loop) : std::nullopt;
+    if (!depth || (slots && *slots != *depth) || type.getDimSize(0) < *depth)
+      return 1;
+    slots = depth;
+  }
+  return slots.value_or(1);
+}
+
+void Scheduler::findBuffers() {
+  llvm::MapVector<Value, SetVector<Value>> memrefs;
+  for (const Unit &unit : units)
+    for (const MemoryAccess &access : unit.accesses)
+      memrefs[access.root].insert(access.memref);
+  DenseMap<Value, unsigned> number;
+  for (auto &[root, views] : memrefs) {
+    number[root] = schedule.buffers.size();
+    schedule.buffers.push_back(
+        {root, getMemorySpace(root), getSlots(root, views.getArrayRef())});
+  }
+  for (const ScheduleEntry &entry : schedule.entries) {
+    SmallVector<BufferAccess, 2> accesses;
+    std::set<std::pair<unsigned, bool>> seen;
+    for (const MemoryAccess &access : units[unitOf[entry.op]].accesses)
+      if (seen.insert({number[access.root], access.isWrite}).second)
+        accesses.push_back({number[access.root], access.isWrite});
+    schedule.accesses.push_back(std::move(accesses));
+  }
+  schedule.completes.resize(schedule.entries.size());
+}
+
+/// What the expander demands of SSA values, checked before it runs.
+Scheduler::Reason Scheduler::checkValues() {
+  for (auto [i, entry] : llvm::enumerate(schedule.entries)) {
+    for (Value operand : operandsOf(entry.op)) {
+      if (operand == loop.getInductionVar())
+        continue;
+      if (isa<BlockArgument>(operand)) {
+        Operation *update = getProducer(operand);
+        std::optional<unsigned> def = findEntry(update, entry.position.stage);
+        if (!def ||
+            schedule.entries[*def].position.stage != entry.position.stage)
+          return "the loop-carried value that " + quote(entry.op) +
+                 " uses is updated by " + quote(update) + " in another stage";
+        continue;
+      }
+      std::optional<unsigned> def =
+          findEntry(getBodyOp(operand), entry.position.stage);
+      if (!def)
+        return quote(entry.op) + " uses " + quote(getBodyOp(operand)) +
+               ", which no common stage computes";
+      int64_t defStage = schedule.entries[*def].position.stage;
+      if (defStage > entry.position.stage ||
+          (defStage == entry.position.stage && *def >= i))
+        return quote(entry.op) + " would execute before " +
+               quote(getBodyOp(operand)) + ", whose result it uses";
+      if (defStage != entry.position.stage &&
+          isa<BaseMemRefType>(operand.getType()))
+        return "the view that " + quote(getBodyOp(operand)) +
+               " makes would have to be carried to another stage";
+    }
+  }
+  // The expander finds the update of a loop-carried value by one stage.
+  for (Value value : loop.getYieldedValues())
+    if (positions[getBodyOp(value)].size() != 1)
+      return "the loop-carried value that " + quote(getBodyOp(value)) +
+             " updates is needed in several stages";
+  return std::nullopt;
+}
+
+/// Every pair of accesses that depend on each other through memory must keep
+/// its order. In time, an op of stage s works on iteration i at step i + s, and
+/// within a step the kernel's order counts.
+Scheduler::Reason Scheduler::checkMemory() {
+  DenseMap<Operation *, unsigned> order;
+  for (auto [i, unit] : llvm::enumerate(units))
+    order[unit.op] = i;
+  /// The first and last read and write of one buffer at one position.
+  struct Group {
+    unsigned buffer;
+    Position position;
+    bool isWrite;
+    unsigned first, last; ///< in the body's order
+    unsigned firstEntry, lastEntry;
+    Operation *op;
+  };
+  SmallVector<Group> groups;
+  std::map<std::tuple<unsigned, int64_t, int64_t, bool>, unsigned> groupOf;
+  auto addAccess = [&](unsigned entry, unsigned buffer, bool isWrite) {
+    const ScheduleEntry &e = schedule.entries[entry];
+    auto [it, inserted] =
+        groupOf.insert({{buffer, e.position.stage, e.position.cluster, isWrite},
+                        unsigned(groups.size())});
+    unsigned place = order[e.op];
+    if (inserted) {
+      groups.push_back(
+          {buffer, e.position, isWrite, place, place, entry, entry, e.op});
+      return;
+    }
+    Group &group = groups[it->second];
+    group.first = std::min(group.first, place);
+    group.last = std::max(group.last, place);
+    group.firstEntry = std::min(group.firstEntry, entry);
+    group.lastEntry = std::max(group.lastEntry, entry);
+  };
+  for (unsigned i = 0, e = schedule.entries.size(); i < e; ++i) {
+    for (const BufferAccess &access : schedule.accesses[i])
+      addAccess(i, access.buffer, access.isWrite);
+    for (unsigned buffer : schedule.completes[i])
+      addAccess(i, buffer, /*isWrite=*/true);
+  }
+  auto text = [&](const Group &a) {
+    return quote(a.op) + " of " + nameOf(schedule.buffers[a.buffer].root);
+  };
+  auto mayDepend = [&](const Group &a, const Group &b) {
+    return (a.isWrite || b.isWrite) &&
+           mayAlias(schedule.buffers[a.buffer].root,
+                    schedule.buffers[b.buffer].root);
+  };
+  // x before y in one iteration.
+  for (const Group &x : groups)
+    for (const Group &y : groups) {
+      bool isLater = x.position.stage > y.position.stage ||
+                     (x.position.stage == y.position.stage &&
+                      x.position.cluster > y.position.cluster);
+      if (isLater && x.first < y.last && mayDepend(x, y))
+        return text(y) + " would overtake " + text(x) +
+               ", which it may depend on";
+    }
+  // y in one iteration before x in the next that may touch the same memory.
+  for (const Group &x : groups)
+    for (const Group &y : groups) {
+      if (!mayDepend(x, y))
+        continue;
+      const LoopBuffer &buffer = schedule.buffers[x.buffer];
+      bool isSameBuffer = x.buffer == y.buffer;
+      int64_t distance = isSameBuffer ? buffer.slots : 1;
+      int64_t late = y.position.stage - (x.position.stage + distance);
+      if (late < 0 || (late == 0 && y.lastEntry < x.firstEntry))
+        continue;
+      if (isSameBuffer && buffer.space == MemorySpace::Shared) {
+        int64_t needed = y.position.stage - x.position.stage +
+                         (y.lastEntry < x.firstEntry ? 0 : 1);
+        return "the schedule needs " + std::to_string(needed) + " slots of " +
+               nameOf(buffer.root) + ", which has " + std::to_string(distance);
+      }
+      return text(x) + " would overtake " + text(y) +
+             " of an earlier iteration, which it may depend on";
+    }
+  return std::nullopt;
+}
+
+/// A loop that states the layouts of its vectors gets more of them; they must
+/// be known as well.
+Scheduler::Reason Scheduler::checkLayouts() {
+  if (!loop->hasAttr(mosaic_gpu::kOutLayouts) &&
+      !loop->hasAttr(mosaic_gpu::kInLayouts))
+    return std::nullopt;
+  for (const ScheduleEntry &entry : schedule.entries)
+    for (Value operand : operandsOf(entry.op)) {
+      Operation *def = getBodyOp(operand);
+      if (!def || !isa<VectorType>(operand.getType()))
+        continue;
+      auto defEntry = findEntry(def, entry.position.stage);
+      if (schedule.entries[*defEntry].position.stage != entry.position.stage &&
+          !def->hasAttr(mosaic_gpu::kOutLayouts))
+        return "the vector that " + quote(def) +
+               " computes is carried to another stage and has no layout";
+    }
+  return std::nullopt;
+}

@@ -1,0 +1,97 @@
+//===- Scheduler.h - Making the schedule of a loop ------------------------===//
+//
+// Private to the files that make schedules: LoopChecks.cpp says what the ops
+// are, StreamSchedule.cpp and AsyncSchedule.cpp place the ops with effects,
+// ScheduleAttributes.cpp reads a schedule that was written by hand,
+// LoopSchedule.cpp places the rest and ScheduleChecks.cpp finds what would go
+// wrong.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_PIPELINING_SCHEDULER_H
+#define SMALTI_PASSES_PIPELINING_SCHEDULER_H
+
+#include "passes/Pipelining/LoopSchedule.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+namespace smalti {
+
+/// "'arith.addf'", for a reason.
+std::string quote(mlir::Operation *op);
+
+/// "%a" for a value with a name, as it would be printed.
+std::string nameOf(mlir::Value value);
+
+/// What an op of the body does.
+struct Unit {
+  mlir::Operation *op;
+  llvm::SmallVector<MemoryAccess> accesses;
+  bool readsGlobal = false, writesGlobal = false;
+  bool readsShared = false, writesShared = false;
+  bool isCopy = false, isCommit = false, isWait = false;
+
+  bool isPure() const {
+    return accesses.empty() && !isCommit && !isWait && !isCopy;
+  }
+};
+
+class Scheduler {
+public:
+  Scheduler(mlir::scf::ForOp loop, const ScheduleOptions &options)
+      : loop(loop), options(options) {}
+
+  /// Each step returns the reason where the loop cannot be pipelined.
+  std::optional<LoopSchedule> run(std::string &reason);
+
+private:
+  using Reason = std::optional<std::string>;
+
+  Reason chooseStages();
+  Reason checkLoop();
+  Reason classify();
+  Reason chooseMode();
+  void findHoistable();
+  Reason placeStream();
+  Reason placeAsync();
+  Reason readSchedule();
+  Reason placePureOps();
+  Reason makeEntries();
+  void findBuffers();
+  Reason checkValues();
+  Reason checkMemory();
+  Reason checkWaits();
+  Reason checkLayouts();
+
+  /// The values that `op` uses and that the body computes or carries.
+  llvm::ArrayRef<mlir::Value> operandsOf(mlir::Operation *op);
+  mlir::Operation *getBodyOp(mlir::Value value);
+  /// The op of the body that computes `value`: for a loop-carried value the one
+  /// that computes it for the next iteration, for the induction variable none.
+  mlir::Operation *getProducer(mlir::Value value);
+  int64_t getSlots(mlir::Value root, llvm::ArrayRef<mlir::Value> memrefs);
+  bool isCloneable(const Unit &unit);
+  std::optional<unsigned> findEntry(mlir::Operation *op, int64_t stage) const;
+
+  mlir::scf::ForOp loop;
+  ScheduleOptions options;
+  LoopSchedule schedule;
+  llvm::SmallVector<Unit> units;
+  llvm::DenseMap<mlir::Operation *, unsigned> unitOf;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>>
+      operandCache;
+  /// Ops that depend on nothing but reads of global memory.
+  llvm::DenseSet<mlir::Operation *> hoistable;
+  /// Where computing goes that nothing else waits for.
+  Position compute{0, 0};
+  /// Why some read of global memory must stay where it is.
+  std::string readStays;
+  /// Where each op goes; several places for one that is made again.
+  llvm::DenseMap<mlir::Operation *, std::set<Position>> positions;
+  llvm::DenseMap<mlir::Operation *, bool> cloneable;
+  llvm::DenseMap<std::pair<mlir::Operation *, int64_t>, unsigned> entryOf;
+};
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_PIPELINING_SCHEDULER_H

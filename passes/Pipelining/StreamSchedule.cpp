@@ -1,0 +1,54 @@
+//===- StreamSchedule.cpp - Reads ahead into registers --------------------===//
+
+#include "passes/Pipelining/Scheduler.h"
+
+using namespace mlir;
+using namespace smalti;
+
+Scheduler::Reason Scheduler::placeStream() {
+  int64_t stages = schedule.stages;
+  // Reads are issued first, computing comes last, and what was read goes to
+  // shared memory one step before it is used. In the kernel, computing stands
+  // ahead of the stores, so that one buffer is enough.
+  Position read{0, stages == 2 ? 0 : 2};
+  compute = {stages - 1, stages == 2 ? 1 : 0};
+  Position write{stages == 2 ? 0 : stages - 2, stages == 2 ? 2 : 1};
+  // Stores of what was computed in the same iteration are part of computing.
+  auto canRunAhead = [&](const Unit &unit) {
+    return llvm::all_of(operandsOf(unit.op), [&](Value operand) {
+      Operation *def = getProducer(operand);
+      return !def || hoistable.contains(def);
+    });
+  };
+  bool computes = !loop.getYieldedValues().empty();
+  Operation *unsplit = nullptr;
+  for (const Unit &unit : units) {
+    if (unit.isPure())
+      continue;
+    if (hoistable.contains(unit.op)) {
+      positions[unit.op] = {read};
+      ++schedule.readsAhead;
+      continue;
+    }
+    if (unit.readsGlobal && unit.writesShared)
+      unsplit = unit.op;
+    if (unit.writesShared && !unit.readsShared && !unit.readsGlobal &&
+        !unit.writesGlobal && canRunAhead(unit)) {
+      positions[unit.op] = {write};
+      continue;
+    }
+    computes = true;
+    positions[unit.op] = {compute};
+  }
+  if (schedule.readsAhead == 0) {
+    if (unsplit)
+      return quote(unsplit) + " both reads global memory and writes shared "
+                              "memory, so that the read cannot run ahead";
+    if (!readStays.empty())
+      return readStays;
+    return std::string("it has no read of global memory that could run ahead");
+  }
+  if (!computes)
+    return std::string("it only copies: there is nothing to overlap with");
+  return std::nullopt;
+}
