@@ -1,0 +1,404 @@
+"""Seconds that a pass takes, against the number of ops of the program.
+
+Each pass runs alone, without the verifier, on programs that grow in one direction: longer loops (`body`), more loops
+(`loops`), loops inside loops (`nest`), more buffers (`buffers`), more functions' worth of the same op (`ops`). Sizes
+triple up to `--most` ops. Each time is the minimum of `--repeat` runs on fresh modules, parsed before the clock starts.
+
+`exponent` is the slope of time over size between the two largest sizes, both on logarithmic scales: 1 is linear. A
+program that grows tenfold then takes 10 ** exponent times as long. Applied says that the pass changed the program: a
+pass that refuses is fast. A case ends early where a size took more than `--patience` seconds.
+
+Prints a table and writes JSON with the versions and the machine to `--json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from compile_time import ROOT, processor, versions
+from rich.console import Console
+from rich.table import Table
+from smalti import ir
+from smalti.passmanager import PassManager
+
+SMALLEST = 1000
+"""Ops of the smallest program."""
+
+SHARED = "#gpu.address_space<workgroup>"
+PRELUDE = """
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  %init = arith.constant dense<0.0> : vector<4xf32>
+  %t = gpu.thread_id x
+"""
+
+
+def function(body: str, arguments: str = "%a: memref<64x1024xf32>, %out: memref<1024xf32>") -> str:
+    return f"func.func @f({arguments}) {{{PRELUDE}{body}  return\n}}\n"
+
+
+def buffer(name: str) -> str:
+    return f"  %{name} = memref.alloc() : memref<1024xf32, {SHARED}>\n"
+
+
+def copy_through(i: str, shared: str, suffix: str) -> str:
+    """A read of global memory that goes through shared memory: 5 ops and 2 barriers."""
+    return f"""
+    %r{suffix} = vector.transfer_read %a[%{i}, %c0], %zero {{in_bounds = [true]}} : memref<64x1024xf32>, vector<1024xf32>
+    vector.transfer_write %r{suffix}, %{shared}[%c0] {{in_bounds = [true]}} : vector<1024xf32>, memref<1024xf32, {SHARED}>
+    gpu.barrier
+    %b{suffix} = vector.load %{shared}[%t] : memref<1024xf32, {SHARED}>, vector<4xf32>
+"""
+
+
+def chain(value: str, length: int, suffix: str) -> tuple[str, str]:
+    """`length` ops on vectors, each on the result of the one before."""
+    lines = []
+    for number in range(length):
+        lines.append(f"    %x{suffix}_{number} = arith.addf %{value}, %b{suffix} : vector<4xf32>\n")
+        value = f"x{suffix}_{number}"
+    return "".join(lines), value
+
+
+def loop(suffix: str, shared: str, length: int, indent: str = "") -> str:
+    """A loop that can be pipelined, of `length` + 8 ops."""
+    ops, last = chain(f"acc{suffix}", length, suffix)
+    return (
+        f"{indent}  %sum{suffix} = scf.for %i{suffix} = %c0 to %c64 step %c1 iter_args(%acc{suffix} = %init) -> "
+        f"vector<4xf32> {{{copy_through('i' + suffix, shared, suffix)}{ops}"
+        f"    gpu.barrier\n    scf.yield %{last} : vector<4xf32>\n{indent}  }}\n"
+        f"  vector.store %sum{suffix}, %out[%t] : memref<1024xf32>, vector<4xf32>\n"
+    )
+
+
+def one_loop(ops: int) -> str:
+    """One long loop with one buffer, most of it computing."""
+    return function(buffer("s") + loop("0", "s", ops))
+
+
+def many_accesses(ops: int) -> str:
+    """One loop with one buffer and many accesses of it."""
+    count = ops // 2
+    lines = [f"    %x{n} = vector.load %s[%t] : memref<1024xf32, {SHARED}>, vector<4xf32>\n" for n in range(count)]
+    lines.append("    %y0 = arith.addf %acc, %x0 : vector<4xf32>\n")
+    lines += [f"    %y{n} = arith.addf %y{n - 1}, %x{n} : vector<4xf32>\n" for n in range(1, count)]
+    return function(
+        buffer("s")
+        + "  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> vector<4xf32> {"
+        + copy_through("i", "s", "")
+        + "".join(lines)
+        + f"    gpu.barrier\n    scf.yield %y{count - 1} : vector<4xf32>\n  }}\n"
+        + "  vector.store %sum, %out[%t] : memref<1024xf32>, vector<4xf32>\n"
+    )
+
+
+def many_buffers(ops: int) -> str:
+    """One loop with many buffers, each written and read once."""
+    count = ops // 6
+    names = [f"s{n}" for n in range(count)]
+    writes, reads = [], []
+    for number, name in enumerate(names):
+        access = copy_through("i", name, str(number)).split("    gpu.barrier\n")
+        writes.append(access[0])
+        reads.append(access[1])
+    lines = ["    %y0 = arith.addf %acc, %b0 : vector<4xf32>\n"]
+    lines += [f"    %y{n} = arith.addf %y{n - 1}, %b{n} : vector<4xf32>\n" for n in range(1, count)]
+    return function(
+        "".join(map(buffer, names))
+        + "  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> vector<4xf32> {\n"
+        + "".join(writes)
+        + "    gpu.barrier\n"
+        + "".join(reads)
+        + "".join(lines)
+        + f"    gpu.barrier\n    scf.yield %y{count - 1} : vector<4xf32>\n  }}\n"
+        + "  vector.store %sum, %out[%t] : memref<1024xf32>, vector<4xf32>\n"
+    )
+
+
+def many_loops(ops: int) -> str:
+    """Loops one after another, each with its own buffer."""
+    parts = []
+    for number in range(ops // 20):
+        parts.append(buffer(f"s{number}") + loop(str(number), f"s{number}", 9) + "  gpu.barrier\n")
+    return function("".join(parts))
+
+
+def same_buffer(ops: int) -> str:
+    """Loops one after another that use one buffer in turn."""
+    parts = [buffer("s")]
+    parts += [loop(str(number), "s", 9) + "  gpu.barrier\n" for number in range(ops // 20)]
+    return function("".join(parts))
+
+
+def nested(ops: int) -> str:
+    """Loops that stand side by side in a loop of a loop, all on one buffer."""
+    inner = "".join(loop(str(number), "s", 9) + "  gpu.barrier\n" for number in range(ops // 20))
+    return function(
+        buffer("s")
+        + "  scf.for %p = %c0 to %c64 step %c1 {\n  scf.for %q = %c0 to %c64 step %c1 {\n"
+        + inner
+        + "  }\n  }\n"
+    )
+
+
+def async_copies(ops: int) -> str:
+    """One loop with asynchronous copies in one group, and computing."""
+    count = max(1, ops // 8)
+    allocs = "".join(f"  %s{n} = memref.alloc() : memref<64x32xf16, {SHARED}>\n" for n in range(count))
+    copies = "".join(
+        f"    mosaic_gpu.async_copy %m[%c0, %k] to %s{n} : memref<500x300xf16> to memref<64x32xf16, {SHARED}>\n"
+        for n in range(count)
+    )
+    loads = "".join(
+        f"    %v{n} = mosaic_gpu.vector_load %s{n} : memref<64x32xf16, {SHARED}> -> vector<64x32xf16>\n"
+        f"    %w{n} = arith.addf %v{n}, %{'acc' if n == 0 else f'w{n - 1}'} : vector<64x32xf16>\n"
+        for n in range(count)
+    )
+    return function(
+        allocs
+        + "  %c32 = arith.constant 32 : index\n  %c300 = arith.constant 300 : index\n"
+        + "  %first = arith.constant dense<0.0> : vector<64x32xf16>\n"
+        + "  %sum = scf.for %k = %c0 to %c300 step %c32 iter_args(%acc = %first) -> vector<64x32xf16> {\n"
+        + copies
+        + "    mosaic_gpu.async_commit_group\n    mosaic_gpu.async_wait_group 0\n    gpu.barrier\n"
+        + loads
+        + f"    gpu.barrier\n    scf.yield %w{count - 1} : vector<64x32xf16>\n  }}\n"
+        + "  vector.transfer_write %sum, %m[%c0, %c0] : vector<64x32xf16>, memref<500x300xf16>\n",
+        "%m: memref<500x300xf16>",
+    )
+
+
+def masked_transfers(ops: int) -> str:
+    """Reads and writes that overhang."""
+    lines = "".join(
+        f"  %r{n} = vector.transfer_read %a[%p, %q], %zero : memref<500x300xf32>, vector<4x4xf32>\n"
+        f"  vector.transfer_write %r{n}, %a[%q, %p] : vector<4x4xf32>, memref<500x300xf32>\n"
+        for n in range(ops // 2)
+    )
+    return function(lines, "%a: memref<500x300xf32>, %p: index, %q: index")
+
+
+def contractions(ops: int) -> str:
+    """Products of matrices of odd sizes."""
+    lines = ["  %m0 = arith.addf %z, %z : tensor<30x30xf16>\n"]
+    lines += [
+        f"  %m{n} = linalg.matmul ins(%x, %y : tensor<30x17xf16>, tensor<17x30xf16>) outs(%m{n - 1} : tensor<30x30xf16>)"
+        " -> tensor<30x30xf16>\n"
+        for n in range(1, ops // 4)
+    ]
+    return (
+        "func.func @f(%x: tensor<30x17xf16>, %y: tensor<17x30xf16>, %z: tensor<30x30xf16>) -> tensor<30x30xf16> {\n"
+        + "".join(lines)
+        + f"  return %m{ops // 4 - 1} : tensor<30x30xf16>\n}}\n"
+    )
+
+
+def convolutions(ops: int) -> str:
+    """Convolutions, one behind the other."""
+    lines = [
+        f"  %c{n} = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<1x6x6x512xf16>, tensor<3x3x512x512xf16>) "
+        f"outs(%{'z' if n == 0 else f'c{n - 1}'} : tensor<1x4x4x512xf32>) -> tensor<1x4x4x512xf32>\n"
+        for n in range(ops // 6)
+    ]
+    return (
+        "func.func @f(%x: tensor<1x6x6x512xf16>, %w: tensor<3x3x512x512xf16>, %z: tensor<1x4x4x512xf32>)"
+        " -> tensor<1x4x4x512xf32> {\n" + "".join(lines) + f"  return %c{ops // 6 - 1} : tensor<1x4x4x512xf32>\n}}\n"
+    )
+
+
+def columns(ops: int) -> str:
+    """One buffer, read by columns."""
+    lines = "".join(
+        f"  %v{n} = memref.load %s[%t, %c1] : memref<32x32xf32, {SHARED}>\n"
+        f"  memref.store %v{n}, %out[%t] : memref<32xf32>\n"
+        for n in range(ops // 2)
+    )
+    return function(f"  %s = memref.alloc() : memref<32x32xf32, {SHARED}>\n" + lines, "%out: memref<32xf32>")
+
+
+def column_buffers(ops: int) -> str:
+    """Many buffers, each written by rows and read by columns."""
+    lines = "".join(
+        f"  %s{n} = memref.alloc() : memref<32x32xf32, {SHARED}>\n"
+        f"  memref.store %zero, %s{n}[%c1, %t] : memref<32x32xf32, {SHARED}>\n"
+        f"  %v{n} = memref.load %s{n}[%t, %c1] : memref<32x32xf32, {SHARED}>\n"
+        f"  memref.store %v{n}, %out[%t] : memref<32xf32>\n"
+        for n in range(ops // 4)
+    )
+    return function(lines, "%out: memref<32xf32>")
+
+
+def tiles(ops: int) -> str:
+    """A tile program that computes on one tile."""
+    lines = "".join(
+        f"  %x{n} = arith.addf %{'v' if n == 0 else f'x{n - 1}'}, %v : tensor<64x64xf32>\n" for n in range(ops)
+    )
+    return (
+        "triton_xla.entry_func @f(%a: memref<64x64xf32>, %tile: index) tiles 1 {\n"
+        "  %c0 = arith.constant 0 : index\n"
+        "  %v = triton_xla.extract %a[%c0, %c0] [64, 64] [1, 1] : memref<64x64xf32> to tensor<64x64xf32>\n"
+        f"{lines}  triton_xla.insert %x{ops - 1} into %a[%c0, %c0] [64, 64] [1, 1] : tensor<64x64xf32> into "
+        "memref<64x64xf32>\n  triton_xla.return\n}\n"
+    )
+
+
+@dataclass(frozen=True)
+class Case:
+    """A pass on programs of one shape."""
+
+    pipeline: str
+    shape: Callable[[int], str]
+    anchor: str = "func.func"
+
+    @property
+    def text(self) -> str:
+        inner = self.pipeline if self.anchor == "builtin.module" else f"{self.anchor}({self.pipeline})"
+        return f"builtin.module({inner})"
+
+
+CASES = [
+    *(
+        Case("smalti-pipeline-loops{stages=2}", shape)
+        for shape in (one_loop, many_accesses, many_buffers, many_loops, same_buffer, nested)
+    ),
+    Case("smalti-pipeline-loops{stages=2 mode=async}", async_copies),
+    *(
+        Case("smalti-place-barriers", shape)
+        for shape in (one_loop, many_accesses, many_buffers, many_loops, same_buffer, nested)
+    ),
+    *(Case("smalti-multi-buffer{depth=2}", shape) for shape in (many_accesses, many_buffers, many_loops, async_copies)),
+    *(Case("smalti-check-resources{severity=remark}", shape) for shape in (many_buffers, many_loops)),
+    Case("smalti-lower-pad{target=gfx942}", masked_transfers),
+    Case("smalti-lower-pad{target=sm_90a}", masked_transfers),
+    Case("smalti-pad-to-intrinsics{target=gfx942}", contractions),
+    Case("smalti-conv-filter-layout{filter-layout=fhwc}", convolutions),
+    *(Case("smalti-pad-shared-memory{target=sm_90a}", shape) for shape in (columns, column_buffers)),
+    *(Case("smalti-swizzle-shared-memory{target=sm_90a}", shape) for shape in (columns, column_buffers)),
+    Case("convert-triton-xla-to-mosaic-gpu{target=sm_90a}", tiles, "builtin.module"),
+    Case("smalti-compile{target=sm_90a stop-after=thread}", tiles, "builtin.module"),
+    Case("smalti-compile{target=gfx942 stop-after=thread}", tiles, "builtin.module"),
+    Case("convert-triton-xla-to-cpu", tiles, "builtin.module"),
+]
+
+
+def count_ops(module: ir.Module) -> int:
+    count = 0
+
+    def visit(_: ir.Operation) -> ir.WalkResult:
+        nonlocal count
+        count += 1
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return count
+
+
+def once(case: Case, text: str) -> tuple[float, int, bool]:
+    """Seconds of the pass on a fresh module, the module's ops, and whether it changed."""
+    with ir.Context() as context:
+        context.enable_multithreading(False)
+        module = ir.Module.parse(text)
+        ops = count_ops(module)
+        passes = PassManager.parse(case.text)
+        passes.enable_verifier(False)
+        before = str(module) if ops < 3 * SMALLEST else ""
+        start = time.perf_counter()
+        passes.run(module.operation)
+        seconds = time.perf_counter() - start
+        return seconds, ops, str(module) != before if before else True
+
+
+def sizes(most: int) -> Iterator[int]:
+    size = SMALLEST
+    while size < most:
+        yield size
+        size *= 3
+    yield most
+
+
+def measure(case: Case, most: int, repeat: int, patience: float) -> dict[str, object]:
+    """Seconds at each size, the exponent of the last step, and whether the pass did something."""
+    times: list[tuple[int, float]] = []
+    applied = True
+    for size in sizes(most):
+        text = case.shape(size)
+        runs = [once(case, text) for _ in range(repeat)]
+        if size == SMALLEST:
+            applied = runs[0][2]
+        times.append((runs[0][1], min(run[0] for run in runs)))
+        if times[-1][1] > patience:
+            break
+    exponent = None
+    if len(times) > 1:
+        (ops, seconds), (more_ops, more_seconds) = times[-2:]
+        exponent = math.log(more_seconds / seconds) / math.log(more_ops / ops)
+    return {
+        "pass": case.pipeline,
+        "shape": case.shape.__name__,
+        "applied": applied,
+        "exponent": exponent,
+        "microseconds_per_op": 1e6 * times[-1][1] / times[-1][0],
+        "times": [{"ops": ops, "seconds": seconds} for ops, seconds in times],
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("passes", nargs="*", help="cases whose pass has one of these in its name (default: all)")
+    parser.add_argument("--most", type=int, default=100_000, help="ops of the largest program")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--patience", type=float, default=20)
+    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "pass_scaling.json")
+    options = parser.parse_args()
+
+    table = Table(title="seconds of a pass, against the program's ops")
+    for column in ("pass", "shape", "ops", "seconds", "µs an op", "exponent", "applied"):
+        table.add_column(column, justify="left" if column in ("pass", "shape") else "right")
+    results = []
+    for case in CASES:
+        if options.passes and not any(name in case.pipeline for name in options.passes):
+            continue
+        try:
+            result = measure(case, options.most, options.repeat, options.patience)
+        except (ir.MLIRError, ValueError) as error:
+            results.append({"pass": case.pipeline, "shape": case.shape.__name__, "failed": str(error)[:500]})
+            table.add_row(case.pipeline, case.shape.__name__, "failed")
+            continue
+        results.append(result)
+        last = result["times"][-1]
+        exponent = "" if result["exponent"] is None else f"{result['exponent']:.2f}"
+        table.add_row(
+            case.pipeline,
+            case.shape.__name__,
+            str(last["ops"]),
+            f"{last['seconds']:.3f}",
+            f"{result['microseconds_per_op']:.2f}",
+            exponent,
+            "yes" if result["applied"] else "no",
+        )
+    record = {
+        "what": "seconds of one pass against the ops of its program, verifier off",
+        "repeat": options.repeat,
+        "versions": versions(),
+        "machine": {"processor": processor(), "cores": os.cpu_count()},
+        "results": results,
+    }
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(record, indent=2) + "\n")
+    Console(width=None if sys.stdout.isatty() else 140).print(table)
+    print(f"written to {options.json}")
+    return 1 if any("failed" in result for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
