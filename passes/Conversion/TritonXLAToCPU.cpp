@@ -273,12 +273,23 @@ static void lowerInserts(RewriterBase &rewriter, func::FuncOp function,
 }
 
 static LogicalResult fuseElementwise(func::FuncOp function) {
+  // Every fusion makes the whole body again, so that without a bound the time
+  // would grow with the square of a chain's length. So long a body has no use
+  // for more registers either.
+  constexpr size_t mostOps = 128;
   RewritePatternSet patterns(function.getContext());
   linalg::populateElementwiseOpsFusionPatterns(
       patterns, [](OpOperand *operand) {
         Operation *producer = operand->get().getDefiningOp();
-        return producer && producer->hasOneUse() &&
-               producer->getBlock() == operand->getOwner()->getBlock();
+        Operation *consumer = operand->getOwner();
+        if (!producer || !producer->hasOneUse() ||
+            producer->getBlock() != consumer->getBlock())
+          return false;
+        size_t ops = 0;
+        for (Operation *op : {producer, consumer})
+          if (auto generic = dyn_cast<linalg::GenericOp>(op))
+            ops += generic.getBody()->getOperations().size();
+        return ops <= mostOps;
       });
   return applyPatternsGreedily(function, std::move(patterns));
 }
