@@ -2,6 +2,8 @@
 
 #include "passes/Interfaces/LoopInterfaces.h"
 
+#include "passes/Interfaces/ExternalModels.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/VectorInterfaces.h"
 
@@ -41,6 +43,16 @@ static bool coversWholeMemRef(linalg::LinalgOp op, Value memref) {
   return false;
 }
 
+smalti::BarrierRef smalti::getBarrierRef(BarrierObjectOpInterface op) {
+  BarrierRef ref{op.getBarrierMutable().get(), {}};
+  if (OpOperand *index = op.getBarrierIndexMutable()) {
+    ref.index = index->get();
+    if (std::optional<int64_t> constant = getConstantIntValue(index->get()))
+      ref.index = IntegerAttr::get(IndexType::get(op->getContext()), *constant);
+  }
+  return ref;
+}
+
 bool smalti::overwritesWholeMemRef(Operation *op, Value memref) {
   if (auto overwrite = dyn_cast<FullOverwriteOpInterface>(op))
     return overwrite.overwrites(memref);
@@ -50,4 +62,11 @@ bool smalti::overwritesWholeMemRef(Operation *op, Value memref) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return coversWholeMemRef(linalgOp, memref);
   return false;
+}
+
+void smalti::registerLoopInterfaceModels(DialectRegistry &registry) {
+  registerAccessModels(registry);
+  registerAsyncCopyModels(registry);
+  registerBarrierModels(registry);
+  registerOverwriteModels(registry);
 }

@@ -3,11 +3,35 @@
 #ifndef SMALTI_PASSES_INTERFACES_LOOPINTERFACES_H
 #define SMALTI_PASSES_INTERFACES_LOOPINTERFACES_H
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 
 #include <optional>
 
 namespace smalti {
+
+/// How asynchronous copies complete.
+enum class AsyncQueue {
+  Groups,        ///< in groups that a commit makes (cp.async)
+  LoadCounter,   ///< each, counted with the wave's loads (vmcnt, loadcnt)
+  AsyncCounter,  ///< each, counted alone (asynccnt)
+  TensorCounter, ///< each, counted with the wave's tensor copies (tensorcnt)
+  BarrierObject  ///< on a barrier that the copy names (mbarrier)
+};
+
+/// The queues whose waits count what may stay in flight.
+inline constexpr AsyncQueue kCountedQueues[] = {
+    AsyncQueue::Groups, AsyncQueue::LoadCounter, AsyncQueue::AsyncCounter,
+    AsyncQueue::TensorCounter};
+
+/// What an op does with a barrier object.
+enum class BarrierAction {
+  Init,   ///< states the number of arrivals
+  Arrive, ///< counts an arrival, announces bytes, or both
+  Copy,   ///< starts a copy whose bytes the barrier counts
+  Wait,   ///< waits for a phase
+  Poll    ///< asks whether a phase is complete, and does not wait
+};
 
 /// Consecutive elements of a row (the last dimension) that one thread accesses.
 struct RowAccess {
@@ -47,6 +71,19 @@ namespace smalti {
 /// Adds the external models by which ops of upstream dialects and of
 /// mosaic_gpu implement the interfaces above.
 void registerLoopInterfaceModels(mlir::DialectRegistry &registry);
+
+/// Which barrier object an op works on: two ops with the same reference, in one
+/// iteration of a loop, work on the same barrier.
+struct BarrierRef {
+  mlir::Value barrier;
+  mlir::OpFoldResult index; ///< null where `barrier` is one barrier
+  bool operator==(const BarrierRef &other) const {
+    return barrier == other.barrier && index == other.index;
+  }
+};
+
+/// Equal constants give equal references.
+BarrierRef getBarrierRef(BarrierObjectOpInterface op);
 
 /// Whether `op` writes every element of its operand `memref` each time it is
 /// executed, as far as its interfaces tell.

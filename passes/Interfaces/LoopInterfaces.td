@@ -2,7 +2,7 @@
 //
 // Memory effects say what an op reads and writes. These interfaces say the
 // rest that loop passes need. Ops of other dialects implement them through
-// external models (ExternalModels.cpp), so that no pass holds a list of op
+// external models (ExternalModels.h), so that no pass holds a list of op
 // names.
 //
 //===----------------------------------------------------------------------===//
@@ -18,32 +18,72 @@ class Smalti_OpInterface<string name> : OpInterface<name> {
 
 def Smalti_AsyncCopyOpInterface : Smalti_OpInterface<"AsyncCopyOpInterface"> {
   let description = [{
-    The op starts a copy into shared memory and does not wait for it. The copy
-    belongs to the group that the next op with AsyncCommitOpInterface makes, and
-    is complete for the thread that started it after a wait for that group
-    (AsyncWaitOpInterface).
+    The op starts a copy into shared memory and does not wait for it. `AsyncQueue` says how the copy completes:
+    - `Groups`: it belongs to the group that the next op with AsyncCommitOpInterface makes;
+    - `LoadCounter`, `AsyncCounter`, `TensorCounter`: it is a unit of its own in that queue of the wave;
+    - `BarrierObject`: it completes the phase of a barrier object (BarrierObjectOpInterface) together with others.
+    Groups, and the units of one counter, complete in the order in which they were made or started. What has completed
+    is there for the thread or wave that waited (AsyncWaitOpInterface), and for others after a block barrier; what a
+    barrier object completed is there for every thread that waits for the phase.
   }];
   let methods = [
-    InterfaceMethod<"The memref that is read.", "::mlir::Value", "getCopySource">,
-    InterfaceMethod<"The memref in shared memory that is written.", "::mlir::Value", "getCopyDestination">
+    InterfaceMethod<"The memref, pointer or descriptor through which global memory is read; null where that is not known.",
+                    "::mlir::Value", "getCopySource">,
+    InterfaceMethod<"The memref or pointer through which shared memory is written; null where that is not known.",
+                    "::mlir::Value", "getCopyDestination">,
+    InterfaceMethod<"How the copy completes.", "::smalti::AsyncQueue", "getQueue", (ins), "",
+                    "return ::smalti::AsyncQueue::Groups;">,
+    InterfaceMethod<"Whether code generation makes every block barrier wait for the copy, so that no other wait is "
+                    "needed before one.", "bool", "completesAtBlockBarriers", (ins), "", "return false;">,
+    InterfaceMethod<"Makes a wait that leaves `pending` units of the copy's queue in flight; for copies that complete "
+                    "at block barriers. Null for others.",
+                    "::mlir::Operation *", "createWait",
+                    (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "int64_t":$pending), "",
+                    "return nullptr;">
   ];
 }
 
 def Smalti_AsyncCommitOpInterface : Smalti_OpInterface<"AsyncCommitOpInterface"> {
   let description = [{
-    The op makes one group of the copies that were started since the last group,
-    possibly an empty one. Groups complete in the order in which they are made.
+    The op makes one group of the copies of the queue `Groups` that were started since the last group, possibly an empty
+    one. Groups complete in the order in which they are made.
   }];
 }
 
 def Smalti_AsyncWaitOpInterface : Smalti_OpInterface<"AsyncWaitOpInterface"> {
   let description = [{
-    The op waits until at most `getPendingGroups()` groups are not complete.
+    The op waits until at most so many groups, or units of a counter, are not complete. It may wait for several queues.
   }];
   let methods = [
-    InterfaceMethod<"How many groups may still be in flight afterwards.", "int64_t", "getPendingGroups">,
-    InterfaceMethod<"Changes that number.", "void", "setPendingGroups", (ins "int64_t":$pending)>
+    InterfaceMethod<"How many may still be in flight afterwards; nothing where the op does not wait for the queue.",
+                    "std::optional<int64_t>", "getPending", (ins "::smalti::AsyncQueue":$queue)>,
+    InterfaceMethod<"Changes that number; a larger one than the op can state becomes the largest that it can.",
+                    "void", "setPending", (ins "::smalti::AsyncQueue":$queue, "int64_t":$pending)>
   ];
+}
+
+def Smalti_BarrierObjectOpInterface : Smalti_OpInterface<"BarrierObjectOpInterface"> {
+  let description = [{
+    The op works on a barrier object in shared memory (mbarrier). A barrier counts arrivals, and bytes that were
+    announced and have come; its phases have parity 0, 1, 0, 1 and so on. A copy that completes on a barrier implements
+    this next to AsyncCopyOpInterface.
+  }];
+  let methods = [
+    InterfaceMethod<"What the op does.", "::smalti::BarrierAction", "getBarrierAction">,
+    InterfaceMethod<"The barrier, or what holds it together with others.",
+                    "::mlir::OpOperand &", "getBarrierMutable">,
+    InterfaceMethod<"The number of the barrier within the operand above; null where that is one barrier.",
+                    "::mlir::OpOperand *", "getBarrierIndexMutable", (ins), "", "return nullptr;">,
+    InterfaceMethod<"The parity of the phase that a wait waits for, an `i1` or `i32`; null for other actions.",
+                    "::mlir::OpOperand *", "getParityMutable", (ins), "", "return nullptr;">
+  ];
+}
+
+def Smalti_MemoryDescriptorOpInterface : Smalti_OpInterface<"MemoryDescriptorOpInterface"> {
+  let description = [{
+    The op's one result describes memory for ops that access it, like the descriptor of a copy by a DMA engine. It has
+    no effects itself, and the result goes nowhere but into other descriptors and into such accesses.
+  }];
 }
 
 def Smalti_BlockBarrierOpInterface : Smalti_OpInterface<"BlockBarrierOpInterface"> {

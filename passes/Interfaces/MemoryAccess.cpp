@@ -4,11 +4,15 @@
 
 #include "passes/Interfaces/LoopInterfaces.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -27,9 +31,59 @@ StringRef smalti::toString(MemorySpace space) {
   return "unknown";
 }
 
+/// Whether `value` is computed from no address: it is a mere offset.
+static bool isOffset(Value value) {
+  constexpr unsigned mostValues = 64;
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (unsigned i = 0; i < values.size(); ++i) {
+    Operation *def = values[i].getDefiningOp();
+    if (!def)
+      continue;
+    if (i == mostValues || !isMemoryEffectFree(def) ||
+        isa<memref::ExtractAlignedPointerAsIndexOp, LLVM::PtrToIntOp>(def))
+      return false;
+    values.insert(def->operand_begin(), def->operand_end());
+  }
+  return true;
+}
+
+/// The value that an address was computed from: a pointer, or the memref whose
+/// address was taken. Offsets are added to an address on either side. Null
+/// where there is no such value, or more than one.
+static Value getAddressBase(Value address) {
+  Operation *def = address.getDefiningOp();
+  if (!def)
+    return {};
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, LLVM::PtrToIntOp>(def))
+    return isa<LLVM::PtrToIntOp>(def) ? def->getOperand(0)
+                                      : getAddressBase(def->getOperand(0));
+  if (auto extract = dyn_cast<memref::ExtractAlignedPointerAsIndexOp>(def))
+    return extract.getSource();
+  if (!isa<arith::AddIOp, LLVM::AddOp>(def))
+    return {};
+  for (unsigned base : {0, 1})
+    if (isOffset(def->getOperand(1 - base)))
+      if (Value value = getAddressBase(def->getOperand(base)))
+        return value;
+  return {};
+}
+
+/// The value that a pointer or memref shows a part of; null where it is a root.
+static Value getViewedValue(Value value) {
+  Operation *def = value.getDefiningOp();
+  if (auto view = dyn_cast_or_null<ViewLikeOpInterface>(def))
+    return view.getViewSource();
+  if (isa_and_nonnull<LLVM::GEPOp, LLVM::AddrSpaceCastOp, LLVM::BitcastOp>(def))
+    return def->getOperand(0);
+  if (auto cast = dyn_cast_or_null<LLVM::IntToPtrOp>(def))
+    return getAddressBase(cast.getArg());
+  return {};
+}
+
 Value smalti::getRootBuffer(Value memref) {
-  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
-    memref = view.getViewSource();
+  while (Value viewed = getViewedValue(memref))
+    memref = viewed;
   return memref;
 }
 
@@ -67,10 +121,19 @@ static bool isNoAliasArgument(Value root) {
 }
 
 static MemorySpace getMemorySpaceOfType(Type type) {
-  auto memref = dyn_cast<BaseMemRefType>(type);
-  if (!memref)
+  Attribute space;
+  if (auto memref = dyn_cast<BaseMemRefType>(type))
+    space = memref.getMemorySpace();
+  else if (auto barriers = dyn_cast<nvgpu::MBarrierGroupType>(type))
+    space = barriers.getMemorySpace();
+  else if (auto pointer = dyn_cast<LLVM::LLVMPointerType>(type);
+           pointer && pointer.getAddressSpace() != 0) // 0 may be any memory
+    space = IntegerAttr::get(IntegerType::get(type.getContext(), 64),
+                             pointer.getAddressSpace());
+  else if (isa<nvgpu::TensorMapDescriptorType>(type))
+    return MemorySpace::Global;
+  else
     return MemorySpace::Other;
-  Attribute space = memref.getMemorySpace();
   if (!space)
     return MemorySpace::Global;
   if (auto gpuSpace = dyn_cast<gpu::AddressSpaceAttr>(space)) {
@@ -118,22 +181,30 @@ MemorySpace smalti::getMemorySpace(Value memref) {
   return space;
 }
 
+/// The name of the global that `root` is the address of, or an empty one.
+static StringRef getGlobalName(Value root) {
+  if (auto global = root.getDefiningOp<memref::GetGlobalOp>())
+    return global.getName();
+  if (auto global = root.getDefiningOp<LLVM::AddressOfOp>())
+    return global.getGlobalName();
+  return {};
+}
+
 bool smalti::mayAlias(Value rootA, Value rootB) {
   if (rootA == rootB)
     return true;
   if (getMemorySpace(rootA) != getMemorySpace(rootB))
     return false;
   bool allocationA = isAllocation(rootA), allocationB = isAllocation(rootB);
-  auto globalA = rootA.getDefiningOp<memref::GetGlobalOp>();
-  auto globalB = rootB.getDefiningOp<memref::GetGlobalOp>();
+  StringRef globalA = getGlobalName(rootA), globalB = getGlobalName(rootB);
   bool argumentA(getFunctionOfArgument(rootA));
   bool argumentB(getFunctionOfArgument(rootB));
-  if (globalA && globalB)
-    return globalA.getName() == globalB.getName();
+  if (!globalA.empty() && !globalB.empty())
+    return globalA == globalB;
   if (allocationA)
-    return !(allocationB || globalB || argumentB);
+    return !(allocationB || !globalB.empty() || argumentB);
   if (allocationB)
-    return !(globalA || argumentA);
+    return !(!globalA.empty() || argumentA);
   if (argumentA && argumentB)
     return !isNoAliasArgument(rootA) && !isNoAliasArgument(rootB);
   return true;
@@ -141,6 +212,43 @@ bool smalti::mayAlias(Value rootA, Value rootB) {
 
 static std::string quote(Operation *op) {
   return ("'" + op->getName().getStringRef() + "'").str();
+}
+
+/// Appends one access. Returns false, with the reason, where the memory is not
+/// known.
+static bool addAccess(Operation *op, Value value, bool isWrite,
+                      SmallVectorImpl<MemoryAccess> &accesses,
+                      std::string &reason) {
+  MemorySpace space = getMemorySpace(value);
+  if (space == MemorySpace::Other) {
+    reason = quote(op) + " accesses a memory space that is not known";
+    return false;
+  }
+  accesses.push_back({op, value, getRootBuffer(value), space, isWrite});
+  return true;
+}
+
+/// What an asynchronous copy and an op on a barrier object access, as their
+/// interfaces tell.
+static bool collectAsyncAccesses(Operation *op,
+                                 SmallVectorImpl<MemoryAccess> &accesses,
+                                 std::string &reason) {
+  if (auto copy = dyn_cast<AsyncCopyOpInterface>(op)) {
+    Value source = copy.getCopySource(), target = copy.getCopyDestination();
+    if (!source || !target) {
+      reason = quote(op) + " copies from or to memory that is not known";
+      return false;
+    }
+    if (!addAccess(op, source, /*isWrite=*/false, accesses, reason) ||
+        !addAccess(op, target, /*isWrite=*/true, accesses, reason))
+      return false;
+  }
+  auto object = dyn_cast<BarrierObjectOpInterface>(op);
+  if (!object)
+    return true;
+  return addAccess(op, object.getBarrierMutable().get(),
+                   object.getBarrierAction() != BarrierAction::Wait, accesses,
+                   reason);
 }
 
 /// Whether the op only orders memory or groups of copies.
@@ -154,6 +262,8 @@ bool smalti::collectAccesses(Operation *op,
                              std::string &reason) {
   if (isSynchronisation(op))
     return true;
+  if (isa<AsyncCopyOpInterface, BarrierObjectOpInterface>(op))
+    return collectAsyncAccesses(op, accesses, reason);
   bool recursive = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
   auto effectOp = dyn_cast<MemoryEffectOpInterface>(op);
   if (!effectOp && !recursive) {
@@ -170,29 +280,21 @@ bool smalti::collectAccesses(Operation *op,
         return false;
       }
       Value value = effect.getValue();
-      // The groups that asynchronous copies belong to are what their interface
-      // is about; they are no memory.
-      if (!value && isa<AsyncCopyOpInterface>(op) &&
-          effect.getResource() != SideEffects::DefaultResource::get())
-        continue;
       // Matrix loads and stores state their effect twice: without a value, and
       // on the memref.
       if (!value && isa<StridedAccessOpInterface>(op) &&
           llvm::any_of(effects,
                        [](const auto &other) { return other.getValue(); }))
         continue;
-      if (!value || !isa<BaseMemRefType>(value.getType())) {
+      if (!value ||
+          !isa<BaseMemRefType, LLVM::LLVMPointerType>(value.getType())) {
         reason =
             quote(op) + " has a side effect on something other than a memref";
         return false;
       }
-      MemorySpace space = getMemorySpace(value);
-      if (space == MemorySpace::Other) {
-        reason = quote(op) + " accesses a memory space that is not known";
+      if (!addAccess(op, value, isa<MemoryEffects::Write>(effect.getEffect()),
+                     accesses, reason))
         return false;
-      }
-      accesses.push_back({op, value, getRootBuffer(value), space,
-                          isa<MemoryEffects::Write>(effect.getEffect())});
     }
   }
   if (!recursive)

@@ -89,7 +89,8 @@ Scheduler::Reason Scheduler::checkWaits() {
         if (access.isWrite)
           groupOfBuffer[number[access.root]] = made + 1;
     if (unit.isWait) {
-      int64_t pending = cast<AsyncWaitOpInterface>(unit.op).getPendingGroups();
+      int64_t pending =
+          *cast<AsyncWaitOpInterface>(unit.op).getPending(AsyncQueue::Groups);
       complete = std::max(complete, made - pending);
     }
     if (unit.isCopy || unit.isWait || unit.isCommit)
@@ -122,7 +123,8 @@ Scheduler::Reason Scheduler::checkWaits() {
   int64_t commitStage = schedule.entries[commits.front()].position.stage;
   for (unsigned wait : waits) {
     const ScheduleEntry &entry = schedule.entries[wait];
-    int64_t pending = cast<AsyncWaitOpInterface>(entry.op).getPendingGroups();
+    int64_t pending =
+        *cast<AsyncWaitOpInterface>(entry.op).getPending(AsyncQueue::Groups);
     int64_t before = groupsBefore[entry.op];
     if (pending >= before)
       return quote(entry.op) +

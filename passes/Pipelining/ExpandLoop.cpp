@@ -189,7 +189,7 @@ void LoopExpander::placeBarriersAndWaits() {
       for (auto [step, entry, inFlight] : schedule.epilogueWaits)
         if (step == place.step && entry == place.entry)
           groups = inFlight;
-    wait.setPendingGroups(groups);
+    wait.setPending(AsyncQueue::Groups, groups);
   }
 }
 

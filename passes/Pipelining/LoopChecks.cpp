@@ -98,6 +98,17 @@ Scheduler::Reason Scheduler::classify() {
     if (nested)
       return quote(nested) + " stands inside " + quote(&op) +
              ", which is scheduled as a whole";
+    WalkResult counted = op.walk([&](Operation *inner) {
+      auto copy = dyn_cast<AsyncCopyOpInterface>(inner);
+      auto wait = dyn_cast<AsyncWaitOpInterface>(inner);
+      bool isOther = isa<BarrierObjectOpInterface>(inner) ||
+                     (copy && copy.getQueue() != AsyncQueue::Groups) ||
+                     (wait && !wait.getPending(AsyncQueue::Groups));
+      nested = inner;
+      return isOther ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (counted.wasInterrupted())
+      return quote(nested) + " belongs to copies that are not in groups";
     Unit unit;
     unit.op = &op;
     unit.isCopy = isa<AsyncCopyOpInterface>(op);

@@ -1,0 +1,335 @@
+//===- AsyncCopyModels.cpp - Asynchronous copies and waits for them -------===//
+
+#include "passes/Interfaces/ExternalModels.h"
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Interfaces/LoopInterfaces.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+
+using namespace mlir;
+using namespace smalti;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+/// A copy with a source and a destination, in groups.
+template <typename OpTy>
+struct GroupCopyModel
+    : AsyncCopyOpInterface::ExternalModel<GroupCopyModel<OpTy>, OpTy> {
+  Value getCopySource(Operation *op) const {
+    if constexpr (std::is_same_v<OpTy, mosaic_gpu::AsyncCopyOp>)
+      return cast<OpTy>(op).getSource();
+    else
+      return cast<OpTy>(op).getSrc();
+  }
+  Value getCopyDestination(Operation *op) const {
+    if constexpr (std::is_same_v<OpTy, mosaic_gpu::AsyncCopyOp>)
+      return cast<OpTy>(op).getDestination();
+    else
+      return cast<OpTy>(op).getDst();
+  }
+};
+
+template <typename OpTy>
+struct CommitModel
+    : AsyncCommitOpInterface::ExternalModel<CommitModel<OpTy>, OpTy> {};
+
+struct DeviceAsyncWaitModel
+    : AsyncWaitOpInterface::ExternalModel<DeviceAsyncWaitModel,
+                                          nvgpu::DeviceAsyncWaitOp> {
+  std::optional<int64_t> getPending(Operation *op, AsyncQueue queue) const {
+    if (queue != AsyncQueue::Groups)
+      return std::nullopt;
+    return cast<nvgpu::DeviceAsyncWaitOp>(op).getNumGroups().value_or(0);
+  }
+  void setPending(Operation *op, AsyncQueue, int64_t pending) const {
+    cast<nvgpu::DeviceAsyncWaitOp>(op).setNumGroups(pending);
+  }
+};
+
+struct AsyncWaitGroupModel
+    : AsyncWaitOpInterface::ExternalModel<AsyncWaitGroupModel,
+                                          mosaic_gpu::AsyncWaitGroupOp> {
+  std::optional<int64_t> getPending(Operation *op, AsyncQueue queue) const {
+    if (queue != AsyncQueue::Groups)
+      return std::nullopt;
+    return cast<mosaic_gpu::AsyncWaitGroupOp>(op).getPending();
+  }
+  void setPending(Operation *op, AsyncQueue, int64_t pending) const {
+    cast<mosaic_gpu::AsyncWaitGroupOp>(op).setPending(pending);
+  }
+};
+
+struct CpAsyncWaitGroupModel
+    : AsyncWaitOpInterface::ExternalModel<CpAsyncWaitGroupModel,
+                                          NVVM::CpAsyncWaitGroupOp> {
+  std::optional<int64_t> getPending(Operation *op, AsyncQueue queue) const {
+    if (queue != AsyncQueue::Groups)
+      return std::nullopt;
+    return cast<NVVM::CpAsyncWaitGroupOp>(op).getN();
+  }
+  void setPending(Operation *op, AsyncQueue, int64_t pending) const {
+    cast<NVVM::CpAsyncWaitGroupOp>(op).setN(pending);
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Counters
+//===----------------------------------------------------------------------===//
+
+/// Loads by DMA are counted with the loads to registers. LLVM sees that they
+/// write shared memory, and has every barrier behind them wait for them.
+template <typename OpTy>
+struct LoadToLDSModel
+    : AsyncCopyOpInterface::ExternalModel<LoadToLDSModel<OpTy>, OpTy> {
+  Value getCopySource(Operation *op) const {
+    if constexpr (std::is_same_v<OpTy, amdgpu::GatherToLDSOp>)
+      return cast<OpTy>(op).getSrc();
+    else
+      return cast<OpTy>(op).getGlobalPtr();
+  }
+  Value getCopyDestination(Operation *op) const {
+    if constexpr (std::is_same_v<OpTy, amdgpu::GatherToLDSOp>)
+      return cast<OpTy>(op).getDst();
+    else
+      return cast<OpTy>(op).getLdsPtr();
+  }
+  AsyncQueue getQueue(Operation *) const { return AsyncQueue::LoadCounter; }
+  bool completesAtBlockBarriers(Operation *) const { return true; }
+  Operation *createWait(Operation *, OpBuilder &builder, Location loc,
+                        int64_t pending) const {
+    return amdgpu::MemoryCounterWaitOp::create(
+        builder, loc, builder.getI32IntegerAttr(pending), nullptr, nullptr,
+        nullptr, nullptr);
+  }
+};
+
+template <typename OpTy>
+struct LoadAsyncToLDSModel
+    : AsyncCopyOpInterface::ExternalModel<LoadAsyncToLDSModel<OpTy>, OpTy> {
+  Value getCopySource(Operation *op) const {
+    return cast<OpTy>(op).getGlobalPtr();
+  }
+  Value getCopyDestination(Operation *op) const {
+    return cast<OpTy>(op).getLdsPtr();
+  }
+  AsyncQueue getQueue(Operation *) const { return AsyncQueue::AsyncCounter; }
+};
+
+/// The pair of addresses that a tensor copy's descriptor was made of; null
+/// where the descriptor comes from elsewhere, or where the copy does more than
+/// to write its place in shared memory.
+struct TensorAddresses {
+  Value global, lds;
+};
+
+template <typename DescriptorOp, typename BaseOp>
+TensorAddresses getTensorAddresses(Value descriptor) {
+  auto make = descriptor.getDefiningOp<DescriptorOp>();
+  if (!make || make.getAtomicBarrierAddress() || make.getWorkgroupMask())
+    return {};
+  auto base = make.getBase().template getDefiningOp<BaseOp>();
+  if (!base)
+    return {};
+  return {base.getGlobal(), base.getLds()};
+}
+
+TensorAddresses getTensorAddresses(Value descriptor) {
+  TensorAddresses addresses =
+      getTensorAddresses<amdgpu::MakeDmaDescriptorOp, amdgpu::MakeDmaBaseOp>(
+          descriptor);
+  if (addresses.lds)
+    return addresses;
+  return getTensorAddresses<amdgpu::MakeGatherDmaDescriptorOp,
+                            amdgpu::MakeGatherDmaBaseOp>(descriptor);
+}
+
+struct TensorLoadToLDSModel
+    : AsyncCopyOpInterface::ExternalModel<TensorLoadToLDSModel,
+                                          amdgpu::TensorLoadToLDSOp> {
+  Value getCopySource(Operation *op) const {
+    return getTensorAddresses(cast<amdgpu::TensorLoadToLDSOp>(op).getDesc())
+        .global;
+  }
+  Value getCopyDestination(Operation *op) const {
+    return getTensorAddresses(cast<amdgpu::TensorLoadToLDSOp>(op).getDesc())
+        .lds;
+  }
+  AsyncQueue getQueue(Operation *) const { return AsyncQueue::TensorCounter; }
+};
+
+template <typename OpTy>
+struct DescriptorModel
+    : MemoryDescriptorOpInterface::ExternalModel<DescriptorModel<OpTy>, OpTy> {
+};
+
+struct MemoryCounterWaitModel
+    : AsyncWaitOpInterface::ExternalModel<MemoryCounterWaitModel,
+                                          amdgpu::MemoryCounterWaitOp> {
+  std::optional<int64_t> getPending(Operation *op, AsyncQueue queue) const {
+    auto wait = cast<amdgpu::MemoryCounterWaitOp>(op);
+    std::optional<uint32_t> pending;
+    if (queue == AsyncQueue::LoadCounter)
+      pending = wait.getLoad();
+    else if (queue == AsyncQueue::TensorCounter)
+      pending = wait.getTensor();
+    if (!pending)
+      return std::nullopt;
+    return *pending;
+  }
+  void setPending(Operation *op, AsyncQueue queue, int64_t pending) const {
+    // The lowering clamps to what the chip's counters hold.
+    auto wait = cast<amdgpu::MemoryCounterWaitOp>(op);
+    if (queue == AsyncQueue::LoadCounter)
+      wait.setLoad(pending);
+    else
+      wait.setTensor(pending);
+  }
+};
+
+/// gfx12's counters hold 6 bits.
+constexpr int64_t kMostCounted = 63;
+
+template <typename OpTy, AsyncQueue Queue>
+struct CounterWaitModel
+    : AsyncWaitOpInterface::ExternalModel<CounterWaitModel<OpTy, Queue>, OpTy> {
+  std::optional<int64_t> getPending(Operation *op, AsyncQueue queue) const {
+    if (queue != Queue)
+      return std::nullopt;
+    return cast<OpTy>(op).getCount();
+  }
+  void setPending(Operation *op, AsyncQueue, int64_t pending) const {
+    cast<OpTy>(op).setCount(std::min(pending, kMostCounted));
+  }
+};
+
+/// s_waitcnt of gfx9 and gfx10, the chips that have loads by DMA: the counter
+/// of loads stands in bits 0 to 3, 14 and 15. All ones do not wait.
+struct WaitcntModel
+    : AsyncWaitOpInterface::ExternalModel<WaitcntModel, ROCDL::SWaitcntOp> {
+  std::optional<int64_t> getPending(Operation *op, AsyncQueue queue) const {
+    if (queue != AsyncQueue::LoadCounter)
+      return std::nullopt;
+    uint32_t bits = cast<ROCDL::SWaitcntOp>(op).getBitfield();
+    int64_t pending = (bits & 0xf) | ((bits >> 14 & 3) << 4);
+    if (pending == kMostCounted)
+      return std::nullopt;
+    return pending;
+  }
+  void setPending(Operation *op, AsyncQueue, int64_t pending) const {
+    auto wait = cast<ROCDL::SWaitcntOp>(op);
+    uint32_t count = std::min(pending, kMostCounted);
+    wait.setBitfield((wait.getBitfield() & ~0xc00fu) | (count & 0xf) |
+                     (count >> 4 << 14));
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Barrier objects
+//===----------------------------------------------------------------------===//
+
+struct TmaLoadModel
+    : AsyncCopyOpInterface::ExternalModel<TmaLoadModel, nvgpu::TmaAsyncLoadOp> {
+  Value getCopySource(Operation *op) const {
+    // The descriptor tells which memory only where it is made here.
+    Value descriptor = cast<nvgpu::TmaAsyncLoadOp>(op).getTensorMapDescriptor();
+    if (auto create = descriptor.getDefiningOp<nvgpu::TmaCreateDescriptorOp>())
+      return create.getTensor();
+    return descriptor;
+  }
+  Value getCopyDestination(Operation *op) const {
+    // A multicast writes the shared memory of other blocks, too.
+    auto load = cast<nvgpu::TmaAsyncLoadOp>(op);
+    return load.getMulticastMask() ? Value() : load.getDst();
+  }
+  AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
+};
+
+struct BulkCopyModel
+    : AsyncCopyOpInterface::ExternalModel<
+          BulkCopyModel, NVVM::CpAsyncBulkGlobalToSharedClusterOp> {
+  Value getCopySource(Operation *op) const {
+    return cast<NVVM::CpAsyncBulkGlobalToSharedClusterOp>(op).getSrcMem();
+  }
+  Value getCopyDestination(Operation *op) const {
+    auto copy = cast<NVVM::CpAsyncBulkGlobalToSharedClusterOp>(op);
+    return copy.getMulticastMask() ? Value() : copy.getDstMem();
+  }
+  AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
+};
+
+} // namespace
+
+void smalti::registerAsyncCopyModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, nvgpu::NVGPUDialect *) {
+    nvgpu::DeviceAsyncCopyOp::attachInterface<
+        GroupCopyModel<nvgpu::DeviceAsyncCopyOp>>(*context);
+    nvgpu::DeviceAsyncCreateGroupOp::attachInterface<
+        CommitModel<nvgpu::DeviceAsyncCreateGroupOp>>(*context);
+    nvgpu::DeviceAsyncWaitOp::attachInterface<DeviceAsyncWaitModel>(*context);
+    nvgpu::TmaAsyncLoadOp::attachInterface<TmaLoadModel>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context, NVVM::NVVMDialect *) {
+    NVVM::CpAsyncOp::attachInterface<GroupCopyModel<NVVM::CpAsyncOp>>(*context);
+    NVVM::CpAsyncCommitGroupOp::attachInterface<
+        CommitModel<NVVM::CpAsyncCommitGroupOp>>(*context);
+    NVVM::CpAsyncWaitGroupOp::attachInterface<CpAsyncWaitGroupModel>(*context);
+    NVVM::CpAsyncBulkGlobalToSharedClusterOp::attachInterface<BulkCopyModel>(
+        *context);
+  });
+  registry.addExtension(
+      +[](MLIRContext *context, mosaic_gpu::MosaicGPUDialect *) {
+        mosaic_gpu::AsyncCopyOp::attachInterface<
+            GroupCopyModel<mosaic_gpu::AsyncCopyOp>>(*context);
+        mosaic_gpu::AsyncCommitGroupOp::attachInterface<
+            CommitModel<mosaic_gpu::AsyncCommitGroupOp>>(*context);
+        mosaic_gpu::AsyncWaitGroupOp::attachInterface<AsyncWaitGroupModel>(
+            *context);
+      });
+  registry.addExtension(+[](MLIRContext *context, amdgpu::AMDGPUDialect *) {
+    amdgpu::GatherToLDSOp::attachInterface<
+        LoadToLDSModel<amdgpu::GatherToLDSOp>>(*context);
+    amdgpu::TensorLoadToLDSOp::attachInterface<TensorLoadToLDSModel>(*context);
+    amdgpu::MakeDmaBaseOp::attachInterface<
+        DescriptorModel<amdgpu::MakeDmaBaseOp>>(*context);
+    amdgpu::MakeGatherDmaBaseOp::attachInterface<
+        DescriptorModel<amdgpu::MakeGatherDmaBaseOp>>(*context);
+    amdgpu::MakeDmaDescriptorOp::attachInterface<
+        DescriptorModel<amdgpu::MakeDmaDescriptorOp>>(*context);
+    amdgpu::MakeGatherDmaDescriptorOp::attachInterface<
+        DescriptorModel<amdgpu::MakeGatherDmaDescriptorOp>>(*context);
+    amdgpu::MemoryCounterWaitOp::attachInterface<MemoryCounterWaitModel>(
+        *context);
+  });
+  registry.addExtension(+[](MLIRContext *context, ROCDL::ROCDLDialect *) {
+    ROCDL::LoadToLDSOp::attachInterface<LoadToLDSModel<ROCDL::LoadToLDSOp>>(
+        *context);
+    ROCDL::GlobalLoadLDSOp::attachInterface<
+        LoadToLDSModel<ROCDL::GlobalLoadLDSOp>>(*context);
+    ROCDL::GlobalLoadAsyncToLDSB8Op::attachInterface<
+        LoadAsyncToLDSModel<ROCDL::GlobalLoadAsyncToLDSB8Op>>(*context);
+    ROCDL::GlobalLoadAsyncToLDSB32Op::attachInterface<
+        LoadAsyncToLDSModel<ROCDL::GlobalLoadAsyncToLDSB32Op>>(*context);
+    ROCDL::GlobalLoadAsyncToLDSB64Op::attachInterface<
+        LoadAsyncToLDSModel<ROCDL::GlobalLoadAsyncToLDSB64Op>>(*context);
+    ROCDL::GlobalLoadAsyncToLDSB128Op::attachInterface<
+        LoadAsyncToLDSModel<ROCDL::GlobalLoadAsyncToLDSB128Op>>(*context);
+    ROCDL::SWaitcntOp::attachInterface<WaitcntModel>(*context);
+    ROCDL::WaitLoadcntOp::attachInterface<
+        CounterWaitModel<ROCDL::WaitLoadcntOp, AsyncQueue::LoadCounter>>(
+        *context);
+    ROCDL::WaitAsynccntOp::attachInterface<
+        CounterWaitModel<ROCDL::WaitAsynccntOp, AsyncQueue::AsyncCounter>>(
+        *context);
+    ROCDL::WaitTensorcntOp::attachInterface<
+        CounterWaitModel<ROCDL::WaitTensorcntOp, AsyncQueue::TensorCounter>>(
+        *context);
+  });
+}

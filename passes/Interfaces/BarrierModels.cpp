@@ -1,0 +1,156 @@
+//===- BarrierModels.cpp - Barriers of the block, and barrier objects -----===//
+
+#include "passes/Interfaces/ExternalModels.h"
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Interfaces/LoopInterfaces.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace smalti;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Barriers of the block
+//===----------------------------------------------------------------------===//
+
+template <typename OpTy, bool Global>
+struct BarrierModel
+    : BlockBarrierOpInterface::ExternalModel<BarrierModel<OpTy, Global>, OpTy> {
+  bool ordersGlobalMemory(Operation *) const { return Global; }
+};
+
+//===----------------------------------------------------------------------===//
+// Barrier objects
+//===----------------------------------------------------------------------===//
+
+/// nvgpu names a group of barriers and a number in it.
+template <typename OpTy, BarrierAction Action>
+struct GroupBarrierModel
+    : BarrierObjectOpInterface::ExternalModel<GroupBarrierModel<OpTy, Action>,
+                                              OpTy> {
+  BarrierAction getBarrierAction(Operation *) const { return Action; }
+  OpOperand &getBarrierMutable(Operation *op) const {
+    return cast<OpTy>(op).getBarriersMutable();
+  }
+  OpOperand *getBarrierIndexMutable(Operation *op) const {
+    return &cast<OpTy>(op).getMbarIdMutable();
+  }
+  OpOperand *getParityMutable(Operation *op) const {
+    if constexpr (Action == BarrierAction::Wait)
+      return &cast<OpTy>(op).getPhaseParityMutable();
+    else
+      return nullptr;
+  }
+};
+
+/// nvvm and mosaic_gpu name one barrier.
+template <typename OpTy, BarrierAction Action>
+struct SingleBarrierModel
+    : BarrierObjectOpInterface::ExternalModel<SingleBarrierModel<OpTy, Action>,
+                                              OpTy> {
+  BarrierAction getBarrierAction(Operation *) const { return Action; }
+  OpOperand &getBarrierMutable(Operation *op) const {
+    auto object = cast<OpTy>(op);
+    if constexpr (std::is_same_v<OpTy,
+                                 NVVM::CpAsyncBulkGlobalToSharedClusterOp>)
+      return object.getMbarMutable();
+    else if constexpr (std::is_same_v<OpTy, mosaic_gpu::InitializeBarrierOp>)
+      return object.getBasePointerMutable();
+    else if constexpr (std::is_same_v<OpTy, mosaic_gpu::ArriveOp> ||
+                       std::is_same_v<OpTy, mosaic_gpu::ArriveExpectTxOp> ||
+                       std::is_same_v<OpTy, mosaic_gpu::WaitOp>)
+      return object.getBarrierMutable();
+    else
+      return object.getAddrMutable();
+  }
+  OpOperand *getParityMutable(Operation *op) const {
+    if constexpr (std::is_same_v<OpTy, mosaic_gpu::WaitOp>)
+      return &cast<OpTy>(op).getParityMutable();
+    else if constexpr (std::is_same_v<OpTy, NVVM::MBarrierTryWaitParityOp>)
+      return &cast<OpTy>(op).getPhaseMutable();
+    else
+      return nullptr;
+  }
+};
+
+/// Each op makes barriers that nothing else points to.
+struct CreateBarriersModel
+    : MemoryEffectOpInterface::ExternalModel<CreateBarriersModel,
+                                             nvgpu::MBarrierCreateOp> {
+  void
+  getEffects(Operation *op,
+             SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+                 &effects) const {
+    effects.emplace_back(MemoryEffects::Allocate::get(), op->getResult(0));
+  }
+};
+
+} // namespace
+
+void smalti::registerBarrierModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, gpu::GPUDialect *) {
+    gpu::BarrierOp::attachInterface<BarrierModel<gpu::BarrierOp, true>>(
+        *context);
+  });
+  registry.addExtension(+[](MLIRContext *context, amdgpu::AMDGPUDialect *) {
+    amdgpu::LDSBarrierOp::attachInterface<
+        BarrierModel<amdgpu::LDSBarrierOp, false>>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context, nvgpu::NVGPUDialect *) {
+    nvgpu::MBarrierCreateOp::attachInterface<CreateBarriersModel>(*context);
+    nvgpu::MBarrierInitOp::attachInterface<
+        GroupBarrierModel<nvgpu::MBarrierInitOp, BarrierAction::Init>>(
+        *context);
+    nvgpu::MBarrierArriveOp::attachInterface<
+        GroupBarrierModel<nvgpu::MBarrierArriveOp, BarrierAction::Arrive>>(
+        *context);
+    nvgpu::MBarrierArriveNoCompleteOp::attachInterface<GroupBarrierModel<
+        nvgpu::MBarrierArriveNoCompleteOp, BarrierAction::Arrive>>(*context);
+    nvgpu::MBarrierArriveExpectTxOp::attachInterface<GroupBarrierModel<
+        nvgpu::MBarrierArriveExpectTxOp, BarrierAction::Arrive>>(*context);
+    nvgpu::MBarrierTestWaitOp::attachInterface<
+        GroupBarrierModel<nvgpu::MBarrierTestWaitOp, BarrierAction::Poll>>(
+        *context);
+    nvgpu::MBarrierTryWaitParityOp::attachInterface<
+        GroupBarrierModel<nvgpu::MBarrierTryWaitParityOp, BarrierAction::Wait>>(
+        *context);
+    nvgpu::TmaAsyncLoadOp::attachInterface<
+        GroupBarrierModel<nvgpu::TmaAsyncLoadOp, BarrierAction::Copy>>(
+        *context);
+  });
+  registry.addExtension(+[](MLIRContext *context, NVVM::NVVMDialect *) {
+    NVVM::MBarrierInitOp::attachInterface<
+        SingleBarrierModel<NVVM::MBarrierInitOp, BarrierAction::Init>>(
+        *context);
+    NVVM::MBarrierArriveOp::attachInterface<
+        SingleBarrierModel<NVVM::MBarrierArriveOp, BarrierAction::Arrive>>(
+        *context);
+    NVVM::MBarrierArriveExpectTxOp::attachInterface<SingleBarrierModel<
+        NVVM::MBarrierArriveExpectTxOp, BarrierAction::Arrive>>(*context);
+    NVVM::MBarrierTryWaitParityOp::attachInterface<
+        SingleBarrierModel<NVVM::MBarrierTryWaitParityOp, BarrierAction::Wait>>(
+        *context);
+    NVVM::CpAsyncBulkGlobalToSharedClusterOp::attachInterface<
+        SingleBarrierModel<NVVM::CpAsyncBulkGlobalToSharedClusterOp,
+                           BarrierAction::Copy>>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context,
+                            mosaic_gpu::MosaicGPUDialect *) {
+    mosaic_gpu::InitializeBarrierOp::attachInterface<SingleBarrierModel<
+        mosaic_gpu::InitializeBarrierOp, BarrierAction::Init>>(*context);
+    mosaic_gpu::ArriveOp::attachInterface<
+        SingleBarrierModel<mosaic_gpu::ArriveOp, BarrierAction::Arrive>>(
+        *context);
+    mosaic_gpu::ArriveExpectTxOp::attachInterface<SingleBarrierModel<
+        mosaic_gpu::ArriveExpectTxOp, BarrierAction::Arrive>>(*context);
+    mosaic_gpu::WaitOp::attachInterface<
+        SingleBarrierModel<mosaic_gpu::WaitOp, BarrierAction::Wait>>(*context);
+  });
+}

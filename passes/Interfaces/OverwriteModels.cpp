@@ -1,0 +1,86 @@
+//===- OverwriteModels.cpp - What ops overwrite --------------------------===//
+
+#include "passes/Interfaces/ExternalModels.h"
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Interfaces/LoopInterfaces.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace smalti;
+
+namespace {
+
+struct CopyModel
+    : FullOverwriteOpInterface::ExternalModel<CopyModel, memref::CopyOp> {
+  bool overwrites(Operation *op, Value memref) const {
+    return cast<memref::CopyOp>(op).getTarget() == memref;
+  }
+};
+
+struct StoreModel
+    : FullOverwriteOpInterface::ExternalModel<StoreModel, vector::StoreOp> {
+  bool overwrites(Operation *op, Value memref) const {
+    auto store = cast<vector::StoreOp>(op);
+    MemRefType type = store.getMemRefType();
+    VectorType vectorType = store.getVectorType();
+    // A store of a vector of rank n fills the last n dimensions.
+    return store.getBase() == memref && type.hasStaticShape() &&
+           !vectorType.isScalable() &&
+           type.getNumElements() == vectorType.getNumElements() &&
+           type.getElementType() == vectorType.getElementType() &&
+           llvm::all_of(store.getIndices(), [](Value index) {
+             return isConstantIntValue(index, 0);
+           });
+  }
+};
+
+struct DeviceAsyncCopyOverwriteModel
+    : FullOverwriteOpInterface::ExternalModel<DeviceAsyncCopyOverwriteModel,
+                                              nvgpu::DeviceAsyncCopyOp> {
+  bool overwrites(Operation *op, Value memref) const {
+    // What it does not read it fills with zeros.
+    auto copy = cast<nvgpu::DeviceAsyncCopyOp>(op);
+    auto type = cast<MemRefType>(copy.getDst().getType());
+    return copy.getDst() == memref && type.hasStaticShape() &&
+           copy.getDstElements().getSExtValue() == type.getNumElements() &&
+           llvm::all_of(copy.getDstIndices(), [](Value index) {
+             return isConstantIntValue(index, 0);
+           });
+  }
+};
+
+/// A block-level op whose verifier demands that it fills its destination.
+template <typename OpTy>
+struct WholeDestinationModel
+    : FullOverwriteOpInterface::ExternalModel<WholeDestinationModel<OpTy>,
+                                              OpTy> {
+  bool overwrites(Operation *op, Value memref) const {
+    return cast<OpTy>(op).getDestination() == memref;
+  }
+};
+
+} // namespace
+
+void smalti::registerOverwriteModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, nvgpu::NVGPUDialect *) {
+    nvgpu::DeviceAsyncCopyOp::attachInterface<DeviceAsyncCopyOverwriteModel>(
+        *context);
+  });
+  registry.addExtension(+[](MLIRContext *context, memref::MemRefDialect *) {
+    memref::CopyOp::attachInterface<CopyModel>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context, vector::VectorDialect *) {
+    vector::StoreOp::attachInterface<StoreModel>(*context);
+  });
+  registry.addExtension(
+      +[](MLIRContext *context, mosaic_gpu::MosaicGPUDialect *) {
+        mosaic_gpu::AsyncCopyOp::attachInterface<
+            WholeDestinationModel<mosaic_gpu::AsyncCopyOp>>(*context);
+        mosaic_gpu::VectorStoreOp::attachInterface<
+            WholeDestinationModel<mosaic_gpu::VectorStoreOp>>(*context);
+      });
+}
