@@ -79,9 +79,11 @@ Expected<HostObject> makeHostObject(StringRef input,
   if (Error error = checkLimits(device))
     return error;
   json::Array kernels = describeKernels(device);
-  if (*vendor == Vendor::AMD)
+  if (*vendor == Vendor::AMD) {
     if (Error error = lowerBufferPointers(device, options))
       return error;
+    addBackendWaits(device);
+  }
   lowerFloats(device, *vendor);
   inlineInstructions(device);
   Expected<std::unique_ptr<TargetMachine>> made = makeHostMachine(options);

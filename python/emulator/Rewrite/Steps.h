@@ -86,6 +86,9 @@ llvm::Error checkLimits(const llvm::Module &module);
 llvm::Error lowerBufferPointers(llvm::Module &module,
                                 const HostOptions &options);
 
+/// Makes explicit where AMD's backend waits for copies to LDS.
+void addBackendWaits(llvm::Module &module);
+
 /// Makes explicit how the device rounds where the host would do otherwise.
 void lowerFloats(llvm::Module &module, Vendor vendor);
 

@@ -31,26 +31,6 @@ static uint64_t bitOf(const GPUThread &thread) {
 static int firstLane(uint64_t lanes) { return __builtin_ctzll(lanes); }
 
 //===----------------------------------------------------------------------===//
-// AsyncWork
-//===----------------------------------------------------------------------===//
-
-void AsyncWork::wait(size_t pending) {
-  while (groupEnds.size() - nextGroup > pending) {
-    size_t end = groupEnds[nextGroup++];
-    for (; nextWork < end; ++nextWork)
-      works[nextWork]();
-  }
-  if (nextGroup == groupEnds.size() && nextWork == works.size())
-    clear();
-}
-
-void AsyncWork::clear() {
-  works.clear();
-  groupEnds.clear();
-  nextWork = nextGroup = 0;
-}
-
-//===----------------------------------------------------------------------===//
 // Set-up
 //===----------------------------------------------------------------------===//
 
@@ -125,7 +105,10 @@ void Block::begin(uint64_t index) {
   std::fill(arrivals.begin(), arrivals.end(), 0);
   for (Barrier &barrier : barriers)
     barrier = {1, 0, 0, 0, nullptr};
+  writesInFlight.clear();
   for (GPUWave &wave : waves) {
+    for (WaveUnits &units : wave.units)
+      units.clear();
     wave.ready = wave.lanes;
     wave.inWave = wave.atBarrier = wave.waiting = wave.done = wave.yielded = 0;
   }
@@ -137,6 +120,7 @@ void Block::begin(uint64_t index) {
     thread.state = GPUThread::State::Ready;
     thread.returnAddress = nullptr;
     thread.instruction = nullptr;
+    thread.slot = 0;
     for (AsyncWork &work : thread.async)
       work.clear();
     char *stack = stacks + thread.index * each + guardBytes;

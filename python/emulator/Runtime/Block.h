@@ -9,6 +9,7 @@
 #ifndef SMALTI_EMULATOR_RUNTIME_BLOCK_H
 #define SMALTI_EMULATOR_RUNTIME_BLOCK_H
 
+#include "emulator/Runtime/AsyncWork.h"
 #include "emulator/Runtime/Fiber.h"
 #include "emulator/Runtime/Findings.h"
 #include "emulator/Runtime/Thread.h"
@@ -17,21 +18,6 @@
 #include <vector>
 
 namespace smalti::emulator {
-
-/// Work that a thread has put off, in groups.
-class AsyncWork {
-public:
-  void enqueue(std::function<void()> work) { works.push_back(std::move(work)); }
-  void commit() { groupEnds.push_back(works.size()); }
-  void wait(size_t pending);
-  void clear();
-
-private:
-  /// Those before `nextWork` are done, as are the groups before `nextGroup`.
-  std::vector<std::function<void()>> works;
-  std::vector<size_t> groupEnds;
-  size_t nextWork = 0, nextGroup = 0;
-};
 
 struct GPUWave;
 
@@ -66,6 +52,8 @@ struct GPUThread {
   const char *what;
   const std::function<bool()> *condition;
   AsyncWork async[numAsyncQueues];
+  /// Of the unit of a counter that it adds to next.
+  uint32_t slot;
   /// What ThreadSanitizer calls it.
   void *sanitizerThread;
 };
@@ -78,6 +66,7 @@ struct GPUWave {
   uint64_t ready, inWave, atBarrier, waiting, done;
   /// Those that let the others run first, this time.
   uint64_t yielded;
+  WaveUnits units[numWaveCounters];
 };
 
 struct Barrier {
@@ -125,6 +114,10 @@ public:
 
   GPUThread &thread(int index) { return threads[index]; }
   uint64_t index() const { return blockIndex; }
+  /// What the lanes of a wave are ordered by.
+  const void *waveOrder(size_t wave) const {
+    return orderObjects + size_t(2) * maxBarriers + wave;
+  }
   Dimensions id() const { return blockId; }
 
 private:
@@ -145,9 +138,6 @@ private:
   [[noreturn]] void reportDeadlock();
   const void *barrierOrder(size_t id, uint32_t generation) const {
     return orderObjects + 2 * id + generation % 2;
-  }
-  const void *waveOrder(size_t wave) const {
-    return orderObjects + size_t(2) * maxBarriers + wave;
   }
   void order(GPUWave &wave, uint64_t group);
   uint64_t random();

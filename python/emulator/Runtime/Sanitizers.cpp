@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "emulator/Runtime/Sanitizers.h"
+#include "emulator/Runtime/AsyncWork.h"
 #include "emulator/Runtime/Block.h"
 #include "emulator/Runtime/Findings.h"
 #include "emulator/Runtime/Memory.h"
@@ -116,6 +117,14 @@ __attribute__((visibility("default"))) void __asan_on_error() {
     block.addCaller(finding.place, __asan_get_report_sp());
   finding.setAddress(address);
   finding.bytes = bytes;
+  finding.kind = "out-of-bounds";
+  finding.numOthers = 0;
+  if (const auto *write = writesInFlight.find(address, bytes)) {
+    writesInFlight.describe(finding, *write, address, bytes, isWrite);
+    report(finding);
+    endIfEnough();
+    return;
+  }
   finding.message.append("a %s of %zu bytes: ", isWrite ? "write" : "read",
                          bytes);
   const void *bad =

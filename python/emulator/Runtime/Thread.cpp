@@ -86,19 +86,75 @@ void smalti::emulator::endThread() { block.endThread(); }
 
 bool smalti::emulator::isAsyncLate() { return launch.copiesLate; }
 
-void smalti::emulator::enqueueAsync(int queue, std::function<void()> work) {
+void smalti::emulator::enqueueAsync(AsyncQueue queue,
+                                    std::function<void()> work) {
   if (isAsyncLate())
     current->async[queue].enqueue(std::move(work));
   else
     work();
 }
 
-void smalti::emulator::commitAsync(int queue) {
+void smalti::emulator::commitAsync(AsyncQueue queue) {
   current->async[queue].commit();
 }
 
-void smalti::emulator::waitAsync(int queue, size_t pending) {
+void smalti::emulator::waitAsync(AsyncQueue queue, size_t pending) {
   current->async[queue].wait(pending);
+}
+
+/// Whoever of the wave waits, it is the lane that issued it who writes, and all
+/// lanes see it then.
+void smalti::emulator::addToUnit(WaveCounter counter,
+                                 std::function<void()> work) {
+  if (!isAsyncLate())
+    return work();
+  GPUThread *owner = current;
+  const void *issuedAt = owner->returnAddress;
+  current->wave->units[counter].add([owner, issuedAt, work = std::move(work)] {
+    GPUThread *waiter = current;
+    const void *waiterAt = owner->returnAddress;
+    current = owner;
+    owner->returnAddress = issuedAt;
+    work();
+    releaseOrder(block.waveOrder(owner->wave->index));
+    owner->returnAddress = waiterAt;
+    current = waiter;
+  });
+}
+
+void smalti::emulator::closeUnit(WaveCounter counter) {
+  if (isAsyncLate())
+    current->wave->units[counter].close(current->slot);
+  current->slot = 0;
+}
+
+void smalti::emulator::waitForUnits(WaveCounter counter, size_t pending) {
+  current->wave->units[counter].wait(pending);
+  acquireOrder(block.waveOrder(current->wave->index));
+}
+
+void smalti::emulator::waitForSlots(WaveCounter counter, uint64_t slots) {
+  current->wave->units[counter].waitForSlots(slots);
+  acquireOrder(block.waveOrder(current->wave->index));
+}
+
+void smalti::emulator::setSlot(uint32_t slot) { current->slot = slot; }
+
+std::function<void()>
+smalti::emulator::inFlight(const std::vector<SharedRange> &ranges,
+                           std::function<void()> work) {
+  if (!isAsyncLate())
+    return work;
+  std::vector<WritesInFlight::Id> ids;
+  for (const SharedRange &range : ranges)
+    if (sharedMemory.contains(range.to) && range.bytes)
+      ids.push_back(writesInFlight.begin({range.to, range.bytes, current->index,
+                                          current->returnAddress}));
+  return [ids = std::move(ids), work = std::move(work)] {
+    for (WritesInFlight::Id id : ids)
+      writesInFlight.end(id);
+    work();
+  };
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,6 +220,18 @@ void smalti::emulator::printOutput(const char *text, size_t length) {
   endProcess(exitFindings);
 }
 
+[[noreturn]] static void failInFlight(const void *address, size_t bytes,
+                                      const WritesInFlight::Write &write) {
+  static Finding finding("race");
+  setPlace(finding, current);
+  finding.place.isWrite = 0;
+  finding.setAddress(address);
+  finding.bytes = bytes;
+  writesInFlight.describe(finding, write, address, bytes, /*isWrite=*/false);
+  report(finding);
+  endProcess(exitFindings);
+}
+
 static void touch(const void *address, size_t bytes, bool isWrite,
                   bool isAtomic = false) {
   if (bytes == 0)
@@ -175,7 +243,12 @@ static void touch(const void *address, size_t bytes, bool isWrite,
     failAccess(address, bytes,
                first > sharedEnd ? address : const_cast<char *>(sharedEnd),
                isWrite);
-  if (const void *bad = sanitizer::findPoisoned(address, bytes))
+  // Two copies may write the same, which is told from their results.
+  const WritesInFlight::Write *write = writesInFlight.find(address, bytes);
+  if (write && !isWrite)
+    failInFlight(address, bytes, *write);
+  if (const void *bad = write ? nullptr
+                              : sanitizer::findPoisoned(address, bytes))
     failAccess(address, bytes, bad, isWrite);
   // Where there is nothing this faults here, as this thread.
   (void)*first;

@@ -11,6 +11,7 @@
 #include "emulator/Runtime/Instruction.h"
 
 #include <functional>
+#include <vector>
 
 namespace smalti::emulator {
 
@@ -80,15 +81,37 @@ void yield();
 /// once.
 bool isAsyncLate();
 
-/// A list of things to do later, for each thread. `commit` closes a group;
+/// Lists of things to do later, for each thread. `commit` closes a group;
 /// `wait(n)` does all groups but the last `n`. What is never waited for is
 /// never done.
-void enqueueAsync(int queue, std::function<void()> work);
-void commitAsync(int queue);
-void waitAsync(int queue, size_t pending);
+enum AsyncQueue { cpAsyncQueue, bulkQueue, numAsyncQueues };
+void enqueueAsync(AsyncQueue queue, std::function<void()> work);
+void commitAsync(AsyncQueue queue);
+void waitAsync(AsyncQueue queue, size_t pending);
 
-/// The queues of a thread.
-enum AsyncQueue { cpAsyncQueue, bulkQueue, gatherToLDSQueue, numAsyncQueues };
+/// Counters of a wave: what its lanes put off in one instruction is a unit.
+/// Units are done in their order.
+enum WaveCounter { loadCounter, asyncCounter, tensorCounter, numWaveCounters };
+/// In an instruction's `touch`, for the lane that runs; `closeUnit` is for all
+/// lanes, in its `ofWave`.
+void addToUnit(WaveCounter counter, std::function<void()> work);
+void closeUnit(WaveCounter counter);
+/// Does the units of the thread's wave but the last `pending`, or those up to
+/// the last one of the slots that have a bit.
+void waitForUnits(WaveCounter counter, size_t pending);
+void waitForSlots(WaveCounter counter, uint64_t slots);
+/// The slot of the next unit of this thread's wave, 0 without it.
+void setSlot(uint32_t slot);
+
+/// Bytes of shared memory.
+struct SharedRange {
+  char *to;
+  size_t bytes;
+};
+/// `work`, which writes shared memory and is put off. Until it is done those
+/// who read or write there race with it, and find poison.
+std::function<void()> inFlight(const std::vector<SharedRange> &ranges,
+                               std::function<void()> work);
 
 //===----------------------------------------------------------------------===//
 // Memory and findings

@@ -19,6 +19,7 @@ import smalti
 import test_amd_arithmetic
 import test_amd_buffers
 import test_amd_conversions
+import test_amd_copies
 import test_amd_lanes
 import test_amd_lds
 import test_amd_matrix_products
@@ -30,6 +31,7 @@ MODULES = (
     test_amd_arithmetic,
     test_amd_buffers,
     test_amd_conversions,
+    test_amd_copies,
     test_amd_lanes,
     test_amd_lds,
     test_amd_matrix_products,

@@ -54,29 +54,37 @@ void waveBarrier(const Wave &) {}
 // Waits
 //===----------------------------------------------------------------------===//
 
-// The backend itself waits for what loads and stores of the IR give; a wait in
-// the IR says when copies to LDS are done. vmcnt counts all vector memory
-// instructions of the wave, in their order, but a thread here knows only of its
-// copies, so that "all but the last n" are all but its last n copies. The
-// hardware has at least those: others that it counts among the last n take the
-// places of copies, which then are done. So nothing is done too early here, and
-// a program whose counts rely on its other loads is found to wait too little.
-
-void waitForCopies(int pending) {
-  waitAsync(gatherToLDSQueue, size_t(pending));
-}
+// Registers that loads give are waited for by the backend. A wait in the IR
+// says when copies are done: all units of its counter but the last n. On vmcnt
+// the hardware also counts other loads, and on CDNA stores; here they are no
+// units, as the backend merges, moves and drops what is no copy. The hardware
+// then has at least those copies done that are done here, and a program whose
+// count relies on its other loads is found to wait too little.
 
 /// The fields of the immediate: CDNA3 ISA and RDNA3 ISA, S_WAITCNT.
 void waitForCounts(const Call &call) {
   auto counts = call.get<uint32_t>(0);
   if (isCDNA(generation()))
-    waitForCopies(int((counts & 15) | (counts >> 14 & 3) << 4));
+    waitForUnits(loadCounter, (counts & 15) | (counts >> 14 & 3) << 4);
   else
-    waitForCopies(int(counts >> 10 & 63));
+    waitForUnits(loadCounter, counts >> 10 & 63);
 }
 
-void waitForCount(const Call &call) {
-  waitForCopies(call.get<int16_t>(0) & 63);
+template <WaveCounter counter> void waitForCount(const Call &call) {
+  waitForUnits(counter, call.get<uint16_t>(0) & 63);
+}
+
+// The lanes come to a wait together, and each of them sees what is done then.
+void afterWait(const Wave &) {}
+
+//===----------------------------------------------------------------------===//
+// Waits that LLVM's backend inserts
+//===----------------------------------------------------------------------===//
+
+void setCopySlot(const Call &call) { setSlot(call.get<uint32_t>(0)); }
+
+void waitForSlotsOf(const Call &call) {
+  waitForSlots(loadCounter, call.get<uint64_t>(0));
 }
 
 void nothing(const Call &) {}
@@ -93,6 +101,8 @@ constexpr char waitDocument[] =
 constexpr char splitWaitDocument[] =
     "RDNA4 ISA, \"SOPP Instructions: S_WAIT_LOADCNT\" and the like; CDNA5 ISA, "
     "\"S_WAIT_ASYNCCNT\"";
+constexpr char backendDocument[] =
+    "LLVM, SIInsertWaitcnts.cpp and SIMemoryLegalizer.cpp; output of llc 22";
 constexpr char sleepDocument[] = "CDNA3 ISA, \"SOPP Instructions: S_SLEEP\"";
 constexpr char scheduleDocument[] =
     "CDNA3 ISA, \"SOPP Instructions\"; LLVM, IntrinsicsAMDGPU.td, "
@@ -108,19 +118,22 @@ constexpr Instruction table[] = {
     {"llvm.amdgcn.s.barrier.wait", wait, nullptr, splitDocument},
     {"llvm.amdgcn.wave.barrier", nullptr, waveBarrier, waveDocument},
     // Waits
-    {"llvm.amdgcn.s.waitcnt", waitForCounts, nullptr, waitDocument},
-    {"llvm.amdgcn.s.wait.asynccnt", waitForCount, nullptr, splitWaitDocument},
-    {"llvm.amdgcn.s.wait.loadcnt", nothing, nullptr, splitWaitDocument},
+    {"llvm.amdgcn.s.waitcnt", nullptr, afterWait, waitDocument, nullptr, waitForCounts},
+    {"llvm.amdgcn.s.wait.asynccnt", nullptr, afterWait, splitWaitDocument, nullptr, waitForCount<asyncCounter>},
+    {"llvm.amdgcn.s.wait.loadcnt", nullptr, afterWait, splitWaitDocument, nullptr, waitForCount<loadCounter>},
     {"llvm.amdgcn.s.wait.storecnt", nothing, nullptr, splitWaitDocument},
     {"llvm.amdgcn.s.wait.dscnt", nothing, nullptr, splitWaitDocument},
     {"llvm.amdgcn.s.wait.kmcnt", nothing, nullptr, splitWaitDocument},
     {"llvm.amdgcn.s.wait.expcnt", nothing, nullptr, splitWaitDocument},
     {"llvm.amdgcn.s.wait.samplecnt", nothing, nullptr, splitWaitDocument},
     {"llvm.amdgcn.s.wait.bvhcnt", nothing, nullptr, splitWaitDocument},
-    {"llvm.amdgcn.s.wait.tensorcnt", nothing, nullptr, splitWaitDocument},
+    {"llvm.amdgcn.s.wait.tensorcnt", nullptr, afterWait, splitWaitDocument, nullptr, waitForCount<tensorCounter>},
     {"llvm.amdgcn.s.sleep", letOthersRun, nullptr, sleepDocument},
     {"llvm.amdgcn.s.sleep.var", letOthersRun, nullptr, sleepDocument},
     {"llvm.amdgcn.s.monitor.sleep", letOthersRun, nullptr, sleepDocument},
+    // What Rewrite/BackendWaits.cpp makes explicit
+    {"smalti.amdgcn.copy.slot", setCopySlot, nullptr, backendDocument},
+    {"smalti.amdgcn.wait.slots", waitForSlotsOf, nullptr, backendDocument},
     // What steers when instructions are issued
     {"llvm.amdgcn.s.nop", nothing, nullptr, scheduleDocument},
     {"llvm.amdgcn.s.setprio", nothing, nullptr, scheduleDocument},

@@ -1,7 +1,8 @@
 //===- LDS.cpp - Copies to and transposed reads from LDS, of AMD ----------===//
 //
-// Copies to LDS are done at once, or at the last wait that covers them. Waits
-// are in Barriers.cpp.
+// Copies to LDS are done at once, or at the wait that covers them: those of the
+// program are in Barriers.cpp, and those of LLVM's backend in
+// Rewrite/BackendWaits.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,23 +20,16 @@ namespace {
 // Copies
 //===----------------------------------------------------------------------===//
 
-void copyLate(const std::function<void()> &copy) {
-  if (!isAsyncLate())
-    return copy();
-  enqueueAsync(gatherToLDSQueue, copy);
-  commitAsync(gatherToLDSQueue);
-}
-
 /// The write may come at any time from now on.
-void writeLDSLate(char *to, uint32_t bytes,
+void writeLDSLate(WaveCounter counter, char *to, uint32_t bytes,
                   const std::function<void(char *)> &read) {
   touchWrite(to, bytes);
-  copyLate([to, bytes, read] {
-    char data[16];
-    read(data);
-    touchWrite(to, bytes);
-    memcpy(to, data, bytes);
-  });
+  addToUnit(counter, inFlight({{to, bytes}}, [to, bytes, read] {
+              char data[16];
+              read(data);
+              touchWrite(to, bytes);
+              memcpy(to, data, bytes);
+            }));
 }
 
 /// A lane's place behind the wave's: a dword for each lane, for what is
@@ -46,6 +40,9 @@ char *placeOfLane(const Call &call, int operand, uint32_t size,
   if (uintptr_t(base) % 4)
     failAs("misaligned", "copies to LDS at %p, which is not aligned to a dword",
            static_cast<void *>(base));
+  if (!isCDNA(generation()))
+    fail("copies from global memory to LDS by their wave, which the chip "
+         "cannot");
   switch (size) {
   case 1:
   case 2:
@@ -69,7 +66,7 @@ void gatherToLDS(const Call &call) {
   auto *from = call.get<const char *>(0) + offset;
   char *to = placeOfLane(call, 1, size, uint32_t(offset));
   touchRead(from, size);
-  writeLDSLate(to, size < 4 ? 4 : size, [from, size](char *data) {
+  writeLDSLate(loadCounter, to, size < 4 ? 4 : size, [from, size](char *data) {
     memset(data, 0, 4);
     touchRead(from, size);
     memcpy(data, from, size);
@@ -96,14 +93,14 @@ template <Addressing addressing> void gatherBufferToLDS(const Call &call) {
   ofPlace.operands = operands;
   BufferPlace place = readPlace(ofPlace, 0, addressing, offset);
   char *to = placeOfLane(call, 1, size, offset);
-  writeLDSLate(to, size < 4 ? 4 : size, [place, size](char *data) {
+  writeLDSLate(loadCounter, to, size < 4 ? 4 : size, [place, size](char *data) {
     memset(data, 0, 4);
     readBuffer(place, data, size);
   });
 }
 
 /// The hardware takes the place of the first lane (M0).
-void checkPlaceIsUniform(const Wave &wave) {
+void finishGather(const Wave &wave) {
   char *first = nullptr;
   wave.forEach([&](int lane, const Call &call) {
     auto *place = call.get<char *>(1);
@@ -114,6 +111,7 @@ void checkPlaceIsUniform(const Wave &wave) {
                "copies to LDS at %p, where the wave's first lane has %p",
                static_cast<void *>(place), static_cast<void *>(first));
   });
+  closeUnit(loadCounter);
 }
 
 /// Operands source, place in LDS, offset of both. Each lane names its own
@@ -123,7 +121,7 @@ template <uint32_t size> void loadToLDS(const Call &call) {
   auto *from = call.get<const char *>(0) + offset;
   auto *to = call.get<char *>(1) + offset;
   touchRead(from, size);
-  writeLDSLate(to, size, [from](char *data) {
+  writeLDSLate(asyncCounter, to, size, [from](char *data) {
     touchRead(from, size);
     memcpy(data, from, size);
   });
@@ -136,12 +134,14 @@ template <uint32_t size> void storeFromLDS(const Call &call) {
   auto *from = call.get<const char *>(1) + offset;
   touchRead(from, size);
   touchWrite(to, size);
-  copyLate([from, to] {
+  addToUnit(asyncCounter, [from, to] {
     touchRead(from, size);
     touchWrite(to, size);
     memcpy(to, from, size);
   });
 }
+
+void finishAsync(const Wave &) { closeUnit(asyncCounter); }
 
 //===----------------------------------------------------------------------===//
 // Transposed reads
@@ -233,20 +233,20 @@ constexpr char counters[] =
 
 // clang-format off: one line an instruction
 constexpr Instruction table[] = {
-    {"llvm.amdgcn.load.to.lds.*", nullptr, checkPlaceIsUniform, gather, nullptr, gatherToLDS},
-    {"llvm.amdgcn.global.load.lds", nullptr, checkPlaceIsUniform, gather, nullptr, gatherToLDS},
-    {"llvm.amdgcn.raw.ptr.buffer.load.lds", nullptr, checkPlaceIsUniform, gather, nullptr, gatherBufferToLDS<Addressing::Raw>},
-    {"llvm.amdgcn.struct.ptr.buffer.load.lds", nullptr, checkPlaceIsUniform, gather, nullptr, gatherBufferToLDS<Addressing::Structured>},
-    {"llvm.amdgcn.raw.buffer.load.lds", nullptr, checkPlaceIsUniform, gather, nullptr, gatherBufferToLDS<Addressing::Raw>},
-    {"llvm.amdgcn.struct.buffer.load.lds", nullptr, checkPlaceIsUniform, gather, nullptr, gatherBufferToLDS<Addressing::Structured>},
-    {"llvm.amdgcn.global.load.async.to.lds.b8", loadToLDS<1>, nullptr, async},
-    {"llvm.amdgcn.global.load.async.to.lds.b32", loadToLDS<4>, nullptr, async},
-    {"llvm.amdgcn.global.load.async.to.lds.b64", loadToLDS<8>, nullptr, async},
-    {"llvm.amdgcn.global.load.async.to.lds.b128", loadToLDS<16>, nullptr, async},
-    {"llvm.amdgcn.global.store.async.from.lds.b8", storeFromLDS<1>, nullptr, async},
-    {"llvm.amdgcn.global.store.async.from.lds.b32", storeFromLDS<4>, nullptr, async},
-    {"llvm.amdgcn.global.store.async.from.lds.b64", storeFromLDS<8>, nullptr, async},
-    {"llvm.amdgcn.global.store.async.from.lds.b128", storeFromLDS<16>, nullptr, async},
+    {"llvm.amdgcn.load.to.lds.*", nullptr, finishGather, gather, nullptr, gatherToLDS},
+    {"llvm.amdgcn.global.load.lds", nullptr, finishGather, gather, nullptr, gatherToLDS},
+    {"llvm.amdgcn.raw.ptr.buffer.load.lds", nullptr, finishGather, gather, nullptr, gatherBufferToLDS<Addressing::Raw>},
+    {"llvm.amdgcn.struct.ptr.buffer.load.lds", nullptr, finishGather, gather, nullptr, gatherBufferToLDS<Addressing::Structured>},
+    {"llvm.amdgcn.raw.buffer.load.lds", nullptr, finishGather, gather, nullptr, gatherBufferToLDS<Addressing::Raw>},
+    {"llvm.amdgcn.struct.buffer.load.lds", nullptr, finishGather, gather, nullptr, gatherBufferToLDS<Addressing::Structured>},
+    {"llvm.amdgcn.global.load.async.to.lds.b8", nullptr, finishAsync, async, nullptr, loadToLDS<1>},
+    {"llvm.amdgcn.global.load.async.to.lds.b32", nullptr, finishAsync, async, nullptr, loadToLDS<4>},
+    {"llvm.amdgcn.global.load.async.to.lds.b64", nullptr, finishAsync, async, nullptr, loadToLDS<8>},
+    {"llvm.amdgcn.global.load.async.to.lds.b128", nullptr, finishAsync, async, nullptr, loadToLDS<16>},
+    {"llvm.amdgcn.global.store.async.from.lds.b8", nullptr, finishAsync, async, nullptr, storeFromLDS<1>},
+    {"llvm.amdgcn.global.store.async.from.lds.b32", nullptr, finishAsync, async, nullptr, storeFromLDS<4>},
+    {"llvm.amdgcn.global.store.async.from.lds.b64", nullptr, finishAsync, async, nullptr, storeFromLDS<8>},
+    {"llvm.amdgcn.global.store.async.from.lds.b128", nullptr, finishAsync, async, nullptr, storeFromLDS<16>},
     // 6-bit elements are read from rows of 16 bytes
     {"llvm.amdgcn.ds.read.tr16.b64.*", nullptr, readTransposed<16, 8, 16>, transposed, nullptr, touchTransposed<8, 8>, true},
     {"llvm.amdgcn.ds.read.tr8.b64.*", nullptr, readTransposed<8, 8, 16>, transposed, nullptr, touchTransposed<8, 8>, true},

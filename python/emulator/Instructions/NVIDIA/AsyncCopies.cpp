@@ -9,7 +9,7 @@ using namespace smalti::emulator::nvidia;
 
 namespace {
 
-void doLater(int queue, std::function<void()> work) {
+void doLater(AsyncQueue queue, std::function<void()> work) {
   if (isAsyncLate())
     enqueueAsync(queue, std::move(work));
   else
@@ -36,12 +36,12 @@ template <int bytes, bool hasSourceBytes> void copyAsync(const Call &call) {
   // It may happen at any time from now to its wait.
   touchWrite(to, bytes);
   touchRead(from, sourceBytes);
-  doLater(cpAsyncQueue, [=] {
-    touchWrite(to, bytes);
-    touchRead(from, sourceBytes);
-    memcpy(to, from, sourceBytes);
-    memset(to + sourceBytes, 0, bytes - sourceBytes);
-  });
+  doLater(cpAsyncQueue, inFlight({{to, bytes}}, [=] {
+            touchWrite(to, bytes);
+            touchRead(from, sourceBytes);
+            memcpy(to, from, sourceBytes);
+            memset(to + sourceBytes, 0, bytes - sourceBytes);
+          }));
 }
 
 void commitGroup(const Call &) { commitAsync(cpAsyncQueue); }
@@ -91,10 +91,12 @@ struct BulkCopy {
 template <int to, int from, int bytes> void copyToShared(const Call &call) {
   BulkCopy copy(call, to, from, bytes);
   Mbarrier barrier(call.get<void *>(1));
-  barrier.whenWaited([=] {
+  touchRead(copy.from, copy.bytes);
+  touchWrite(copy.to, copy.bytes);
+  barrier.whenWaited(inFlight({{copy.to, copy.bytes}}, [=] {
     copy.perform();
     Mbarrier(barrier).completeBytes(copy.bytes);
-  });
+  }));
 }
 
 void copyToGlobal(const Call &call) {

@@ -39,7 +39,7 @@ public:
 
   /// Does asynchronous work at the latest when a thread waits here.
   void whenWaited(std::function<void()> work);
-  /// Does that of this barrier.
+  /// Does that of this barrier, if the phase misses nothing else.
   void doPending();
 
   /// What the sanitizers are to know.

@@ -4,7 +4,7 @@
 #include "emulator/Instructions/NVIDIA/Mbarrier.h"
 #include "emulator/Runtime/Thread.h"
 
-#include <vector>
+#include <list>
 
 using namespace smalti::emulator;
 using namespace smalti::emulator::nvidia;
@@ -25,7 +25,7 @@ struct PendingWork {
   Dimensions block;
   std::function<void()> work;
 };
-std::vector<PendingWork> pendingWork;
+std::list<PendingWork> pendingWork;
 
 bool isCurrent(const Dimensions &block) {
   Dimensions now = blockId();
@@ -168,17 +168,23 @@ void Mbarrier::whenWaited(std::function<void()> work) {
 }
 
 void Mbarrier::doPending() {
-  std::vector<PendingWork> mine, others;
-  for (PendingWork &pending : pendingWork) {
-    // What earlier blocks left undone is over with them.
-    if (isCurrent(pending.block))
-      (pending.barrier == address ? mine : others).push_back(pending);
-  }
-  pendingWork = std::move(others);
-  for (PendingWork &pending : mine)
-    pending.work();
-  if (!mine.empty())
+  // What earlier blocks left undone is over with them.
+  pendingWork.remove_if(
+      [](const PendingWork &pending) { return !isCurrent(pending.block); });
+  uint32_t phase = read().parity;
+  for (auto next = pendingWork.begin(); next != pendingWork.end();) {
+    auto pending = next++;
+    if (pending->barrier != address)
+      continue;
+    // As late as can be: when nothing else is missing, and of this phase.
+    State state = read();
+    if (state.pending > 0 || state.parity != phase)
+      return;
+    std::function<void()> work = std::move(pending->work);
+    pendingWork.erase(pending);
+    work();
     release();
+  }
 }
 
 void Mbarrier::release() { releaseOrder(address); }
@@ -245,10 +251,18 @@ template <bool byParity> bool isOver(Mbarrier &barrier, const Call &call) {
                   : barrier.isOver(call.get<uint64_t>(1));
 }
 
+/// A wait for a phase that is over does nothing: what is in flight then belongs
+/// to another one.
+template <bool byParity> bool poll(Mbarrier &barrier, const Call &call) {
+  if (isOver<byParity>(barrier, call))
+    return true;
+  barrier.doPending();
+  return isOver<byParity>(barrier, call);
+}
+
 template <bool relaxed, bool byParity> void testWait(const Call &call) {
   Mbarrier barrier = barrierOf(call);
-  barrier.doPending();
-  bool over = isOver<byParity>(barrier, call);
+  bool over = poll<byParity>(barrier, call);
   if (over && !relaxed)
     barrier.acquire();
   call.set<uint8_t>(over);
@@ -262,10 +276,7 @@ template <bool relaxed, bool byParity> void testWait(const Call &call) {
 /// reported.
 template <bool relaxed, bool byParity> void tryWait(const Call &call) {
   Mbarrier barrier = barrierOf(call);
-  waitUntil("mbarrier.try_wait", [&] {
-    barrier.doPending();
-    return isOver<byParity>(barrier, call);
-  });
+  waitUntil("mbarrier.try_wait", [&] { return poll<byParity>(barrier, call); });
   if (!relaxed)
     barrier.acquire();
   call.set<uint8_t>(1);
@@ -282,6 +293,7 @@ void pendingCount(const Call &call) {
 
 #define SMALTI_PTX(section) "PTX ISA, \"mbarrier: " section "\""
 // clang-format off: one line an instruction
+// NOLINTBEGIN(bugprone-macro-parentheses): arguments of templates
 #define SMALTI_ARRIVALS(name, function, ...) \
     {"llvm.nvvm.mbarrier." name ".scope.cta.space.cta", function<false, __VA_ARGS__>, nullptr, SMALTI_PTX(name)}, \
     {"llvm.nvvm.mbarrier." name ".scope.cluster.space.cta", function<false, __VA_ARGS__>, nullptr, SMALTI_PTX(name)}, \
@@ -304,6 +316,7 @@ void pendingCount(const Call &call) {
 #define SMALTI_BOTH(name, function, section) \
     {"llvm.nvvm.mbarrier." name, function, nullptr, SMALTI_PTX(section)}, \
     {"llvm.nvvm.mbarrier." name ".shared", function, nullptr, SMALTI_PTX(section)},
+// NOLINTEND(bugprone-macro-parentheses)
 constexpr Instruction table[] = {
     SMALTI_BOTH("init", init, "init")
     SMALTI_BOTH("inval", invalidate, "inval")

@@ -1,0 +1,139 @@
+//===- AsyncWork.cpp - What threads and waves have put off ----------------===//
+
+#include "emulator/Runtime/AsyncWork.h"
+#include "emulator/Runtime/Block.h"
+#include "emulator/Runtime/Findings.h"
+#include "emulator/Runtime/Launch.h"
+#include "emulator/Runtime/Memory.h"
+#include "emulator/Runtime/Sanitizers.h"
+
+#include <algorithm>
+
+using namespace smalti::emulator;
+
+WritesInFlight smalti::emulator::writesInFlight;
+
+//===----------------------------------------------------------------------===//
+// Queues
+//===----------------------------------------------------------------------===//
+
+void AsyncWork::wait(size_t pending) {
+  while (groupEnds.size() - nextGroup > pending) {
+    size_t end = groupEnds[nextGroup++];
+    for (; nextWork < end; ++nextWork)
+      works[nextWork]();
+  }
+  if (nextGroup == groupEnds.size() && nextWork == works.size())
+    clear();
+}
+
+void AsyncWork::clear() {
+  works.clear();
+  groupEnds.clear();
+  nextWork = nextGroup = 0;
+}
+
+void WaveUnits::wait(size_t pending) {
+  while (units.size() > pending) {
+    for (const std::function<void()> &work : units.front().works)
+      work();
+    units.pop_front();
+  }
+}
+
+void WaveUnits::waitForSlots(uint64_t slots) {
+  for (size_t i = units.size(); i > 0; --i)
+    if (slots >> units[i - 1].slot & 1)
+      return wait(units.size() - i);
+}
+
+void WaveUnits::clear() {
+  units.clear();
+  open.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Writes in flight
+//===----------------------------------------------------------------------===//
+
+/// AddressSanitizer knows of eight bytes whether the first so many of them can
+/// be accessed.
+static constexpr size_t granule = 8;
+
+/// Only bytes of shared memory are counted.
+static size_t offsetOf(const void *address) {
+  return static_cast<const char *>(address) - sharedBase();
+}
+
+WritesInFlight::Id WritesInFlight::begin(const Write &write) {
+  if (counts.size() < sharedBytes())
+    counts.resize(sharedBytes() + granule);
+  sanitizer::unpoison(write.to, write.bytes);
+  for (size_t i = 0; i < write.bytes; ++i) {
+    write.to[i] = char(poisonAt(write.to + i));
+    ++counts[offsetOf(write.to) + i];
+  }
+  poison(write);
+  return writes.insert(writes.end(), write);
+}
+
+/// Where all of a granule is in flight.
+void WritesInFlight::poison(const Write &write) const {
+  if (sanitizer::kind != sanitizer::Kind::Address)
+    return;
+  size_t first = offsetOf(write.to) / granule * granule;
+  size_t end = offsetOf(write.to) + write.bytes;
+  for (size_t at = first; at < end; at += granule)
+    if (std::all_of(&counts[at], &counts[at] + granule,
+                    [](uint16_t count) { return count > 0; }))
+      sanitizer::poison(sharedBase() + at, granule);
+}
+
+void WritesInFlight::end(Id write) {
+  for (size_t i = 0; i < write->bytes; ++i)
+    --counts[offsetOf(write->to) + i];
+  // The copy itself may also write where another one will.
+  sanitizer::unpoison(write->to, write->bytes);
+  writes.erase(write);
+}
+
+void WritesInFlight::clear() {
+  for (const Write &write : writes)
+    sanitizer::unpoison(write.to, write.bytes);
+  writes.clear();
+  std::fill(counts.begin(), counts.end(), 0);
+}
+
+const WritesInFlight::Write *WritesInFlight::find(const void *address,
+                                                  size_t bytes) const {
+  if (writes.empty() || !sharedMemory.contains(address))
+    return nullptr;
+  size_t first = offsetOf(address);
+  size_t end = std::min(first + bytes, counts.size());
+  if (first >= end || std::all_of(&counts[first], &counts[0] + end,
+                                  [](uint16_t count) { return count == 0; }))
+    return nullptr;
+  auto at = static_cast<const char *>(address);
+  for (const Write &write : writes)
+    if (write.to < at + bytes && at < write.to + write.bytes)
+      return &write;
+  return nullptr;
+}
+
+void WritesInFlight::describe(Finding &finding, const Write &write,
+                              const void *address, size_t bytes,
+                              bool isWrite) const {
+  finding.kind = "race";
+  finding.message.append("a %s of %zu bytes that an asynchronous copy of "
+                         "thread %d writes, for which nobody has waited: ",
+                         isWrite ? "write" : "read", bytes, write.thread);
+  describeAddress(finding.message, std::max(static_cast<const void *>(write.to),
+                                            address));
+  if (Place *other = finding.addOther()) {
+    other->block = int64_t(block.index());
+    other->thread = write.thread;
+    other->isWrite = 1;
+    other->addReturn(write.returnAddress);
+    other->note.append("the copy of %zu bytes, in flight", write.bytes);
+  }
+}
