@@ -85,17 +85,17 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     chip's barriers wait for reads in flight and all hazards are in shared memory, the new ones order that alone.
 
     A number of iterations that is not known is checked at run time; a loop that runs fewer times than it has stages
-    executes as it was. Every loop of the function is tried, inner ones first. A loop stays as it is, with a remark
+    executes as it was. Every loop of the function is tried, outer ones first; a loop inside a pipelined one is part of
+    a stage as a whole, and its copies are tried in turn. Counters may be signed or unsigned and of any width; values
+    that loops carry may be used in several stages, be passed on or change places. A loop stays as it is, with a remark
     that says why, when
     - an op in it has effects that are not known, allocates or frees memory, or synchronises inside a nested region;
     - reordering could break a dependence through memory: a write in the loop may alias a read that would run ahead
       (different allocations, an allocation and an argument, and arguments marked `llvm.noalias` do not alias; two
       other arguments may), or a buffer has fewer slots than the stages between its first write and its last read;
-    - it has no read of global memory that can run ahead, or nothing to overlap it with; its bounds are unsigned, or its
-      counter has less than 8 bits; it
-      runs fewer times than `stages`; it yields a loop-carried value unchanged; a loop-carried value is used and
-      updated in different stages; its asynchronous copies are already waited for in another iteration;
-    - a loop inside it is pipelined.
+    - it has no read of global memory that can run ahead, or nothing to overlap it with; it runs fewer times than
+      `stages`; a value that it carries is updated in a later stage than it is used in; its asynchronous copies are
+      already waited for in another iteration.
 
     The attribute `smalti.stages` on a loop wins over the option; 1 leaves the loop alone. `emit-schedule` writes the
     schedule on the ops (`smalti.stage`, the distance in iterations, and `smalti.cluster`, the order in the kernel)

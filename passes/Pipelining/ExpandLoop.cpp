@@ -1,167 +1,345 @@
 //===- ExpandLoop.cpp - Carrying out a loop's schedule --------------------===//
+//
+// Step T of the pipelined loop executes every stage s for iteration T - s. The
+// prologue is the steps before all stages have work, the kernel repeats the
+// steps in which they do, the epilogue drains. A value that is used some steps
+// after it was computed goes through that many loop-carried values of the
+// kernel; a loop-carried value of the plain loop that the last stage uses stays
+// one.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Pipelining/LoopSchedule.h"
+#include "passes/Pipelining/ValueFlow.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/Transforms/Transforms.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace smalti;
 
-/// Which entry of the schedule an op carries out; it is there only while the
-/// loop is expanded.
-static constexpr llvm::StringLiteral kEntryAttr = "smalti.schedule_entry";
-
 namespace {
+
+/// A result of an entry.
+using EntryResult = std::pair<unsigned, unsigned>;
 
 class LoopExpander {
 public:
   LoopExpander(const LoopSchedule &schedule, bool useSharedBarrier)
-      : schedule(schedule), loop(schedule.loop), rewriter(loop.getContext()),
-        useSharedBarrier(useSharedBarrier) {}
+      : schedule(schedule), loop(schedule.loop), flow(schedule),
+        rewriter(loop.getContext()), stages(schedule.stages),
+        useSharedBarrier(useSharedBarrier) {
+    for (auto [step, entry, groups] : schedule.epilogueWaits)
+      epilogueWaits[{step, entry}] = groups;
+  }
 
-  LogicalResult run();
+  ExpandedLoop run();
 
 private:
-  void guardTripCount();
-  void removeBarriers();
-  void makeEntryOps();
-  void placeBarriersAndWaits();
-  void restoreAttributes(scf::ForOp kernel, DictionaryAttr attributes,
-                         unsigned oldIterArgs);
-  void foldPredicates();
+  Value createConstant(int64_t value);
+  Value createMultipleOfStep(int64_t factor);
+  Value addToCounter(Value value, int64_t steps);
+  scf::IfOp guardTripCount();
+  void choosePrototype();
+
+  // What the kernel carries.
+  void findCarried();
+  void demand(ValueSource source, int64_t age);
+  /// How many steps before the one of the source's user it was computed; for a
+  /// user in a step of the epilogue, before the kernel's end.
+  int64_t getAge(const ValueSource &source, int64_t step) const {
+    return source.kind == ValueSource::Kind::Computed
+               ? source.lag - step -
+                     schedule.entries[source.entry].position.stage
+               : 0;
+  }
+
+  // The three parts. `step` counts from the part's first.
+  Value resolveInPrologue(Value value, int64_t step, unsigned entry);
+  Value resolveInKernel(Value value, int64_t lag, unsigned user);
+  Value resolveInEpilogue(Value value, int64_t step, int64_t lag,
+                          unsigned user);
+  Operation *emit(Place place, llvm::function_ref<Value(Value)> resolve);
+  void emitPrologue();
+  void emitKernel();
+  void emitEpilogue(SmallVectorImpl<Value> &results);
   void createBarrier(Location loc);
+  void setWait(Operation *op, Place place);
+  void setLayouts();
+
+  Value getCounterFromStart(int64_t iteration);
+  Value getCounterInKernel(int64_t lag);
+  Value getCounterFromEnd(int64_t distance);
 
   const LoopSchedule &schedule;
-  scf::ForOp loop;
+  scf::ForOp loop, kernel;
+  ValueFlow flow;
   IRRewriter rewriter;
+  int64_t stages;
   bool useSharedBarrier;
-  Operation *barrierPrototype = nullptr; ///< detached
-  /// The op for each entry, before the expansion.
-  SmallVector<Operation *> entryOps;
-  /// The ops that the expansion made, by place.
-  std::map<Place, Operation *> expanded;
-  Operation *lastOp = nullptr;
-  llvm::SetVector<Value> predicates;
+  Operation *barrierPrototype = nullptr;
+  DenseMap<std::pair<int64_t, unsigned>, int64_t> epilogueWaits;
+  ExpandedLoop expanded;
+
+  /// Loop-carried values of the plain loop that the kernel carries, and where.
+  llvm::DenseSet<Value> carried;
+  llvm::MapVector<Value, unsigned> carriedArguments;
+  /// How many steps each result must be kept, and where the kernel carries it:
+  /// the oldest first.
+  llvm::MapVector<EntryResult, int64_t> ages;
+  DenseMap<EntryResult, unsigned> carriedResults;
+
+  DenseMap<std::pair<unsigned, int64_t>, Operation *> prologueOps, epilogueOps;
+  DenseMap<unsigned, Operation *> kernelOps;
+  DenseMap<int64_t, Value> startCounters, kernelCounters, endCounters;
+  /// The number of the last iteration, where it is known at run time only.
+  Value lastIteration;
 };
 
 } // namespace
 
-/// Makes the loop the first branch of an scf.if, and a copy of it the second:
-/// the pipelined loop is entered only where it runs often enough.
-void LoopExpander::guardTripCount() {
+Value LoopExpander::createConstant(int64_t value) {
+  Type type = loop.getInductionVar().getType();
+  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  APInt number(width, value, /*isSigned=*/true, /*implicitTrunc=*/true);
+  return arith::ConstantOp::create(rewriter, loop.getLoc(),
+                                   rewriter.getIntegerAttr(type, number));
+}
+
+Value LoopExpander::createMultipleOfStep(int64_t factor) {
+  if (std::optional<int64_t> step = getConstantIntValue(loop.getStep()))
+    return createConstant(int64_t(uint64_t(*step) * uint64_t(factor)));
+  if (factor == 1)
+    return loop.getStep();
+  return arith::MulIOp::create(rewriter, loop.getLoc(), loop.getStep(),
+                               createConstant(factor));
+}
+
+/// `value` plus so many steps. It wraps where the counter would, and the
+/// iterations that it is made for exist, so it is right at any width.
+Value LoopExpander::addToCounter(Value value, int64_t steps) {
+  if (steps == 0)
+    return value;
+  auto number = getConstantIntValue(value);
+  auto step = getConstantIntValue(loop.getStep());
+  if (number && step)
+    return createConstant(
+        int64_t(uint64_t(*number) + uint64_t(*step) * uint64_t(steps)));
+  if (steps < 0)
+    return arith::SubIOp::create(rewriter, loop.getLoc(), value,
+                                 createMultipleOfStep(-steps));
+  return arith::AddIOp::create(rewriter, loop.getLoc(), value,
+                               createMultipleOfStep(steps));
+}
+
+/// Makes an scf.if in whose first branch the pipelined loop goes, where it runs
+/// often enough, and in whose second the plain one is.
+scf::IfOp LoopExpander::guardTripCount() {
   Location loc = loop.getLoc();
   rewriter.setInsertionPoint(loop);
-  Type type = loop.getInductionVar().getType();
   Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(rewriter, loc,
-                                     rewriter.getIntegerAttr(type, value));
-  };
   // The last of the first `stages` iterations exists: (upper - lower - 1) /
   // step >= stages - 1, unsigned once lower < upper is known. In this form
   // nothing overflows.
-  Value isNotEmpty = arith::CmpIOp::create(
-      rewriter, loc, arith::CmpIPredicate::slt, lower, upper);
-  Value last = arith::SubIOp::create(
+  Value isNotEmpty =
+      arith::CmpIOp::create(rewriter, loc,
+                            loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                                  : arith::CmpIPredicate::slt,
+                            lower, upper);
+  lastIteration = arith::SubIOp::create(
       rewriter, loc, arith::SubIOp::create(rewriter, loc, upper, lower),
-      constant(1));
+      createConstant(1));
   if (!isConstantIntValue(loop.getStep(), 1))
-    last = arith::DivUIOp::create(rewriter, loc, last, loop.getStep());
-  Value isLong = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge,
-                                       last, constant(schedule.stages - 1));
+    lastIteration =
+        arith::DivUIOp::create(rewriter, loc, lastIteration, loop.getStep());
+  Value isLong =
+      arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge,
+                            lastIteration, createConstant(stages - 1));
   Value condition = arith::AndIOp::create(rewriter, loc, isNotEmpty, isLong);
   auto guard = scf::IfOp::create(rewriter, loc, loop.getResultTypes(),
                                  condition, /*withElseRegion=*/true);
-  if (Attribute layouts = loop->getAttr(mosaic_gpu::kOutLayouts))
+  rewriter.replaceAllUsesWith(loop.getResults(), guard.getResults());
+  rewriter.moveOpBefore(loop, guard.elseBlock(), guard.elseBlock()->begin());
+  Attribute layouts = loop->getAttr(mosaic_gpu::kOutLayouts);
+  if (layouts)
     guard->setAttr(mosaic_gpu::kOutLayouts, layouts);
-  for (auto [result, replacement] :
-       llvm::zip_equal(loop.getResults(), guard.getResults()))
-    rewriter.replaceAllUsesWith(result, replacement);
-
-  rewriter.setInsertionPointToStart(guard.elseBlock());
-  Operation *plain = rewriter.clone(*loop);
-  plain->removeAttr(kStagesAttr);
-  plain->walk([](Operation *op) {
-    op->removeAttr(kStageAttr);
-    op->removeAttr(kClusterAttr);
-  });
-  rewriter.moveOpBefore(loop, guard.thenBlock(), guard.thenBlock()->begin());
-  if (loop.getResults().empty())
-    return;
-  for (auto [block, results] :
-       {std::pair(guard.thenBlock(), loop->getResults()),
-        std::pair(guard.elseBlock(), plain->getResults())}) {
-    rewriter.setInsertionPointToEnd(block);
-    auto yield = scf::YieldOp::create(rewriter, loc, results);
-    if (Attribute layouts = loop->getAttr(mosaic_gpu::kOutLayouts))
+  if (!loop.getResults().empty()) {
+    rewriter.setInsertionPointToEnd(guard.elseBlock());
+    auto yield = scf::YieldOp::create(rewriter, loc, loop.getResults());
+    if (layouts)
       yield->setAttr(mosaic_gpu::kInLayouts, layouts);
   }
+  return guard;
 }
 
-void LoopExpander::removeBarriers() {
-  for (Operation *barrier : schedule.oldBarriers) {
-    // The strongest kind that the loop used is what the new ones are.
-    bool isStronger =
-        !barrierPrototype ||
+/// The strongest kind of barrier that the loop used is what the new ones are.
+void LoopExpander::choosePrototype() {
+  for (Operation *barrier : schedule.oldBarriers)
+    if (!barrierPrototype ||
         (cast<BlockBarrierOpInterface>(barrier).ordersGlobalMemory() &&
-         !cast<BlockBarrierOpInterface>(barrierPrototype).ordersGlobalMemory());
-    if (isStronger) {
-      if (barrierPrototype)
-        barrierPrototype->destroy();
-      barrierPrototype = barrier->clone();
+         !cast<BlockBarrierOpInterface>(barrierPrototype).ordersGlobalMemory()))
+      barrierPrototype = barrier;
+}
+
+//===----------------------------------------------------------------------===//
+// What the kernel carries
+//===----------------------------------------------------------------------===//
+
+/// Has the kernel carry what is `age` steps old when it is used.
+void LoopExpander::demand(ValueSource source, int64_t age) {
+  // What the kernel carries at its next step must be there as well.
+  while (source.kind == ValueSource::Kind::Carried) {
+    auto argument = cast<BlockArgument>(source.value);
+    if (!carried.insert(argument).second)
+      return;
+    source = flow.find(loop.getTiedLoopYieldedValue(argument)->get(),
+                       stages - 1, flow.atEnd(), stages - 1);
+    age = getAge(source, 0);
+  }
+  if (source.kind != ValueSource::Kind::Computed || age <= 0)
+    return;
+  int64_t &kept =
+      ages[{source.entry, cast<OpResult>(source.value).getResultNumber()}];
+  kept = std::max(kept, age);
+}
+
+void LoopExpander::findCarried() {
+  auto demandAt = [&](Value value, int64_t step, int64_t lag, unsigned user) {
+    ValueSource source = flow.find(value, lag, user, stages - 1 + step);
+    demand(source, getAge(source, step));
+  };
+  for (auto [i, entry] : llvm::enumerate(schedule.entries))
+    for (Value value : flow.getUsed(entry.op)) {
+      int64_t stage = entry.position.stage;
+      demandAt(value, /*step=*/0, stage, i);
+      for (int64_t step = 1; step < stage; ++step)
+        demandAt(value, step, stage, i);
     }
-    rewriter.eraseOp(barrier);
+  for (BlockArgument argument : loop.getRegionIterArgs())
+    demandAt(argument, stages - 2, stages - 2, flow.atEnd());
+  // Accumulators come first, in the order of the plain loop.
+  for (BlockArgument argument : loop.getRegionIterArgs())
+    if (carried.contains(argument))
+      carriedArguments.insert({argument, unsigned(carriedArguments.size())});
+}
+
+//===----------------------------------------------------------------------===//
+// Counters
+//===----------------------------------------------------------------------===//
+
+Value LoopExpander::getCounterFromStart(int64_t iteration) {
+  Value &counter = startCounters[iteration];
+  if (!counter)
+    counter = addToCounter(loop.getLowerBound(), iteration);
+  return counter;
+}
+
+Value LoopExpander::getCounterInKernel(int64_t lag) {
+  Value &counter = kernelCounters[lag];
+  if (!counter)
+    counter = addToCounter(kernel.getInductionVar(), stages - 1 - lag);
+  return counter;
+}
+
+/// The counter of the iteration so far from the end; 1: the last one.
+Value LoopExpander::getCounterFromEnd(int64_t distance) {
+  Value &counter = endCounters[distance];
+  if (counter)
+    return counter;
+  if (!lastIteration)
+    return counter = addToCounter(loop.getLowerBound(),
+                                  *schedule.tripCount - distance);
+  if (isConstantIntValue(loop.getStep(), 1))
+    return counter = addToCounter(loop.getUpperBound(), -distance);
+  if (distance != 1)
+    return counter = addToCounter(getCounterFromEnd(1), 1 - distance);
+  Location loc = loop.getLoc();
+  return counter = arith::AddIOp::create(rewriter, loc, loop.getLowerBound(),
+                                         arith::MulIOp::create(rewriter, loc,
+                                                               lastIteration,
+                                                               loop.getStep()));
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+static Value getResultLike(Operation *op, Value value) {
+  return op->getResult(cast<OpResult>(value).getResultNumber());
+}
+
+Value LoopExpander::resolveInPrologue(Value value, int64_t step,
+                                      unsigned user) {
+  // Loop-carried values are followed back to the first iteration.
+  ValueSource source = flow.find(value, schedule.entries[user].position.stage,
+                                 user, /*lastLag=*/step);
+  switch (source.kind) {
+  case ValueSource::Kind::Induction:
+    return getCounterFromStart(step - source.lag);
+  case ValueSource::Kind::Carried:
+    return loop.getTiedLoopInit(cast<BlockArgument>(source.value))->get();
+  case ValueSource::Kind::Computed:
+    return getResultLike(prologueOps.at({source.entry, step - source.lag}),
+                         source.value);
+  default:
+    return source.value;
   }
 }
 
-/// Makes ops again that several stages need, and marks every op with the number
-/// of its entry.
-void LoopExpander::makeEntryOps() {
-  DenseMap<Operation *, SmallVector<unsigned, 2>> entriesOf;
-  for (auto [i, entry] : llvm::enumerate(schedule.entries))
-    entriesOf[entry.op].push_back(i);
-  entryOps.resize(schedule.entries.size());
-  DenseMap<std::pair<Operation *, int64_t>, Operation *> copyFor;
-  for (Operation &op :
-       llvm::make_early_inc_range(loop.getBody()->without_terminator())) {
-    auto it = entriesOf.find(&op);
-    if (it == entriesOf.end())
-      continue;
-    for (auto [i, entry] : llvm::enumerate(it->second)) {
-      Operation *copy = &op;
-      if (i != 0) {
-        rewriter.setInsertionPointAfter(&op);
-        copy = rewriter.clone(op);
-      }
-      entryOps[entry] = copy;
-      copyFor[{&op, schedule.entries[entry].position.stage}] = copy;
-    }
+Value LoopExpander::resolveInKernel(Value value, int64_t lag, unsigned user) {
+  ValueSource source = flow.find(value, lag, user, stages - 1);
+  switch (source.kind) {
+  case ValueSource::Kind::Induction:
+    return getCounterInKernel(source.lag);
+  case ValueSource::Kind::Carried:
+    return kernel.getRegionIterArg(carriedArguments.lookup(source.value));
+  case ValueSource::Kind::Computed: {
+    int64_t age = getAge(source, 0);
+    if (age == 0)
+      return getResultLike(kernelOps.at(source.entry), source.value);
+    EntryResult result = {source.entry,
+                          cast<OpResult>(source.value).getResultNumber()};
+    return kernel.getRegionIterArg(carriedResults.at(result) +
+                                   ages.lookup(result) - age);
   }
-  for (auto [i, entry] : llvm::enumerate(schedule.entries)) {
-    Operation *op = entryOps[i];
-    int64_t stage = entry.position.stage;
-    auto redirect = [&](OpOperand &operand) {
-      auto it = copyFor.find({operand.get().getDefiningOp(), stage});
-      if (it == copyFor.end() || it->second == operand.get().getDefiningOp())
-        return;
-      operand.set(it->second->getResult(
-          cast<OpResult>(operand.get()).getResultNumber()));
-    };
-    for (OpOperand &operand : op->getOpOperands())
-      redirect(operand);
-    visitUsedValuesDefinedAbove(
-        op->getRegions(), [&](OpOperand *operand) { redirect(*operand); });
-    op->setAttr(kEntryAttr, rewriter.getI64IntegerAttr(i));
-    op->removeAttr(kStageAttr);
-    op->removeAttr(kClusterAttr);
+  default:
+    return source.value;
   }
 }
+
+Value LoopExpander::resolveInEpilogue(Value value, int64_t step, int64_t lag,
+                                      unsigned user) {
+  ValueSource source = flow.find(value, lag, user, stages - 1 + step);
+  int64_t fromEnd = source.lag - step;
+  switch (source.kind) {
+  case ValueSource::Kind::Induction:
+    return getCounterFromEnd(fromEnd);
+  case ValueSource::Kind::Carried:
+    return kernel.getResult(carriedArguments.lookup(source.value));
+  case ValueSource::Kind::Computed: {
+    // The step of the epilogue, or how long before its first.
+    int64_t computed = -getAge(source, step);
+    if (computed >= 0)
+      return getResultLike(epilogueOps.at({source.entry, computed}),
+                           source.value);
+    EntryResult result = {source.entry,
+                          cast<OpResult>(source.value).getResultNumber()};
+    return kernel.getResult(carriedResults.at(result) + ages.lookup(result) +
+                            computed);
+  }
+  default:
+    return source.value;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The parts
+//===----------------------------------------------------------------------===//
 
 void LoopExpander::createBarrier(Location loc) {
   if (useSharedBarrier)
@@ -170,131 +348,181 @@ void LoopExpander::createBarrier(Location loc) {
     rewriter.clone(*barrierPrototype);
 }
 
-void LoopExpander::placeBarriersAndWaits() {
-  for (const Place &place : schedule.barriers) {
-    Operation *op = expanded.at(place);
-    rewriter.setInsertionPoint(op);
+void LoopExpander::setWait(Operation *op, Place place) {
+  auto wait = dyn_cast<AsyncWaitOpInterface>(op);
+  if (!wait)
+    return;
+  int64_t groups = schedule.kernelWaits.lookup(place.entry);
+  if (place.part == Part::Epilogue) {
+    auto it = epilogueWaits.find({place.step, place.entry});
+    if (it != epilogueWaits.end())
+      groups = it->second;
+  }
+  wait.setPending(AsyncQueue::Groups, groups);
+}
+
+Operation *LoopExpander::emit(Place place,
+                              llvm::function_ref<Value(Value)> resolve) {
+  Operation *op = schedule.entries[place.entry].op;
+  IRMapping mapping;
+  for (Value value : flow.getUsed(op))
+    mapping.map(value, resolve(value));
+  if (schedule.barriers.count(place))
     createBarrier(op->getLoc());
-  }
-  if (schedule.barrierAfter) {
-    rewriter.setInsertionPointAfter(lastOp);
-    createBarrier(lastOp->getLoc());
-  }
-  for (auto &[place, op] : expanded) {
-    auto wait = dyn_cast<AsyncWaitOpInterface>(op);
-    if (!wait)
-      continue;
-    int64_t groups = schedule.kernelWaits.lookup(place.entry);
-    if (place.part == Part::Epilogue)
-      for (auto [step, entry, inFlight] : schedule.epilogueWaits)
-        if (step == place.step && entry == place.entry)
-          groups = inFlight;
-    wait.setPending(AsyncQueue::Groups, groups);
-  }
+  Operation *copy = rewriter.clone(*op, mapping);
+  copy->removeAttr(kStageAttr);
+  copy->removeAttr(kClusterAttr);
+  copy->walk<WalkOrder::PreOrder>([&](scf::ForOp inner) {
+    expanded.innerLoops.push_back(inner);
+    return WalkResult::skip();
+  });
+  setWait(copy, place);
+  return copy;
 }
 
-/// The guard proves every predicate that the expander put into a loop with
-/// dynamic bounds.
-void LoopExpander::foldPredicates() {
-  for (Value predicate : predicates) {
-    for (Operation *user : llvm::make_early_inc_range(predicate.getUsers()))
-      if (auto select = dyn_cast<arith::SelectOp>(user);
-          select && select.getCondition() == predicate)
-        rewriter.replaceOp(select, select.getTrueValue());
-  }
-  SmallVector<Value> worklist = predicates.takeVector();
-  while (!worklist.empty()) {
-    Operation *op = worklist.pop_back_val().getDefiningOp();
-    if (!op || !isOpTriviallyDead(op))
-      continue;
-    llvm::append_range(worklist, op->getOperands());
-    llvm::erase(worklist, op->getResult(0));
-    rewriter.eraseOp(op);
-  }
+void LoopExpander::emitPrologue() {
+  for (int64_t step = 0; step < stages - 1; ++step)
+    for (unsigned i = 0, e = schedule.entries.size(); i < e; ++i) {
+      int64_t stage = schedule.entries[i].position.stage;
+      if (stage <= step)
+        prologueOps[{i, step - stage}] =
+            emit({Part::Prologue, step, i}, [&](Value value) {
+              return resolveInPrologue(value, step, i);
+            });
+    }
 }
 
-/// The expander drops the loop's attributes. Layouts are one for each vector
-/// that the loop carries, and it may carry more now.
-void LoopExpander::restoreAttributes(scf::ForOp kernel,
-                                     DictionaryAttr attributes,
-                                     unsigned oldIterArgs) {
-  for (NamedAttribute attribute : attributes)
-    if (attribute.getName() != kStagesAttr)
+void LoopExpander::emitKernel() {
+  SmallVector<Value> inits;
+  for (auto [argument, index] : carriedArguments)
+    inits.push_back(loop.getTiedLoopInit(cast<BlockArgument>(argument))->get());
+  for (auto [result, age] : ages) {
+    carriedResults[result] = inits.size();
+    int64_t stage = schedule.entries[result.first].position.stage;
+    for (int64_t i = age; i > 0; --i)
+      inits.push_back(prologueOps.at({result.first, stages - 1 - stage - i})
+                          ->getResult(result.second));
+  }
+  Location loc = loop.getLoc();
+  Value upper = addToCounter(loop.getUpperBound(), 1 - stages);
+  kernel =
+      scf::ForOp::create(rewriter, loc, loop.getLowerBound(), upper,
+                         loop.getStep(), inits, nullptr, loop.getUnsignedCmp());
+  if (inits.empty())
+    kernel.getBody()->getTerminator()->erase();
+  rewriter.setInsertionPointToStart(kernel.getBody());
+  for (unsigned i = 0, e = schedule.entries.size(); i < e; ++i)
+    kernelOps[i] = emit({Part::Kernel, 0, i}, [&](Value value) {
+      return resolveInKernel(value, schedule.entries[i].position.stage, i);
+    });
+  SmallVector<Value> yielded;
+  for (auto [argument, index] : carriedArguments)
+    yielded.push_back(resolveInKernel(
+        loop.getTiedLoopYieldedValue(cast<BlockArgument>(argument))->get(),
+        stages - 1, flow.atEnd()));
+  for (auto [result, age] : ages) {
+    for (int64_t i = 1; i < age; ++i)
+      yielded.push_back(kernel.getRegionIterArg(carriedResults.at(result) + i));
+    yielded.push_back(kernelOps.at(result.first)->getResult(result.second));
+  }
+  scf::YieldOp::create(rewriter, loc, yielded);
+  rewriter.setInsertionPointAfter(kernel);
+}
+
+void LoopExpander::emitEpilogue(SmallVectorImpl<Value> &results) {
+  for (int64_t step = 0; step < stages - 1; ++step)
+    for (unsigned i = 0, e = schedule.entries.size(); i < e; ++i) {
+      int64_t stage = schedule.entries[i].position.stage;
+      if (stage > step)
+        epilogueOps[{i, step}] =
+            emit({Part::Epilogue, step, i}, [&](Value value) {
+              return resolveInEpilogue(value, step, stage, i);
+            });
+    }
+  if (schedule.barrierAfter)
+    createBarrier(loop.getLoc());
+  for (BlockArgument argument : loop.getRegionIterArgs())
+    results.push_back(
+        resolveInEpilogue(argument, stages - 2, stages - 2, flow.atEnd()));
+}
+
+/// Layouts are one for each vector that a loop carries.
+void LoopExpander::setLayouts() {
+  for (NamedAttribute attribute : loop->getDiscardableAttrDictionary())
+    if (attribute.getName() != kStagesAttr && attribute.getName() != kModeAttr)
       kernel->setAttr(attribute.getName(), attribute.getValue());
+  bool hasLayouts = false;
   for (StringRef name : {mosaic_gpu::kInLayouts, mosaic_gpu::kOutLayouts}) {
-    auto layouts = kernel->getAttrOfType<ArrayAttr>(name);
+    auto layouts = loop->getAttrOfType<ArrayAttr>(name);
     if (!layouts)
       continue;
-    SmallVector<Attribute> all = llvm::to_vector(layouts.getValue());
-    for (Value init : kernel.getInitArgs().drop_front(oldIterArgs)) {
-      Operation *def = init.getDefiningOp();
-      if (!isa<VectorType>(init.getType()) || !def)
+    hasLayouts = true;
+    // The layout of the vector among the plain loop's.
+    DenseMap<Value, Attribute> ofArgument;
+    unsigned index = 0;
+    for (BlockArgument argument : loop.getRegionIterArgs())
+      if (isa<VectorType>(argument.getType()) && index < layouts.size())
+        ofArgument[argument] = layouts[index++];
+    SmallVector<Attribute> all;
+    for (auto [argument, place] : carriedArguments)
+      if (isa<VectorType>(argument.getType()))
+        all.push_back(ofArgument.lookup(argument));
+    for (auto [result, age] : ages) {
+      Operation *op = schedule.entries[result.first].op;
+      if (!isa<VectorType>(op->getResult(result.second).getType()))
         continue;
-      unsigned index = 0;
-      for (Value result : def->getResults()) {
-        if (result == init)
-          break;
-        index += isa<VectorType>(result.getType());
-      }
-      if (Attribute layout = mosaic_gpu::getOutLayout(def, index))
-        all.push_back(layout);
+      unsigned number = 0;
+      for (Value other : op->getResults().take_front(result.second))
+        number += isa<VectorType>(other.getType());
+      all.append(age, mosaic_gpu::getOutLayout(op, number));
     }
-    kernel->setAttr(name, rewriter.getArrayAttr(all));
-    kernel.getBody()->getTerminator()->setAttr(mosaic_gpu::kInLayouts,
-                                               rewriter.getArrayAttr(all));
+    if (llvm::all_of(all, [](Attribute layout) { return bool(layout); }))
+      kernel->setAttr(name, rewriter.getArrayAttr(all));
   }
+  if (!hasLayouts)
+    return;
+  Attribute layouts = kernel->getAttr(mosaic_gpu::kOutLayouts);
+  if (!layouts)
+    layouts = kernel->getAttr(mosaic_gpu::kInLayouts);
+  kernel.getBody()->getTerminator()->setAttr(mosaic_gpu::kInLayouts, layouts);
 }
 
-LogicalResult LoopExpander::run() {
-  bool isDynamic = !schedule.tripCount;
-  if (isDynamic)
-    guardTripCount();
-  removeBarriers();
-  makeEntryOps();
-
-  scf::PipeliningOption options;
-  options.getScheduleFn =
-      [&](scf::ForOp, std::vector<std::pair<Operation *, unsigned>> &order) {
-        for (auto [entry, op] : llvm::zip_equal(schedule.entries, entryOps))
-          order.emplace_back(op, entry.position.stage);
-      };
-  options.annotateFn = [&](Operation *op,
-                           scf::PipeliningOption::PipelinerPart part,
-                           unsigned step) {
-    auto entry = op->getAttrOfType<IntegerAttr>(kEntryAttr);
-    Part where = Part::Kernel;
-    if (part == scf::PipeliningOption::PipelinerPart::Prologue)
-      where = Part::Prologue;
-    else if (part == scf::PipeliningOption::PipelinerPart::Epilogue)
-      where = Part::Epilogue;
-    expanded[{where, where == Part::Kernel ? 0 : int64_t(step),
-              unsigned(entry.getInt())}] = op;
-    if (where == Part::Epilogue)
-      lastOp = op;
-  };
-  options.supportDynamicLoops = isDynamic;
-  options.predicateFn = [&](RewriterBase &, Operation *op, Value predicate) {
-    predicates.insert(predicate);
-    return op;
-  };
-
-  DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
-  unsigned oldIterArgs = loop.getInitArgs().size();
-  rewriter.setInsertionPoint(loop);
-  FailureOr<scf::ForOp> kernel = scf::pipelineForLoop(rewriter, loop, options);
-  if (failed(kernel))
-    return failure();
-  foldPredicates();
-  restoreAttributes(*kernel, attributes, oldIterArgs);
-  placeBarriersAndWaits();
-  for (auto &[place, op] : expanded)
-    op->removeAttr(kEntryAttr);
-  if (barrierPrototype)
-    barrierPrototype->destroy();
-  return success();
+ExpandedLoop LoopExpander::run() {
+  choosePrototype();
+  scf::IfOp guard;
+  if (!schedule.tripCount) {
+    guard = guardTripCount();
+    rewriter.setInsertionPointToStart(guard.thenBlock());
+  } else {
+    rewriter.setInsertionPoint(loop);
+  }
+  findCarried();
+  emitPrologue();
+  emitKernel();
+  SmallVector<Value> results;
+  emitEpilogue(results);
+  setLayouts();
+  expanded.kernel = kernel;
+  if (!guard) {
+    rewriter.replaceOp(loop, results);
+    return std::move(expanded);
+  }
+  if (!results.empty()) {
+    auto yield = scf::YieldOp::create(rewriter, loop.getLoc(), results);
+    if (Attribute layouts = loop->getAttr(mosaic_gpu::kOutLayouts))
+      yield->setAttr(mosaic_gpu::kInLayouts, layouts);
+  }
+  loop->removeAttr(kStagesAttr);
+  loop->removeAttr(kModeAttr);
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    op.removeAttr(kStageAttr);
+    op.removeAttr(kClusterAttr);
+  }
+  expanded.plain = loop;
+  return std::move(expanded);
 }
 
-LogicalResult smalti::applySchedule(const LoopSchedule &schedule,
-                                    bool useSharedBarrier) {
+ExpandedLoop smalti::applySchedule(const LoopSchedule &schedule,
+                                   bool useSharedBarrier) {
   return LoopExpander(schedule, useSharedBarrier).run();
 }

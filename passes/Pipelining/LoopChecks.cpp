@@ -3,10 +3,11 @@
 #include "passes/Pipelining/Scheduler.h"
 
 #include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Pipelining/ValueFlow.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -24,15 +25,8 @@ std::string smalti::nameOf(Value value) {
 
 ArrayRef<Value> Scheduler::operandsOf(Operation *op) {
   auto [it, inserted] = operandCache.try_emplace(op);
-  if (!inserted)
-    return it->second;
-  llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), values);
-  for (Value value : values) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    if (getBodyOp(value) || (argument && argument.getOwner() == loop.getBody()))
-      it->second.push_back(value);
-  }
+  if (inserted)
+    it->second = getUsedInLoop(op, loop);
   return it->second;
 }
 
@@ -42,43 +36,60 @@ Operation *Scheduler::getBodyOp(Value value) {
 }
 
 Operation *Scheduler::getProducer(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument)
-    return getBodyOp(value);
-  if (argument == loop.getInductionVar())
-    return nullptr;
-  return getBodyOp(loop.getTiedLoopYieldedValue(argument)->get());
+  // A loop-carried value may be another one of the iteration before, or go
+  // round for ever.
+  SmallVector<Value> path;
+  llvm::SmallDenseSet<Value, 4> seen;
+  Operation *producer = nullptr;
+  while (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto known = producerOf.find(value);
+    if (known != producerOf.end()) {
+      producer = known->second;
+      break;
+    }
+    if (argument.getOwner() != loop.getBody() ||
+        argument == loop.getInductionVar() || !seen.insert(value).second)
+      break;
+    path.push_back(value);
+    value = loop.getTiedLoopYieldedValue(argument)->get();
+  }
+  if (!isa<BlockArgument>(value))
+    producer = getBodyOp(value);
+  for (Value argument : path)
+    producerOf[argument] = producer;
+  return producer;
+}
+
+/// The constant as the counter's type has it, where the loop compares so.
+static std::optional<int64_t> getBound(scf::ForOp loop, Value bound) {
+  std::optional<int64_t> constant = getConstantIntValue(bound);
+  auto type = dyn_cast<IntegerType>(bound.getType());
+  if (!constant || !loop.getUnsignedCmp() || !type || type.getWidth() >= 64)
+    return constant;
+  return *constant & llvm::maskTrailingOnes<uint64_t>(type.getWidth());
+}
+
+/// The number of iterations, where it is known.
+static std::optional<int64_t> getTripCount(scf::ForOp loop) {
+  auto lower = getBound(loop, loop.getLowerBound());
+  auto upper = getBound(loop, loop.getUpperBound());
+  auto step = getBound(loop, loop.getStep());
+  if (!lower || !upper || !step)
+    return std::nullopt;
+  bool isEmpty = loop.getUnsignedCmp() ? uint64_t(*lower) >= uint64_t(*upper)
+                                       : *lower >= *upper;
+  if (isEmpty)
+    return 0;
+  uint64_t count =
+      llvm::divideCeil(uint64_t(*upper) - uint64_t(*lower), uint64_t(*step));
+  return std::min<uint64_t>(count, std::numeric_limits<int64_t>::max());
 }
 
 Scheduler::Reason Scheduler::checkLoop() {
-  if (loop.getUnsignedCmp())
-    return std::string("its bounds are compared as unsigned numbers");
-  // The guard compares with the number of stages in the counter's type.
-  if (auto counter = dyn_cast<IntegerType>(loop.getInductionVar().getType());
-      counter && counter.getWidth() < 8)
-    return "its counter has only " + std::to_string(counter.getWidth()) +
-           " bits";
-  if (auto step = getConstantIntValue(loop.getStep()); step && *step <= 0)
+  if (auto step = getConstantIntValue(loop.getStep());
+      step && (*step == 0 || (*step < 0 && !loop.getUnsignedCmp())))
     return "its step is " + std::to_string(*step);
-  for (Value value : loop.getYieldedValues()) {
-    if (auto argument = dyn_cast<BlockArgument>(value);
-        argument && argument.getOwner() == loop.getBody())
-      return std::string("it yields ") +
-             (argument == loop.getInductionVar()
-                  ? "its induction variable"
-                  : "a loop-carried value unchanged");
-    if (!getBodyOp(value))
-      return std::string("it yields a value from outside the loop");
-  }
-  auto lower = getConstantIntValue(loop.getLowerBound());
-  auto upper = getConstantIntValue(loop.getUpperBound());
-  auto step = getConstantIntValue(loop.getStep());
-  if (lower && upper && step)
-    schedule.tripCount =
-        *upper > *lower
-            ? int64_t(llvm::divideCeil(uint64_t(*upper) - uint64_t(*lower),
-                                       uint64_t(*step)))
-            : 0;
+  schedule.tripCount = getTripCount(loop);
   return std::nullopt;
 }
 

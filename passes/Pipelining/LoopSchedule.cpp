@@ -104,18 +104,6 @@ Scheduler::Reason Scheduler::placePureOps() {
   return std::nullopt;
 }
 
-std::optional<unsigned> Scheduler::findEntry(Operation *op,
-                                             int64_t stage) const {
-  auto it = entryOf.find({op, stage});
-  if (it != entryOf.end())
-    return it->second;
-  // An op that is not made again has one entry.
-  it = entryOf.find({op, -1});
-  if (it != entryOf.end())
-    return it->second;
-  return std::nullopt;
-}
-
 Scheduler::Reason Scheduler::makeEntries() {
   for (const Unit &unit : units)
     for (const Position &place : positions[unit.op])
@@ -124,11 +112,6 @@ Scheduler::Reason Scheduler::makeEntries() {
                     [](const ScheduleEntry &a, const ScheduleEntry &b) {
                       return a.position.cluster < b.position.cluster;
                     });
-  for (auto [i, entry] : llvm::enumerate(schedule.entries)) {
-    entryOf[{entry.op, entry.position.stage}] = i;
-    if (positions[entry.op].size() == 1)
-      entryOf[{entry.op, -1}] = i;
-  }
   return std::nullopt;
 }
 
@@ -159,11 +142,18 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
              ", fewer than its " + std::to_string(schedule.stages) + " stages";
     return std::nullopt;
   }
+  // The guard compares with the number of stages in the counter's type.
+  if (auto counter = dyn_cast<IntegerType>(loop.getInductionVar().getType());
+      counter && !llvm::isUIntN(counter.getWidth(), schedule.stages - 1)) {
+    reason = "its counter of " + std::to_string(counter.getWidth()) +
+             " bits does not count to its " + std::to_string(schedule.stages) +
+             " stages";
+    return std::nullopt;
+  }
   if (!check(placePureOps()) || !check(makeEntries()))
     return std::nullopt;
   findBuffers();
-  if (!check(checkValues()) || !check(checkWaits()) || !check(checkMemory()) ||
-      !check(checkLayouts()))
+  if (!check(checkValues()) || !check(checkWaits()) || !check(checkMemory()))
     return std::nullopt;
   placeBarriers(schedule);
   return std::move(schedule);

@@ -31,6 +31,8 @@ inline constexpr llvm::StringLiteral kStageAttr = "smalti.stage";
 inline constexpr llvm::StringLiteral kClusterAttr = "smalti.cluster";
 /// How many stages a loop shall have; 1 leaves it as it is.
 inline constexpr llvm::StringLiteral kStagesAttr = "smalti.stages";
+/// By which mode a loop shall be pipelined: "auto", "stream" or "async".
+inline constexpr llvm::StringLiteral kModeAttr = "smalti.mode";
 /// More stages than any chip has a use for only make code.
 inline constexpr int64_t kMostStages = 16;
 
@@ -136,10 +138,18 @@ void placeBarriers(LoopSchedule &schedule);
 /// Writes the schedule on the loop's ops.
 void annotateSchedule(const LoopSchedule &schedule);
 
+/// What became of a loop.
+struct ExpandedLoop {
+  mlir::scf::ForOp kernel;
+  /// The loop as it was, behind a guard; null where there is none.
+  mlir::scf::ForOp plain;
+  /// The copies of the loops that stood inside it.
+  llvm::SmallVector<mlir::scf::ForOp> innerLoops;
+};
+
 /// Pipelines the loop. `useSharedBarrier` makes the new barriers order shared
 /// memory alone.
-llvm::LogicalResult applySchedule(const LoopSchedule &schedule,
-                                  bool useSharedBarrier);
+ExpandedLoop applySchedule(const LoopSchedule &schedule, bool useSharedBarrier);
 
 } // namespace smalti
 

@@ -98,47 +98,64 @@ void PipelineLoopsPass::runOnOperation() {
     return signalPassFailure();
   }
 
-  // Inner loops first: a loop around a pipelined one stays as it is.
-  std::vector<LoopSchedule> schedules;
-  DenseMap<Operation *, bool> holdsPipelined;
-  bool missed = false;
-  function->walk([&](scf::ForOp loop) {
+  // Outer loops first: a loop inside one that is pipelined is part of a stage
+  // as a whole, and its copies are loops like others afterwards.
+  SmallVector<scf::ForOp> worklist;
+  auto addLoopsIn = [&](Operation *parent) {
+    size_t size = worklist.size();
+    for (Region &region : parent->getRegions())
+      region.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+        worklist.push_back(loop);
+        return WalkResult::skip();
+      });
+    std::reverse(worklist.begin() + size, worklist.end());
+  };
+  ScheduleOptions options = {stages, *parsedMode, useSchedule};
+  auto plan = [&](scf::ForOp loop, bool &missed) {
     std::string reason;
-    std::optional<LoopSchedule> schedule;
-    if (holdsPipelined.lookup(loop))
-      reason = "a loop inside it is pipelined";
-    else
-      schedule = makeSchedule(loop, {stages, *parsedMode, useSchedule}, reason);
-    if (!schedule) {
-      if (!reason.empty())
-        missed |= failed(reportMissed(loop, kPassName, strict,
-                                      "the loop is not pipelined: " + reason));
-      return;
+    std::optional<LoopSchedule> schedule = makeSchedule(loop, options, reason);
+    if (!schedule && !reason.empty())
+      missed |= failed(reportMissed(loop, kPassName, strict,
+                                    "the loop is not pipelined: " + reason));
+    return schedule;
+  };
+  bool missed = false;
+  // An error is found before anything changes.
+  if (strict) {
+    addLoopsIn(function);
+    while (!worklist.empty()) {
+      scf::ForOp loop = worklist.pop_back_val();
+      plan(loop, missed);
+      addLoopsIn(loop);
     }
-    for (Operation *parent = loop->getParentOp(); parent != function;
-         parent = parent->getParentOp())
-      holdsPipelined[parent] = true;
-    schedules.push_back(std::move(*schedule));
-  });
-  if (missed)
-    return signalPassFailure();
-
+    if (missed)
+      return signalPassFailure();
+  }
   // Where barriers wait for reads in flight, one that orders shared memory
   // alone keeps the reads ahead.
   bool prefersSharedBarrier =
       *chip && (*chip)->barrier == targets::BarrierKind::SplitBarrier;
-  for (const LoopSchedule &schedule : schedules) {
-    if (emitSchedule) {
-      reportApplied(schedule, "the loop got a schedule of ");
-      annotateSchedule(schedule);
+  addLoopsIn(function);
+  while (!worklist.empty()) {
+    scf::ForOp loop = worklist.pop_back_val();
+    std::optional<LoopSchedule> schedule = plan(loop, missed);
+    if (!schedule) {
+      addLoopsIn(loop);
       continue;
     }
-    reportApplied(schedule, "the loop is pipelined with ");
-    Location loc = schedule.loop->getLoc();
-    bool useSharedBarrier = prefersSharedBarrier && schedule.onlySharedHazards;
-    if (failed(applySchedule(schedule, useSharedBarrier))) {
-      emitError(loc) << kPassName << ": the expander refused the schedule";
-      return signalPassFailure();
+    if (emitSchedule) {
+      reportApplied(*schedule, "the loop got a schedule of ");
+      annotateSchedule(*schedule);
+      addLoopsIn(loop);
+      continue;
     }
+    reportApplied(*schedule, "the loop is pipelined with ");
+    ExpandedLoop expanded = applySchedule(
+        *schedule, prefersSharedBarrier && schedule->onlySharedHazards);
+    if (expanded.plain)
+      addLoopsIn(expanded.plain);
+    llvm::append_range(worklist, llvm::reverse(expanded.innerLoops));
   }
+  if (missed)
+    signalPassFailure();
 }

@@ -4,6 +4,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Interfaces/MemRefViews.h"
+#include "passes/Pipelining/ValueFlow.h"
 #include "passes/Support/IterationSlots.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -64,42 +65,39 @@ void Scheduler::findBuffers() {
   schedule.completes.resize(schedule.entries.size());
 }
 
-/// What the expander demands of SSA values, checked before it runs.
+/// Every value must be computed before it is used, and may have to be carried
+/// to a later step.
 Scheduler::Reason Scheduler::checkValues() {
-  for (auto [i, entry] : llvm::enumerate(schedule.entries)) {
-    for (Value operand : operandsOf(entry.op)) {
-      if (operand == loop.getInductionVar())
-        continue;
-      if (isa<BlockArgument>(operand)) {
-        Operation *update = getProducer(operand);
-        std::optional<unsigned> def = findEntry(update, entry.position.stage);
-        if (!def ||
-            schedule.entries[*def].position.stage != entry.position.stage)
+  ValueFlow flow(schedule);
+  bool hasLayouts = loop->hasAttr(mosaic_gpu::kOutLayouts) ||
+                    loop->hasAttr(mosaic_gpu::kInLayouts);
+  for (auto [i, entry] : llvm::enumerate(schedule.entries))
+    for (Value operand : flow.getUsed(entry.op)) {
+      ValueSource source =
+          flow.find(operand, entry.position.stage, i, schedule.stages - 1);
+      bool isCarried = isa<BlockArgument>(operand);
+      if (source.kind == ValueSource::Kind::Missing) {
+        std::string def = quote(getBodyOp(source.value));
+        if (isCarried)
           return "the loop-carried value that " + quote(entry.op) +
-                 " uses is updated by " + quote(update) + " in another stage";
-        continue;
+                 " uses would be updated too late by " + def;
+        return quote(entry.op) + " would execute before " + def +
+               ", whose result it uses";
       }
-      std::optional<unsigned> def =
-          findEntry(getBodyOp(operand), entry.position.stage);
-      if (!def)
-        return quote(entry.op) + " uses " + quote(getBodyOp(operand)) +
-               ", which no common stage computes";
-      int64_t defStage = schedule.entries[*def].position.stage;
-      if (defStage > entry.position.stage ||
-          (defStage == entry.position.stage && *def >= i))
-        return quote(entry.op) + " would execute before " +
-               quote(getBodyOp(operand)) + ", whose result it uses";
-      if (defStage != entry.position.stage &&
-          isa<BaseMemRefType>(operand.getType()))
-        return "the view that " + quote(getBodyOp(operand)) +
+      if (source.kind != ValueSource::Kind::Computed ||
+          schedule.entries[source.entry].position.stage == source.lag)
+        continue;
+      Operation *def = getBodyOp(source.value);
+      if (!isCarried && isa<BaseMemRefType>(operand.getType()))
+        return "the view that " + quote(def) +
                " makes would have to be carried to another stage";
+      // A loop that states the layouts of its vectors gets more of them; they
+      // must be known as well.
+      if (hasLayouts && isa<VectorType>(operand.getType()) &&
+          !def->hasAttr(mosaic_gpu::kOutLayouts))
+        return "the vector that " + quote(def) +
+               " computes is carried to another stage and has no layout";
     }
-  }
-  // The expander finds the update of a loop-carried value by one stage.
-  for (Value value : loop.getYieldedValues())
-    if (positions[getBodyOp(value)].size() != 1)
-      return "the loop-carried value that " + quote(getBodyOp(value)) +
-             " updates is needed in several stages";
   return std::nullopt;
 }
 
@@ -181,26 +179,6 @@ Scheduler::Reason Scheduler::checkMemory() {
       }
       return text(x) + " would overtake " + text(y) +
              " of an earlier iteration, which it may depend on";
-    }
-  return std::nullopt;
-}
-
-/// A loop that states the layouts of its vectors gets more of them; they must
-/// be known as well.
-Scheduler::Reason Scheduler::checkLayouts() {
-  if (!loop->hasAttr(mosaic_gpu::kOutLayouts) &&
-      !loop->hasAttr(mosaic_gpu::kInLayouts))
-    return std::nullopt;
-  for (const ScheduleEntry &entry : schedule.entries)
-    for (Value operand : operandsOf(entry.op)) {
-      Operation *def = getBodyOp(operand);
-      if (!def || !isa<VectorType>(operand.getType()))
-        continue;
-      auto defEntry = findEntry(def, entry.position.stage);
-      if (schedule.entries[*defEntry].position.stage != entry.position.stage &&
-          !def->hasAttr(mosaic_gpu::kOutLayouts))
-        return "the vector that " + quote(def) +
-               " computes is carried to another stage and has no layout";
     }
   return std::nullopt;
 }

@@ -61,25 +61,26 @@ private:
   Reason checkValues();
   Reason checkMemory();
   Reason checkWaits();
-  Reason checkLayouts();
 
   /// The values that `op` uses and that the body computes or carries.
   llvm::ArrayRef<mlir::Value> operandsOf(mlir::Operation *op);
   mlir::Operation *getBodyOp(mlir::Value value);
   /// The op of the body that computes `value`: for a loop-carried value the one
-  /// that computes it for the next iteration, for the induction variable none.
+  /// that computes it for a later iteration, or none, as for the induction
+  /// variable.
   mlir::Operation *getProducer(mlir::Value value);
   int64_t getSlots(mlir::Value root, llvm::ArrayRef<mlir::Value> memrefs);
   bool isCloneable(const Unit &unit);
-  std::optional<unsigned> findEntry(mlir::Operation *op, int64_t stage) const;
 
   mlir::scf::ForOp loop;
   ScheduleOptions options;
   LoopSchedule schedule;
   llvm::SmallVector<Unit> units;
   llvm::DenseMap<mlir::Operation *, unsigned> unitOf;
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>>
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 4>>
       operandCache;
+  /// For loop-carried values.
+  llvm::DenseMap<mlir::Value, mlir::Operation *> producerOf;
   /// Ops that depend on nothing but reads of global memory.
   llvm::DenseSet<mlir::Operation *> hoistable;
   /// Where computing goes that nothing else waits for.
@@ -89,7 +90,6 @@ private:
   /// Where each op goes; several places for one that is made again.
   llvm::DenseMap<mlir::Operation *, std::set<Position>> positions;
   llvm::DenseMap<mlir::Operation *, bool> cloneable;
-  llvm::DenseMap<std::pair<mlir::Operation *, int64_t>, unsigned> entryOf;
 };
 
 } // namespace smalti
