@@ -150,11 +150,26 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
       lanes ahead of the begin take the padding value, or are not written. The mask's bounds are clamped to the vector's
       size; its dimensions are those of the memref, so vectors may be transposed or broadcast.
 
-    Where the target (option `target`, or the attribute `smalti.target`) has buffer loads with a bounds check, reads go
-    through `amdgpu.fat_raw_buffer_cast`. The mask stays, so that what lies past the end of a row is not taken from the
-    next. The remark says why a read does not: its memref is not in global memory, has dynamic sizes, takes more bytes
-    than 32-bit offsets reach (the lanes past its end counted), has an offset, or dimensions that overlap, ends within a
-    dword, for which the hardware checks bounds; or an index may be negative.
+    Where the hardware of the target (option `target`, or the attribute `smalti.target`) checks the bounds of raw
+    buffers, transfers of global memory go through `amdgpu.fat_raw_buffer_cast`, without a mask:
+    - one whose lanes out of bounds all lie past the buffer's end, too, is left to the hardware: it reads zeros, if they
+      are the padding, and drops what is written;
+    - of other reads the padding is selected, so that what lies past the end of a row is not taken from the next;
+    - other writes become a store for each row, or of each element where a row overhangs, to a place past the buffer's
+      end where they are out of bounds.
+
+    A buffer begins at the pointer that views come from, one for all of them, and ends behind the last element, whatever
+    the offset, strides and overlaps are; sizes can be known at run time. The hardware checks dwords: unless they are
+    known to lie inside or outside as a whole, elements of less than 4 bytes (and reads at what may be a negative index)
+    are read under a mask where the vector crosses the buffer's end. Offsets have 32 bits: a memref of static size that
+    takes more than 2^31 bytes, less 1 MiB for lanes past its end, is no buffer; for one of dynamic size that is decided
+    at run time, without overflow, unless `assume-small` says that there is none. Reads may touch, and drop, elements
+    between the rows of a memref.
+
+    The remark says why a transfer does not go through a buffer: its memref is not in global memory, is a raw buffer
+    already, is too large, has negative strides, or elements that are no whole power-of-two bytes; it has a mask (and is a
+    write or permuted); or it is a write at what may be a negative index, of lanes that do not follow one another, or of
+    more than 32 rows or 256 elements.
 
     Left as they are, with a remark that says why: pads whose result is not static, is empty, or has more than
     `max-elements` elements; padding values that depend on the position; transfers of scalable vectors, of unranked
@@ -178,11 +193,13 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
            "Chip that the transfers are for, e.g. `target=gfx942`; empty: the attribute `smalti.target`">,
     Option<"maxElements", "max-elements", "int64_t", "65536",
            "Most elements of a pad's result, e.g. `max-elements=4096`">,
+    Option<"assumeSmall", "assume-small", "bool", "false",
+           "Memrefs whose size is known at run time take less than 2^31 bytes, e.g. `assume-small=true`">,
     Option<"strict", "strict", "bool", "false", "A pad or padded transfer that stays is an error, e.g. `strict=true`">
   ];
   let dependentDialects = [
     "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect",
   ];
 }
 

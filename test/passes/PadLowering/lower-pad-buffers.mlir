@@ -1,0 +1,300 @@
+// Padded reads and writes of an AMD chip, whose hardware checks the bounds of raw buffers.
+//
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{target=gfx942}))' \
+// RUN:   --remarks-filter=smalti-lower-pad 2>%t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK < %t
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{target=gfx942 assume-small=true}))' \
+// RUN:   | FileCheck %s --check-prefix=SMALL
+
+// REMARK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=zeros | Remark="the padded read became one of a raw buffer, whose zeros are the padding"
+// CHECK-LABEL: func.func @zeros(
+// CHECK-SAME:    %[[SOURCE:.*]]: memref<10x8xf32>, %[[I:.*]]: index
+// CHECK:         %[[BUFFER:.*]] = amdgpu.fat_raw_buffer_cast %[[SOURCE]] : memref<10x8xf32> to memref<10x8xf32, #amdgpu.address_space<fat_raw_buffer>>
+// The first lanes are at the end at most.
+// CHECK:         %[[ROWS:.*]] = arith.constant 10 : index
+// CHECK:         %[[FIRST:.*]] = arith.minsi %{{.*}}, %[[ROWS]]
+// CHECK:         vector.transfer_read %[[BUFFER]][%[[FIRST]], %{{.*}}], %{{.*}} {in_bounds = [true, true], tag}
+// CHECK-NOT:     select
+// CHECK:         return
+func.func @zeros(%source: memref<10x8xf32>, %i: index) -> vector<4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %row = arith.maxsi %i, %c0 : index
+  %value = arith.constant 0.0 : f32
+  %read = vector.transfer_read %source[%row, %c0], %value {in_bounds = [false, true], tag}
+    : memref<10x8xf32>, vector<4x8xf32>
+  return %read : vector<4x8xf32>
+}
+
+// A negative zero is none of the hardware's, and the end of a row is not the buffer's.
+// REMARK: Function=selected | Remark="the padded read became one of a raw buffer, of which the padding is selected"
+// REMARK: Function=selected | Remark="the padded read became one of a raw buffer, of which the padding is selected"
+// CHECK-LABEL: func.func @selected(
+// CHECK:         %[[ALL:.*]] = vector.transfer_read {{.*}} {in_bounds = [true, true]} : memref<10x8xf32, #amdgpu.address_space<fat_raw_buffer>>, vector<4x8xf32>
+// CHECK:         %[[MASK:.*]] = vector.create_mask
+// CHECK:         %[[PADDING:.*]] = vector.broadcast
+// CHECK:         arith.select %[[MASK]], %[[ALL]], %[[PADDING]] : vector<4x8xi1>, vector<4x8xf32>
+// CHECK:         arith.select {{.*}} : vector<6xi1>, vector<6xf32>
+func.func @selected(%source: memref<10x8xf32>) -> (vector<4x8xf32>, vector<6xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c7 = arith.constant 7 : index
+  %negative = arith.constant -0.0 : f32
+  %value = arith.constant 0.0 : f32
+  %read = vector.transfer_read %source[%c7, %c0], %negative {in_bounds = [false, true]}
+    : memref<10x8xf32>, vector<4x8xf32>
+  %overhang = vector.transfer_read %source[%c7, %c4], %value : memref<10x8xf32>, vector<6xf32>
+  return %read, %overhang : vector<4x8xf32>, vector<6xf32>
+}
+
+// The vector's order counts, and what it repeats.
+// REMARK: Function=permuted | Remark="the padded read became one of a raw buffer, of which the padding is selected"
+// CHECK-LABEL: func.func @permuted(
+// CHECK:         %[[ROWS:.*]] = arith.minsi %{{.*}}, %[[C4:.*]] : index
+// CHECK:         vector.create_mask %{{.*}}, %{{.*}}, %{{.*}} : vector<2x3x4xi1>
+func.func @permuted(%source: memref<10x7xf32>) -> vector<2x3x4xf32> {
+  %c7 = arith.constant 7 : index
+  %c6 = arith.constant 6 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%c7, %c6], %value
+    {in_bounds = [false, true, false], permutation_map = affine_map<(d0, d1) -> (d1, 0, d0)>}
+    : memref<10x7xf32>, vector<2x3x4xf32>
+  return %read : vector<2x3x4xf32>
+}
+
+// The buffer reaches from the pointer to behind the last element, wherever the first one is.
+// REMARK: Function=offset | Remark="the padded read became one of a raw buffer, of which the padding is selected"
+// CHECK-LABEL: func.func @offset(
+// CHECK:         %[[BYTES:.*]] = arith.constant 224 : i64
+// CHECK:         amdgpu.fat_raw_buffer_cast %{{.*}} validBytes(%[[BYTES]])
+func.func @offset(%source: memref<4x8xf32, strided<[8, 1], offset: 24>>) -> vector<16xf32> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%c0, %c0], %value {in_bounds = [false]}
+    : memref<4x8xf32, strided<[8, 1], offset: 24>>, vector<16xf32>
+  return %read : vector<16xf32>
+}
+
+// The last row ends behind the longest dimension: 36 bytes, not 32.
+// REMARK: Function=overlapping_rows | Remark="the padded read became one of a raw buffer, of which the padding is selected"
+// CHECK-LABEL: func.func @overlapping_rows(
+// CHECK:         %[[BYTES:.*]] = arith.constant 36 : i64
+// CHECK:         amdgpu.fat_raw_buffer_cast %{{.*}} validBytes(%[[BYTES]])
+func.func @overlapping_rows(%source: memref<4x3xf32, strided<[2, 1]>>) -> vector<4xf32> {
+  %c3 = arith.constant 3 : index
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%c3, %c0], %value {in_bounds = [false]}
+    : memref<4x3xf32, strided<[2, 1]>>, vector<4xf32>
+  return %read : vector<4xf32>
+}
+
+// One buffer for the argument; the views of it are made again.
+// REMARK: Function=views | Remark="the padded read became one of a raw buffer, of which the padding is selected"
+// REMARK: Function=views | Remark="the padded write became one of a raw buffer, past whose end goes what is out of bounds"
+// CHECK-LABEL: func.func @views(
+// CHECK:         %[[BUFFER:.*]] = amdgpu.fat_raw_buffer_cast %{{.*}} : memref<10x8xf32>
+// CHECK-NOT:     fat_raw_buffer_cast
+// CHECK:         memref.subview %{{.*}} to memref<3x?xf32, strided<[8, 1], offset: ?>>
+// CHECK:         %[[VIEW:.*]] = memref.subview %[[BUFFER]]{{.*}} to memref<3x?xf32, strided<[8, 1], offset: ?>, #amdgpu.address_space<fat_raw_buffer>>
+// CHECK:         vector.transfer_read %[[VIEW]]
+// CHECK:         scf.if
+// CHECK:           vector.store %{{.*}}, %[[VIEW]]
+// CHECK:         } else {
+// CHECK-COUNT-4:   memref.store %{{.*}}, %[[VIEW]]
+func.func @views(%source: memref<10x8xf32>, %at: index, %size: index) {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %view = memref.subview %source[%at, 4] [3, %size] [1, 1]
+    : memref<10x8xf32> to memref<3x?xf32, strided<[8, 1], offset: ?>>
+  %read = vector.transfer_read %view[%c0, %c0], %value : memref<3x?xf32, strided<[8, 1], offset: ?>>, vector<4xf32>
+  vector.transfer_write %read, %view[%c0, %c0] : vector<4xf32>, memref<3x?xf32, strided<[8, 1], offset: ?>>
+  return
+}
+
+// The hardware checks dwords: the last of these three elements would be read as 0.
+// REMARK: Function=half_dword | Remark="the padded read became one of a raw buffer, of which the padding is selected; where it crosses the buffer's end it is masked"
+// CHECK-LABEL: func.func @half_dword(
+// CHECK:         %[[END:.*]] = arith.constant 3 : index
+// CHECK:         amdgpu.fat_raw_buffer_cast
+// CHECK:         %[[INSIDE:.*]] = arith.cmpi slt, %{{.*}}, %[[END]]
+// CHECK:         scf.if %[[INSIDE]]
+// CHECK:           vector.transfer_read {{.*}} {in_bounds = [true]} : memref<3xf16, #amdgpu.address_space<fat_raw_buffer>>, vector<4xf16>
+// CHECK:         } else {
+// CHECK:           %[[MASK:.*]] = vector.create_mask
+// CHECK:           vector.transfer_read {{.*}}, %[[MASK]] {in_bounds = [true]} : memref<3xf16>, vector<4xf16>
+func.func @half_dword(%source: memref<3xf16>) -> vector<4xf16> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f16
+  %read = vector.transfer_read %source[%c0], %value : memref<3xf16>, vector<4xf16>
+  return %read : vector<4xf16>
+}
+
+// Rows of 6 dwords, at a multiple of 2: no dword is half inside.
+// REMARK: Function=dwords | Remark="the padded read became one of a raw buffer, of which the padding is selected"
+// REMARK: Function=dwords | Remark="the padded write became one of a raw buffer, which drops what is out of bounds"
+// CHECK-LABEL: func.func @dwords(
+// CHECK-NOT:     scf.if
+// CHECK:         return
+func.func @dwords(%source: memref<10x12xf16>, %dest: memref<24xf16>) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c12 = arith.constant 12 : index
+  %value = arith.constant 1.0 : f16
+  scf.for %i = %c0 to %c12 step %c2 {
+    %read = vector.transfer_read %source[%c2, %i], %value : memref<10x12xf16>, vector<8xf16>
+    vector.transfer_write %read, %dest[%i] : vector<8xf16>, memref<24xf16>
+  }
+  return
+}
+
+// REMARK: Function=any_index | Remark="the padded read became one of a raw buffer, of which the padding is selected; where it crosses the buffer's begin or end it is masked"
+// CHECK-LABEL: func.func @any_index(
+// CHECK:         %[[BELOW_END:.*]] = arith.cmpi slt
+// CHECK:         %[[BEHIND_BEGIN:.*]] = arith.cmpi sge
+// CHECK:         %[[INSIDE:.*]] = arith.andi %[[BELOW_END]], %[[BEHIND_BEGIN]]
+// CHECK:         scf.if %[[INSIDE]]
+func.func @any_index(%source: memref<10x8xf32>, %i: index, %mask: vector<4x4xi1>) -> vector<4x4xf32> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%i, %c0], %value, %mask {in_bounds = [false, true]}
+    : memref<10x8xf32>, vector<4x4xf32>
+  return %read : vector<4x4xf32>
+}
+
+// Sizes known at run time: numbers past 2^31 count as 2^31, and such a memref is no buffer.
+// REMARK: Function=dynamic | Remark="the padded read became one of a raw buffer, of which the padding is selected; it is masked where the memref takes more bytes than a buffer"
+// REMARK: Function=dynamic | Remark="the padded write became one of a raw buffer, which drops what is out of bounds; it is masked where the memref takes more bytes than a buffer"
+// CHECK-LABEL: func.func @dynamic(
+// CHECK:         %[[DIM:.*]] = memref.dim
+// CHECK:         %[[MOST:.*]] = arith.constant 2147483648 : index
+// CHECK:         %[[END:.*]] = arith.minui %[[DIM]], %[[MOST]]
+// CHECK:         %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK:         %[[PRODUCT:.*]] = arith.muli %[[END]], %[[FOUR]]
+// CHECK:         %[[BYTES:.*]] = arith.index_cast %[[PRODUCT]] : index to i64
+// CHECK:         %[[LARGEST:.*]] = arith.constant 536608767 : index
+// CHECK:         %[[FITS:.*]] = arith.cmpi ule, %[[END]], %[[LARGEST]]
+// CHECK:         amdgpu.fat_raw_buffer_cast %{{.*}} validBytes(%[[BYTES]])
+// CHECK:         scf.if %[[FITS]] -> (vector<4xf32>) {
+// CHECK:         } else {
+// CHECK:           vector.transfer_read %{{.*}} : memref<?xf32>, vector<4xf32>
+// CHECK:         scf.if %[[FITS]] {
+// CHECK:           vector.transfer_write %{{.*}} {in_bounds = [true]} : vector<4xf32>, memref<?xf32, #amdgpu.address_space<fat_raw_buffer>>
+// CHECK:         } else {
+// CHECK:           vector.create_mask
+// CHECK:           vector.transfer_write %{{.*}} : vector<4xf32>, memref<?xf32>
+// SMALL-LABEL: func.func @dynamic(
+// SMALL-NOT:     scf.if
+// SMALL:         return
+func.func @dynamic(%source: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%c0], %value : memref<?xf32>, vector<4xf32>
+  vector.transfer_write %read, %source[%c0] : vector<4xf32>, memref<?xf32>
+  return
+}
+
+// Strides and an offset that are known at run time.
+// REMARK: Function=dynamic_strides | Remark="the padded write became one of a raw buffer, past whose end goes what is out of bounds; it is masked where the memref takes more bytes than a buffer"
+// CHECK-LABEL: func.func @dynamic_strides(
+// CHECK:         memref.extract_strided_metadata
+// CHECK:         amdgpu.fat_raw_buffer_cast
+// CHECK:         scf.if
+// CHECK:           %[[ROW:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : index
+// CHECK:           scf.if
+// CHECK:           %[[COLUMN:.*]] = arith.select
+// CHECK:           vector.store %{{.*}}[%[[ROW]], %[[COLUMN]]]
+func.func @dynamic_strides(%dest: memref<?x?xf32, strided<[?, 1], offset: ?>>, %vector: vector<2x2xf32>) {
+  %c0 = arith.constant 0 : index
+  vector.transfer_write %vector, %dest[%c0, %c0] : vector<2x2xf32>, memref<?x?xf32, strided<[?, 1], offset: ?>>
+  return
+}
+
+// An empty memref has no bytes, whatever its longest dimension is.
+// REMARK: Function=empty | Remark="the padded read became one of a raw buffer, whose zeros are the padding"
+// CHECK-LABEL: func.func @empty(
+// CHECK:         %[[BYTES:.*]] = arith.constant 0 : i64
+// CHECK:         amdgpu.fat_raw_buffer_cast %{{.*}} validBytes(%[[BYTES]])
+func.func @empty(%source: memref<0x4xf32>) -> vector<2x4xf32> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 0.0 : f32
+  %read = vector.transfer_read %source[%c0, %c0], %value {in_bounds = [false, true]}
+    : memref<0x4xf32>, vector<2x4xf32>
+  return %read : vector<2x4xf32>
+}
+
+// What goes through no buffer says why.
+// CHECK-LABEL: func.func @large(
+// CHECK-NOT:     fat_raw_buffer_cast
+// REMARK: Function=large | Remark="the padded read became a masked one; its memref is no raw buffer: it takes 4294967296 bytes, more than the 2146435071 of a buffer"
+func.func @large(%source: memref<1073741824xf32>) -> vector<4xf32> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%c0], %value {in_bounds = [false]} : memref<1073741824xf32>, vector<4xf32>
+  return %read : vector<4xf32>
+}
+
+// Lanes past its end would wrap around.
+// REMARK: Function=wraps | Remark="the padded read became a masked one; its memref is no raw buffer: it takes 2147483644 bytes, more than the 2146435071 of a buffer"
+func.func @wraps(%source: memref<536870911xi32>) -> vector<4xi32> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1 : i32
+  %read = vector.transfer_read %source[%c0], %value : memref<536870911xi32>, vector<4xi32>
+  return %read : vector<4xi32>
+}
+
+// REMARK: Function=shared | Remark="the padded read became a masked one; its memref is no raw buffer: it is not in global memory"
+func.func @shared(%source: memref<8xf32, #gpu.address_space<workgroup>>) -> vector<16xf32> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%c0], %value : memref<8xf32, #gpu.address_space<workgroup>>, vector<16xf32>
+  return %read : vector<16xf32>
+}
+
+// REMARK: Function=buffer | Remark="the padded read became a masked one; its memref is no raw buffer: it is one already, with an extent of its own"
+func.func @buffer(%source: memref<8xf32, #amdgpu.address_space<fat_raw_buffer>>) -> vector<16xf32> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%c0], %value
+    : memref<8xf32, #amdgpu.address_space<fat_raw_buffer>>, vector<16xf32>
+  return %read : vector<16xf32>
+}
+
+// REMARK: Function=bits | Remark="the padded read became a masked one; its memref is no raw buffer: its elements are no 1, 2, 4, 8, ... bytes"
+func.func @bits(%source: memref<8xi4>) -> vector<16xi4> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1 : i4
+  %read = vector.transfer_read %source[%c0], %value : memref<8xi4>, vector<16xi4>
+  return %read : vector<16xi4>
+}
+
+// REMARK: Function=reversed | Remark="the padded read became a masked one; its memref is no raw buffer: its layout has negative strides or a negative offset"
+func.func @reversed(%source: memref<8xf32, strided<[-1], offset: 7>>) -> vector<16xf32> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%c0], %value : memref<8xf32, strided<[-1], offset: 7>>, vector<16xf32>
+  return %read : vector<16xf32>
+}
+
+// REMARK: Function=masked_and_permuted | Remark="the padded read became a masked one; its memref is no raw buffer: it has a mask, and its vector is permuted"
+func.func @masked_and_permuted(%source: memref<10x7xf32>, %mask: vector<4x2xi1>) -> vector<2x4xf32> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%c0, %c0], %value, %mask {permutation_map = affine_map<(d0, d1) -> (d1, d0)>}
+    : memref<10x7xf32>, vector<2x4xf32>
+  return %read : vector<2x4xf32>
+}
+
+// REMARK: Function=writes | Remark="the padded write became a masked one; its memref is no raw buffer: it has a mask of its own"
+// REMARK: Function=writes | Remark="the padded write became a masked one, which also leaves out what is ahead of the memref; its memref is no raw buffer: an index may be negative"
+// REMARK: Function=writes | Remark="the padded write became a masked one; its memref is no raw buffer: the lanes of its rows do not follow one another"
+// REMARK: Function=writes | Remark="the padded write became a masked one; its memref is no raw buffer: its 33 rows of 2 elements are more than the 32 rows and 256 elements that are stored one by one"
+func.func @writes(%dest: memref<10x7xf32>, %mask: vector<4xi1>, %i: index, %v: vector<4xf32>, %columns: vector<2x4xf32>,
+                  %rows: vector<33x2xf32>) {
+  %c0 = arith.constant 0 : index
+  vector.transfer_write %v, %dest[%c0, %c0], %mask : vector<4xf32>, memref<10x7xf32>
+  vector.transfer_write %v, %dest[%c0, %i] : vector<4xf32>, memref<10x7xf32>
+  vector.transfer_write %columns, %dest[%c0, %c0] {permutation_map = affine_map<(d0, d1) -> (d1, d0)>}
+    : vector<2x4xf32>, memref<10x7xf32>
+  vector.transfer_write %rows, %dest[%c0, %c0] : vector<33x2xf32>, memref<10x7xf32>
+  return
+}
