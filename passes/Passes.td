@@ -456,6 +456,9 @@ def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"sm_90a", "convert-mosaic-g
     overhang become masked accesses, as wide as their alignment provably allows.
     Shared memory slices become views of the dynamic shared memory.
 
+    A kernel with no layouts and no op of `mosaic_gpu` other than `slice_smem` is
+    the program of one thread already; its slices become views, too.
+
     Layouts come from the attributes `in_layouts` and `out_layouts`. Where a
     splat, an element-wise op or a loop does not say, the layout follows from the
     operands. All kernels are checked before one is changed: an op without a
@@ -702,6 +705,31 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
 }
 
+def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lowers the vector ops of threads that have no direct lowering to LLVM";
+  let description = [{
+    For programs of one thread, before the conversion to the LLVM dialect, which leaves these ops:
+    - transfers of one row become loads and stores; masked, or not known to be in bounds, they become masked ones;
+    - masks (`create_mask`, `constant_mask`, `vector.mask` around a transfer) become comparisons and constants;
+    - products, reductions, transposes, broadcasts, shape casts and gathers of several dimensions become ops on rows.
+
+    Other ops stay as they are.
+
+    Example: the last vector of the row of 30 elements is read as far as there are some.
+
+    ```mlir
+    gpu.module @kernels {
+      gpu.func @read(%row: memref<30xf32>, %i: index, %zero: f32) -> vector<4xf32> {
+        %v = vector.transfer_read %row[%i], %zero : memref<30xf32>, vector<4xf32>
+        gpu.return %v : vector<4xf32>
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def SmaltiLowerCPUMath : Pass<"smalti-lower-cpu-math", "::mlir::ModuleOp"> {
   let summary = "Calls the C library for the math ops that the conversion to LLVM gets wrong";
   let description = [{
@@ -734,8 +762,10 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
     4. `thread`: `convert-mosaic-gpu-to-nvvm` or `convert-mosaic-gpu-to-rocdl`;
     5. `llvm`: the LLVM dialect in `gpu.module`s that have the target attached.
 
-    A module of block programs, with no tile programs, starts at 3. For a CPU:
-    `tile`, then `llvm` by `convert-triton-xla-to-cpu`.
+    A module of block programs, with no tile programs, starts at 3. So does one of programs of threads: kernels in
+    `gpu.func` with no op of `mosaic_gpu` and no layout, whose vectors belong to one thread; `thread` leaves these as
+    they are, but for the addresses of their buffers in shared memory. For a CPU: `tile`, then `llvm` by
+    `convert-triton-xla-to-cpu`.
 
     By default buffers get 3 slots where copies are asynchronous and 2 elsewhere. Slots
     that do not fit the target's shared memory are left away, with a missed remark; if one slot

@@ -81,6 +81,7 @@ void smalti::buildBlocksToThreads(OpPassManager &pm, const Target &target,
 }
 
 void smalti::buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
+  pm.addPass(createSmaltiLowerVectors());
   // The index arithmetic of views becomes visible, so that what does not change
   // leaves the loops.
   pm.addPass(memref::createExpandStridedMetadataPass());

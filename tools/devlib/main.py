@@ -108,10 +108,12 @@ def docs_verb(arguments: Sequence[str]) -> None:
 
 
 def fuzz_verb(arguments: Sequence[str]) -> None:
-    """Random programs on every kind of target against the reference (`tools/dev fuzz --minutes 10`; `--help`)."""
+    """Random programs against the reference; `fuzz loops`: kernels through the loop passes (`--help`)."""
     steps.build()
     path = {"PYTHONPATH": str(ROOT / "test" / "python")}
-    run([steps.PYTHON, "-m", "fuzz", *arguments], environment={**steps.environment(), **path})
+    words = list(arguments)
+    module = words.pop(0) if words[:1] == ["loops"] else "fuzz"
+    run([steps.PYTHON, "-m", module, *words], environment={**steps.environment(), **path})
 
 
 def bench_verb(arguments: Sequence[str]) -> None:

@@ -822,21 +822,46 @@ static void emitKernel(KernelPlan &plan, const VendorLowering &vendor) {
   func.erase();
 }
 
+/// Gives the buffers of a kernel of threads their places in shared memory.
+static void emitSharedBuffers(KernelPlan &plan, const VendorLowering &vendor) {
+  gpu::GPUFuncOp func = plan.func;
+  OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
+  Value memory = vendor.emitSharedMemory(builder, func, plan.sharedMemoryBytes);
+  func.walk([&](mosaic_gpu::SliceSMEMOp slice) {
+    builder.setInsertionPoint(slice);
+    Location loc = slice.getLoc();
+    Value offset =
+        arith::ConstantIndexOp::create(builder, loc, slice.getOffset());
+    auto view =
+        memref::ViewOp::create(builder, loc, cast<MemRefType>(slice.getType()),
+                               memory, offset, ValueRange());
+    slice.getResult().replaceAllUsesWith(view.getResult());
+    slice.erase();
+  });
+  func->setAttr(mosaic_gpu::kSharedMemoryBytes,
+                builder.getI64IntegerAttr(plan.sharedMemoryBytes));
+}
+
 LogicalResult block_to_thread::convertKernels(Operation *root,
                                               const VendorLowering &vendor) {
   SmallVector<KernelPlan> plans;
   bool failed = false;
   root->walk([&](gpu::GPUFuncOp func) {
-    if (!isBlockLevel(func))
+    Level level = getLevel(func);
+    if (level == Level::Lowered)
       return;
-    if (std::optional<KernelPlan> plan = planKernel(func, vendor))
+    if (std::optional<KernelPlan> plan = planKernel(func, level, vendor))
       plans.push_back(std::move(*plan));
     else
       failed = true;
   });
   if (failed)
     return failure();
-  for (KernelPlan &plan : plans)
-    emitKernel(plan, vendor);
+  for (KernelPlan &plan : plans) {
+    if (plan.level == Level::Thread)
+      emitSharedBuffers(plan, vendor);
+    else
+      emitKernel(plan, vendor);
+  }
   return success();
 }

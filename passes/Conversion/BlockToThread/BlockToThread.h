@@ -21,8 +21,9 @@ class VendorLowering;
 
 /// Converts every block-level kernel at or below `root`. All kernels are
 /// checked before the first is changed; what cannot be converted is an error at
-/// the op that is in the way, and nothing has changed then. Kernels that have
-/// no block-level op stay as they are.
+/// the op that is in the way, and nothing has changed then. In kernels whose
+/// ops belong to threads, the buffers in shared memory get their addresses, and
+/// the rest stays as it is.
 mlir::LogicalResult convertKernels(mlir::Operation *root,
                                    const VendorLowering &vendor);
 

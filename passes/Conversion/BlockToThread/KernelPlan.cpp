@@ -185,16 +185,31 @@ int64_t block_to_thread::getAccessWidth(const Window &window,
 // Planning
 //===----------------------------------------------------------------------===//
 
-bool block_to_thread::isBlockLevel(gpu::GPUFuncOp func) {
-  return func
-      .walk([](Operation *op) {
-        bool isBlockOp =
-            isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect()) ||
-            op->hasAttr(mosaic_gpu::kInLayouts) ||
-            op->hasAttr(mosaic_gpu::kOutLayouts);
-        return isBlockOp ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+/// Whether the op is a buffer in shared memory, which means the same to a block
+/// and to each of its threads. Barrier objects belong to block-level ops.
+static bool isSharedBuffer(Operation *op) {
+  auto slice = dyn_cast<mosaic_gpu::SliceSMEMOp>(op);
+  return slice && !isa<mosaic_gpu::BarrierType>(
+                      cast<MemRefType>(slice.getType()).getElementType());
+}
+
+Level block_to_thread::getLevel(gpu::GPUFuncOp func) {
+  Level level = Level::Lowered;
+  func.walk([&](Operation *op) {
+    if (isSharedBuffer(op)) {
+      level = Level::Thread;
+      return WalkResult::advance();
+    }
+    bool isBlockOp =
+        isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect()) ||
+        op->hasAttr(mosaic_gpu::kInLayouts) ||
+        op->hasAttr(mosaic_gpu::kOutLayouts);
+    if (!isBlockOp)
+      return WalkResult::advance();
+    level = Level::Block;
+    return WalkResult::interrupt();
+  });
+  return level;
 }
 
 namespace {
@@ -204,7 +219,7 @@ public:
     plan.func = func;
   }
 
-  std::optional<KernelPlan> run();
+  std::optional<KernelPlan> run(Level level);
 
 private:
   LogicalResult planGrid();
@@ -982,7 +997,17 @@ void Planner::planBarriers() {
   }
 }
 
-std::optional<KernelPlan> Planner::run() {
+std::optional<KernelPlan> Planner::run(Level level) {
+  plan.level = level;
+  if (level == Level::Thread) {
+    WalkResult result = plan.func.walk([&](mosaic_gpu::SliceSMEMOp slice) {
+      return failed(planSlice(slice)) ? WalkResult::interrupt()
+                                      : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return std::nullopt;
+    return std::move(plan);
+  }
   if (failed(planGrid()) || failed(planBlock(plan.func.getBody().front())))
     return std::nullopt;
   planBarriers();
@@ -990,6 +1015,7 @@ std::optional<KernelPlan> Planner::run() {
 }
 
 std::optional<KernelPlan>
-block_to_thread::planKernel(gpu::GPUFuncOp func, const VendorLowering &vendor) {
-  return Planner(func, vendor).run();
+block_to_thread::planKernel(gpu::GPUFuncOp func, Level level,
+                            const VendorLowering &vendor) {
+  return Planner(func, vendor).run(level);
 }

@@ -13,10 +13,18 @@ namespace smalti::block_to_thread {
 
 class VendorLowering;
 
+/// What the vectors of a kernel belong to.
+enum class Level {
+  Lowered, ///< to a thread, and nothing is left to do
+  Thread,  ///< to a thread; buffers in shared memory have no address yet
+  Block,   ///< to the whole block
+};
+
 /// Everything that was decided about a kernel before it is touched. A kernel
 /// that has a plan can be emitted.
 struct KernelPlan {
   mlir::gpu::GPUFuncOp func;
+  Level level = Level::Block;
   ThreadGrid grid;
   /// Bytes of shared memory; 0 where the kernel uses none.
   int64_t sharedMemoryBytes = 0;
@@ -36,11 +44,11 @@ struct KernelPlan {
   }
 };
 
-/// Whether the kernel has block-level ops.
-bool isBlockLevel(mlir::gpu::GPUFuncOp func);
+/// What is left to do of a kernel.
+Level getLevel(mlir::gpu::GPUFuncOp func);
 
-/// The plan of a kernel, or nothing after an error was reported.
-std::optional<KernelPlan> planKernel(mlir::gpu::GPUFuncOp func,
+/// The plan of a kernel of this level, or nothing after an error was reported.
+std::optional<KernelPlan> planKernel(mlir::gpu::GPUFuncOp func, Level level,
                                      const VendorLowering &vendor);
 
 /// The distributions that the operands of a region terminator must have, one

@@ -1,0 +1,61 @@
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(smalti-lower-vectors))' | FileCheck %s
+
+// CHECK-LABEL: gpu.func @rows(
+// CHECK-NOT:     vector.transfer
+// CHECK:         vector.load %{{.*}} : memref<8x32xf32>, vector<4xf32>
+// CHECK:         vector.store %{{.*}} : memref<8x32xf32>, vector<4xf32>
+// CHECK-NOT:     vector.transfer
+// CHECK:         gpu.return
+
+// CHECK-LABEL: gpu.func @ragged(
+// CHECK-NOT:     vector.transfer
+// CHECK:         %[[MASK:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : vector<4xi64>
+// CHECK:         vector.maskedload %{{.*}}, %[[MASK]], %{{.*}} : memref<30xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+// CHECK-NOT:     vector.transfer
+// CHECK:         vector.maskedstore
+// CHECK-NOT:     vector.create_mask
+// CHECK:         gpu.return
+
+// CHECK-LABEL: gpu.func @masks(
+// CHECK-NOT:     constant_mask
+// CHECK-DAG:     arith.constant dense<[true, true, false, false]> : vector<4xi1>
+// CHECK:         vector.maskedload
+// CHECK-NOT:     vector.mask {{.*}}{
+// CHECK:         gpu.return
+
+// CHECK-LABEL: gpu.func @tile(
+// CHECK-NOT:     vector.contract
+// CHECK-NOT:     vector.transpose
+// CHECK:         vector.fma
+// CHECK:         gpu.return
+gpu.module @kernels {
+  gpu.func @rows(%from: memref<8x32xf32>, %to: memref<8x32xf32>, %i: index, %zero: f32) {
+    %v = vector.transfer_read %from[%i, %i], %zero {in_bounds = [true]} : memref<8x32xf32>, vector<4xf32>
+    vector.transfer_write %v, %to[%i, %i] {in_bounds = [true]} : vector<4xf32>, memref<8x32xf32>
+    gpu.return
+  }
+
+  gpu.func @ragged(%from: memref<30xf32>, %to: memref<30xf32>, %i: index, %zero: f32) {
+    %v = vector.transfer_read %from[%i], %zero : memref<30xf32>, vector<4xf32>
+    vector.transfer_write %v, %to[%i] : vector<4xf32>, memref<30xf32>
+    gpu.return
+  }
+
+  gpu.func @masks(%from: memref<32xf32>, %i: index, %other: vector<4xf32>) -> vector<4xf32> {
+    %zero = arith.constant 0.0 : f32
+    %two = vector.constant_mask [2] : vector<4xi1>
+    %v = vector.maskedload %from[%i], %two, %other : memref<32xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+    %w = vector.mask %two { vector.transfer_read %from[%i], %zero {in_bounds = [true]} : memref<32xf32>, vector<4xf32> }
+        : vector<4xi1> -> vector<4xf32>
+    %sum = arith.addf %v, %w : vector<4xf32>
+    gpu.return %sum : vector<4xf32>
+  }
+
+  gpu.func @tile(%a: vector<4x2xf32>, %b: vector<2x4xf32>, %c: vector<4x4xf32>) -> vector<4x4xf32> {
+    %r = vector.contract {
+      indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } %a, %b, %c : vector<4x2xf32>, vector<2x4xf32> into vector<4x4xf32>
+    gpu.return %r : vector<4x4xf32>
+  }
+}

@@ -1,0 +1,133 @@
+"""GPU kernels with loops through the loop passes, on emulated chips: what they make of a kernel against the kernel.
+
+Draws random kernels until the time is over, or takes every shape of loop with every number of stages (`--grid`). A
+random kernel that comes out wrong is reduced to a small one and written to a file, which this command runs again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from smalti.emulator import SCHEDULES
+
+from . import campaign, runner
+from .case import Case
+from .grammar import CHIPS
+
+BATCH = 100
+SECONDS = 10
+
+
+def replay(paths: list[Path]) -> int:
+    """Runs kept kernels again."""
+    wrong = 0
+    for path in paths:
+        try:
+            outcome = runner.run(Case.parse(path.read_text()), runner.Tally(), SCHEDULES, sanitize=True)
+        except Exception as error:
+            wrong += 1
+            print(f"{path}: {type(error).__name__}: {error}")
+            continue
+        for message in (*outcome.applied, *outcome.missed):
+            print(f"{path}: {message}")
+    return 1 if wrong else 0
+
+
+class Report:
+    """Says now and then how far it is, and what became of the kernels in the end."""
+
+    def __init__(self) -> None:
+        self.tally = runner.Tally()
+        self._start = self._told = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return time.monotonic() - self._start
+
+    def progress(self) -> None:
+        """One line, if the last one is a while ago."""
+        if time.monotonic() - self._told < SECONDS:
+            return
+        self._told = time.monotonic()
+        print(f"{self.seconds:5.0f} s: {self.counts()}", flush=True)
+
+    def counts(self) -> str:
+        """All numbers."""
+        tally = self.tally
+        return (
+            f"{tally.ran} kernels agreed with {tally.loops} loops pipelined and {tally.buffers} buffers in slots, "
+            f"{tally.sanitized} of them without a race under the sanitizer; {tally.unchanged} stayed as they were"
+        )
+
+    def summary(self) -> None:
+        """The table of reasons."""
+        reasons = Table("times", "reason", title="Refusals")
+        for reason, count in self.tally.refused.most_common():
+            reasons.add_row(str(count), reason)
+        Console(width=None if sys.stdout.isatty() else 160).print(reasons)
+        print(self.counts())
+
+
+def fuzz(minutes: float, seed: int, chips: list[str], folder: Path) -> int:
+    """Batches of random kernels until the time is over."""
+    report, files = Report(), []
+    while True:
+        if failure := campaign.batch(chips, seed, BATCH, report.tally, report.progress):
+            path = failure.case.save(folder)
+            print(f"seed {seed}: {failure.message}\n  again: tools/dev fuzz loops {path}", flush=True)
+            files.append(path)
+        seed += 1
+        if report.seconds >= 60 * minutes:
+            break
+    report.summary()
+    print(f"the next seed is {seed}" + "".join(f"\nfailed: {path}" for path in sorted(set(files))))
+    return 1 if files else 0
+
+
+def grid(chips: list[str], part: tuple[int, int], folder: Path) -> int:
+    """Every point of the grid, or each one out of so many."""
+    report, failed = Report(), 0
+    points = list(campaign.grid(chips))[part[0] :: part[1]]
+    for number, point in enumerate(points):
+        schedules = [SCHEDULES[(number + k) % len(SCHEDULES)] for k in (0, 3)]
+        try:
+            point.check(report.tally, schedules, sanitize=number % 8 == 0)
+        except Exception as error:
+            failed += 1
+            path = point.case.save(folder)
+            print(f"{point}: {type(error).__name__}: {error}\n  again: tools/dev fuzz loops {path}", flush=True)
+        report.progress()
+    report.summary()
+    print(f"{len(points)} points, {failed} failed")
+    return 1 if failed else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tools/dev fuzz loops", description=__doc__)
+    parser.add_argument("files", nargs="*", type=Path, help="kernels to run again, instead of drawing new ones")
+    parser.add_argument("--minutes", type=float, default=1, help="how long to go on (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help=f"the first batch of {BATCH} kernels (default: 0)")
+    parser.add_argument("--chip", nargs="+", action="extend", help=f"default: {' '.join(CHIPS)}")
+    parser.add_argument("--grid", action="store_true", help="every shape of loop, instead of random ones")
+    parser.add_argument("--part", default="0/1", help="of the grid: 2/5 is every fifth point from the second on")
+    parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="for failures (default: %(default)s)")
+    options = parser.parse_args()
+    os.environ.setdefault("SMALTI_REPRODUCER_DIR", str(options.folder / "reproducers"))
+    chips = options.chip or list(CHIPS)
+    if options.files:
+        return replay(options.files)
+    if options.grid:
+        first, _, count = options.part.partition("/")
+        return grid(chips, (int(first), int(count)), options.folder)
+    return fuzz(options.minutes, options.seed, chips, options.folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+"""One kernel with loops, the passes to run on it, and its arguments; it can be kept in a file and run again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+_HEADER = "// loops: "
+
+
+@dataclass(frozen=True)
+class Case:
+    """A plain kernel in `gpu.func`, and what is done to it."""
+
+    text: str
+    chip: str
+    passes: str
+    """The pipeline, as text."""
+    scalars: tuple[Mapping[int, str], ...] = ({},)
+    """Values of the arguments of type `index`, one set for each launch."""
+    seed: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """How the result is compiled."""
+
+    def __str__(self) -> str:
+        facts = {name: value for name, value in asdict(self).items() if name != "text"}
+        return f"{_HEADER}{json.dumps(facts)}\n{self.text}"
+
+    @classmethod
+    def parse(cls, text: str) -> Case:
+        """The case that `str` wrote."""
+        first, _, rest = text.partition("\n")
+        if not first.startswith(_HEADER):
+            raise ValueError(f"no case: it does not begin with '{_HEADER}'")
+        facts = json.loads(first.removeprefix(_HEADER))
+        scalars = tuple({int(index): number for index, number in given.items()} for given in facts.pop("scalars"))
+        return cls(rest, scalars=scalars, **facts)
+
+    def save(self, folder: Path) -> Path:
+        """Writes the case to a file that is named by its contents."""
+        folder.mkdir(parents=True, exist_ok=True)
+        text = str(self)
+        path = folder / f"loop-{hashlib.sha256(text.encode()).hexdigest()[:12]}.mlir"
+        path.write_text(text)
+        return path

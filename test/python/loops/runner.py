@@ -1,0 +1,215 @@
+"""Runs the loop passes on a kernel, and compares what they made of it with the plain kernel.
+
+The plain kernel and the transformed one run on the same emulated chip, on the same arguments; every array must be the
+same, bit for bit. A pass that applied nothing must have left the text of the module as it was.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import smalti
+from smalti import check, targets
+from smalti.emulator import SCHEDULES, Emulation
+from smalti.errors import CompileError, EmulationError, VerifyError
+from smalti.remarks import Remark
+
+from .case import Case
+
+LIMIT = 60.0
+"""Seconds for a launch."""
+
+
+class Wrong(AssertionError):
+    """The passes, or the code that they made, did what they must not do."""
+
+
+@dataclass
+class Outcome:
+    """What became of the loops of one kernel."""
+
+    applied: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+    text: str = ""
+    """The module after the passes."""
+
+    @property
+    def pipelined(self) -> int:
+        """How many loops were pipelined."""
+        return sum(message.startswith("the loop is pipelined") for message in self.applied)
+
+
+@dataclass
+class Tally:
+    """What became of all kernels."""
+
+    ran: int = 0
+    """Kernels that a pass changed, and that were run."""
+    unchanged: int = 0
+    loops: int = 0
+    """Loops that were pipelined."""
+    buffers: int = 0
+    """Buffers that got slots."""
+    sanitized: int = 0
+    """Kernels that ran under the thread sanitizer too."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """Loops and buffers that stayed as they were, by reason."""
+
+
+def _reason(message: str) -> str:
+    """A reason without the names and numbers of the kernel at hand."""
+    return re.sub(r"%\w+|\d+", "N", message)[:140]
+
+
+def _run(module: Any, passes: str) -> list[Remark]:
+    return smalti.Pipeline(passes).run(module)
+
+
+def transform(case: Case) -> Outcome:
+    """The passes on the kernel, and what must hold of them whatever they did."""
+    module = smalti.parse(case.text)
+    before = str(module)
+    try:
+        remarks = _run(module, case.passes)
+    except CompileError as error:
+        if not error.diagnostics or "strict" not in case.passes:
+            raise Wrong(f"the passes failed: {error}") from error
+        if str(module) != before:
+            raise Wrong(f"the passes failed and changed the module: {error}") from error
+        return Outcome(missed=[error.diagnostics[0].message], text=before)
+    outcome = Outcome(
+        [remark.message for remark in remarks if remark.kind == "passed"],
+        [remark.message for remark in remarks if remark.kind == "missed"],
+        str(module),
+    )
+    if not outcome.applied and outcome.text != before and "canonicalize" not in case.passes:
+        raise Wrong(f"nothing was applied, and the module changed; said: {outcome.missed}")
+    return outcome
+
+
+def check_strict(case: Case) -> None:
+    """Where `strict` makes a pass fail, the module stays as it is; where it does not, it makes no difference."""
+    lax, strict = smalti.parse(case.text), smalti.parse(case.text)
+    before = str(lax)
+    remarks = _run(lax, case.passes)
+    missed = [remark for remark in remarks if remark.kind == "missed"]
+    text = re.sub(r"(smalti-(?:multi-buffer|pipeline-loops))(?:\{([^}]*)\})?", r"\1{\2 strict=true}", case.passes)
+    first = smalti.Pipeline(text)
+    try:
+        first.run(strict)
+    except CompileError as error:
+        if not missed:
+            raise Wrong(f"strict failed where nothing was missed: {error}") from error
+        # The passes ahead of the one that failed have done their work.
+        if len(text.split("smalti-")) == 2 and str(strict) != before:
+            raise Wrong(f"a strict pass failed and changed the module: {error}") from error
+        return
+    if missed:
+        raise Wrong(f"strict did not fail where there was missed: {missed[0].message}")
+    if str(strict) != str(lax):
+        raise Wrong("strict made a difference")
+
+
+_PIPELINE = re.compile(r"smalti-pipeline-loops(?:\{([^}]*)\})?")
+
+
+def check_schedule(case: Case) -> None:
+    """A schedule that is written on the ops and read back gives the same module as none that was."""
+    found = _PIPELINE.search(case.passes)
+    if not found:
+        return
+    direct, annotated = smalti.parse(case.text), smalti.parse(case.text)
+    _run(direct, case.passes)
+    options = found[1] or ""
+    # What stands around the pass stays there.
+    head, tail = case.passes[: found.start()], case.passes[found.end() :]
+    both = f"smalti-pipeline-loops{{{options} emit-schedule=true}},smalti-pipeline-loops{{{options} use-schedule=true}}"
+    _run(annotated, head + both + tail)
+    if (one := str(direct)) != (other := str(annotated)):
+        raise Wrong(f"a schedule that was read back made another loop:\n{_difference(one, other)}")
+
+
+def _difference(one: str, other: str) -> str:
+    lines = difflib.unified_diff(
+        one.splitlines(), other.splitlines(), "directly", "through attributes", lineterm="", n=1
+    )
+    return "\n".join(list(lines)[:40])
+
+
+class Kernel:
+    """A kernel on an emulated chip."""
+
+    def __init__(self, case: Case, text: str) -> None:
+        self._kernel = smalti.compile(
+            text, target=targets.EMULATED + case.chip, **{"depth": 1, "stages": 1, **case.options}
+        )
+        self._kernel.launcher  # noqa: B018 - code for the host is made here
+
+    def run(self, case: Case, scalars: Any, emulation: Emulation) -> list[np.ndarray]:
+        values = check.random_arguments(self._kernel.entry, case.seed, dict(scalars))
+        self._kernel.launcher(*values, emulation=replace(emulation, timeout=LIMIT))
+        return [value for value in values if isinstance(value, np.ndarray)]
+
+
+def execute(
+    case: Case, text: str, schedules: Sequence[Emulation] = SCHEDULES[:1], sanitize: Sequence[Emulation] = ()
+) -> None:
+    """Runs the plain kernel and the one in `text`, and compares all arrays."""
+    plain = Kernel(case, case.text)
+    try:
+        kernel = Kernel(case, text)
+    except (CompileError, VerifyError) as error:
+        raise Wrong(f"what the passes made does not compile: {error}") from error
+    for scalars in case.scalars:
+        wanted = plain.run(case, scalars, Emulation())
+        for emulation in (*schedules, *sanitize):
+            try:
+                got = kernel.run(case, scalars, emulation)
+            except EmulationError as error:
+                # A fault of the plain kernel would be the writer's.
+                plain.run(case, scalars, emulation)
+                raise Wrong(f"{emulation}, {dict(scalars)}: {error}") from error
+            if emulation.blocks is not None:
+                continue
+            for index, (one, other) in enumerate(zip(wanted, got, strict=True)):
+                if one.tobytes() != other.tobytes():
+                    raise Wrong(f"{emulation}, {dict(scalars)}: array {index}: {_compare(one, other)}")
+
+
+def _compare(wanted: np.ndarray, got: np.ndarray) -> str:
+    bits = wanted.view(np.uint8).reshape(*wanted.shape, -1) != got.view(np.uint8).reshape(*got.shape, -1)
+    wrong = bits.any(-1)
+    place = tuple(int(i[0]) for i in np.nonzero(wrong))
+    return f"{wrong.sum()} of {wrong.size} elements differ; at {place}: {got[place]}, not {wanted[place]}"
+
+
+def sanitizing(case: Case) -> Emulation:
+    """A run of one block under the thread sanitizer."""
+    found = re.search(r"known_grid_size = array<i32: (\d+)", case.text)
+    seed, blocks = case.seed, int(found[1]) if found else 1
+    block = 3 + seed % 4 if blocks > 6 else 0
+    return Emulation(sanitize="thread", copies=("late", "early")[seed % 2], blocks=range(block, block + 1))
+
+
+def run(case: Case, tally: Tally, schedules: Sequence[Emulation] = SCHEDULES[:1], sanitize: bool = False) -> Outcome:
+    """All checks on one kernel."""
+    outcome = transform(case)
+    tally.refused.update(_reason(message) for message in outcome.missed)
+    check_strict(case)
+    check_schedule(case)
+    if not outcome.applied:
+        tally.unchanged += 1
+        return outcome
+    races = [sanitizing(case)] if sanitize else []
+    execute(case, outcome.text, schedules, races)
+    tally.ran += 1
+    tally.sanitized += sanitize
+    tally.loops += outcome.pipelined
+    tally.buffers += len(outcome.applied) - outcome.pipelined
+    return outcome
