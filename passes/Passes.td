@@ -14,18 +14,28 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
   let description = [{
     A shared-memory buffer that every iteration of an `scf.for` fills anew gets `depth` slots; iteration number i
     uses slot i mod `depth`. Iterations then no longer wait for one another to be done with the buffer, which is what
-    `smalti-pipeline-loops` needs to overlap them.
+    `smalti-pipeline-loops` needs to overlap them. `depth=auto` takes as many slots as fit the target's shared memory,
+    up to 16 and no more than iterations. The attribute `smalti.slots` on a buffer's op, or else on a loop, wins over
+    the option; 1 leaves it alone.
 
-    A buffer is accepted when all of this holds; otherwise it stays as it is, with a remark that says why:
-    - it is allocated with a static size in shared memory, outside the loop, and all uses other than its deallocation
-      lie in that one loop (the innermost one that holds them all);
-    - the first op in an iteration that uses it stands directly in the loop's body and overwrites all of it without
-      reading it: a copy, a transfer or a block-level store of the whole buffer, an asynchronous copy, a structured op
-      that writes every element. Stores that only together cover the buffer are not accepted;
+    A buffer is what the function allocates in shared memory, or a workgroup attribution of a kernel. It is accepted
+    when all of this holds; otherwise it stays as it is, with a remark that says why:
+    - its size is static, and it does not come into being or end inside the loop;
+    - every iteration overwrites all of it before it reads any of it. Copies, transfers, asynchronous copies,
+      structured ops and block-level stores of a whole view count, and so do stores of threads: where the block's
+      size is known (`known_block_size`, or the launch) and branches and loops around do not tell its threads apart,
+      their addresses are evaluated for every thread and every iteration of inner loops, and what they write
+      together counts. What stands under a condition that is not known counts where both ways write it and all
+      threads go the same way; masked writes do not count;
     - its size in bytes is known, and the loop's counter has at least 8 bits;
     - it does not escape: it is used by ops with known memory effects, directly or through `memref.subview`, `cast`,
       `expand_shape`, `collapse_shape` and `reinterpret_cast`, and all of them take the type of a slot;
     - its slots keep the alignment that it states.
+
+    The loop is the innermost one around all uses; if its iterations hand values on, every loop next to other uses
+    gets slots by itself. Uses before a loop are in slot 0, those behind it in the slot of its last iteration, or, if it
+    had none, where the values were before. Where a loop around executes all of this again, what an earlier execution
+    left must not be read.
 
     Where the target is known (option `target`, or the attribute `smalti.target` around the function) and all buffers
     with their slots would not fit the shared memory of one block, none is changed.
@@ -56,7 +66,8 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
     The buffer becomes `memref<2x8xf16, ...>`, and the body uses the subview of slot `%i` mod 2.
   }];
   let options = [
-    Option<"depth", "depth", "int64_t", "2", "Slots that a buffer gets, 1 to 64, e.g. `depth=3`">,
+    Option<"depth", "depth", "std::string", "\"2\"",
+           "Slots that a buffer gets, 1 to 64, or `auto`: as many as fit, up to 16, e.g. `depth=3`">,
     Option<"target", "target", "std::string", "\"\"",
            "Chip whose shared memory bounds the slots, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
     Option<"strict", "strict", "bool", "false", "A buffer that cannot get its slots is an error, e.g. `strict=true`">

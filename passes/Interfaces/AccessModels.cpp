@@ -31,7 +31,10 @@ template <typename OpTy> Value getMemRefOf(OpTy op) {
 
 /// The elements of a vector that lies in one row; nothing for others.
 std::optional<int64_t> getRowElements(VectorType type) {
-  if (type.isScalable() || type.getRank() > 1)
+  if (type.isScalable() ||
+      (type.getRank() > 1 &&
+       !llvm::all_of(type.getShape().drop_back(),
+                     [](int64_t size) { return size == 1; })))
     return std::nullopt;
   return type.getNumElements();
 }
@@ -59,7 +62,9 @@ struct IndexedModel
     if (!elements || (isa<VectorType>(memref.getElementType()) &&
                       !isa<memref::LoadOp, memref::StoreOp>(op)))
       return std::nullopt;
-    return RowAccess{access.getIndices(), *elements, isRead};
+    RowAccess row{access.getIndices(), *elements, isRead};
+    row.isMasked = isa<vector::MaskedLoadOp, vector::MaskedStoreOp>(op);
+    return row;
   }
   void setRowAccess(Operation *op, OpOperand &memref, Value newMemRef,
                     ValueRange newIndices) const {
@@ -81,10 +86,12 @@ struct TransferModel
         op->hasAttr(mosaic_gpu::kInLayouts) ||
         op->hasAttr(mosaic_gpu::kOutLayouts))
       return std::nullopt;
-    return RowAccess{transfer.getIndices(), *elements,
-                     std::is_same_v<OpTy, vector::TransferReadOp>,
-                     /*lanes=*/0,
-                     /*isBoundsChecked=*/transfer.hasOutOfBoundsDim()};
+    RowAccess row{transfer.getIndices(), *elements,
+                  std::is_same_v<OpTy, vector::TransferReadOp>,
+                  /*lanes=*/0,
+                  /*isBoundsChecked=*/transfer.hasOutOfBoundsDim()};
+    row.isMasked = transfer.getMask() != Value();
+    return row;
   }
   void setRowAccess(Operation *op, OpOperand &memref, Value newMemRef,
                     ValueRange newIndices) const {

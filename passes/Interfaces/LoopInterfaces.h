@@ -48,6 +48,8 @@ struct RowAccess {
   /// The lanes of a wave access one run of elements, one behind the other, from
   /// the first lane's indices on.
   bool isWaveWide = false;
+  /// A mask may keep elements from being accessed.
+  bool isMasked = false;
 };
 
 /// A whole memref that a block accesses: a vector in a layout, or where there

@@ -40,7 +40,7 @@ void smalti::buildPipelining(OpPassManager &pm, const Target &target,
   if (depth > 1) {
     SmaltiMultiBufferOptions options;
     options.target = target.name.str();
-    options.depth = depth;
+    options.depth = std::to_string(depth);
     kernel.addPass(createSmaltiMultiBuffer(options));
   }
   if (stages > 1) {

@@ -28,6 +28,40 @@ Value smalti::createIterationSlot(OpBuilder &builder, scf::ForOp loop,
                                       slot);
 }
 
+Value smalti::createLastSlot(OpBuilder &builder, scf::ForOp loop, int64_t depth,
+                             Value before) {
+  Location loc = loop.getLoc();
+  if (std::optional<APInt> trips = loop.getStaticTripCount()) {
+    if (trips->isZero())
+      return before;
+    return arith::ConstantIndexOp::create(
+        builder, loc, (*trips - 1).urem(static_cast<uint64_t>(depth)));
+  }
+  Type type = loop.getInductionVar().getType();
+  Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getIntegerAttr(type, value));
+  };
+  Value hasRun =
+      arith::CmpIOp::create(builder, loc,
+                            loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                                  : arith::CmpIPredicate::slt,
+                            lower, upper);
+  // Of a loop that has not run this is some number, which is not taken.
+  Value number = upper;
+  if (!isConstantIntValue(lower, 0))
+    number = arith::SubIOp::create(builder, loc, number, lower);
+  number = arith::SubIOp::create(builder, loc, number, constant(1));
+  if (!isConstantIntValue(loop.getStep(), 1))
+    number = arith::DivUIOp::create(builder, loc, number, loop.getStep());
+  Value slot = arith::RemUIOp::create(builder, loc, number, constant(depth));
+  if (!type.isIndex())
+    slot = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                        slot);
+  return arith::SelectOp::create(builder, loc, hasRun, slot, before);
+}
+
 /// Whether two values are the same value or equal constants.
 static bool isSame(Value a, Value b) {
   if (a == b)

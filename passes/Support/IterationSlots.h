@@ -30,6 +30,11 @@ namespace smalti {
 mlir::Value createIterationSlot(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
                                 int64_t depth);
 
+/// Computes, behind `loop`, the slot of its last iteration, or `before` where
+/// it has had none.
+mlir::Value createLastSlot(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
+                           int64_t depth, mlir::Value before);
+
 /// The depth where `value` is the number of the iteration of `loop` modulo a
 /// constant, as the function above or affine.apply computes it.
 std::optional<int64_t> matchIterationSlot(mlir::Value value,

@@ -1,0 +1,443 @@
+//===- BufferSlots.cpp - A buffer with one slot an iteration --------------===//
+
+#include "passes/MultiBuffering/BufferSlots.h"
+
+#include "passes/Interfaces/MemRefViews.h"
+#include "passes/Interfaces/MemoryAccess.h"
+#include "passes/MultiBuffering/Overwrite.h"
+#include "passes/Support/IterationSlots.h"
+#include "passes/Support/MemorySize.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace smalti;
+
+MemRefType BufferPlan::getType(int64_t slots) const {
+  SmallVector<int64_t> shape = {slots};
+  llvm::append_range(shape, slotType.getShape());
+  return MemRefType::get(shape, slotType.getElementType(),
+                         MemRefLayoutAttrInterface(),
+                         slotType.getMemorySpace());
+}
+
+int64_t BufferPlan::getMostSlots() const {
+  int64_t most = 0;
+  for (scf::ForOp loop : loops) {
+    std::optional<APInt> trips = loop.getStaticTripCount();
+    if (!trips || trips->ugt(kMostSlots))
+      return kMostSlots;
+    most = std::max<int64_t>(most, trips->getZExtValue());
+  }
+  return most;
+}
+
+//===----------------------------------------------------------------------===//
+// Plan
+//===----------------------------------------------------------------------===//
+
+/// The innermost scf.for that holds all users, or null.
+static scf::ForOp findLoopAroundAll(ArrayRef<Operation *> users) {
+  auto loop = users.front()->getParentOfType<scf::ForOp>();
+  for (Operation *user : users)
+    while (loop && !loop->isProperAncestor(user))
+      loop = loop->getParentOfType<scf::ForOp>();
+  return loop;
+}
+
+/// The innermost block that holds all users, or null.
+static Block *findBlockAroundAll(ArrayRef<Operation *> users) {
+  Block *block = users.front()->getBlock();
+  for (Operation *user : users)
+    while (block && !block->findAncestorOpInBlock(*user)) {
+      Operation *parent = block->getParentOp();
+      block = parent ? parent->getBlock() : nullptr;
+    }
+  return block;
+}
+
+/// Whether each time the buffer comes into being the block is executed once at
+/// most.
+static bool isExecutedOnce(Block *block, Value buffer) {
+  for (; block != buffer.getParentBlock();
+       block = block->getParentOp()->getBlock())
+    if (!block->getParent()->hasOneBlock() ||
+        !isa<scf::IfOp, scf::IndexSwitchOp, scf::ExecuteRegionOp,
+             memref::AllocaScopeOp, gpu::LaunchOp>(block->getParentOp()))
+      return false;
+  return true;
+}
+
+/// Whether the loop asks to be left alone.
+static bool isLeftAlone(scf::ForOp loop) {
+  auto slots = loop->getAttrOfType<IntegerAttr>(kSlotsAttr);
+  return slots && slots.getValue().isOne();
+}
+
+static std::optional<std::string>
+checkLoop(const BufferPlan &plan, scf::ForOp loop, OverwriteProof &proof) {
+  if (isLeftAlone(loop))
+    return "belongs to a loop with " + kSlotsAttr.str() + " = 1";
+  Operation *alloc = plan.buffer.getDefiningOp();
+  if (alloc && loop->isProperAncestor(alloc))
+    return std::string("is allocated inside the loop");
+  for (Operation *dealloc : plan.uses.deallocs)
+    if (loop->isProperAncestor(dealloc))
+      return std::string("is freed inside the loop");
+  // The slot is computed in the type of the loop's counter.
+  if (auto counter = dyn_cast<IntegerType>(loop.getInductionVar().getType());
+      counter && counter.getWidth() < 8)
+    return "belongs to a loop whose counter of type " + describe(counter) +
+           " may not hold the number of slots";
+  return proof.check(*loop.getBody(), /*mustWrite=*/true);
+}
+
+/// Whether what the buffer holds where the scope begins is of no interest, so
+/// that it may be in any slot.
+static std::optional<std::string> checkScope(const BufferPlan &plan,
+                                             OverwriteProof &proof) {
+  bool hasUsesOutside = llvm::any_of(plan.uses.users, [&](Operation *user) {
+    return !llvm::is_contained(plan.loops,
+                               plan.scope->findAncestorOpInBlock(*user));
+  });
+  if (!hasUsesOutside || isExecutedOnce(plan.scope, plan.buffer))
+    return std::nullopt;
+  auto reason = proof.check(*plan.scope, /*mustWrite=*/false, plan.loops);
+  if (!reason)
+    return std::nullopt;
+  return "may carry values from one execution of the code around the loop to "
+         "the next: it " +
+         *reason;
+}
+
+/// Chooses the loops whose iterations get slots: the innermost one around all
+/// uses, else all of those in the innermost block around all uses that can.
+static std::optional<std::string> planLoops(BufferPlan &plan,
+                                            OverwriteProof &proof) {
+  std::optional<std::string> firstReason;
+  if (scf::ForOp loop = findLoopAroundAll(plan.uses.users)) {
+    plan.scope = loop->getBlock();
+    plan.loops = {loop};
+    firstReason = checkLoop(plan, loop, proof);
+    if (!firstReason)
+      return std::nullopt;
+  }
+  plan.loops.clear();
+  plan.scope = findBlockAroundAll(plan.uses.users);
+  if (!plan.scope)
+    return firstReason ? firstReason
+                       : std::string("is used in several blocks of the "
+                                     "function's control flow");
+  llvm::SetVector<Operation *> ops;
+  for (Operation *user : plan.uses.users)
+    ops.insert(plan.scope->findAncestorOpInBlock(*user));
+  for (Operation *op : ops) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (!loop)
+      continue;
+    std::optional<std::string> reason = checkLoop(plan, loop, proof);
+    if (!reason)
+      plan.loops.push_back(loop);
+    else if (!firstReason)
+      firstReason = reason;
+  }
+  if (plan.loops.empty())
+    return firstReason ? firstReason
+                       : std::string("is also used outside the loop, by " +
+                                     describe(plan.uses.users.front()));
+  llvm::sort(plan.loops,
+             [](scf::ForOp a, scf::ForOp b) { return a->isBeforeInBlock(b); });
+  std::optional<std::string> reason = checkScope(plan, proof);
+  return reason && firstReason ? firstReason : reason;
+}
+
+/// Bytes that the buffer says its begin is a multiple of.
+static int64_t getAlignment(const BufferPlan &plan) {
+  if (Operation *alloc = plan.buffer.getDefiningOp()) {
+    auto alignment = alloc->getAttrOfType<IntegerAttr>("alignment");
+    return alignment ? alignment.getInt() : 1;
+  }
+  if (auto kernel = dyn_cast<gpu::GPUFuncOp>(plan.op))
+    for (auto [i, argument] :
+         llvm::enumerate(kernel.getWorkgroupAttributions()))
+      if (argument == plan.buffer)
+        if (auto alignment = dyn_cast_or_null<IntegerAttr>(
+                kernel.getWorkgroupAttributionAttr(
+                    i, LLVM::LLVMDialect::getAlignAttrName())))
+          return alignment.getInt();
+  return 1;
+}
+
+/// Creates the slot's subview. It has the buffer's shape and strides, and an
+/// offset that is not known before it runs.
+static Value createSlot(OpBuilder &builder, const BufferPlan &plan,
+                        Value buffer, Value slot) {
+  int64_t rank = plan.slotType.getRank();
+  SmallVector<OpFoldResult> offsets(rank + 1, builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(rank + 1, builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes = {builder.getIndexAttr(1)};
+  offsets[0] = slot;
+  for (int64_t size : plan.slotType.getShape())
+    sizes.push_back(builder.getIndexAttr(size));
+  MemRefType type = memref::SubViewOp::inferRankReducedResultType(
+      plan.slotType.getShape(), cast<MemRefType>(buffer.getType()), offsets,
+      sizes, strides);
+  return memref::SubViewOp::create(builder, plan.buffer.getLoc(), type, buffer,
+                                   offsets, sizes, strides);
+}
+
+/// Creates the op that allocates the buffer with its slots.
+static Value createBuffer(OpBuilder &builder, const BufferPlan &plan,
+                          int64_t depth) {
+  Operation *alloc = builder.clone(*plan.buffer.getDefiningOp());
+  alloc->removeAttr(kSlotsAttr);
+  alloc->getResult(0).setType(plan.getType(depth));
+  return alloc->getResult(0);
+}
+
+/// Tries the new types on copies of all ops that would get them.
+static std::optional<std::string> checkTypes(const BufferPlan &plan) {
+  Block arguments;
+  Location loc = plan.buffer.getLoc();
+  Value slot =
+      arguments.addArgument(IndexType::get(plan.buffer.getContext()), loc);
+  return tryTypes(
+      plan.buffer, plan.uses, "a slot of a larger buffer",
+      [&](OpBuilder &builder) -> Value {
+        if (!plan.buffer.getDefiningOp())
+          return createSlot(builder, plan,
+                            arguments.addArgument(plan.getType(2), loc), slot);
+        Value buffer = createBuffer(builder, plan, 2);
+        if (failed(verify(buffer.getDefiningOp(),
+                          /*verifyRecursively=*/false)))
+          return {};
+        return createSlot(builder, plan, buffer, slot);
+      },
+      [&](OpBuilder &builder, Operation *view, Value source) {
+        return recreateView(builder, view, source, slot,
+                            plan.slotType.getNumElements());
+      });
+}
+
+/// The number of slots that attributes ask for, the buffer's before the loop's.
+static std::optional<std::string> readSlots(BufferPlan &plan) {
+  Operation *alloc = plan.buffer.getDefiningOp();
+  Attribute attribute = alloc ? alloc->getAttr(kSlotsAttr) : Attribute();
+  for (scf::ForOp loop : plan.loops)
+    if (!attribute)
+      attribute = loop->getAttr(kSlotsAttr);
+  if (!attribute)
+    return std::nullopt;
+  auto number = dyn_cast<IntegerAttr>(attribute);
+  if (!number || number.getValue().slt(1) || number.getValue().sgt(kMostSlots))
+    return "has the attribute " + kSlotsAttr.str() +
+           ", which is not a number from 1 to " + std::to_string(kMostSlots);
+  plan.depth = number.getInt();
+  return std::nullopt;
+}
+
+std::optional<std::string> smalti::planBuffer(FunctionOpInterface function,
+                                              const targets::Target *target,
+                                              BufferPlan &plan,
+                                              bool &isCandidate) {
+  plan.slotType = cast<MemRefType>(plan.buffer.getType());
+  std::optional<std::string> escape = collectBufferUses(plan.buffer, plan.uses);
+  // Whether a loop uses it that does not ask to be left alone.
+  isCandidate = llvm::any_of(plan.uses.users, [](Operation *user) {
+    auto loop = user->getParentOfType<scf::ForOp>();
+    while (loop && isLeftAlone(loop))
+      loop = loop->getParentOfType<scf::ForOp>();
+    return loop != nullptr;
+  });
+  if (escape)
+    return escape;
+  if (!isCandidate)
+    return std::nullopt;
+  Operation *alloc = plan.buffer.getDefiningOp();
+  if (auto effects = dyn_cast_or_null<MemoryEffectOpInterface>(alloc);
+      alloc && (!effects || !effects.getEffectOnValue<MemoryEffects::Allocate>(
+                                plan.buffer)))
+    return "is what " + describe(alloc) +
+           " gives, whose size is not this function's to change";
+  if (!plan.slotType.hasStaticShape() ||
+      (alloc && alloc->getNumOperands() != 0))
+    return "has a size that is not known at compile time";
+  if (!plan.slotType.getLayout().isIdentity())
+    return "has the layout " + describe(plan.slotType) +
+           ", which is not the identity";
+  std::optional<int64_t> bytes = getBufferBytes(plan.slotType);
+  if (!bytes || !getBufferBytes(plan.getType(kMostSlots)))
+    return std::string("has a size in bytes that is not known");
+  plan.slotBytes = *bytes;
+  OverwriteProof proof(function, target, plan.buffer, plan.uses);
+  if (auto reason = planLoops(plan, proof))
+    return reason;
+  if (auto reason = readSlots(plan))
+    return reason;
+  if (int64_t alignment = getAlignment(plan); plan.slotBytes % alignment != 0)
+    return "has slots of " + std::to_string(plan.slotBytes) +
+           " B, which would break its alignment of " +
+           std::to_string(alignment) + " B";
+  return checkTypes(plan);
+}
+
+//===----------------------------------------------------------------------===//
+// Commit
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Part of the scope in which one slot stands for the buffer: the body of a
+/// loop, or what lies between two loops.
+struct Part {
+  Value slot;
+  Value view; ///< of the slot
+  Operation *lastMoved = nullptr;
+  IRMapping views;
+};
+
+/// Gives one buffer its slots. Parts are counted in order: part 2k lies before
+/// loop k, part 2k + 1 is its body.
+class SlotCommit {
+public:
+  SlotCommit(const BufferPlan &plan)
+      : plan(plan), builder(plan.op->getContext()),
+        parts(2 * plan.loops.size() + 1) {}
+
+  void run();
+
+private:
+  /// The part that holds the op; nothing for ops outside the scope.
+  std::optional<size_t> findPart(Operation *op) const;
+  void startPart(size_t number);
+  Value createCurrentSlot(size_t loops);
+  void moveViews();
+
+  const BufferPlan &plan;
+  OpBuilder builder;
+  Value buffer; ///< with its slots
+  SmallVector<Part> parts;
+};
+
+} // namespace
+
+std::optional<size_t> SlotCommit::findPart(Operation *op) const {
+  Operation *ancestor = plan.scope->findAncestorOpInBlock(*op);
+  if (!ancestor)
+    return std::nullopt;
+  // The first loop that does not lie before the op.
+  size_t number =
+      llvm::partition_point(
+          plan.loops,
+          [&](scf::ForOp loop) { return loop->isBeforeInBlock(ancestor); }) -
+      plan.loops.begin();
+  bool isInLoop = number < plan.loops.size() && plan.loops[number] == ancestor;
+  return 2 * number + (isInLoop ? 1 : 0);
+}
+
+/// The slot that holds the buffer's values behind that many loops.
+Value SlotCommit::createCurrentSlot(size_t loops) {
+  // A loop that runs for certain leaves nothing of what was before it.
+  size_t first = loops;
+  bool isCertain = false;
+  while (first > 0 && !isCertain) {
+    std::optional<APInt> trips =
+        scf::ForOp(plan.loops[--first]).getStaticTripCount();
+    isCertain = trips && !trips->isZero();
+  }
+  Value current;
+  if (!isCertain)
+    current = arith::ConstantIndexOp::create(builder, plan.buffer.getLoc(), 0);
+  for (size_t i = first; i < loops; ++i)
+    current = createLastSlot(builder, plan.loops[i], plan.depth, current);
+  return current;
+}
+
+void SlotCommit::startPart(size_t number) {
+  Part &part = parts[number];
+  if (part.view)
+    return;
+  if (number % 2 == 1) {
+    scf::ForOp loop = plan.loops[number / 2];
+    builder.setInsertionPointToStart(loop.getBody());
+    part.slot = createIterationSlot(builder, loop, plan.depth);
+  } else {
+    if (number > 0)
+      builder.setInsertionPointAfter(plan.loops[number / 2 - 1]);
+    else if (buffer.getParentBlock() == plan.scope && buffer.getDefiningOp())
+      builder.setInsertionPointAfterValue(buffer);
+    else
+      builder.setInsertionPointToStart(plan.scope);
+    part.slot = createCurrentSlot(number / 2);
+  }
+  part.view = createSlot(builder, plan, buffer, part.slot);
+  part.lastMoved = part.view.getDefiningOp();
+  part.views.map(plan.buffer, part.view);
+}
+
+/// Makes every view in each part that needs it: where it stands if that is in
+/// the part, else where the part begins.
+void SlotCommit::moveViews() {
+  DenseMap<Operation *, llvm::SmallSetVector<size_t, 2>> needs;
+  auto need = [&](Value value, size_t part) {
+    if (value == plan.buffer)
+      startPart(part);
+    else if (Operation *view = value.getDefiningOp();
+             view && plan.uses.views.contains(view))
+      needs[view].insert(part);
+  };
+  for (Operation *user : plan.uses.users)
+    for (Value operand : user->getOperands())
+      need(operand, *findPart(user));
+  for (Operation *view : llvm::reverse(plan.uses.views)) {
+    Value source = cast<ViewLikeOpInterface>(view).getViewSource();
+    for (size_t part : SmallVector<size_t>(needs[view].getArrayRef()))
+      need(source, part);
+  }
+  for (Operation *view : plan.uses.views) {
+    Value source = cast<ViewLikeOpInterface>(view).getViewSource();
+    for (size_t number : needs[view]) {
+      Part &part = parts[number];
+      bool isInPart = findPart(view) == number;
+      if (isInPart)
+        builder.setInsertionPoint(view);
+      else
+        builder.setInsertionPointAfter(part.lastMoved);
+      Operation *copy = recreateView(builder, view, part.views.lookup(source),
+                                     part.slot, plan.slotType.getNumElements());
+      if (!isInPart)
+        part.lastMoved = copy;
+      part.views.map(view->getResults(), copy->getResults());
+    }
+  }
+}
+
+void SlotCommit::run() {
+  Operation *alloc = plan.buffer.getDefiningOp();
+  if (alloc) {
+    builder.setInsertionPoint(alloc);
+    buffer = createBuffer(builder, plan, plan.depth);
+  } else {
+    buffer = plan.buffer;
+    buffer.setType(plan.getType(plan.depth));
+  }
+  moveViews();
+  for (Operation *user : plan.uses.users) {
+    IRMapping &views = parts[*findPart(user)].views;
+    for (OpOperand &operand : user->getOpOperands())
+      operand.set(views.lookupOrDefault(operand.get()));
+  }
+  for (Operation *dealloc : plan.uses.deallocs)
+    dealloc->replaceUsesOfWith(plan.buffer, buffer);
+  for (Operation *view : llvm::reverse(plan.uses.views))
+    view->erase();
+  if (alloc)
+    alloc->erase();
+}
+
+void smalti::commitBuffer(const BufferPlan &plan) { SlotCommit(plan).run(); }

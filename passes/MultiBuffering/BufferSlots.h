@@ -1,0 +1,61 @@
+//===- BufferSlots.h - A buffer with one slot an iteration -----*- C++ -*-===//
+//
+// The plan by which a buffer gets slots, and its execution. At every point of
+// the program one slot holds what the buffer held: slot 0 before the loops, the
+// slot of the iteration in them, that of the last iteration after them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_MULTIBUFFERING_BUFFERSLOTS_H
+#define SMALTI_PASSES_MULTIBUFFERING_BUFFERSLOTS_H
+
+#include "passes/Interfaces/BufferUses.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+#include <optional>
+#include <string>
+
+namespace smalti {
+namespace targets {
+struct Target;
+} // namespace targets
+
+/// How many slots a buffer shall get, on its op or its loop; 1: none.
+inline constexpr llvm::StringLiteral kSlotsAttr = "smalti.slots";
+/// More slots than any chip has a use for.
+inline constexpr int64_t kMostSlots = 64;
+
+/// How one buffer gets its slots.
+struct BufferPlan {
+  mlir::Value buffer;
+  mlir::Operation *op;       ///< where remarks go
+  mlir::MemRefType slotType; ///< the buffer's type before
+  int64_t slotBytes;
+  int64_t depth = 0; ///< 0: not chosen yet
+  BufferUses uses;
+  /// The block that holds all uses, and the loops directly in it, in order,
+  /// whose iterations use the slots in turn.
+  mlir::Block *scope = nullptr;
+  llvm::SmallVector<mlir::scf::ForOp> loops;
+
+  /// The buffer's type with that many slots.
+  mlir::MemRefType getType(int64_t slots) const;
+  /// No more slots than this are of use: the iterations that there are.
+  int64_t getMostSlots() const;
+};
+
+/// Fills in the plan of `plan.buffer`, or says why there is none. Nothing is
+/// said about buffers that no loop uses (`isCandidate`).
+std::optional<std::string> planBuffer(mlir::FunctionOpInterface function,
+                                      const targets::Target *target,
+                                      BufferPlan &plan, bool &isCandidate);
+
+/// Gives the buffer its `plan.depth` slots.
+void commitBuffer(const BufferPlan &plan);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_MULTIBUFFERING_BUFFERSLOTS_H
