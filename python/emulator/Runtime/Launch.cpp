@@ -175,6 +175,8 @@ public:
       readArray(line);
     else if (key == "value")
       readValue(line);
+    else if (key == "address")
+      readAddress(line);
     else
       line.setError("'" + key + "' is not known here");
   }
@@ -213,6 +215,16 @@ public:
         return "argument " + std::to_string(i) + " is missing";
       if (argument.isArray && !isInMemory(argument.array))
         return "argument " + std::to_string(i) + " lies outside 'memory'";
+    }
+    for (const AddressOf &address : launch.addresses) {
+      bool isValue = address.argument >= 0;
+      if (isValue && address.argument >= int(launch.arguments.size()))
+        return "an 'address' is in an argument that there is not";
+      uint64_t room = isValue ? launch.arguments[address.argument].value.size()
+                              : launch.memoryBytes;
+      if (room < sizeof(void *) || address.offset > room - sizeof(void *) ||
+          address.target >= launch.memoryBytes)
+        return "an 'address' lies outside of what holds it";
     }
     return "";
   }
@@ -271,6 +283,16 @@ private:
   void readValue(Line &line) {
     Argument &result = argument(line);
     result.value = line.bytes();
+  }
+
+  /// `address memory OFFSET TARGET` or `address value ARGUMENT OFFSET TARGET`
+  void readAddress(Line &line) {
+    AddressOf result;
+    if (line.choice({"memory", "value"}) == 1)
+      result.argument = int(line.number(0, maxArguments - 1));
+    result.offset = line.number(0, INT64_MAX);
+    result.target = line.number(0, INT64_MAX);
+    launch.addresses.push_back(result);
   }
 
   Launch &launch;

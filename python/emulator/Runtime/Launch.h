@@ -35,6 +35,14 @@ struct Argument {
   std::vector<char> value;
 };
 
+/// Where the address of a place in the argument memory is to stand: in that
+/// memory too, or in the value of an argument.
+struct AddressOf {
+  int argument = -1;
+  uint64_t offset = 0;
+  uint64_t target = 0;
+};
+
 struct Launch {
   std::string library, kernel;
   Dimensions grid = {1, 1, 1}, block = {1, 1, 1};
@@ -55,6 +63,7 @@ struct Launch {
   uint64_t memoryBytes = 0;
   std::vector<Range> holes, guards;
   std::vector<Argument> arguments;
+  std::vector<AddressOf> addresses;
 
   int numThreads() const { return block.x * block.y * block.z; }
   uint64_t numBlocks() const {

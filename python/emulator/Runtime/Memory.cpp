@@ -34,6 +34,8 @@ static uint64_t alignTo(uint64_t value, uint64_t alignment) {
 // Arguments
 //===----------------------------------------------------------------------===//
 
+static constexpr size_t valueAlignment = 128;
+
 std::string ArgumentMemory::map() {
   bytes = launch.memoryBytes;
   if (bytes > 0) {
@@ -50,15 +52,31 @@ std::string ArgumentMemory::map() {
       sanitizer::poison(base + hole.offset, hole.bytes);
   }
 
+  for (const AddressOf &address : launch.addresses) {
+    char *holder = address.argument < 0
+                       ? base
+                       : launch.arguments[address.argument].value.data();
+    const char *target = base + address.target;
+    memcpy(holder + address.offset, static_cast<void *>(&target),
+           sizeof target);
+  }
+
   size_t count = launch.arguments.size();
   arrays.resize(count);
+  values.resize(count);
   argumentPointers.resize(count);
   for (size_t i = 0; i < count; ++i) {
     Argument &argument = launch.arguments[i];
     if (argument.isArray)
       arrays[i] = base + argument.array.offset;
-    argumentPointers[i] = argument.isArray ? static_cast<void *>(&arrays[i])
-                                           : argument.value.data();
+    argumentPointers[i] = &arrays[i];
+    if (!argument.isArray) {
+      // Aligned as the largest that a kernel takes by value.
+      size_t room = alignTo(argument.value.size() + 1, valueAlignment);
+      values[i].reset(aligned_alloc(valueAlignment, room));
+      memcpy(values[i].get(), argument.value.data(), argument.value.size());
+      argumentPointers[i] = values[i].get();
+    }
     uint64_t size = argument.isArray ? sizeof(void *) : argument.value.size();
     // By-value structs are aligned to at most 8 bytes by common fields.
     uint64_t alignment = 1;

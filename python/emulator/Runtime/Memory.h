@@ -5,6 +5,8 @@
 
 #include "emulator/Runtime/Findings.h"
 
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -47,7 +49,11 @@ public:
 private:
   char *base = nullptr;
   uint64_t bytes = 0;
+  struct Free {
+    void operator()(void *memory) const { free(memory); }
+  };
   std::vector<void *> arrays;
+  std::vector<std::unique_ptr<void, Free>> values;
   std::vector<void *> argumentPointers;
   std::vector<char> argumentSegment;
 };

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .findings import Finding
     from .module import Module, load
     from .options import SCHEDULES, Emulation
+    from .tensor_maps import TensorMap, tensor_map
 
 # Loaded when first used: compiling asks for the options alone.
 _HOMES = {
@@ -21,9 +22,11 @@ _HOMES = {
     "load": "module",
     "SCHEDULES": "options",
     "Emulation": "options",
+    "TensorMap": "tensor_maps",
+    "tensor_map": "tensor_maps",
 }
 
-__all__ = ["SCHEDULES", "Emulation", "Finding", "Module", "load"]
+__all__ = ["SCHEDULES", "Emulation", "Finding", "Module", "TensorMap", "load", "tensor_map"]
 
 
 def __getattr__(name: str) -> Any:

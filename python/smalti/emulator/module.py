@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import arrays, dtypes, launch, targets
 from ..errors import LaunchError, ParseError, TargetError
-from . import library, memory, session
+from . import library, memory, session, tensor_maps
 from .options import Emulation, chosen
 
 Size = int | Sequence[int]
@@ -90,7 +90,8 @@ class Module:
     ) -> float:
         """Runs a kernel in place; returns how long its blocks took, in seconds.
 
-        `arguments` are arrays for its pointers, numbers for its numbers, and bytes for what it takes by value.
+        `arguments` are arrays for its pointers, numbers for its numbers, and bytes for what it takes by value. A tensor
+        map of NVIDIA's (`smalti.emulator.tensor_map`) is for a pointer, or for 128 bytes by value.
         `block` can be None where the code requires a size. `kernel` names one where there are several. `shared` is
         dynamic shared memory of a block, in bytes. The kernel sees copies of the arrays whose addresses are multiples
         of `alignment` and of no more; an array that cannot be written must not change.
@@ -106,12 +107,18 @@ class Module:
             )
         placed: list[memory.Array] = []
         values: dict[int, bytes] = {}
+        maps: dict[int, tensor_maps.TensorMap] = {}
         for index, (parameter, value) in enumerate(zip(facts.parameters, arguments, strict=True)):
             title = f"argument {index} ({parameter})"
-            if parameter.is_pointer and not isinstance(value, (bytes, int)):
+            if isinstance(value, tensor_maps.TensorMap):
+                maps[index] = value
+            elif parameter.is_pointer and not isinstance(value, (bytes, int)):
                 placed.append(_array(index, title, value, alignment))
             else:
                 values[index] = _value(parameter, title, value)
+        addresses: dict[int, memory.Address] = {}
+        for index, value in maps.items():
+            _place_map(index, facts.parameters, value, placed, values, addresses)
         _check_overlap(placed)
         return session.run(
             session.Launch(
@@ -123,6 +130,7 @@ class Module:
                 shared_bytes=_shared(self.target, made, shared),
                 arrays=placed,
                 values=values,
+                addresses=addresses,
                 source=self._source,
             ),
             emulation,
@@ -187,6 +195,35 @@ def _check_overlap(placed: Sequence[memory.Array]) -> None:
             f"{written.title}: it shares memory with argument {other.index}, and the kernel sees a copy of each",
             hint="pass a copy of one of the two, or arrays that cannot be written",
         )
+
+
+def _place_map(
+    index: int,
+    parameters: Sequence[library.Parameter],
+    given: tensor_maps.TensorMap,
+    placed: list[memory.Array],
+    values: dict[int, bytes],
+    addresses: dict[int, memory.Address],
+) -> None:
+    """Adds a tensor map, and its array where that is no argument itself."""
+    parameter = parameters[index]
+    title = f"argument {index} ({parameter})"
+    view = arrays.view(given.array)
+    same = (view.pointer, view.shape, view.strides)
+    known = [array for array in placed if (array.view.pointer, array.view.shape, array.view.strides) == same]
+    if known:
+        of = known[0].index
+    else:
+        # Behind the arguments that the kernel has.
+        of = max([len(parameters) - 1, *(array.index for array in placed)]) + 1
+        placed.append(_array(of, f"the array of the tensor map of {title}", given.array, ALIGNMENT))
+    address = memory.Address(tensor_maps.ADDRESS_OFFSET, of)
+    if not parameter.is_pointer:
+        values[index] = _value(parameter, title, given.fields)
+        addresses[index] = address
+        return
+    fields = arrays.view(np.frombuffer(given.fields, np.uint8))
+    placed.append(memory.Array(index, fields, 1, tensor_maps.ALIGNMENT, False, title, address))
 
 
 def _array(index: int, title: str, value: Any, alignment: int) -> memory.Array:

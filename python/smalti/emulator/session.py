@@ -9,7 +9,7 @@ from .. import launch, targets, toolchain
 from ..errors import LaunchError
 from . import findings, process
 from .library import Library
-from .memory import Array, Memory
+from .memory import Address, Array, Memory
 from .options import MAX_WORKERS, Emulation
 
 Dimensions = tuple[int, int, int]
@@ -29,6 +29,8 @@ class Launch:
     arrays: Sequence[Array]
     values: Mapping[int, bytes]
     """The other arguments, as they lie in memory."""
+    addresses: Mapping[int, Address] = field(default_factory=dict)
+    """What the emulator writes into those values."""
     source: str | None = field(default=None, repr=False)
     """The text that messages show lines of, where it is no file."""
 
@@ -51,6 +53,8 @@ def _describe(what: Launch, how: Emulation, memory: Memory) -> Iterator[str]:
     yield from memory.description()
     for index, data in what.values.items():
         yield f"value {index} {data.hex()}"
+    for index, address in what.addresses.items():
+        yield f"address value {index} {address.offset} {memory.start(address.of)}"
 
 
 def _words(sizes: Dimensions) -> str:

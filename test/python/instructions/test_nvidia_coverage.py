@@ -13,14 +13,15 @@ import test_nvidia_conversions
 import test_nvidia_integers
 import test_nvidia_matrix_products
 import test_nvidia_memory
+import test_nvidia_tensor_copies
 import test_nvidia_warps
 
-TENSOR_COPY = "ptr addrspace(7) null, ptr addrspace(3) null, ptr null, i32 0, i16 0, i64 0, i1 false, i1 false, i32 0"
+REDUCTION = "ptr addrspace(3) null, ptr null, i32 0, i64 0, i1 false"
 LEFT_OUT = {
-    # Products of four warps, tensor memory, copies of tensors.
+    # Products of four warps, tensor memory, reductions into tensors and copies of other modes than tiles.
     "llvm.nvvm.wgmma.fence.sync.aligned": ("void", ""),
     "llvm.nvvm.tcgen05.fence.before.thread.sync": ("void", ""),
-    "llvm.nvvm.cp.async.bulk.tensor.g2s.tile.1d": ("void", TENSOR_COPY),
+    "llvm.nvvm.cp.async.bulk.tensor.reduce.add.tile.1d": ("void", REDUCTION),
     # Without .sync, as no chip since sm_70 has it.
     "llvm.nvvm.shfl.up.i32": ("i32", "i32 1, i32 1, i32 1"),
     # Stochastic rounding.
@@ -34,6 +35,7 @@ def _tested() -> set[str]:
         test_nvidia_conversions,
         test_nvidia_matrix_products,
         test_nvidia_memory,
+        test_nvidia_tensor_copies,
         test_nvidia_warps,
     )
     return {name for module in modules for name in module.TESTED} | set(test_nvidia_integers.covered())

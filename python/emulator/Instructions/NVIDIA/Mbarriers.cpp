@@ -287,6 +287,19 @@ template <bool relaxed, bool byParity> void tryWaitLimited(const Call &call) {
   testWait<relaxed, byParity>(call);
 }
 
+/// Inline assembly with the predicate as its last operand.
+template <Instruction::OfThread function> void ifTrue(const Call &call) {
+  if (call.get<uint8_t>(int(call.numOperands()) - 1))
+    function(call);
+}
+
+/// A loop around try_wait, which ends when the phase is over.
+void waitForParity(const Call &call) {
+  Mbarrier barrier = barrierOf(call);
+  waitUntil("mbarrier.try_wait", [&] { return poll<true>(barrier, call); });
+  barrier.acquire();
+}
+
 void pendingCount(const Call &call) {
   call.set(Mbarrier::pendingCount(call.get<uint64_t>(0)));
 }
@@ -316,6 +329,9 @@ void pendingCount(const Call &call) {
 #define SMALTI_BOTH(name, function, section) \
     {"llvm.nvvm.mbarrier." name, function, nullptr, SMALTI_PTX(section)}, \
     {"llvm.nvvm.mbarrier." name ".shared", function, nullptr, SMALTI_PTX(section)},
+#define SMALTI_NVVM(name, operands, function, section) \
+    {"asm:" name ".b64" operands, function, nullptr, SMALTI_PTX(section)}, \
+    {"asm:" name ".shared.b64" operands, function, nullptr, SMALTI_PTX(section)},
 // NOLINTEND(bugprone-macro-parentheses)
 constexpr Instruction table[] = {
     SMALTI_BOTH("init", init, "init")
@@ -337,6 +353,10 @@ constexpr Instruction table[] = {
     SMALTI_WAITS("try.wait.parity", tryWait, true)
     SMALTI_WAITS("try.wait.tl", tryWaitLimited, false)
     SMALTI_WAITS("try.wait.parity.tl", tryWaitLimited, true)
+    // As MLIR's NVVM dialect writes them
+    SMALTI_NVVM("@$2 mbarrier.init", " [$0], $1;", ifTrue<init>, "init")
+    SMALTI_NVVM("@$2 mbarrier.arrive.expect_tx", " _, [$0], $1;", (ifTrue<arriveExpecting<false, false>>), "arrive")
+    SMALTI_NVVM("{\n\t.reg .pred       P1; \n\tLAB_WAIT: \n\tmbarrier.try_wait.parity", " P1, [$0], $1, $2; \n\t@P1 bra.uni DONE; \n\tbra.uni     LAB_WAIT; \n\tDONE: \n\t}", waitForParity, "test_wait, try_wait")
     {"llvm.nvvm.mbarrier.pending.count", pendingCount, nullptr, SMALTI_PTX("pending_count")},
 };
 // clang-format on
