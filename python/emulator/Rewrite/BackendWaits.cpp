@@ -118,10 +118,10 @@ void BackendWaits::wait(Instruction &before, uint64_t slots) {
   if (!slots)
     return;
   IRBuilder<> builder(&before);
-  builder.CreateCall(
-      module.getOrInsertFunction("smalti.amdgcn.wait.slots",
-                                 builder.getVoidTy(), builder.getInt64Ty()),
-      {builder.getInt64(slots)});
+  builder.CreateCall(module.getOrInsertFunction("smalti.amdgcn.wait.slots",
+                                                builder.getVoidTy(),
+                                                builder.getInt64Ty()),
+                     {builder.getInt64(slots)});
 }
 
 /// A generic pointer may be one to LDS unless it is known to be another.
@@ -169,8 +169,8 @@ void BackendWaits::waitBeforeFence(Instruction &at) {
   module.getContext().getSyncScopeNames(names);
   StringRef name = names[*scope];
   bool isOfOneSpace = name == "one-as" || name.consume_back("-one-as");
-  bool isWide = name.empty() || name == "one-as" || name == "agent" ||
-                name == "cluster";
+  bool isWide =
+      name.empty() || name == "one-as" || name == "agent" || name == "cluster";
 
   bool ordersLDS = true, ordersGlobal = true;
   if (fence) {

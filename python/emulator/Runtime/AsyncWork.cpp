@@ -127,8 +127,8 @@ void WritesInFlight::describe(Finding &finding, const Write &write,
   finding.message.append("a %s of %zu bytes that an asynchronous copy of "
                          "thread %d writes, for which nobody has waited: ",
                          isWrite ? "write" : "read", bytes, write.thread);
-  describeAddress(finding.message, std::max(static_cast<const void *>(write.to),
-                                            address));
+  describeAddress(finding.message,
+                  std::max(static_cast<const void *>(write.to), address));
   if (Place *other = finding.addOther()) {
     other->block = int64_t(block.index());
     other->thread = write.thread;

@@ -69,7 +69,7 @@ std::string ArgumentMemory::map() {
     Argument &argument = launch.arguments[i];
     if (argument.isArray)
       arrays[i] = base + argument.array.offset;
-    argumentPointers[i] = &arrays[i];
+    argumentPointers[i] = static_cast<void *>(&arrays[i]);
     if (!argument.isArray) {
       // Aligned as the largest that a kernel takes by value.
       size_t room = alignTo(argument.value.size() + 1, valueAlignment);

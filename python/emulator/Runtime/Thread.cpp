@@ -148,8 +148,8 @@ smalti::emulator::inFlight(const std::vector<SharedRange> &ranges,
   std::vector<WritesInFlight::Id> ids;
   for (const SharedRange &range : ranges)
     if (sharedMemory.contains(range.to) && range.bytes)
-      ids.push_back(writesInFlight.begin({range.to, range.bytes, current->index,
-                                          current->returnAddress}));
+      ids.push_back(writesInFlight.begin(
+          {range.to, range.bytes, current->index, current->returnAddress}));
   return [ids = std::move(ids), work = std::move(work)] {
     for (WritesInFlight::Id id : ids)
       writesInFlight.end(id);
@@ -247,8 +247,8 @@ static void touch(const void *address, size_t bytes, bool isWrite,
   const WritesInFlight::Write *write = writesInFlight.find(address, bytes);
   if (write && !isWrite)
     failInFlight(address, bytes, *write);
-  if (const void *bad = write ? nullptr
-                              : sanitizer::findPoisoned(address, bytes))
+  if (const void *bad =
+          write ? nullptr : sanitizer::findPoisoned(address, bytes))
     failAccess(address, bytes, bad, isWrite);
   // Where there is nothing this faults here, as this thread.
   (void)*first;

@@ -91,7 +91,13 @@ void waitAsync(AsyncQueue queue, size_t pending);
 
 /// Counters of a wave: what its lanes put off in one instruction is a unit.
 /// Units are done in their order.
-enum WaveCounter { loadCounter, asyncCounter, tensorCounter, numWaveCounters };
+enum WaveCounter {
+  loadCounter,
+  asyncLoadCounter,
+  asyncStoreCounter,
+  tensorCounter,
+  numWaveCounters
+};
 /// In an instruction's `touch`, for the lane that runs; `closeUnit` is for all
 /// lanes, in its `ofWave`.
 void addToUnit(WaveCounter counter, std::function<void()> work);

@@ -9,8 +9,8 @@ from typing import Any
 import amd
 import numpy as np
 import pytest
-from smalti import errors, toolchain
-from smalti.emulator import Emulation, load
+from smalti import emulator, errors, toolchain
+from smalti.emulator import Emulation
 
 Array = np.ndarray[Any, Any]
 
@@ -62,7 +62,7 @@ def run(text: str, chip: str = "gfx950", **options: Any) -> Array:
     lanes = amd.lanes(chip)
     data = np.arange(1, lanes + 1, dtype=np.int32)
     out = np.zeros(lanes, np.int32)
-    load(text, f"emu:{chip}").launch(1, lanes, data, out, 0, emulation=Emulation(**options))
+    emulator.load(text, f"emu:{chip}").launch(1, lanes, data, out, 0, emulation=Emulation(**options))
     return out
 
 
@@ -183,7 +183,7 @@ def counted(chip: str, wait: str, copies: int = 4) -> list[bool]:
     text = kernel("\n  ".join(lines)).replace("  store i32 %v, ptr addrspace(1) %o\n", "")
     data = np.arange(1, copies * lanes + 1, dtype=np.int32)
     out = np.zeros_like(data)
-    load(text, f"emu:{chip}").launch(1, lanes, data, out, 0)
+    emulator.load(text, f"emu:{chip}").launch(1, lanes, data, out, 0)
     return [bool(same) for same in (out == data).reshape(copies, lanes).all(axis=1)]
 
 
@@ -221,7 +221,7 @@ all:
     # The immediate offset belongs to the source too.
     text = kernel(body)
     data, out = np.arange(1, 513, dtype=np.int32), np.zeros(64, np.int32)
-    load(text, "emu:gfx942").launch(1, 64, data, out, 0)
+    emulator.load(text, "emu:gfx942").launch(1, 64, data, out, 0)
     np.testing.assert_array_equal(out, np.arange(1, 65))
 
 
@@ -241,7 +241,7 @@ def test_waves_wait_for_their_own() -> None:
     for wait, is_right in (("call void @llvm.amdgcn.s.waitcnt(i32 3952)", True), ("", False)):
         for order in ("first-ahead", "last-ahead"):
             out = np.zeros(128, np.int32)
-            module = load(kernel(body.replace("WAIT", wait)), "emu:gfx950")
+            module = emulator.load(kernel(body.replace("WAIT", wait)), "emu:gfx950")
             module.launch(1, 128, data, out, 0, emulation=Emulation(order=order))
             assert (out == data[::-1]).all() == is_right
 

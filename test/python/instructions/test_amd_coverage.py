@@ -24,6 +24,7 @@ import test_amd_lanes
 import test_amd_lds
 import test_amd_matrix_products
 import test_amd_system
+import test_amd_tensors
 import test_amd_wave_matrix_products
 from smalti import emulator, toolchain
 
@@ -36,6 +37,7 @@ MODULES = (
     test_amd_lds,
     test_amd_matrix_products,
     test_amd_system,
+    test_amd_tensors,
     test_amd_wave_matrix_products,
 )
 LEFT_OUT = {
@@ -50,8 +52,7 @@ LEFT_OUT = {
     "llvm.amdgcn.global.load.tr6.b96.v3i32": "gfx1250",
     # For waves of 64 lanes, which no chip of the table that has it runs.
     "llvm.amdgcn.global.load.tr.b64.i32": "gfx1201",
-    # Copies of tensors, named barriers, formats of textures, modes.
-    "llvm.amdgcn.tensor.load.to.lds": "gfx1250",
+    # Named barriers, formats of textures, modes.
     "llvm.amdgcn.s.barrier.join": "gfx1250",
     "llvm.amdgcn.raw.ptr.buffer.load.format.v4f32": "gfx942",
     "llvm.amdgcn.s.setreg": "gfx942",

@@ -74,6 +74,13 @@ template <WaveCounter counter> void waitForCount(const Call &call) {
   waitForUnits(counter, call.get<uint16_t>(0) & 63);
 }
 
+/// CDNA5 ISA, "Asynchronous Memory Load and Store": which of a load and a store
+/// is done first is open, so that n of either may be pending.
+void waitForAsyncCount(const Call &call) {
+  waitForCount<asyncLoadCounter>(call);
+  waitForCount<asyncStoreCounter>(call);
+}
+
 // The lanes come to a wait together, and each of them sees what is done then.
 void afterWait(const Wave &) {}
 
@@ -119,7 +126,7 @@ constexpr Instruction table[] = {
     {"llvm.amdgcn.wave.barrier", nullptr, waveBarrier, waveDocument},
     // Waits
     {"llvm.amdgcn.s.waitcnt", nullptr, afterWait, waitDocument, nullptr, waitForCounts},
-    {"llvm.amdgcn.s.wait.asynccnt", nullptr, afterWait, splitWaitDocument, nullptr, waitForCount<asyncCounter>},
+    {"llvm.amdgcn.s.wait.asynccnt", nullptr, afterWait, splitWaitDocument, nullptr, waitForAsyncCount},
     {"llvm.amdgcn.s.wait.loadcnt", nullptr, afterWait, splitWaitDocument, nullptr, waitForCount<loadCounter>},
     {"llvm.amdgcn.s.wait.storecnt", nothing, nullptr, splitWaitDocument},
     {"llvm.amdgcn.s.wait.dscnt", nothing, nullptr, splitWaitDocument},

@@ -121,7 +121,7 @@ template <uint32_t size> void loadToLDS(const Call &call) {
   auto *from = call.get<const char *>(0) + offset;
   auto *to = call.get<char *>(1) + offset;
   touchRead(from, size);
-  writeLDSLate(asyncCounter, to, size, [from](char *data) {
+  writeLDSLate(asyncLoadCounter, to, size, [from](char *data) {
     touchRead(from, size);
     memcpy(data, from, size);
   });
@@ -134,14 +134,17 @@ template <uint32_t size> void storeFromLDS(const Call &call) {
   auto *from = call.get<const char *>(1) + offset;
   touchRead(from, size);
   touchWrite(to, size);
-  addToUnit(asyncCounter, [from, to] {
+  addToUnit(asyncStoreCounter, [from, to] {
     touchRead(from, size);
     touchWrite(to, size);
     memcpy(to, from, size);
   });
 }
 
-void finishAsync(const Wave &) { closeUnit(asyncCounter); }
+/// Loads are done in their order and stores in theirs.
+template <WaveCounter counter> void finishAsync(const Wave &) {
+  closeUnit(counter);
+}
 
 //===----------------------------------------------------------------------===//
 // Transposed reads
@@ -239,14 +242,14 @@ constexpr Instruction table[] = {
     {"llvm.amdgcn.struct.ptr.buffer.load.lds", nullptr, finishGather, gather, nullptr, gatherBufferToLDS<Addressing::Structured>},
     {"llvm.amdgcn.raw.buffer.load.lds", nullptr, finishGather, gather, nullptr, gatherBufferToLDS<Addressing::Raw>},
     {"llvm.amdgcn.struct.buffer.load.lds", nullptr, finishGather, gather, nullptr, gatherBufferToLDS<Addressing::Structured>},
-    {"llvm.amdgcn.global.load.async.to.lds.b8", nullptr, finishAsync, async, nullptr, loadToLDS<1>},
-    {"llvm.amdgcn.global.load.async.to.lds.b32", nullptr, finishAsync, async, nullptr, loadToLDS<4>},
-    {"llvm.amdgcn.global.load.async.to.lds.b64", nullptr, finishAsync, async, nullptr, loadToLDS<8>},
-    {"llvm.amdgcn.global.load.async.to.lds.b128", nullptr, finishAsync, async, nullptr, loadToLDS<16>},
-    {"llvm.amdgcn.global.store.async.from.lds.b8", nullptr, finishAsync, async, nullptr, storeFromLDS<1>},
-    {"llvm.amdgcn.global.store.async.from.lds.b32", nullptr, finishAsync, async, nullptr, storeFromLDS<4>},
-    {"llvm.amdgcn.global.store.async.from.lds.b64", nullptr, finishAsync, async, nullptr, storeFromLDS<8>},
-    {"llvm.amdgcn.global.store.async.from.lds.b128", nullptr, finishAsync, async, nullptr, storeFromLDS<16>},
+    {"llvm.amdgcn.global.load.async.to.lds.b8", nullptr, finishAsync<asyncLoadCounter>, async, nullptr, loadToLDS<1>},
+    {"llvm.amdgcn.global.load.async.to.lds.b32", nullptr, finishAsync<asyncLoadCounter>, async, nullptr, loadToLDS<4>},
+    {"llvm.amdgcn.global.load.async.to.lds.b64", nullptr, finishAsync<asyncLoadCounter>, async, nullptr, loadToLDS<8>},
+    {"llvm.amdgcn.global.load.async.to.lds.b128", nullptr, finishAsync<asyncLoadCounter>, async, nullptr, loadToLDS<16>},
+    {"llvm.amdgcn.global.store.async.from.lds.b8", nullptr, finishAsync<asyncStoreCounter>, async, nullptr, storeFromLDS<1>},
+    {"llvm.amdgcn.global.store.async.from.lds.b32", nullptr, finishAsync<asyncStoreCounter>, async, nullptr, storeFromLDS<4>},
+    {"llvm.amdgcn.global.store.async.from.lds.b64", nullptr, finishAsync<asyncStoreCounter>, async, nullptr, storeFromLDS<8>},
+    {"llvm.amdgcn.global.store.async.from.lds.b128", nullptr, finishAsync<asyncStoreCounter>, async, nullptr, storeFromLDS<16>},
     // 6-bit elements are read from rows of 16 bytes
     {"llvm.amdgcn.ds.read.tr16.b64.*", nullptr, readTransposed<16, 8, 16>, transposed, nullptr, touchTransposed<8, 8>, true},
     {"llvm.amdgcn.ds.read.tr8.b64.*", nullptr, readTransposed<8, 8, 16>, transposed, nullptr, touchTransposed<8, 8>, true},
