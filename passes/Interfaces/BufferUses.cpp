@@ -2,6 +2,7 @@
 
 #include "passes/Interfaces/BufferUses.h"
 
+#include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -51,6 +52,15 @@ static std::optional<std::string> checkUser(Operation *user) {
   return std::nullopt;
 }
 
+/// Whether the op describes memory for asynchronous copies, which say
+/// themselves what they access, and its result goes nowhere else.
+static bool isMereDescription(Operation *op) {
+  return isa<MemoryDescriptorOpInterface>(op) &&
+         llvm::all_of(op->getUsers(), [](Operation *user) {
+           return isa<AsyncCopyOpInterface>(user) || isMereDescription(user);
+         });
+}
+
 std::optional<std::string> smalti::collectBufferUses(Value buffer,
                                                      BufferUses &uses) {
   std::optional<std::string> reason;
@@ -70,7 +80,7 @@ std::optional<std::string> smalti::collectBufferUses(Value buffer,
         continue;
       }
       users.insert(user);
-      if (reason)
+      if (reason || isMereDescription(user))
         continue;
       if (freesMemory(user))
         reason = "is freed through a view by " + describe(user);

@@ -2,39 +2,48 @@
 
 #include "passes/Pipelining/Scheduler.h"
 
-#include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Support/IterationSlots.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 using namespace smalti;
 
-Scheduler::Reason Scheduler::placeAsync() {
-  Position wait{schedule.stages - 1, 0};
-  Position copy{0, 1};
-  compute = {schedule.stages - 1, 2};
-  // What the copies need runs ahead with them.
+/// Finds which waits cover which copies. Block barriers that turn out to be
+/// waits stay units, the others leave.
+Scheduler::Reason Scheduler::analyzeWaits() {
+  if (schedule.mode != PipelineMode::Async)
+    return std::nullopt;
+  async.emplace(loop, units);
+  if (Reason reason = async->run())
+    return reason;
+  for (const AsyncWait &wait : async->getWaits())
+    if (wait.at != wait.op)
+      schedule.waitMakers[wait.at] = cast<AsyncCopyOpInterface>(wait.op);
+  llvm::erase_if(units, [&](Unit &unit) {
+    if (!isa<BlockBarrierOpInterface>(unit.op))
+      return false;
+    unit.isWait = schedule.waitMakers.contains(unit.op);
+    return !unit.isWait;
+  });
+  unitOf.clear();
+  for (auto [i, unit] : llvm::enumerate(units))
+    unitOf[unit.op] = i;
+  if (async->getWaits().empty())
+    return std::string("it never waits for its asynchronous copies");
+  return std::nullopt;
+}
+
+/// What the copies need runs ahead with them.
+Scheduler::Reason Scheduler::hoistOperandsOfCopies(Position place) {
   SmallVector<Operation *> worklist;
   llvm::DenseSet<Operation *> needed;
-  bool computes = !loop.getYieldedValues().empty();
-  bool waited = false;
-  for (const Unit &unit : units) {
-    if (unit.isPure())
-      continue;
-    if (unit.isCopy || unit.isCommit) {
-      positions[unit.op] = {copy};
+  for (const Unit &unit : units)
+    if (!unit.events.empty())
       worklist.push_back(unit.op);
-      schedule.readsAhead += unit.isCopy;
-      continue;
-    }
-    // The first wait stands ahead of the next copies, so that the barrier
-    // behind it also says that their buffers are free.
-    positions[unit.op] = {unit.isWait && !waited ? wait : compute};
-    waited |= unit.isWait;
-    computes |= !unit.isWait;
-  }
-  if (!waited)
-    return std::string("it never waits for its asynchronous copies");
-  if (!computes)
-    return std::string("it only copies: there is nothing to overlap with");
   while (!worklist.empty()) {
     for (Value operand : operandsOf(worklist.pop_back_val())) {
       Operation *def = getProducer(operand);
@@ -42,111 +51,157 @@ Scheduler::Reason Scheduler::placeAsync() {
         continue;
       worklist.push_back(def);
       const Unit &unit = units[unitOf[def]];
-      if (unit.isPure() || unit.isCopy || unit.isCommit)
+      if (unit.isPure() || !unit.events.empty())
         continue;
       if (!hoistable.contains(def))
         return "its asynchronous copies depend on " + quote(def) +
                ", which cannot run ahead";
-      positions[def] = {copy};
+      positions[def] = {place};
     }
   }
   return std::nullopt;
 }
 
-/// Finds for each wait which copies it waits for, and how many groups it may
-/// leave in flight in the pipelined loop.
-Scheduler::Reason Scheduler::checkWaits() {
-  SmallVector<unsigned> commits, waits;
-  for (auto [i, entry] : llvm::enumerate(schedule.entries)) {
-    const Unit &unit = units[unitOf[entry.op]];
-    if (unit.isCommit)
-      commits.push_back(i);
-    if (unit.isWait)
-      waits.push_back(i);
-  }
-  if (commits.empty() && waits.empty())
-    return std::nullopt;
-  int64_t groups = commits.size();
-  for (unsigned commit : commits)
-    if (schedule.entries[commit].position.stage !=
-        schedule.entries[commits.front()].position.stage)
-      return std::string("its groups of copies are made in several stages");
-  // The group of every copy, and how many groups are made before each op.
-  DenseMap<Operation *, int64_t> groupsBefore;
-  llvm::MapVector<unsigned, int64_t> groupOfBuffer; // the last one
-  int64_t made = 0;
-  DenseMap<Value, unsigned> number;
-  for (auto [i, buffer] : llvm::enumerate(schedule.buffers))
-    number[buffer.root] = i;
-  // In the body's order: groups whose copies are known to be complete.
-  int64_t complete = 0;
+/// Buffers that are filled through registers: the reads and stores go one step
+/// ahead, as in the stream mode of two stages.
+void Scheduler::placeStreamOfAsync() {
+  Position read{schedule.stages - 2, 1}, write{schedule.stages - 2, 3};
+  SmallVector<Operation *> worklist;
+  llvm::DenseSet<Operation *> needed;
   for (const Unit &unit : units) {
-    groupsBefore[unit.op] = made;
-    if (unit.isCommit)
-      ++made;
-    if (unit.isCopy)
-      for (const MemoryAccess &access : unit.accesses)
-        if (access.isWrite)
-          groupOfBuffer[number[access.root]] = made + 1;
-    if (unit.isWait) {
-      int64_t pending =
-          *cast<AsyncWaitOpInterface>(unit.op).getPending(AsyncQueue::Groups);
-      complete = std::max(complete, made - pending);
-    }
-    if (unit.isCopy || unit.isWait || unit.isCommit)
+    bool isStore = unit.events.empty() && !unit.isWait && unit.writesShared &&
+                   !unit.readsShared && !unit.readsGlobal && !unit.writesGlobal;
+    bool canRunAhead =
+        isStore && llvm::all_of(operandsOf(unit.op), [&](Value v) {
+          Operation *def = getProducer(v);
+          return !def || hoistable.contains(def);
+        });
+    if (!canRunAhead)
       continue;
-    for (const MemoryAccess &access : unit.accesses) {
-      if (access.space != MemorySpace::Shared)
-        continue;
-      unsigned buffer = number[access.root];
-      auto it = groupOfBuffer.find(buffer);
-      bool isCopied = it != groupOfBuffer.end();
-      if (isCopied && it->second > complete)
-        return quote(unit.op) + " uses " + nameOf(access.root) +
-               " before the loop waits for the copy into it";
-      // A use ahead of the copy sees an earlier iteration's.
-      if (!isCopied && llvm::any_of(units, [&](const Unit &other) {
-            return other.isCopy &&
-                   llvm::any_of(other.accesses, [&](const MemoryAccess &a) {
-                     return a.isWrite && a.root == access.root;
-                   });
-          }))
-        return quote(unit.op) + " uses " + nameOf(access.root) +
-               " before the copy into it in the same iteration";
-    }
+    positions[unit.op] = {write};
+    streamsBesideCopies = true;
+    worklist.push_back(unit.op);
   }
-  for (auto &[buffer, group] : groupOfBuffer)
-    if (group > groups)
-      return "a copy into " + nameOf(schedule.buffers[buffer].root) +
-             " belongs to no group of the same iteration";
-
-  int64_t commitStage = schedule.entries[commits.front()].position.stage;
-  for (unsigned wait : waits) {
-    const ScheduleEntry &entry = schedule.entries[wait];
-    int64_t pending =
-        *cast<AsyncWaitOpInterface>(entry.op).getPending(AsyncQueue::Groups);
-    int64_t before = groupsBefore[entry.op];
-    if (pending >= before)
-      return quote(entry.op) +
-             " waits for no copy of its own iteration: the loop is "
-             "pipelined by hand";
-    int64_t stage = entry.position.stage;
-    if (stage < commitStage)
-      return quote(entry.op) + " would execute before the copies start";
-    for (auto &[buffer, group] : groupOfBuffer)
-      if (group <= before - pending)
-        schedule.completes[wait].push_back(buffer);
-    // Groups of its iteration that need not be complete.
-    int64_t open = pending - before;
-    int64_t madeInStep =
-        llvm::count_if(commits, [&](unsigned commit) { return commit < wait; });
-    schedule.kernelWaits[wait] =
-        groups * (stage - commitStage) + madeInStep + open;
-    for (int64_t step = 0; step < stage; ++step) {
-      int64_t inFlight = step < commitStage ? schedule.kernelWaits[wait]
-                                            : groups * (stage - step) + open;
-      schedule.epilogueWaits.insert({step, wait, inFlight});
+  while (!worklist.empty())
+    for (Value operand : operandsOf(worklist.pop_back_val())) {
+      Operation *def = getProducer(operand);
+      if (!def || !needed.insert(def).second)
+        continue;
+      worklist.push_back(def);
+      // What copies need is further ahead.
+      const Unit &unit = units[unitOf[def]];
+      if (!unit.isPure() && positions[def].begin()->cluster != 1)
+        positions[def] = {read};
     }
+}
+
+Scheduler::Reason Scheduler::placeAsync() {
+  Position wait{schedule.stages - 1, 0};
+  Position copy{0, 1};
+  compute = {schedule.stages - 1, 2};
+  for (const Unit &unit : units) {
+    if (unit.isPure())
+      continue;
+    positions[unit.op] = {unit.events.empty() ? compute : copy};
+    schedule.readsAhead +=
+        llvm::count_if(unit.events, [](const AsyncEvent &event) {
+          return isa<AsyncCopyOpInterface>(event.op);
+        });
+  }
+  if (Reason reason = hoistOperandsOfCopies(copy))
+    return reason;
+  if (options.streamsBesideCopies)
+    placeStreamOfAsync();
+  // Waits ahead of all computing stand ahead of the next copies, so that the
+  // barrier behind them also says that their buffers are free.
+  bool computes = !loop.getYieldedValues().empty(), isAhead = true;
+  for (const Unit &unit : units) {
+    if (unit.isPure() || !unit.events.empty())
+      continue;
+    if (unit.isWait) {
+      if (isAhead)
+        positions[unit.op] = {wait};
+      continue;
+    }
+    bool isCompute = *positions[unit.op].begin() == compute;
+    isAhead &= !isCompute;
+    computes |= isCompute;
+  }
+  if (!computes)
+    return std::string("it only copies: there is nothing to overlap with");
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Slots of barrier objects
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A number that is `factor` times the number of the iteration modulo `depth`,
+/// and an offset; `depth` is 0 for a constant.
+struct SlotNumber {
+  int64_t depth, factor, offset;
+};
+
+} // namespace
+
+static std::optional<SlotNumber> matchSlotNumber(Value value, scf::ForOp loop) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return SlotNumber{0, 0, *constant};
+  if (std::optional<int64_t> depth = matchIterationSlot(value, loop))
+    return SlotNumber{*depth, 1, 0};
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op))
+    return std::nullopt;
+  for (unsigned side : {0, 1}) {
+    std::optional<int64_t> constant =
+        getConstantIntValue(op->getOperand(1 - side));
+    if (!constant || *constant < 0 || *constant > 4096)
+      continue;
+    std::optional<SlotNumber> number =
+        matchSlotNumber(op->getOperand(side), loop);
+    if (!number)
+      continue;
+    if (isa<arith::AddIOp>(op))
+      return SlotNumber{number->depth, number->factor,
+                        number->offset + *constant};
+    return SlotNumber{number->depth, number->factor * *constant,
+                      number->offset * *constant};
   }
   return std::nullopt;
+}
+
+/// How many iterations in a row use different barriers of a group, where every
+/// op chooses by the slot of its iteration.
+int64_t Scheduler::getBarrierSlots(Value root, ArrayRef<Operation *> ops) {
+  auto group = dyn_cast<nvgpu::MBarrierGroupType>(root.getType());
+  if (!group)
+    return 1;
+  std::set<std::tuple<int64_t, int64_t>> uses; // factor, offset
+  std::optional<int64_t> depth;
+  llvm::SmallDenseSet<Value, 4> seen;
+  for (Operation *op : ops) {
+    OpOperand *index =
+        cast<BarrierObjectOpInterface>(op).getBarrierIndexMutable();
+    if (!index)
+      return 1;
+    if (!seen.insert(index->get()).second)
+      continue;
+    std::optional<SlotNumber> number = matchSlotNumber(index->get(), loop);
+    if (!number || number->depth < 2 || (depth && *depth != number->depth))
+      return 1;
+    depth = number->depth;
+    uses.insert({number->factor, number->offset});
+  }
+  // No barrier is anybody else's, and all are there.
+  llvm::SmallSet<int64_t, 16> barriers;
+  for (auto [factor, offset] : uses)
+    for (int64_t slot = 0; slot < *depth; ++slot) {
+      int64_t barrier = factor * slot + offset;
+      if (barrier >= int64_t(group.getNumBarriers()) ||
+          !barriers.insert(barrier).second)
+        return 1;
+    }
+  return depth.value_or(1);
 }

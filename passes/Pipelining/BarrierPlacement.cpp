@@ -244,9 +244,11 @@ Pending BarrierPlacer::accessesOf(unsigned entry) const {
 }
 
 void BarrierPlacer::walkEntry(unsigned entry, Pending &pending) const {
-  bool isCopy = isa<AsyncCopyOpInterface>(schedule.entries[entry].op);
+  // Arrivals are ordered with the waits for them by the barrier object.
+  bool isCopy = schedule.startsCopies[entry];
   for (const PendingAccess &access : accessesOf(entry))
-    if (!isCopy || !access.isWrite)
+    if (!access.isWrite ||
+        (!isCopy && !schedule.buffers[access.buffer].isBarrierObject))
       pending.insert(access);
   int64_t iteration =
       schedule.stages - 1 - schedule.entries[entry].position.stage;

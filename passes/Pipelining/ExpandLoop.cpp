@@ -33,10 +33,7 @@ public:
   LoopExpander(const LoopSchedule &schedule, bool useSharedBarrier)
       : schedule(schedule), loop(schedule.loop), flow(schedule),
         rewriter(loop.getContext()), stages(schedule.stages),
-        useSharedBarrier(useSharedBarrier) {
-    for (auto [step, entry, groups] : schedule.epilogueWaits)
-      epilogueWaits[{step, entry}] = groups;
-  }
+        useSharedBarrier(useSharedBarrier) {}
 
   ExpandedLoop run();
 
@@ -83,7 +80,6 @@ private:
   int64_t stages;
   bool useSharedBarrier;
   Operation *barrierPrototype = nullptr;
-  DenseMap<std::pair<int64_t, unsigned>, int64_t> epilogueWaits;
   ExpandedLoop expanded;
 
   /// Loop-carried values of the plain loop that the kernel carries, and where.
@@ -348,17 +344,14 @@ void LoopExpander::createBarrier(Location loc) {
     rewriter.clone(*barrierPrototype);
 }
 
+/// Has a wait leave in flight what it may at this place.
 void LoopExpander::setWait(Operation *op, Place place) {
-  auto wait = dyn_cast<AsyncWaitOpInterface>(op);
-  if (!wait)
+  auto it = schedule.waits.find(place);
+  if (it == schedule.waits.end())
     return;
-  int64_t groups = schedule.kernelWaits.lookup(place.entry);
-  if (place.part == Part::Epilogue) {
-    auto it = epilogueWaits.find({place.step, place.entry});
-    if (it != epilogueWaits.end())
-      groups = it->second;
-  }
-  wait.setPending(AsyncQueue::Groups, groups);
+  auto wait = cast<AsyncWaitOpInterface>(op);
+  for (auto [queue, pending] : it->second)
+    wait.setPending(queue, pending);
 }
 
 Operation *LoopExpander::emit(Place place,
@@ -369,7 +362,11 @@ Operation *LoopExpander::emit(Place place,
     mapping.map(value, resolve(value));
   if (schedule.barriers.count(place))
     createBarrier(op->getLoc());
-  Operation *copy = rewriter.clone(*op, mapping);
+  // A block barrier that completes copies becomes a wait for them.
+  AsyncCopyOpInterface maker = schedule.waitMakers.lookup(op);
+  Operation *copy =
+      maker ? maker.createWait(rewriter, op->getLoc(), /*pending=*/0)
+            : rewriter.clone(*op, mapping);
   copy->removeAttr(kStageAttr);
   copy->removeAttr(kClusterAttr);
   copy->walk<WalkOrder::PreOrder>([&](scf::ForOp inner) {

@@ -94,37 +94,17 @@ Scheduler::Reason Scheduler::checkLoop() {
 }
 
 Scheduler::Reason Scheduler::classify() {
+  bool hasBarrierCopies = false;
   for (Operation &op : loop.getBody()->without_terminator()) {
-    if (isa<BlockBarrierOpInterface>(op)) {
-      schedule.oldBarriers.push_back(&op);
-      continue;
-    }
-    Operation *nested = nullptr;
-    for (Region &region : op.getRegions())
-      region.walk([&](Operation *inner) {
-        if (isa<BlockBarrierOpInterface, AsyncCopyOpInterface,
-                AsyncCommitOpInterface, AsyncWaitOpInterface>(inner))
-          nested = inner;
-      });
-    if (nested)
-      return quote(nested) + " stands inside " + quote(&op) +
-             ", which is scheduled as a whole";
-    WalkResult counted = op.walk([&](Operation *inner) {
-      auto copy = dyn_cast<AsyncCopyOpInterface>(inner);
-      auto wait = dyn_cast<AsyncWaitOpInterface>(inner);
-      bool isOther = isa<BarrierObjectOpInterface>(inner) ||
-                     (copy && copy.getQueue() != AsyncQueue::Groups) ||
-                     (wait && !wait.getPending(AsyncQueue::Groups));
-      nested = inner;
-      return isOther ? WalkResult::interrupt() : WalkResult::advance();
-    });
-    if (counted.wasInterrupted())
-      return quote(nested) + " belongs to copies that are not in groups";
     Unit unit;
     unit.op = &op;
-    unit.isCopy = isa<AsyncCopyOpInterface>(op);
-    unit.isCommit = isa<AsyncCommitOpInterface>(op);
-    unit.isWait = isa<AsyncWaitOpInterface>(op);
+    if (isa<BlockBarrierOpInterface>(op)) {
+      schedule.oldBarriers.push_back(&op);
+      // It may turn out to be what completes the copies before it.
+      if (hasBarrierCopies)
+        units.push_back(std::move(unit));
+      continue;
+    }
     std::string reason;
     if (!collectAccesses(&op, unit.accesses, reason))
       return reason;
@@ -135,6 +115,12 @@ Scheduler::Reason Scheduler::classify() {
               : (access.isWrite ? unit.writesShared : unit.readsShared);
       flag |= access.space != MemorySpace::Private;
     }
+    if (Reason reason = classifyAsync(&op, unit))
+      return reason;
+    hasBarrierCopies |= llvm::any_of(unit.events, [](const AsyncEvent &event) {
+      auto copy = dyn_cast<AsyncCopyOpInterface>(event.op);
+      return copy && copy.completesAtBlockBarriers();
+    });
     unitOf[&op] = units.size();
     units.push_back(std::move(unit));
   }
@@ -143,8 +129,8 @@ Scheduler::Reason Scheduler::classify() {
 
 Scheduler::Reason Scheduler::chooseMode() {
   bool hasCopies = llvm::any_of(units, [](const Unit &u) { return u.isCopy; });
-  bool hasGroups =
-      llvm::any_of(units, [](const Unit &u) { return u.isCommit || u.isWait; });
+  bool hasGroups = llvm::any_of(
+      units, [](const Unit &u) { return !u.events.empty() || u.isWait; });
   schedule.mode = options.mode;
   if (schedule.mode == PipelineMode::Auto)
     schedule.mode =

@@ -128,7 +128,8 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
     reason.clear();
     return std::nullopt;
   }
-  if (!check(checkLoop()) || !check(classify()) || !check(chooseMode()))
+  if (!check(checkLoop()) || !check(classify()) || !check(chooseMode()) ||
+      !check(analyzeWaits()))
     return std::nullopt;
   findHoistable();
   Reason placed = options.useSchedule                    ? readSchedule()
@@ -162,5 +163,12 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
 std::optional<LoopSchedule> smalti::makeSchedule(scf::ForOp loop,
                                                  const ScheduleOptions &options,
                                                  std::string &reason) {
-  return Scheduler(loop, options).run(reason);
+  Scheduler scheduler(loop, options);
+  std::optional<LoopSchedule> schedule = scheduler.run(reason);
+  if (schedule || !scheduler.hasStreamOfAsync())
+    return schedule;
+  // What goes through registers may stay with computing.
+  ScheduleOptions others = options;
+  others.streamsBesideCopies = false;
+  return Scheduler(loop, others).run(reason);
 }

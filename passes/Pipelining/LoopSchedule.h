@@ -9,12 +9,14 @@
 #ifndef SMALTI_PASSES_PIPELINING_LOOPSCHEDULE_H
 #define SMALTI_PASSES_PIPELINING_LOOPSCHEDULE_H
 
+#include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -63,6 +65,9 @@ struct LoopBuffer {
   /// How many iterations in a row use different parts of it; 1 where that is
   /// not known.
   int64_t slots;
+  /// It holds barrier objects: arrivals write it, waits read it, and a wait
+  /// needs no block barrier behind the arrivals that it waits for.
+  bool isBarrierObject = false;
 };
 
 /// What one entry does to one buffer.
@@ -96,8 +101,14 @@ struct LoopSchedule {
   llvm::SmallVector<LoopBuffer> buffers;
   /// For each entry.
   llvm::SmallVector<llvm::SmallVector<BufferAccess, 2>> accesses;
+  /// Whether the entry starts asynchronous copies, for each entry: what it
+  /// writes is written when it was waited for.
+  llvm::SmallVector<bool> startsCopies;
   /// Buffers whose asynchronous writes the entry waits for, for each entry.
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>> completes;
+  /// The same for waits that every thread makes: what they complete needs no
+  /// block barrier to be seen.
+  llvm::SmallVector<llvm::SmallVector<unsigned, 2>> acquires;
   /// The barriers of the body; they are taken out, and new ones are placed.
   llvm::SmallVector<mlir::Operation *> oldBarriers;
   std::set<Place> barriers;
@@ -105,10 +116,10 @@ struct LoopSchedule {
   /// Whether every hazard around the loop is in shared memory, so that a
   /// barrier that orders only that would do.
   bool onlySharedHazards = false;
-  /// Groups that each wait leaves in flight: at (part, step), per entry.
-  llvm::MapVector<unsigned, int64_t> kernelWaits;
-  std::set<std::tuple<int64_t, unsigned, int64_t>>
-      epilogueWaits; ///< step, entry, groups
+  /// How many groups or units of each queue the waits leave in flight.
+  std::map<Place, llvm::SmallVector<std::pair<AsyncQueue, int64_t>, 1>> waits;
+  /// Block barriers that are waits as well, with a copy that makes waits.
+  llvm::DenseMap<mlir::Operation *, AsyncCopyOpInterface> waitMakers;
   unsigned readsAhead = 0;
 
   bool executes(Part part, int64_t step, unsigned entry) const {
@@ -122,6 +133,9 @@ struct ScheduleOptions {
   int64_t stages = 2;
   PipelineMode mode = PipelineMode::Auto;
   bool useSchedule = false;
+  /// Beside asynchronous copies, let reads and stores of other buffers run one
+  /// step ahead.
+  bool streamsBesideCopies = true;
 };
 
 /// Makes the schedule of a loop, or says why there is none. An empty reason

@@ -38,7 +38,7 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did) {
   unsigned buffers = 0;
   int64_t bytes = 0;
   for (const LoopBuffer &buffer : schedule.buffers) {
-    if (buffer.space != MemorySpace::Shared)
+    if (buffer.space != MemorySpace::Shared || buffer.isBarrierObject)
       continue;
     ++buffers;
     if (auto type = dyn_cast<MemRefType>(buffer.root.getType()))

@@ -45,14 +45,23 @@ int64_t Scheduler::getSlots(Value root, ArrayRef<Value> memrefs) {
 
 void Scheduler::findBuffers() {
   llvm::MapVector<Value, SetVector<Value>> memrefs;
+  DenseMap<Value, SmallVector<Operation *>> barrierOps;
   for (const Unit &unit : units)
-    for (const MemoryAccess &access : unit.accesses)
+    for (const MemoryAccess &access : unit.accesses) {
       memrefs[access.root].insert(access.memref);
+      auto object = dyn_cast<BarrierObjectOpInterface>(access.op);
+      if (object && access.memref == object.getBarrierMutable().get())
+        barrierOps[access.root].push_back(object);
+    }
   DenseMap<Value, unsigned> number;
   for (auto &[root, views] : memrefs) {
     number[root] = schedule.buffers.size();
-    schedule.buffers.push_back(
-        {root, getMemorySpace(root), getSlots(root, views.getArrayRef())});
+    auto it = barrierOps.find(root);
+    bool isBarrier = it != barrierOps.end();
+    int64_t slots = isBarrier && !isa<MemRefType>(root.getType())
+                        ? getBarrierSlots(root, it->second)
+                        : getSlots(root, views.getArrayRef());
+    schedule.buffers.push_back({root, getMemorySpace(root), slots, isBarrier});
   }
   for (const ScheduleEntry &entry : schedule.entries) {
     SmallVector<BufferAccess, 2> accesses;
@@ -61,8 +70,10 @@ void Scheduler::findBuffers() {
       if (seen.insert({number[access.root], access.isWrite}).second)
         accesses.push_back({number[access.root], access.isWrite});
     schedule.accesses.push_back(std::move(accesses));
+    schedule.startsCopies.push_back(units[unitOf[entry.op]].isCopy);
   }
   schedule.completes.resize(schedule.entries.size());
+  schedule.acquires.resize(schedule.entries.size());
 }
 
 /// Every value must be computed before it is used, and may have to be carried
@@ -141,6 +152,8 @@ Scheduler::Reason Scheduler::checkMemory() {
       addAccess(i, access.buffer, access.isWrite);
     for (unsigned buffer : schedule.completes[i])
       addAccess(i, buffer, /*isWrite=*/true);
+    for (unsigned buffer : schedule.acquires[i])
+      addAccess(i, buffer, /*isWrite=*/true);
   }
   auto text = [&](const Group &a) {
     return quote(a.op) + " of " + nameOf(schedule.buffers[a.buffer].root);
@@ -161,6 +174,8 @@ Scheduler::Reason Scheduler::checkMemory() {
                ", which it may depend on";
     }
   // y in one iteration before x in the next that may touch the same memory.
+  std::optional<unsigned> small; // a buffer with too few slots
+  int64_t needed = 0;
   for (const Group &x : groups)
     for (const Group &y : groups) {
       if (!mayDepend(x, y))
@@ -171,14 +186,18 @@ Scheduler::Reason Scheduler::checkMemory() {
       int64_t late = y.position.stage - (x.position.stage + distance);
       if (late < 0 || (late == 0 && y.lastEntry < x.firstEntry))
         continue;
-      if (isSameBuffer && buffer.space == MemorySpace::Shared) {
-        int64_t needed = y.position.stage - x.position.stage +
-                         (y.lastEntry < x.firstEntry ? 0 : 1);
-        return "the schedule needs " + std::to_string(needed) + " slots of " +
-               nameOf(buffer.root) + ", which has " + std::to_string(distance);
-      }
-      return text(x) + " would overtake " + text(y) +
-             " of an earlier iteration, which it may depend on";
+      if (!isSameBuffer || buffer.space != MemorySpace::Shared)
+        return text(x) + " would overtake " + text(y) +
+               " of an earlier iteration, which it may depend on";
+      if (x.buffer != small.value_or(x.buffer))
+        continue;
+      small = x.buffer;
+      needed = std::max(needed, y.position.stage - x.position.stage +
+                                    (y.lastEntry < x.firstEntry ? 0 : 1));
     }
+  if (small)
+    return "the schedule needs " + std::to_string(needed) + " slots of " +
+           nameOf(schedule.buffers[*small].root) + ", which has " +
+           std::to_string(schedule.buffers[*small].slots);
   return std::nullopt;
 }

@@ -1,7 +1,8 @@
 //===- Scheduler.h - Making the schedule of a loop ------------------------===//
 //
 // Private to the files that make schedules: LoopChecks.cpp says what the ops
-// are, StreamSchedule.cpp and AsyncSchedule.cpp place the ops with effects,
+// are, AsyncUnits.cpp what they copy asynchronously and wait for,
+// StreamSchedule.cpp and AsyncSchedule.cpp place the ops with effects,
 // ScheduleAttributes.cpp reads a schedule that was written by hand,
 // LoopSchedule.cpp places the rest and ScheduleChecks.cpp finds what would go
 // wrong.
@@ -11,6 +12,7 @@
 #ifndef SMALTI_PASSES_PIPELINING_SCHEDULER_H
 #define SMALTI_PASSES_PIPELINING_SCHEDULER_H
 
+#include "passes/Pipelining/AsyncAnalysis.h"
 #include "passes/Pipelining/LoopSchedule.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -29,12 +31,14 @@ struct Unit {
   llvm::SmallVector<MemoryAccess> accesses;
   bool readsGlobal = false, writesGlobal = false;
   bool readsShared = false, writesShared = false;
-  bool isCopy = false, isCommit = false, isWait = false;
+  /// What it starts asynchronously, itself or in its regions.
+  llvm::SmallVector<AsyncEvent, 1> events;
+  bool isCopy = false, isCommit = false, isArrive = false, isWait = false;
 
-  bool isPure() const {
-    return accesses.empty() && !isCommit && !isWait && !isCopy;
-  }
+  bool isPure() const { return accesses.empty() && events.empty() && !isWait; }
 };
+
+class QueueCounts;
 
 class Scheduler {
 public:
@@ -44,6 +48,9 @@ public:
   /// Each step returns the reason where the loop cannot be pipelined.
   std::optional<LoopSchedule> run(std::string &reason);
 
+  /// Whether reads and stores run ahead beside asynchronous copies.
+  bool hasStreamOfAsync() const { return streamsBesideCopies; }
+
 private:
   using Reason = std::optional<std::string>;
 
@@ -51,9 +58,16 @@ private:
   Reason checkLoop();
   Reason classify();
   Reason chooseMode();
+  Reason analyzeWaits();
   void findHoistable();
   Reason placeStream();
   Reason placeAsync();
+  Reason hoistOperandsOfCopies(Position place);
+  void placeStreamOfAsync();
+  Reason checkQueue(AsyncQueue queue);
+  Reason setWait(unsigned wait, const AsyncWait::Awaited &awaited,
+                 QueueCounts &counts);
+  llvm::SmallVector<mlir::Value> findCopiesInFlight(AsyncQueue queue);
   Reason readSchedule();
   Reason placePureOps();
   Reason makeEntries();
@@ -70,6 +84,11 @@ private:
   /// variable.
   mlir::Operation *getProducer(mlir::Value value);
   int64_t getSlots(mlir::Value root, llvm::ArrayRef<mlir::Value> memrefs);
+  int64_t getBarrierSlots(mlir::Value root,
+                          llvm::ArrayRef<mlir::Operation *> ops);
+  unsigned getEntry(mlir::Operation *op) const {
+    return entryNumber.lookup(op);
+  }
   bool isCloneable(const Unit &unit);
 
   mlir::scf::ForOp loop;
@@ -81,6 +100,10 @@ private:
       operandCache;
   /// For loop-carried values.
   llvm::DenseMap<mlir::Value, mlir::Operation *> producerOf;
+  std::optional<AsyncAnalysis> async;
+  bool streamsBesideCopies = false;
+  /// The entry of an op that is there once.
+  llvm::DenseMap<mlir::Operation *, unsigned> entryNumber;
   /// Ops that depend on nothing but reads of global memory.
   llvm::DenseSet<mlir::Operation *> hoistable;
   /// Where computing goes that nothing else waits for.

@@ -157,7 +157,7 @@ func.func @one_slot(%a: memref<64x8xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=by_hand | Remark="the loop is not pipelined: 'memref.load' uses %alloc before the loop waits for the copy into it"
+// CHECK: Function=by_hand | Remark="the loop is not pipelined: 'nvgpu.device_async_wait' waits for no copy of its own iteration: the loop is pipelined by hand"
 func.func @by_hand(%a: memref<64x8xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

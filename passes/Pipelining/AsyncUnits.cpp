@@ -1,0 +1,476 @@
+//===- AsyncUnits.cpp - What the ops of a loop start and wait for ---------===//
+//
+// Reads the body in its own order: which copies an op starts, itself or under
+// conditions, how they complete, and at which wait each is complete. What a
+// program leaves open here (a use that no wait covers, a wait for copies of
+// another iteration) cannot be pipelined.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Pipelining/AsyncAnalysis.h"
+#include "passes/Pipelining/Scheduler.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace smalti;
+
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Collects the events of one unit, in the order in which they happen.
+class EventCollector {
+public:
+  EventCollector(Operation *top, Unit &unit) : top(top), unit(unit) {}
+
+  std::optional<std::string> visit(Operation *op, int64_t times,
+                                   bool isRepeated);
+
+private:
+  std::string misplaced(Operation *op) const {
+    return quote(op) + " stands inside " + quote(top) +
+           ", which is scheduled as a whole";
+  }
+  std::optional<std::string> visitRegions(Operation *op, int64_t times,
+                                          bool isRepeated);
+
+  Operation *top;
+  Unit &unit;
+  SmallVector<std::pair<Value, bool>, 1> conditions;
+};
+
+} // namespace
+
+/// An op that pipelining has to know about, wherever it stands.
+static bool isAsync(Operation *op) {
+  return isa<BlockBarrierOpInterface, AsyncCopyOpInterface,
+             AsyncCommitOpInterface, AsyncWaitOpInterface,
+             BarrierObjectOpInterface>(op);
+}
+
+std::optional<std::string> EventCollector::visit(Operation *op, int64_t times,
+                                                 bool isRepeated) {
+  if (isa<BlockBarrierOpInterface>(op))
+    return misplaced(op);
+  if (isa<AsyncWaitOpInterface>(op)) {
+    if (op != top)
+      return misplaced(op);
+    unit.isWait = true;
+    return std::nullopt;
+  }
+  if (isa<AsyncCommitOpInterface>(op)) {
+    if (isRepeated)
+      return misplaced(op);
+    unit.isCommit = true;
+    unit.events.push_back({op, AsyncQueue::Groups, conditions, times});
+    return std::nullopt;
+  }
+  if (auto copy = dyn_cast<AsyncCopyOpInterface>(op)) {
+    unit.isCopy = true;
+    unit.events.push_back({op, copy.getQueue(), conditions, times});
+    return std::nullopt;
+  }
+  if (auto object = dyn_cast<BarrierObjectOpInterface>(op)) {
+    switch (object.getBarrierAction()) {
+    case BarrierAction::Init:
+      return quote(op) + " initialises a barrier in every iteration";
+    case BarrierAction::Poll:
+      return quote(op) + " asks for a phase and does not wait for it";
+    case BarrierAction::Wait:
+      if (op != top)
+        return misplaced(op);
+      unit.isWait = true;
+      return std::nullopt;
+    default:
+      unit.isArrive = true;
+      unit.events.push_back({op, AsyncQueue::BarrierObject, conditions, times});
+      return std::nullopt;
+    }
+  }
+  return visitRegions(op, times, isRepeated);
+}
+
+std::optional<std::string>
+EventCollector::visitRegions(Operation *op, int64_t times, bool isRepeated) {
+  if (op->getNumRegions() == 0)
+    return std::nullopt;
+  Operation *inner = nullptr;
+  op->walk([&](Operation *nested) {
+    if (!inner && isAsync(nested))
+      inner = nested;
+  });
+  if (!inner)
+    return std::nullopt;
+  auto branch = dyn_cast<scf::IfOp>(op);
+  auto repeat = dyn_cast<scf::ForOp>(op);
+  if (!branch && !repeat)
+    return misplaced(inner);
+  if (repeat) {
+    isRepeated = true;
+    std::optional<APInt> count = repeat.getStaticTripCount();
+    times *= count && count->getActiveBits() < 16 ? count->getZExtValue() : 0;
+  }
+  for (auto [i, region] : llvm::enumerate(op->getRegions())) {
+    if (branch)
+      conditions.emplace_back(branch.getCondition(), i == 0);
+    for (Operation &nested : region.getOps())
+      if (auto reason = visit(&nested, times, isRepeated))
+        return reason;
+    if (branch)
+      conditions.pop_back();
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> smalti::classifyAsync(Operation *op, Unit &unit) {
+  if (auto reason = EventCollector(op, unit).visit(op, /*times=*/1,
+                                                   /*isRepeated=*/false))
+    return reason;
+  if (op->getNumRegions() == 0 || unit.events.empty())
+    return std::nullopt;
+  // The whole op starts when its copies start. What it writes itself is
+  // complete with the copies that it starts into the same buffer, where a
+  // block barrier follows the wait for them.
+  llvm::SmallDenseSet<Value, 4> copied;
+  for (const AsyncEvent &event : unit.events)
+    if (auto copy = dyn_cast<AsyncCopyOpInterface>(event.op);
+        copy && event.queue != AsyncQueue::BarrierObject)
+      copied.insert(getRootBuffer(copy.getCopyDestination()));
+  for (const MemoryAccess &access : unit.accesses) {
+    if (isAsync(access.op) ||
+        (access.space == MemorySpace::Global && !access.isWrite) ||
+        (access.isWrite && copied.contains(access.root)))
+      continue;
+    return quote(op) + " starts asynchronous copies, and " + quote(access.op) +
+           " in it " + (access.isWrite ? "writes " : "reads ") +
+           nameOf(access.root);
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+unsigned AsyncAnalysis::getKey(const AsyncEvent &event) {
+  std::vector<std::pair<void *, bool>> key;
+  for (auto [condition, branch] : event.conditions)
+    key.emplace_back(condition.getAsOpaquePointer(), branch);
+  auto [it, inserted] = keys.insert({key, keyIsFixed.size()});
+  if (inserted)
+    keyIsFixed.push_back(llvm::all_of(event.conditions, [&](auto condition) {
+      return isInvariant(condition.first);
+    }));
+  return it->second;
+}
+
+/// Whether the value is the same in every iteration.
+bool AsyncAnalysis::isInvariant(Value value) {
+  if (loop.isDefinedOutsideOfLoop(value))
+    return true;
+  auto it = invariant.find(value);
+  if (it != invariant.end())
+    return it->second;
+  Operation *op = value.getDefiningOp();
+  bool result = op && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+                llvm::all_of(op->getOperands(), [&](Value operand) {
+                  return isInvariant(operand);
+                });
+  invariant[value] = result;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The body in its order
+//===----------------------------------------------------------------------===//
+
+/// Whether two values are computed in the same way from the same values.
+static bool isSameValue(Value a, Value b, unsigned depth = 8) {
+  if (a == b)
+    return true;
+  Operation *defA = a.getDefiningOp(), *defB = b.getDefiningOp();
+  if (depth == 0 || !defA || !defB || !isMemoryEffectFree(defA) ||
+      cast<OpResult>(a).getResultNumber() !=
+          cast<OpResult>(b).getResultNumber())
+    return false;
+  return OperationEquivalence::isEquivalentTo(
+      defA, defB,
+      [&](Value x, Value y) { return success(isSameValue(x, y, depth - 1)); },
+      /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
+}
+
+static bool isSameBarrier(const BarrierRef &a, const BarrierRef &b) {
+  if (!isSameValue(a.barrier, b.barrier))
+    return false;
+  auto indexA = dyn_cast_if_present<Value>(a.index);
+  auto indexB = dyn_cast_if_present<Value>(b.index);
+  return indexA && indexB ? isSameValue(indexA, indexB) : a.index == b.index;
+}
+
+/// Marks what is complete when at most `pending` units of the queue, as it is
+/// now, are in flight: units behind which as many surely follow.
+void AsyncAnalysis::completeQueue(AsyncQueue queue, int64_t pending,
+                                  unsigned size, AsyncWait &wait) {
+  QueueUnits &units = queues[unsigned(queue)];
+  int64_t always = 0;
+  llvm::SmallDenseMap<unsigned, int64_t> underKey;
+  llvm::SmallDenseMap<unsigned, unsigned> last;
+  unsigned seq = size;
+  // Back to where enough units follow whatever the conditions are.
+  while (seq > 0 && always < pending) {
+    const QueueUnit &unit = units[--seq];
+    int64_t behind = always;
+    if (keyIsFixed[unit.key] && unit.key != 0)
+      behind += underKey.lookup(unit.key);
+    if (behind >= pending) {
+      last.try_emplace(unit.key, seq);
+      isComplete[unsigned(queue)][seq] = true;
+    }
+    (unit.key == 0 ? always : underKey[unit.key]) += unit.times;
+  }
+  if (always >= pending && seq > 0) {
+    for (auto [key, place] : lastOfKey(queue, seq))
+      last.try_emplace(key, place);
+    unsigned &allComplete = completeBelow[unsigned(queue)];
+    for (; allComplete < seq; ++allComplete)
+      isComplete[unsigned(queue)][allComplete] = true;
+  }
+  wait.awaited.push_back({queue, {}});
+  for (auto [key, place] : last)
+    wait.awaited.back().lastOfKey.emplace_back(key, place);
+  llvm::sort(wait.awaited.back().lastOfKey);
+}
+
+/// For each condition the last unit below `size`.
+SmallVector<std::pair<unsigned, unsigned>>
+AsyncAnalysis::lastOfKey(AsyncQueue queue, unsigned size) const {
+  SmallVector<std::pair<unsigned, unsigned>> result;
+  for (auto &[key, places] : placesOfKey[unsigned(queue)]) {
+    auto it = llvm::lower_bound(places, size);
+    if (it != places.begin())
+      result.emplace_back(key, *std::prev(it));
+  }
+  return result;
+}
+
+void AsyncAnalysis::addUnit(AsyncQueue queue, Operation *op,
+                            const AsyncEvent &event) {
+  unsigned key = getKey(event);
+  QueueUnits &units = queues[unsigned(queue)];
+  placesOfKey[unsigned(queue)][key].push_back(units.size());
+  units.push_back({op, key, event.times});
+  isComplete[unsigned(queue)].push_back(false);
+}
+
+/// Takes note of what the events of a unit start.
+std::optional<std::string> AsyncAnalysis::start(const Unit &unit) {
+  for (const AsyncEvent &event : unit.events) {
+    if (isa<AsyncCommitOpInterface>(event.op)) {
+      addUnit(AsyncQueue::Groups, unit.op, event);
+      unsigned key = getKey(event);
+      // Copies whose threads surely make this group belong to it.
+      llvm::erase_if(ungrouped, [&](unsigned copy) {
+        if (key != 0 && key != copies[copy].key)
+          return false;
+        copies[copy].place = queues[0].size() - 1;
+        return true;
+      });
+      continue;
+    }
+    if (auto copy = dyn_cast<AsyncCopyOpInterface>(event.op)) {
+      Value root = getRootBuffer(copy.getCopyDestination());
+      CopyState state{copy, root, event.queue, getKey(event)};
+      if (event.queue == AsyncQueue::Groups) {
+        ungrouped.push_back(copies.size());
+      } else if (event.queue == AsyncQueue::BarrierObject) {
+        state.barrier = getBarrierRef(cast<BarrierObjectOpInterface>(event.op));
+        onBarrier[getRootBuffer(state.barrier->barrier)].push_back(
+            copies.size());
+      } else {
+        addUnit(event.queue, unit.op, event);
+        state.place = queues[unsigned(event.queue)].size() - 1;
+      }
+      open[root].push_back(copies.size());
+      copies.push_back(state);
+      continue;
+    }
+    auto object = cast<BarrierObjectOpInterface>(event.op);
+    BarrierRef ref = getBarrierRef(object);
+    Value root = getRootBuffer(ref.barrier);
+    if (!barrierRoots.contains(root))
+      return quote(event.op) + " arrives on " + nameOf(root) +
+             ", on which no copy of the loop completes";
+    for (const BarrierRef &other : waitedBarriers)
+      if (getRootBuffer(other.barrier) == root && isSameBarrier(ref, other))
+        return quote(event.op) + " arrives on " + nameOf(root) +
+               " behind the wait for it in the same iteration: the loop is "
+               "pipelined by hand";
+  }
+  return std::nullopt;
+}
+
+bool AsyncAnalysis::isDone(const CopyState &copy) const {
+  if (copy.queue == AsyncQueue::BarrierObject)
+    return copy.isAcquired;
+  return copy.place && isComplete[unsigned(copy.queue)][*copy.place];
+}
+
+/// A wait for a phase of a barrier completes the copies on it.
+std::optional<std::string>
+AsyncAnalysis::waitForBarrier(unsigned body, BarrierObjectOpInterface op) {
+  BarrierRef ref = getBarrierRef(op);
+  Value root = getRootBuffer(ref.barrier);
+  if (!barrierRoots.contains(root))
+    return quote(op) + " waits for " + nameOf(root) +
+           ", on which no copy of the loop completes";
+  AsyncWait wait{body, op, op};
+  bool isOwn = llvm::any_of(waitedBarriers, [&](const BarrierRef &other) {
+    return isSameBarrier(ref, other);
+  });
+  llvm::erase_if(onBarrier[root], [&](unsigned place) {
+    CopyState &copy = copies[place];
+    if (!isSameBarrier(*copy.barrier, ref))
+      return false;
+    isOwn = copy.isAcquired = true;
+    wait.acquired.insert(copy.root);
+    return true;
+  });
+  if (!isOwn)
+    return quote(op) + " waits for no copy of its own iteration: the loop is "
+                       "pipelined by hand";
+  waitedBarriers.push_back(ref);
+  waits.push_back(std::move(wait));
+  return std::nullopt;
+}
+
+std::optional<std::string>
+AsyncAnalysis::waitForQueues(unsigned body, AsyncWaitOpInterface op) {
+  AsyncWait wait{body, op, op};
+  for (AsyncQueue queue : kCountedQueues) {
+    std::optional<int64_t> pending = op.getPending(queue);
+    if (!pending)
+      continue;
+    if (!startsIn[unsigned(queue)]) {
+      if (*pending == 0)
+        continue;
+      return quote(op) + " leaves " + std::to_string(*pending) +
+             " in flight of a queue in which the loop starts no copy";
+    }
+    unsigned size = queues[unsigned(queue)].size();
+    completeQueue(queue, *pending, size, wait);
+    if (wait.awaited.back().lastOfKey.empty())
+      return quote(op) + " waits for no copy of its own iteration: the loop is "
+                         "pipelined by hand";
+  }
+  noteCompleted(wait);
+  waits.push_back(std::move(wait));
+  return std::nullopt;
+}
+
+/// The buffers whose copies are complete since this wait.
+void AsyncAnalysis::noteCompleted(AsyncWait &wait) {
+  for (auto &[root, places] : open)
+    llvm::erase_if(places, [&](unsigned place) {
+      const CopyState &copy = copies[place];
+      if (copy.queue == AsyncQueue::BarrierObject || !isDone(copy))
+        return false;
+      wait.completed.insert(root);
+      return true;
+    });
+}
+
+/// Makes the last block barrier a wait, where that completes the copy.
+bool AsyncAnalysis::waitAtBarrier(const CopyState &copy) {
+  auto op = copy.op;
+  if (!op.completesAtBlockBarriers() || barriers.empty() || !copy.place)
+    return false;
+  BarrierState &barrier = barriers.back();
+  unsigned size = barrier.sizes[unsigned(copy.queue)];
+  if (*copy.place >= size)
+    return false;
+  AsyncWait wait{barrier.body, barrier.op, op};
+  completeQueue(copy.queue, /*pending=*/0, size, wait);
+  noteCompleted(wait);
+  waits.push_back(std::move(wait));
+  return true;
+}
+
+/// Whether every copy that the access may touch is complete.
+std::optional<std::string> AsyncAnalysis::use(const Unit &unit,
+                                              const MemoryAccess &access) {
+  auto [it, inserted] = aliases.try_emplace(access.root);
+  if (inserted)
+    for (Value root : copiedRoots)
+      if (mayAlias(root, access.root))
+        it->second.push_back(root);
+  for (Value root : it->second) {
+    auto found = open.find(root);
+    if (found == open.end())
+      return quote(unit.op) + " uses " + nameOf(root) +
+             " before the copy into it in the same iteration: the loop is "
+             "pipelined by hand";
+    while (!found->second.empty()) {
+      const CopyState &copy = copies[found->second.back()];
+      if (isDone(copy)) {
+        found->second.pop_back();
+        continue;
+      }
+      if (!waitAtBarrier(copy))
+        return quote(unit.op) + " uses " + nameOf(root) +
+               " before the loop waits for the copy into it";
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> AsyncAnalysis::run() {
+  for (const Unit &unit : units)
+    for (const AsyncEvent &event : unit.events) {
+      auto copy = dyn_cast<AsyncCopyOpInterface>(event.op);
+      if (!copy)
+        continue;
+      copiedRoots.insert(getRootBuffer(copy.getCopyDestination()));
+      startsIn[unsigned(event.queue)] = true;
+      if (auto object = dyn_cast<BarrierObjectOpInterface>(event.op))
+        barrierRoots.insert(getRootBuffer(object.getBarrierMutable().get()));
+    }
+  for (auto [i, unit] : llvm::enumerate(units)) {
+    std::optional<std::string> reason;
+    if (isa<BlockBarrierOpInterface>(unit.op)) {
+      BarrierState &barrier = barriers.emplace_back();
+      barrier.body = i;
+      barrier.op = unit.op;
+      for (AsyncQueue queue : kCountedQueues)
+        barrier.sizes[unsigned(queue)] = queues[unsigned(queue)].size();
+    } else if (!unit.events.empty()) {
+      reason = start(unit);
+    } else if (auto wait = dyn_cast<AsyncWaitOpInterface>(unit.op)) {
+      reason = waitForQueues(i, wait);
+    } else if (unit.isWait) {
+      reason = waitForBarrier(i, cast<BarrierObjectOpInterface>(unit.op));
+    } else {
+      for (const MemoryAccess &access : unit.accesses)
+        if (access.space == MemorySpace::Shared && !reason)
+          reason = use(unit, access);
+    }
+    if (reason)
+      return reason;
+  }
+  if (!ungrouped.empty())
+    return "a copy into " + nameOf(copies[ungrouped.front()].root) +
+           " belongs to no group of the same iteration";
+  for (const CopyState &copy : copies)
+    if (copy.queue == AsyncQueue::BarrierObject && !copy.isAcquired)
+      return quote(copy.op) + " completes on " +
+             nameOf(getRootBuffer(copy.barrier->barrier)) +
+             ", which the loop does not wait for";
+  llvm::stable_sort(waits, [](const AsyncWait &a, const AsyncWait &b) {
+    return a.body < b.body;
+  });
+  return std::nullopt;
+}
