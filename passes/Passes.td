@@ -108,7 +108,10 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
       `stages`; a value that it carries is updated in a later stage than it is used in; its asynchronous copies are
       already waited for in another iteration.
 
-    The attribute `smalti.stages` on a loop wins over the option; 1 leaves the loop alone. `emit-schedule` writes the
+    The attributes `smalti.stages` and `smalti.mode` on a loop win over the options; 1 stage leaves the loop alone.
+    `stages=auto` takes as many as the shared buffers have slots in async mode. In stream mode it takes 3 where what is
+    read goes to shared memory and a stage more needs at most a quarter of the target's registers, else 2. A loop that
+    runs fewer times than it has stages gets fewer of them. `emit-schedule` writes the
     schedule on the ops (`smalti.stage`, the distance in iterations, and `smalti.cluster`, the order in the kernel)
     and changes nothing else; `use-schedule` pipelines by these attributes, after the same checks. Ops without effects
     may go without and follow their users.
@@ -132,7 +135,8 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     The loop then loads row %i + 1 while it adds row %i.
   }];
   let options = [
-    Option<"stages", "stages", "int64_t", "2", "Stages of a loop, 1 to 16, e.g. `stages=3`">,
+    Option<"stages", "stages", "std::string", "\"2\"",
+           "Stages of a loop, 1 to 16, or `auto`: the most that fit and help, e.g. `stages=3`">,
     Option<"mode", "mode", "std::string", "\"auto\"", "`auto`, `stream` or `async`, e.g. `mode=stream`">,
     Option<"target", "target", "std::string", "\"\"",
            "Chip that chooses the kind of barrier, e.g. `target=gfx1201`; empty: the attribute `smalti.target`">,

@@ -181,33 +181,39 @@ MemorySpace smalti::getMemorySpace(Value memref) {
   return space;
 }
 
-/// The name of the global that `root` is the address of, or an empty one.
-static StringRef getGlobalName(Value root) {
-  if (auto global = root.getDefiningOp<memref::GetGlobalOp>())
-    return global.getName();
-  if (auto global = root.getDefiningOp<LLVM::AddressOfOp>())
-    return global.getGlobalName();
-  return {};
+AliasClass smalti::getAliasClass(Value root) {
+  AliasClass result = {getMemorySpace(root), RootKind::Other,
+                       root.getAsOpaquePointer()};
+  if (auto global = root.getDefiningOp<memref::GetGlobalOp>()) {
+    result.kind = RootKind::Global;
+    result.identity = global.getNameAttr().getAsOpaquePointer();
+  } else if (auto global = root.getDefiningOp<LLVM::AddressOfOp>()) {
+    result.kind = RootKind::Global;
+    result.identity = global.getGlobalNameAttr().getAsOpaquePointer();
+  } else if (isAllocation(root)) {
+    result.kind = RootKind::Allocation;
+  } else if (getFunctionOfArgument(root)) {
+    result.kind = isNoAliasArgument(root) ? RootKind::NoAliasArgument
+                                          : RootKind::Argument;
+  }
+  return result;
+}
+
+bool smalti::mayAlias(RootKind kindA, RootKind kindB) {
+  if (kindA == RootKind::Other || kindB == RootKind::Other)
+    return true;
+  if (kindA == RootKind::Allocation || kindB == RootKind::Allocation)
+    return false;
+  if (kindA == RootKind::Global || kindB == RootKind::Global)
+    return kindA != kindB;
+  return kindA == RootKind::Argument && kindB == RootKind::Argument;
 }
 
 bool smalti::mayAlias(Value rootA, Value rootB) {
-  if (rootA == rootB)
+  AliasClass a = getAliasClass(rootA), b = getAliasClass(rootB);
+  if (a.identity == b.identity)
     return true;
-  if (getMemorySpace(rootA) != getMemorySpace(rootB))
-    return false;
-  bool allocationA = isAllocation(rootA), allocationB = isAllocation(rootB);
-  StringRef globalA = getGlobalName(rootA), globalB = getGlobalName(rootB);
-  bool argumentA(getFunctionOfArgument(rootA));
-  bool argumentB(getFunctionOfArgument(rootB));
-  if (!globalA.empty() && !globalB.empty())
-    return globalA == globalB;
-  if (allocationA)
-    return !(allocationB || !globalB.empty() || argumentB);
-  if (allocationB)
-    return !(!globalA.empty() || argumentA);
-  if (argumentA && argumentB)
-    return !isNoAliasArgument(rootA) && !isNoAliasArgument(rootB);
-  return true;
+  return a.space == b.space && mayAlias(a.kind, b.kind);
 }
 
 static std::string quote(Operation *op) {

@@ -32,6 +32,21 @@ mlir::Value getRootBuffer(mlir::Value memref);
 /// The memory that the buffer of `memref` lies in.
 MemorySpace getMemorySpace(mlir::Value memref);
 
+/// What is known of where a buffer came from.
+enum class RootKind { Allocation, Global, NoAliasArgument, Argument, Other };
+
+/// Roots with the same identity are the same buffer.
+struct AliasClass {
+  MemorySpace space;
+  RootKind kind;
+  const void *identity;
+};
+
+AliasClass getAliasClass(mlir::Value root);
+
+/// Whether different roots of these kinds in one memory may overlap.
+bool mayAlias(RootKind kindA, RootKind kindB);
+
 /// Whether two roots may overlap. They do not where they lie in different
 /// memories, are different allocations or globals, an allocation and a function
 /// argument, or two function arguments of which one is marked `llvm.noalias`.

@@ -46,7 +46,7 @@ void smalti::buildPipelining(OpPassManager &pm, const Target &target,
   if (stages > 1) {
     SmaltiPipelineLoopsOptions options;
     options.target = target.name.str();
-    options.stages = stages;
+    options.stages = std::to_string(stages);
     kernel.addPass(createSmaltiPipelineLoops(options));
   }
   if (bankConflicts == BankConflicts::Pad) {

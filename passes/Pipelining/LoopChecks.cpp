@@ -6,6 +6,7 @@
 #include "passes/Pipelining/ValueFlow.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -93,7 +94,24 @@ Scheduler::Reason Scheduler::checkLoop() {
   return std::nullopt;
 }
 
+/// The op of the unit that reads and writes the same memory at once, as atomics
+/// do: other threads may wait for it, so that nothing may pass it. What only
+/// works in place is no such op.
+static const MemoryAccess *findAtomic(const Unit &unit) {
+  llvm::SmallDenseSet<std::pair<Operation *, Value>> seen[2]; // reads, writes
+  for (const MemoryAccess &access : unit.accesses) {
+    if (access.space == MemorySpace::Private ||
+        isa<DestinationStyleOpInterface>(access.op))
+      continue;
+    seen[access.isWrite].insert({access.op, access.memref});
+    if (seen[!access.isWrite].contains({access.op, access.memref}))
+      return &access;
+  }
+  return nullptr;
+}
+
 Scheduler::Reason Scheduler::classify() {
+  mostComparisons = 1 << 16;
   bool hasBarrierCopies = false;
   for (Operation &op : loop.getBody()->without_terminator()) {
     Unit unit;
@@ -105,9 +123,15 @@ Scheduler::Reason Scheduler::classify() {
         units.push_back(std::move(unit));
       continue;
     }
+    unit.hasLoop = op.walk([](LoopLikeOpInterface) {
+                       return WalkResult::interrupt();
+                     }).wasInterrupted();
     std::string reason;
     if (!collectAccesses(&op, unit.accesses, reason))
       return reason;
+    if (const MemoryAccess *atomic = findAtomic(unit))
+      return quote(atomic->op) + " reads and writes " + nameOf(atomic->root) +
+             " at once, which other threads may wait for";
     for (const MemoryAccess &access : unit.accesses) {
       bool &flag =
           access.space == MemorySpace::Global
@@ -121,9 +145,16 @@ Scheduler::Reason Scheduler::classify() {
       auto copy = dyn_cast<AsyncCopyOpInterface>(event.op);
       return copy && copy.completesAtBlockBarriers();
     });
+    mostComparisons += 64 * unit.accesses.size();
     unitOf[&op] = units.size();
     units.push_back(std::move(unit));
   }
+  // Whether threads wait for one another in the loop.
+  bool isSynchronised = !schedule.oldBarriers.empty() ||
+                        llvm::any_of(units, [](const Unit &unit) {
+                          return unit.isWait || !unit.events.empty();
+                        });
+  dependence.emplace(loop, /*acrossThreads=*/isSynchronised);
   return std::nullopt;
 }
 
@@ -143,45 +174,66 @@ Scheduler::Reason Scheduler::chooseMode() {
   return std::nullopt;
 }
 
-/// Finds the ops that need nothing but the induction variable, values from
-/// outside, reads of global memory that nothing in the loop writes, and
-/// loop-carried values made of the same.
-void Scheduler::findHoistable() {
-  SmallVector<Value> writtenRoots;
-  SmallVector<std::pair<Value, Operation *>> writes;
-  for (const Unit &unit : units)
-    for (const MemoryAccess &access : unit.accesses)
-      if (access.isWrite && access.space == MemorySpace::Global &&
-          !llvm::is_contained(writtenRoots, access.root)) {
-        writtenRoots.push_back(access.root);
-        writes.emplace_back(access.root, access.op);
-      }
-  auto isFreeRead = [&](const Unit &unit) {
-    if (unit.isCopy || !unit.readsGlobal || unit.writesGlobal ||
-        unit.readsShared || unit.writesShared)
-      return false;
-    for (const MemoryAccess &access : unit.accesses) {
-      if (access.space == MemorySpace::Private)
-        return false;
-      for (auto [root, op] : writes) {
-        if (!mayAlias(root, access.root))
-          continue;
-        if (readStays.empty())
-          readStays = quote(op) + " of " + nameOf(root) + " may alias the " +
-                      quote(access.op) + " of " + nameOf(access.root) +
-                      " in a later iteration";
-        return false;
-      }
-    }
+bool Scheduler::mayTouchSame(const TimedAccess &a, const TimedAccess &b,
+                             int64_t distance) {
+  if (!a.access || !b.access || ++comparisons > mostComparisons)
     return true;
+  return dependence->mayTouchSame(*a.access, *b.access, distance);
+}
+
+/// Finds the ops that need nothing but the induction variable, values from
+/// outside, reads of global memory that may be done before what earlier
+/// iterations write, and loop-carried values made of the same.
+void Scheduler::findHoistable() {
+  SmallVector<TimedAccess> writes;
+  for (auto [i, unit] : llvm::enumerate(units))
+    for (const MemoryAccess &access : unit.accesses)
+      if (access.isWrite && access.space == MemorySpace::Global)
+        writes.push_back({&access, 0, true, {}, unsigned(i)});
+  AccessLists lists;
+  for (const TimedAccess &write : writes)
+    lists.add(&write, getAliasClass(write.access->root));
+  auto isFree = [&](const TimedAccess &read) {
+    auto mustStay = [&](const AccessList &list, bool) {
+      for (const TimedAccess *write : list.items) {
+        // Writes stay in the last stage; reads pass as many of them.
+        int64_t distance = write->order < read.order ? 0 : 1;
+        for (; distance < schedule.stages; ++distance) {
+          if (!mayTouchSame(*write, read, distance))
+            continue;
+          if (readStays.empty())
+            readStays = quote(write->access->op) + " of " +
+                        nameOf(write->access->root) + " may alias the " +
+                        quote(read.access->op) + " of " +
+                        nameOf(read.access->root) + " in " +
+                        (distance == 0 ? "the same" : "a later") + " iteration";
+          return true;
+        }
+      }
+      return false;
+    };
+    return !lists.visitConflicting(getAliasClass(read.access->root),
+                                   /*isWrite=*/false, mustStay);
+  };
+  auto isFreeRead = [&](unsigned number) {
+    const Unit &unit = units[number];
+    // A loop is something to compute, not a read.
+    if (!unit.events.empty() || unit.isWait || unit.hasLoop ||
+        !unit.readsGlobal || unit.writesGlobal || unit.readsShared ||
+        unit.writesShared)
+      return false;
+    return llvm::all_of(unit.accesses, [&](const MemoryAccess &access) {
+      return access.space != MemorySpace::Private &&
+             isFree({&access, 0, false, {}, number});
+    });
   };
   SmallVector<Operation *> worklist;
   DenseMap<Operation *, SmallVector<Operation *>> dependents;
-  for (const Unit &unit : units) {
+  for (auto [i, unit] : llvm::enumerate(units)) {
     for (Value operand : operandsOf(unit.op))
       if (Operation *def = getProducer(operand))
         dependents[def].push_back(unit.op);
-    if (unit.isPure() || isFreeRead(unit))
+    if ((unit.isPure() && !unit.hasLoop) || isFreeRead(i))
       hoistable.insert(unit.op);
     else
       worklist.push_back(unit.op);

@@ -20,27 +20,31 @@ StringRef smalti::toString(PipelineMode mode) {
 }
 
 /// Whether making the op again for another stage is cheaper than carrying its
-/// results there: scalars and views that need nothing but the induction
-/// variable.
+/// results there: scalars that need nothing but counters, and views, which must
+/// not be carried.
 bool Scheduler::isCloneable(const Unit &unit) {
   auto it = cloneable.find(unit.op);
   if (it != cloneable.end())
     return it->second;
-  bool hasVectorOperand =
-      llvm::any_of(unit.op->getOperandTypes(), llvm::IsaPred<VectorType>);
-  bool isYielded = llvm::any_of(unit.op->getUsers(), [&](Operation *user) {
-    return user == loop.getBody()->getTerminator();
-  });
-  bool result =
-      unit.isPure() && !isYielded &&
-      (!hasVectorOperand ||
-       llvm::none_of(unit.op->getResultTypes(), llvm::IsaPred<VectorType>)) &&
-      llvm::all_of(operandsOf(unit.op), [&](Value operand) {
-        // Operands come earlier in the block, so they were decided before.
-        Operation *def = getBodyOp(operand);
-        return def ? cloneable.lookup(def) : operand == loop.getInductionVar();
-      });
-  cloneable[unit.op] = result;
+  Operation *op = unit.op;
+  bool isView =
+      op->getNumResults() != 0 &&
+      llvm::all_of(op->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
+  bool isReduction =
+      llvm::any_of(op->getOperandTypes(), llvm::IsaPred<VectorType>) &&
+      llvm::any_of(op->getResultTypes(), llvm::IsaPred<VectorType>);
+  auto isCheap = [&](Value operand) {
+    // Operands come earlier in the block, so they were decided before.
+    if (Operation *def = getBodyOp(operand))
+      return cloneable.lookup(def) ||
+             (isView && !isa<BaseMemRefType>(operand.getType()));
+    return operand.getType().isIntOrIndex();
+  };
+  bool isYielded =
+      llvm::is_contained(op->getUsers(), loop.getBody()->getTerminator());
+  bool result = unit.isPure() && !isYielded && !isReduction &&
+                llvm::all_of(operandsOf(op), isCheap);
+  cloneable[op] = result;
   return result;
 }
 
@@ -115,6 +119,42 @@ Scheduler::Reason Scheduler::makeEntries() {
   return std::nullopt;
 }
 
+/// A loop that runs fewer times than it has stages gets fewer of them.
+Scheduler::Reason Scheduler::clampStages() {
+  int64_t wanted = schedule.stages;
+  if (schedule.tripCount && *schedule.tripCount < wanted) {
+    if (*schedule.tripCount < 2 || options.useSchedule)
+      return "it runs " + std::to_string(*schedule.tripCount) +
+             (*schedule.tripCount == 1 ? " time" : " times") +
+             ", fewer than its " + std::to_string(wanted) + " stages";
+    schedule.clampedFrom = wanted;
+    schedule.stages = *schedule.tripCount;
+  }
+  // The guard compares with the number of stages in the counter's type.
+  if (auto counter = dyn_cast<IntegerType>(loop.getInductionVar().getType());
+      counter && !llvm::isUIntN(counter.getWidth(), schedule.stages - 1))
+    return "its counter of " + std::to_string(counter.getWidth()) +
+           " bits does not count to its " + std::to_string(schedule.stages) +
+           " stages";
+  return std::nullopt;
+}
+
+int64_t Scheduler::getUsefulStages() {
+  if (checkLoop() || classify() || chooseMode())
+    return 2;
+  if (schedule.mode == PipelineMode::Stream)
+    return llvm::any_of(units,
+                        [](const Unit &unit) { return unit.writesShared; })
+               ? 3
+               : 2;
+  findBuffers();
+  int64_t most = 2;
+  for (const LoopBuffer &buffer : schedule.buffers)
+    if (buffer.space == MemorySpace::Shared)
+      most = std::max(most, buffer.slots);
+  return std::min(most, kMostStages);
+}
+
 std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
   auto check = [&](Reason result) {
     if (result)
@@ -122,14 +162,12 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
     return !result;
   };
   schedule.loop = loop;
-  if (!check(chooseStages()))
+  schedule.stages = options.stages;
+  if (!check(checkLoop()))
     return std::nullopt;
-  if (schedule.stages == 1 && !options.useSchedule) {
-    reason.clear();
+  if (!options.useSchedule && !check(clampStages()))
     return std::nullopt;
-  }
-  if (!check(checkLoop()) || !check(classify()) || !check(chooseMode()) ||
-      !check(analyzeWaits()))
+  if (!check(classify()) || !check(chooseMode()) || !check(analyzeWaits()))
     return std::nullopt;
   findHoistable();
   Reason placed = options.useSchedule                    ? readSchedule()
@@ -137,20 +175,8 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
                                                          : placeStream();
   if (!check(std::move(placed)))
     return std::nullopt;
-  if (schedule.tripCount && *schedule.tripCount < schedule.stages) {
-    reason = "it runs " + std::to_string(*schedule.tripCount) +
-             (*schedule.tripCount == 1 ? " time" : " times") +
-             ", fewer than its " + std::to_string(schedule.stages) + " stages";
+  if (options.useSchedule && !check(clampStages()))
     return std::nullopt;
-  }
-  // The guard compares with the number of stages in the counter's type.
-  if (auto counter = dyn_cast<IntegerType>(loop.getInductionVar().getType());
-      counter && !llvm::isUIntN(counter.getWidth(), schedule.stages - 1)) {
-    reason = "its counter of " + std::to_string(counter.getWidth()) +
-             " bits does not count to its " + std::to_string(schedule.stages) +
-             " stages";
-    return std::nullopt;
-  }
   if (!check(placePureOps()) || !check(makeEntries()))
     return std::nullopt;
   findBuffers();
@@ -160,9 +186,30 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
   return std::move(schedule);
 }
 
-std::optional<LoopSchedule> smalti::makeSchedule(scf::ForOp loop,
-                                                 const ScheduleOptions &options,
-                                                 std::string &reason) {
+/// Bytes of what the first stage reads into registers; none where the size of
+/// something is not known.
+static std::optional<int64_t> getBytesAhead(const LoopSchedule &schedule) {
+  int64_t bytes = 0;
+  for (auto [entry, accesses] :
+       llvm::zip_equal(schedule.entries, schedule.accesses)) {
+    if (entry.position.stage != 0 || accesses.empty())
+      continue;
+    for (Type type : entry.op->getResultTypes()) {
+      auto vector = dyn_cast<VectorType>(type);
+      Type element = vector ? vector.getElementType() : type;
+      if (!element.isIntOrIndexOrFloat() || (vector && vector.isScalable()))
+        return std::nullopt;
+      int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+      bytes +=
+          llvm::divideCeil((vector ? vector.getNumElements() : 1) * bits, 8);
+    }
+  }
+  return bytes;
+}
+
+static std::optional<LoopSchedule> trySchedule(scf::ForOp loop,
+                                               const ScheduleOptions &options,
+                                               std::string &reason) {
   Scheduler scheduler(loop, options);
   std::optional<LoopSchedule> schedule = scheduler.run(reason);
   if (schedule || !scheduler.hasStreamOfAsync())
@@ -171,4 +218,37 @@ std::optional<LoopSchedule> smalti::makeSchedule(scf::ForOp loop,
   ScheduleOptions others = options;
   others.streamsBesideCopies = false;
   return Scheduler(loop, others).run(reason);
+}
+
+std::optional<LoopSchedule> smalti::makeSchedule(scf::ForOp loop,
+                                                 const ScheduleOptions &options,
+                                                 std::string &reason) {
+  ScheduleOptions chosen = options;
+  if (std::optional<std::string> wrong = readLoopAttributes(loop, chosen)) {
+    reason = std::move(*wrong);
+    return std::nullopt;
+  }
+  if (chosen.stages == 1 && !chosen.useSchedule)
+    return std::nullopt;
+  if (chosen.stages != kAutoStages || chosen.useSchedule) {
+    if (chosen.stages == kAutoStages)
+      chosen.stages = 2;
+    return trySchedule(loop, chosen, reason);
+  }
+  // The most that is legal and helps.
+  int64_t most = Scheduler(loop, chosen).getUsefulStages();
+  for (chosen.stages = most; chosen.stages > 1; --chosen.stages) {
+    std::optional<LoopSchedule> schedule = trySchedule(loop, chosen, reason);
+    if (!schedule)
+      continue;
+    schedule->clampedFrom = 0;
+    // A stage more in stream mode takes registers for what it reads.
+    if (schedule->mode == PipelineMode::Stream && schedule->stages > 2) {
+      std::optional<int64_t> bytes = getBytesAhead(*schedule);
+      if (!bytes || *bytes > chosen.registerBytes)
+        continue;
+    }
+    return schedule;
+  }
+  return std::nullopt;
 }

@@ -96,6 +96,8 @@ struct LoopSchedule {
   PipelineMode mode = PipelineMode::Stream;
   int64_t stages = 0;
   std::optional<int64_t> tripCount;
+  /// The number of stages that was asked for, where the loop runs fewer times.
+  int64_t clampedFrom = 0;
   /// In the order of the kernel.
   llvm::SmallVector<ScheduleEntry> entries;
   llvm::SmallVector<LoopBuffer> buffers;
@@ -129,6 +131,9 @@ struct LoopSchedule {
   }
 };
 
+/// As many stages as fit and help.
+inline constexpr int64_t kAutoStages = 0;
+
 struct ScheduleOptions {
   int64_t stages = 2;
   PipelineMode mode = PipelineMode::Auto;
@@ -136,7 +141,19 @@ struct ScheduleOptions {
   /// Beside asynchronous copies, let reads and stores of other buffers run one
   /// step ahead.
   bool streamsBesideCopies = true;
+  /// Bytes of registers that one thread may spend on a stage more.
+  int64_t registerBytes = 0;
 };
+
+std::optional<PipelineMode> parsePipelineMode(llvm::StringRef text);
+
+/// "auto" and the numbers from 1 to kMostStages.
+std::optional<int64_t> parseStages(llvm::StringRef text);
+
+/// Takes what the loop's attributes ask for into the options, which they win
+/// over. Returns what is wrong with them.
+std::optional<std::string> readLoopAttributes(mlir::scf::ForOp loop,
+                                              ScheduleOptions &options);
 
 /// Makes the schedule of a loop, or says why there is none. An empty reason
 /// says that the loop is not asked to be pipelined.

@@ -2,6 +2,7 @@
 
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Pipelining/LoopSchedule.h"
+#include "passes/Pipelining/SplitConditionals.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
@@ -12,7 +13,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/ADT/StringSwitch.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIPIPELINELOOPS
@@ -24,14 +24,6 @@ using namespace mlir;
 using namespace smalti;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-pipeline-loops";
-
-static std::optional<PipelineMode> parseMode(StringRef text) {
-  return llvm::StringSwitch<std::optional<PipelineMode>>(text)
-      .Case("auto", PipelineMode::Auto)
-      .Case("stream", PipelineMode::Stream)
-      .Case("async", PipelineMode::Async)
-      .Default(std::nullopt);
-}
 
 /// What the loop became, in one sentence with its numbers.
 static void reportApplied(const LoopSchedule &schedule, StringRef did) {
@@ -61,7 +53,11 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did) {
       << " an iteration, "
       << (schedule.tripCount
               ? count(*schedule.tripCount, "iteration", "iterations")
-              : std::string("a guard for the number of iterations"));
+              : std::string("a guard for the number of iterations"))
+      << (schedule.clampedFrom
+              ? ", fewer than the " + std::to_string(schedule.clampedFrom) +
+                    " stages asked for"
+              : std::string());
 }
 
 namespace {
@@ -85,19 +81,20 @@ void PipelineLoopsPass::runOnOperation() {
   FailureOr<const targets::Target *> chip = findTarget(function, target);
   if (failed(chip))
     return signalPassFailure();
-  std::optional<PipelineMode> parsedMode = parseMode(mode);
+  std::optional<PipelineMode> parsedMode = parsePipelineMode(mode);
   if (!parsedMode) {
     function->emitError() << kPassName
                           << ": mode is auto, stream or async, not '"
                           << StringRef(mode) << "'";
     return signalPassFailure();
   }
-  if (stages < 1 || stages > kMostStages) {
-    function->emitError() << kPassName << ": stages must be between 1 and "
-                          << kMostStages << ", not " << int64_t(stages);
+  std::optional<int64_t> parsedStages = parseStages(stages);
+  if (!parsedStages) {
+    function->emitError() << kPassName
+                          << ": stages must be auto or between 1 and "
+                          << kMostStages << ", not " << StringRef(stages);
     return signalPassFailure();
   }
-
   // Outer loops first: a loop inside one that is pipelined is part of a stage
   // as a whole, and its copies are loops like others afterwards.
   SmallVector<scf::ForOp> worklist;
@@ -110,22 +107,36 @@ void PipelineLoopsPass::runOnOperation() {
       });
     std::reverse(worklist.begin() + size, worklist.end());
   };
-  ScheduleOptions options = {stages, *parsedMode, useSchedule};
-  auto plan = [&](scf::ForOp loop, bool &missed) {
+  ScheduleOptions options = {*parsedStages, *parsedMode, useSchedule};
+  // A quarter of the registers, which hold 4 bytes each.
+  if (*chip)
+    options.registerBytes = (*chip)->registersPerThread;
+  bool missed = false;
+  // `isTrial`: nothing may change.
+  auto plan = [&](scf::ForOp loop, bool isTrial) {
     std::string reason;
-    std::optional<LoopSchedule> schedule = makeSchedule(loop, options, reason);
+    std::optional<LoopSchedule> schedule;
+    {
+      ConditionalSplitter splitter(loop);
+      schedule = makeSchedule(loop, options, reason);
+      if (schedule && !isTrial)
+        splitter.keep();
+      else if (!schedule && splitter.hasSplit()) {
+        splitter.undo();
+        schedule = makeSchedule(loop, options, reason);
+      }
+    }
     if (!schedule && !reason.empty())
       missed |= failed(reportMissed(loop, kPassName, strict,
                                     "the loop is not pipelined: " + reason));
     return schedule;
   };
-  bool missed = false;
   // An error is found before anything changes.
   if (strict) {
     addLoopsIn(function);
     while (!worklist.empty()) {
       scf::ForOp loop = worklist.pop_back_val();
-      plan(loop, missed);
+      plan(loop, /*isTrial=*/true);
       addLoopsIn(loop);
     }
     if (missed)
@@ -138,7 +149,7 @@ void PipelineLoopsPass::runOnOperation() {
   addLoopsIn(function);
   while (!worklist.empty()) {
     scf::ForOp loop = worklist.pop_back_val();
-    std::optional<LoopSchedule> schedule = plan(loop, missed);
+    std::optional<LoopSchedule> schedule = plan(loop, /*isTrial=*/false);
     if (!schedule) {
       addLoopsIn(loop);
       continue;

@@ -2,45 +2,108 @@
 
 #include "passes/Pipelining/Scheduler.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace mlir;
 using namespace smalti;
 
-Scheduler::Reason Scheduler::chooseStages() {
-  schedule.stages = options.stages;
-  Attribute attribute = loop->getAttr(kStagesAttr);
-  if (!attribute)
+std::optional<PipelineMode> smalti::parsePipelineMode(StringRef text) {
+  return llvm::StringSwitch<std::optional<PipelineMode>>(text)
+      .Case("auto", PipelineMode::Auto)
+      .Case("stream", PipelineMode::Stream)
+      .Case("async", PipelineMode::Async)
+      .Default(std::nullopt);
+}
+
+std::optional<int64_t> smalti::parseStages(StringRef text) {
+  int64_t stages;
+  if (text == "auto")
+    return kAutoStages;
+  if (text.getAsInteger(10, stages) || stages < 1 || stages > kMostStages)
     return std::nullopt;
-  auto stages = dyn_cast<IntegerAttr>(attribute);
-  if (!stages || stages.getInt() < 1 || stages.getInt() > kMostStages)
-    return kStagesAttr.str() + " is not an integer between 1 and " +
-           std::to_string(kMostStages);
-  schedule.stages = stages.getInt();
+  return stages;
+}
+
+std::optional<std::string>
+smalti::readLoopAttributes(scf::ForOp loop, ScheduleOptions &options) {
+  if (Attribute attribute = loop->getAttr(kStagesAttr)) {
+    std::optional<int64_t> stages;
+    if (auto number = dyn_cast<IntegerAttr>(attribute)) {
+      if (number.getValue().isSignedIntN(63))
+        stages = number.getValue().getSExtValue();
+    } else if (auto text = dyn_cast<StringAttr>(attribute);
+               text && text.getValue() == "auto") {
+      stages = kAutoStages;
+    }
+    bool isNumber = isa<IntegerAttr>(attribute);
+    if (!stages || (isNumber && (*stages < 1 || *stages > kMostStages)))
+      return kStagesAttr.str() +
+             " is not \"auto\" or an integer between 1 and " +
+             std::to_string(kMostStages);
+    options.stages = *stages;
+  }
+  if (Attribute attribute = loop->getAttr(kModeAttr)) {
+    auto text = dyn_cast<StringAttr>(attribute);
+    std::optional<PipelineMode> mode =
+        text ? parsePipelineMode(text.getValue()) : std::nullopt;
+    if (!mode)
+      return kModeAttr.str() + " is not \"auto\", \"stream\" or \"async\"";
+    options.mode = *mode;
+  }
   return std::nullopt;
+}
+
+/// A number, or a list of them for an op that is made again for several stages;
+/// empty where the attribute is something else.
+static SmallVector<int64_t> readNumbers(Attribute attribute) {
+  if (auto list = dyn_cast<DenseI64ArrayAttr>(attribute))
+    return SmallVector<int64_t>(list.asArrayRef());
+  auto number = dyn_cast<IntegerAttr>(attribute);
+  if (!number || !number.getValue().isSignedIntN(64))
+    return {};
+  return {number.getValue().getSExtValue()};
 }
 
 Scheduler::Reason Scheduler::readSchedule() {
   int64_t stages = 0;
   bool any = false;
   for (const Unit &unit : units) {
-    auto stage = unit.op->getAttrOfType<IntegerAttr>(kStageAttr);
-    auto cluster = unit.op->getAttrOfType<IntegerAttr>(kClusterAttr);
+    Attribute stage = unit.op->getAttr(kStageAttr);
+    Attribute cluster = unit.op->getAttr(kClusterAttr);
     any |= stage || cluster;
     if (!stage && !cluster && unit.isPure())
       continue;
     if (!stage || !cluster)
       return quote(unit.op) + " has no " +
              (stage ? kClusterAttr : kStageAttr).str() + " attribute";
-    if (stage.getInt() < 0)
-      return quote(unit.op) + " has a negative stage";
-    positions[unit.op] = {{stage.getInt(), cluster.getInt()}};
-    stages = std::max(stages, stage.getInt() + 1);
-    compute = std::max(compute, {stage.getInt(), cluster.getInt()});
+    SmallVector<int64_t> stageList = readNumbers(stage);
+    SmallVector<int64_t> clusterList = readNumbers(cluster);
+    if (stageList.empty() || stageList.size() != clusterList.size())
+      return quote(unit.op) + " has a " + kStageAttr.str() + " and a " +
+             kClusterAttr.str() + " that do not fit together";
+    if (stageList.size() > 1 && !unit.isPure())
+      return quote(unit.op) +
+             " has effects and cannot be made again for several stages";
+    std::set<Position> &places = positions[unit.op];
+    for (auto [number, order] : llvm::zip_equal(stageList, clusterList)) {
+      if (number < 0)
+        return quote(unit.op) + " has a negative stage";
+      if (number >= kMostStages)
+        return quote(unit.op) + " has a stage above " +
+               std::to_string(kMostStages - 1);
+      for (const Position &place : places)
+        if (place.stage == number)
+          return quote(unit.op) + " is twice in stage " +
+                 std::to_string(number);
+      places.insert({number, order});
+      stages = std::max(stages, number + 1);
+      compute = std::max(compute, {number, order});
+    }
   }
   if (!any)
     return std::string("it carries no schedule");
-  if (stages < 2 || stages > kMostStages)
-    return "its schedule has " + std::to_string(stages) +
-           " stages, which is not between 2 and " + std::to_string(kMostStages);
+  if (stages < 2)
+    return std::string("its schedule has one stage");
   for (const Unit &unit : units)
     if (positions.contains(unit.op) &&
         positions[unit.op].begin()->stage < stages - 1 &&
@@ -53,15 +116,22 @@ Scheduler::Reason Scheduler::readSchedule() {
 void smalti::annotateSchedule(const LoopSchedule &schedule) {
   scf::ForOp loop = schedule.loop;
   Builder builder(loop.getContext());
-  llvm::DenseMap<Operation *, unsigned> count;
+  llvm::MapVector<Operation *, std::set<Position>> places;
   for (const ScheduleEntry &entry : schedule.entries)
-    ++count[entry.op];
-  for (const ScheduleEntry &entry : schedule.entries) {
-    if (count[entry.op] != 1)
-      continue;
-    entry.op->setAttr(kStageAttr,
-                      builder.getI64IntegerAttr(entry.position.stage));
-    entry.op->setAttr(kClusterAttr,
-                      builder.getI64IntegerAttr(entry.position.cluster));
+    places[entry.op].insert(entry.position);
+  auto write = [&](Operation *op, StringRef name, ArrayRef<int64_t> numbers) {
+    if (numbers.size() == 1)
+      op->setAttr(name, builder.getI64IntegerAttr(numbers.front()));
+    else
+      op->setAttr(name, builder.getDenseI64ArrayAttr(numbers));
+  };
+  for (auto &[op, positions] : places) {
+    SmallVector<int64_t> stages, clusters;
+    for (const Position &position : positions) {
+      stages.push_back(position.stage);
+      clusters.push_back(position.cluster);
+    }
+    write(op, kStageAttr, stages);
+    write(op, kClusterAttr, clusters);
   }
 }

@@ -4,6 +4,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Interfaces/MemRefViews.h"
+#include "passes/Pipelining/AccessLists.h"
 #include "passes/Pipelining/ValueFlow.h"
 #include "passes/Support/IterationSlots.h"
 
@@ -112,92 +113,114 @@ Scheduler::Reason Scheduler::checkValues() {
   return std::nullopt;
 }
 
-/// Every pair of accesses that depend on each other through memory must keep
-/// its order. In time, an op of stage s works on iteration i at step i + s, and
-/// within a step the kernel's order counts.
+/// Accesses that depend on each other through memory must keep their order. An
+/// op of stage s works on iteration i at step i + s, and within a step the
+/// kernel's order counts.
 Scheduler::Reason Scheduler::checkMemory() {
-  DenseMap<Operation *, unsigned> order;
-  for (auto [i, unit] : llvm::enumerate(units))
-    order[unit.op] = i;
-  /// The first and last read and write of one buffer at one position.
-  struct Group {
-    unsigned buffer;
-    Position position;
-    bool isWrite;
-    unsigned first, last; ///< in the body's order
-    unsigned firstEntry, lastEntry;
-    Operation *op;
-  };
-  SmallVector<Group> groups;
-  std::map<std::tuple<unsigned, int64_t, int64_t, bool>, unsigned> groupOf;
-  auto addAccess = [&](unsigned entry, unsigned buffer, bool isWrite) {
-    const ScheduleEntry &e = schedule.entries[entry];
-    auto [it, inserted] =
-        groupOf.insert({{buffer, e.position.stage, e.position.cluster, isWrite},
-                        unsigned(groups.size())});
-    unsigned place = order[e.op];
-    if (inserted) {
-      groups.push_back(
-          {buffer, e.position, isWrite, place, place, entry, entry, e.op});
-      return;
-    }
-    Group &group = groups[it->second];
-    group.first = std::min(group.first, place);
-    group.last = std::max(group.last, place);
-    group.firstEntry = std::min(group.firstEntry, entry);
-    group.lastEntry = std::max(group.lastEntry, entry);
-  };
-  for (unsigned i = 0, e = schedule.entries.size(); i < e; ++i) {
-    for (const BufferAccess &access : schedule.accesses[i])
-      addAccess(i, access.buffer, access.isWrite);
-    for (unsigned buffer : schedule.completes[i])
-      addAccess(i, buffer, /*isWrite=*/true);
-    for (unsigned buffer : schedule.acquires[i])
-      addAccess(i, buffer, /*isWrite=*/true);
+  SmallVector<AliasClass> classes;
+  DenseMap<Value, unsigned> number;
+  for (auto [i, buffer] : llvm::enumerate(schedule.buffers)) {
+    classes.push_back(getAliasClass(buffer.root));
+    number[buffer.root] = i;
   }
-  auto text = [&](const Group &a) {
-    return quote(a.op) + " of " + nameOf(schedule.buffers[a.buffer].root);
+  // In the order of the body.
+  SmallVector<TimedAccess> accesses;
+  for (unsigned i = 0, e = schedule.entries.size(); i < e; ++i) {
+    const ScheduleEntry &entry = schedule.entries[i];
+    unsigned order = unitOf[entry.op];
+    AccessTime time = {entry.position.stage, i};
+    for (const MemoryAccess &access : units[order].accesses)
+      accesses.push_back(
+          {&access, number[access.root], access.isWrite, time, order});
+    for (unsigned buffer : schedule.completes[i])
+      accesses.push_back({nullptr, buffer, /*isWrite=*/true, time, order});
+    for (unsigned buffer : schedule.acquires[i])
+      accesses.push_back({nullptr, buffer, /*isWrite=*/true, time, order});
+  }
+  llvm::stable_sort(accesses, [](const TimedAccess &a, const TimedAccess &b) {
+    return a.order < b.order;
+  });
+  auto text = [&](const TimedAccess &access) {
+    return quote(schedule.entries[access.time.second].op) + " of " +
+           nameOf(schedule.buffers[access.buffer].root);
   };
-  auto mayDepend = [&](const Group &a, const Group &b) {
-    return (a.isWrite || b.isWrite) &&
-           mayAlias(schedule.buffers[a.buffer].root,
-                    schedule.buffers[b.buffer].root);
-  };
+  Reason reason;
+
   // x before y in one iteration.
-  for (const Group &x : groups)
-    for (const Group &y : groups) {
-      bool isLater = x.position.stage > y.position.stage ||
-                     (x.position.stage == y.position.stage &&
-                      x.position.cluster > y.position.cluster);
-      if (isLater && x.first < y.last && mayDepend(x, y))
-        return text(y) + " would overtake " + text(x) +
-               ", which it may depend on";
-    }
-  // y in one iteration before x in the next that may touch the same memory.
-  std::optional<unsigned> small; // a buffer with too few slots
-  int64_t needed = 0;
-  for (const Group &x : groups)
-    for (const Group &y : groups) {
-      if (!mayDepend(x, y))
-        continue;
-      const LoopBuffer &buffer = schedule.buffers[x.buffer];
-      bool isSameBuffer = x.buffer == y.buffer;
-      int64_t distance = isSameBuffer ? buffer.slots : 1;
-      int64_t late = y.position.stage - (x.position.stage + distance);
-      if (late < 0 || (late == 0 && y.lastEntry < x.firstEntry))
-        continue;
-      if (!isSameBuffer || buffer.space != MemorySpace::Shared)
-        return text(x) + " would overtake " + text(y) +
-               " of an earlier iteration, which it may depend on";
-      if (x.buffer != small.value_or(x.buffer))
-        continue;
-      small = x.buffer;
-      needed = std::max(needed, y.position.stage - x.position.stage +
-                                    (y.lastEntry < x.firstEntry ? 0 : 1));
-    }
-  if (small)
-    return "the schedule needs " + std::to_string(needed) + " slots of " +
-           nameOf(schedule.buffers[*small].root) + ", which has " +
-           std::to_string(schedule.buffers[*small].slots);
+  AccessLists lists;
+  for (const TimedAccess &y : accesses) {
+    auto check = [&](const AccessList &list, bool) {
+      if (list.latest <= y.time)
+        return false;
+      for (const TimedAccess *x : list.items)
+        if (x->time > y.time && mayTouchSame(*x, y, /*distance=*/0)) {
+          reason = text(y) + " would overtake " + text(*x) +
+                   ", which it may depend on";
+          return true;
+        }
+      return false;
+    };
+    if (lists.visitConflicting(classes[y.buffer], y.isWrite, check))
+      return reason;
+    lists.add(&y, classes[y.buffer]);
+  }
+
+  // y in one iteration before x in a later one. A buffer with slots is used
+  // again after so many iterations.
+  for (const TimedAccess &y : accesses) {
+    const LoopBuffer &buffer = schedule.buffers[y.buffer];
+    auto check = [&](const AccessList &list, bool isSameBuffer) {
+      int64_t slots = isSameBuffer ? buffer.slots : 1;
+      auto isOvertaken = [&](AccessTime time, int64_t distance) {
+        time.first += distance;
+        return y.time > time;
+      };
+      if (!isOvertaken(list.earliest, slots))
+        return false;
+      for (const TimedAccess *x : list.items)
+        for (int64_t distance = slots; isOvertaken(x->time, distance);
+             distance += slots) {
+          if (!mayTouchSame(y, *x, distance))
+            continue;
+          if (isSameBuffer && buffer.space == MemorySpace::Shared)
+            reason = "the schedule needs " +
+                     std::to_string(getNeededSlots(lists, classes[y.buffer])) +
+                     " slots of " + nameOf(buffer.root) + ", which has " +
+                     std::to_string(slots);
+          else
+            reason = text(*x) + " would overtake " + text(y) +
+                     " of an earlier iteration, which it may depend on";
+          return true;
+        }
+      return false;
+    };
+    if (lists.visitConflicting(classes[y.buffer], y.isWrite, check))
+      return reason;
+  }
   return std::nullopt;
+}
+
+/// How many iterations in a row have the buffer in use at one time.
+int64_t Scheduler::getNeededSlots(const AccessLists &lists,
+                                  const AliasClass &buffer) {
+  std::optional<AccessTime> first[2], last[2]; // reads, writes
+  lists.visitConflicting(buffer, /*isWrite=*/true,
+                         [&](const AccessList &list, bool isSameBuffer) {
+                           bool isWrite = list.items.front()->isWrite;
+                           if (isSameBuffer) {
+                             first[isWrite] = list.earliest;
+                             last[isWrite] = list.latest;
+                           }
+                           return false;
+                         });
+  int64_t needed = 1;
+  for (bool lateIsWrite : {false, true})
+    for (bool earlyIsWrite : {false, true}) {
+      auto late = last[lateIsWrite], early = first[earlyIsWrite];
+      if (!late || !early || !(lateIsWrite || earlyIsWrite))
+        continue;
+      needed = std::max(needed, late->first - early->first +
+                                    (late->second < early->second ? 0 : 1));
+    }
+  return needed;
 }

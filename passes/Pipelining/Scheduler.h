@@ -12,7 +12,9 @@
 #ifndef SMALTI_PASSES_PIPELINING_SCHEDULER_H
 #define SMALTI_PASSES_PIPELINING_SCHEDULER_H
 
+#include "passes/Pipelining/AccessLists.h"
 #include "passes/Pipelining/AsyncAnalysis.h"
+#include "passes/Pipelining/IterationDependence.h"
 #include "passes/Pipelining/LoopSchedule.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -34,6 +36,7 @@ struct Unit {
   /// What it starts asynchronously, itself or in its regions.
   llvm::SmallVector<AsyncEvent, 1> events;
   bool isCopy = false, isCommit = false, isArrive = false, isWait = false;
+  bool hasLoop = false; ///< is or holds a loop
 
   bool isPure() const { return accesses.empty() && events.empty() && !isWait; }
 };
@@ -51,10 +54,14 @@ public:
   /// Whether reads and stores run ahead beside asynchronous copies.
   bool hasStreamOfAsync() const { return streamsBesideCopies; }
 
+  /// The most stages that may help: as many as shared buffers have slots in
+  /// async mode, 3 in stream mode where what is read goes to shared memory.
+  int64_t getUsefulStages();
+
 private:
   using Reason = std::optional<std::string>;
 
-  Reason chooseStages();
+  Reason clampStages();
   Reason checkLoop();
   Reason classify();
   Reason chooseMode();
@@ -74,6 +81,10 @@ private:
   void findBuffers();
   Reason checkValues();
   Reason checkMemory();
+  static int64_t getNeededSlots(const AccessLists &lists,
+                                const AliasClass &buffer);
+  bool mayTouchSame(const TimedAccess &a, const TimedAccess &b,
+                    int64_t distance);
   Reason checkWaits();
 
   /// The values that `op` uses and that the body computes or carries.
@@ -104,6 +115,9 @@ private:
   bool streamsBesideCopies = false;
   /// The entry of an op that is there once.
   llvm::DenseMap<mlir::Operation *, unsigned> entryNumber;
+  std::optional<IterationDependence> dependence;
+  /// Comparisons of accesses so far: a limit keeps the pass linear.
+  size_t comparisons = 0, mostComparisons = 0;
   /// Ops that depend on nothing but reads of global memory.
   llvm::DenseSet<mlir::Operation *> hoistable;
   /// Where computing goes that nothing else waits for.

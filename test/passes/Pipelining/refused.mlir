@@ -11,7 +11,7 @@
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{mode=fast}))' 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=MODE
 // STRICT: error: smalti-pipeline-loops: the loop is not pipelined: 'memref.store' of %arg1 may alias the 'memref.load' of %arg0 in a later iteration
-// STAGES: error: smalti-pipeline-loops: stages must be between 1 and 16, not 0
+// STAGES: error: smalti-pipeline-loops: stages must be auto or between 1 and 16, not 0
 // MODE: error: smalti-pipeline-loops: mode is auto, stream or async, not 'fast'
 
 // CHECK: [Missed] smalti-pipeline-loops | Category:smalti-pipeline-loops | Function=may_alias | Remark="the loop is not pipelined: 'memref.store' of %arg1 may alias the 'memref.load' of %arg0 in a later iteration"
@@ -176,7 +176,7 @@ func.func @by_hand(%a: memref<64x8xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// CHECK: Function=attribute | Remark="the loop is not pipelined: smalti.stages is not an integer between 1 and 16"
+// CHECK: Function=attribute | Remark="the loop is not pipelined: smalti.stages is not "auto" or an integer between 1 and 16"
 func.func @attribute(%a: memref<64xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -204,7 +204,7 @@ func.func @opted_out(%a: memref<64xf32>, %init: f32) -> f32 {
 }
 
 // More stages than any chip has a use for would only make code.
-// CHECK: Function=many_stages | Remark="the loop is not pipelined: smalti.stages is not an integer between 1 and 16"
+// CHECK: Function=many_stages | Remark="the loop is not pipelined: smalti.stages is not "auto" or an integer between 1 and 16"
 func.func @many_stages(%a: memref<64x8xf32>, %init: vector<8xf32>, %n: index) -> vector<8xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -245,4 +245,58 @@ func.func @address_computed(%a: memref<64xindex>, %shared: memref<64xindex, 3>) 
     scf.yield %next : index
   }
   return %last : index
+}
+
+// CHECK: Function=atomic | Remark="the loop is not pipelined: 'memref.atomic_rmw' reads and writes %arg1 at once, which other threads may wait for"
+func.func @atomic(%a: memref<64xf32> {llvm.noalias}, %sum: memref<1xf32> {llvm.noalias}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %before = memref.atomic_rmw addf %x, %sum[%c0] : (f32, memref<1xf32>) -> f32
+  }
+  return
+}
+
+// CHECK: Function=inline_assembly | Remark="the loop is not pipelined: 'llvm.inline_asm' has a side effect on something other than a memref"
+func.func @inline_assembly(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    llvm.inline_asm has_side_effects "", "~{memory}" : () -> ()
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=fence | Remark="the loop is not pipelined: 'llvm.fence' has side effects that are not known"
+func.func @fence(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    llvm.fence acquire
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=volatile_load | Remark="the loop is not pipelined: 'llvm.load' has a side effect on something other than a memref"
+func.func @volatile_load(%a: memref<64xf32>, %flag: !llvm.ptr<1>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %y = llvm.load volatile %flag : !llvm.ptr<1> -> f32
+    %next = arith.addf %x, %y : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
 }

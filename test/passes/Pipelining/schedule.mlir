@@ -36,3 +36,20 @@ func.func @through_shared(%a: memref<64x8xf32>, %init: f32) -> f32 {
   }
   return %sum : f32
 }
+
+// The address of a row is needed in both stages, and computed in each.
+// CHECK-LABEL: func.func @made_again(
+// CHECK:         arith.muli {{.*}} {smalti.cluster = array<i64: 0, 1>, smalti.stage = array<i64: 0, 1>}
+func.func @made_again(%a: memref<128xf32> {llvm.noalias}, %out: memref<128xf32> {llvm.noalias}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    %at = arith.muli %i, %c2 : index
+    %x = memref.load %a[%at] : memref<128xf32>
+    %y = arith.mulf %x, %x : f32
+    memref.store %y, %out[%at] : memref<128xf32>
+  }
+  return
+}

@@ -1,0 +1,41 @@
+//===- SplitConditionals.h - Reads and writes of an scf.if apart ----------===//
+//
+// `if (in bounds) { x = global[i]; shared[j] = x; }` is one op, and so can only
+// be scheduled as a whole. As two, the read can run ahead:
+//
+//   %x = scf.if %in_bounds -> f32 { yield global[i] } else { yield 0 }
+//   scf.if %in_bounds { shared[j] = %x }
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_PIPELINING_SPLITCONDITIONALS_H
+#define SMALTI_PASSES_PIPELINING_SPLITCONDITIONALS_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace smalti {
+
+/// Splits the conditionals of a loop's body; the loop is put back as it was
+/// unless the result is kept.
+class ConditionalSplitter {
+public:
+  explicit ConditionalSplitter(mlir::scf::ForOp loop);
+  ~ConditionalSplitter();
+  ConditionalSplitter(const ConditionalSplitter &) = delete;
+  ConditionalSplitter &operator=(const ConditionalSplitter &) = delete;
+
+  bool hasSplit() const { return !splits.empty(); }
+  void keep();
+  void undo();
+
+private:
+  /// The original is in no block.
+  struct Split {
+    mlir::scf::IfOp original, reads, rest;
+  };
+  llvm::SmallVector<Split> splits;
+};
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_PIPELINING_SPLITCONDITIONALS_H

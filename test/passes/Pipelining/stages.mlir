@@ -1,0 +1,117 @@
+// How many stages a loop gets.
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=auto target=sm_90a}))' \
+// RUN:   --remarks-filter=smalti-pipeline-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=AUTO
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=5}))' \
+// RUN:   --remarks-filter=smalti-pipeline-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=FIVE
+
+// To shared memory: three, where the registers do.
+// AUTO: Function=through_shared | Remark="the loop is pipelined with 3 stages in stream mode
+// FIVE: Function=through_shared | Remark="the loop is pipelined with 5 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 64 iterations"
+func.func @through_shared(%a: memref<64x8xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<8xf32, 3>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %row = vector.load %a[%i, %c0] : memref<64x8xf32>, vector<8xf32>
+    vector.store %row, %shared[%c0] : memref<8xf32, 3>, vector<8xf32>
+    gpu.barrier
+    %x = memref.load %shared[%c1] : memref<8xf32, 3>
+    %next = arith.addf %acc, %x : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// A row of 512 bytes would take half of the registers.
+// AUTO: Function=wide_rows | Remark="the loop is pipelined with 2 stages in stream mode
+func.func @wide_rows(%a: memref<64x128xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<128xf32, 3>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %row = vector.load %a[%i, %c0] : memref<64x128xf32>, vector<128xf32>
+    vector.store %row, %shared[%c0] : memref<128xf32, 3>, vector<128xf32>
+    gpu.barrier
+    %x = memref.load %shared[%c1] : memref<128xf32, 3>
+    %next = arith.addf %acc, %x : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// Fewer iterations than stages.
+// AUTO: Function=three_times | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 0 shared buffers of 0 B, 0 barriers an iteration, 3 iterations"
+// FIVE: Function=three_times | Remark="the loop is pipelined with 3 stages in stream mode: 1 read ahead, 0 shared buffers of 0 B, 0 barriers an iteration, 3 iterations, fewer than the 5 stages asked for"
+func.func @three_times(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c7 = arith.constant 7 : index
+  %sum = scf.for %i = %c1 to %c7 step %c2 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// What the loop says wins.
+// AUTO: Function=attributes | Remark="the loop is pipelined with 4 stages in stream mode
+// FIVE: Function=attributes | Remark="the loop is pipelined with 4 stages in stream mode
+// AUTO: Function=attributes | Remark="the loop is not pipelined: it starts no asynchronous copy"
+// FIVE: Function=attributes | Remark="the loop is not pipelined: it starts no asynchronous copy"
+// AUTO: Function=attributes | Remark="the loop is pipelined with 2 stages in stream mode
+// FIVE: Function=attributes | Remark="the loop is pipelined with 2 stages in stream mode
+// AUTO: Function=attributes | Remark="the loop is not pipelined: smalti.mode is not "auto", "stream" or "async""
+func.func @attributes(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %first = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  } {smalti.stages = 4 : i64, smalti.mode = "stream"}
+  %second = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %first) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  } {smalti.mode = "async"}
+  %third = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %second) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  } {smalti.stages = "auto"}
+  %fourth = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %third) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  } {smalti.mode = "fast"}
+  return %fourth : f32
+}
+
+// As many as the buffer has slots.
+// AUTO: Function=slots | Remark="the loop is pipelined with 4 stages in async mode
+func.func @slots(%a: memref<64x4xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<4x4xf32, 3>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c4 : index
+    %view = memref.subview %shared[%slot, 0] [1, 4] [1, 1] : memref<4x4xf32, 3> to memref<4xf32, strided<[1], offset: ?>, 3>
+    %copy = nvgpu.device_async_copy %a[%i, %c0], %view[%c0], 4 : memref<64x4xf32> to memref<4xf32, strided<[1], offset: ?>, 3>
+    %group = nvgpu.device_async_create_group %copy
+    nvgpu.device_async_wait %group
+    gpu.barrier
+    %x = memref.load %view[%c0] : memref<4xf32, strided<[1], offset: ?>, 3>
+    %next = arith.addf %acc, %x : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
