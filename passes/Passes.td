@@ -100,10 +100,13 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     a stage as a whole, and its copies are tried in turn. Counters may be signed or unsigned and of any width; values
     that loops carry may be used in several stages, be passed on or change places. A loop stays as it is, with a remark
     that says why, when
-    - an op in it has effects that are not known, allocates or frees memory, or synchronises inside a nested region;
-    - reordering could break a dependence through memory: a write in the loop may alias a read that would run ahead
-      (different allocations, an allocation and an argument, and arguments marked `llvm.noalias` do not alias; two
-      other arguments may), or a buffer has fewer slots than the stages between its first write and its last read;
+    - an op in it has effects that are not known, reads and writes the same memory at once (atomics), allocates or
+      frees memory, or synchronises inside a nested region;
+    - reordering could break a dependence through memory: a write in the loop may touch what a read of a later
+      iteration would read ahead of it, or a buffer has fewer slots than the stages between its first write and its
+      last read. Different allocations, an allocation and an argument, and arguments marked `llvm.noalias` do not alias;
+      in one buffer, accesses do not touch the same elements where their indices are linear in the number of the
+      iteration and lie apart;
     - it has no read of global memory that can run ahead, or nothing to overlap it with; it runs fewer times than
       `stages`; a value that it carries is updated in a later stage than it is used in; its asynchronous copies are
       already waited for in another iteration.

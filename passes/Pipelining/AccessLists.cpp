@@ -5,8 +5,12 @@
 using namespace smalti;
 
 void AccessList::add(const TimedAccess *access) {
-  if (items.empty())
+  if (items.empty()) {
     earliest = latest = access->time;
+    buffer = access->buffer;
+  }
+  if (buffer != access->buffer)
+    buffer.reset();
   earliest = std::min(earliest, access->time);
   latest = std::max(latest, access->time);
   items.push_back(access);

@@ -14,6 +14,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace smalti {
@@ -32,6 +33,8 @@ struct TimedAccess {
 struct AccessList {
   llvm::SmallVector<const TimedAccess *> items;
   AccessTime earliest, latest;
+  /// The buffer of all items, if it is one: two roots may be the same global.
+  std::optional<unsigned> buffer;
 
   void add(const TimedAccess *access);
 };

@@ -170,6 +170,7 @@ Scheduler::Reason Scheduler::checkMemory() {
   for (const TimedAccess &y : accesses) {
     const LoopBuffer &buffer = schedule.buffers[y.buffer];
     auto check = [&](const AccessList &list, bool isSameBuffer) {
+      isSameBuffer &= list.buffer == y.buffer;
       int64_t slots = isSameBuffer ? buffer.slots : 1;
       auto isOvertaken = [&](AccessTime time, int64_t distance) {
         time.first += distance;

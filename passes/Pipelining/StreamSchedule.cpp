@@ -15,6 +15,9 @@ Scheduler::Reason Scheduler::placeStream() {
   Position write{stages == 2 ? 0 : stages - 2, stages == 2 ? 2 : 1};
   // Stores of what was computed in the same iteration are part of computing.
   auto canRunAhead = [&](const Unit &unit) {
+    for (const MemoryAccess &access : unit.accesses)
+      if (access.space == MemorySpace::Private)
+        return false;
     return llvm::all_of(operandsOf(unit.op), [&](Value operand) {
       Operation *def = getProducer(operand);
       return !def || hoistable.contains(def);
