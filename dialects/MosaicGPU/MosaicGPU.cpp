@@ -626,6 +626,78 @@ static LogicalResult verifyBarrier(Operation *op, Value barrier) {
   return success();
 }
 
+/// What the shapes and indices of a copy between global and shared memory must
+/// be.
+static LogicalResult verifySlice(AsyncLoadOp op) {
+  MemRefType source = op.getSource().getType();
+  MemRefType destination = op.getDestination().getType();
+  ArrayRef<int64_t> lengths = op.getSliceLengths();
+  int64_t rank = source.getRank();
+  if (static_cast<int64_t>(op.getIndices().size()) != rank ||
+      static_cast<int64_t>(lengths.size()) != rank)
+    return op.emitOpError()
+           << "needs one index and one slice length per dimension of the "
+              "source: "
+           << rank << ", got " << op.getIndices().size() << " and "
+           << lengths.size();
+  SmallVector<int64_t> shape;
+  bool gathers = false;
+  for (auto [index, length] : llvm::zip_equal(op.getIndices(), lengths)) {
+    if (length < -1 || length == 0)
+      return op.emitOpError()
+             << "slice lengths must be positive or -1, got " << length;
+    if (length != -1)
+      shape.push_back(length);
+    auto vector = dyn_cast<VectorType>(index.getType());
+    if (!vector)
+      continue;
+    if (gathers)
+      return op.emitOpError() << "only one index may be a vector";
+    gathers = true;
+    if (vector.getNumElements() != length)
+      return op.emitOpError()
+             << "a vector of " << vector.getNumElements()
+             << " indices does not make a slice of length " << length;
+  }
+  if (destination.getShape() != ArrayRef<int64_t>(shape))
+    return op.emitOpError() << "the slice is of shape [" << shape
+                            << "], and the destination is " << destination;
+  return success();
+}
+
+LogicalResult AsyncLoadOp::verify() {
+  MemRefType source = getSource().getType();
+  MemRefType destination = getDestination().getType();
+  if (!isGlobal(source))
+    return emitOpError() << "source must be in global memory, got " << source;
+  if (!isShared(destination))
+    return emitOpError()
+           << "destination must be in the address space workgroup, got "
+           << destination;
+  if (source.getElementType() != destination.getElementType())
+    return emitOpError()
+           << "source and destination must have the same element type, got "
+           << source.getElementType() << " and "
+           << destination.getElementType();
+  if (getElementBytes(source.getElementType()) == 0 ||
+      isa<BarrierType>(source.getElementType()))
+    return emitOpError() << "elements must be integers or floats, got "
+                         << source.getElementType();
+  if (source.getRank() == 0)
+    return emitOpError() << "source must have a dimension, got " << source;
+  if (getOobFillMode() != 2)
+    return emitOpError()
+           << "'oob_fill_mode' must be 2, which fills with zeros, got "
+           << getOobFillMode();
+  llvm::SmallDenseSet<Attribute, 4> dimensions;
+  for (Attribute dimension : getCollective())
+    if (!dimensions.insert(dimension).second)
+      return emitOpError() << "'collective' names " << dimension << " twice";
+  if (failed(verifySlice(*this)) || failed(verifyBarrier(*this, getBarrier())))
+    return failure();
+  return verifyLayouts(*this);
+}
+
 LogicalResult ArriveOp::verify() { return verifyBarrier(*this, getBarrier()); }
 
 LogicalResult ArriveExpectTxOp::verify() {

@@ -186,6 +186,50 @@ def MosaicGPU_AsyncWaitGroupOp : MosaicGPU_Op<"async_wait_group", [MemoryEffects
 }
 
 //===----------------------------------------------------------------------===//
+// Asynchronous copies that complete on barriers
+//===----------------------------------------------------------------------===//
+
+def MosaicGPU_AsyncLoadOp : MosaicGPU_Op<"async_load", [AttrSizedOperandSegments]> {
+  let summary = "Starts copying a slice of global memory to shared memory; a barrier counts its bytes";
+  let description = [{
+    The slice begins at `indices`, one for each dimension of the source, and is as long as `slice_lengths` says; a
+    dimension of length -1 is one element long and not there in the destination. One of the indices may be a vector:
+    then the slice gathers that many rows of its dimension. What lies outside of the source is written as zero
+    (`oob_fill_mode` 2, the only one that is understood). The op does not arrive on the barrier: the bytes must have been
+    announced by `arrive_expect_tx`, and the destination may be read after a `wait` for the phase.
+
+    Where `predicate` is false nothing is copied. With `collective` the blocks of a cluster along these dimensions share
+    the copy, which `leader_tracked` has the first one's barrier count.
+
+    Example:
+
+    ```mlir
+    func.func @load(%m: memref<500x300xf16>, %s: memref<64xf16, #gpu.address_space<workgroup>>,
+                    %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32, %j: i32, %parity: i1) {
+      mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) 128
+      mosaic_gpu.async_load %m[%i, %j] [-1, 64] to %s barrier(%b)
+          : memref<500x300xf16>[i32, i32] to memref<64xf16, #gpu.address_space<workgroup>>,
+            memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+      mosaic_gpu.wait barrier(%b : memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>) parity(%parity : i1)
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "source", [MemRead]>:$source,
+                       Arg<AnyMemRef, "destination", [MemWrite]>:$destination,
+                       Arg<MosaicGPU_BarrierRef, "barrier", [MemRead, MemWrite]>:$barrier,
+                       Variadic<AnyTypeOf<[I32, VectorOfRankAndType<[1], [I8, I16, I32]>]>>:$indices,
+                       Optional<I1>:$predicate, DenseI64ArrayAttr:$slice_lengths,
+                       DefaultValuedAttr<ArrayAttr, "{}">:$collective, OptionalAttr<AnyAttr>:$leader_tracked,
+                       DefaultValuedAttr<I32Attr, "2">:$oob_fill_mode);
+  let assemblyFormat = [{
+    $source `[` $indices `]` $slice_lengths `to` $destination `barrier` `(` $barrier `)`
+    (`predicate` `(` $predicate^ `)`)? attr-dict
+    `:` type($source) `[` type($indices) `]` `to` type($destination) `,` type($barrier)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // Matrix products
 //===----------------------------------------------------------------------===//
 

@@ -265,6 +265,20 @@ struct BulkCopyModel
   AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
 };
 
+struct AsyncLoadModel
+    : AsyncCopyOpInterface::ExternalModel<AsyncLoadModel,
+                                          mosaic_gpu::AsyncLoadOp> {
+  Value getCopySource(Operation *op) const {
+    return cast<mosaic_gpu::AsyncLoadOp>(op).getSource();
+  }
+  Value getCopyDestination(Operation *op) const {
+    // Blocks that share a copy write each other's memory.
+    auto load = cast<mosaic_gpu::AsyncLoadOp>(op);
+    return load.getCollective().empty() ? load.getDestination() : Value();
+  }
+  AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
+};
+
 } // namespace
 
 void smalti::registerAsyncCopyModels(DialectRegistry &registry) {
@@ -292,6 +306,7 @@ void smalti::registerAsyncCopyModels(DialectRegistry &registry) {
             CommitModel<mosaic_gpu::AsyncCommitGroupOp>>(*context);
         mosaic_gpu::AsyncWaitGroupOp::attachInterface<AsyncWaitGroupModel>(
             *context);
+        mosaic_gpu::AsyncLoadOp::attachInterface<AsyncLoadModel>(*context);
       });
   registry.addExtension(+[](MLIRContext *context, amdgpu::AMDGPUDialect *) {
     amdgpu::GatherToLDSOp::attachInterface<

@@ -65,7 +65,8 @@ struct SingleBarrierModel
       return object.getBasePointerMutable();
     else if constexpr (std::is_same_v<OpTy, mosaic_gpu::ArriveOp> ||
                        std::is_same_v<OpTy, mosaic_gpu::ArriveExpectTxOp> ||
-                       std::is_same_v<OpTy, mosaic_gpu::WaitOp>)
+                       std::is_same_v<OpTy, mosaic_gpu::WaitOp> ||
+                       std::is_same_v<OpTy, mosaic_gpu::AsyncLoadOp>)
       return object.getBarrierMutable();
     else
       return object.getAddrMutable();

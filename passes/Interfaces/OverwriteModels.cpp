@@ -63,11 +63,29 @@ struct WholeDestinationModel
   }
 };
 
+/// A copy by DMA of what its destination holds; what lies outside of the source
+/// it fills with zeros.
+template <typename OpTy>
+struct SliceModel
+    : FullOverwriteOpInterface::ExternalModel<SliceModel<OpTy>, OpTy> {
+  bool overwrites(Operation *op, Value memref) const {
+    auto load = cast<OpTy>(op);
+    if (load.getPredicate())
+      return false;
+    if constexpr (std::is_same_v<OpTy, nvgpu::TmaAsyncLoadOp>)
+      return load.getDst() == memref && !load.getMulticastMask();
+    else
+      return load.getDestination() == memref && load.getCollective().empty();
+  }
+};
+
 } // namespace
 
 void smalti::registerOverwriteModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, nvgpu::NVGPUDialect *) {
     nvgpu::DeviceAsyncCopyOp::attachInterface<DeviceAsyncCopyOverwriteModel>(
+        *context);
+    nvgpu::TmaAsyncLoadOp::attachInterface<SliceModel<nvgpu::TmaAsyncLoadOp>>(
         *context);
   });
   registry.addExtension(+[](MLIRContext *context, memref::MemRefDialect *) {
@@ -80,6 +98,8 @@ void smalti::registerOverwriteModels(DialectRegistry &registry) {
       +[](MLIRContext *context, mosaic_gpu::MosaicGPUDialect *) {
         mosaic_gpu::AsyncCopyOp::attachInterface<
             WholeDestinationModel<mosaic_gpu::AsyncCopyOp>>(*context);
+        mosaic_gpu::AsyncLoadOp::attachInterface<
+            SliceModel<mosaic_gpu::AsyncLoadOp>>(*context);
         mosaic_gpu::VectorStoreOp::attachInterface<
             WholeDestinationModel<mosaic_gpu::VectorStoreOp>>(*context);
       });

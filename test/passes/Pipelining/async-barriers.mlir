@@ -1,0 +1,179 @@
+// Copies that complete on barrier objects: nothing is counted. Arrivals and copies run ahead together, and a wait keeps
+// the barrier and the parity of its iteration.
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=2},canonicalize,cse))' \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,TWO
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3},canonicalize,cse))' \
+// RUN:   --remarks-filter=smalti-pipeline-loops 2>%t | FileCheck %s --check-prefixes=CHECK,THREE
+// RUN: FileCheck %s --check-prefix=REMARK < %t
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=4},canonicalize,cse))' \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,FOUR
+
+#shared = #gpu.address_space<workgroup>
+!descriptor = !nvgpu.tensormap.descriptor<tensor = memref<64x64xf32, #shared>, swizzle = none, l2promo = none, oob = zero, interleave = none>
+!barriers = !nvgpu.mbarrier.group<memorySpace = #shared, num_barriers = 4>
+!pair = !nvgpu.mbarrier.group<memorySpace = #shared, num_barriers = 8>
+
+// One thread copies; parity and slot come from the induction variable.
+// REMARK: Function=one_thread | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 65536 B, 1 barrier an iteration, a guard for the number of iterations"
+// CHECK-LABEL: func.func @one_thread(
+// CHECK:         scf.if
+// TWO-COUNT-1:     nvgpu.tma.async.load
+// THREE-COUNT-2:   nvgpu.tma.async.load
+// FOUR-COUNT-3:    nvgpu.tma.async.load
+// CHECK-NOT:       nvgpu.tma
+// CHECK:           scf.for %[[I:[^ ]*]] =
+// CHECK-NEXT:        %[[SLOT:.*]] = arith.remui %[[I]], %c4
+// CHECK-NEXT:        %[[TURN:.*]] = arith.divui %[[I]], %c4
+// CHECK-NEXT:        %[[BIT:.*]] = arith.remui %[[TURN]], %c2
+// CHECK-NEXT:        %[[PARITY:.*]] = arith.cmpi eq, %[[BIT]], %c1
+// CHECK-NEXT:        nvgpu.mbarrier.try_wait.parity %{{.*}}[%[[SLOT]]], %[[PARITY]]
+// CHECK-NEXT:        %[[AHEAD:.*]] = arith.addi %[[I]],
+// CHECK-NEXT:        %[[NEXT:.*]] = arith.remui %[[AHEAD]], %c4
+// CHECK:             scf.if
+// CHECK-NEXT:          nvgpu.mbarrier.arrive.expect_tx %{{.*}}[%[[NEXT]]]
+// CHECK-NEXT:          nvgpu.tma.async.load %{{.*}}[%c0, %[[AHEAD]]], %{{.*}}[%[[NEXT]]]
+// CHECK:             memref.load
+// CHECK:             scf.yield
+// CHECK-NOT:       nvgpu.tma
+// FOUR:            nvgpu.mbarrier.try_wait.parity
+// THREE:           nvgpu.mbarrier.try_wait.parity
+// FOUR:            nvgpu.mbarrier.try_wait.parity
+// CHECK:           nvgpu.mbarrier.try_wait.parity
+// CHECK:           memref.load
+// CHECK:         } else {
+func.func @one_thread(%tensor: !descriptor, %thread: index, %n: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %ticks = arith.constant 10000000 : index
+  %bytes = arith.constant 16384 : index
+  %is_first = arith.cmpi eq, %thread, %c0 : index
+  %barriers = nvgpu.mbarrier.create -> !barriers
+  nvgpu.mbarrier.init %barriers[%c0], %c1, predicate = %is_first : !barriers
+  gpu.barrier
+  %shared = memref.alloc() : memref<4x64x64xf32, #shared>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c4 : index
+    %turn = arith.divui %i, %c4 : index
+    %bit = arith.remui %turn, %c2 : index
+    %parity = arith.cmpi eq, %bit, %c1 : index
+    %view = memref.subview %shared[%slot, 0, 0] [1, 64, 64] [1, 1, 1]
+      : memref<4x64x64xf32, #shared> to memref<64x64xf32, strided<[64, 1], offset: ?>, #shared>
+    scf.if %is_first {
+      nvgpu.mbarrier.arrive.expect_tx %barriers[%slot], %bytes : !barriers
+      nvgpu.tma.async.load %tensor[%c0, %i], %barriers[%slot] to %view
+        : !descriptor, !barriers -> memref<64x64xf32, strided<[64, 1], offset: ?>, #shared>
+    }
+    nvgpu.mbarrier.try_wait.parity %barriers[%slot], %parity, %ticks : !barriers
+    %value = memref.load %view[%thread, %c1] : memref<64x64xf32, strided<[64, 1], offset: ?>, #shared>
+    %next = arith.addf %acc, %value : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// A phase that the loop carries, and one barrier for each of two operands in one group, each with its wait. What a wait
+// for a barrier object completes is there for every thread that waits: the only block barrier says that slots are free.
+// REMARK: Function=carried_phase | Remark="the loop is pipelined with 3 stages in async mode: 2 copies ahead, 2 shared buffers of 131072 B, 1 barrier an iteration, 8 iterations"
+// CHECK-LABEL: func.func @carried_phase(
+// CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[PHASE:.*]] = %false)
+// CHECK:           nvgpu.mbarrier.try_wait.parity %{{.*}}[%[[SLOT:[^]]*]]], %[[PHASE]]
+// CHECK:           %[[OTHER:.*]] = arith.addi %[[SLOT]], %c4
+// CHECK:           nvgpu.mbarrier.try_wait.parity %{{.*}}[%[[OTHER]]], %[[PHASE]]
+// CHECK-COUNT-1:   gpu.barrier
+// CHECK-NOT:       gpu.barrier
+// CHECK:           scf.yield
+// CHECK-NOT:     gpu.barrier
+// CHECK:         nvgpu.mbarrier.try_wait.parity
+// CHECK:         return
+func.func @carried_phase(%a: !descriptor, %b: !descriptor, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %true = arith.constant true
+  %false = arith.constant false
+  %ticks = arith.constant 10000000 : index
+  %bytes = arith.constant 16384 : index
+  %is_first = arith.cmpi eq, %thread, %c0 : index
+  %barriers = nvgpu.mbarrier.create -> !pair
+  %a_shared = memref.alloc() : memref<4x64x64xf32, #shared>
+  %b_shared = memref.alloc() : memref<4x64x64xf32, #shared>
+  %sum:2 = scf.for %i = %c0 to %c8 step %c1 iter_args(%acc = %init, %phase = %false) -> (f32, i1) {
+    %slot = arith.remui %i, %c4 : index
+    %other = arith.addi %slot, %c4 : index
+    %a_view = memref.subview %a_shared[%slot, 0, 0] [1, 64, 64] [1, 1, 1]
+      : memref<4x64x64xf32, #shared> to memref<64x64xf32, strided<[64, 1], offset: ?>, #shared>
+    %b_view = memref.subview %b_shared[%slot, 0, 0] [1, 64, 64] [1, 1, 1]
+      : memref<4x64x64xf32, #shared> to memref<64x64xf32, strided<[64, 1], offset: ?>, #shared>
+    nvgpu.mbarrier.arrive.expect_tx %barriers[%slot], %bytes, predicate = %is_first : !pair
+    nvgpu.tma.async.load %a[%c0, %i], %barriers[%slot] to %a_view, predicate = %is_first
+      : !descriptor, !pair -> memref<64x64xf32, strided<[64, 1], offset: ?>, #shared>
+    nvgpu.mbarrier.arrive.expect_tx %barriers[%other], %bytes, predicate = %is_first : !pair
+    nvgpu.tma.async.load %b[%i, %c0], %barriers[%other] to %b_view, predicate = %is_first
+      : !descriptor, !pair -> memref<64x64xf32, strided<[64, 1], offset: ?>, #shared>
+    nvgpu.mbarrier.try_wait.parity %barriers[%slot], %phase, %ticks : !pair
+    %x = memref.load %a_view[%thread, %c1] : memref<64x64xf32, strided<[64, 1], offset: ?>, #shared>
+    nvgpu.mbarrier.try_wait.parity %barriers[%other], %phase, %ticks : !pair
+    %y = memref.load %b_view[%c1, %thread] : memref<64x64xf32, strided<[64, 1], offset: ?>, #shared>
+    %product = arith.mulf %x, %y : f32
+    %next = arith.addf %acc, %product : f32
+    gpu.barrier
+    %is_last = arith.cmpi eq, %slot, %c3 : index
+    %flipped = arith.xori %phase, %true : i1
+    %next_phase = arith.select %is_last, %flipped, %phase : i1
+    scf.yield %next, %next_phase : f32, i1
+  }
+  return %sum#0 : f32
+}
+
+// A block program: barriers are elements of a memref in shared memory.
+// REMARK: Function=block_program | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 32768 B, 1 barrier an iteration, 16 iterations"
+// CHECK-LABEL: func.func @block_program(
+// TWO-COUNT-1:   mosaic_gpu.async_load
+// THREE-COUNT-2: mosaic_gpu.async_load
+// FOUR-COUNT-3:  mosaic_gpu.async_load
+// CHECK-NOT:     mosaic_gpu.async_load
+// CHECK:         scf.for
+// CHECK:           mosaic_gpu.wait
+// CHECK:           mosaic_gpu.arrive_expect_tx
+// CHECK-NEXT:      mosaic_gpu.async_load
+// CHECK:           mosaic_gpu.vector_load
+// CHECK:           scf.yield
+func.func @block_program(%a: memref<64x1024xf16>, %init: vector<64x64xf16>) -> vector<64x64xf16> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %row = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %barriers = memref.alloc() : memref<4x!mosaic_gpu.barrier, #shared>
+  %shared = memref.alloc() : memref<4x64x64xf16, #shared>
+  %sum = scf.for %i = %c0 to %c16 step %c1 iter_args(%acc = %init) -> vector<64x64xf16> {
+    %slot = arith.remui %i, %c4 : index
+    %turn = arith.divui %i, %c4 : index
+    %bit = arith.remui %turn, %c2 : index
+    %parity = arith.cmpi eq, %bit, %c1 : index
+    %number = arith.index_cast %i : index to i32
+    %column = arith.muli %number, %c64 : i32
+    %barrier = memref.subview %barriers[%slot] [1] [1]
+      : memref<4x!mosaic_gpu.barrier, #shared> to memref<!mosaic_gpu.barrier, strided<[], offset: ?>, #shared>
+    %view = memref.subview %shared[%slot, 0, 0] [1, 64, 64] [1, 1, 1]
+      : memref<4x64x64xf16, #shared> to memref<64x64xf16, strided<[64, 1], offset: ?>, #shared>
+    mosaic_gpu.arrive_expect_tx barrier(%barrier : memref<!mosaic_gpu.barrier, strided<[], offset: ?>, #shared>) 8192
+    mosaic_gpu.async_load %a[%row, %column] [64, 64] to %view barrier(%barrier)
+      : memref<64x1024xf16>[i32, i32] to memref<64x64xf16, strided<[64, 1], offset: ?>, #shared>,
+        memref<!mosaic_gpu.barrier, strided<[], offset: ?>, #shared>
+    mosaic_gpu.wait barrier(%barrier : memref<!mosaic_gpu.barrier, strided<[], offset: ?>, #shared>) parity(%parity : i1)
+    %value = mosaic_gpu.vector_load %view
+      : memref<64x64xf16, strided<[64, 1], offset: ?>, #shared> -> vector<64x64xf16>
+    %next = arith.addf %acc, %value : vector<64x64xf16>
+    gpu.barrier
+    scf.yield %next : vector<64x64xf16>
+  }
+  return %sum : vector<64x64xf16>
+}

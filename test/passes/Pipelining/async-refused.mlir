@@ -1,0 +1,410 @@
+// Asynchronous code that is left as it is: the reason word for word, and the program as it was.
+// RUN: smalti-opt %s -o %t.before
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3}))' \
+// RUN:   --remarks-filter=smalti-pipeline-loops -o %t.after 2>%t.remarks
+// RUN: diff %t.before %t.after
+// RUN: FileCheck %s < %t.remarks
+
+#shared = #gpu.address_space<workgroup>
+!descriptor = !nvgpu.tensormap.descriptor<tensor = memref<64xf32, #shared>, swizzle = none, l2promo = none, oob = zero, interleave = none>
+!barriers = !nvgpu.mbarrier.group<memorySpace = #shared, num_barriers = 3>
+!one = !nvgpu.mbarrier.group<memorySpace = #shared>
+!view = memref<64xf32, strided<[1], offset: ?>, #shared>
+
+// Copies for the iteration after the next, waited for with a number: three stages by hand.
+// CHECK: Function=groups_by_hand | Remark="the loop is not pipelined: 'nvgpu.device_async_wait' waits for no copy of its own iteration: the loop is pipelined by hand"
+func.func @groups_by_hand(%a: memref<128x64xf32>, %thread: index, %init: f32, %token: !nvgpu.device.async.token) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<3x64xf32, #shared>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    nvgpu.device_async_wait %token {numGroups = 1 : i32}
+    gpu.barrier
+    %slot = arith.remui %i, %c3 : index
+    %value = memref.load %shared[%slot, %c1] : memref<3x64xf32, #shared>
+    %later = arith.addi %i, %c2 : index
+    %next_slot = arith.remui %later, %c3 : index
+    %copy = nvgpu.device_async_copy %a[%later, %thread], %shared[%next_slot, %thread], 1
+      : memref<128x64xf32> to memref<3x64xf32, #shared>
+    %group = nvgpu.device_async_create_group %copy
+    %next = arith.addf %acc, %value : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// The slot is read, waited for by the barrier, and filled for the next iteration.
+// CHECK: Function=counter_by_hand | Remark="the loop is not pipelined: 'memref.load' uses %alloc before the copy into it in the same iteration: the loop is pipelined by hand"
+func.func @counter_by_hand(%a: memref<128x64xf32>, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<2x64xf32, #shared>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    gpu.barrier
+    %slot = arith.remui %i, %c2 : index
+    %value = memref.load %shared[%slot, %c1] : memref<2x64xf32, #shared>
+    %later = arith.addi %i, %c1 : index
+    %next_slot = arith.remui %later, %c2 : index
+    amdgpu.gather_to_lds %a[%later, %thread], %shared[%next_slot, %c0] : f32, memref<128x64xf32>, memref<2x64xf32, #shared>
+    %next = arith.addf %acc, %value : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=barriers_by_hand | Remark="the loop is not pipelined: 'nvgpu.mbarrier.try_wait.parity' waits for no copy of its own iteration: the loop is pipelined by hand"
+func.func @barriers_by_hand(%a: !descriptor, %thread: index, %parity: i1, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %barriers = nvgpu.mbarrier.create -> !barriers
+  %shared = memref.alloc() : memref<3x64xf32, #shared>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c3 : index
+    nvgpu.mbarrier.try_wait.parity %barriers[%slot], %parity, %c256 : !barriers
+    %value = memref.load %shared[%slot, %thread] : memref<3x64xf32, #shared>
+    gpu.barrier
+    %later = arith.addi %i, %c2 : index
+    %next_slot = arith.remui %later, %c3 : index
+    %view = memref.subview %shared[%next_slot, 0] [1, 64] [1, 1] : memref<3x64xf32, #shared> to !view
+    nvgpu.mbarrier.arrive.expect_tx %barriers[%next_slot], %c256 : !barriers
+    nvgpu.tma.async.load %a[%later], %barriers[%next_slot] to %view : !descriptor, !barriers -> !view
+    %next = arith.addf %acc, %value : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// The buffer has its slots, the barrier has not.
+// CHECK: Function=one_barrier | Remark="the loop is not pipelined: the schedule needs 2 slots of %{{.*}}, which has 1"
+func.func @one_barrier(%a: !descriptor, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %true = arith.constant true
+  %false = arith.constant false
+  %barrier = nvgpu.mbarrier.create -> !one
+  %shared = memref.alloc() : memref<3x64xf32, #shared>
+  %sum:2 = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init, %phase = %false) -> (f32, i1) {
+    %slot = arith.remui %i, %c3 : index
+    %view = memref.subview %shared[%slot, 0] [1, 64] [1, 1] : memref<3x64xf32, #shared> to !view
+    nvgpu.mbarrier.arrive.expect_tx %barrier[%c0], %c256 : !one
+    nvgpu.tma.async.load %a[%i], %barrier[%c0] to %view : !descriptor, !one -> !view
+    nvgpu.mbarrier.try_wait.parity %barrier[%c0], %phase, %c256 : !one
+    %value = memref.load %view[%thread] : !view
+    gpu.barrier
+    %next = arith.addf %acc, %value : f32
+    %flipped = arith.xori %phase, %true : i1
+    scf.yield %next, %flipped : f32, i1
+  }
+  return %sum#0 : f32
+}
+
+// The number counts a load to a register, which may be gone when the program runs: nothing says that the wait covers
+// the copy.
+// CHECK: Function=counts_a_load | Remark="the loop is not pipelined: 'amdgpu.memory_counter_wait' waits for no copy of its own iteration: the loop is pipelined by hand"
+func.func @counts_a_load(%a: memref<64x64xf32>, %b: memref<64xf32>, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<3x64xf32, #shared>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c3 : index
+    %view = memref.subview %shared[%slot, 0] [1, 64] [1, 1] : memref<3x64xf32, #shared> to !view
+    amdgpu.gather_to_lds %a[%i, %thread], %view[%c0] : f32, memref<64x64xf32>, !view
+    %scale = memref.load %b[%i] : memref<64xf32>
+    amdgpu.memory_counter_wait load(1)
+    amdgpu.lds_barrier
+    %value = memref.load %view[%c1] : !view
+    %scaled = arith.mulf %value, %scale : f32
+    amdgpu.lds_barrier
+    %next = arith.addf %acc, %scaled : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=waits_for_one_of_two | Remark="the loop is not pipelined: 'memref.load' uses %alloc before the loop waits for the copy into it"
+func.func @waits_for_one_of_two(%a: memref<64x64xf32>, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<3x64xf32, #shared>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c3 : index
+    %view = memref.subview %shared[%slot, 0] [1, 64] [1, 1] : memref<3x64xf32, #shared> to !view
+    %copy = nvgpu.device_async_copy %a[%i, %thread], %view[%thread], 1 : memref<64x64xf32> to !view
+    %group = nvgpu.device_async_create_group %copy
+    %other = nvgpu.device_async_copy %a[%i, %c1], %view[%c1], 1 : memref<64x64xf32> to !view
+    %last = nvgpu.device_async_create_group %other
+    nvgpu.device_async_wait %last {numGroups = 1 : i32}
+    gpu.barrier
+    %value = memref.load %view[%c1] : !view
+    %next = arith.addf %acc, %value : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// A tensor copy is in nobody's way but a wait's: the barrier does not wait for it.
+// CHECK: Function=tensor_without_wait | Remark="the loop is not pipelined: 'memref.load' uses %alloc before the loop waits for the copy into it"
+func.func @tensor_without_wait(%a: memref<64x64xf32>, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<64xf32, #shared>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %base = amdgpu.make_dma_base %a[%i, %c0], %shared[%c0]
+      : memref<64x64xf32>, memref<64xf32, #shared> -> !amdgpu.tdm_base<f32>
+    %descriptor = amdgpu.make_dma_descriptor %base globalSize [64, 64] globalStride [64, 1] sharedSize [1, 64]
+      : !amdgpu.tdm_base<f32> -> !amdgpu.tdm_descriptor
+    amdgpu.tensor_load_to_lds %descriptor : !amdgpu.tdm_descriptor
+    amdgpu.lds_barrier
+    %value = memref.load %shared[%c1] : memref<64xf32, #shared>
+    %next = arith.addf %acc, %value : f32
+    amdgpu.lds_barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=unknown_descriptor | Remark="the loop is not pipelined: 'amdgpu.tensor_load_to_lds' copies from or to memory that is not known"
+func.func @unknown_descriptor(%descriptor: !amdgpu.tdm_descriptor) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    amdgpu.tensor_load_to_lds %descriptor : !amdgpu.tdm_descriptor
+    amdgpu.memory_counter_wait tensor(0)
+  }
+  return
+}
+
+// Other blocks' memory is written, too.
+// CHECK: Function=multicast | Remark="the loop is not pipelined: 'nvgpu.tma.async.load' copies from or to memory that is not known"
+func.func @multicast(%a: !descriptor, %mask: i16, %barriers: !barriers, %shared: memref<64xf32, #shared>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    nvgpu.tma.async.load %a[%i], %barriers[%c0] to %shared multicast_mask = %mask
+      : !descriptor, !barriers -> memref<64xf32, #shared>
+  }
+  return
+}
+
+// Another group of threads fills the buffer.
+// CHECK: Function=consumer | Remark="the loop is not pipelined: it starts no asynchronous copy"
+func.func @consumer(%barriers: !barriers, %shared: memref<3x64xf32, #shared>, %parity: i1, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c3 : index
+    nvgpu.mbarrier.try_wait.parity %barriers[%slot], %parity, %c64 : !barriers
+    %value = memref.load %shared[%slot, %c1] : memref<3x64xf32, #shared>
+    %next = arith.addf %acc, %value : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=foreign_wait | Remark="the loop is not pipelined: 'nvgpu.mbarrier.try_wait.parity' waits for %arg1, on which no copy of the loop completes"
+func.func @foreign_wait(%a: !descriptor, %empty: !one, %parity: i1, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %barriers = nvgpu.mbarrier.create -> !barriers
+  %shared = memref.alloc() : memref<3x64xf32, #shared>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c3 : index
+    %view = memref.subview %shared[%slot, 0] [1, 64] [1, 1] : memref<3x64xf32, #shared> to !view
+    nvgpu.mbarrier.try_wait.parity %empty[%c0], %parity, %c256 : !one
+    nvgpu.mbarrier.arrive.expect_tx %barriers[%slot], %c256 : !barriers
+    nvgpu.tma.async.load %a[%i], %barriers[%slot] to %view : !descriptor, !barriers -> !view
+    nvgpu.mbarrier.try_wait.parity %barriers[%slot], %parity, %c256 : !barriers
+    %value = memref.load %view[%thread] : !view
+    %next = arith.addf %acc, %value : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=foreign_arrival | Remark="the loop is not pipelined: 'nvgpu.mbarrier.arrive' arrives on %arg1, on which no copy of the loop completes"
+func.func @foreign_arrival(%a: !descriptor, %empty: !one, %parity: i1, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %barriers = nvgpu.mbarrier.create -> !barriers
+  %shared = memref.alloc() : memref<3x64xf32, #shared>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c3 : index
+    %view = memref.subview %shared[%slot, 0] [1, 64] [1, 1] : memref<3x64xf32, #shared> to !view
+    nvgpu.mbarrier.arrive.expect_tx %barriers[%slot], %c256 : !barriers
+    nvgpu.tma.async.load %a[%i], %barriers[%slot] to %view : !descriptor, !barriers -> !view
+    nvgpu.mbarrier.try_wait.parity %barriers[%slot], %parity, %c256 : !barriers
+    %value = memref.load %view[%thread] : !view
+    %token = nvgpu.mbarrier.arrive %empty[%c0] : !one -> !nvgpu.mbarrier.token
+    %next = arith.addf %acc, %value : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=no_wait_for_barrier | Remark="the loop is not pipelined: 'nvgpu.tma.async.load' completes on %{{.*}}, which the loop does not wait for"
+func.func @no_wait_for_barrier(%a: !descriptor, %barriers: !barriers, %sink: memref<64xf32>, %shared: memref<64xf32, #shared>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c64 step %c1 {
+    nvgpu.tma.async.load %a[%i], %barriers[%c0] to %shared : !descriptor, !barriers -> memref<64xf32, #shared>
+    memref.store %zero, %sink[%i] : memref<64xf32>
+  }
+  return
+}
+
+// CHECK: Function=polls | Remark="the loop is not pipelined: 'nvgpu.mbarrier.test.wait' asks for a phase and does not wait for it"
+func.func @polls(%barriers: !barriers, %token: !nvgpu.mbarrier.token) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    %done = nvgpu.mbarrier.test.wait %barriers[%c0], %token : !barriers, !nvgpu.mbarrier.token
+  }
+  return
+}
+
+// CHECK: Function=nested_wait | Remark="the loop is not pipelined: 'mosaic_gpu.async_wait_group' stands inside 'scf.if', which is scheduled as a whole"
+func.func @nested_wait(%condition: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    scf.if %condition {
+      mosaic_gpu.async_wait_group 0
+    }
+  }
+  return
+}
+
+// The unit would read what an earlier iteration computes.
+// CHECK: Function=unit_reads | Remark="the loop is not pipelined: 'scf.if' starts asynchronous copies, and 'memref.load' in it reads %arg1"
+func.func @unit_reads(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %shared: memref<64xf32, #shared>, %condition: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    scf.if %condition {
+      %flag = memref.load %flags[%i] : memref<64xi1, #shared>
+      mosaic_gpu.async_copy %a[%c0] to %shared : memref<64xf32> to memref<64xf32, #shared>
+    }
+    mosaic_gpu.async_commit_group
+    mosaic_gpu.async_wait_group 0
+  }
+  return
+}
+
+// A copy whose group the same threads may not make.
+// CHECK: Function=group_of_others | Remark="the loop is not pipelined: a copy into %arg1 belongs to no group of the same iteration"
+func.func @group_of_others(%a: memref<64xf32>, %shared: memref<64xf32, #shared>, %sink: memref<64xf32>, %condition: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c64 step %c1 {
+    mosaic_gpu.async_copy %a[%i] to %shared : memref<64xf32> to memref<64xf32, #shared>
+    scf.if %condition {
+      mosaic_gpu.async_commit_group
+    }
+    mosaic_gpu.async_wait_group 0
+    memref.store %zero, %sink[%i] : memref<64xf32>
+  }
+  return
+}
+
+// Groups under a condition that changes: there may be none behind a copy's own.
+// CHECK: Function=varying_groups | Remark="the loop is not pipelined: the schedule needs 3 slots of %{{.*}}, which has 1"
+func.func @varying_groups(%a: memref<64xf32>, %shared: memref<64xf32, #shared>, %n: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %condition = arith.cmpi ult, %i, %n : index
+    scf.if %condition {
+      mosaic_gpu.async_copy %a[%i] to %shared : memref<64xf32> to memref<64xf32, #shared>
+      mosaic_gpu.async_commit_group
+    }
+    mosaic_gpu.async_wait_group 0
+    gpu.barrier
+    %value = memref.load %shared[%c1] : memref<64xf32, #shared>
+    %next = arith.addf %acc, %value : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// The global memory that is copied may be what the loop stores.
+// CHECK: Function=stores_the_source | Remark="the loop is not pipelined: 'amdgpu.gather_to_lds' of %arg0 would overtake 'memref.store' of %arg1 of an earlier iteration, which it may depend on"
+func.func @stores_the_source(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<3x64xf32, #shared>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %slot = arith.remui %i, %c3 : index
+    %view = memref.subview %shared[%slot, 0] [1, 64] [1, 1] : memref<3x64xf32, #shared> to !view
+    amdgpu.gather_to_lds %a[%i, %thread], %view[%c0] : f32, memref<64x64xf32>, !view
+    gpu.barrier
+    %value = memref.load %view[%c1] : !view
+    memref.store %value, %b[%i, %thread] : memref<64x64xf32>
+    gpu.barrier
+  }
+  return
+}
+
+// Through a pointer nothing tells one slot from another.
+// CHECK: Function=pointers | Remark="the loop is not pipelined: the schedule needs 3 slots of %arg1, which has 1"
+func.func @pointers(%a: !llvm.ptr<1>, %shared: memref<3x64xf32, #shared>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %base = memref.extract_aligned_pointer_as_index %shared : memref<3x64xf32, #shared> -> index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c3 : index
+    %offset = arith.muli %slot, %c256 : index
+    %address = arith.addi %offset, %base : index
+    %number = arith.index_cast %address : index to i32
+    %pointer = llvm.inttoptr %number : i32 to !llvm.ptr<3>
+    rocdl.global.load.async.to.lds.b32 %a, %pointer, 0, 0 : !llvm.ptr<1>, !llvm.ptr<3>
+    rocdl.s.wait.asynccnt 0
+    gpu.barrier
+    %value = memref.load %shared[%slot, %c1] : memref<3x64xf32, #shared>
+    %next = arith.addf %acc, %value : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
