@@ -85,9 +85,14 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     - `stream`: reads of global memory go to registers in the first stage, stores of what was read to shared memory
       come one step ahead of computing. One shared buffer is enough; with two slots
       (`smalti-multi-buffer`) an iteration needs one barrier instead of two.
-    - `async`: asynchronous copies to shared memory (cp.async and its like) with groups. `stages` = N keeps N - 1
-      iterations of copies in flight and needs N slots of every buffer. Each wait is given the exact number of groups
-      that may stay in flight, in the kernel and while the epilogue drains.
+    - `async`: asynchronous copies to shared memory. `stages` = N keeps N - 1 iterations of copies in flight and needs N
+      slots of every buffer. Copies in groups (cp.async, `mosaic_gpu.async_copy`) and those that AMD's chips count
+      (`amdgpu.gather_to_lds`, gfx1250's asynchronous and tensor copies): each wait is given the exact number that may
+      stay in flight, in the kernel and while the epilogue drains. Only copies of the loop that surely follow are
+      counted; a block barrier that completes copies without a wait becomes a wait. Copies that complete on barrier
+      objects (TMA, `mosaic_gpu.async_load`): arrivals run ahead with the copies, and the barriers need slots as the
+      buffers do. Copies may stand under conditions and in inner loops. A buffer that is filled through registers
+      beside them is read one iteration ahead.
 
     Ops are classified by their memory effects and by small interfaces, so the pass works on whole-block programs
     (`mosaic_gpu`) and on those of single threads (`memref`, `vector`, `gpu`, `nvgpu`, `amdgpu`) alike. Barriers in the

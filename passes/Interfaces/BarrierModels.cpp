@@ -151,6 +151,9 @@ void smalti::registerBarrierModels(DialectRegistry &registry) {
         *context);
     mosaic_gpu::ArriveExpectTxOp::attachInterface<SingleBarrierModel<
         mosaic_gpu::ArriveExpectTxOp, BarrierAction::Arrive>>(*context);
+    mosaic_gpu::AsyncLoadOp::attachInterface<
+        SingleBarrierModel<mosaic_gpu::AsyncLoadOp, BarrierAction::Copy>>(
+        *context);
     mosaic_gpu::WaitOp::attachInterface<
         SingleBarrierModel<mosaic_gpu::WaitOp, BarrierAction::Wait>>(*context);
   });

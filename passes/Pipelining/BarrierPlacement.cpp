@@ -363,6 +363,12 @@ void BarrierPlacer::run() {
   for (unsigned i = 0, e = schedule.entries.size(); i < e; ++i)
     walkEntry(i, everything);
   Pending backEdge = nextStep(everything);
+  // With more slots than stages, conflicts come several steps later.
+  for (size_t size = 0; size != backEdge.size();) {
+    size = backEdge.size();
+    Pending later = nextStep(backEdge);
+    backEdge.insert(later.begin(), later.end());
+  }
   pending.insert(backEdge.begin(), backEdge.end());
   placeStep(Part::Kernel, 0, pending, exit);
   pending = exit;

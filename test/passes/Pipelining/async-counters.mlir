@@ -21,19 +21,12 @@
 // TWO-NEXT:        amdgpu.memory_counter_wait load(0)
 // THREE-NEXT:      amdgpu.memory_counter_wait load(2)
 // FOUR-NEXT:       amdgpu.memory_counter_wait load(4)
-// FOUR:            gpu.barrier
 // CHECK:           amdgpu.gather_to_lds
 // CHECK-NEXT:      amdgpu.gather_to_lds
-// TWO:             gpu.barrier
-// THREE:           gpu.barrier
-// CHECK-NOT:       gpu.barrier
 // CHECK:           scf.yield
 // FOUR:          amdgpu.memory_counter_wait load(4)
-// FOUR:          gpu.barrier
 // THREE:         amdgpu.memory_counter_wait load(2)
-// THREE:         gpu.barrier
 // FOUR:          amdgpu.memory_counter_wait load(2)
-// FOUR:          gpu.barrier
 // CHECK:         amdgpu.memory_counter_wait load(0)
 // CHECK:         gpu.barrier
 // CHECK:         memref.load
@@ -72,15 +65,11 @@ func.func @barrier_waits(%a: memref<64x256xf32>, %thread: index, %init: f32) -> 
 // TWO-NEXT:          amdgpu.memory_counter_wait load(1)
 // THREE-NEXT:        amdgpu.memory_counter_wait load(3)
 // FOUR-NEXT:         amdgpu.memory_counter_wait load(5)
-// FOUR:              amdgpu.lds_barrier
 // CHECK-COUNT-2:     amdgpu.gather_to_lds
-// TWO:               amdgpu.lds_barrier
-// THREE:             amdgpu.lds_barrier
 // CHECK:             memref.load
 // TWO:               rocdl.s.waitcnt 3954
 // THREE:             rocdl.s.waitcnt 3956
 // FOUR:              rocdl.s.waitcnt 3958
-// CHECK-NEXT:        amdgpu.lds_barrier
 // CHECK:             memref.load
 // CHECK:             scf.yield
 // FOUR:            amdgpu.memory_counter_wait load(5)
@@ -138,11 +127,7 @@ func.func @two_waits(%a: memref<64x256xf32>, %n: index, %thread: index, %init: f
 // TWO-NEXT:        amdgpu.memory_counter_wait tensor(0)
 // THREE-NEXT:      amdgpu.memory_counter_wait tensor(2)
 // FOUR-NEXT:       amdgpu.memory_counter_wait tensor(4)
-// FOUR:            amdgpu.lds_barrier
 // CHECK-COUNT-2:   amdgpu.tensor_load_to_lds
-// TWO:             amdgpu.lds_barrier
-// THREE:           amdgpu.lds_barrier
-// CHECK-NOT:       amdgpu.lds_barrier
 // CHECK:           scf.yield
 // FOUR:          amdgpu.memory_counter_wait tensor(4)
 // THREE:         amdgpu.memory_counter_wait tensor(2)
@@ -192,7 +177,6 @@ func.func @tensor_copies(%a: memref<640x64xf16>, %b: memref<640x64xf16>, %thread
 // TWO-NEXT:        amdgpu.memory_counter_wait load(0)
 // THREE-NEXT:      amdgpu.memory_counter_wait load(1)
 // FOUR-NEXT:       amdgpu.memory_counter_wait load(2)
-// FOUR:            gpu.barrier
 // CHECK:           amdgpu.gather_to_lds
 // CHECK:           %[[READ:.*]] = memref.load %arg1
 // CHECK:           arith.mulf

@@ -1,0 +1,289 @@
+"""Pipelined asynchronous copies on emulated chips: counters of AMD's, and barrier objects of NVIDIA's.
+
+The emulator does a copy no sooner than a wait covers it. What the passes made gives the numbers of the plain loop, and
+no longer does where a wait leaves one copy more in flight, or looks for the other parity.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import smalti
+from loops import runner
+from loops.case import Case
+from smalti import emulator
+from smalti.compiler import _translate
+from smalti.emulator import SCHEDULES, Emulation, tensor_map
+from smalti.errors import EmulationError
+
+SHARED = "#gpu.address_space<workgroup>"
+SLOT = f"memref<256xf32, strided<[1], offset: ?>, {SHARED}>"
+ROWS = "memref<64x256xf32>"
+
+HEAD = f"""gpu.module @kernels {{
+  gpu.func @k(%a: {ROWS} {{llvm.noalias}}, %b: {ROWS} {{llvm.noalias}}, %o: memref<8x256xf32> {{llvm.noalias}}) kernel
+      attributes {{known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 8, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %c5 = arith.constant 5 : index
+    %c32 = arith.constant 32 : index
+    %c64 = arith.constant 64 : index
+    %c255 = arith.constant 255 : index
+    %zero = arith.constant 0.0 : f32
+    %half = arith.constant 0.5 : f32
+    %n = gpu.block_id x
+    %t = gpu.thread_id x
+    %m = arith.subi %c255, %t : index
+    %wave = arith.divui %t, %c64 : index
+    %first = arith.muli %wave, %c64 : index
+    %is_early = arith.cmpi ult, %wave, %c2 : index
+    %is_zero = arith.cmpi ult, %t, %c32 : index
+    %depth = arith.constant DEPTH : index
+    %s0 = memref.alloc() : memref<DEPTHx256xf32, {SHARED}>
+    %s1 = memref.alloc() : memref<DEPTHx256xf32, {SHARED}>
+    %s2 = memref.alloc() : memref<256xf32, {SHARED}>
+BEFORE
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> f32 {{
+      %slot = arith.remui %i, %depth : index
+      %v0 = memref.subview %s0[%slot, 0] [1, 256] [1, 1] : memref<DEPTHx256xf32, {SHARED}> to {SLOT}
+      %v1 = memref.subview %s1[%slot, 0] [1, 256] [1, 1] : memref<DEPTHx256xf32, {SHARED}> to {SLOT}
+BODY
+      gpu.barrier
+      scf.yield %next : f32
+    }}
+    memref.store %sum, %o[%n, %t] : memref<8x256xf32>
+    gpu.return
+  }}
+}}
+"""
+
+
+def gather(array: str, slot: str) -> str:
+    """Each wave copies its part of a row."""
+    return f"amdgpu.gather_to_lds {array}[%i, %t], {slot}[%first] : f32, {ROWS}, {SLOT}\n"
+
+
+def tensor(array: str, slot: str, name: str) -> str:
+    """One wave copies a row."""
+    return f"""%base_{name} = amdgpu.make_dma_base {array}[%i, %c0], {slot}[%c0] : {ROWS}, {SLOT} -> !amdgpu.tdm_base<f32>
+%desc_{name} = amdgpu.make_dma_descriptor %base_{name} globalSize [1, 256] globalStride [256, 1] sharedSize [1, 256]
+  : !amdgpu.tdm_base<f32> -> !amdgpu.tdm_descriptor
+amdgpu.tensor_load_to_lds %desc_{name} : !amdgpu.tdm_descriptor
+"""
+
+
+def read(slot: str, acc: str, result: str, type_: str = SLOT) -> str:
+    return f"""%x_{result} = memref.load {slot}[%m] : {type_}
+%h_{result} = arith.mulf {acc}, %half : f32
+%{result} = arith.addf %h_{result}, %x_{result} : f32
+"""
+
+
+BOTH = read("%v0", "%acc", "part") + read("%v1", "%part", "next")
+PLAIN = f"memref<256xf32, {SHARED}>"
+BARRIER = "gpu.barrier\n"
+
+GATHERS = {
+    "barrier": ("", gather("%a", "%v0") + BARRIER + read("%v0", "%acc", "next")),
+    "two waits": (
+        "",
+        gather("%a", "%v0")
+        + gather("%b", "%v1")
+        + "amdgpu.memory_counter_wait load(1)\n"
+        + BARRIER
+        + read("%v0", "%acc", "part")
+        + "amdgpu.memory_counter_wait load(0)\n"
+        + BARRIER
+        + read("%v1", "%part", "next"),
+    ),
+    "through registers": (
+        "",
+        gather("%a", "%v0")
+        + f"%r = memref.load %b[%i, %t] : {ROWS}\nmemref.store %r, %s2[%t] : {PLAIN}\n"
+        + BARRIER
+        + read("%v0", "%acc", "part")
+        + read("%s2", "%part", "next", PLAIN),
+    ),
+    "waves": (
+        "",
+        "scf.if %is_early {\n" + gather("%a", "%v0") + gather("%b", "%v1") + "} else {\n" + gather("%b", "%v0")
+        + gather("%a", "%v1") + "}\n" + BARRIER + BOTH,
+    ),
+    "tail": (
+        "",
+        "%is_inside = arith.cmpi ult, %i, %c3 : index\nscf.if %is_inside {\n" + gather("%a", "%v0")
+        + f"}} else {{\nmemref.store %zero, %v0[%t] : {SLOT}\n}}\n" + gather("%b", "%v1") + BARRIER + BOTH,
+    ),
+    "before": (
+        f"amdgpu.gather_to_lds %b[%c5, %t], %s2[%first] : f32, {ROWS}, {PLAIN}",
+        gather("%a", "%v0") + BARRIER + read("%v0", "%acc", "part") + read("%s2", "%part", "next", PLAIN),
+    ),
+}  # fmt: skip
+TENSOR_COPIES = "scf.if %is_zero {\n" + tensor("%a", "%v0", "a") + tensor("%b", "%v1", "b") + "}\n"
+TENSORS = {
+    "one wait": ("", TENSOR_COPIES + "amdgpu.memory_counter_wait tensor(0)\n" + BARRIER + BOTH),
+    "two waits": (
+        "",
+        TENSOR_COPIES
+        + "amdgpu.memory_counter_wait tensor(1)\n"
+        + BARRIER
+        + read("%v0", "%acc", "part")
+        + "amdgpu.memory_counter_wait tensor(0)\n"
+        + BARRIER
+        + read("%v1", "%part", "next"),
+    ),
+}
+
+
+def made(chip: str, kernel: tuple[str, str], stages: int, slots: int) -> Case:
+    text = HEAD.replace("BEFORE", kernel[0]).replace("BODY", kernel[1]).replace("DEPTH", str(slots))
+    passes = f"builtin.module(gpu.module(gpu.func(smalti-pipeline-loops{{stages={stages}}})))"
+    return Case(text, chip, passes)
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4])
+@pytest.mark.parametrize("name", GATHERS)
+def test_gathers(name: str, stages: int) -> None:
+    chip = ("gfx942", "gfx950")[stages % 2]
+    outcome = runner.run(made(chip, GATHERS[name], stages, max(stages, 3)), runner.Tally(), SCHEDULES[:2], stages == 3)
+    assert outcome.pipelined == 1, outcome.missed
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4])
+@pytest.mark.parametrize("name", TENSORS)
+def test_tensors(name: str, stages: int) -> None:
+    case = made("gfx1250", TENSORS[name], stages, max(stages, 3))
+    outcome = runner.run(case, runner.Tally(), SCHEDULES[:2], stages == 3)
+    assert outcome.pipelined == 1, outcome.missed
+    counts = [match for match in re.finditer(r"tensor\((\d+)\)", outcome.text[: outcome.text.rindex("} else {")])]
+    # Each wait of the kernel and the epilogue counts exactly.
+    for match in counts:
+        weaker = outcome.text[: match.start(1)] + str(int(match[1]) + 1) + outcome.text[match.end(1) :]
+        with pytest.raises(runner.Wrong):
+            runner.execute(case, weaker)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Barrier objects
+# ---------------------------------------------------------------------------------------------------------------------
+
+THREADS, TILES = 128, 8
+DESCRIPTOR = (
+    f"!nvgpu.tensormap.descriptor<tensor = memref<128xf32, {SHARED}>, swizzle = none, l2promo = none, oob = zero, "
+    "interleave = none>"
+)
+LOWERING = (
+    "gpu.module(convert-nvgpu-to-nvvm,convert-scf-to-cf,expand-strided-metadata,lower-affine,convert-gpu-to-nvvm,"
+    "convert-index-to-llvm,convert-arith-to-llvm),convert-cf-to-llvm,convert-nvvm-to-llvm,reconcile-unrealized-casts"
+)
+
+
+def tma_kernel(slots: int, carried: bool) -> str:
+    """One thread copies tiles, all wait; the parity comes from the iteration's number, or is carried."""
+    barriers = f"!nvgpu.mbarrier.group<memorySpace = {SHARED}, num_barriers = {slots}>"
+    inits = "".join(
+        f"%k{i} = arith.constant {i} : index\nnvgpu.mbarrier.init %bars[%k{i}], %c1, predicate = %is_first : {barriers}\n"
+        for i in range(slots)
+    )
+    number = "%turn = arith.divui %i, %depth : index\n%bit = arith.remui %turn, %c2 : index\n"
+    parity = "" if carried else number + "%parity = arith.cmpi eq, %bit, %c1 : index"
+    flip = """%is_last = arith.cmpi eq, %slot, %last : index
+%other = arith.xori %parity, %true : i1
+%later = arith.select %is_last, %other, %parity : i1"""
+    return f"""gpu.module @m {{
+  memref.global "private" @tiles : memref<{slots}x128xf32, {SHARED}> {{alignment = 128 : i64}}
+  gpu.func @k(%tensor: !llvm.ptr, %unused: memref<128xf32>, %o: memref<128xf32>, %n: index) kernel {{
+    %desc = builtin.unrealized_conversion_cast %tensor : !llvm.ptr to {DESCRIPTOR}
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %depth = arith.constant {slots} : index
+    %last = arith.constant {slots - 1} : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %bytes = arith.constant 512 : index
+    %ticks = arith.constant 1000 : index
+    %zero = arith.constant 0.0 : f32
+    %half = arith.constant 0.5 : f32
+    %true = arith.constant true
+    %false = arith.constant false
+    %t = gpu.thread_id x
+    %m = arith.subi %c127, %t : index
+    %is_first = arith.cmpi eq, %t, %c0 : index
+    %bars = nvgpu.mbarrier.create -> {barriers}
+    {inits}
+    gpu.barrier
+    %tiles = memref.get_global @tiles : memref<{slots}x128xf32, {SHARED}>
+    %sum:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, {"%parity" if carried else "%later"} = %false)
+        -> (f32, i1) {{
+      %slot = arith.remui %i, %depth : index
+      {parity}
+      %x = arith.muli %i, %c128 : index
+      %view = memref.subview %tiles[%slot, 0] [1, 128] [1, 1]
+        : memref<{slots}x128xf32, {SHARED}> to memref<128xf32, strided<[1], offset: ?>, {SHARED}>
+      scf.if %is_first {{
+        nvgpu.mbarrier.arrive.expect_tx %bars[%slot], %bytes : {barriers}
+        nvgpu.tma.async.load %desc[%x], %bars[%slot] to %view
+          : {DESCRIPTOR}, {barriers} -> memref<128xf32, strided<[1], offset: ?>, {SHARED}>
+      }}
+      nvgpu.mbarrier.try_wait.parity %bars[%slot], %parity, %ticks : {barriers}
+      %v = memref.load %view[%m] : memref<128xf32, strided<[1], offset: ?>, {SHARED}>
+      %h = arith.mulf %acc, %half : f32
+      %next = arith.addf %h, %v : f32
+      gpu.barrier
+      {flip if carried else ""}
+      scf.yield %next, %later : f32, i1
+    }}
+    memref.store %sum#0, %o[%t] : memref<128xf32>
+    gpu.return
+  }}
+}}
+"""
+
+
+def run_tma(text: str, trips: int, how: Emulation) -> bool:
+    """Whether the numbers are right."""
+    module = smalti.parse(text)
+    smalti.Pipeline(f"builtin.module({LOWERING})").run(module)
+    kernel = next(iter(module.body.operations))
+    inner = smalti.parse("module {\n" + "\n".join(str(op) for op in kernel.regions[0].blocks[0].operations) + "\n}")
+    code = emulator.load('target triple = "nvptx64-nvidia-cuda"\n' + _translate(inner), "emu:sm_90a")
+    tiles = np.random.default_rng(7).integers(-9, 9, TILES * THREADS).astype(np.float32)
+    wanted, out = np.zeros(THREADS, np.float32), np.zeros(THREADS, np.float32)
+    for i in range(trips):
+        wanted = wanted * 0.5 + tiles.reshape(TILES, THREADS)[i, ::-1]
+    unused = np.zeros(1, np.float32)
+    code.launch(1, THREADS, tensor_map(tiles, (THREADS,)), unused, out, 0, THREADS, 1, trips, emulation=how)
+    return bool((out == wanted).all())
+
+
+def pipelined_tma(stages: int, slots: int, carried: bool) -> str:
+    case = Case(
+        tma_kernel(slots, carried),
+        "sm_90a",
+        f"builtin.module(gpu.module(gpu.func(smalti-pipeline-loops{{stages={stages}}})))",
+    )
+    outcome = runner.transform(case)
+    assert outcome.pipelined == 1, outcome.missed
+    return outcome.text
+
+
+@pytest.mark.parametrize("stages, slots", [(2, 2), (2, 4), (3, 3), (4, 4), (3, 5)])
+@pytest.mark.parametrize("carried", [False, True], ids=["number", "carried"])
+def test_barrier_objects(stages: int, slots: int, carried: bool) -> None:
+    text = pipelined_tma(stages, slots, carried)
+    for trips in range(TILES):
+        for how in (SCHEDULES[trips % len(SCHEDULES)], Emulation(sanitize="thread")):
+            assert run_tma(text, trips, how), (trips, how)
+
+
+def test_the_other_parity_is_noticed() -> None:
+    text = pipelined_tma(3, 3, carried=False)
+    wrong, changes = re.subn(r"arith\.cmpi eq, (%\w+), %c1 ", r"arith.cmpi ne, \1, %c1 ", text)
+    assert changes
+    with pytest.raises((EmulationError, AssertionError)):
+        assert run_tma(wrong, TILES - 1, Emulation())
