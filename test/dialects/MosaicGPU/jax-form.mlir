@@ -23,6 +23,10 @@ module @kernel attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_mino
     %4 = mosaic_gpu.layout_cast x(%3 : vector<32x64xf32>) {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[32, 64], 2>], new_layout = #mosaic_gpu.WGStridedFragLayout<[32, 64], 2>, out_layouts = [#mosaic_gpu.WGStridedFragLayout<[32, 64], 2>]}
     // CHECK: mosaic_gpu.vector_store %{{.*}}, %{{.*}} {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[32, 64], 2>]} : vector<32x64xf32>, memref<32x64xf32>
     "mosaic_gpu.vector_store"(%4, %arg1) <{multimem = false}> {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[32, 64], 2>]} : (vector<32x64xf32>, memref<32x64xf32>) -> ()
+    %5 = "mosaic_gpu.slice_smem"() <{offset = 8192 : i32}> : () -> memref<32x64xf32, #gpu.address_space<workgroup>>
+    %6 = arith.constant 0 : i32
+    // CHECK: mosaic_gpu.async_load %{{.*}}[%{{.*}}, %{{.*}}] [32, 64] to %{{.*}} barrier(%{{.*}}) {in_transforms = {{\[\[}}#mosaic_gpu.tile<[8, 32]>, #mosaic_gpu.swizzle<128 : i32>]]} : memref<32x64xf32>[i32, i32] to memref<32x64xf32, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+    "mosaic_gpu.async_load"(%arg1, %5, %2, %6, %6) <{collective = [], oob_fill_mode = 2 : i32, operandSegmentSizes = array<i32: 1, 1, 1, 2, 0>, slice_lengths = array<i64: 32, 64>}> {in_transforms = [[#mosaic_gpu.tile<[8, 32]>, #mosaic_gpu.swizzle<128 : i32>]]} : (memref<32x64xf32>, memref<32x64xf32, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, i32, i32) -> ()
     return
   }
 }

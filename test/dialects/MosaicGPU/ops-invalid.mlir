@@ -227,6 +227,105 @@ func.func @copy_barriers(%m: memref<8x!mosaic_gpu.barrier>, %s: memref<8x!mosaic
 
 // -----
 
+func.func @load_source(%m: memref<64x64xf16, #gpu.address_space<workgroup>>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{source must be in global memory, got 'memref<64x64xf16, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b)
+      : memref<64x64xf16, #gpu.address_space<workgroup>>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_destination(%m: memref<64x64xf16>, %s: memref<32x64xf16>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{destination must be in the address space workgroup, got 'memref<32x64xf16>'}}
+  mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b)
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_element(%m: memref<64x64xf16>, %s: memref<32x64xf32, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{source and destination must have the same element type, got 'f16' and 'f32'}}
+  mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b)
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf32, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_indices(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{needs one index and one slice length per dimension of the source: 2, got 1 and 2}}
+  mosaic_gpu.async_load %m[%i] [32, 64] to %s barrier(%b)
+      : memref<64x64xf16>[i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_length(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{slice lengths must be positive or -1, got 0}}
+  mosaic_gpu.async_load %m[%i, %i] [0, 64] to %s barrier(%b)
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_shape(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{the slice is of shape [16, 64], and the destination is 'memref<32x64xf16, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_load %m[%i, %i] [16, 64] to %s barrier(%b)
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_gather(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32, %v: vector<16xi32>) {
+  // expected-error @+1 {{a vector of 16 indices does not make a slice of length 32}}
+  mosaic_gpu.async_load %m[%v, %i] [32, 64] to %s barrier(%b)
+      : memref<64x64xf16>[vector<16xi32>, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_two_gathers(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32, %v: vector<32xi32>, %w: vector<64xi32>) {
+  // expected-error @+1 {{only one index may be a vector}}
+  mosaic_gpu.async_load %m[%v, %w] [32, 64] to %s barrier(%b)
+      : memref<64x64xf16>[vector<32xi32>, vector<64xi32>] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_fill(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{'oob_fill_mode' must be 2, which fills with zeros, got 1}}
+  mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b) {oob_fill_mode = 1 : i32}
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_collective(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{'collective' names 0 : i64 twice}}
+  mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b) {collective = [0, 0]}
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_barrier(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{barrier must be a memref of rank 0, got 'memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b)
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
 func.func @wait_negative() {
   // expected-error @+1 {{'pending' failed to satisfy constraint}}
   mosaic_gpu.async_wait_group -1

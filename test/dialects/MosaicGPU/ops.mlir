@@ -56,6 +56,25 @@ func.func @copies(%m: memref<500x300xf16>, %n: memref<?x?xf16, strided<[?, 1], o
   return
 }
 
+// CHECK-LABEL: func.func @loads
+func.func @loads(%m: memref<500x300xf16>, %s: memref<128x64xf16, #gpu.address_space<workgroup>>,
+                 %r: memref<64xf16, strided<[1], offset: ?>, #gpu.address_space<workgroup>>,
+                 %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32, %rows: vector<128xi32>, %p: i1) {
+  // CHECK: mosaic_gpu.async_load %{{.*}}[%[[I:.*]], %[[I]]] [128, 64] to %{{.*}} barrier(%[[B:.*]]) : memref<500x300xf16>[i32, i32] to memref<128x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  mosaic_gpu.async_load %m[%i, %i] [128, 64] to %s barrier(%b)
+      : memref<500x300xf16>[i32, i32] to memref<128x64xf16, #gpu.address_space<workgroup>>,
+        memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  // CHECK: mosaic_gpu.async_load %{{.*}}[%{{.*}}, %[[I]]] [128, 64] to %{{.*}} barrier(%[[B]]) predicate(%{{.*}}) : memref<500x300xf16>[vector<128xi32>, i32] to
+  mosaic_gpu.async_load %m[%rows, %i] [128, 64] to %s barrier(%b) predicate(%p)
+      : memref<500x300xf16>[vector<128xi32>, i32] to memref<128x64xf16, #gpu.address_space<workgroup>>,
+        memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  // CHECK: mosaic_gpu.async_load %{{.*}}[%[[I]], %[[I]]] [-1, 64] to %{{.*}} barrier(%[[B]]) {leader_tracked} : memref<500x300xf16>[i32, i32] to memref<64xf16, strided<[1], offset: ?>, #gpu.address_space<workgroup>>,
+  mosaic_gpu.async_load %m[%i, %i] [-1, 64] to %r barrier(%b) {leader_tracked}
+      : memref<500x300xf16>[i32, i32] to memref<64xf16, strided<[1], offset: ?>, #gpu.address_space<workgroup>>,
+        memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
 // CHECK-LABEL: func.func @products
 func.func @products(%c: vector<64x128xf32>, %a: vector<64x16xf16>, %b: vector<16x128xf16>,
                     %a32: vector<64x8xf32>, %b32: vector<8x128xf32>,
