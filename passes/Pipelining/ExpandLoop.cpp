@@ -338,10 +338,14 @@ Value LoopExpander::resolveInEpilogue(Value value, int64_t step, int64_t lag,
 //===----------------------------------------------------------------------===//
 
 void LoopExpander::createBarrier(Location loc) {
-  if (useSharedBarrier)
+  if (useSharedBarrier) {
     amdgpu::LDSBarrierOp::create(rewriter, loc);
-  else
-    rewriter.clone(*barrierPrototype);
+    return;
+  }
+  // A barrier that completes copies may carry a schedule.
+  Operation *barrier = rewriter.clone(*barrierPrototype);
+  barrier->removeAttr(kStageAttr);
+  barrier->removeAttr(kClusterAttr);
 }
 
 /// Has a wait leave in flight what it may at this place.

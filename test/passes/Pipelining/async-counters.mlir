@@ -7,6 +7,12 @@
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=4},canonicalize,cse))' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,FOUR
+//
+// A barrier that becomes a wait carries its part of a schedule.
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3}))' -o %t.direct
+// RUN: smalti-opt %s -o %t.read \
+// RUN:   --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=3 emit-schedule=true},smalti-pipeline-loops{use-schedule=true}))'
+// RUN: diff %t.direct %t.read
 
 #shared = #gpu.address_space<workgroup>
 
