@@ -34,6 +34,14 @@ Scheduler::Reason Scheduler::analyzeWaits() {
     unitOf[unit.op] = i;
   if (async->getWaits().empty())
     return std::string("it never waits for its asynchronous copies");
+  // Threads that have arrived have also read what they read before: a copy that
+  // waits for them may rely on that, and arrivals run ahead.
+  if (schedule.oldBarriers.empty())
+    for (const Unit &unit : units)
+      for (const AsyncEvent &event : unit.events)
+        if (isa<BarrierObjectOpInterface>(event.op))
+          return "no block barrier of the loop orders its threads, so that " +
+                 quote(event.op) + " may be what does";
   return std::nullopt;
 }
 

@@ -269,6 +269,32 @@ func.func @foreign_arrival(%a: !descriptor, %empty: !one, %parity: i1, %thread: 
   return %sum : f32
 }
 
+// All threads arrive, so that a slot is filled again when all have read it: arrivals that run ahead would not say so.
+// CHECK: Function=orders_by_arrivals | Remark="the loop is not pipelined: no block barrier of the loop orders its threads, so that 'nvgpu.mbarrier.arrive' may be what does"
+func.func @orders_by_arrivals(%a: !descriptor, %is_first: i1, %parity: i1, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %barriers = nvgpu.mbarrier.create -> !barriers
+  %shared = memref.alloc() : memref<3x64xf32, #shared>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c3 : index
+    %view = memref.subview %shared[%slot, 0] [1, 64] [1, 1] : memref<3x64xf32, #shared> to !view
+    %token = nvgpu.mbarrier.arrive %barriers[%slot] : !barriers -> !nvgpu.mbarrier.token
+    scf.if %is_first {
+      nvgpu.mbarrier.arrive.expect_tx %barriers[%slot], %c256 : !barriers
+      nvgpu.tma.async.load %a[%i], %barriers[%slot] to %view : !descriptor, !barriers -> !view
+    }
+    nvgpu.mbarrier.try_wait.parity %barriers[%slot], %parity, %c256 : !barriers
+    %value = memref.load %view[%thread] : !view
+    %next = arith.addf %acc, %value : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
 // CHECK: Function=no_wait_for_barrier | Remark="the loop is not pipelined: 'nvgpu.tma.async.load' completes on %{{.*}}, which the loop does not wait for"
 func.func @no_wait_for_barrier(%a: !descriptor, %barriers: !barriers, %sink: memref<64xf32>, %shared: memref<64xf32, #shared>) {
   %c0 = arith.constant 0 : index
