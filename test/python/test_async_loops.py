@@ -196,7 +196,7 @@ def tma_kernel(slots: int, carried: bool) -> str:
 %later = arith.select %is_last, %other, %parity : i1"""
     return f"""gpu.module @m {{
   memref.global "private" @tiles : memref<{slots}x128xf32, {SHARED}> {{alignment = 128 : i64}}
-  gpu.func @k(%tensor: !llvm.ptr, %unused: memref<128xf32>, %o: memref<128xf32>, %n: index) kernel {{
+  gpu.func @k(%tensor: !llvm.ptr, %o: memref<128xf32>, %n: index) kernel {{
     %desc = builtin.unrealized_conversion_cast %tensor : !llvm.ptr to {DESCRIPTOR}
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -256,8 +256,9 @@ def run_tma(text: str, trips: int, how: Emulation) -> bool:
     wanted, out = np.zeros(THREADS, np.float32), np.zeros(THREADS, np.float32)
     for i in range(trips):
         wanted = wanted * 0.5 + tiles.reshape(TILES, THREADS)[i, ::-1]
-    unused = np.zeros(1, np.float32)
-    code.launch(1, THREADS, tensor_map(tiles, (THREADS,)), unused, out, 0, THREADS, 1, trips, emulation=how)
+    # A memref is its allocation, where it begins, an offset, its size and stride.
+    row = (np.zeros(1, np.float32), out, 0, THREADS, 1)
+    code.launch(1, THREADS, tensor_map(tiles, (THREADS,)), *row, trips, emulation=how)
     return bool((out == wanted).all())
 
 
