@@ -406,6 +406,8 @@ void LoopExpander::emitKernel() {
   }
   Location loc = loop.getLoc();
   Value upper = addToCounter(loop.getUpperBound(), 1 - stages);
+  if (schedule.barrierBeforeKernel)
+    createBarrier(loc);
   kernel =
       scf::ForOp::create(rewriter, loc, loop.getLowerBound(), upper,
                          loop.getStep(), inits, nullptr, loop.getUnsignedCmp());

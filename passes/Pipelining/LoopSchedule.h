@@ -114,7 +114,8 @@ struct LoopSchedule {
   /// The barriers of the body; they are taken out, and new ones are placed.
   llvm::SmallVector<mlir::Operation *> oldBarriers;
   std::set<Place> barriers;
-  bool barrierAfter = false; ///< one more behind the epilogue
+  bool barrierBeforeKernel = false; ///< one more behind the prologue
+  bool barrierAfter = false;        ///< one more behind the epilogue
   /// Whether every hazard around the loop is in shared memory, so that a
   /// barrier that orders only that would do.
   bool onlySharedHazards = false;

@@ -1,0 +1,297 @@
+//===- PipelinedLoop.cpp - Barriers of a loop that is to be pipelined -----===//
+//
+// The plan of a pipelined loop as a program for the placement of barriers: the
+// prologue, the kernel and the epilogue, and what stands around them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Pipelining/LoopSchedule.h"
+#include "passes/Synchronization/SyncProgram.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+using namespace smalti;
+
+namespace {
+
+/// What stands before or after the loop.
+struct Surroundings {
+  SmallVector<MemoryAccess> accesses;
+  bool unknown = false; ///< something accesses memory that cannot be told
+};
+
+class BarrierPlacer {
+public:
+  explicit BarrierPlacer(LoopSchedule &schedule);
+  void run();
+
+private:
+  void findOnlySharedHazards(const Surroundings &before,
+                             const Surroundings &after);
+  SmallVector<sync::Access> toAccesses(const Surroundings &surroundings) const;
+  sync::Slot getSlot(Part part, int64_t step, unsigned entry,
+                     unsigned buffer) const;
+  void addEntries(Part part, int64_t step, sync::NodeId parent, unsigned where);
+
+  LoopSchedule &schedule;
+  sync::Program program;
+  sync::NodeId kernel = 0;
+  DenseMap<sync::NodeId, Place> placeOf;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What stands around the loop
+//===----------------------------------------------------------------------===//
+
+/// Adds what `op` accesses. Returns true where it is a barrier, behind which
+/// nothing is pending.
+static bool addSurrounding(Operation *op, Surroundings &surroundings) {
+  if (isa<BlockBarrierOpInterface>(op))
+    return true;
+  WalkResult result = op->walk([&](Operation *nested) {
+    if (nested->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+      return WalkResult::advance();
+    std::string reason;
+    SmallVector<MemoryAccess> accesses;
+    // Allocating and freeing is no access that other threads see.
+    if (auto effects = dyn_cast<MemoryEffectOpInterface>(nested);
+        effects && (effects.onlyHasEffect<MemoryEffects::Allocate>() ||
+                    effects.onlyHasEffect<MemoryEffects::Free>()))
+      return WalkResult::advance();
+    if (nested->hasTrait<OpTrait::IsTerminator>() &&
+        !isa<MemoryEffectOpInterface>(nested))
+      return WalkResult::advance();
+    if (!collectAccesses(nested, accesses, reason))
+      return WalkResult::interrupt();
+    llvm::append_range(surroundings.accesses, accesses);
+    return WalkResult::advance();
+  });
+  surroundings.unknown |= result.wasInterrupted();
+  return false;
+}
+
+/// Collects what may execute before the loop, or after it, since the last or up
+/// to the next barrier.
+static Surroundings collectSurroundings(Operation *loop, bool before) {
+  Surroundings surroundings;
+  for (Operation *op = loop; op && !isa<FunctionOpInterface>(op);
+       op = op->getParentOp()) {
+    Block *block = op->getBlock();
+    for (Operation *other = before ? op->getPrevNode() : op->getNextNode();
+         other; other = before ? other->getPrevNode() : other->getNextNode())
+      if (addSurrounding(other, surroundings))
+        return surroundings;
+    // Around a back edge the rest of the block comes before and after.
+    bool repeats = !isa<FunctionOpInterface>(op->getParentOp()) &&
+                   !isa<scf::IfOp>(op->getParentOp());
+    if (repeats)
+      for (Operation &other : *block)
+        if (&other != op)
+          addSurrounding(&other, surroundings);
+    for (Block &other : *block->getParent())
+      if (&other != block)
+        for (Operation &nested : other)
+          addSurrounding(&nested, surroundings);
+  }
+  return surroundings;
+}
+
+//===----------------------------------------------------------------------===//
+// The walk
+//===----------------------------------------------------------------------===//
+
+/// Whether something that `op` computes is stored to shared memory.
+static bool feedsSharedWrite(Operation *op) {
+  SmallVector<Operation *> worklist = {op};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!worklist.empty()) {
+    for (Operation *user : worklist.pop_back_val()->getUsers()) {
+      if (!seen.insert(user).second)
+        continue;
+      SmallVector<MemoryAccess> accesses;
+      std::string reason;
+      if (collectAccesses(user, accesses, reason) &&
+          llvm::any_of(accesses, [](const MemoryAccess &access) {
+            return access.isWrite && access.space == MemorySpace::Shared;
+          }))
+        return true;
+      if (isMemoryEffectFree(user))
+        worklist.push_back(user);
+    }
+  }
+  return false;
+}
+
+/// Finds out whether a barrier of shared memory alone would do.
+void BarrierPlacer::findOnlySharedHazards(const Surroundings &before,
+                                          const Surroundings &after) {
+  auto writesGlobal = [](const Surroundings &surroundings) {
+    return surroundings.unknown ||
+           llvm::any_of(surroundings.accesses, [](const MemoryAccess &access) {
+             return access.space == MemorySpace::Global && access.isWrite;
+           });
+  };
+  schedule.onlySharedHazards = !writesGlobal(before);
+  bool globalWriteFollows = writesGlobal(after);
+  // A read before the loop may be under way when another thread writes the
+  // memory behind it.
+  for (const MemoryAccess &read : before.accesses)
+    if (read.space == MemorySpace::Global && !read.isWrite &&
+        (after.unknown ||
+         llvm::any_of(after.accesses, [&](const MemoryAccess &write) {
+           return write.isWrite && mayAlias(read.root, write.root);
+         })))
+      schedule.onlySharedHazards = false;
+  for (auto [entry, accesses] :
+       llvm::zip_equal(schedule.entries, schedule.accesses))
+    for (const BufferAccess &access : accesses) {
+      if (schedule.buffers[access.buffer].space != MemorySpace::Global)
+        continue;
+      // A read is over before a barrier where a store to shared memory had to
+      // wait for its value.
+      if (access.isWrite || (globalWriteFollows && !feedsSharedWrite(entry.op)))
+        schedule.onlySharedHazards = false;
+    }
+}
+
+/// The accesses around the loop, as accesses to the loop's buffers that they
+/// may overlap; others do not matter to it.
+SmallVector<sync::Access>
+BarrierPlacer::toAccesses(const Surroundings &surroundings) const {
+  SmallVector<sync::Access> accesses;
+  auto add = [&](unsigned buffer, bool isWrite) {
+    accesses.push_back(
+        {buffer, isWrite ? sync::AccessKind::Write : sync::AccessKind::Read,
+         sync::Slot()});
+  };
+  for (auto [i, buffer] : llvm::enumerate(schedule.buffers)) {
+    if (buffer.space == MemorySpace::Private)
+      continue;
+    if (surroundings.unknown) {
+      add(i, /*isWrite=*/true);
+      continue;
+    }
+    for (const MemoryAccess &access : surroundings.accesses)
+      if (mayAlias(buffer.root, access.root))
+        add(i, access.isWrite);
+  }
+  return accesses;
+}
+
+/// The slot that an entry uses. A step of the prologue works on iterations that
+/// are known by number, the kernel on those of its own and later ones, and the
+/// epilogue on the last ones.
+sync::Slot BarrierPlacer::getSlot(Part part, int64_t step, unsigned entry,
+                                  unsigned buffer) const {
+  int64_t slots = schedule.buffers[buffer].slots;
+  if (slots <= 1)
+    return sync::Slot();
+  int64_t stage = schedule.entries[entry].position.stage;
+  int64_t ahead = schedule.stages - 1 - stage;
+  switch (part) {
+  case Part::Prologue:
+    return sync::Slot::fixed((step - stage) % slots);
+  case Part::Kernel:
+    return sync::Slot::ofLoop(kernel, ahead % slots);
+  case Part::Epilogue:
+    break;
+  }
+  if (std::optional<int64_t> trips = program[kernel].tripCount)
+    return sync::Slot::fixed((*trips + ahead + step) % slots);
+  return sync::Slot::behindLoop(kernel, (ahead + step) % slots);
+}
+
+/// Adds the entries that execute in one step. An asynchronous copy is checked
+/// when it starts, and pending when it was waited for.
+void BarrierPlacer::addEntries(Part part, int64_t step, sync::NodeId parent,
+                               unsigned where) {
+  for (unsigned i = 0, e = schedule.entries.size(); i < e; ++i) {
+    if (!schedule.executes(part, step, i))
+      continue;
+    sync::Node node;
+    bool isCopy = schedule.startsCopies[i];
+    for (const BufferAccess &access : schedule.accesses[i]) {
+      MemorySpace space = schedule.buffers[access.buffer].space;
+      if (space == MemorySpace::Private)
+        continue;
+      sync::Access made{access.buffer,
+                        access.isWrite ? sync::AccessKind::Write
+                                       : sync::AccessKind::Read,
+                        getSlot(part, step, i, access.buffer)};
+      node.checked.push_back(made);
+      // Arrivals are ordered with the waits for them by the barrier object.
+      if (!access.isWrite ||
+          (!isCopy && !schedule.buffers[access.buffer].isBarrierObject))
+        node.pending.push_back(made);
+      node.readsAhead |= space == MemorySpace::Global && !access.isWrite;
+    }
+    for (unsigned buffer : schedule.completes[i])
+      node.pending.push_back(
+          {buffer, sync::AccessKind::Write, getSlot(part, step, i, buffer)});
+    if (node.checked.empty() && node.pending.empty())
+      continue;
+    sync::NodeId id = program.addNode(sync::Node::Kind::Step, parent, where);
+    program[id].checked = std::move(node.checked);
+    program[id].pending = std::move(node.pending);
+    program[id].readsAhead = node.readsAhead;
+    placeOf.try_emplace(id, Place{part, step, i});
+  }
+}
+
+BarrierPlacer::BarrierPlacer(LoopSchedule &schedule) : schedule(schedule) {
+  for (const LoopBuffer &buffer : schedule.buffers) {
+    sync::Buffer made;
+    made.spaces =
+        buffer.space == MemorySpace::Shared ? sync::kShared : sync::kGlobal;
+    made.slots = buffer.slots;
+    program.addBuffer(made);
+  }
+  program.overlap = [&schedule](unsigned a, unsigned b) {
+    return mayAlias(schedule.buffers[a].root, schedule.buffers[b].root);
+  };
+}
+
+void BarrierPlacer::run() {
+  Surroundings before = collectSurroundings(schedule.loop, /*before=*/true);
+  Surroundings after = collectSurroundings(schedule.loop, /*before=*/false);
+  findOnlySharedHazards(before, after);
+
+  using Kind = sync::Node::Kind;
+  sync::NodeId start = program.addNode(Kind::Step);
+  program[start].pending = toAccesses(before);
+  for (int64_t step = 0; step < schedule.stages - 1; ++step)
+    addEntries(Part::Prologue, step, sync::Program::kRoot, 0);
+  kernel = program.addNode(Kind::Loop);
+  program[kernel].runsAtLeastOnce = true;
+  if (schedule.tripCount)
+    program[kernel].tripCount = *schedule.tripCount - (schedule.stages - 1);
+  addEntries(Part::Kernel, 0, kernel, 1);
+  for (int64_t step = 0; step < schedule.stages - 1; ++step)
+    addEntries(Part::Epilogue, step, sync::Program::kRoot, 0);
+  sync::NodeId end = program.addNode(Kind::Step);
+  program[end].checked = toAccesses(after);
+
+  sync::Placement placement = sync::placeBarriers(program, sync::Options());
+  for (const sync::Placement::Barrier &barrier : placement.inserted) {
+    if (barrier.before == end)
+      schedule.barrierAfter = true;
+    else if (barrier.before == kernel)
+      schedule.barrierBeforeKernel = true;
+    else
+      schedule.barriers.insert(placeOf.at(barrier.before));
+  }
+  // The old barriers also ordered what stands before the loop with what stands
+  // behind it; one barrier anywhere does that.
+  schedule.barrierAfter |=
+      schedule.barriers.empty() && !schedule.barrierBeforeKernel;
+}
+
+void smalti::placeBarriers(LoopSchedule &schedule) {
+  if (!schedule.oldBarriers.empty())
+    BarrierPlacer(schedule).run();
+}

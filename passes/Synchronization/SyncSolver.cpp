@@ -1,0 +1,536 @@
+//===- SyncSolver.cpp - The least barriers of a program -------------------===//
+//
+// First barriers are put in front of everything that conflicts with what is
+// pending there, on the assumption that all that a loop does may be pending
+// where it starts anew. Then every barrier is taken out that orders nothing
+// which the others do not.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Synchronization/SyncGraph.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+using namespace smalti::sync;
+
+namespace {
+
+/// What a part of the program does, seen from outside it.
+struct Summary {
+  ItemSet first; ///< checked, with no barrier before it
+  ItemSet last;  ///< pending at the end
+  /// For which spaces there is a way through without a barrier, and which
+  /// barriers that were taken out lie on it.
+  Spaces through = kAllSpaces;
+  Spaces crossed = kNoSpaces;
+};
+
+/// A loop's body as its iterations see it, and the whole loop from outside.
+struct NodeSummary {
+  Summary body, whole;
+};
+
+class Solver {
+public:
+  Solver(const Program &program, const Options &options, const Graph &graph,
+         bool keepOld);
+
+  void run();
+  bool isCheaperThan(const Solver &other) const;
+  Placement getPlacement();
+
+private:
+  Summary summarize(const std::vector<NodeId> &nodes);
+  Summary summarize(NodeId id);
+  ItemSet walk(const std::vector<NodeId> &nodes, ItemSet pending, bool mayHold);
+  ItemSet walkLoop(NodeId id, ItemSet pending, bool mayHold);
+  bool coversEntry(const ItemSet &pending, const ItemSet &back,
+                   const ItemSet &first);
+  void insertBefore(NodeId node, ItemSet &pending);
+  void addUnordered(const std::pair<Item, Item> &hazard);
+
+  ItemSet enter(const ItemSet &items, NodeId loop) const;
+  ItemSet leave(const ItemSet &items, NodeId loop) const;
+  ItemSet turn(const ItemSet &items, NodeId loop) const;
+  ItemSet closeOverTurns(const ItemSet &items, NodeId loop,
+                         const Summary &body) const;
+
+  bool orders(BarrierPlace place, Spaces spaces);
+  void removeUnneeded();
+  void moveAhead(NodeId node);
+  void returnToOld();
+  std::vector<unsigned> countByDepth() const;
+
+  const Program &program;
+  const Options &options;
+  const Graph &graph;
+  Conflicts conflicts;
+  Barriers barriers;
+  std::vector<NodeSummary> summaries;
+  /// Which loops use slots of a buffer in turn.
+  llvm::DenseMap<std::pair<unsigned, NodeId>, bool> isTurned;
+  std::vector<Hazard> unordered;
+};
+
+} // namespace
+
+Solver::Solver(const Program &program, const Options &options,
+               const Graph &graph, bool keepOld)
+    : program(program), options(options), graph(graph),
+      conflicts(program, options.required), barriers(program),
+      summaries(program.size()) {
+  for (NodeId id = 0; id < program.size(); ++id) {
+    const Node &node = program[id];
+    if (node.kind == Node::Kind::Barrier && (keepOld || node.isFixed))
+      barriers.old[id] = node.orders;
+    for (const auto *accesses : {&node.checked, &node.pending})
+      for (const Access &access : *accesses)
+        if (access.slot.kind == Slot::Kind::OfLoop)
+          isTurned[{access.buffer, access.slot.loop}] = true;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// How accesses are seen from elsewhere
+//===----------------------------------------------------------------------===//
+
+/// Seen from the first iteration of a loop.
+ItemSet Solver::enter(const ItemSet &items, NodeId loop) const {
+  return items.map([&](Item &item) {
+    if (item.slot.kind == Slot::Kind::Fixed &&
+        isTurned.lookup({item.buffer, loop}))
+      item.slot = Slot::ofLoop(loop, item.slot.index);
+  });
+}
+
+/// Seen from behind the loop, of whose last iteration they are.
+ItemSet Solver::leave(const ItemSet &items, NodeId loop) const {
+  std::optional<int64_t> trips = program[loop].tripCount;
+  return items.map([&](Item &item) {
+    if (item.footprint != kNoFootprint &&
+        program.changesIn(item.footprint, loop))
+      item.footprint = kNoFootprint;
+    if (item.slot.loop != loop)
+      return;
+    // What counts from the end of the loop now means another end.
+    if (item.slot.kind == Slot::Kind::BehindLoop)
+      item.slot = Slot();
+    else if (item.slot.kind == Slot::Kind::OfLoop)
+      item.slot = trips ? shifted(Slot::fixed(item.slot.index), *trips,
+                                  program.buffers[item.buffer].slots)
+                        : Slot::behindLoop(loop, item.slot.index);
+  });
+}
+
+/// Seen from the next iteration.
+ItemSet Solver::turn(const ItemSet &items, NodeId loop) const {
+  return items.map([&](Item &item) {
+    if (item.footprint != kNoFootprint &&
+        program.changesIn(item.footprint, loop))
+      item.footprint = kNoFootprint;
+    if (item.slot.kind == Slot::Kind::OfLoop && item.slot.loop == loop)
+      item.slot = shifted(item.slot, -1, program.buffers[item.buffer].slots);
+  });
+}
+
+/// Seen from all later iterations as well, as far as iterations can be passed
+/// without a barrier.
+ItemSet Solver::closeOverTurns(const ItemSet &items, NodeId loop,
+                               const Summary &body) const {
+  ItemSet all = items;
+  for (Item item : items) {
+    item.spaces &= body.through;
+    item.crossed |= body.crossed;
+    if (!item.spaces)
+      continue;
+    bool isSlot =
+        item.slot.kind == Slot::Kind::OfLoop && item.slot.loop == loop;
+    int64_t slots = isSlot ? program.buffers[item.buffer].slots : 1;
+    for (int64_t i = 0; i < slots; ++i) {
+      all.insert(item);
+      if (isSlot)
+        item.slot = shifted(item.slot, -1, slots);
+    }
+  }
+  return all;
+}
+
+//===----------------------------------------------------------------------===//
+// Summaries
+//===----------------------------------------------------------------------===//
+
+Summary Solver::summarize(const std::vector<NodeId> &nodes) {
+  Summary all;
+  auto addFirst = [&](Item item) {
+    item.spaces &= all.through;
+    item.crossed |= all.crossed;
+    // Before the loop, what counts from its end means an earlier end.
+    if (item.slot.kind == Slot::Kind::BehindLoop)
+      item.slot = Slot();
+    if (item.spaces)
+      all.first.insert(item);
+  };
+  for (NodeId id : nodes) {
+    const Node &node = program[id];
+    if (node.kind == Node::Kind::Step) {
+      for (const Access &access : node.checked)
+        addFirst(conflicts.makeItem(access, id));
+      for (const Access &access : node.pending)
+        all.last.insert(conflicts.makeItem(access, id));
+      continue;
+    }
+    Summary part = summarize(id);
+    for (const Item &item : part.first)
+      addFirst(item);
+    all.last.clear(~part.through & kAllSpaces);
+    if (part.crossed)
+      all.last.cross(part.crossed);
+    all.last.insert(part.last);
+    all.through &= part.through;
+    all.crossed |= part.crossed;
+  }
+  return all;
+}
+
+Summary Solver::summarize(NodeId id) {
+  const Node &node = program[id];
+  Summary whole;
+  if (node.kind == Node::Kind::Barrier) {
+    whole.through = ~barriers.old[id] & kAllSpaces;
+    whole.crossed = node.orders & whole.through;
+    return whole;
+  }
+  if (node.kind == Node::Kind::Branch) {
+    whole.through = kNoSpaces;
+    for (const std::vector<NodeId> &part : node.parts) {
+      Summary alternative = summarize(part);
+      whole.first.insert(alternative.first);
+      whole.last.insert(alternative.last);
+      whole.through |= alternative.through;
+      whole.crossed |= alternative.crossed;
+    }
+    summaries[id].whole = whole;
+    return whole;
+  }
+  Summary before = summarize(node.parts[0]);
+  Summary behind = summarize(node.parts[1]);
+  Summary body;
+  body.first = before.first;
+  body.first.insert(behind.first);
+  ItemSet passed = before.last;
+  passed.clear(~behind.through & kAllSpaces);
+  passed.cross(behind.crossed);
+  body.last = behind.last;
+  body.last.insert(passed);
+  body.through = before.through & behind.through;
+  body.crossed = before.crossed | behind.crossed;
+  summaries[id].body = body;
+
+  // From outside, the first iteration is the one with number 0.
+  for (Item item : body.first) {
+    bool isSlot = item.slot.kind == Slot::Kind::OfLoop && item.slot.loop == id;
+    if (item.footprint != kNoFootprint && program.changesIn(item.footprint, id))
+      item.footprint = kNoFootprint;
+    if (isSlot)
+      item.slot = Slot::fixed(item.slot.index);
+    whole.first.insert(item);
+    if (isSlot)
+      item.slot = Slot();
+    item.spaces &= body.through;
+    item.crossed |= body.crossed;
+    if (item.spaces)
+      whole.first.insert(item);
+  }
+  ItemSet last = closeOverTurns(turn(body.last, id), id, body);
+  if (!node.runsAtLeastOnce)
+    last.insert(before.last);
+  whole.last = leave(last, id);
+  whole.through = node.runsAtLeastOnce ? body.through : before.through;
+  whole.crossed = body.crossed;
+  summaries[id].whole = whole;
+  return whole;
+}
+
+//===----------------------------------------------------------------------===//
+// Putting barriers in
+//===----------------------------------------------------------------------===//
+
+void Solver::insertBefore(NodeId node, ItemSet &pending) {
+  barriers.inserted[node] = kAllSpaces;
+  pending.clear(kAllSpaces);
+}
+
+void Solver::addUnordered(const std::pair<Item, Item> &hazard) {
+  Hazard found{hazard.first.node, hazard.second.node, hazard.second.buffer};
+  if (unordered.empty() || !(unordered.back() == found))
+    unordered.push_back(found);
+}
+
+/// Whether everything that conflicts with what comes from before the loop
+/// conflicts with an earlier iteration as well, so that a barrier inside orders
+/// both.
+bool Solver::coversEntry(const ItemSet &pending, const ItemSet &back,
+                         const ItemSet &first) {
+  for (const Item &item : first) {
+    ItemSet one;
+    one.insert(item);
+    if (conflicts.find(pending, one) && !conflicts.find(back, one))
+      return false;
+  }
+  return true;
+}
+
+ItemSet Solver::walkLoop(NodeId id, ItemSet pending, bool mayHold) {
+  const Node &node = program[id];
+  const Summary &body = summaries[id].body;
+  ItemSet back = closeOverTurns(turn(body.last, id), id, body);
+  ItemSet entering = enter(pending, id);
+  if (mayHold && conflicts.find(entering, body.first) &&
+      (!node.isUniform || !coversEntry(entering, back, body.first))) {
+    insertBefore(id, pending);
+    entering = pending;
+  }
+  // Past iterations without a barrier it is pending in later ones as well.
+  ItemSet again = turn(entering, id);
+  again.clear(~body.through & kAllSpaces);
+  again.cross(body.crossed);
+  entering.insert(closeOverTurns(again, id, body));
+  entering.insert(back);
+  bool holds = mayHold && node.isUniform;
+  ItemSet atTest = walk(node.parts[0], std::move(entering), holds);
+  if (!node.runsAtLeastOnce) {
+    walk(node.parts[1], atTest, holds);
+    return leave(atTest, id);
+  }
+  return leave(turn(walk(node.parts[1], std::move(atTest), holds), id), id);
+}
+
+ItemSet Solver::walk(const std::vector<NodeId> &nodes, ItemSet pending,
+                     bool mayHold) {
+  for (NodeId id : nodes) {
+    const Node &node = program[id];
+    switch (node.kind) {
+    case Node::Kind::Step: {
+      ItemSet checked;
+      for (const Access &access : node.checked)
+        checked.insert(conflicts.makeItem(access, id));
+      if (auto hazard = conflicts.find(pending, checked)) {
+        if (mayHold)
+          insertBefore(id, pending);
+        else
+          addUnordered(*hazard);
+      }
+      for (const Access &access : node.pending)
+        pending.insert(conflicts.makeItem(access, id));
+      break;
+    }
+    case Node::Kind::Barrier:
+      pending.clear(barriers.old[id]);
+      if (Spaces crossed = node.orders & ~barriers.old[id])
+        pending.cross(crossed);
+      break;
+    case Node::Kind::Loop:
+      pending = walkLoop(id, std::move(pending), mayHold);
+      break;
+    case Node::Kind::Branch: {
+      if (mayHold && conflicts.find(pending, summaries[id].whole.first))
+        insertBefore(id, pending);
+      ItemSet behind;
+      for (const std::vector<NodeId> &part : node.parts)
+        behind.insert(walk(part, pending, mayHold && node.isUniform));
+      pending = std::move(behind);
+      break;
+    }
+    }
+  }
+  return pending;
+}
+
+//===----------------------------------------------------------------------===//
+// Taking barriers out
+//===----------------------------------------------------------------------===//
+
+/// Whether the barrier orders something in these spaces that no other does.
+bool Solver::orders(BarrierPlace place, Spaces spaces) {
+  ItemSet before = graph.explore(barriers, place, spaces, /*forward=*/false);
+  if (before.empty())
+    return false;
+  ItemSet behind = graph.explore(barriers, place, spaces, /*forward=*/true);
+  return conflicts.find(before, behind).has_value();
+}
+
+void Solver::removeUnneeded() {
+  struct Candidate {
+    BarrierPlace place;
+    unsigned depth, round;
+  };
+  std::vector<Candidate> candidates;
+  for (NodeId id = 0; id < program.size(); ++id) {
+    if (barriers.inserted[id])
+      candidates.push_back({{id, true}, program.getDepth(id), 0});
+    if (barriers.old[id] && !program[id].isFixed)
+      candidates.push_back({{id, false}, program.getDepth(id), 0});
+  }
+  // What runs most often goes first, and new ones before old ones.
+  llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
+    return std::make_tuple(-int(a.depth), !a.place.isNew) <
+           std::make_tuple(-int(b.depth), !b.place.isNew);
+  });
+  // Taking out one neighbour after the other would make the way to the nearest
+  // barrier longer and longer: every second one first.
+  constexpr size_t kManyBarriers = 64;
+  if (candidates.size() > kManyBarriers) {
+    for (size_t i = 0; i < candidates.size(); ++i)
+      candidates[i].round = llvm::countr_zero(i + 1);
+    llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
+      return std::make_tuple(-int(a.depth), !a.place.isNew, a.round) <
+             std::make_tuple(-int(b.depth), !b.place.isNew, b.round);
+    });
+  }
+  for (const Candidate &candidate : candidates) {
+    auto [id, isNew] = candidate.place;
+    Spaces &spaces = isNew ? barriers.inserted[id] : barriers.old[id];
+    if (!orders(candidate.place, spaces))
+      spaces = kNoSpaces;
+  }
+  if (!options.weaken)
+    return;
+  for (const Candidate &candidate : candidates) {
+    auto [id, isNew] = candidate.place;
+    Spaces &spaces = isNew ? barriers.inserted[id] : barriers.old[id];
+    if (spaces == kAllSpaces && !orders(candidate.place, kGlobal))
+      spaces = kShared;
+  }
+}
+
+/// A new barrier stands better ahead of reads of global memory that lie between
+/// the accesses that it orders: on some chips it waits for reads in flight.
+void Solver::moveAhead(NodeId node) {
+  const Node &parent = program[program[node].parent];
+  const std::vector<NodeId> *sequence = nullptr;
+  size_t at = 0;
+  for (const std::vector<NodeId> &part : parent.parts) {
+    auto it = llvm::lower_bound(part, node);
+    if (it != part.end() && *it == node) {
+      sequence = &part;
+      at = it - part.begin();
+    }
+  }
+  ItemSet behind =
+      graph.explore(barriers, {node, true}, kAllSpaces, /*forward=*/true);
+  NodeId best = node;
+  while (at-- > 0) {
+    NodeId id = (*sequence)[at];
+    const Node &step = program[id];
+    auto isShared = [&](const Access &access) {
+      return conflicts.spacesOf(access) & kShared;
+    };
+    if (step.kind != Node::Kind::Step || llvm::any_of(step.checked, isShared) ||
+        llvm::any_of(step.pending, isShared) || barriers.inserted[id])
+      break;
+    ItemSet pending;
+    for (const Access &access : step.pending)
+      pending.insert(conflicts.makeItem(access, id));
+    if (conflicts.find(pending, behind))
+      break;
+    if (step.readsAhead)
+      best = id;
+  }
+  if (best != node)
+    std::swap(barriers.inserted[best], barriers.inserted[node]);
+}
+
+/// Where a new barrier stands right behind one that was taken out, the old one
+/// stays instead.
+void Solver::returnToOld() {
+  for (NodeId id = 1; id < program.size(); ++id) {
+    if (!barriers.inserted[id])
+      continue;
+    for (const std::vector<NodeId> &part : program[program[id].parent].parts) {
+      auto it = llvm::lower_bound(part, id);
+      if (it == part.begin() || it == part.end() || *it != id)
+        continue;
+      NodeId old = *std::prev(it);
+      if (program[old].kind != Node::Kind::Barrier ||
+          (barriers.inserted[id] & ~program[old].orders))
+        continue;
+      barriers.old[old] = barriers.inserted[id];
+      barriers.inserted[id] = kNoSpaces;
+    }
+  }
+}
+
+void Solver::run() {
+  summarize(program.getSteps());
+  walk(program.getSteps(), ItemSet(), /*mayHold=*/true);
+  removeUnneeded();
+  for (NodeId id = 1; id < program.size(); ++id)
+    if (barriers.inserted[id])
+      moveAhead(id);
+  // Where one stands now, another may have nothing left to order.
+  removeUnneeded();
+  returnToOld();
+}
+
+/// How many barriers stand inside how many loops.
+std::vector<unsigned> Solver::countByDepth() const {
+  std::vector<unsigned> count;
+  for (NodeId id = 0; id < program.size(); ++id) {
+    unsigned here = (barriers.inserted[id] != 0) + (barriers.old[id] != 0);
+    if (here == 0)
+      continue;
+    unsigned depth = program.getDepth(id);
+    if (count.size() <= depth)
+      count.resize(depth + 1);
+    count[depth] += here;
+  }
+  return count;
+}
+
+bool Solver::isCheaperThan(const Solver &other) const {
+  std::vector<unsigned> mine = countByDepth(), theirs = other.countByDepth();
+  size_t size = std::max(mine.size(), theirs.size());
+  mine.resize(size);
+  theirs.resize(size);
+  return std::lexicographical_compare(mine.rbegin(), mine.rend(),
+                                      theirs.rbegin(), theirs.rend());
+}
+
+Placement Solver::getPlacement() {
+  Placement placement;
+  placement.unordered = unordered;
+  for (NodeId id = 0; id < program.size(); ++id) {
+    if (Spaces spaces = barriers.inserted[id]) {
+      ItemSet before = graph.explore(barriers, {id, true}, spaces, false);
+      ItemSet behind = graph.explore(barriers, {id, true}, spaces, true);
+      auto hazard = conflicts.find(before, behind);
+      placement.inserted.push_back({id, spaces,
+                                    hazard ? hazard->first.node : id,
+                                    hazard ? hazard->second.node : id});
+    }
+    if (program[id].kind != Node::Kind::Barrier)
+      continue;
+    if (barriers.old[id])
+      placement.kept.emplace_back(id, barriers.old[id]);
+    else
+      placement.removed.push_back(id);
+  }
+  return placement;
+}
+
+Placement smalti::sync::placeBarriers(const Program &program,
+                                      const Options &options) {
+  Graph graph(program);
+  bool hasOld = false;
+  for (NodeId id = 0; id < program.size(); ++id)
+    hasOld |= program[id].kind == Node::Kind::Barrier && !program[id].isFixed;
+  Solver anew(program, options, graph, /*keepOld=*/false);
+  anew.run();
+  if (!hasOld || !options.preferOld)
+    return anew.getPlacement();
+  Solver withOld(program, options, graph, /*keepOld=*/true);
+  withOld.run();
+  return (anew.isCheaperThan(withOld) ? anew : withOld).getPlacement();
+}
