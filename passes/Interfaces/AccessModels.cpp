@@ -39,6 +39,10 @@ std::optional<int64_t> getRowElements(VectorType type) {
   return type.getNumElements();
 }
 
+template <typename OpTy>
+struct AtomicModel
+    : AtomicAccessOpInterface::ExternalModel<AtomicModel<OpTy>, OpTy> {};
+
 /// An op that accesses a scalar or a vector at its indices.
 template <typename OpTy>
 struct IndexedModel
@@ -276,8 +280,11 @@ void smalti::registerAccessModels(DialectRegistry &registry) {
     memref::CopyOp::attachInterface<StridedModel<memref::CopyOp>>(*context);
     memref::LoadOp::attachInterface<IndexedModel<memref::LoadOp>>(*context);
     memref::StoreOp::attachInterface<IndexedModel<memref::StoreOp>>(*context);
-    memref::AtomicRMWOp::attachInterface<IndexedModel<memref::AtomicRMWOp>>(
+    memref::AtomicRMWOp::attachInterface<IndexedModel<memref::AtomicRMWOp>,
+                                         AtomicModel<memref::AtomicRMWOp>>(
         *context);
+    memref::GenericAtomicRMWOp::attachInterface<
+        AtomicModel<memref::GenericAtomicRMWOp>>(*context);
   });
   registry.addExtension(+[](MLIRContext *context, vector::VectorDialect *) {
     vector::StoreOp::attachInterface<IndexedModel<vector::StoreOp>>(*context);

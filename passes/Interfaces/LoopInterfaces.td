@@ -96,6 +96,12 @@ def Smalti_BlockBarrierOpInterface : Smalti_OpInterface<"BlockBarrierOpInterface
   ];
 }
 
+def Smalti_AtomicAccessOpInterface : Smalti_OpInterface<"AtomicAccessOpInterface"> {
+  let description = [{
+    Each element that the op accesses it reads and writes in one step, which no other such op of any thread interrupts.
+  }];
+}
+
 def Smalti_FullOverwriteOpInterface : Smalti_OpInterface<"FullOverwriteOpInterface"> {
   let description = [{
     The op writes memory and can tell whether it writes all of a memref.

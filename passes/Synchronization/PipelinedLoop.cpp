@@ -278,12 +278,12 @@ void BarrierPlacer::run() {
 
   sync::Placement placement = sync::placeBarriers(program, sync::Options());
   for (const sync::Placement::Barrier &barrier : placement.inserted) {
-    if (barrier.before == end)
+    if (barrier.node == end)
       schedule.barrierAfter = true;
-    else if (barrier.before == kernel)
+    else if (barrier.node == kernel)
       schedule.barrierBeforeKernel = true;
     else
-      schedule.barriers.insert(placeOf.at(barrier.before));
+      schedule.barriers.insert(placeOf.at(barrier.node));
   }
   // The old barriers also ordered what stands before the loop with what stands
   // behind it; one barrier anywhere does that.

@@ -166,16 +166,15 @@ struct Hazard {
 
 struct Placement {
   struct Barrier {
-    NodeId before;
+    /// A barrier of the program, or what a new one stands before.
+    NodeId node;
     Spaces orders;
-    /// Two accesses that it orders.
+    /// Two accesses that it orders, and no other barrier does. Both are the
+    /// node where there are none.
     NodeId first, second;
   };
-  /// New barriers, in the order of the program.
-  std::vector<Barrier> inserted;
-  /// Barriers of the program: what they have to order. Nothing: it is not
-  /// needed.
-  std::vector<std::pair<NodeId, Spaces>> kept;
+  /// In the order of the program.
+  std::vector<Barrier> inserted, kept;
   std::vector<NodeId> removed;
   std::vector<Hazard> unordered;
 };

@@ -501,19 +501,27 @@ bool Solver::isCheaperThan(const Solver &other) const {
 Placement Solver::getPlacement() {
   Placement placement;
   placement.unordered = unordered;
-  for (NodeId id = 0; id < program.size(); ++id) {
-    if (Spaces spaces = barriers.inserted[id]) {
-      ItemSet before = graph.explore(barriers, {id, true}, spaces, false);
-      ItemSet behind = graph.explore(barriers, {id, true}, spaces, true);
-      auto hazard = conflicts.find(before, behind);
-      placement.inserted.push_back({id, spaces,
-                                    hazard ? hazard->first.node : id,
-                                    hazard ? hazard->second.node : id});
+  auto describe = [&](NodeId id, bool isNew, Spaces orders) {
+    Placement::Barrier barrier{id, orders, id, id};
+    // What is in shared memory says more about why it is there.
+    for (Spaces spaces : {Spaces(orders & kShared), orders}) {
+      ItemSet before = graph.explore(barriers, {id, isNew}, spaces, false);
+      ItemSet behind = graph.explore(barriers, {id, isNew}, spaces, true);
+      if (auto hazard = conflicts.find(before, behind)) {
+        barrier.first = hazard->first.node;
+        barrier.second = hazard->second.node;
+        break;
+      }
     }
+    return barrier;
+  };
+  for (NodeId id = 0; id < program.size(); ++id) {
+    if (Spaces spaces = barriers.inserted[id])
+      placement.inserted.push_back(describe(id, /*isNew=*/true, spaces));
     if (program[id].kind != Node::Kind::Barrier)
       continue;
-    if (barriers.old[id])
-      placement.kept.emplace_back(id, barriers.old[id]);
+    if (Spaces spaces = barriers.old[id])
+      placement.kept.push_back(describe(id, /*isNew=*/false, spaces));
     else
       placement.removed.push_back(id);
   }

@@ -514,9 +514,9 @@ bool test(unsigned seed, Totals &totals) {
   Placement placement = placeBarriers(sample.program, sample.options);
   Barriers barriers;
   for (const Placement::Barrier &barrier : placement.inserted)
-    barriers.inserted[barrier.before] = barrier.orders;
-  for (auto [id, spaces] : placement.kept)
-    barriers.old[id] = spaces;
+    barriers.inserted[barrier.node] = barrier.orders;
+  for (const Placement::Barrier &barrier : placement.kept)
+    barriers.old[barrier.node] = barrier.orders;
 
   auto fail = [&](const llvm::Twine &what) {
     for (const Hazard &hazard : placement.unordered)

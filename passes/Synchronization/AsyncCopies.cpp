@@ -1,0 +1,258 @@
+//===- AsyncCopies.cpp - When asynchronous copies are over ----------------===//
+//
+// A wait leaves so many of the newest groups (or single copies) of a queue in
+// flight. Which copies may be in flight is followed through the program, loops
+// until nothing changes. All that may be over behind a wait is pending there;
+// what must be over is in flight no longer.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Synchronization/AsyncCopies.h"
+
+#include "passes/Synchronization/FunctionProgram.h"
+#include "passes/Synchronization/SyncItems.h"
+
+#include <map>
+#include <set>
+
+using namespace mlir;
+using namespace smalti;
+using sync::NodeId;
+using sync::Slot;
+using Kind = sync::Node::Kind;
+
+namespace {
+
+/// Older groups than this many are not told apart.
+constexpr size_t kMostGroups = 16;
+/// A loop whose groups do not settle in so many rounds is given up.
+constexpr unsigned kMostRounds = 64;
+
+struct Copy {
+  unsigned buffer;
+  Slot slot;
+
+  auto key() const {
+    return std::make_tuple(buffer, slot.kind, slot.loop, slot.index);
+  }
+  bool operator<(const Copy &other) const { return key() < other.key(); }
+  bool operator==(const Copy &other) const { return key() == other.key(); }
+};
+
+struct Queue {
+  std::set<Copy> open;                ///< in no group yet
+  std::vector<std::set<Copy>> groups; ///< the newest first
+
+  bool operator==(const Queue &other) const {
+    return open == other.open && groups == other.groups;
+  }
+
+  void close() {
+    groups.insert(groups.begin(), std::move(open));
+    open.clear();
+    if (groups.size() <= kMostGroups)
+      return;
+    groups[kMostGroups - 1].insert(groups.back().begin(), groups.back().end());
+    groups.pop_back();
+  }
+  void join(const Queue &other) {
+    open.insert(other.open.begin(), other.open.end());
+    if (groups.size() < other.groups.size())
+      groups.resize(other.groups.size());
+    for (auto [mine, theirs] : llvm::zip(groups, other.groups))
+      mine.insert(theirs.begin(), theirs.end());
+  }
+};
+
+using State = std::map<AsyncQueue, Queue>;
+
+class Completions {
+public:
+  explicit Completions(FunctionProgram &function)
+      : function(function), program(function.program) {}
+
+  void run();
+
+private:
+  void findRelevant();
+  State walk(const std::vector<NodeId> &nodes, State state);
+  State walkLoop(NodeId id, State state);
+  void walkStep(NodeId id, State &state);
+  template <typename Fn> State mapSlots(const State &state, Fn change) const;
+  static void join(State &state, const State &other) {
+    for (auto &[queue, content] : other)
+      state[queue].join(content);
+  }
+
+  FunctionProgram &function;
+  sync::Program &program;
+  /// Nodes with something asynchronous in them.
+  std::vector<bool> isRelevant;
+  std::map<NodeId, std::set<Copy>> pendingAt;
+  DenseMap<NodeId, llvm::DenseSet<unsigned>> turned;
+  bool isLost = false;
+};
+
+} // namespace
+
+void Completions::findRelevant() {
+  isRelevant.resize(program.size());
+  for (NodeId id = program.size(); id-- > 1;) {
+    if (function.ops[id])
+      isRelevant[id] =
+          isRelevant[id] || isa<AsyncCopyOpInterface, AsyncCommitOpInterface,
+                                AsyncWaitOpInterface>(function.ops[id]);
+    if (isRelevant[id])
+      isRelevant[program[id].parent] = true;
+    for (const sync::Access &access : program[id].checked)
+      if (access.slot.kind == Slot::Kind::OfLoop)
+        turned[access.slot.loop].insert(access.buffer);
+  }
+}
+
+template <typename Fn>
+State Completions::mapSlots(const State &state, Fn change) const {
+  State result;
+  auto changeAll = [&](const std::set<Copy> &copies) {
+    std::set<Copy> changed;
+    for (Copy copy : copies) {
+      change(copy);
+      changed.insert(copy);
+    }
+    return changed;
+  };
+  for (auto &[queue, content] : state) {
+    Queue &made = result[queue];
+    made.open = changeAll(content.open);
+    for (const std::set<Copy> &group : content.groups)
+      made.groups.push_back(changeAll(group));
+  }
+  return result;
+}
+
+void Completions::walkStep(NodeId id, State &state) {
+  Operation *op = function.ops[id];
+  if (auto copy = dyn_cast<AsyncCopyOpInterface>(op)) {
+    if (copy.completesAtBlockBarriers())
+      return;
+    Queue &queue = state[copy.getQueue()];
+    for (const sync::Access &access : program[id].checked)
+      if (access.kind == sync::AccessKind::Write)
+        queue.open.insert({access.buffer, access.slot});
+    if (copy.getQueue() != AsyncQueue::Groups)
+      queue.close();
+    return;
+  }
+  if (isa<AsyncCommitOpInterface>(op))
+    state[AsyncQueue::Groups].close();
+  auto wait = dyn_cast<AsyncWaitOpInterface>(op);
+  if (!wait)
+    return;
+  for (AsyncQueue kind : kCountedQueues) {
+    std::optional<int64_t> inFlight = wait.getPending(kind);
+    if (!inFlight)
+      continue;
+    Queue &queue = state[kind];
+    std::set<Copy> &pending = pendingAt[id];
+    pending.insert(queue.open.begin(), queue.open.end());
+    for (const std::set<Copy> &group : queue.groups)
+      pending.insert(group.begin(), group.end());
+    if (size_t(*inFlight) < queue.groups.size())
+      queue.groups.resize(*inFlight);
+  }
+}
+
+State Completions::walkLoop(NodeId id, State state) {
+  const llvm::DenseSet<unsigned> &buffers = turned[id];
+  State entering = mapSlots(state, [&](Copy &copy) {
+    if (copy.slot.kind == Slot::Kind::Fixed && buffers.contains(copy.buffer))
+      copy.slot = Slot::ofLoop(id, copy.slot.index);
+  });
+  State atTest, atEnd;
+  for (unsigned round = 0;; ++round) {
+    if (round == kMostRounds) {
+      isLost = true;
+      break;
+    }
+    atTest = walk(program[id].parts[0], entering);
+    atEnd = mapSlots(walk(program[id].parts[1], atTest), [&](Copy &copy) {
+      if (copy.slot.kind == Slot::Kind::OfLoop && copy.slot.loop == id)
+        copy.slot = shifted(copy.slot, -1, program.buffers[copy.buffer].slots);
+    });
+    State joined = entering;
+    join(joined, atEnd);
+    if (joined == entering)
+      break;
+    entering = std::move(joined);
+  }
+  std::optional<int64_t> trips = program[id].tripCount;
+  return mapSlots(
+      program[id].runsAtLeastOnce ? atEnd : atTest, [&](Copy &copy) {
+        if (copy.slot.loop != id)
+          return;
+        if (copy.slot.kind == Slot::Kind::BehindLoop)
+          copy.slot = Slot();
+        else if (copy.slot.kind == Slot::Kind::OfLoop)
+          copy.slot = trips ? shifted(Slot::fixed(copy.slot.index), *trips,
+                                      program.buffers[copy.buffer].slots)
+                            : Slot::behindLoop(id, copy.slot.index);
+      });
+}
+
+State Completions::walk(const std::vector<NodeId> &nodes, State state) {
+  for (NodeId id : nodes) {
+    if (!isRelevant[id])
+      continue;
+    switch (program[id].kind) {
+    case Kind::Step:
+      walkStep(id, state);
+      break;
+    case Kind::Barrier:
+      break;
+    case Kind::Loop:
+      state = walkLoop(id, std::move(state));
+      break;
+    case Kind::Branch: {
+      State behind;
+      bool isFirst = true;
+      for (const std::vector<NodeId> &part : program[id].parts) {
+        State end = walk(part, state);
+        if (isFirst)
+          behind = std::move(end);
+        else
+          join(behind, end);
+        isFirst = false;
+      }
+      state = std::move(behind);
+      break;
+    }
+    }
+  }
+  return state;
+}
+
+void Completions::run() {
+  findRelevant();
+  if (!isRelevant[sync::Program::kRoot])
+    return;
+  walk(program.getSteps(), State());
+  if (isLost) {
+    // Then every copy may be over at every wait.
+    std::set<Copy> all;
+    for (NodeId id = 1; id < program.size(); ++id)
+      if (isa_and_nonnull<AsyncCopyOpInterface>(function.ops[id]))
+        for (const sync::Access &access : program[id].checked)
+          if (access.kind == sync::AccessKind::Write)
+            all.insert({access.buffer, Slot()});
+    for (auto &entry : pendingAt)
+      entry.second = all;
+  }
+  for (auto &[id, copies] : pendingAt)
+    for (const Copy &copy : copies)
+      program[id].pending.push_back(
+          {copy.buffer, sync::AccessKind::Write, copy.slot});
+}
+
+void smalti::addCompletions(FunctionProgram &program) {
+  Completions(program).run();
+}

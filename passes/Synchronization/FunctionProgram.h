@@ -1,0 +1,85 @@
+//===- FunctionProgram.h - A function as barriers see it --------*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_SYNCHRONIZATION_FUNCTIONPROGRAM_H
+#define SMALTI_PASSES_SYNCHRONIZATION_FUNCTIONPROGRAM_H
+
+#include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Synchronization/Footprints.h"
+#include "passes/Synchronization/SyncProgram.h"
+#include "passes/Synchronization/Uniformity.h"
+
+#include "llvm/ADT/MapVector.h"
+
+#include <string>
+
+namespace smalti {
+
+/// Builds the program of a function. It says of every node which op it stands
+/// for, and why barriers have to stay.
+class FunctionProgram {
+public:
+  /// `chip` may be null; it tells how the threads make up waves.
+  FunctionProgram(mlir::FunctionOpInterface function,
+                  const targets::Target *chip);
+  FunctionProgram(const FunctionProgram &) = delete;
+  FunctionProgram &operator=(const FunctionProgram &) = delete;
+
+  sync::Program program;
+  /// Of each node; null for the start of a function that has callers.
+  std::vector<mlir::Operation *> ops;
+  /// Barriers that must not be touched, with the reason.
+  llvm::MapVector<mlir::Operation *, std::string> fixed;
+  /// An op in which threads may wait for one another and that is no barrier of
+  /// the block: it is not known which hazards it orders.
+  mlir::Operation *otherWait = nullptr;
+  /// Why nothing can be said about the memory that a node accesses.
+  llvm::DenseMap<sync::NodeId, std::string> unknown;
+  /// Why not all threads may take the same way through an op.
+  llvm::DenseMap<mlir::Operation *, std::string> notUniform;
+  /// The node's op, for remarks.
+  std::string describe(sync::NodeId node) const;
+
+private:
+  /// The structure that a region op is.
+  enum class Shape { Branch, Loop, While, Unknown };
+
+  Shape getShape(mlir::Operation *op) const;
+  void findWalkFacts();
+  void addBlock(mlir::Block &block, sync::NodeId parent, unsigned part);
+  void addOp(mlir::Operation *op, sync::NodeId parent, unsigned part);
+  void addStructure(mlir::RegionBranchOpInterface op, Shape shape,
+                    sync::NodeId parent, unsigned part);
+  void addBarrier(BlockBarrierOpInterface op, sync::NodeId parent,
+                  unsigned part);
+  void addUnknown(mlir::Operation *op, std::string reason, sync::NodeId parent,
+                  unsigned part);
+  void addAccesses(mlir::Operation *op, sync::NodeId parent, unsigned part);
+  void addCopy(AsyncCopyOpInterface op, sync::NodeId parent, unsigned part);
+  void keepNested(mlir::Operation *op, llvm::StringRef reason);
+  sync::NodeId addNode(mlir::Operation *op, sync::Node::Kind kind,
+                       sync::NodeId parent, unsigned part);
+  std::optional<sync::Access> toAccess(const MemoryAccess &access);
+  sync::Slot getSlot(const MemoryAccess &access);
+  unsigned getBuffer(mlir::Value root, MemorySpace space);
+  void settleSlots();
+  void distrustWaits();
+  void findEndOfRead(mlir::Operation *op, sync::NodeId node);
+
+  mlir::FunctionOpInterface function;
+  Uniformity uniformity;
+  Footprints footprints;
+  std::vector<mlir::Value> roots; ///< of each buffer, or null
+  llvm::DenseMap<mlir::Value, unsigned> buffers;
+  std::optional<unsigned> everything;
+  /// How many slots loops use in turn; 0 where they do not agree.
+  llvm::DenseMap<unsigned, int64_t> depths;
+  llvm::DenseMap<mlir::Operation *, sync::NodeId> nodes;
+  llvm::DenseSet<mlir::Operation *> holdBarriers;
+  /// Memory is allocated after other memory was freed: it may be the same.
+  bool reusesMemory = false;
+};
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_SYNCHRONIZATION_FUNCTIONPROGRAM_H

@@ -1,0 +1,210 @@
+//===- PlaceBarriers.cpp - smalti-place-barriers --------------------------===//
+
+#include "passes/Support/Remarks.h"
+#include "passes/Support/TargetOption.h"
+#include "passes/Synchronization/FunctionProgram.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Pass/Pass.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTIPLACEBARRIERS
+#define GEN_PASS_DEF_SMALTIPLACEBARRIERS
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+static constexpr llvm::StringLiteral kPassName = "smalti-place-barriers";
+
+namespace {
+
+struct PlaceBarriersPass
+    : smalti::impl::SmaltiPlaceBarriersBase<PlaceBarriersPass> {
+  using SmaltiPlaceBarriersBase::SmaltiPlaceBarriersBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SmaltiPlaceBarriersBase::getDependentDialects(registry);
+    registerLoopInterfaceModels(registry);
+  }
+
+  void runOnOperation() override;
+};
+
+/// What is to be done to a function.
+class Plan {
+public:
+  Plan(FunctionOpInterface function, const targets::Target *chip, bool insert);
+
+  /// Says which hazards stay without a barrier.
+  LogicalResult reportHazards(bool strict) const;
+  void report() const;
+  void commit();
+
+private:
+  std::string describeOrder(const sync::Placement::Barrier &barrier) const;
+  std::string whereNotUniform(sync::NodeId node) const;
+  bool isWeakened(const sync::Placement::Barrier &barrier) const;
+
+  FunctionOpInterface function;
+  FunctionProgram description;
+  sync::Placement placement;
+  /// New barriers that order shared memory alone are of their own kind.
+  bool useShared;
+};
+
+} // namespace
+
+/// Whether all barriers of the function order shared memory alone.
+static bool hasOnlySharedBarriers(const FunctionProgram &program) {
+  bool any = false;
+  for (Operation *op : program.ops)
+    if (auto barrier = dyn_cast_or_null<BlockBarrierOpInterface>(op)) {
+      if (barrier.ordersGlobalMemory())
+        return false;
+      any = true;
+    }
+  return any;
+}
+
+Plan::Plan(FunctionOpInterface function, const targets::Target *chip,
+           bool insert)
+    : function(function), description(function, chip) {
+  useShared = (chip && chip->barrier == targets::BarrierKind::SplitBarrier) ||
+              hasOnlySharedBarriers(description);
+  sync::Options options;
+  options.required =
+      insert && !description.otherWait ? sync::kShared : sync::kNoSpaces;
+  options.weaken = useShared;
+  placement = sync::placeBarriers(description.program, options);
+}
+
+/// The op around the node through which threads may go different ways.
+std::string Plan::whereNotUniform(sync::NodeId node) const {
+  while (node != sync::Program::kRoot) {
+    node = description.program[node].parent;
+    auto reason = description.notUniform.find(description.ops[node]);
+    if (reason != description.notUniform.end())
+      return reason->second;
+  }
+  return "";
+}
+
+LogicalResult Plan::reportHazards(bool strict) const {
+  bool missed = false;
+  for (const sync::Hazard &hazard : placement.unordered)
+    missed |= failed(reportMissed(
+        description.ops[hazard.second], kPassName, strict,
+        description.describe(hazard.second) + " may access what " +
+            description.describe(hazard.first) +
+            " of another thread accesses, and no barrier can order them "
+            "inside " +
+            whereNotUniform(hazard.second)));
+  for (auto &[barrier, reason] : description.fixed)
+    remarkMissed(barrier, kPassName) << "the barrier stays: " << reason;
+  if (description.otherWait)
+    remarkMissed(description.otherWait, kPassName)
+        << "no barrier is put in: threads may wait for one another in "
+        << "'" << description.otherWait->getName().getStringRef() << "'";
+  return failure(missed);
+}
+
+std::string Plan::describeOrder(const sync::Placement::Barrier &barrier) const {
+  for (sync::NodeId node : {barrier.first, barrier.second})
+    if (auto it = description.unknown.find(node);
+        it != description.unknown.end() && !it->second.empty())
+      return it->second;
+  return "it orders " + description.describe(barrier.first) + " before " +
+         description.describe(barrier.second);
+}
+
+bool Plan::isWeakened(const sync::Placement::Barrier &barrier) const {
+  return barrier.orders == sync::kShared &&
+         cast<BlockBarrierOpInterface>(description.ops[barrier.node])
+             .ordersGlobalMemory();
+}
+
+void Plan::report() const {
+  unsigned weakened = 0;
+  for (sync::NodeId node : placement.removed)
+    remarkApplied(description.ops[node], kPassName)
+        << "the barrier is removed: nothing that it orders needs it";
+  for (const sync::Placement::Barrier &barrier : placement.kept) {
+    if (description.fixed.contains(description.ops[barrier.node]))
+      continue;
+    if (isWeakened(barrier)) {
+      ++weakened;
+      remarkApplied(description.ops[barrier.node], kPassName)
+          << "the barrier is made one of shared memory alone: "
+          << describeOrder(barrier);
+      continue;
+    }
+    remarkAnalysis(description.ops[barrier.node], kPassName)
+        << "the barrier stays: " << describeOrder(barrier);
+  }
+  for (const sync::Placement::Barrier &barrier : placement.inserted)
+    remarkApplied(description.ops[barrier.node], kPassName)
+        << "a barrier is put in: " << describeOrder(barrier);
+  size_t kept = placement.kept.size(), removed = placement.removed.size(),
+         inserted = placement.inserted.size();
+  if (kept + removed + inserted == 0)
+    return;
+  bool changed = removed + inserted + weakened > 0;
+  RemarkBuilder remark = changed ? remarkApplied(function, kPassName)
+                                 : remarkAnalysis(function, kPassName);
+  remark << removed << (removed == 1 ? " barrier" : " barriers") << " removed, "
+         << inserted << " put in, " << kept << " kept";
+  if (weakened)
+    remark << ", of them " << weakened << " for shared memory alone";
+}
+
+void Plan::commit() {
+  OpBuilder builder(function.getContext());
+  auto create = [&](Operation *before, Location loc, sync::Spaces orders) {
+    builder.setInsertionPoint(before);
+    if (useShared && orders == sync::kShared)
+      amdgpu::LDSBarrierOp::create(builder, loc);
+    else
+      gpu::BarrierOp::create(builder, loc);
+  };
+  for (const sync::Placement::Barrier &barrier : placement.inserted) {
+    Operation *op = description.ops[barrier.node];
+    create(op, op->getLoc(), barrier.orders);
+  }
+  for (const sync::Placement::Barrier &barrier : placement.kept) {
+    if (!isWeakened(barrier))
+      continue;
+    Operation *op = description.ops[barrier.node];
+    create(op, op->getLoc(), barrier.orders);
+    op->erase();
+  }
+  for (sync::NodeId node : placement.removed)
+    description.ops[node]->erase();
+}
+
+void PlaceBarriersPass::runOnOperation() {
+  FunctionOpInterface function = getOperation();
+  FailureOr<const targets::Target *> chip = findTarget(function, target);
+  if (failed(chip))
+    return signalPassFailure();
+  if (function.isExternal())
+    return;
+  if (!function.getFunctionBody().hasOneBlock()) {
+    bool hasBarrier = false;
+    function->walk([&](BlockBarrierOpInterface) { hasBarrier = true; });
+    if (hasBarrier &&
+        failed(reportMissed(function, kPassName, strict,
+                            "its barriers stay: the function's control flow "
+                            "is not structured")))
+      signalPassFailure();
+    return;
+  }
+  Plan plan(function, *chip, insert);
+  if (failed(plan.reportHazards(strict)))
+    return signalPassFailure();
+  plan.report();
+  plan.commit();
+}

@@ -1,0 +1,89 @@
+// What smalti-place-barriers leaves alone, word for word; the program is the
+// same afterwards.
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers)))' --remarks-filter=smalti-place-barriers 2>%t > %t.after
+// RUN: FileCheck %s < %t
+// RUN: smalti-opt %s | diff - %t.after
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers{strict=true})))' 2>&1 | FileCheck %s --check-prefix=STRICT
+#shared = #gpu.address_space<workgroup>
+
+// STRICT: error: smalti-place-barriers: 'memref.load' may access what 'memref.store' of another thread accesses
+
+gpu.module @m {
+  // CHECK: Function=divergent_hazard | Remark="'memref.load' may access what 'memref.store' of another thread accesses, and no barrier can order them inside 'scf.if', whose condition may differ between threads"
+  gpu.func @divergent_hazard(%out: memref<?xf32>, %x: f32) workgroup(%s: memref<64xf32, #shared>) kernel {
+    %c0 = arith.constant 0 : index
+    %t = gpu.thread_id x
+    %some = arith.cmpi ne, %t, %c0 : index
+    scf.if %some {
+      memref.store %x, %s[%t] : memref<64xf32, #shared>
+      %v = memref.load %s[%c0] : memref<64xf32, #shared>
+      memref.store %v, %out[%t] : memref<?xf32>
+    }
+    gpu.return
+  }
+
+  // CHECK: Function=divergent_barrier | Remark="the barrier stays: it stands inside 'scf.if', whose condition may differ between threads"
+  gpu.func @divergent_barrier() kernel {
+    %c0 = arith.constant 0 : index
+    %t = gpu.thread_id x
+    %some = arith.cmpi ne, %t, %c0 : index
+    scf.if %some {
+      gpu.barrier
+    }
+    gpu.return
+  }
+
+  // CHECK: Function=divergent_loop | Remark="the barrier stays: it stands inside 'scf.for', whose number of iterations may differ between threads"
+  gpu.func @divergent_loop() kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %t = gpu.thread_id x
+    scf.for %i = %c0 to %t step %c1 {
+      gpu.barrier
+    }
+    gpu.return
+  }
+
+  // CHECK: Function=unknown_regions | Remark="the barrier stays: it stands inside 'scf.parallel', whose control flow is not known"
+  gpu.func @unknown_regions(%n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+      gpu.barrier
+    }
+    gpu.return
+  }
+
+  // CHECK: Function=unstructured | Remark="its barriers stay: the function's control flow is not structured"
+  gpu.func @unstructured() kernel {
+    gpu.barrier
+    cf.br ^bb1
+  ^bb1:
+    gpu.barrier
+    gpu.return
+  }
+
+  // Threads may wait for one another there: what looks like a hazard may be
+  // none.
+  // CHECK: Function=barrier_object | Remark="no barrier is put in: threads may wait for one another in 'nvgpu.mbarrier.arrive'"
+  gpu.func @barrier_object(%out: memref<?xf32>, %x: f32, %i: index) workgroup(%s: memref<64xf32, #shared>) kernel {
+    %c0 = arith.constant 0 : index
+    %t = gpu.thread_id x
+    %bar = nvgpu.mbarrier.create -> !nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>>
+    memref.store %x, %s[%t] : memref<64xf32, #shared>
+    %token = nvgpu.mbarrier.arrive %bar[%c0] : !nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>> -> !nvgpu.mbarrier.token
+    %v = memref.load %s[%i] : memref<64xf32, #shared>
+    memref.store %v, %out[%t] : memref<?xf32>
+    gpu.return
+  }
+
+  // CHECK: Function=call | Remark="no barrier is put in: threads may wait for one another in 'func.call'"
+  // CHECK: Function=call | Remark="the barrier stays: 'func.call' has side effects that are not known"
+  gpu.func @call() kernel {
+    func.call @anything() : () -> ()
+    gpu.barrier
+    func.call @anything() : () -> ()
+    gpu.return
+  }
+  func.func private @anything()
+}
