@@ -69,7 +69,8 @@ def gather(array: str, slot: str) -> str:
 
 def tensor(array: str, slot: str, name: str) -> str:
     """One wave copies a row."""
-    return f"""%base_{name} = amdgpu.make_dma_base {array}[%i, %c0], {slot}[%c0] : {ROWS}, {SLOT} -> !amdgpu.tdm_base<f32>
+    return f"""%base_{name} = amdgpu.make_dma_base {array}[%i, %c0], {slot}[%c0]
+  : {ROWS}, {SLOT} -> !amdgpu.tdm_base<f32>
 %desc_{name} = amdgpu.make_dma_descriptor %base_{name} globalSize [1, 256] globalStride [256, 1] sharedSize [1, 256]
   : !amdgpu.tdm_base<f32> -> !amdgpu.tdm_descriptor
 amdgpu.tensor_load_to_lds %desc_{name} : !amdgpu.tdm_descriptor
@@ -159,7 +160,7 @@ def test_tensors(name: str, stages: int) -> None:
     case = made("gfx1250", TENSORS[name], stages, max(stages, 3))
     outcome = runner.run(case, runner.Tally(), SCHEDULES[:2], stages == 3)
     assert outcome.pipelined == 1, outcome.missed
-    counts = [match for match in re.finditer(r"tensor\((\d+)\)", outcome.text[: outcome.text.rindex("} else {")])]
+    counts = list(re.finditer(r"tensor\((\d+)\)", outcome.text[: outcome.text.rindex("} else {")]))
     # Each wait of the kernel and the epilogue counts exactly.
     for match in counts:
         weaker = outcome.text[: match.start(1)] + str(int(match[1]) + 1) + outcome.text[match.end(1) :]
@@ -186,7 +187,8 @@ def tma_kernel(slots: int, carried: bool) -> str:
     """One thread copies tiles, all wait; the parity comes from the iteration's number, or is carried."""
     barriers = f"!nvgpu.mbarrier.group<memorySpace = {SHARED}, num_barriers = {slots}>"
     inits = "".join(
-        f"%k{i} = arith.constant {i} : index\nnvgpu.mbarrier.init %bars[%k{i}], %c1, predicate = %is_first : {barriers}\n"
+        f"%k{i} = arith.constant {i} : index\n"
+        f"nvgpu.mbarrier.init %bars[%k{i}], %c1, predicate = %is_first : {barriers}\n"
         for i in range(slots)
     )
     number = "%turn = arith.divui %i, %depth : index\n%bit = arith.remui %turn, %c2 : index\n"
