@@ -113,6 +113,8 @@ LogicalResult Plan::reportHazards(bool strict) const {
 }
 
 std::string Plan::describeOrder(const sync::Placement::Barrier &barrier) const {
+  if (barrier.first == barrier.node && barrier.second == barrier.node)
+    return "what it may order is too far away to be found";
   for (sync::NodeId node : {barrier.first, barrier.second})
     if (auto it = description.unknown.find(node);
         it != description.unknown.end() && !it->second.empty())

@@ -205,7 +205,7 @@ Slot Graph::slotSeen(const Access &access, const State &state, NodeId home,
 }
 
 ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
-                       Spaces spaces, bool forward) const {
+                       Spaces spaces, bool forward, size_t &limit) const {
   ItemSet found;
   NodeId home = findHome(place.node);
   unsigned start = pointOf[place.node];
@@ -313,8 +313,9 @@ ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
   } else {
     step(first);
   }
-  while (!worklist.empty()) {
-    State state = worklist.pop_back_val();
+  // What is near comes first.
+  for (size_t next = 0; next < worklist.size() && limit > 0; ++next, --limit) {
+    State state = worklist[next];
     if (forward) {
       passNew(state);
       passOld(state);

@@ -34,9 +34,10 @@ public:
   explicit Graph(const Program &program);
 
   /// What is pending at the barrier, or is checked after it, if it did not
-  /// order `spaces`.
+  /// order `spaces`: all of it, or what is met in the first `limit` steps.
+  /// Takes the steps off the limit.
   ItemSet explore(const Barriers &barriers, BarrierPlace place, Spaces spaces,
-                  bool forward) const;
+                  bool forward, size_t &limit) const;
 
 private:
   enum class EdgeKind : uint8_t { Plain, Enter, Back, Leave, BackLeave };

@@ -15,6 +15,10 @@
 
 using namespace smalti::sync;
 
+/// How many steps all searches of a program may take.
+static constexpr size_t kLeastBudget = 1 << 16;
+static constexpr size_t kBudgetPerNode = 256;
+
 namespace {
 
 /// What a part of the program does, seen from outside it.
@@ -57,7 +61,11 @@ private:
   ItemSet closeOverTurns(const ItemSet &items, NodeId loop,
                          const Summary &body) const;
 
-  bool orders(BarrierPlace place, Spaces spaces);
+  struct Verdict {
+    bool isNeeded;
+    std::optional<std::pair<Item, Item>> hazard; ///< if it was found
+  };
+  Verdict search(BarrierPlace place, Spaces spaces);
   void removeUnneeded();
   void moveAhead(NodeId node);
   void returnToOld();
@@ -72,6 +80,7 @@ private:
   /// Which loops use slots of a buffer in turn.
   llvm::DenseMap<std::pair<unsigned, NodeId>, bool> isTurned;
   std::vector<Hazard> unordered;
+  size_t budget; ///< of steps that searches may take
 };
 
 } // namespace
@@ -80,7 +89,8 @@ Solver::Solver(const Program &program, const Options &options,
                const Graph &graph, bool keepOld)
     : program(program), options(options), graph(graph),
       conflicts(program, options.required), barriers(program),
-      summaries(program.size()) {
+      summaries(program.size()),
+      budget(kLeastBudget + kBudgetPerNode * program.size()) {
   for (NodeId id = 0; id < program.size(); ++id) {
     const Node &node = program[id];
     if (node.kind == Node::Kind::Barrier && (keepOld || node.isFixed))
@@ -352,13 +362,23 @@ ItemSet Solver::walk(const std::vector<NodeId> &nodes, ItemSet pending,
 // Taking barriers out
 //===----------------------------------------------------------------------===//
 
-/// Whether the barrier orders something in these spaces that no other does.
-bool Solver::orders(BarrierPlace place, Spaces spaces) {
-  ItemSet before = graph.explore(barriers, place, spaces, /*forward=*/false);
-  if (before.empty())
-    return false;
-  ItemSet behind = graph.explore(barriers, place, spaces, /*forward=*/true);
-  return conflicts.find(before, behind).has_value();
+/// Two accesses that the barrier orders in these spaces, and no other does.
+/// What is near is looked at first, since mostly that is enough. All searches
+/// together take no more steps than so many for each node: what was not looked
+/// at then counts as ordered by the barrier.
+Solver::Verdict Solver::search(BarrierPlace place, Spaces spaces) {
+  for (size_t steps : {size_t(64), size_t(1024), budget}) {
+    size_t ahead = std::min(steps, budget), back = ahead;
+    ItemSet before = graph.explore(barriers, place, spaces, false, back);
+    ItemSet behind = graph.explore(barriers, place, spaces, true, ahead);
+    bool isComplete = back > 0 && ahead > 0;
+    size_t used = 2 * std::min(steps, budget) - back - ahead;
+    budget -= std::min(budget, used);
+    auto hazard = conflicts.find(before, behind);
+    if (hazard || isComplete)
+      return {hazard.has_value(), hazard};
+  }
+  return {true, std::nullopt};
 }
 
 void Solver::removeUnneeded() {
@@ -392,7 +412,7 @@ void Solver::removeUnneeded() {
   for (const Candidate &candidate : candidates) {
     auto [id, isNew] = candidate.place;
     Spaces &spaces = isNew ? barriers.inserted[id] : barriers.old[id];
-    if (!orders(candidate.place, spaces))
+    if (spaces && !search(candidate.place, spaces).isNeeded)
       spaces = kNoSpaces;
   }
   if (!options.weaken)
@@ -400,7 +420,7 @@ void Solver::removeUnneeded() {
   for (const Candidate &candidate : candidates) {
     auto [id, isNew] = candidate.place;
     Spaces &spaces = isNew ? barriers.inserted[id] : barriers.old[id];
-    if (spaces == kAllSpaces && !orders(candidate.place, kGlobal))
+    if (spaces == kAllSpaces && !search(candidate.place, kGlobal).isNeeded)
       spaces = kShared;
   }
 }
@@ -418,8 +438,11 @@ void Solver::moveAhead(NodeId node) {
       at = it - part.begin();
     }
   }
-  ItemSet behind =
-      graph.explore(barriers, {node, true}, kAllSpaces, /*forward=*/true);
+  size_t limit = 1024;
+  ItemSet behind = graph.explore(barriers, {node, true}, kAllSpaces,
+                                 /*forward=*/true, limit);
+  if (limit == 0)
+    return;
   NodeId best = node;
   while (at-- > 0) {
     NodeId id = (*sequence)[at];
@@ -505,9 +528,7 @@ Placement Solver::getPlacement() {
     Placement::Barrier barrier{id, orders, id, id};
     // What is in shared memory says more about why it is there.
     for (Spaces spaces : {Spaces(orders & kShared), orders}) {
-      ItemSet before = graph.explore(barriers, {id, isNew}, spaces, false);
-      ItemSet behind = graph.explore(barriers, {id, isNew}, spaces, true);
-      if (auto hazard = conflicts.find(before, behind)) {
+      if (auto hazard = search({id, isNew}, spaces).hazard) {
         barrier.first = hazard->first.node;
         barrier.second = hazard->second.node;
         break;
