@@ -48,8 +48,14 @@ private:
   std::string describeOrder(const sync::Placement::Barrier &barrier) const;
   std::string whereNotUniform(sync::NodeId node) const;
   bool isWeakened(const sync::Placement::Barrier &barrier) const;
+  /// What a new barrier before the node stands before.
+  Operation *getPlace(sync::NodeId node) const {
+    // Behind the function there is no op.
+    Operation *op = description.ops[node];
+    return op ? op : function.getFunctionBody().front().getTerminator();
+  }
 
-  FunctionOpInterface function;
+  mutable FunctionOpInterface function;
   FunctionProgram description;
   sync::Placement placement;
   /// New barriers that order shared memory alone are of their own kind.
@@ -148,7 +154,7 @@ void Plan::report() const {
         << "the barrier stays: " << describeOrder(barrier);
   }
   for (const sync::Placement::Barrier &barrier : placement.inserted)
-    remarkApplied(description.ops[barrier.node], kPassName)
+    remarkApplied(getPlace(barrier.node), kPassName)
         << "a barrier is put in: " << describeOrder(barrier);
   size_t kept = placement.kept.size(), removed = placement.removed.size(),
          inserted = placement.inserted.size();
@@ -173,7 +179,7 @@ void Plan::commit() {
       gpu::BarrierOp::create(builder, loc);
   };
   for (const sync::Placement::Barrier &barrier : placement.inserted) {
-    Operation *op = description.ops[barrier.node];
+    Operation *op = getPlace(barrier.node);
     create(op, op->getLoc(), barrier.orders);
   }
   for (const sync::Placement::Barrier &barrier : placement.kept) {

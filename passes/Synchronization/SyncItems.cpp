@@ -5,11 +5,22 @@
 using namespace smalti::sync;
 
 /// Sets stay this small, so that time stays in proportion to the program.
-static constexpr size_t kMostItems = 1024;
+static constexpr size_t kMostItems = 384;
 
 void ItemSet::insert(const Item &item) {
   items.insert(item);
   if (items.size() <= kMostItems)
+    return;
+  // Which elements threads access is given up first.
+  std::set<Item> coarse;
+  for (Item other : items) {
+    other.footprint = kNoFootprint;
+    other.needsSame = 0;
+    other.isSame = UINT8_MAX;
+    coarse.insert(other);
+  }
+  items = std::move(coarse);
+  if (items.size() <= kMostItems / 2)
     return;
   NodeId node = items.begin()->node;
   items.clear();

@@ -1,8 +1,8 @@
 // What smalti-place-barriers removes, puts in and keeps.
-// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers)))' --remarks-filter=smalti-place-barriers 2>%t | FileCheck %s
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers)),func.func(smalti-place-barriers))' --remarks-filter=smalti-place-barriers 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
-// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers,smalti-place-barriers)))' > %t.twice
-// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers)))' | diff - %t.twice
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers,smalti-place-barriers)),func.func(smalti-place-barriers,smalti-place-barriers))' > %t.twice
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers)),func.func(smalti-place-barriers))' | diff - %t.twice
 #shared = #gpu.address_space<workgroup>
 
 // REMARK-DAG: Function=removed | Remark="the barrier is removed: nothing that it orders needs it"
@@ -274,4 +274,24 @@ gpu.module @m {
     gpu.return
   }
   func.func private @anything()
+}
+
+// No kernel: what comes behind the function may touch what the inner loop
+// reads; a barrier at its end does for that what the one in the loops did.
+// CHECK-LABEL: func.func @has_callers(
+// CHECK:         memref.load
+// CHECK:         gpu.barrier
+// CHECK:         return
+func.func @has_callers(%s: memref<64xf32, #shared>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %j = %c0 to %n step %c1 {
+      gpu.barrier
+      %v = memref.load %s[%j] : memref<64xf32, #shared>
+      gpu.barrier
+    }
+    gpu.barrier
+  }
+  return
 }
