@@ -508,6 +508,9 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
            "The chip to convert for, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
     Option<"numWarps", "num-warps", "unsigned", "0",
            "Warps of a block, e.g. `num-warps=4`; 0: what the largest product needs, or the target's default">,
+    Option<"copies", "copies", "std::string", "\"auto\"",
+           "How operands of products get to shared memory: `async` wherever that is possible, through `registers`, or "
+           "`auto`, as it pays on the target, e.g. `copies=async`">,
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
@@ -581,7 +584,17 @@ def ConvertMosaicGPUToROCDL : Smalti_ConvertMosaicGPU<"gfx942", "convert-mosaic-
     zero and drops stores; memrefs of 2 GiB and more and memrefs of dynamic shape
     are masked instead. Barriers that only order shared memory do not wait for
     global memory. Shared memory slices become views of one workgroup buffer.
-    Asynchronous copies and barrier objects are errors.
+    Barrier objects are errors.
+
+    `async_copy` becomes loads to LDS: on gfx9 `amdgpu.gather_to_lds` from a buffer
+    whose bounds check fills up with zeros, or `rocdl.load.to.lds`; on gfx1250
+    `rocdl.global.load.async.to.lds`. Where there is no such buffer, lanes outside
+    load zeros from a constant: every wave issues each load, because
+    `async_wait_group` becomes a wait for a counter. It leaves in flight as many
+    loads as every wave certainly issued in the newest groups. On gfx9 the loads of
+    a wave lie side by side: the destination must have no gaps, and barriers become
+    `s_barrier` with a wait for LDS alone and fences that
+    `smalti-annotate-lds-dma` reads.
 
     Example: `smalti-opt --convert-mosaic-gpu-to-rocdl=target=gfx942` on
 
@@ -602,7 +615,8 @@ def ConvertMosaicGPUToROCDL : Smalti_ConvertMosaicGPU<"gfx942", "convert-mosaic-
     ```
   }];
   let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-                           "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+                           "::mlir::LLVM::LLVMDialect", "::mlir::ROCDL::ROCDLDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 //===----------------------------------------------------------------------===//
@@ -752,6 +766,154 @@ def SmaltiSwizzleSharedMemory : InterfacePass<"smalti-swizzle-shared-memory", ":
                            "::mlir::memref::MemRefDialect"];
 }
 
+def SmaltiOverlapLdsDma : InterfacePass<"smalti-overlap-lds-dma", "::mlir::FunctionOpInterface"> {
+  let summary = "Lets loads from global memory to LDS stay in flight across barriers";
+  let description = [{
+    On gfx9, LLVM has every barrier, and every access to LDS that it cannot tell apart, wait for all loads to LDS that
+    are in flight (`s_waitcnt vmcnt(0)`): `amdgpu.gather_to_lds` ahead of its use overlaps with nothing. In a program that
+    waits with counts of its own (`amdgpu.memory_counter_wait load(N)`), as `smalti-pipeline-loops` makes them, this pass
+    replaces `amdgpu.lds_barrier` and `gpu.barrier` by a wait for LDS (`ds(0)`) and `rocdl.s.barrier`, which wait for no
+    load, and puts fences around them. `smalti-annotate-lds-dma` does the rest in the LLVM dialect.
+
+    It is done where it is proved that nothing relied on LLVM's waits: on every way from a load to an access of the same
+    buffer a wait that covers the load, then a barrier, come first, or the access goes to another slot. Slots are
+    `memref.subview`s of one element of the first dimension; their numbers are constants, or the number of the iteration
+    plus a constant, modulo the number of slots. A wait with `load(N)` covers a load behind which every wave has started N
+    others.
+
+    A barrier stays as it is where
+    - something behind it depends on a load that no wait covers;
+    - it is a `gpu.barrier` and may order global memory: a buffer is written and accessed elsewhere too, in a loop, or
+      through another argument (without `llvm.noalias`).
+
+    Where no barrier can be replaced, and in functions with memory effects that are not known, nothing changes, and a remark
+    says why. Where some remain, accesses behind them may still wait for all loads.
+
+    Example, with `target=gfx950`: the load of the next slot is in flight while this one is read.
+
+    ```mlir
+    func.func @sum(%in: memref<4096xf32, #gpu.address_space<global>>, %slots: memref<2x1x64xf32, #gpu.address_space<workgroup>>)
+        -> f32 {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c63 = arith.constant 63 : index
+      %c64 = arith.constant 64 : index
+      %zero = arith.constant 0.0 : f32
+      %lane = gpu.thread_id x
+      %first = memref.subview %slots[0, 0, 0] [1, 1, 64] [1, 1, 1]
+          : memref<2x1x64xf32, #gpu.address_space<workgroup>> to memref<1x64xf32, strided<[64, 1]>, #gpu.address_space<workgroup>>
+      amdgpu.gather_to_lds %in[%lane], %first[%c0, %c0]
+          : f32, memref<4096xf32, #gpu.address_space<global>>, memref<1x64xf32, strided<[64, 1]>, #gpu.address_space<workgroup>>
+      %sum = scf.for %i = %c0 to %c63 step %c1 iter_args(%acc = %zero) -> f32 {
+        %j = arith.addi %i, %c1 : index
+        %next = arith.remui %j, %c2 : index
+        %this = arith.remui %i, %c2 : index
+        %offset = arith.muli %j, %c64 : index
+        %place = arith.addi %offset, %lane : index
+        %to = memref.subview %slots[%next, 0, 0] [1, 1, 64] [1, 1, 1]
+            : memref<2x1x64xf32, #gpu.address_space<workgroup>> to memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+        %from = memref.subview %slots[%this, 0, 0] [1, 1, 64] [1, 1, 1]
+            : memref<2x1x64xf32, #gpu.address_space<workgroup>> to memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+        amdgpu.lds_barrier
+        amdgpu.gather_to_lds %in[%place], %to[%c0, %c0]
+            : f32, memref<4096xf32, #gpu.address_space<global>>, memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+        amdgpu.memory_counter_wait load(1)
+        amdgpu.lds_barrier
+        %value = memref.load %from[%c0, %lane] : memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+        %new = arith.addf %acc, %value : f32
+        scf.yield %new : f32
+      }
+      return %sum : f32
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "The chip, e.g. `target=gfx950`; empty: the attribute `smalti.target`">,
+    Option<"strict", "strict", "bool", "false",
+           "A function in which no barrier can be replaced is an error, e.g. `strict=true`">
+  ];
+  let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::ROCDL::ROCDLDialect"];
+}
+
+def SmaltiAnnotateLdsDma : Pass<"smalti-annotate-lds-dma", "::mlir::LLVM::LLVMFuncOp"> {
+  let summary = "Lets accesses to LDS overlap with AMD's loads from global memory to LDS";
+  let description = [{
+    On gfx9, LLVM waits for every load to LDS that is in flight (`s_waitcnt vmcnt(0)`) ahead of an access to LDS that it
+    cannot tell apart from what the load writes. In a pipelined loop it never can: both are slots of one buffer. This
+    pass says so with alias scopes, for programs that order their accesses with waits of their own, as those of
+    `convert-mosaic-gpu-to-rocdl` and `smalti-overlap-lds-dma` do: accesses behind a fence with the attribute
+    `smalti.lds_ordered`, on every way that leads to them, and ahead of the next fence or barrier.
+
+    The scopes are a promise about single instructions, not about memory: the next iteration reads what this one loads.
+    The fences, inline assembly of no instruction that clobbers memory, keep LLVM from making more of it.
+
+    Other accesses stay as they are. A function in which no access is ordered is left alone, with a remark.
+
+    Example:
+
+    ```mlir
+    llvm.mlir.global internal @slots() {addr_space = 3 : i32} : !llvm.array<512 x f32>
+    llvm.func @read(%in: !llvm.ptr<1>, %next: i32, %this: i32) -> f32 {
+      %slots = llvm.mlir.addressof @slots : !llvm.ptr<3>
+      %to = llvm.getelementptr %slots[%next] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
+      rocdl.load.to.lds %in, %to, 4, 0, 0 : !llvm.ptr<1>
+      rocdl.s.waitcnt 3953
+      rocdl.s.barrier
+      llvm.inline_asm has_side_effects {smalti.lds_ordered} "", "~{memory}" : () -> ()
+      %from = llvm.getelementptr %slots[%this] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
+      %value = llvm.load %from : !llvm.ptr<3> -> f32
+      llvm.return %value : f32
+    }
+    ```
+  }];
+  let options = [
+    Option<"strict", "strict", "bool", "false", "A function in which no access is ordered is an error, e.g. `strict=true`">
+  ];
+}
+
+def SmaltiHoldLoads : InterfacePass<"smalti-hold-loads", "::mlir::FunctionOpInterface"> {
+  let summary = "Keeps loads that run ahead from sinking down to where they are stored";
+  let description = [{
+    A pipelined loop reads global memory for a later iteration first, computes, and stores what it read to shared memory
+    last. AMD's code generator, which saves registers, moves such reads down to their stores: on RDNA each one is waited
+    for at once, and nothing overlaps. This pass puts an `amdgpu.sched_barrier` behind the last of these reads, and one that only
+    arithmetic may cross ahead of the first of their stores, so that no store waits for its read among the products.
+
+    A read counts where its loop reads shared memory before the value is used, and the value, or what is computed of it
+    with no effects, is only stored to shared memory or carried to the next iteration. Asynchronous copies ahead of the first
+    read of shared memory count too. Loops that have an `amdgpu.sched_barrier` already are left alone. The barrier is a hint: it changes no result.
+
+    Example, with `target=gfx1201`:
+
+    ```mlir
+    func.func @sum(%in: memref<4096xf32>, %buffer: memref<64xf32, #gpu.address_space<workgroup>>, %start: f32) -> f32 {
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %c4032 = arith.constant 4032 : index
+      %lane = gpu.thread_id x
+      %sum = scf.for %i = %c0 to %c4032 step %c64 iter_args(%acc = %start) -> f32 {
+        %j = arith.addi %i, %lane : index
+        %next = memref.load %in[%j] : memref<4096xf32>
+        amdgpu.lds_barrier
+        %value = memref.load %buffer[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+        %new = arith.addf %acc, %value : f32
+        amdgpu.lds_barrier
+        memref.store %next, %buffer[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+        scf.yield %new : f32
+      }
+      return %sum : f32
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "The chip, e.g. `target=gfx1201`; empty: the attribute `smalti.target`">
+  ];
+  let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect"];
+}
+
 def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Lowers the math ops that the conversions to NVVM and ROCDL get wrong";
   let description = [{
@@ -877,6 +1039,11 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
     Option<"depth", "depth", "int64_t", "0", "Slots of each buffer of a loop, up to 16, e.g. `depth=2`; 0: chosen">,
     Option<"stages", "stages", "int64_t", "0", "Stages of a loop, up to 16, e.g. `stages=3`; 0: chosen, 1: no pipelining">,
     Option<"numWarps", "num-warps", "unsigned", "0", "Warps of a block, e.g. `num-warps=4`; 0: chosen">,
+    Option<"copies", "copies", "std::string", "\"auto\"",
+           "How operands of products get to shared memory: `async` wherever that is possible, through `registers`, or "
+           "`auto`, as it pays on the target, e.g. `copies=async`">,
+    Option<"holdLoads", "hold-loads", "bool", "true",
+           "Run `smalti-hold-loads` where the target's code generator needs it, e.g. `hold-loads=false`">,
     Option<"bankConflicts", "bank-conflicts", "std::string", "\"keep\"",
            "What to do against bank conflicts: `keep`, `pad` or `swizzle`, e.g. `bank-conflicts=swizzle`">,
   ];

@@ -104,6 +104,7 @@ static Target amd(llvm::StringRef name, llvm::StringRef architecture) {
   target.sharedMemoryBanks = 32;
   target.bankBytes = 4;
   target.hasBufferLoads = true;
+  target.sinksLoads = true;
   return target;
 }
 
@@ -136,6 +137,7 @@ static void addGfx90a(ChipTable &table) {
   static constexpr int64_t asyncCopyBytes[] = {4};
   Target target = cdna("gfx90a", "CDNA2");
   target.asyncCopyBytes = asyncCopyBytes;
+  target.asyncCopy = AsyncCopyKind::LDSLoad;
   table.add(target, withFma({mfma(32, 8, Element::F16, Element::F32,
                                   "v_mfma_f32_32x32x8f16", 512),
                              mfma(16, 16, Element::F16, Element::F32,
@@ -161,6 +163,7 @@ static void addGfx942(ChipTable &table) {
   static constexpr int64_t asyncCopyBytes[] = {4};
   Target target = cdna("gfx942", "CDNA3");
   target.asyncCopyBytes = asyncCopyBytes;
+  target.asyncCopy = AsyncCopyKind::LDSLoad;
   table.add(target, withFma({mfma(16, 16, Element::F16, Element::F32,
                                   "v_mfma_f32_16x16x16_f16", 1024),
                              mfma(32, 8, Element::F16, Element::F32,
@@ -187,6 +190,7 @@ static void addGfx950(ChipTable &table) {
   target.sharedMemoryBanks = 64;
   target.wideReadOrder = cdna4ReadOrder;
   target.asyncCopyBytes = asyncCopyBytes;
+  target.asyncCopy = AsyncCopyKind::LDSLoad;
   table.add(target, withFma({mfma(16, 32, Element::F16, Element::F32,
                                   "v_mfma_f32_16x16x32_f16", 2048),
                              mfma(32, 16, Element::F16, Element::F32,
@@ -267,6 +271,7 @@ static void addGfx1250(ChipTable &table) {
   target.registersPerUnit = 128 * 1024;
   target.maxClusterSize = 16;
   target.asyncCopyBytes = asyncCopyBytes;
+  target.asyncCopy = AsyncCopyKind::AsyncLDSLoad;
   target.hasTDM = true;
   target.barrier = BarrierKind::SplitBarrier;
   target.waits = gfx1250Waits;

@@ -108,6 +108,8 @@ static Target ampere(llvm::StringRef name, llvm::StringRef architecture,
   target.registersPerThread = 255;
   target.registersPerUnit = 64 * 1024;
   target.asyncCopyBytes = asyncCopyBytes;
+  target.asyncCopy = AsyncCopyKind::CpAsync;
+  target.asyncCopyPaysFrom = asyncCopyBytes[0];
   target.hasLdMatrix = true;
   target.barrier = BarrierKind::BarSync;
   target.waits = ampereWaits;

@@ -123,6 +123,20 @@ llvm::StringRef targets::toString(WaitKind kind) {
   return "";
 }
 
+llvm::StringRef targets::toString(AsyncCopyKind kind) {
+  switch (kind) {
+  case AsyncCopyKind::None:
+    return "none";
+  case AsyncCopyKind::CpAsync:
+    return "cp_async";
+  case AsyncCopyKind::LDSLoad:
+    return "lds_load";
+  case AsyncCopyKind::AsyncLDSLoad:
+    return "async_lds_load";
+  }
+  return "";
+}
+
 static void writeNumbers(llvm::json::OStream &json, llvm::StringRef key,
                          llvm::ArrayRef<int64_t> numbers) {
   json.attributeArray(key, [&] {
@@ -199,11 +213,14 @@ static void writeTarget(llvm::json::OStream &json, const Target &target) {
     json.attribute("tensor_memory_columns", target.tensorMemoryColumns);
     json.attribute("max_cluster_size", target.maxClusterSize);
     writeNumbers(json, "async_copy_bytes", target.asyncCopyBytes);
+    json.attribute("async_copy", toString(target.asyncCopy));
+    json.attribute("async_copy_pays_from", target.asyncCopyPaysFrom);
     json.attribute("has_tma", target.hasTMA);
     json.attribute("has_tdm", target.hasTDM);
     json.attribute("has_ldmatrix", target.hasLdMatrix);
     json.attribute("has_buffer_loads", target.hasBufferLoads);
     json.attribute("barrier", toString(target.barrier));
+    json.attribute("sinks_loads", target.sinksLoads);
     json.attributeArray("waits", [&] {
       for (WaitKind wait : target.waits)
         json.value(toString(wait));

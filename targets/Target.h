@@ -90,6 +90,21 @@ enum class WaitKind {
   TensorCounter, ///< s_wait_tensorcnt
 };
 
+/// How a thread copies from global to shared memory without passing registers.
+enum class AsyncCopyKind {
+  None,
+  /// cp.async: each thread names its place; groups complete in order.
+  CpAsync,
+  /// AMD's loads to LDS: a wave has one place, behind which its lanes' pieces
+  /// follow one another. Units of the load counter. The code generator drains
+  /// the counter at its own barriers and ahead of shared-memory accesses that
+  /// it cannot tell apart from the copy.
+  LDSLoad,
+  /// gfx1250's asynchronous loads to LDS: each lane names its place. Units of
+  /// the asynchronous counter, for which the code generator never waits.
+  AsyncLDSLoad,
+};
+
 /// One chip. The defaults are those of a chip whose blocks are one thread.
 struct Target {
   /// "sm_90a", "gfx942", "cpu"
@@ -124,6 +139,10 @@ struct Target {
   /// Bytes that one thread can copy from global to shared memory without
   /// passing registers, ascending; empty where there is no such copy.
   llvm::ArrayRef<int64_t> asyncCopyBytes;
+  AsyncCopyKind asyncCopy = AsyncCopyKind::None;
+  /// From how many bytes on such a copy is better than one through registers; 0
+  /// where it never is.
+  int64_t asyncCopyPaysFrom = 0;
   /// Bulk tensor copies with mbarriers.
   bool hasTMA = false;
   /// AMD's tensor data mover.
@@ -132,6 +151,9 @@ struct Target {
   /// Buffer loads with a hardware bounds check.
   bool hasBufferLoads = false;
   BarrierKind barrier = BarrierKind::None;
+  /// Whether the code generator moves loads of global memory down to where they
+  /// are used.
+  bool sinksLoads = false;
   llvm::ArrayRef<WaitKind> waits;
   /// Best first for each combination of element types.
   llvm::ArrayRef<MmaInstruction> mmas;
@@ -158,6 +180,7 @@ llvm::StringRef toString(Element element);
 llvm::StringRef toString(MmaKind kind);
 llvm::StringRef toString(BarrierKind kind);
 llvm::StringRef toString(WaitKind kind);
+llvm::StringRef toString(AsyncCopyKind kind);
 
 } // namespace smalti::targets
 

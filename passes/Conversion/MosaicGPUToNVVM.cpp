@@ -189,7 +189,8 @@ public:
                                 MemRefLayoutAttrInterface(), space);
     return gpu::DynamicSharedMemoryOp::create(builder, func.getLoc(), type);
   }
-  void emitBarrier(OpBuilder &builder, Location loc, bool) const override {
+  void emitBarrier(OpBuilder &builder, Location loc, bool,
+                   bool) const override {
     gpu::BarrierOp::create(builder, loc);
   }
 
@@ -202,25 +203,15 @@ public:
                                       const Distribution &distribution,
                                       ThreadIndices &indices) const override;
 
-  void emitAsyncCopy(OpBuilder &builder, Location loc, Value source,
-                     ValueRange sourceIndices, Value destination,
-                     ValueRange destinationIndices, int64_t size,
-                     Value count) const override {
-    int64_t bits =
-        size * cast<MemRefType>(source.getType()).getElementTypeBitWidth();
-    nvgpu::DeviceAsyncCopyOp::create(
-        builder, loc, nvgpu::DeviceAsyncTokenType::get(builder.getContext()),
-        destination, destinationIndices, source, sourceIndices,
-        builder.getIndexAttr(size), count,
-        bits == 128 ? builder.getUnitAttr() : UnitAttr());
-  }
+  void emitAsyncCopy(OpBuilder &builder, Location loc,
+                     const AsyncPiece &piece) const override;
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override {
     NVVM::CpAsyncCommitGroupOp::create(builder, loc);
   }
-  void emitAsyncWait(OpBuilder &builder, Location loc,
-                     int64_t pending) const override {
+  void emitAsyncWait(OpBuilder &builder, Location loc, int64_t groups,
+                     int64_t /*pieces*/) const override {
     NVVM::CpAsyncWaitGroupOp::create(builder, loc,
-                                     static_cast<uint32_t>(pending));
+                                     static_cast<uint32_t>(groups));
   }
 
   void emitBarrierInit(OpBuilder &builder, Location loc, Value address,
@@ -317,6 +308,32 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
         builder, loc, accumulatorType, elements));
   }
   return results;
+}
+
+void NVIDIALowering::emitAsyncCopy(OpBuilder &builder, Location loc,
+                                   const AsyncPiece &piece) const {
+  // How many elements of the chunk lie below the upper bound; a chunk that
+  // starts below zero lies there whole.
+  int64_t size = piece.from.type.getDimSize(0);
+  Value minor = piece.from.indices.back();
+  Value full = arith::ConstantIndexOp::create(builder, loc, size),
+        none = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value count = arith::MinSIOp::create(
+      builder, loc,
+      arith::SubIOp::create(builder, loc, piece.minorExtent, minor,
+                            arith::IntegerOverflowFlags::nsw),
+      full);
+  Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                       minor, piece.minorExtent);
+  if (piece.from.inBounds)
+    inside = arith::AndIOp::create(builder, loc, inside, piece.from.inBounds);
+  count = arith::SelectOp::create(builder, loc, inside, count, none);
+  int64_t bits = size * piece.from.type.getElementTypeBitWidth();
+  nvgpu::DeviceAsyncCopyOp::create(
+      builder, loc, nvgpu::DeviceAsyncTokenType::get(builder.getContext()),
+      piece.destination, piece.indices, piece.from.memref, piece.from.indices,
+      builder.getIndexAttr(size), count,
+      bits == 128 ? builder.getUnitAttr() : UnitAttr());
 }
 
 SmallVector<Value> NVIDIALowering::emitFragmentLoad(

@@ -3,14 +3,17 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/BlockToThread.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
+#include "passes/Support/LDSFence.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/TargetOption.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -26,6 +29,7 @@ namespace smalti {
 using namespace mlir;
 using namespace smalti;
 using namespace smalti::block_to_thread;
+using targets::AsyncCopyKind;
 using targets::MmaInstruction;
 using targets::MmaKind;
 
@@ -65,8 +69,10 @@ public:
     return std::nullopt;
   }
   std::optional<std::string> refuseAsyncCopy() const override {
-    return "asynchronous copies to shared memory are not supported; copy "
-           "through registers";
+    if (target.asyncCopy == AsyncCopyKind::None)
+      return "it has no asynchronous copies to shared memory; copy through "
+             "registers";
+    return std::nullopt;
   }
   std::optional<std::string> refuseBarriers() const override {
     return "it has no barrier objects in shared memory";
@@ -85,13 +91,28 @@ public:
                                      builder.getI64IntegerAttr(16));
     return buffer;
   }
-  void emitBarrier(OpBuilder &builder, Location loc,
-                   bool ordersGlobalMemory) const override {
-    // gpu.barrier waits for global memory on some chips; this one never does.
+  void emitBarrier(OpBuilder &builder, Location loc, bool ordersGlobalMemory,
+                   bool hasAsyncCopies) const override {
+    bool isDrained =
+        hasAsyncCopies && target.asyncCopy == AsyncCopyKind::LDSLoad;
+    // gpu.barrier waits for global memory on some chips; the others never do.
     if (ordersGlobalMemory)
       gpu::BarrierOp::create(builder, loc);
+    else if (isDrained)
+      createLDSBarrier(builder, loc, /*isOrdered=*/true);
     else
       amdgpu::LDSBarrierOp::create(builder, loc);
+    if (ordersGlobalMemory && isDrained)
+      createLDSFence(builder, loc, /*isOrdered=*/true);
+  }
+  Value emitUniform(OpBuilder &builder, Location loc,
+                    Value index) const override {
+    Value narrow =
+        arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+    Value uniform = ROCDL::ReadfirstlaneOp::create(
+        builder, loc, builder.getI32Type(), narrow);
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      uniform);
   }
 
   SmallVector<Value> emitMma(OpBuilder &builder, Location loc,
@@ -103,11 +124,14 @@ public:
   void emitStore(OpBuilder &builder, Location loc, Value value,
                  const Access &access) const override;
 
-  // Refused while planning.
-  void emitAsyncCopy(OpBuilder &, Location, Value, ValueRange, Value,
-                     ValueRange, int64_t, Value) const override {}
+  void emitAsyncCopy(OpBuilder &builder, Location loc,
+                     const AsyncPiece &piece) const override;
+  // A group is but a number of copies.
   void emitAsyncCommit(OpBuilder &, Location) const override {}
-  void emitAsyncWait(OpBuilder &, Location, int64_t) const override {}
+  void emitAsyncWait(OpBuilder &builder, Location loc, int64_t groups,
+                     int64_t pieces) const override;
+
+  // Refused while planning.
   void emitBarrierInit(OpBuilder &, Location, Value, int64_t) const override {}
   void emitBarrierArrive(OpBuilder &, Location, Value) const override {}
   void emitBarrierArriveExpectTx(OpBuilder &, Location, Value,
@@ -153,10 +177,10 @@ SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder, Location loc,
   return results;
 }
 
-/// The indices of a buffer access: outside the buffer where the access is
-/// masked off.
+/// The indices of a buffer access, of type `i32` or `index`: outside the buffer
+/// where the access is masked off.
 static SmallVector<Value> bufferIndices(OpBuilder &builder, Location loc,
-                                        const Access &access) {
+                                        const Access &access, Type indexType) {
   auto type = cast<MemRefType>(access.memref.getType());
   int64_t outsideDim = getRawBuffer(type)->longestDim;
   SmallVector<Value> indices;
@@ -164,9 +188,12 @@ static SmallVector<Value> bufferIndices(OpBuilder &builder, Location loc,
     int64_t outside =
         static_cast<int64_t>(dim) == outsideDim ? type.getDimSize(dim) : 0;
     Value narrow =
-        arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+        index.getType() == indexType
+            ? index
+            : arith::IndexCastOp::create(builder, loc, indexType, index)
+                  .getResult();
     Value masked = arith::ConstantOp::create(
-        builder, loc, builder.getI32IntegerAttr(outside));
+        builder, loc, builder.getIntegerAttr(indexType, outside));
     indices.push_back(
         arith::SelectOp::create(builder, loc, access.inBounds, narrow, masked));
   }
@@ -181,7 +208,8 @@ Value AMDLowering::emitLoad(OpBuilder &builder, Location loc,
   bool isScalar = access.type.getDimSize(0) == 1;
   Type type = isScalar ? access.type.getElementType() : Type(access.type);
   Value loaded = amdgpu::RawBufferLoadOp::create(
-      builder, loc, type, access.memref, bufferIndices(builder, loc, access),
+      builder, loc, type, access.memref,
+      bufferIndices(builder, loc, access, builder.getI32Type()),
       /*boundsCheck=*/true,
       /*indexOffset=*/IntegerAttr(), /*sgprOffset=*/Value());
   if (isScalar)
@@ -202,9 +230,133 @@ void AMDLowering::emitStore(OpBuilder &builder, Location loc, Value value,
     value =
         vector::ExtractOp::create(builder, loc, value, ArrayRef<int64_t>{0});
   amdgpu::RawBufferStoreOp::create(
-      builder, loc, value, access.memref, bufferIndices(builder, loc, access),
+      builder, loc, value, access.memref,
+      bufferIndices(builder, loc, access, builder.getI32Type()),
       /*boundsCheck=*/true, /*indexOffset=*/IntegerAttr(),
       /*sgprOffset=*/Value());
+}
+
+/// The address of an element, as a number.
+static Value emitAddress(OpBuilder &builder, Location loc, Value memref,
+                         ValueRange indices) {
+  Type word = builder.getI64Type();
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
+  Value element = metadata.getOffset();
+  for (auto [index, stride] :
+       llvm::zip_equal(indices, metadata.getConstifiedMixedStrides())) {
+    Value step = getValueOrCreateConstantIndexOp(builder, loc, stride);
+    element =
+        arith::AddIOp::create(builder, loc, element,
+                              arith::MulIOp::create(builder, loc, index, step));
+  }
+  int64_t bytes =
+      *getElementBytes(cast<MemRefType>(memref.getType()).getElementType());
+  Value offset = arith::MulIOp::create(
+      builder, loc, element,
+      arith::ConstantIndexOp::create(builder, loc, bytes));
+  Value base =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+  return arith::IndexCastOp::create(
+      builder, loc, word, arith::AddIOp::create(builder, loc, base, offset));
+}
+
+/// 16 bytes of zeros in global memory, one for all kernels of a module.
+static LLVM::GlobalOp getZeros(OpBuilder &builder, Location loc, Value memref) {
+  // The builder may stand in a region that has no parent yet.
+  auto module = memref.getParentRegion()->getParentOfType<gpu::GPUModuleOp>();
+  auto type = LLVM::LLVMArrayType::get(builder.getI32Type(), 4);
+  std::string name = "smalti_zeros";
+  while (Operation *symbol = SymbolTable::lookupSymbolIn(module, name)) {
+    auto global = dyn_cast<LLVM::GlobalOp>(symbol);
+    if (global && global.getConstant() && global.getGlobalType() == type &&
+        isa_and_nonnull<DenseElementsAttr>(global.getValueOrNull()))
+      return global;
+    name += "_";
+  }
+  OpBuilder atHead = OpBuilder::atBlockBegin(module.getBody());
+  return LLVM::GlobalOp::create(
+      atHead, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+      atHead.getI32TensorAttr({0, 0, 0, 0}), /*alignment=*/16,
+      /*addrSpace=*/ROCDL::ROCDLDialect::kGlobalMemoryAddressSpace);
+}
+
+/// A pointer to the piece in global memory, or to zeros: every wave issues its
+/// copies, so that they can be counted.
+static Value emitSourceOrZeros(OpBuilder &builder, Location loc,
+                               const Access &access) {
+  Value address = emitAddress(builder, loc, access.memref, access.indices);
+  auto type = LLVM::LLVMPointerType::get(
+      builder.getContext(), ROCDL::ROCDLDialect::kGlobalMemoryAddressSpace);
+  Value source = LLVM::IntToPtrOp::create(builder, loc, type, address);
+  if (!access.inBounds)
+    return source;
+  LLVM::GlobalOp zeros = getZeros(builder, loc, access.memref);
+  return arith::SelectOp::create(
+      builder, loc, access.inBounds, source,
+      LLVM::AddressOfOp::create(builder, loc, type, zeros.getSymName()));
+}
+
+void AMDLowering::emitAsyncCopy(OpBuilder &builder, Location loc,
+                                const AsyncPiece &piece) const {
+  const Access &from = piece.from;
+  int64_t bytes =
+      from.type.getDimSize(0) * *getElementBytes(from.type.getElementType());
+  auto toLDS = [&](ValueRange indices) -> Value {
+    auto type = LLVM::LLVMPointerType::get(
+        builder.getContext(), ROCDL::ROCDLDialect::kSharedMemoryAddressSpace);
+    return LLVM::IntToPtrOp::create(
+        builder, loc, type,
+        emitAddress(builder, loc, piece.destination, indices));
+  };
+  if (target.asyncCopy == AsyncCopyKind::AsyncLDSLoad) {
+    Value source = emitSourceOrZeros(builder, loc, from),
+          place = toLDS(piece.indices);
+    auto emit = [&](auto op) {
+      decltype(op)::create(builder, loc, source, place, /*offset=*/0,
+                           /*aux=*/0, ArrayAttr(), ArrayAttr(), ArrayAttr());
+    };
+    switch (bytes) {
+    case 1:
+      return emit(ROCDL::GlobalLoadAsyncToLDSB8Op());
+    case 4:
+      return emit(ROCDL::GlobalLoadAsyncToLDSB32Op());
+    case 8:
+      return emit(ROCDL::GlobalLoadAsyncToLDSB64Op());
+    default:
+      return emit(ROCDL::GlobalLoadAsyncToLDSB128Op());
+    }
+  }
+  if (!usesBuffer(from)) {
+    ROCDL::LoadToLDSOp::create(
+        builder, loc, emitSourceOrZeros(builder, loc, from),
+        toLDS(piece.waveIndices), bytes, /*offset=*/0,
+        /*aux=*/0, ArrayAttr(), ArrayAttr(), ArrayAttr());
+    return;
+  }
+  auto buffer = amdgpu::FatRawBufferCastOp::create(
+      builder, loc, from.memref, /*validBytes=*/Value(),
+      /*cacheSwizzleStride=*/Value(), /*boundsCheck=*/true,
+      /*resetOffset=*/false);
+  amdgpu::GatherToLDSOp::create(
+      builder, loc, buffer,
+      bufferIndices(builder, loc, from, builder.getIndexType()),
+      piece.destination, piece.waveIndices, TypeAttr::get(from.type));
+}
+
+void AMDLowering::emitAsyncWait(OpBuilder &builder, Location loc,
+                                int64_t /*groups*/, int64_t pieces) const {
+  // What the counters hold; fewer in flight are right too.
+  auto count = static_cast<int32_t>(std::min<int64_t>(pieces, 63));
+  if (target.asyncCopy == AsyncCopyKind::AsyncLDSLoad)
+    ROCDL::WaitAsynccntOp::create(builder, loc,
+                                  builder.getI16IntegerAttr(count));
+  else
+    amdgpu::MemoryCounterWaitOp::create(
+        builder, loc, /*load=*/builder.getI32IntegerAttr(count),
+        /*store=*/IntegerAttr(), /*ds=*/IntegerAttr(), /*exp=*/IntegerAttr(),
+        /*tensor=*/IntegerAttr());
+  createLDSFence(builder, loc, /*isOrdered=*/false);
 }
 
 namespace {

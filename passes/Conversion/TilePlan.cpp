@@ -174,8 +174,9 @@ private:
 
 class Planner {
 public:
-  Planner(triton_xla::EntryFuncOp func, const Target &target, int64_t numWarps)
-      : target(target), requestedWarps(numWarps) {
+  Planner(triton_xla::EntryFuncOp func, const Target &target, int64_t numWarps,
+          OperandCopies copies)
+      : target(target), requestedWarps(numWarps), copies(copies) {
     plan.func = func;
   }
 
@@ -207,6 +208,7 @@ private:
   TilePlan plan;
   const Target &target;
   int64_t requestedWarps;
+  OperandCopies copies;
   SmallVector<triton_xla::DotOp> dots;
   int64_t largestTile = 1;
 };
@@ -639,12 +641,18 @@ Planner::whyNotAsync(triton_xla::ExtractOp extract) const {
                          "the narrowest copy has {1}",
                          aligned, target.asyncCopyBytes.front())
         .str();
+  if (copies == OperandCopies::Auto && aligned < target.asyncCopyPaysFrom)
+    return llvm::formatv("its rows are only known to be aligned to {0} bytes, "
+                         "and copies of fewer than {1} do not pay on {2}",
+                         aligned, target.asyncCopyPaysFrom, target.name)
+        .str();
   return std::nullopt;
 }
 
 void Planner::chooseAsyncCopies() {
-  if (target.asyncCopyBytes.empty() ||
-      !llvm::is_contained(target.waits, targets::WaitKind::CpAsyncGroup))
+  bool isWanted = copies == OperandCopies::Async ||
+                  (copies == OperandCopies::Auto && target.asyncCopyPaysFrom);
+  if (!isWanted || target.asyncCopy == targets::AsyncCopyKind::None)
     return;
   plan.func.getBody().walk([&](triton_xla::ExtractOp extract) {
     bool feedsProduct = llvm::any_of(extract->getUses(), [](OpOperand &use) {
@@ -788,6 +796,7 @@ void Planner::placeGlobalBarriers() {
 }
 
 FailureOr<TilePlan> smalti::planTiles(triton_xla::EntryFuncOp func,
-                                      const Target &target, int64_t numWarps) {
-  return Planner(func, target, numWarps).run();
+                                      const Target &target, int64_t numWarps,
+                                      OperandCopies copies) {
+  return Planner(func, target, numWarps, copies).run();
 }

@@ -69,11 +69,15 @@ struct TilePlan {
 /// Whether a tile is one scalar in every lane, made where it is used.
 bool isSplat(mlir::Value tile);
 
+/// How operands of products get to shared memory: as it pays on the target, or
+/// one way wherever that is possible.
+enum class OperandCopies { Auto, Async, Registers };
+
 /// Plans an entry function, or says at the op that is to blame why it cannot be
 /// converted. `numWarps` 0 lets the plan choose.
 mlir::FailureOr<TilePlan> planTiles(triton_xla::EntryFuncOp func,
                                     const targets::Target &target,
-                                    int64_t numWarps);
+                                    int64_t numWarps, OperandCopies copies);
 
 } // namespace smalti
 

@@ -23,6 +23,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace smalti {
@@ -577,9 +578,22 @@ struct ConvertTritonXLAToMosaicGPU
       return signalPassFailure();
     }
 
+    auto operandCopies =
+        llvm::StringSwitch<std::optional<OperandCopies>>(copies)
+            .Case("auto", OperandCopies::Auto)
+            .Case("async", OperandCopies::Async)
+            .Case("registers", OperandCopies::Registers)
+            .Default(std::nullopt);
+    if (!operandCopies) {
+      module.emitError() << "unknown copies '" << copies
+                         << "'; known are auto, async and registers";
+      return signalPassFailure();
+    }
+
     SmallVector<TilePlan> plans;
     for (triton_xla::EntryFuncOp func : funcs) {
-      FailureOr<TilePlan> plan = planTiles(func, *chip, numWarps);
+      FailureOr<TilePlan> plan =
+          planTiles(func, *chip, numWarps, *operandCopies);
       if (failed(plan))
         return signalPassFailure();
       plans.push_back(std::move(*plan));

@@ -75,10 +75,11 @@ void SmaltiCompile::getDependentDialects(DialectRegistry &registry) const {
     OpPassManager module(ModuleOp::getOperationName()),
         kernels(gpu::GPUModuleOp::getOperationName());
     if (chip->isGPU()) {
-      buildTilesToBlocks(module, *chip, numWarps);
+      buildTilesToBlocks(module, *chip, numWarps, copies);
       buildPipelining(kernels, *chip, /*depth=*/2, /*stages=*/2,
                       BankConflicts::Pad);
-      buildBlocksToThreads(kernels, *chip, BankConflicts::Swizzle);
+      buildBlocksToThreads(kernels, *chip, BankConflicts::Swizzle,
+                           /*holdLoads=*/true);
       buildThreadsToLLVM(kernels, *chip);
       buildAttachTarget(module, *chip);
     } else {
@@ -187,7 +188,7 @@ LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last,
   tiles.addPass(createCanonicalizerPass());
   tiles.addPass(createCSEPass());
   if (last >= Level::Mosaic)
-    buildTilesToBlocks(tiles, chip, numWarps);
+    buildTilesToBlocks(tiles, chip, numWarps, copies);
   if (failed(runPipeline(tiles, module)))
     return failure();
   if (last <= Level::Mosaic)
@@ -198,7 +199,7 @@ LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last,
     OpPassManager pm(gpu::GPUModuleOp::getOperationName());
     buildPipelining(pm, chip, overlap.depth, overlap.stages, conflicts);
     if (last >= Level::Thread)
-      buildBlocksToThreads(pm, chip, conflicts);
+      buildBlocksToThreads(pm, chip, conflicts, holdLoads);
     if (last >= Level::LLVM)
       buildThreadsToLLVM(pm, chip);
     if (failed(runPipeline(pm, kernels)))

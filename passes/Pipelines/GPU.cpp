@@ -7,6 +7,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/PassManager.h"
@@ -23,10 +24,11 @@ using targets::Target;
 using targets::Vendor;
 
 void smalti::buildTilesToBlocks(OpPassManager &pm, const Target &target,
-                                unsigned numWarps) {
+                                unsigned numWarps, StringRef copies) {
   ConvertTritonXLAToMosaicGPUOptions options;
   options.target = target.name.str();
   options.numWarps = numWarps;
+  options.copies = copies.str();
   pm.addPass(createConvertTritonXLAToMosaicGPU(options));
   // New ops on vectors would have no layouts: no canonicalisation before they
   // are dealt to threads.
@@ -60,7 +62,7 @@ void smalti::buildPipelining(OpPassManager &pm, const Target &target,
 }
 
 void smalti::buildBlocksToThreads(OpPassManager &pm, const Target &target,
-                                  BankConflicts bankConflicts) {
+                                  BankConflicts bankConflicts, bool holdLoads) {
   if (target.vendor == Vendor::NVIDIA) {
     ConvertMosaicGPUToNVVMOptions options;
     options.target = target.name.str();
@@ -78,9 +80,19 @@ void smalti::buildBlocksToThreads(OpPassManager &pm, const Target &target,
   }
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
+  if (holdLoads && target.sinksLoads) {
+    SmaltiHoldLoadsOptions options;
+    options.target = target.name.str();
+    pm.nest<gpu::GPUFuncOp>().addPass(createSmaltiHoldLoads(options));
+  }
 }
 
 void smalti::buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
+  if (target.asyncCopy == targets::AsyncCopyKind::LDSLoad) {
+    SmaltiOverlapLdsDmaOptions options;
+    options.target = target.name.str();
+    pm.nest<gpu::GPUFuncOp>().addPass(createSmaltiOverlapLdsDma(options));
+  }
   pm.addPass(createSmaltiLowerVectors());
   // The index arithmetic of views becomes visible, so that what does not change
   // leaves the loops.
@@ -111,6 +123,8 @@ void smalti::buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
   }
   // LLVM simplifies the rest.
   pm.addPass(createReconcileUnrealizedCastsPass());
+  if (target.asyncCopy == targets::AsyncCopyKind::LDSLoad)
+    pm.nest<LLVM::LLVMFuncOp>().addPass(createSmaltiAnnotateLdsDma());
 }
 
 void smalti::buildAttachTarget(OpPassManager &pm, const Target &target) {

@@ -3,6 +3,8 @@
 #ifndef SMALTI_PASSES_PIPELINES_GPU_H
 #define SMALTI_PASSES_PIPELINES_GPU_H
 
+#include "llvm/ADT/StringRef.h"
+
 #include <cstdint>
 
 namespace mlir {
@@ -20,7 +22,7 @@ enum class BankConflicts { Keep, Pad, Swizzle };
 /// On a module: triton_xla programs become block programs, each in a
 /// gpu.module.
 void buildTilesToBlocks(mlir::OpPassManager &pm, const targets::Target &target,
-                        unsigned numWarps);
+                        unsigned numWarps, llvm::StringRef copies);
 
 /// On a gpu.module: the loops of its block programs get `depth` slots for each
 /// buffer and `stages` stages, and the buffers their places, with padded rows
@@ -33,7 +35,7 @@ void buildPipelining(mlir::OpPassManager &pm, const targets::Target &target,
 /// buffers where that is wanted.
 void buildBlocksToThreads(mlir::OpPassManager &pm,
                           const targets::Target &target,
-                          BankConflicts bankConflicts);
+                          BankConflicts bankConflicts, bool holdLoads);
 
 /// On a gpu.module: programs of one thread become the LLVM dialect.
 void buildThreadsToLLVM(mlir::OpPassManager &pm, const targets::Target &target);

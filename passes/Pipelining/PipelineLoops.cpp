@@ -146,6 +146,9 @@ void PipelineLoopsPass::runOnOperation() {
   // alone keeps the reads ahead.
   bool prefersSharedBarrier =
       *chip && (*chip)->barrier == targets::BarrierKind::SplitBarrier;
+  // Only such a one can leave copies in flight (smalti-overlap-lds-dma).
+  bool copiesPreferSharedBarrier =
+      *chip && (*chip)->asyncCopy == targets::AsyncCopyKind::LDSLoad;
   addLoopsIn(function);
   while (!worklist.empty()) {
     scf::ForOp loop = worklist.pop_back_val();
@@ -161,8 +164,11 @@ void PipelineLoopsPass::runOnOperation() {
       continue;
     }
     reportApplied(*schedule, "the loop is pipelined with ");
-    ExpandedLoop expanded = applySchedule(
-        *schedule, prefersSharedBarrier && schedule->onlySharedHazards);
+    ExpandedLoop expanded =
+        applySchedule(*schedule, schedule->onlySharedHazards &&
+                                     (prefersSharedBarrier ||
+                                      (copiesPreferSharedBarrier &&
+                                       schedule->mode == PipelineMode::Async)));
     if (expanded.plain)
       addLoopsIn(expanded.plain);
     llvm::append_range(worklist, llvm::reverse(expanded.innerLoops));

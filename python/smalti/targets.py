@@ -53,11 +53,16 @@ class Target:
     tensor_memory_columns: int
     max_cluster_size: int
     async_copy_bytes: tuple[int, ...]
+    async_copy: str
+    """`cp_async`, `lds_load`, `async_lds_load` or `none`."""
+    async_copy_pays_from: int
+    """Bytes; 0: never."""
     has_tma: bool
     has_tdm: bool
     has_ldmatrix: bool
     has_buffer_loads: bool
     barrier: str
+    sinks_loads: bool
     waits: tuple[str, ...]
     mmas: tuple[MatrixInstruction, ...]
     """Best first."""

@@ -3,8 +3,24 @@
 gpu.module @m {
   gpu.func @copy(%src: memref<128x64xf16>, %i: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %m = mosaic_gpu.slice_smem 0 : memref<16x16xf16, #gpu.address_space<workgroup>>
-    // expected-error @below {{'mosaic_gpu.async_copy' op cannot be lowered for gfx942: asynchronous copies to shared memory are not supported; copy through registers}}
+    // expected-error @below {{'mosaic_gpu.async_copy' op has rows whose alignment is not known to allow an asynchronous copy of 4 or more bytes; copy through registers}}
     mosaic_gpu.async_copy %src[%i, %i] to %m : memref<128x64xf16> to memref<16x16xf16, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+
+// -----
+
+// The loads of a wave follow one another.
+gpu.module @m {
+  gpu.func @copy(%src: memref<128x64xf16>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %m = mosaic_gpu.slice_smem 0 : memref<16x24xf16, #gpu.address_space<workgroup>>
+    %rows = memref.subview %m[0, 0] [16, 16] [1, 1]
+        : memref<16x24xf16, #gpu.address_space<workgroup>> to memref<16x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
+    // expected-error @below {{'mosaic_gpu.async_copy' op must copy to consecutive elements, because gfx942 places the copies of a wave side by side; 'memref<16x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>' has gaps}}
+    mosaic_gpu.async_copy %src[%c0, %c0] to %rows
+        : memref<128x64xf16> to memref<16x16xf16, strided<[24, 1]>, #gpu.address_space<workgroup>>
     gpu.return
   }
 }

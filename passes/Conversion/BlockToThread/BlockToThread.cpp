@@ -68,6 +68,8 @@ private:
                     ArrayRef<const Distribution *> operandDistributions,
                     OpBuilder &builder);
   Value barrierAddress(Value memref, OpBuilder &builder, Location loc);
+  /// Uniform in the wave.
+  Value getFirstThreadOfWave();
 
   KernelPlan &plan;
   const VendorLowering &vendor;
@@ -77,6 +79,7 @@ private:
   DenseMap<Value, Registers> registers;
   ThreadIndices indices;
   Value sharedMemory;
+  Value firstThreadOfWave;
 };
 
 /// Emits the addresses and bounds of a thread's pieces of a window; equal parts
@@ -257,13 +260,15 @@ void Emitter::emitOp(Operation *op, OpBuilder &builder) {
         vendor.emitAsyncCommit(builder, loc);
       })
       .Case([&](mosaic_gpu::AsyncWaitGroupOp wait) {
-        vendor.emitAsyncWait(builder, loc, wait.getPending());
+        vendor.emitAsyncWait(builder, loc, wait.getPending(),
+                             plan.asyncCopiesInFlight.find(op)->second);
       })
       .Case<mosaic_gpu::InitializeBarrierOp, mosaic_gpu::ArriveOp,
             mosaic_gpu::ArriveExpectTxOp, mosaic_gpu::WaitOp>(
           [&](auto) { emitBarrierObject(op, builder); })
       .Case([&](gpu::BarrierOp) {
-        vendor.emitBarrier(builder, loc, plan.globalBarriers.contains(op));
+        vendor.emitBarrier(builder, loc, plan.globalBarriers.contains(op),
+                           !plan.asyncCopyWidths.empty());
       })
       .Case([&](vector::CreateMaskOp mask) { emitMask(mask, builder); })
       .Case<scf::ForOp, scf::IfOp, scf::WhileOp>(
@@ -661,6 +666,19 @@ void Emitter::emitSlice(mosaic_gpu::SliceSMEMOp op, OpBuilder &builder) {
                   .getResult());
 }
 
+Value Emitter::getFirstThreadOfWave() {
+  if (firstThreadOfWave)
+    return firstThreadOfWave;
+  // A single warp has no number.
+  Value warp = indices.getWarp();
+  firstThreadOfWave =
+      warp ? indices.mul(vendor.emitUniform(indices.getBuilder(),
+                                            indices.getLoc(), warp),
+                         plan.grid.waveSize)
+           : indices.getConstant(0);
+  return firstThreadOfWave;
+}
+
 void Emitter::emitAsyncCopy(mosaic_gpu::AsyncCopyOp op, OpBuilder &builder) {
   Location loc = op.getLoc();
   int64_t width = plan.asyncCopyWidths.find(op)->second;
@@ -672,11 +690,13 @@ void Emitter::emitAsyncCopy(mosaic_gpu::AsyncCopyOp op, OpBuilder &builder) {
       cast<MemRefType>(destination.getType()).getNumElements() / width;
   SmallVector<Value> windowIndices = lookupAll(scalars, op.getIndices());
 
+  targets::AsyncCopyKind kind = vendor.getTarget().asyncCopy;
   Window window;
   window.vectorDims = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  window.isChecked.assign(rank, true);
-  window.isChecked.back() = false;
   Window destinationWindow = window;
+  destinationWindow.isChecked.assign(rank, false);
+  window.isChecked.assign(rank, true);
+  window.isChecked.back() = kind != targets::AsyncCopyKind::CpAsync;
 
   // Rounds in which every thread has a chunk, and a last one in which some
   // have.
@@ -685,32 +705,26 @@ void Emitter::emitAsyncCopy(mosaic_gpu::AsyncCopyOp op, OpBuilder &builder) {
   for (int64_t round = 0; round < rounds; ++round) {
     auto emit = [&](OpBuilder &nested) {
       SmallVector<Coordinate> coordinates =
-          indices.getChunkCoordinates(shape, width, round);
+          indices.getChunkCoordinates(shape, width, round, indices.getThread());
       WindowEmitter from(window, source, windowIndices, indices, nested, loc);
       WindowEmitter to(destinationWindow, destination, ValueRange(), indices,
                        nested, loc);
       VectorType type = VectorType::get(
           {width}, cast<MemRefType>(source.getType()).getElementType());
-      Access access = from.getAccess(coordinates, type, 1);
-      // How many elements of the chunk lie below the upper bound; a chunk that
-      // starts below zero lies there whole.
-      Value minor = access.indices.back(), extent = from.getExtent(rank - 1);
-      Value full = indices.getConstant(width), none = indices.getConstant(0);
-      Value count = arith::MinSIOp::create(
-          nested, loc,
-          arith::SubIOp::create(nested, loc, extent, minor,
-                                arith::IntegerOverflowFlags::nsw),
-          full);
-      Value inside = arith::CmpIOp::create(
-          nested, loc, arith::CmpIPredicate::ult, minor, extent);
-      if (access.inBounds)
-        inside = arith::AndIOp::create(nested, loc, inside, access.inBounds);
-      count = arith::SelectOp::create(nested, loc, inside, count, none);
-      SmallVector<Value> destinationIndices;
+      AsyncPiece piece{from.getAccess(coordinates, type, 1),
+                       from.getExtent(rank - 1),
+                       destination,
+                       {},
+                       {}};
       for (int64_t dim = 0; dim < rank; ++dim)
-        destinationIndices.push_back(to.getIndex(dim, coordinates));
-      vendor.emitAsyncCopy(nested, loc, source, access.indices, destination,
-                           destinationIndices, width, count);
+        piece.indices.push_back(to.getIndex(dim, coordinates));
+      if (kind == targets::AsyncCopyKind::LDSLoad) {
+        SmallVector<Coordinate> first = indices.getChunkCoordinates(
+            shape, width, round, getFirstThreadOfWave());
+        for (int64_t dim = 0; dim < rank; ++dim)
+          piece.waveIndices.push_back(to.getIndex(dim, first));
+      }
+      vendor.emitAsyncCopy(nested, loc, piece);
     };
     int64_t left = chunks - round * grid.numThreads;
     if (left >= grid.numThreads) {

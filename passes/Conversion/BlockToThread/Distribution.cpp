@@ -245,7 +245,7 @@ SmallVector<Coordinate>
 ThreadIndices::getCoordinates(const Distribution &distribution, int64_t reg) {
   if (distribution.getKind() == Distribution::Kind::Strided)
     return getChunkCoordinates(distribution.getShape(),
-                               distribution.getVectorLength(), reg);
+                               distribution.getVectorLength(), reg, thread);
 
   ArrayRef<int64_t> shape = distribution.getShape();
   const layout::TiledLayout &tiled = distribution.getTiled();
@@ -268,7 +268,7 @@ ThreadIndices::getCoordinates(const Distribution &distribution, int64_t reg) {
 
 SmallVector<Coordinate>
 ThreadIndices::getChunkCoordinates(ArrayRef<int64_t> shape, int64_t length,
-                                   int64_t reg) {
+                                   int64_t reg, Value thread) {
   SmallVector<Coordinate> coordinates(shape.size());
   // The flat index is `constant + varying`, with varying in [0, bound).
   int64_t bound = grid.numThreads * length;

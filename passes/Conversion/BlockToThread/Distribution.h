@@ -109,11 +109,11 @@ public:
   /// The index of element 0 of a register, one coordinate a dimension.
   llvm::SmallVector<Coordinate> getCoordinates(const Distribution &distribution,
                                                int64_t reg);
-  /// The index of the thread's chunk number `round` of a shape whose chunks of
+  /// The index of chunk number `round` of a thread in a shape whose chunks of
   /// `length` elements are dealt to the threads in turn.
   llvm::SmallVector<Coordinate>
   getChunkCoordinates(llvm::ArrayRef<int64_t> shape, int64_t length,
-                      int64_t round);
+                      int64_t round, mlir::Value thread);
   /// The part of it that the warp decides, for a tiled distribution.
   llvm::SmallVector<Coordinate>
   getWarpCoordinates(const Distribution &distribution);

@@ -3,6 +3,7 @@
 #include "passes/Conversion/BlockToThread/KernelPlan.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Conversion/BlockToThread/AsyncCounts.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Support/Divisibility.h"
 #include "passes/Support/MemorySize.h"
@@ -11,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -232,6 +234,7 @@ private:
   LogicalResult planMemoryAccess(Operation *op);
   LogicalResult planAsyncCopy(mosaic_gpu::AsyncCopyOp op);
   LogicalResult planSlice(mosaic_gpu::SliceSMEMOp op);
+  void planAsyncWaits();
   void planBarriers();
 
   /// Records the distribution of a value from a layout; an error at `op` if it
@@ -824,8 +827,18 @@ LogicalResult Planner::planAsyncCopy(mosaic_gpu::AsyncCopyOp op) {
     return op.emitOpError() << "must copy from a strided memref to a static "
                                "one of the same rank in shared memory";
 
+  // A wave's copies lie side by side in shared memory.
+  bool isDealtByWaves = target.asyncCopy == targets::AsyncCopyKind::LDSLoad;
+  if (isDealtByWaves &&
+      !memref::isStaticShapeAndContiguousRowMajor(destinationType))
+    return op.emitOpError()
+           << "must copy to consecutive elements, because " << target.name
+           << " places the copies of a wave side by side; " << destinationType
+           << " has gaps";
+
   // The widest copy whose addresses are aligned on both sides. Then a chunk
-  // never straddles the lower bound, and the upper one is cut off by a count.
+  // never straddles the lower bound; the upper one is cut off by a count, or
+  // not straddled either.
   ArrayRef<int64_t> shape = destinationType.getShape();
   Window source, destination;
   source.memref = op.getSource();
@@ -836,6 +849,7 @@ LogicalResult Planner::planAsyncCopy(mosaic_gpu::AsyncCopyOp op) {
         llvm::to_vector(llvm::seq<int64_t>(0, sourceType.getRank()));
     window->isChecked.assign(sourceType.getRank(), false);
   }
+  source.isChecked.back() = target.asyncCopy != targets::AsyncCopyKind::CpAsync;
   unsigned sourceAlignment = log2Alignment(source.memref),
            destinationAlignment = log2Alignment(destination.memref);
   for (int64_t width : llvm::reverse(target.asyncCopyBytes)) {
@@ -866,6 +880,20 @@ LogicalResult Planner::planAsyncCopy(mosaic_gpu::AsyncCopyOp op) {
                              "an asynchronous copy of "
                           << target.asyncCopyBytes.front()
                           << " or more bytes; copy through registers";
+}
+
+/// Groups become numbers of copies. A round of copies in which only some waves
+/// take part counts for nothing: the others would wait for too few.
+void Planner::planAsyncWaits() {
+  plan.asyncCopiesInFlight = countCopiesInFlight(plan.func, [&](Operation *op) {
+    auto copy = cast<mosaic_gpu::AsyncCopyOp>(op);
+    int64_t chunks =
+        cast<MemRefType>(copy.getDestination().getType()).getNumElements() /
+        plan.asyncCopyWidths.find(op)->second;
+    int64_t left = chunks % plan.grid.numThreads;
+    return chunks / plan.grid.numThreads +
+           (left > plan.grid.numThreads - plan.grid.waveSize ? 1 : 0);
+  });
 }
 
 LogicalResult Planner::planSlice(mosaic_gpu::SliceSMEMOp op) {
@@ -1010,6 +1038,7 @@ std::optional<KernelPlan> Planner::run(Level level) {
   }
   if (failed(planGrid()) || failed(planBlock(plan.func.getBody().front())))
     return std::nullopt;
+  planAsyncWaits();
   planBarriers();
   return std::move(plan);
 }

@@ -33,6 +33,8 @@ struct KernelPlan {
   llvm::DenseMap<mlir::Operation *, BlockMma> mmas;
   /// Elements that a thread copies at once.
   llvm::DenseMap<mlir::Operation *, int64_t> asyncCopyWidths;
+  /// Copies of a thread that each wait leaves in flight.
+  llvm::DenseMap<mlir::Operation *, int64_t> asyncCopiesInFlight;
   /// gpu.barrier ops that must order global memory too.
   llvm::DenseSet<mlir::Operation *> globalBarriers;
   /// Stored vectors whose distribution must be chosen: those that only are one

@@ -51,6 +51,10 @@ SmallVector<Value> VendorLowering::emitFragmentLoad(OpBuilder &, Location,
   return {};
 }
 
+Value VendorLowering::emitUniform(OpBuilder &, Location, Value index) const {
+  return index;
+}
+
 static Value plainLoad(OpBuilder &builder, Location loc, const Access &access,
                        ValueRange indices) {
   return vector::LoadOp::create(builder, loc, access.type, access.memref,

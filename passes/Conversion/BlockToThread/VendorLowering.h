@@ -32,6 +32,21 @@ struct Access {
   bool isOnlyRead = false;
 };
 
+/// What one thread copies at once from global to shared memory.
+struct AsyncPiece {
+  /// Where it comes from. Where pieces are cut, `inBounds` does not say
+  /// anything about the last dimension.
+  Access from;
+  /// Of the source's last dimension.
+  mlir::Value minorExtent;
+  /// Where it goes.
+  mlir::Value destination;
+  llvm::SmallVector<mlir::Value> indices;
+  /// Where the piece of the wave's first lane goes, uniform in the wave; only
+  /// where a wave's pieces follow one another.
+  llvm::SmallVector<mlir::Value> waveIndices;
+};
+
 /// One vector of the elements of all pieces, in order.
 mlir::Value concatenate(mlir::OpBuilder &builder, mlir::Location loc,
                         llvm::ArrayRef<mlir::Value> pieces);
@@ -59,9 +74,11 @@ public:
                                        mlir::gpu::GPUFuncOp func,
                                        int64_t bytes) const = 0;
   /// A barrier of the block; without `ordersGlobalMemory` only shared memory
-  /// must be ordered.
+  /// must be ordered. `hasAsyncCopies`: copies may be in flight, which it must
+  /// not wait for.
   virtual void emitBarrier(mlir::OpBuilder &builder, mlir::Location loc,
-                           bool ordersGlobalMemory) const = 0;
+                           bool ordersGlobalMemory,
+                           bool hasAsyncCopies) const = 0;
 
   /// One matrix instruction on registers in the instruction's order.
   virtual llvm::SmallVector<mlir::Value>
@@ -82,17 +99,18 @@ public:
   virtual void emitStore(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value value, const Access &access) const;
 
-  /// Starts copying `count` (of at most `size`) elements and fills up with
-  /// zeros.
+  /// Starts copying a piece; what lies outside is zero.
   virtual void emitAsyncCopy(mlir::OpBuilder &builder, mlir::Location loc,
-                             mlir::Value source, mlir::ValueRange sourceIndices,
-                             mlir::Value destination,
-                             mlir::ValueRange destinationIndices, int64_t size,
-                             mlir::Value count) const = 0;
+                             const AsyncPiece &piece) const = 0;
   virtual void emitAsyncCommit(mlir::OpBuilder &builder,
                                mlir::Location loc) const = 0;
+  /// Waits until only the newest `groups` are in flight: `pieces` of them in
+  /// every wave.
   virtual void emitAsyncWait(mlir::OpBuilder &builder, mlir::Location loc,
-                             int64_t pending) const = 0;
+                             int64_t groups, int64_t pieces) const = 0;
+  /// A value that all threads of a wave are known to have in common.
+  virtual mlir::Value emitUniform(mlir::OpBuilder &builder, mlir::Location loc,
+                                  mlir::Value index) const;
 
   // Barrier objects; addresses are pointers to shared memory.
   virtual void emitBarrierInit(mlir::OpBuilder &builder, mlir::Location loc,

@@ -1,0 +1,188 @@
+//===- HoldLoads.cpp - smalti-hold-loads ----------------------------------===//
+
+#include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/Remarks.h"
+#include "passes/Support/TargetOption.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/Pass.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTIHOLDLOADS
+#define GEN_PASS_DEF_SMALTIHOLDLOADS
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+static constexpr llvm::StringLiteral kPassName = "smalti-hold-loads";
+
+namespace {
+
+/// The ops of a loop's body, as far as they matter here.
+class Body {
+public:
+  explicit Body(scf::ForOp loop);
+
+  /// The last read of global memory that the loop does something else behind
+  /// before it stores what was read; null where there is none.
+  Operation *getLastReadAhead() const { return lastReadAhead; }
+  /// The first op that stores such a read; null where all are carried or
+  /// copied.
+  Operation *getFirstStore() const { return firstStore; }
+  unsigned countReadsAhead() const { return readsAhead; }
+
+private:
+  void classify(Operation *op, unsigned place);
+  /// Whether what `op` read is only stored to shared memory or carried to the
+  /// next iteration, and where the first of that happens.
+  bool findFirstUse(Operation *op, unsigned &firstUse) const;
+
+  Block *block;
+  DenseMap<Operation *, unsigned> places;
+  llvm::DenseSet<Operation *> readers, writers, pure, copies;
+  std::optional<unsigned> firstSharedRead;
+  bool isScheduled = false;
+  Operation *lastReadAhead = nullptr, *firstStore = nullptr;
+  unsigned readsAhead = 0;
+};
+
+struct HoldLoadsPass : smalti::impl::SmaltiHoldLoadsBase<HoldLoadsPass> {
+  using SmaltiHoldLoadsBase::SmaltiHoldLoadsBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SmaltiHoldLoadsBase::getDependentDialects(registry);
+    registerLoopInterfaceModels(registry);
+  }
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void Body::classify(Operation *op, unsigned place) {
+  places[op] = place;
+  // Somebody has made up their mind already.
+  if (isa<amdgpu::SchedBarrierOp>(op))
+    isScheduled = true;
+  if (isMemoryEffectFree(op)) {
+    pure.insert(op);
+    return;
+  }
+  if (isa<AsyncCopyOpInterface>(op)) {
+    copies.insert(op);
+    return;
+  }
+  SmallVector<MemoryAccess> accesses;
+  std::string reason;
+  if (!collectAccesses(op, accesses, reason) || accesses.empty())
+    return;
+  bool reads = false, stores = false, other = false;
+  for (const MemoryAccess &access : accesses) {
+    if (access.space == MemorySpace::Shared && !access.isWrite &&
+        !firstSharedRead)
+      firstSharedRead = place;
+    if (access.space == MemorySpace::Global && !access.isWrite)
+      reads = true;
+    else if (access.space == MemorySpace::Shared && access.isWrite)
+      stores = true;
+    else
+      other = true;
+  }
+  if (reads && !stores && !other)
+    readers.insert(op);
+  if (stores && !reads && !other)
+    writers.insert(op);
+}
+
+bool Body::findFirstUse(Operation *op, unsigned &firstUse) const {
+  SmallVector<std::pair<Operation *, bool>> worklist = {{op, true}};
+  llvm::DenseSet<Operation *> seen;
+  firstUse = places.size();
+  while (!worklist.empty()) {
+    auto [current, isRead] = worklist.pop_back_val();
+    for (Operation *user : current->getUsers()) {
+      Operation *ancestor = block->findAncestorOpInBlock(*user);
+      if (!ancestor)
+        return false;
+      // What was computed of it and goes to the next iteration is a result.
+      if (ancestor == block->getTerminator()) {
+        if (!isRead)
+          return false;
+        continue;
+      }
+      if (!seen.insert(ancestor).second)
+        continue;
+      if (pure.contains(ancestor)) {
+        worklist.emplace_back(ancestor, false);
+        continue;
+      }
+      if (!writers.contains(ancestor))
+        return false;
+      firstUse = std::min(firstUse, places.lookup(ancestor));
+    }
+  }
+  return true;
+}
+
+Body::Body(scf::ForOp loop) : block(loop.getBody()) {
+  unsigned place = 0;
+  for (Operation &op : *block)
+    classify(&op, place++);
+  if (isScheduled || !firstSharedRead)
+    return;
+  unsigned firstPlace = places.size();
+  for (Operation &op : *block) {
+    unsigned here = places.lookup(&op), firstUse = places.size();
+    // Ahead of what the loop computes with, and used behind it.
+    if (here > *firstSharedRead)
+      break;
+    if (copies.contains(&op) ||
+        (readers.contains(&op) && findFirstUse(&op, firstUse) &&
+         firstUse > *firstSharedRead)) {
+      lastReadAhead = &op;
+      ++readsAhead;
+      firstPlace = std::min(firstPlace, firstUse);
+    }
+  }
+  for (Operation *writer : writers)
+    if (places.lookup(writer) == firstPlace)
+      firstStore = writer;
+}
+
+void HoldLoadsPass::runOnOperation() {
+  Operation *function = getOperation();
+  FailureOr<const targets::Target *> chip = findTarget(function, target);
+  if (failed(chip))
+    return signalPassFailure();
+  if (*chip && !(*chip)->sinksLoads)
+    return markAllAnalysesPreserved();
+  function->walk([&](scf::ForOp loop) {
+    Body body(loop);
+    Operation *last = body.getLastReadAhead(), *store = body.getFirstStore();
+    if (!last)
+      return;
+    OpBuilder builder(last);
+    builder.setInsertionPointAfter(last);
+    amdgpu::SchedBarrierOp::create(builder, last->getLoc(),
+                                   amdgpu::sched_barrier_opt_enum::none);
+    // Products may go on behind the stores, but no store waits among them for
+    // what it stores.
+    if (store) {
+      builder.setInsertionPoint(store);
+      amdgpu::SchedBarrierOp::create(
+          builder, store->getLoc(),
+          amdgpu::sched_barrier_opt_enum::non_mem_non_sideffect);
+    }
+    remarkApplied(loop, kPassName)
+        << body.countReadsAhead()
+        << (body.countReadsAhead() == 1 ? " read" : " reads")
+        << " of global memory stay ahead of what the loop does until it stores "
+           "them";
+  });
+}

@@ -1,0 +1,449 @@
+//===- LDSDMAOrder.cpp - What orders accesses behind loads to LDS ---------===//
+
+#include "passes/SharedMemory/LDSDMAOrder.h"
+
+#include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Interfaces/MemRefViews.h"
+#include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/IterationShift.h"
+#include "passes/Support/LDSFence.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace smalti;
+
+/// A load to LDS that LLVM has every barrier wait for.
+static AsyncCopyOpInterface getLoadToLDS(Operation *op) {
+  auto copy = dyn_cast<AsyncCopyOpInterface>(op);
+  return copy && copy.getQueue() == AsyncQueue::LoadCounter &&
+                 copy.completesAtBlockBarriers()
+             ? copy
+             : AsyncCopyOpInterface();
+}
+
+static std::optional<int64_t> getPendingLoads(Operation *op) {
+  auto wait = dyn_cast<AsyncWaitOpInterface>(op);
+  return wait ? wait.getPending(AsyncQueue::LoadCounter) : std::nullopt;
+}
+
+static std::string quote(Operation *op) {
+  return ("'" + op->getName().getStringRef() + "'").str();
+}
+
+static std::string nameOf(Value value) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  value.printAsOperand(os, OpPrintingFlags().useLocalScope());
+  return text;
+}
+
+/// A hint, or an instruction on registers alone, which upstream gives no
+/// effects.
+static bool isOnRegisters(Operation *op) {
+  if (isa<amdgpu::SchedBarrierOp>(op))
+    return true;
+  auto isRegister = [](Type type) {
+    return type.isIntOrIndexOrFloat() || isa<VectorType>(type);
+  };
+  return isa_and_nonnull<ROCDL::ROCDLDialect>(op->getDialect()) &&
+         op->getNumResults() > 0 && op->getNumOperands() > 0 &&
+         op->getNumRegions() == 0 &&
+         llvm::all_of(op->getOperandTypes(), isRegister) &&
+         llvm::all_of(op->getResultTypes(), isRegister);
+}
+
+LDSDMAOrder::LDSDMAOrder(Operation *function) : function(function) {
+  function->walk([&](Operation *op) {
+    if (op->hasAttr(kOrderedAttr))
+      hasFences = true;
+    if (getLoadToLDS(op))
+      ++copies;
+    else if (getPendingLoads(op))
+      waits.push_back(op);
+    else if (isa<BlockBarrierOpInterface>(op)) {
+      barrierNumber[op] = barriers.size();
+      barriers.push_back({op});
+    }
+  });
+}
+
+bool LDSDMAOrder::fail(const Twine &why) {
+  if (failure.empty())
+    failure = why.str();
+  return false;
+}
+
+void LDSDMAOrder::note(const Twine &why) {
+  if (firstNote.empty())
+    firstNote = why.str();
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// How many slots a buffer has.
+int64_t LDSDMAOrder::getDepth(Value root) {
+  auto type = dyn_cast<MemRefType>(root.getType());
+  return type && type.getRank() > 1 && !type.isDynamicDim(0)
+             ? type.getDimSize(0)
+             : 1;
+}
+
+LDSDMAOrder::Place LDSDMAOrder::getPlace(Operation *op, Value memref) const {
+  Place place{getRootBuffer(memref)};
+  int64_t depth = getDepth(place.root);
+  if (depth < 2)
+    return place;
+  // The slot is what the outermost view takes, or the access itself.
+  Operation *outermost = nullptr;
+  for (Value value = memref; value != place.root;) {
+    outermost = value.getDefiningOp();
+    if (!outermost || !isInsideSource(outermost))
+      return place;
+    value = cast<ViewLikeOpInterface>(outermost).getViewSource();
+  }
+  OpFoldResult slot;
+  if (outermost) {
+    auto window = dyn_cast<OffsetSizeAndStrideOpInterface>(outermost);
+    if (!window || !isConstantIntValue(window.getMixedSizes().front(), 1))
+      return place;
+    slot = window.getMixedOffsets().front();
+  } else if (auto access = dyn_cast<StridedAccessOpInterface>(op)) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (operand.get() != memref)
+        continue;
+      std::optional<RowAccess> row = access.getRowAccess(operand);
+      if (!row || row->mayCrossRows || row->isWaveWide || slot)
+        return place;
+      slot = row->indices.front();
+    }
+  }
+  if (!slot)
+    return place;
+  if (std::optional<int64_t> constant = getConstantIntValue(slot)) {
+    place.slot = *constant;
+    return place;
+  }
+  auto value = dyn_cast<Value>(slot);
+  for (auto loop = op->getParentOfType<scf::ForOp>(); value && loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (std::optional<int64_t> shift = matchSlotShift(value, loop, depth)) {
+      place.loop = loop;
+      place.shift = *shift;
+      break;
+    }
+  return place;
+}
+
+bool LDSDMAOrder::mayOverlap(const Place &a, const Place &b) {
+  if (a.root != b.root)
+    return mayAlias(a.root, b.root);
+  if (a.slot && b.slot)
+    return a.slot == b.slot;
+  return !a.loop || a.loop != b.loop || a.shift == b.shift;
+}
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+bool LDSDMAOrder::State::operator!=(const State &other) const {
+  if (copies.size() != other.copies.size() ||
+      recent.size() != other.recent.size() || behind != other.behind)
+    return true;
+  for (auto [a, b] : llvm::zip_equal(copies, other.copies))
+    if (a != b)
+      return true;
+  return false;
+}
+
+static void insertSorted(SmallVectorImpl<unsigned> &numbers, unsigned number) {
+  auto it = llvm::lower_bound(numbers, number);
+  if (it == numbers.end() || *it != number)
+    numbers.insert(it, number);
+}
+
+/// Of two loads to one place the younger one, which completes last.
+void LDSDMAOrder::addCopy(State &state, const Copy &copy) {
+  auto it = llvm::find_if(state.copies, [&](const Copy &other) {
+    return other.place == copy.place;
+  });
+  if (it == state.copies.end()) {
+    state.copies.push_back(copy);
+    return;
+  }
+  it->age = std::min(it->age, copy.age);
+  it->isWaitedFor &= copy.isWaitedFor;
+  for (unsigned barrier : copy.passed)
+    insertSorted(it->passed, barrier);
+}
+
+void LDSDMAOrder::join(State &into, const State &from) {
+  for (const Copy &copy : from.copies)
+    addCopy(into, copy);
+  for (const Place &place : from.recent)
+    if (!llvm::is_contained(into.recent, place))
+      into.recent.push_back(place);
+  for (unsigned barrier : from.behind)
+    insertSorted(into.behind, barrier);
+}
+
+//===----------------------------------------------------------------------===//
+// Ways through the function
+//===----------------------------------------------------------------------===//
+
+bool LDSDMAOrder::visit(Block &block, State &state) {
+  for (Operation &op : block)
+    if (!visit(&op, state))
+      return false;
+  return true;
+}
+
+bool LDSDMAOrder::visit(Operation *op, State &state) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return visitLoop(loop, state);
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    State other = state;
+    if (!visit(*branch.thenBlock(), state) ||
+        (branch.elseBlock() && !visit(*branch.elseBlock(), other)))
+      return false;
+    join(state, other);
+    return true;
+  }
+  if (isa<BlockBarrierOpInterface>(op)) {
+    visitBarrier(op, state);
+    return true;
+  }
+  if (AsyncCopyOpInterface copy = getLoadToLDS(op)) {
+    Value destination = copy.getCopyDestination();
+    if (!destination || !isa<MemRefType>(destination.getType()))
+      return fail(quote(op) + " does not name the memref that it writes");
+    visitCopy(op, destination, state);
+    return true;
+  }
+  if (std::optional<int64_t> pending = getPendingLoads(op)) {
+    for (Copy &copy : state.copies)
+      copy.isWaitedFor |= copy.age >= *pending;
+    state.recent.clear();
+    return true;
+  }
+  for (Region &region : op->getRegions()) {
+    Operation *inner = nullptr;
+    region.walk([&](Operation *nested) {
+      if (isa<BlockBarrierOpInterface>(nested) || getLoadToLDS(nested) ||
+          getPendingLoads(nested))
+        inner = nested;
+    });
+    if (inner)
+      return fail(quote(inner) + " stands inside " + quote(op));
+  }
+  return visitAccesses(op, state);
+}
+
+bool LDSDMAOrder::visitAccesses(Operation *op, State &state) {
+  if (isOnRegisters(op))
+    return true;
+  SmallVector<MemoryAccess> accesses;
+  std::string reason;
+  if (!collectAccesses(op, accesses, reason))
+    return fail(reason);
+  for (const MemoryAccess &access : accesses) {
+    if (access.space != MemorySpace::Shared)
+      continue;
+    Place place = getPlace(access.op, access.memref);
+    for (const Copy &copy : state.copies) {
+      if (!mayOverlap(copy.place, place))
+        continue;
+      note("no wait and barrier order " + quote(access.op) + " of " +
+           nameOf(access.root) + " behind " + quote(copy.op));
+      // LLVM's wait ahead of the access helps within the wave only.
+      for (unsigned barrier : copy.passed) {
+        keptMore |= !barriers[barrier].isKept;
+        barriers[barrier].isKept = true;
+      }
+      for (unsigned barrier : state.behind)
+        barriers[barrier].isOrdered = false;
+    }
+    if (!llvm::is_contained(state.recent, place))
+      state.recent.push_back(place);
+  }
+  return true;
+}
+
+void LDSDMAOrder::visitBarrier(Operation *op, State &state) {
+  unsigned number = barrierNumber.lookup(op);
+  if (barriers[number].isKept) {
+    state.copies.clear();
+  } else {
+    llvm::erase_if(state.copies,
+                   [](const Copy &copy) { return copy.isWaitedFor; });
+    for (Copy &copy : state.copies)
+      insertSorted(copy.passed, number);
+  }
+  state.recent.clear();
+  state.behind = {number};
+}
+
+void LDSDMAOrder::visitCopy(Operation *op, Value destination, State &state) {
+  Place place = getPlace(op, destination);
+  // Nothing keeps an access that is said to be independent ahead of the load.
+  for (const Place &access : state.recent) {
+    if (!mayOverlap(access, place))
+      continue;
+    note("no barrier orders " + quote(op) + " into " + nameOf(place.root) +
+         " behind the accesses to the same slot");
+    for (unsigned barrier : state.behind)
+      barriers[barrier].isOrdered = false;
+  }
+  for (Copy &copy : state.copies)
+    ++copy.age;
+  addCopy(state, {place, op, /*age=*/0, /*isWaitedFor=*/false, {}});
+}
+
+bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
+  // Places with a number are those of iteration 0 and later ones.
+  auto forEachPlace = [](State &in, llvm::function_ref<void(Place &)> change) {
+    State old = std::move(in);
+    in = State();
+    in.behind = std::move(old.behind);
+    for (Copy &copy : old.copies) {
+      change(copy.place);
+      addCopy(in, copy);
+    }
+    for (Place &place : old.recent) {
+      change(place);
+      if (!llvm::is_contained(in.recent, place))
+        in.recent.push_back(place);
+    }
+  };
+  State entry = state;
+  forEachPlace(entry, [&](Place &place) {
+    if (place.slot) {
+      place.loop = loop;
+      place.shift = *place.slot % getDepth(place.root);
+    }
+  });
+
+  State back;
+  while (true) {
+    back = entry;
+    if (!visit(*loop.getBody(), back))
+      return false;
+    forEachPlace(back, [&](Place &place) {
+      if (place.loop != loop)
+        return;
+      int64_t depth = getDepth(place.root);
+      place.shift = (place.shift + depth - 1) % depth;
+    });
+    State next = entry;
+    join(next, back);
+    if (!(next != entry))
+      break;
+    entry = std::move(next);
+  }
+
+  auto lower = getConstantIntValue(loop.getLowerBound()),
+       upper = getConstantIntValue(loop.getUpperBound()),
+       step = getConstantIntValue(loop.getStep());
+  std::optional<int64_t> trips;
+  if (lower && upper && step && *step > 0 && *upper > *lower)
+    trips =
+        llvm::divideCeil(uint64_t(*upper) - uint64_t(*lower), uint64_t(*step));
+  if (!trips)
+    join(back, state);
+  forEachPlace(back, [&](Place &place) {
+    if (place.loop != loop)
+      return;
+    int64_t depth = getDepth(place.root);
+    if (trips && !place.slot)
+      place.slot = (*trips % depth + place.shift) % depth;
+    place.loop = nullptr;
+    place.shift = 0;
+  });
+  state = std::move(back);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Decisions
+//===----------------------------------------------------------------------===//
+
+/// Whether threads could hand over data in global memory at some barrier.
+bool LDSDMAOrder::ordersGlobalAccesses() {
+  struct Uses {
+    unsigned count = 0;
+    bool isWritten = false, isRepeated = false;
+  };
+  llvm::MapVector<Value, Uses> roots;
+  bool isKnown = true;
+  function->walk([&](Operation *op) {
+    if (op == function || op->getNumRegions() > 0 || isOnRegisters(op))
+      return;
+    SmallVector<MemoryAccess> accesses;
+    std::string reason;
+    if (!collectAccesses(op, accesses, reason))
+      isKnown = false;
+    for (const MemoryAccess &access : accesses) {
+      if (access.space != MemorySpace::Global)
+        continue;
+      Uses &uses = roots[access.root];
+      ++uses.count;
+      uses.isWritten |= access.isWrite;
+      uses.isRepeated |= op->getParentOfType<LoopLikeOpInterface>() != nullptr;
+    }
+  });
+  if (!isKnown)
+    return true;
+  for (auto &[root, uses] : roots) {
+    if (!uses.isWritten)
+      continue;
+    if (uses.count > 1 || uses.isRepeated)
+      return true;
+    for (auto &[other, ignored] : roots)
+      if (other != root && mayAlias(root, other))
+        return true;
+  }
+  return false;
+}
+
+std::optional<std::string> LDSDMAOrder::analyse() {
+  bool mayReplaceAll = !ordersGlobalAccesses();
+  for (Barrier &barrier : barriers)
+    if (cast<BlockBarrierOpInterface>(barrier.op).ordersGlobalMemory() &&
+        !mayReplaceAll) {
+      barrier.isKept = true;
+      note(quote(barrier.op) + " may order global memory, which a barrier that "
+                               "leaves loads in flight does not");
+    }
+  // Each round keeps more barriers; what they complete needs no others.
+  constexpr unsigned mostRounds = 8;
+  unsigned round = 0;
+  do {
+    if (round++ == mostRounds)
+      return firstNote;
+    keptMore = false;
+    for (Barrier &barrier : barriers)
+      barrier.isOrdered = true;
+    State state;
+    for (Region &region : function->getRegions()) {
+      if (!region.hasOneBlock())
+        return std::string("the function has unstructured control flow");
+      if (!visit(region.front(), state))
+        return failure;
+    }
+  } while (keptMore);
+  if (barriers.empty())
+    return std::string("there is no barrier");
+  if (llvm::none_of(barriers, [](const Barrier &barrier) {
+        return !barrier.isKept && barrier.isOrdered;
+      }))
+    return firstNote;
+  return std::nullopt;
+}

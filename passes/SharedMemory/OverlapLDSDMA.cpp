@@ -1,0 +1,80 @@
+//===- OverlapLDSDMA.cpp - smalti-overlap-lds-dma -------------------------===//
+
+#include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/SharedMemory/LDSDMAOrder.h"
+#include "passes/Support/LDSFence.h"
+#include "passes/Support/Remarks.h"
+#include "passes/Support/TargetOption.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Pass/Pass.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTIOVERLAPLDSDMA
+#define GEN_PASS_DEF_SMALTIOVERLAPLDSDMA
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+static constexpr llvm::StringLiteral kPassName = "smalti-overlap-lds-dma";
+
+namespace {
+
+struct OverlapLDSDMAPass
+    : smalti::impl::SmaltiOverlapLdsDmaBase<OverlapLDSDMAPass> {
+  using SmaltiOverlapLdsDmaBase::SmaltiOverlapLdsDmaBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SmaltiOverlapLdsDmaBase::getDependentDialects(registry);
+    registerLoopInterfaceModels(registry);
+  }
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void OverlapLDSDMAPass::runOnOperation() {
+  Operation *function = getOperation();
+  FailureOr<const targets::Target *> chip = findTarget(function, target);
+  if (failed(chip))
+    return signalPassFailure();
+  if (*chip && (*chip)->asyncCopy != targets::AsyncCopyKind::LDSLoad)
+    return markAllAnalysesPreserved();
+
+  LDSDMAOrder order(function);
+  if (order.isFenced() || order.countCopies() == 0)
+    return;
+  std::optional<std::string> reason = order.analyse();
+  if (reason) {
+    if (failed(reportMissed(function, kPassName, strict,
+                            "loads to LDS do not overlap: " + *reason)))
+      signalPassFailure();
+    return;
+  }
+
+  for (Operation *wait : order.getWaits()) {
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointAfter(wait);
+    createLDSFence(builder, wait->getLoc(), /*isOrdered=*/false);
+  }
+  unsigned replaced = 0;
+  for (const LDSDMAOrder::Barrier &barrier : order.getBarriers()) {
+    OpBuilder builder(barrier.op);
+    if (!barrier.isKept) {
+      createLDSBarrier(builder, barrier.op->getLoc(), barrier.isOrdered);
+      barrier.op->erase();
+      ++replaced;
+      continue;
+    }
+    builder.setInsertionPointAfter(barrier.op);
+    createLDSFence(builder, barrier.op->getLoc(), barrier.isOrdered);
+  }
+  remarkApplied(function, kPassName)
+      << replaced << " of " << order.getBarriers().size()
+      << " barriers leave loads to LDS in flight";
+}

@@ -1,0 +1,224 @@
+//===- IterationShift.cpp - Slots of earlier and later iterations ---------===//
+
+#include "passes/Support/IterationShift.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace {
+
+/// A sum of multiples: of the iteration's number, and of the loop's induction
+/// variable, lower bound and step where these are not constants.
+struct Sum {
+  int64_t number = 0, variable = 0, lower = 0, step = 0, constant = 0;
+};
+
+class Matcher {
+public:
+  Matcher(scf::ForOp loop, int64_t depth)
+      : loop(loop), depth(depth),
+        lower(getConstantIntValue(loop.getLowerBound())),
+        step(getConstantIntValue(loop.getStep())) {}
+
+  std::optional<int64_t> matchSlot(Value value);
+
+private:
+  std::optional<Sum> match(Value value, unsigned budget = 8);
+  std::optional<Sum> match(AffineExpr expr, affine::AffineApplyOp apply,
+                           unsigned budget);
+  /// The iteration's number plus a constant.
+  std::optional<int64_t> matchNumber(const Sum &sum) const;
+  std::optional<Sum> divide(const std::optional<Sum> &sum,
+                            const std::optional<Sum> &divisor) const;
+  std::optional<int64_t> modulo(const std::optional<Sum> &sum,
+                                const std::optional<int64_t> &divisor) const;
+
+  static std::optional<Sum> combine(const std::optional<Sum> &a,
+                                    const std::optional<Sum> &b, int64_t sign);
+  static std::optional<Sum> scale(const std::optional<Sum> &a,
+                                  const std::optional<Sum> &b);
+
+  scf::ForOp loop;
+  int64_t depth;
+  std::optional<int64_t> lower, step;
+};
+
+} // namespace
+
+/// Larger numbers have nothing to do with iterations, and could overflow.
+static bool isSmall(int64_t value) { return llvm::isInt<31>(value); }
+
+static std::optional<Sum> ifSmall(const Sum &sum) {
+  if (isSmall(sum.number) && isSmall(sum.variable) && isSmall(sum.lower) &&
+      isSmall(sum.step) && isSmall(sum.constant))
+    return sum;
+  return std::nullopt;
+}
+
+static std::optional<int64_t> asConstant(const std::optional<Sum> &sum) {
+  if (!sum || sum->number || sum->variable || sum->lower || sum->step)
+    return std::nullopt;
+  return sum->constant;
+}
+
+std::optional<Sum> Matcher::combine(const std::optional<Sum> &a,
+                                    const std::optional<Sum> &b, int64_t sign) {
+  if (!a || !b)
+    return std::nullopt;
+  return ifSmall({a->number + sign * b->number,
+                  a->variable + sign * b->variable, a->lower + sign * b->lower,
+                  a->step + sign * b->step, a->constant + sign * b->constant});
+}
+
+std::optional<Sum> Matcher::scale(const std::optional<Sum> &a,
+                                  const std::optional<Sum> &b) {
+  std::optional<int64_t> factor = asConstant(b);
+  if (!factor)
+    return asConstant(a) ? scale(b, a) : std::nullopt;
+  if (!a)
+    return std::nullopt;
+  return ifSmall({a->number * *factor, a->variable * *factor,
+                  a->lower * *factor, a->step * *factor,
+                  a->constant * *factor});
+}
+
+std::optional<int64_t> Matcher::matchNumber(const Sum &sum) const {
+  if (sum.number == 1 && !sum.variable && !sum.lower && !sum.step)
+    return sum.constant;
+  // The induction variable is lower + number * step.
+  if (sum.number || sum.variable != 1 || sum.lower != (lower ? 0 : -1))
+    return std::nullopt;
+  int64_t distance = sum.constant + lower.value_or(0);
+  if (step) {
+    if (*step <= 0 || distance % *step != 0)
+      return std::nullopt;
+    return distance / *step;
+  }
+  if (distance != 0)
+    return std::nullopt;
+  return sum.step;
+}
+
+std::optional<Sum> Matcher::divide(const std::optional<Sum> &sum,
+                                   const std::optional<Sum> &divisor) const {
+  if (!sum || !divisor)
+    return std::nullopt;
+  bool isStep = step ? asConstant(divisor) == step
+                     : divisor->step == 1 && !divisor->number &&
+                           !divisor->variable && !divisor->lower &&
+                           !divisor->constant;
+  if (!isStep || sum->number)
+    return std::nullopt;
+  std::optional<int64_t> number = matchNumber(*sum);
+  if (!number)
+    return std::nullopt;
+  return Sum{1, 0, 0, 0, *number};
+}
+
+std::optional<int64_t>
+Matcher::modulo(const std::optional<Sum> &sum,
+                const std::optional<int64_t> &divisor) const {
+  if (!sum || divisor != depth)
+    return std::nullopt;
+  if (!sum->number && step != 1)
+    return std::nullopt;
+  std::optional<int64_t> shift = matchNumber(*sum);
+  // Remainders of negative numbers are no slots.
+  if (!shift || *shift < 0)
+    return std::nullopt;
+  return *shift % depth;
+}
+
+std::optional<Sum> Matcher::match(Value value, unsigned budget) {
+  if (value == loop.getInductionVar())
+    return Sum{0, 1, 0, 0, 0};
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return ifSmall({0, 0, 0, 0, *constant});
+  if (value == loop.getLowerBound())
+    return Sum{0, 0, 1, 0, 0};
+  if (value == loop.getStep())
+    return Sum{0, 0, 0, 1, 0};
+  Operation *op = value.getDefiningOp();
+  if (!op || budget == 0)
+    return std::nullopt;
+  auto operand = [&](unsigned index) {
+    return match(op->getOperand(index), budget - 1);
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<Sum>>(op)
+      .Case([&](arith::AddIOp) { return combine(operand(0), operand(1), 1); })
+      .Case([&](arith::SubIOp) { return combine(operand(0), operand(1), -1); })
+      .Case([&](arith::MulIOp) { return scale(operand(0), operand(1)); })
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp>(
+          [&](auto) { return operand(0); })
+      .Case<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(
+          [&](auto) { return divide(operand(0), operand(1)); })
+      .Case([&](affine::AffineApplyOp apply) {
+        return match(apply.getAffineMap().getResult(0), apply, budget - 1);
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+std::optional<Sum> Matcher::match(AffineExpr expr, affine::AffineApplyOp apply,
+                                  unsigned budget) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return ifSmall({0, 0, 0, 0, constant.getValue()});
+  if (budget == 0)
+    return std::nullopt;
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return match(apply.getDimOperands()[dim.getPosition()], budget - 1);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return match(apply.getSymbolOperands()[symbol.getPosition()], budget - 1);
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  std::optional<Sum> lhs = match(binary.getLHS(), apply, budget - 1),
+                     rhs = match(binary.getRHS(), apply, budget - 1);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return combine(lhs, rhs, 1);
+  case AffineExprKind::Mul:
+    return scale(lhs, rhs);
+  case AffineExprKind::FloorDiv:
+    return divide(lhs, rhs);
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<int64_t> Matcher::matchSlot(Value value) {
+  while (isa_and_nonnull<arith::IndexCastOp, arith::IndexCastUIOp>(
+      value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  return llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
+      .Case<arith::RemUIOp, arith::RemSIOp>([&](auto remainder) {
+        return modulo(match(remainder.getLhs()),
+                      getConstantIntValue(remainder.getRhs()));
+      })
+      .Case([&](arith::AndIOp mask) -> std::optional<int64_t> {
+        std::optional<int64_t> bits = getConstantIntValue(mask.getRhs());
+        if (!bits || !llvm::isPowerOf2_64(depth))
+          return std::nullopt;
+        return modulo(match(mask.getLhs()), *bits + 1);
+      })
+      .Case([&](affine::AffineApplyOp apply) -> std::optional<int64_t> {
+        auto remainder =
+            dyn_cast<AffineBinaryOpExpr>(apply.getAffineMap().getResult(0));
+        if (!remainder || remainder.getKind() != AffineExprKind::Mod)
+          return std::nullopt;
+        return modulo(match(remainder.getLHS(), apply, 8),
+                      asConstant(match(remainder.getRHS(), apply, 8)));
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+std::optional<int64_t> smalti::matchSlotShift(Value value, scf::ForOp loop,
+                                              int64_t depth) {
+  return Matcher(loop, depth).matchSlot(value);
+}

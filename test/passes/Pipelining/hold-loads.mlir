@@ -1,0 +1,116 @@
+// RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(smalti-hold-loads{target=gfx1201}))' \
+// RUN:     --remarks-filter=smalti-hold-loads 2> %t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t
+// RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(smalti-hold-loads{target=sm_90a}))' \
+// RUN:     | FileCheck %s --check-prefix=OTHER
+
+// Nothing but what is said below is changed, and nothing at all for a target that needs none.
+// OTHER-NOT: amdgpu.sched_barrier allow = <none>
+
+// Two reads, the second converted on its way: behind them the loop computes, and stores them last.
+// CHECK-LABEL: @ahead
+// CHECK: memref.load %{{.*}} : memref<4096xf32>
+// CHECK: memref.load %{{.*}} : memref<4096xf16>
+// CHECK-NEXT: amdgpu.sched_barrier allow = <none>
+// CHECK: memref.load %{{.*}} #gpu.address_space<workgroup>>
+// CHECK-NOT: sched_barrier
+// CHECK: gpu.barrier
+// CHECK-NEXT: amdgpu.sched_barrier allow = <non_mem_non_sideffect>
+// CHECK-NEXT: memref.store
+// CHECK-NOT: sched_barrier
+// REMARK: Function=ahead | Remark="2 reads of global memory stay ahead of what the loop does until it stores them"
+func.func @ahead(%a: memref<4096xf32>, %b: memref<4096xf16>, %s: memref<64xf32, #gpu.address_space<workgroup>>,
+                 %t: memref<64xf32, #gpu.address_space<workgroup>>, %n: index, %start: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %lane = gpu.thread_id x
+  %sum = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %start) -> f32 {
+    %j = arith.addi %i, %lane : index
+    %x = memref.load %a[%j] : memref<4096xf32>
+    %y = memref.load %b[%j] : memref<4096xf16>
+    %z = arith.extf %y : f16 to f32
+    gpu.barrier
+    %v = memref.load %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    %new = arith.addf %acc, %v : f32
+    gpu.barrier
+    memref.store %x, %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    memref.store %z, %t[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    scf.yield %new : f32
+  }
+  return %sum : f32
+}
+
+// -----
+
+// What is carried to the next iteration runs ahead as well.
+// CHECK-LABEL: @carried
+// CHECK: memref.load %{{.*}} : memref<4096xf32>
+// CHECK-NEXT: amdgpu.sched_barrier
+// CHECK-NOT: sched_barrier
+// REMARK: Function=carried | Remark="1 read of global memory stay ahead of what the loop does until it stores them"
+func.func @carried(%a: memref<4096xf32>, %s: memref<64xf32, #gpu.address_space<workgroup>>, %n: index, %start: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %lane = gpu.thread_id x
+  %sum:2 = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %start, %held = %start) -> (f32, f32) {
+    %j = arith.addi %i, %lane : index
+    %x = memref.load %a[%j] : memref<4096xf32>
+    %v = memref.load %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    %new = arith.addf %acc, %v : f32
+    gpu.barrier
+    memref.store %held, %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    gpu.barrier
+    scf.yield %new, %x : f32, f32
+  }
+  return %sum#0 : f32
+}
+
+// -----
+
+// Used at once, computed with, stored to global memory, or behind the computing: nothing to hold.
+// CHECK-LABEL: @used
+// CHECK-NOT: sched_barrier
+func.func @used(%a: memref<4096xf32>, %s: memref<64xf32, #gpu.address_space<workgroup>>, %n: index, %start: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %lane = gpu.thread_id x
+  %sum = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %start) -> f32 {
+    %j = arith.addi %i, %lane : index
+    %x = memref.load %a[%j] : memref<4096xf32>
+    memref.store %x, %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    %y = memref.load %a[%i] : memref<4096xf32>
+    gpu.barrier
+    %v = memref.load %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    %z = arith.mulf %y, %v : f32
+    %new = arith.addf %acc, %z : f32
+    %last = memref.load %a[%lane] : memref<4096xf32>
+    gpu.barrier
+    memref.store %last, %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    scf.yield %new : f32
+  }
+  return %sum : f32
+}
+
+// -----
+
+// Somebody has scheduled it by hand.
+// CHECK-LABEL: @scheduled
+// CHECK-COUNT-1: amdgpu.sched_barrier allow = <valu>
+// CHECK-NOT: sched_barrier
+func.func @scheduled(%a: memref<4096xf32>, %s: memref<64xf32, #gpu.address_space<workgroup>>, %n: index, %start: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %lane = gpu.thread_id x
+  %sum = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %start) -> f32 {
+    %j = arith.addi %i, %lane : index
+    %x = memref.load %a[%j] : memref<4096xf32>
+    amdgpu.sched_barrier allow = <valu>
+    %v = memref.load %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    %new = arith.addf %acc, %v : f32
+    gpu.barrier
+    memref.store %x, %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    scf.yield %new : f32
+  }
+  return %sum : f32
+}
+// REMARK-NOT: Remark

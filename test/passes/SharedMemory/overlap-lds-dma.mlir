@@ -1,0 +1,303 @@
+// RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(smalti-overlap-lds-dma{target=gfx950}))' \
+// RUN:     --remarks-filter=smalti-overlap-lds-dma 2> %t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t
+// RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(smalti-overlap-lds-dma{target=gfx1201}))' \
+// RUN:     | FileCheck %s --check-prefix=OTHER
+
+// Other chips have no such loads.
+// OTHER-NOT: rocdl.s.barrier
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+
+// Three slots, one barrier: the load for the iteration after the next is in flight while this one's slot is read.
+// CHECK-LABEL: @three_slots
+// CHECK: scf.for
+// CHECK: amdgpu.memory_counter_wait load(1)
+// CHECK-NEXT: llvm.inline_asm has_side_effects "", "~{memory}" : () -> ()
+// CHECK-NEXT: llvm.inline_asm has_side_effects "", "~{memory}" : () -> ()
+// CHECK-NEXT: amdgpu.memory_counter_wait ds(0)
+// CHECK-NEXT: rocdl.s.barrier
+// CHECK-NEXT: llvm.inline_asm has_side_effects {smalti.lds_ordered} "", "~{memory}" : () -> ()
+// CHECK-NEXT: amdgpu.gather_to_lds
+// CHECK-NEXT: memref.load
+// REMARK: Function=three_slots | Remark="1 of 1 barriers leave loads to LDS in flight"
+func.func @three_slots(%in: !global, %slots: !slots, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+  %p1 = memref.subview %slots[%c1, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p1[%c0, %c0] : f32, !global, !slot
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> f32 {
+    %j = arith.addi %i, %c2 : index
+    %next = arith.remui %j, %c3 : index
+    %this = arith.remui %i, %c3 : index
+    %to = memref.subview %slots[%next, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    %from = memref.subview %slots[%this, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.memory_counter_wait load(1)
+    amdgpu.lds_barrier
+    amdgpu.gather_to_lds %in[%lane], %to[%c0, %c0] : f32, !global, !slot
+    %v = memref.load %from[%c0, %lane] : !slot
+    %new = arith.addf %acc, %v : f32
+    scf.yield %new : f32
+  }
+  return %sum : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+
+// The wait leaves the very load in flight that fills this iteration's slot.
+// CHECK-LABEL: @waits_for_too_little
+// CHECK-NOT: rocdl.s.barrier
+// CHECK-NOT: llvm.inline_asm
+// CHECK: amdgpu.lds_barrier
+// REMARK: Function=waits_for_too_little | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+func.func @waits_for_too_little(%in: !global, %slots: !slots, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+  %p1 = memref.subview %slots[%c1, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p1[%c0, %c0] : f32, !global, !slot
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> f32 {
+    %j = arith.addi %i, %c2 : index
+    %next = arith.remui %j, %c3 : index
+    %this = arith.remui %i, %c3 : index
+    %to = memref.subview %slots[%next, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    %from = memref.subview %slots[%this, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.memory_counter_wait load(2)
+    amdgpu.lds_barrier
+    amdgpu.gather_to_lds %in[%lane], %to[%c0, %c0] : f32, !global, !slot
+    %v = memref.load %from[%c0, %lane] : !slot
+    %new = arith.addf %acc, %v : f32
+    scf.yield %new : f32
+  }
+  return %sum : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+
+// One slot for all iterations: the load that is in flight writes what is read.
+// CHECK-LABEL: @single_slot
+// CHECK-NOT: rocdl.s.barrier
+// CHECK: amdgpu.lds_barrier
+// REMARK: Function=single_slot | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+func.func @single_slot(%in: !global, %slots: !slots, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> f32 {
+    %to = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.memory_counter_wait load(0)
+    amdgpu.lds_barrier
+    amdgpu.gather_to_lds %in[%lane], %to[%c0, %c0] : f32, !global, !slot
+    %v = memref.load %to[%c0, %lane] : !slot
+    %new = arith.addf %acc, %v : f32
+    scf.yield %new : f32
+  }
+  return %sum : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+
+// Without a wait of its own the program relies on the barrier's.
+// CHECK-LABEL: @no_wait
+// CHECK-NOT: rocdl.s.barrier
+// CHECK: amdgpu.lds_barrier
+// REMARK: Function=no_wait | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+func.func @no_wait(%in: !global, %slots: !slots, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+  %p1 = memref.subview %slots[%c1, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p1[%c0, %c0] : f32, !global, !slot
+  amdgpu.lds_barrier
+  %v = memref.load %p0[%c0, %lane] : !slot
+  return %v : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+
+// A wait behind the barrier is one for the wave's own loads only.
+// CHECK-LABEL: @wait_behind_barrier
+// CHECK-NOT: rocdl.s.barrier
+// REMARK: Function=wait_behind_barrier | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+func.func @wait_behind_barrier(%in: !global, %slots: !slots, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+  %p1 = memref.subview %slots[%c1, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p1[%c0, %c0] : f32, !global, !slot
+  amdgpu.lds_barrier
+  amdgpu.memory_counter_wait load(0)
+  %v = memref.load %p0[%c0, %lane] : !slot
+  return %v : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+
+// A load under a condition counts for nothing: the wait may not cover the load before it.
+// CHECK-LABEL: @conditional
+// CHECK-NOT: rocdl.s.barrier
+// REMARK: Function=conditional | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+func.func @conditional(%in: !global, %slots: !slots, %n: index, %c: i1) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+  %p1 = memref.subview %slots[%c1, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  scf.if %c {
+    amdgpu.gather_to_lds %in[%lane], %p1[%c0, %c0] : f32, !global, !slot
+  }
+  amdgpu.memory_counter_wait load(1)
+  amdgpu.lds_barrier
+  %v = memref.load %p0[%c0, %lane] : !slot
+  return %v : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+
+// The same, and a wait for both: what the one barrier leaves is covered ahead of the other.
+// CHECK-LABEL: @two_waits
+// CHECK: amdgpu.memory_counter_wait load(1)
+// CHECK: rocdl.s.barrier
+// CHECK: memref.load
+// CHECK: amdgpu.memory_counter_wait load(0)
+// CHECK: rocdl.s.barrier
+// CHECK: memref.load
+// REMARK: Function=two_waits | Remark="2 of 2 barriers leave loads to LDS in flight"
+func.func @two_waits(%in: !global, %slots: !slots, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+  %p1 = memref.subview %slots[%c1, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p1[%c0, %c0] : f32, !global, !slot
+  amdgpu.memory_counter_wait load(1)
+  amdgpu.lds_barrier
+  %v = memref.load %p0[%c0, %lane] : !slot
+  amdgpu.memory_counter_wait load(0)
+  amdgpu.lds_barrier
+  %w = memref.load %p1[%c0, %lane] : !slot
+  %r = arith.addf %v, %w : f32
+  return %r : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+
+// gpu.barrier orders global memory too, which another thread may read here: it stays, and completes all loads.
+// CHECK-LABEL: @global_hazard
+// CHECK: amdgpu.memory_counter_wait load(1)
+// CHECK: rocdl.s.barrier
+// CHECK: gpu.barrier
+// CHECK-NEXT: llvm.inline_asm has_side_effects {smalti.lds_ordered} "", "~{memory}"
+// REMARK: Function=global_hazard | Remark="1 of 2 barriers leave loads to LDS in flight"
+func.func @global_hazard(%in: !global, %slots: !slots, %n: index, %out: !global) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+  %p1 = memref.subview %slots[%c1, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p1[%c0, %c0] : f32, !global, !slot
+  amdgpu.memory_counter_wait load(1)
+  amdgpu.lds_barrier
+  %v = memref.load %p0[%c0, %lane] : !slot
+  memref.store %v, %out[%lane] : !global
+  gpu.barrier
+  %w = memref.load %p1[%c0, %lane] : !slot
+  %o = memref.load %out[%c1] : !global
+  %r = arith.addf %o, %w : f32
+  return %r : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+func.func private @other()
+
+// A call may do anything.
+// CHECK-LABEL: @unknown
+// CHECK-NOT: rocdl.s.barrier
+// REMARK: Function=unknown | Remark="loads to LDS do not overlap: {{.*}}'func.call'{{.*}}"
+func.func @unknown(%in: !global, %slots: !slots, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+  %p1 = memref.subview %slots[%c1, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p1[%c0, %c0] : f32, !global, !slot
+  amdgpu.memory_counter_wait load(0)
+  amdgpu.lds_barrier
+  func.call @other() : () -> ()
+  %v = memref.load %p0[%c0, %lane] : !slot
+  return %v : f32
+}
+// REMARK-NOT: Remark

@@ -1,0 +1,106 @@
+"""What pipelined loops become in the chips' assembly: loads are in flight while the loop computes, waits leave in flight
+what they may, and pipelining spills no register."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import smalti
+from isa import Step, loop_body, number
+from smalti import targets
+from test_gpu_numerics import matmul
+
+AMD = ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"]
+ROWS = {"rows of 16 bytes": (512, 256, 1024), "rows of 8 bytes": (500, 260, 1012)}
+TILE = (128, 128, 64)
+
+
+def assembly(target: str, rows: str, **options: object) -> str:
+    source = matmul(ROWS[rows], TILE, start="zero")
+    return smalti.compile(source, target=target, **options).asm["gcn"]
+
+
+def kinds(steps: list[Step]) -> list[str]:
+    return [step.kind for step in steps]
+
+
+# Reads into registers.
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("target", AMD)
+def test_prefetches_are_issued_first_and_waited_for_last(target: str, rows: str) -> None:
+    body = loop_body(assembly(target, rows, copies="registers"))
+    order = kinds(body)
+    first_load = order.index("load")
+    last_load = len(order) - 1 - order[::-1].index("load")
+    assert last_load < order.index("product") and last_load < order.index("read")
+    # Nothing waits for a load until all of LDS is read, and no store comes earlier.
+    last_read = len(order) - 1 - order[::-1].index("read")
+    assert last_read < order.index("store")
+    assert [step for step in body[first_load:last_read] if step.kind == "wait"] == []
+    assert order[last_load : order.index("store")].count("product") >= order.count("product") // 4
+
+
+@pytest.mark.parametrize("target", AMD)
+def test_the_hint_can_be_left_away(target: str) -> None:
+    held, free = (assembly(target, "rows of 8 bytes", copies="registers", hold_loads=hold) for hold in (True, False))
+    assert held != free
+    assert number(held, "vgpr_spill_count") <= number(free, "vgpr_spill_count")
+
+
+# Copies to LDS.
+
+
+@pytest.mark.parametrize("stages", [3, 4])
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("target", ["gfx90a", "gfx942", "gfx950", "gfx1250"])
+def test_copies_stay_in_flight(target: str, rows: str, stages: int) -> None:
+    if targets.get(target).shared_memory_per_block < stages * 32768:
+        pytest.skip("the slots do not fit")
+    body = loop_body(assembly(target, rows, copies="async", stages=stages, depth=stages))
+    order = kinds(body)
+    copies = order.count("copy")
+    assert copies and "load" not in order and "store" not in order
+    waits = [step.left for step in body if step.kind == "wait"]
+    # One wait, for the oldest of the groups in flight, ahead of the one barrier.
+    assert waits == [min((stages - 2) * copies, 63)]
+    assert order.index("wait") < order.index("barrier") < order.index("copy")
+    assert order.count("barrier") == 1
+
+
+@pytest.mark.parametrize("target", ["gfx950", "gfx1250"])
+def test_copies_are_as_wide_as_rows_allow(target: str) -> None:
+    wide = assembly(target, "rows of 16 bytes", copies="async")
+    assert re.search(r"(load_dwordx4 .* lds|load_async_to_lds_b128)", wide)
+    narrow = assembly(target, "rows of 8 bytes", copies="async")
+    assert re.search(r"(load_dword .* lds|load_async_to_lds_b64)", narrow)
+
+
+@pytest.mark.parametrize("copies", ["registers", "async"])
+@pytest.mark.parametrize("target", AMD)
+def test_pipelining_spills_nothing(target: str, copies: str) -> None:
+    for rows in ROWS:
+        plain = assembly(target, rows, copies=copies, stages=1, depth=1)
+        pipelined = assembly(target, rows, copies=copies)
+        for spilled in ("vgpr_spill_count", "sgpr_spill_count"):
+            assert number(pipelined, spilled) <= number(plain, spilled)
+
+
+# NVIDIA.
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4])
+@pytest.mark.parametrize("target", ["sm_80", "sm_90a"])
+def test_wait_groups_count_exactly(target: str, stages: int) -> None:
+    source = matmul((128, 128, 512), (64, 64, 32), start="zero")
+    ptx = smalti.compile(source, target=target, stages=stages, depth=stages).asm["ptx"]
+    label = re.search(r"^\$L__BB0_\d+:", ptx, re.MULTILINE)
+    assert label
+    before, after = ptx[: label.start()], ptx[label.start() :]
+    assert before.count("cp.async.commit_group") == stages - 1
+    assert not re.findall(r"cp\.async\.wait_group", before)
+    waits = [int(count) for count in re.findall(r"cp\.async\.wait_group\s+(\d+)", after)]
+    # The loop leaves all but the oldest group in flight; behind it there is one fewer from step to step.
+    assert waits == [stages - 2, *range(stages - 2, -1, -1)]
