@@ -179,6 +179,13 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
     return std::nullopt;
   if (!check(placePureOps()) || !check(makeEntries()))
     return std::nullopt;
+  // What the loop yields may be what it read, with nothing done to it.
+  if (llvm::none_of(schedule.entries, [&](const ScheduleEntry &entry) {
+        return entry.position.stage == schedule.stages - 1;
+      })) {
+    reason = "it only reads: there is nothing to overlap with";
+    return std::nullopt;
+  }
   findBuffers();
   if (!check(checkValues()) || !check(checkWaits()) || !check(checkMemory()))
     return std::nullopt;

@@ -126,6 +126,18 @@ func.func @whole_copy(%a: memref<8xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
+// CHECK: Function=only_reads | Remark="the loop is not pipelined: it only reads: there is nothing to overlap with"
+func.func @only_reads(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %last = scf.for %i = %c0 to %c64 step %c1 iter_args(%before = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    scf.yield %x : f32
+  }
+  return %last : f32
+}
+
 // CHECK: Function=only_copies | Remark="the loop is not pipelined: it only copies: there is nothing to overlap with"
 func.func @only_copies(%a: memref<64xf32>, %shared: memref<64xf32, 3>) {
   %c0 = arith.constant 0 : index
