@@ -14,13 +14,13 @@ import hypothesis
 import pytest
 import smalti
 from loops import campaign, kernels, runner
+from loops.blocks import BLOCKS, Block
 from loops.campaign import Point
 from loops.case import Case
 from loops.grammar import CHIPS, cases
 from loops.kernels import BOUNDS, Bounds
 from smalti.emulator import SCHEDULES, Emulation
 
-COPYING = [chip for chip in CHIPS if any(shape.copies for shape in campaign.shapes(chip))]
 SHAPES = {shape.name: shape for shape in kernels.SHAPES}
 
 # Slots have to be the kernel's own as long as the pass that makes them wants one op to fill a buffer.
@@ -28,12 +28,17 @@ PIPELINED = {"reduction", "registers", "product", "recurrence", "branch", "sibli
 """Shapes of which every loop is pipelined, with any number of stages."""
 
 
+def _chips(shape: kernels.Shape) -> list[str]:
+    """Those that have the instructions."""
+    return [chip for chip in CHIPS if shape in campaign.shapes(chip)]
+
+
 def _points() -> Iterator[Point]:
     """Each shape with 2 to 5 stages, on chips in turn."""
     turn = itertools.count()
     for shape in kernels.SHAPES:
         for stages in campaign.STAGES[1:]:
-            chips = COPYING if shape.copies else CHIPS
+            chips = _chips(shape)
             chip = chips[next(turn) % len(chips)]
             yield Point(shape, chip, stages, depth=stages if stages % 2 else 0, noalias=shape.name != "memory")
 
@@ -53,11 +58,20 @@ def test_loops_with_constant_bounds(trips: int) -> None:
     turn = itertools.count(trips)
     for name in ("reduction", "groups"):
         shape, bounds, stages = SHAPES[name], BOUNDS[next(turn) % len(BOUNDS)], 2 + next(turn) % 3
-        chips = COPYING if shape.copies else CHIPS
+        chips = _chips(shape)
         constant = Bounds(bounds.lower, bounds.step, bounds.short, trips)
         point = Point(shape, chips[next(turn) % len(chips)], stages, bounds=(constant,))
         outcome = point.check(runner.Tally(), [SCHEDULES[next(turn) % len(SCHEDULES)]])
-        assert outcome.pipelined == (trips >= stages), outcome.missed
+        # With no more stages than iterations.
+        assert outcome.pipelined == (trips >= 2), outcome.missed
+
+
+@pytest.mark.parametrize("stages", campaign.STAGES[1:])
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.name)
+def test_loops_of_blocks(block: Block, stages: int) -> None:
+    chip = CHIPS[(stages + BLOCKS.index(block)) % len(CHIPS)]
+    outcome = campaign.check_block(block, chip, stages, depth=stages, tally=runner.Tally())
+    assert outcome.pipelined == 1, outcome.missed
 
 
 @pytest.mark.parametrize("chip", CHIPS)

@@ -13,6 +13,7 @@ from smalti import targets
 from smalti.emulator import SCHEDULES, Emulation
 
 from . import kernels, runner
+from .blocks import Block
 from .case import Case
 from .grammar import cases
 from .kernels import BOUNDS, Bounds, Shape
@@ -113,10 +114,18 @@ class Point:
         return outcome
 
 
+def check_block(block: Block, chip: str, stages: int, depth: int, tally: runner.Tally) -> runner.Outcome:
+    """The plain program of a block against numpy, and what the passes make of it against the plain one."""
+    case = block.case(chip, kernels.passes(chip, stages, depth))
+    plain = runner.Kernel(case, case.text)
+    block.check(case, lambda scalars: plain.run(case, scalars, Emulation()))
+    return runner.run(case, tally, [SCHEDULES[stages % len(SCHEDULES)]])
+
+
 def shapes(chip: str) -> Iterator[Shape]:
     """Those that the chip has the instructions for."""
     for shape in kernels.SHAPES:
-        if not shape.copies or "cp_async_group" in targets.get(chip).waits:
+        if not shape.waits or shape.waits in targets.get(chip).waits:
             yield shape
 
 
@@ -126,7 +135,7 @@ def grid(chips: Sequence[str]) -> Iterator[Point]:
         for shape in shapes(chip):
             for depth in (0, stages):
                 yield Point(shape, chip, stages, depth)
-            yield Point(shape, chip, stages, stages, "async" if shape.copies else "stream")
+            yield Point(shape, chip, stages, stages, "async" if shape.waits else "stream")
             yield Point(shape, chip, stages, noalias=False)
             for trips, bounds in itertools.product(range(kernels.TRIPS), BOUNDS):
                 constant = Bounds(bounds.lower, bounds.step, bounds.short, trips)

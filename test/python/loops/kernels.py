@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from smalti import targets
 
+from . import bodies
 from .case import Case
 
 ROWS, TRIPS, BIAS = 64, 10, 16
@@ -47,10 +48,8 @@ class Shape:
     """Types of the buffers in shared memory; `C` is the number of columns."""
     refused: bool = False
     """Whether no loop of it can be pipelined."""
-    copies: bool = False
-    """Whether it copies asynchronously, as NVIDIA's chips do."""
-    slots: bool = True
-    """Whether the pass for slots may be in front."""
+    waits: str = ""
+    """The kind of wait that its chips need, where it copies asynchronously."""
     lanes: int = 1
 
     def case(self, chip: str, passes: str, bounds: Sequence[Bounds], noalias: bool = True) -> Case:
@@ -81,7 +80,8 @@ class Shape:
             for i, ty in enumerate(self.buffers)
         ]
         a = f"memref<{ROWS}x{columns}xf32>{own}"
-        body = (self.body.replace("ROW", f"memref<{ROWS}x{columns}xf32>")
+        body = (self.body.replace("ROWBYTES", str(4 * columns))
+                .replace("ROW", f"memref<{ROWS}x{columns}xf32>")
                 .replace("OUT", f"memref<{TRIPS}x{ROWS}x{columns}xf32>")
                 .replace("SHARED", "#gpu.address_space<workgroup>")
                 .replace("C", str(columns)).replace("HALF", str(threads // 2)))  # fmt: skip
@@ -96,6 +96,7 @@ class Shape:
                 "%zeros = arith.constant dense<0.0> : vector<4xf32>",
                 "%block = gpu.block_id x", "%t = gpu.thread_id x", f"%last = arith.constant {threads - 1} : index",
                 "%m = arith.subi %last, %t : index", f"%lanes = arith.constant {self.lanes} : index",
+                f"%wave_size = arith.constant {threads // 2} : index",
                 "%tc = arith.muli %t, %lanes : index", "%mc = arith.muli %m, %lanes : index", *ends, *buffers,
             )),
             textwrap.indent(textwrap.dedent(body).strip("\n"), "    "),
@@ -123,324 +124,6 @@ def _folded(values: Iterator[np.ndarray], start: Any = 0.0) -> Any:
 
 def _mirrored(row: np.ndarray, lanes: int = 1) -> np.ndarray:
     return row.reshape(-1, lanes)[::-1].reshape(-1)
-
-
-_REDUCTION = """
-%sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {
-  %row = arith.addi %i, %c16 : index
-  %x = memref.load %a[%row, %t] : ROW
-  memref.store %x, %s0[%t] : memref<Cxf32, SHARED>
-  gpu.barrier
-  %y = memref.load %s0[%m] : memref<Cxf32, SHARED>
-  %less = arith.mulf %acc, %half : f32
-  %next = arith.addf %less, %y : f32
-  gpu.barrier
-  scf.yield %next : f32
-}
-memref.store %sum, %o[%block, %c0, %t] : OUT
-"""
-
-_REGISTERS = """
-%sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {
-  %row = arith.addi %i, %c16 : index
-  %x = memref.load %a[%row, %t] : ROW
-  %y = memref.load %b[%row, %m] : ROW
-  %p = arith.mulf %x, %y : f32
-  %less = arith.mulf %acc, %half : f32
-  %next = arith.addf %less, %p : f32
-  scf.yield %next : f32
-}
-memref.store %sum, %o[%block, %c0, %t] : OUT
-"""
-
-# Four rows of products: thread t has column t, and all have the same four factors.
-_PRODUCT = """
-%few = arith.cmpi ult, %t, %c4 : index
-%sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zeros) -> vector<4xf32> {
-  %row = arith.addi %i, %c16 : index
-  %x = memref.load %a[%row, %t] : ROW
-  %f = memref.load %b[%row, %t] : ROW
-  memref.store %x, %s0[%t] : memref<Cxf32, SHARED>
-  scf.if %few {
-    memref.store %f, %s1[%t] : memref<4xf32, SHARED>
-  }
-  gpu.barrier
-  %y = memref.load %s0[%m] : memref<Cxf32, SHARED>
-  %ys = vector.broadcast %y : f32 to vector<4xf32>
-  %fs = vector.load %s1[%c0] : memref<4xf32, SHARED>, vector<4xf32>
-  %less = arith.mulf %acc, %halves : vector<4xf32>
-  %p = arith.mulf %ys, %fs : vector<4xf32>
-  %next = arith.addf %less, %p : vector<4xf32>
-  gpu.barrier
-  scf.yield %next : vector<4xf32>
-}
-%r0 = vector.extract %sum[0] : f32 from vector<4xf32>
-%r1 = vector.extract %sum[1] : f32 from vector<4xf32>
-%r2 = vector.extract %sum[2] : f32 from vector<4xf32>
-%r3 = vector.extract %sum[3] : f32 from vector<4xf32>
-memref.store %r0, %o[%block, %c0, %t] : OUT
-memref.store %r1, %o[%block, %c1, %t] : OUT
-memref.store %r2, %o[%block, %c2, %t] : OUT
-memref.store %r3, %o[%block, %c3, %t] : OUT
-"""
-
-_RECURRENCE = """
-%sum:2 = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero, %row = %c5) -> (f32, index) {
-  %x = memref.load %a[%row, %t] : ROW
-  memref.store %x, %s0[%t] : memref<Cxf32, SHARED>
-  gpu.barrier
-  %y = memref.load %s0[%m] : memref<Cxf32, SHARED>
-  %less = arith.mulf %acc, %half : f32
-  %next = arith.addf %less, %y : f32
-  %by5 = arith.muli %row, %c5 : index
-  %by5and3 = arith.addi %by5, %c3 : index
-  %next_row = arith.andi %by5and3, %c63 : index
-  gpu.barrier
-  scf.yield %next, %next_row : f32, index
-}
-memref.store %sum#0, %o[%block, %c0, %t] : OUT
-"""
-
-# Each side reads another array; the first half of the threads doubles what it got.
-_BRANCH = """
-%half_of_threads = arith.constant HALF : index
-%is_first = arith.cmpi ult, %t, %half_of_threads : index
-%sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {
-  %row = arith.addi %i, %c16 : index
-  %bit = arith.andi %row, %c1 : index
-  %is_even = arith.cmpi eq, %bit, %c0 : index
-  %x = scf.if %is_even -> f32 {
-    %from_a = memref.load %a[%row, %t] : ROW
-    scf.yield %from_a : f32
-  } else {
-    %from_b = memref.load %b[%row, %t] : ROW
-    scf.yield %from_b : f32
-  }
-  memref.store %x, %s0[%t] : memref<Cxf32, SHARED>
-  gpu.barrier
-  %y = memref.load %s0[%m] : memref<Cxf32, SHARED>
-  %z = scf.if %is_first -> f32 {
-    %twice = arith.addf %y, %y : f32
-    scf.yield %twice : f32
-  } else {
-    scf.yield %y : f32
-  }
-  %less = arith.mulf %acc, %half : f32
-  %next = arith.addf %less, %z : f32
-  gpu.barrier
-  scf.yield %next : f32
-}
-memref.store %sum, %o[%block, %c0, %t] : OUT
-"""
-
-_NESTED = """
-%sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {
-  %row = arith.addi %i, %c16 : index
-  %inner = scf.for %j = %c0 to %c4 step %c1 iter_args(%part = %acc) -> f32 {
-    %near = arith.addi %row, %j : index
-    %x = memref.load %a[%near, %t] : ROW
-    memref.store %x, %s0[%t] : memref<Cxf32, SHARED>
-    gpu.barrier
-    %y = memref.load %s0[%m] : memref<Cxf32, SHARED>
-    %less = arith.mulf %part, %half : f32
-    %next = arith.addf %less, %y : f32
-    gpu.barrier
-    scf.yield %next : f32
-  }
-  memref.store %inner, %s0[%t] : memref<Cxf32, SHARED>
-  gpu.barrier
-  %back = memref.load %s0[%m] : memref<Cxf32, SHARED>
-  gpu.barrier
-  scf.yield %back : f32
-}
-memref.store %sum, %o[%block, %c0, %t] : OUT
-"""
-
-_SIBLINGS = """
-%first = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {
-  %row = arith.addi %i, %c16 : index
-  %x = memref.load %a[%row, %t] : ROW
-  memref.store %x, %s0[%t] : memref<Cxf32, SHARED>
-  gpu.barrier
-  %y = memref.load %s0[%m] : memref<Cxf32, SHARED>
-  %less = arith.mulf %acc, %half : f32
-  %next = arith.addf %less, %y : f32
-  gpu.barrier
-  scf.yield %next : f32
-}
-%is_third = arith.cmpi ne, %block, %c3 : index
-%both = scf.if %is_third -> f32 {
-  %second = scf.for %i = %lower to %upper step %step iter_args(%acc = %first) -> f32 {
-    %row = arith.addi %i, %c16 : index
-    %x = memref.load %b[%row, %t] : ROW
-    memref.store %x, %s0[%m] : memref<Cxf32, SHARED>
-    gpu.barrier
-    %y = memref.load %s0[%t] : memref<Cxf32, SHARED>
-    %less = arith.mulf %acc, %half : f32
-    %next = arith.addf %less, %y : f32
-    gpu.barrier
-    scf.yield %next : f32
-  }
-  scf.yield %second : f32
-} else {
-  scf.yield %first : f32
-}
-memref.store %both, %o[%block, %c0, %t] : OUT
-"""
-
-_OUTPUTS = """
-scf.for %i = %lower to %upper step %step {
-  %row = arith.addi %i, %c16 : index
-  %x = memref.load %a[%row, %t] : ROW
-  memref.store %x, %s0[%t] : memref<Cxf32, SHARED>
-  gpu.barrier
-  %y = memref.load %s0[%m] : memref<Cxf32, SHARED>
-  %z = memref.load %b[%row, %t] : ROW
-  %p = arith.mulf %y, %z : f32
-  memref.store %p, %o[%block, %row, %t] : OUT
-  gpu.barrier
-}
-"""
-
-# From one buffer to the next.
-_CHAIN = """
-%sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {
-  %row = arith.addi %i, %c16 : index
-  %x = memref.load %a[%row, %t] : ROW
-  memref.store %x, %s0[%t] : memref<Cxf32, SHARED>
-  gpu.barrier
-  %y = memref.load %s0[%m] : memref<Cxf32, SHARED>
-  %z = memref.load %b[%row, %t] : ROW
-  %p = arith.mulf %y, %z : f32
-  memref.store %p, %s1[%t] : memref<Cxf32, SHARED>
-  gpu.barrier
-  %q = memref.load %s1[%m] : memref<Cxf32, SHARED>
-  %less = arith.mulf %acc, %half : f32
-  %next = arith.addf %less, %q : f32
-  scf.yield %next : f32
-}
-memref.store %sum, %o[%block, %c0, %t] : OUT
-"""
-
-# What the buffer holds lasts for two iterations.
-_PERSISTENT = """
-memref.store %zero, %s0[%t] : memref<Cxf32, SHARED>
-gpu.barrier
-%sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {
-  %row = arith.addi %i, %c16 : index
-  %bit = arith.andi %row, %c1 : index
-  %is_even = arith.cmpi eq, %bit, %c0 : index
-  %x = memref.load %a[%row, %t] : ROW
-  scf.if %is_even {
-    memref.store %x, %s0[%t] : memref<Cxf32, SHARED>
-  }
-  gpu.barrier
-  %y = memref.load %s0[%m] : memref<Cxf32, SHARED>
-  %less = arith.mulf %acc, %half : f32
-  %next = arith.addf %less, %y : f32
-  gpu.barrier
-  scf.yield %next : f32
-}
-memref.store %sum, %o[%block, %c0, %t] : OUT
-"""
-
-# Each iteration reads what the one before wrote, in global memory, and another thread at that.
-_MEMORY = """
-%c62 = arith.constant 62 : index
-%start = memref.load %a[%c0, %t] : ROW
-%first = arith.addi %lower, %c16 : index
-memref.store %start, %o[%block, %first, %t] : OUT
-gpu.barrier
-scf.for %i = %lower to %upper step %step {
-  %row = arith.addi %i, %c16 : index
-  %further = arith.addi %row, %step : index
-  %x = memref.load %o[%block, %row, %m] : OUT
-  %y = memref.load %a[%row, %t] : ROW
-  %less = arith.mulf %x, %half : f32
-  %z = arith.addf %less, %y : f32
-  memref.store %z, %o[%block, %further, %t] : OUT
-  gpu.barrier
-}
-"""
-
-_COPIES = """
-%sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zeros) -> vector<4xf32> {
-  %row = arith.addi %i, %c16 : index
-  %ca = nvgpu.device_async_copy %a[%row, %tc], %s0[%tc], 4 : ROW to memref<Cxf32, SHARED>
-  %cb = nvgpu.device_async_copy %b[%row, %tc], %s1[%tc], 4 : ROW to memref<Cxf32, SHARED>
-  %group = nvgpu.device_async_create_group %ca, %cb
-  nvgpu.device_async_wait %group {numGroups = 0 : i32}
-  gpu.barrier
-  %x = vector.load %s0[%mc] : memref<Cxf32, SHARED>, vector<4xf32>
-  %y = vector.load %s1[%mc] : memref<Cxf32, SHARED>, vector<4xf32>
-  %p = arith.mulf %x, %y : vector<4xf32>
-  %less = arith.mulf %acc, %halves : vector<4xf32>
-  %next = arith.addf %less, %p : vector<4xf32>
-  gpu.barrier
-  scf.yield %next : vector<4xf32>
-}
-vector.store %sum, %o[%block, %c0, %tc] : OUT, vector<4xf32>
-"""
-
-# The slots are the kernel's own; two groups an iteration, each waited for by itself.
-_GROUPS = """
-%sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zeros) -> vector<4xf32> {
-  %row = arith.addi %i, %c16 : index
-  %distance = arith.subi %i, %lower : index
-  %number = arith.divui %distance, %step : index
-  %slot = arith.remui %number, %c5 : index
-  %v0 = memref.subview %s0[%slot, 0] [1, C] [1, 1]
-    : memref<5xCxf32, SHARED> to memref<Cxf32, strided<[1], offset: ?>, SHARED>
-  %v1 = memref.subview %s1[%slot, 0] [1, C] [1, 1]
-    : memref<5xCxf32, SHARED> to memref<Cxf32, strided<[1], offset: ?>, SHARED>
-  %ca = nvgpu.device_async_copy %a[%row, %tc], %v0[%tc], 4 : ROW to memref<Cxf32, strided<[1], offset: ?>, SHARED>
-  %ga = nvgpu.device_async_create_group %ca
-  %cb = nvgpu.device_async_copy %b[%row, %tc], %v1[%tc], 4 : ROW to memref<Cxf32, strided<[1], offset: ?>, SHARED>
-  %gb = nvgpu.device_async_create_group %cb
-  nvgpu.device_async_wait %ga {numGroups = 1 : i32}
-  gpu.barrier
-  %x = vector.load %v0[%mc] : memref<Cxf32, strided<[1], offset: ?>, SHARED>, vector<4xf32>
-  %less = arith.mulf %acc, %halves : vector<4xf32>
-  nvgpu.device_async_wait %gb {numGroups = 0 : i32}
-  gpu.barrier
-  %y = vector.load %v1[%mc] : memref<Cxf32, strided<[1], offset: ?>, SHARED>, vector<4xf32>
-  %p = arith.mulf %x, %y : vector<4xf32>
-  %next = arith.addf %less, %p : vector<4xf32>
-  gpu.barrier
-  scf.yield %next : vector<4xf32>
-}
-vector.store %sum, %o[%block, %c0, %tc] : OUT, vector<4xf32>
-"""
-
-# Copies for the next iteration are under way: it is pipelined by hand.
-_BY_HAND = """
-%row0 = arith.addi %lower, %c16 : index
-%z0 = memref.subview %s0[0, 0] [1, C] [1, 1] : memref<2xCxf32, SHARED> to memref<Cxf32, strided<[1]>, SHARED>
-%c = nvgpu.device_async_copy %a[%row0, %tc], %z0[%tc], 4 : ROW to memref<Cxf32, strided<[1]>, SHARED>
-%g = nvgpu.device_async_create_group %c
-%sum:2 = scf.for %i = %lower to %upper step %step iter_args(%acc = %zeros, %k = %c0) -> (vector<4xf32>, index) {
-  %row = arith.addi %i, %c16 : index
-  %further = arith.addi %row, %step : index
-  %k1 = arith.addi %k, %c1 : index
-  %slot = arith.remui %k, %c2 : index
-  %slot1 = arith.remui %k1, %c2 : index
-  %v0 = memref.subview %s0[%slot, 0] [1, C] [1, 1]
-    : memref<2xCxf32, SHARED> to memref<Cxf32, strided<[1], offset: ?>, SHARED>
-  %v1 = memref.subview %s0[%slot1, 0] [1, C] [1, 1]
-    : memref<2xCxf32, SHARED> to memref<Cxf32, strided<[1], offset: ?>, SHARED>
-  %cn = nvgpu.device_async_copy %a[%further, %tc], %v1[%tc], 4 : ROW to memref<Cxf32, strided<[1], offset: ?>, SHARED>
-  %gn = nvgpu.device_async_create_group %cn
-  nvgpu.device_async_wait %gn {numGroups = 1 : i32}
-  gpu.barrier
-  %x = vector.load %v0[%mc] : memref<Cxf32, strided<[1], offset: ?>, SHARED>, vector<4xf32>
-  %less = arith.mulf %acc, %halves : vector<4xf32>
-  %next = arith.addf %less, %x : vector<4xf32>
-  gpu.barrier
-  scf.yield %next, %k1 : vector<4xf32>, index
-}
-nvgpu.device_async_wait %g {numGroups = 0 : i32}
-vector.store %sum#0, %o[%block, %c0, %tc] : OUT, vector<4xf32>
-"""
 
 
 def _recurrence(a: np.ndarray, rows: Rows) -> Iterator[np.ndarray]:
@@ -493,29 +176,35 @@ def _both(a: np.ndarray, b: np.ndarray, rows: Rows) -> dict[int, np.ndarray]:
     return {0: _folded(_mirrored(a[row], 4) * _mirrored(b[row], 4) for row in rows)}
 
 
+def _once(a: np.ndarray, b: np.ndarray, rows: Rows) -> dict[int, np.ndarray]:
+    return {0: _folded(a[row][::-1] * b[row][::-1] for row in rows)}
+
+
 SHAPES = (
-    Shape("reduction", _REDUCTION, lambda a, b, rows: {0: _folded(a[row][::-1] for row in rows)}, ["C"]),
-    Shape("registers", _REGISTERS, lambda a, b, rows: {0: _folded(a[row] * b[row][::-1] for row in rows)}),
+    Shape("reduction", bodies.REDUCTION, lambda a, b, rows: {0: _folded(a[row][::-1] for row in rows)}, ["C"]),
+    Shape("registers", bodies.REGISTERS, lambda a, b, rows: {0: _folded(a[row] * b[row][::-1] for row in rows)}),
     Shape(
-        "product", _PRODUCT,
+        "product", bodies.PRODUCT,
         lambda a, b, rows: {k: _folded(a[row][::-1] * b[row][k] for row in rows) for k in range(4)}, ["C", "4"],
     ),
-    Shape("recurrence", _RECURRENCE, lambda a, b, rows: {0: _folded(_recurrence(a, rows))}, ["C"]),
-    Shape("branch", _BRANCH, lambda a, b, rows: {0: _folded(_branch(a, b, rows))}, ["C"]),
-    Shape("nested", _NESTED, lambda a, b, rows: {0: _nested(a, rows)}, ["C"]),
-    Shape("siblings", _SIBLINGS, lambda a, b, rows: {0: _siblings(a, b, rows)}, ["C"]),
-    Shape("outputs", _OUTPUTS, lambda a, b, rows: {row: a[row][::-1] * b[row] for row in rows}, ["C"]),
+    Shape("recurrence", bodies.RECURRENCE, lambda a, b, rows: {0: _folded(_recurrence(a, rows))}, ["C"]),
+    Shape("branch", bodies.BRANCH, lambda a, b, rows: {0: _folded(_branch(a, b, rows))}, ["C"]),
+    Shape("nested", bodies.NESTED, lambda a, b, rows: {0: _nested(a, rows)}, ["C"]),
+    Shape("siblings", bodies.SIBLINGS, lambda a, b, rows: {0: _siblings(a, b, rows)}, ["C"]),
+    Shape("outputs", bodies.OUTPUTS, lambda a, b, rows: {row: a[row][::-1] * b[row] for row in rows}, ["C"]),
     Shape(
-        "chain", _CHAIN, lambda a, b, rows: {0: _folded((a[row][::-1] * b[row])[::-1] for row in rows)}, ["C", "C"],
+        "chain", bodies.CHAIN, lambda a, b, rows: {0: _folded((a[row][::-1] * b[row])[::-1] for row in rows)}, ["C", "C"],
     ),
-    Shape("persistent", _PERSISTENT, lambda a, b, rows: {0: _folded(_persistent(a, rows))}, ["C"]),
-    Shape("memory", _MEMORY, lambda a, b, rows: _memory(a, rows), refused=True),
-    Shape("copies", _COPIES, _both, ["C", "C"], copies=True, lanes=4),
-    Shape("groups", _GROUPS, _both, ["5xC", "5xC"], copies=True, lanes=4),
+    Shape("persistent", bodies.PERSISTENT, lambda a, b, rows: {0: _folded(_persistent(a, rows))}, ["C"]),
+    Shape("memory", bodies.MEMORY, lambda a, b, rows: _memory(a, rows), refused=True),
+    Shape("copies", bodies.COPIES, _both, ["C", "C"], waits="cp_async_group", lanes=4),
+    Shape("groups", bodies.GROUPS, _both, ["5xC", "5xC"], waits="cp_async_group", lanes=4),
     Shape(
-        "by_hand", _BY_HAND, lambda a, b, rows: {0: _folded(_mirrored(a[row], 4) for row in rows)}, ["2xC"],
-        copies=True, lanes=4, refused=True,
+        "by_hand", bodies.BY_HAND, lambda a, b, rows: {0: _folded(_mirrored(a[row], 4) for row in rows)}, ["2xC"],
+        waits="cp_async_group", lanes=4, refused=True,
     ),
+    Shape("dma", bodies.DMA, _once, ["C", "C"], waits="vmcnt"),
+    Shape("counted", bodies.COUNTED, _once, ["5xC", "5xC"], waits="async_counter"),
 )  # fmt: skip
 
 BOUNDS = (Bounds(), Bounds(lower=3, step=2, short=1), Bounds(lower=-5, step=3, short=2))
