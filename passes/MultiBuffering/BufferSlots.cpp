@@ -97,15 +97,31 @@ checkLoop(const BufferPlan &plan, scf::ForOp loop, OverwriteProof &proof) {
   return proof.check(*loop.getBody(), /*mustWrite=*/true);
 }
 
-/// Whether what the buffer holds where the scope begins is of no interest, so
-/// that it may be in any slot.
+/// Whether every thread of a block runs the loop as often as any other.
+static bool runsAlike(scf::ForOp loop, FunctionOpInterface function) {
+  return loop.getStaticTripCount() ||
+         (isSameForBlock(loop.getLowerBound(), function) &&
+          isSameForBlock(loop.getUpperBound(), function) &&
+          isSameForBlock(loop.getStep(), function));
+}
+
+/// Whether uses outside the loops see what they saw: what the buffer holds
+/// where the scope begins, which may be in any slot, must be of no interest,
+/// and all threads must find the values in the same slot behind a loop.
 static std::optional<std::string> checkScope(const BufferPlan &plan,
+                                             FunctionOpInterface function,
                                              OverwriteProof &proof) {
-  bool hasUsesOutside = llvm::any_of(plan.uses.users, [&](Operation *user) {
+  const auto *outside = llvm::find_if(plan.uses.users, [&](Operation *user) {
     return !llvm::is_contained(plan.loops,
                                plan.scope->findAncestorOpInBlock(*user));
   });
-  if (!hasUsesOutside || isExecutedOnce(plan.scope, plan.buffer))
+  if (outside == plan.uses.users.end())
+    return std::nullopt;
+  for (scf::ForOp loop : plan.loops)
+    if (!runsAlike(loop, function))
+      return "is also used outside the loop, by " + describe(*outside) +
+             ", and threads may run the loop a different number of times";
+  if (isExecutedOnce(plan.scope, plan.buffer))
     return std::nullopt;
   auto reason = proof.check(*plan.scope, /*mustWrite=*/false, plan.loops);
   if (!reason)
@@ -118,6 +134,7 @@ static std::optional<std::string> checkScope(const BufferPlan &plan,
 /// Chooses the loops whose iterations get slots: the innermost one around all
 /// uses, else all of those in the innermost block around all uses that can.
 static std::optional<std::string> planLoops(BufferPlan &plan,
+                                            FunctionOpInterface function,
                                             OverwriteProof &proof) {
   std::optional<std::string> firstReason;
   if (scf::ForOp loop = findLoopAroundAll(plan.uses.users)) {
@@ -152,7 +169,7 @@ static std::optional<std::string> planLoops(BufferPlan &plan,
                                      describe(plan.uses.users.front()));
   llvm::sort(plan.loops,
              [](scf::ForOp a, scf::ForOp b) { return a->isBeforeInBlock(b); });
-  std::optional<std::string> reason = checkScope(plan, proof);
+  std::optional<std::string> reason = checkScope(plan, function, proof);
   return reason && firstReason ? firstReason : reason;
 }
 
@@ -275,7 +292,7 @@ std::optional<std::string> smalti::planBuffer(FunctionOpInterface function,
     return std::string("has a size in bytes that is not known");
   plan.slotBytes = *bytes;
   OverwriteProof proof(function, target, plan.buffer, plan.uses);
-  if (auto reason = planLoops(plan, proof))
+  if (auto reason = planLoops(plan, function, proof))
     return reason;
   if (auto reason = readSlots(plan))
     return reason;

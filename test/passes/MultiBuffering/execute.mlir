@@ -22,7 +22,7 @@
 // CHECK: Function=nested | Remark="the buffer got 2 slots of 16 B, 32 B in all"
 
 // Before, between and behind two loops, through views, in a counter of i32.
-func.func @around(%n: i32, %m: i32) -> i32 {
+func.func @around(%n: i32, %m: i32) -> i32 attributes {gpu.known_block_size = array<i32: 1, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %i0 = arith.constant 0 : i32
@@ -63,7 +63,7 @@ func.func @around(%n: i32, %m: i32) -> i32 {
 
 // A loop around fills the buffer anew before an inner loop hands values on and
 // another one overwrites them.
-func.func @nested(%n: index, %m: index) -> i32 {
+func.func @nested(%n: index, %m: index) -> i32 attributes {gpu.known_block_size = array<i32: 1, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

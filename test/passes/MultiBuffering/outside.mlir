@@ -22,7 +22,7 @@
 // CHECK:         %[[AFTER:.*]] = arith.select %[[RAN]], %[[REST]], %[[BEFORE]]
 // CHECK:         %[[VIEW:.*]] = memref.subview %[[BUFFER]][%[[AFTER]], 0] [1, 8] [1, 1]
 // CHECK:         memref.load %[[VIEW]]
-func.func @before_and_after(%lower: index, %upper: index, %row: vector<8xf32>, %out: memref<8xf32>) -> f32 {
+func.func @before_and_after(%lower: index, %upper: index, %row: vector<8xf32>, %out: memref<8xf32>) -> f32 attributes {gpu.known_block_size = array<i32: 1, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
   %buffer = memref.alloc() : memref<8xf32, #shared>
@@ -50,7 +50,7 @@ func.func @before_and_after(%lower: index, %upper: index, %row: vector<8xf32>, %
 // CHECK:         %[[C:.*]] = memref.subview %[[BUFFER]][%[[LAST]], 0]
 // CHECK:         %[[VIEW:.*]] = memref.expand_shape %[[C]]
 // CHECK:         memref.load %[[VIEW]]
-func.func @siblings(%n: index, %source: memref<2x4xf32>) -> f32 {
+func.func @siblings(%n: index, %source: memref<2x4xf32>) -> f32 attributes {gpu.known_block_size = array<i32: 1, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c5 = arith.constant 5 : index
@@ -77,7 +77,7 @@ func.func @siblings(%n: index, %source: memref<2x4xf32>) -> f32 {
 // CHECK:           scf.for
 // CHECK:             arith.remui
 // CHECK:           arith.select
-func.func @in_a_loop(%n: index, %row: vector<8xf32>, %out: memref<8xf32>) {
+func.func @in_a_loop(%n: index, %row: vector<8xf32>, %out: memref<8xf32>) attributes {gpu.known_block_size = array<i32: 1, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %buffer = memref.alloc() : memref<8xf32, #shared>

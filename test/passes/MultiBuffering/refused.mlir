@@ -307,3 +307,22 @@ func.func @global(%row: vector<8xf32>) {
   }
   return
 }
+
+// Only one thread runs the loop, but all read what it leaves.
+// CHECK: Function=one_thread | Remark="the buffer is also used outside the loop, by 'memref.load', and threads may run the loop a different number of times"
+func.func @one_thread(%row: vector<8xf32>, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %thread = gpu.thread_id x
+  %isFirst = arith.cmpi eq, %thread, %c0 : index
+  %times = arith.select %isFirst, %c8, %c0 : index
+  %buffer = memref.alloc() : memref<8xf32, #shared>
+  scf.for %i = %c0 to %times step %c1 {
+    vector.store %row, %buffer[%c0] : memref<8xf32, #shared>, vector<8xf32>
+  }
+  gpu.barrier
+  %last = memref.load %buffer[%c1] : memref<8xf32, #shared>
+  memref.store %last, %out[%thread] : memref<64xf32>
+  return
+}
