@@ -4,6 +4,7 @@
 
 #include "passes/Interfaces/LoopInterfaces.h"
 
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -136,6 +137,11 @@ static MemorySpace getMemorySpaceOfType(Type type) {
     return MemorySpace::Other;
   if (!space)
     return MemorySpace::Global;
+  // A buffer resource shows global memory.
+  if (auto amd = dyn_cast<amdgpu::AddressSpaceAttr>(space))
+    return amd.getValue() == amdgpu::AddressSpace::FatRawBuffer
+               ? MemorySpace::Global
+               : MemorySpace::Other;
   if (auto gpuSpace = dyn_cast<gpu::AddressSpaceAttr>(space)) {
     switch (gpuSpace.getValue()) {
     case gpu::AddressSpace::Global:
@@ -280,6 +286,11 @@ bool smalti::collectAccesses(Operation *op,
     SmallVector<MemoryEffects::EffectInstance> effects;
     effectOp.getEffects(effects);
     for (const MemoryEffects::EffectInstance &effect : effects) {
+      // A thread's stack is its own, and freed by itself.
+      if (isa<MemoryEffects::Allocate>(effect.getEffect()) &&
+          isa<SideEffects::AutomaticAllocationScopeResource>(
+              effect.getResource()))
+        continue;
       if (isa<MemoryEffects::Allocate, MemoryEffects::Free>(
               effect.getEffect())) {
         reason = quote(op) + " allocates or frees memory";

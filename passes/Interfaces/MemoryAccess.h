@@ -62,7 +62,8 @@ struct MemoryAccess {
 
 /// Appends what `op`, nested ops included, reads and writes. Barriers and the
 /// commits and waits of asynchronous copies access nothing. Returns false where
-/// the effects are not known, or memory is allocated or freed, with the reason.
+/// the effects are not known, or memory other than a thread's stack is
+/// allocated or freed, with the reason.
 bool collectAccesses(mlir::Operation *op,
                      llvm::SmallVectorImpl<MemoryAccess> &accesses,
                      std::string &reason);

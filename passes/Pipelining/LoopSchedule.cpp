@@ -2,6 +2,7 @@
 
 #include "passes/Pipelining/Scheduler.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -42,8 +43,8 @@ bool Scheduler::isCloneable(const Unit &unit) {
   };
   bool isYielded =
       llvm::is_contained(op->getUsers(), loop.getBody()->getTerminator());
-  bool result = unit.isPure() && !isYielded && !isReduction &&
-                llvm::all_of(operandsOf(op), isCheap);
+  bool result = unit.isPure() && isMemoryEffectFree(op) && !isYielded &&
+                !isReduction && llvm::all_of(operandsOf(op), isCheap);
   cloneable[op] = result;
   return result;
 }

@@ -161,3 +161,34 @@ func.func @stores_result(%a: memref<64x8xf32> {llvm.noalias}, %out: memref<64xf3
   }
   return
 }
+
+// A conditional that keeps something on the thread's stack for itself, and a
+// buffer resource.
+// REMARK: Function=private_buffer | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead
+// CHECK-LABEL: func.func @private_buffer(
+// CHECK:         scf.for
+// CHECK:           vector.load
+// CHECK:           memref.alloca
+// CHECK:         }
+// CHECK:         memref.alloca
+// CHECK:         return
+func.func @private_buffer(%a: memref<64x8xf32, #amdgpu.address_space<fat_raw_buffer>>, %condition: i1, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %row = vector.load %a[%i, %c0] : memref<64x8xf32, #amdgpu.address_space<fat_raw_buffer>>, vector<8xf32>
+    %x = scf.if %condition -> f32 {
+      %buffer = memref.alloca() : memref<8xf32, 5>
+      vector.store %row, %buffer[%c0] : memref<8xf32, 5>, vector<8xf32>
+      %y = memref.load %buffer[%c1] : memref<8xf32, 5>
+      scf.yield %y : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}

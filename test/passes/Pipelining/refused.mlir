@@ -312,3 +312,18 @@ func.func @volatile_load(%a: memref<64xf32>, %flag: !llvm.ptr<1>, %init: f32) ->
   }
   return %sum : f32
 }
+
+// What it yields says nothing of what it copied.
+// CHECK: Function=copies_and_counts | Remark="the loop is not pipelined: it only copies: there is nothing to overlap with"
+func.func @copies_and_counts(%a: memref<64xf32>, %shared: memref<64xf32, 3>) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %last = scf.for %i = %c0 to %c64 step %c1 iter_args(%row = %c0) -> index {
+    %x = memref.load %a[%row] : memref<64xf32>
+    memref.store %x, %shared[%row] : memref<64xf32, 3>
+    %next = arith.addi %row, %c1 : index
+    scf.yield %next : index
+  }
+  return %last : index
+}
