@@ -65,16 +65,24 @@ static size_t offsetOf(const void *address) {
   return static_cast<const char *>(address) - sharedBase();
 }
 
-WritesInFlight::Id WritesInFlight::begin(const Write &write) {
+uint32_t WritesInFlight::begin(const Write &write) {
   if (counts.size() < sharedBytes())
     counts.resize(sharedBytes() + granule);
   sanitizer::unpoison(write.to, write.bytes);
+  uint16_t *count = &counts[offsetOf(write.to)];
   for (size_t i = 0; i < write.bytes; ++i) {
     write.to[i] = char(poisonAt(write.to + i));
-    ++counts[offsetOf(write.to) + i];
+    ++count[i];
   }
   poison(write);
-  return writes.insert(writes.end(), write);
+  if (freeWrites.empty()) {
+    writes.push_back(write);
+    return uint32_t(writes.size() - 1);
+  }
+  uint32_t id = freeWrites.back();
+  freeWrites.pop_back();
+  writes[id] = write;
+  return id;
 }
 
 /// Where all of a granule is in flight.
@@ -89,24 +97,28 @@ void WritesInFlight::poison(const Write &write) const {
       sanitizer::poison(sharedBase() + at, granule);
 }
 
-void WritesInFlight::end(Id write) {
-  for (size_t i = 0; i < write->bytes; ++i)
-    --counts[offsetOf(write->to) + i];
+void WritesInFlight::end(uint32_t write) {
+  Write &ended = writes[write];
+  uint16_t *count = &counts[offsetOf(ended.to)];
+  for (size_t i = 0; i < ended.bytes; ++i)
+    --count[i];
   // The copy itself may also write where another one will.
-  sanitizer::unpoison(write->to, write->bytes);
-  writes.erase(write);
+  sanitizer::unpoison(ended.to, ended.bytes);
+  ended.bytes = 0;
+  freeWrites.push_back(write);
 }
 
 void WritesInFlight::clear() {
   for (const Write &write : writes)
     sanitizer::unpoison(write.to, write.bytes);
   writes.clear();
+  freeWrites.clear();
   std::fill(counts.begin(), counts.end(), 0);
 }
 
 const WritesInFlight::Write *WritesInFlight::find(const void *address,
                                                   size_t bytes) const {
-  if (writes.empty() || !sharedMemory.contains(address))
+  if (writes.size() == freeWrites.size() || !sharedMemory.contains(address))
     return nullptr;
   size_t first = offsetOf(address);
   size_t end = std::min(first + bytes, counts.size());
@@ -115,7 +127,7 @@ const WritesInFlight::Write *WritesInFlight::find(const void *address,
     return nullptr;
   auto at = static_cast<const char *>(address);
   for (const Write &write : writes)
-    if (write.to < at + bytes && at < write.to + write.bytes)
+    if (write.bytes && write.to < at + bytes && at < write.to + write.bytes)
       return &write;
   return nullptr;
 }

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <list>
 #include <vector>
 
 namespace smalti::emulator {
@@ -66,16 +65,14 @@ public:
     int thread;
     const void *returnAddress;
   };
-  using Id = std::list<Write>::iterator;
 
-  /// The bytes become what was never written: poison.
-  Id begin(const Write &write);
+  /// The bytes become what was never written: poison. Returns what `end` takes.
+  uint32_t begin(const Write &write);
   /// Before it is done.
-  void end(Id write);
+  void end(uint32_t write);
   /// Forgets those of a block that is over.
   void clear();
 
-  bool isEmpty() const { return writes.empty(); }
   /// The write that an access races with, or null.
   const Write *find(const void *address, size_t bytes) const;
   /// Makes a finding one of an access that races with `write`.
@@ -85,7 +82,9 @@ public:
 private:
   void poison(const Write &write) const;
 
-  std::list<Write> writes;
+  /// Those without bytes are free.
+  std::vector<Write> writes;
+  std::vector<uint32_t> freeWrites;
   /// For each byte of shared memory the writes that there are.
   std::vector<uint16_t> counts;
 };

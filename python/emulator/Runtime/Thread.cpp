@@ -140,21 +140,19 @@ void smalti::emulator::waitForSlots(WaveCounter counter, uint64_t slots) {
 
 void smalti::emulator::setSlot(uint32_t slot) { current->slot = slot; }
 
-std::function<void()>
-smalti::emulator::inFlight(const std::vector<SharedRange> &ranges,
-                           std::function<void()> work) {
-  if (!isAsyncLate())
-    return work;
-  std::vector<WritesInFlight::Id> ids;
-  for (const SharedRange &range : ranges)
-    if (sharedMemory.contains(range.to) && range.bytes)
-      ids.push_back(writesInFlight.begin(
-          {range.to, range.bytes, current->index, current->returnAddress}));
-  return [ids = std::move(ids), work = std::move(work)] {
-    for (WritesInFlight::Id id : ids)
-      writesInFlight.end(id);
-    work();
-  };
+/// What is at once done is no time in flight.
+static constexpr uint32_t noWrite = UINT32_MAX;
+
+uint32_t smalti::emulator::beginWrite(const SharedRange &range) {
+  if (!isAsyncLate() || range.bytes == 0 || !sharedMemory.contains(range.to))
+    return noWrite;
+  return writesInFlight.begin(
+      {range.to, range.bytes, current->index, current->returnAddress});
+}
+
+void smalti::emulator::endWrite(uint32_t write) {
+  if (write != noWrite)
+    writesInFlight.end(write);
 }
 
 //===----------------------------------------------------------------------===//

@@ -114,10 +114,29 @@ struct SharedRange {
   char *to;
   size_t bytes;
 };
-/// `work`, which writes shared memory and is put off. Until it is done those
+/// From `beginWrite` to `endWrite` the memory is an asynchronous copy's: those
 /// who read or write there race with it, and find poison.
-std::function<void()> inFlight(const std::vector<SharedRange> &ranges,
-                               std::function<void()> work);
+uint32_t beginWrite(const SharedRange &range);
+void endWrite(uint32_t write);
+
+/// `work`, which writes shared memory and is put off.
+template <class Work> auto inFlight(const SharedRange &range, Work work) {
+  return [write = beginWrite(range), work = std::move(work)] {
+    endWrite(write);
+    work();
+  };
+}
+template <class Work>
+auto inFlight(const std::vector<SharedRange> &ranges, Work work) {
+  std::vector<uint32_t> writes;
+  for (const SharedRange &range : ranges)
+    writes.push_back(beginWrite(range));
+  return [writes = std::move(writes), work = std::move(work)] {
+    for (uint32_t write : writes)
+      endWrite(write);
+    work();
+  };
+}
 
 //===----------------------------------------------------------------------===//
 // Memory and findings

@@ -117,8 +117,13 @@ class Module:
             else:
                 values[index] = _value(parameter, title, value)
         addresses: dict[int, memory.Address] = {}
+        placing = tensor_maps.Placing(len(facts.parameters), placed, values, addresses)
         for index, value in maps.items():
-            _place_map(index, facts.parameters, value, placed, values, addresses)
+            parameter = facts.parameters[index]
+            title = f"argument {index} ({parameter})"
+            if not parameter.is_pointer and parameter.bytes != tensor_maps.BYTES:
+                raise LaunchError(f"{title}: a tensor map has {tensor_maps.BYTES} bytes, it takes {parameter.bytes}")
+            placing.place(index, title, value, parameter.is_pointer)
         _check_overlap(placed)
         return session.run(
             session.Launch(
@@ -195,35 +200,6 @@ def _check_overlap(placed: Sequence[memory.Array]) -> None:
             f"{written.title}: it shares memory with argument {other.index}, and the kernel sees a copy of each",
             hint="pass a copy of one of the two, or arrays that cannot be written",
         )
-
-
-def _place_map(
-    index: int,
-    parameters: Sequence[library.Parameter],
-    given: tensor_maps.TensorMap,
-    placed: list[memory.Array],
-    values: dict[int, bytes],
-    addresses: dict[int, memory.Address],
-) -> None:
-    """Adds a tensor map, and its array where that is no argument itself."""
-    parameter = parameters[index]
-    title = f"argument {index} ({parameter})"
-    view = arrays.view(given.array)
-    same = (view.pointer, view.shape, view.strides)
-    known = [array for array in placed if (array.view.pointer, array.view.shape, array.view.strides) == same]
-    if known:
-        of = known[0].index
-    else:
-        # Behind the arguments that the kernel has.
-        of = max([len(parameters) - 1, *(array.index for array in placed)]) + 1
-        placed.append(_array(of, f"the array of the tensor map of {title}", given.array, ALIGNMENT))
-    address = memory.Address(tensor_maps.ADDRESS_OFFSET, of)
-    if not parameter.is_pointer:
-        values[index] = _value(parameter, title, given.fields)
-        addresses[index] = address
-        return
-    fields = arrays.view(np.frombuffer(given.fields, np.uint8))
-    placed.append(memory.Array(index, fields, 1, tensor_maps.ALIGNMENT, False, title, address))
 
 
 def _array(index: int, title: str, value: Any, alignment: int) -> memory.Array:

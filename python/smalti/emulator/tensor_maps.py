@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .. import arrays, dtypes
 from ..errors import LaunchError
+from . import memory
 
 BYTES = 128
 """Of a tensor map in memory."""
@@ -16,6 +19,8 @@ ALIGNMENT = 64
 ADDRESS_OFFSET = 8
 """Where the array's address stands in it: the emulator knows it."""
 
+_ADDRESS_ALIGNMENT = 16
+"""Of the array."""
 _MAGIC = b"SMALTITM"
 _MAX_RANK = 5
 _LAYOUT = "<8sQBBBB5Q4Q5H5B"
@@ -52,6 +57,8 @@ def tensor_map(
     except arrays.NotAnArray as error:
         raise LaunchError(f"tensor map: {error}") from None
     ty = dtypes.from_name(view.dtype)
+    if view.device != arrays.CPU:
+        raise LaunchError(f"tensor map: the array is on {view.device}, the emulator runs on the CPU")
     if ty is None or ty.bits not in (8, 16, 32, 64):
         raise LaunchError(f"tensor map: its element type is {view.dtype}; it takes 8, 16, 32 or 64 bits")
     width = ty.bits // 8
@@ -72,7 +79,9 @@ def tensor_map(
     if view.shape[-1] > 1 and strides[-1] != width:
         raise LaunchError("tensor map: the elements of the innermost dimension must lie one after the other")
     if any(stride % 16 or not 0 <= stride < 1 << 40 for stride in strides[:-1]):
-        raise LaunchError(f"tensor map: the array's strides are {strides} B; they must be multiples of 16 B below 2^40 B")
+        raise LaunchError(
+            f"tensor map: the array's strides are {strides} B; they must be multiples of 16 B below 2^40 B"
+        )
     row = box[-1] * width
     if row % 16:
         raise LaunchError(f"tensor map: a row of the box has {row} B; it must be a multiple of 16 B")
@@ -80,7 +89,9 @@ def tensor_map(
         raise LaunchError(f"tensor map: swizzle is {swizzle}; it is one of {', '.join(map(str, _SWIZZLES))}")
     if swizzle and row != swizzle:
         # The driver allows less; where the rows lie then is in no document that we know.
-        raise LaunchError(f"tensor map: a row of the box has {row} B; with a swizzle of {swizzle} B it must have as many")
+        raise LaunchError(
+            f"tensor map: a row of the box has {row} B; with a swizzle of {swizzle} B it must have as many"
+        )
     if oob_fill not in _FILLS:
         raise LaunchError(f"tensor map: oob_fill is {oob_fill!r}; it is one of {', '.join(_FILLS)}")
     if oob_fill == "nan" and ty.kind != "f":
@@ -96,3 +107,36 @@ def tensor_map(
         *filled(view.shape, 5, 1), *filled(strides[:-1], 4, 0), *filled(box, 5, 1), *filled(steps, 5, 1),
     )  # fmt: skip
     return TensorMap(array, fields.ljust(BYTES, b"\0"))
+
+
+@dataclass
+class Placing:
+    """The tensor maps of a launch of `count` arguments."""
+
+    count: int
+    arrays: list[memory.Array]
+    """The launch's, to which those of the maps are added."""
+    values: dict[int, bytes]
+    addresses: dict[int, memory.Address]
+
+    def place(self, index: int, title: str, given: TensorMap, is_pointer: bool) -> None:
+        """Adds one, and its array where that is no argument itself."""
+        view = arrays.view(given.array)
+        same = (view.pointer, view.shape, view.strides)
+        known = [array for array in self.arrays if (array.view.pointer, array.view.shape, array.view.strides) == same]
+        if known:
+            of = known[0].index
+        else:
+            # Behind the arguments that the kernel has.
+            of = max([self.count - 1, *(array.index for array in self.arrays)]) + 1
+            ty = dtypes.from_name(view.dtype)
+            assert ty is not None
+            name = f"the array of the tensor map of {title}"
+            self.arrays.append(memory.Array(of, view, ty.bits // 8, _ADDRESS_ALIGNMENT, not view.readonly, name))
+        address = memory.Address(ADDRESS_OFFSET, of)
+        if is_pointer:
+            fields = arrays.view(np.frombuffer(given.fields, np.uint8))
+            self.arrays.append(memory.Array(index, fields, 1, ALIGNMENT, False, title, address))
+            return
+        self.values[index] = given.fields
+        self.addresses[index] = address

@@ -85,7 +85,10 @@ BACKEND = {
         '{copy}, !alias.scope !2\nfence syncscope("workgroup") release, !mmra !5\n{read}, !noalias !2',
         False,
     ),
-    "release-of-the-wave": ('{copy}, !alias.scope !2\nfence syncscope("wavefront") release\n{read}, !noalias !2', False),
+    "release-of-the-wave": (
+        '{copy}, !alias.scope !2\nfence syncscope("wavefront") release\n{read}, !noalias !2',
+        False,
+    ),
     "acquire-of-the-agent": ('{copy}, !alias.scope !2\nfence syncscope("agent") acquire\n{read}, !noalias !2', True),
     "release-of-lds-of-the-agent": (
         '{copy}, !alias.scope !2\nfence syncscope("agent") release, !mmra !6\n{read}, !noalias !2',
@@ -268,7 +271,9 @@ def test_what_is_read_in_flight_is_poison() -> None:
     assert (got == 0x7FFF7FFF).all()
 
 
-@pytest.mark.parametrize("access", [f"{READ}, !noalias !2", "store i32 3, ptr addrspace(3) %from, !noalias !2\n%v = add i32 0, 0"])
+@pytest.mark.parametrize(
+    "access", [f"{READ}, !noalias !2", "store i32 3, ptr addrspace(3) %from, !noalias !2\n%v = add i32 0, 0"]
+)
 def test_address_sanitizer_names_both_sides(access: str) -> None:
     found = finding(kernel(f"{COPY}, !alias.scope !2\n{access}"), sanitize="address")
     word = "write" if "store" in access else "read"

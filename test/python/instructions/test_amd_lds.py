@@ -177,24 +177,47 @@ def test_16_bytes_need_cdna4() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 4, 8, 16])
-def test_asynchronous_load(size: int) -> None:
-    name = f"llvm.amdgcn.global.load.async.to.lds.b{8 * size}"
-    declaration = f"declare void @{name}(ptr addrspace(1), ptr addrspace(3), i32, i32)"
+@pytest.mark.parametrize("kind", ["global", "cluster"])
+def test_asynchronous_load(kind: str, size: int) -> None:
+    name = f"llvm.amdgcn.{kind}.load.async.to.lds.b{8 * size}"
+    mask = kind == "cluster"
+    declaration = f"declare void @{name}(ptr addrspace(1), ptr addrspace(3), i32, i32{', i32' * mask})"
     body = f"""  %at = mul i32 %lane, 20
   %p = getelementptr i8, ptr addrspace(1) %from, i32 %at
   %there = mul i32 %lane, 24
   %to = getelementptr i8, ptr addrspace(3) @lds, i32 %there
-  call void @{name}(ptr addrspace(1) %p, ptr addrspace(3) %to, i32 16, i32 0)"""
+  call void @{name}(ptr addrspace(1) %p, ptr addrspace(3) %to, i32 16, i32 0{", i32 0" * mask})"""
     expected = np.full(4096, 0xEE, np.uint8)
     for lane in range(32):
         expected[24 * lane + 16 : 24 * lane + 16 + size] = SOURCE[20 * lane + 16 : 20 * lane + 16 + size]
     np.testing.assert_array_equal(copied("gfx1250", declaration, body, SOURCE), expected)
-    wait = "call void @llvm.amdgcn.s.wait.asynccnt(i16 1)"
     # What is in flight is poison.
-
+    wait = "call void @llvm.amdgcn.s.wait.asynccnt(i16 1)"
     got = copied("gfx1250", declaration, body, SOURCE, wait)
     poison = np.where(np.arange(4096) % 2, 0x7F, 0xFF)
     np.testing.assert_array_equal(got, np.where(expected == 0xEE, 0xEE, poison))
+
+
+def test_a_load_for_other_work_groups() -> None:
+    name = "llvm.amdgcn.cluster.load.async.to.lds.b32"
+    body = f"  call void @{name}(ptr addrspace(1) %from, ptr addrspace(3) @lds, i32 0, i32 0, i32 2)"
+    with pytest.raises(errors.EmulationError, match="a cluster has one work group"):
+        copied("gfx1250", f"declare void @{name}(ptr addrspace(1), ptr addrspace(3), i32, i32, i32)", body, SOURCE)
+
+
+def test_order_of_asynchronous_loads_and_stores_is_open() -> None:
+    """One of two may be pending, whichever it is."""
+    lds, out = "ptr addrspace(3) @lds", "ptr addrspace(1)"
+    load = f"llvm.amdgcn.global.load.async.to.lds.b32({out} %from, {lds}, i32 0, i32 0)"
+    other = "ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @lds, i32 64)"
+    store = f"llvm.amdgcn.global.store.async.from.lds.b32({out} %from, {other}, i32 0, i32 0)"
+    declaration = "\n".join(
+        f"declare void @{name.split('(')[0]}(ptr addrspace(1), ptr addrspace(3), i32, i32)" for name in (load, store)
+    )
+    for first, second in ((load, store), (store, load)):
+        body = f"  call void @{first}\n  call void @{second}"
+        got = copied("gfx1250", declaration, body, SOURCE.copy(), "call void @llvm.amdgcn.s.wait.asynccnt(i16 1)")
+        assert bytes(got[:4]) == b"\xff\x7f\xff\x7f"
 
 
 STORE = """target triple = "amdgcn-amd-amdhsa"

@@ -118,7 +118,9 @@ declare void @llvm.nvvm.cp.async.bulk.wait.group(i32)
 declare void @llvm.nvvm.fence.proxy.async.shared_cta()
 """
 INIT = "  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) @bar, i32 1)\n"
-EXPECT = "  %t = call i64 @llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr addrspace(3) @bar, i32 {bytes})\n"
+EXPECT = (
+    "  %t = call i64 @llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr addrspace(3) @bar, i32 {bytes})\n"
+)
 WAIT = "  %w = call i1 @llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta(ptr addrspace(3) @bar, i32 {parity})\n"
 COPY_OUT = """  call void @llvm.memcpy.p0.p3.i64(ptr %out, ptr addrspace(3) @tile, i64 {bytes}, i1 false)
 """
@@ -270,7 +272,9 @@ def test_swizzles_are_undone_by_stores() -> None:
     load, store = LOADS[LOAD_2D], STORES[STORE_2D]
     body = INIT + EXPECT.format(bytes=2048) + call(LOAD_2D, *load[1:]) + WAIT.format(parity=0)
     body += call(STORE_2D, *store[1:]).replace("%map", "%other")
-    body += "  call void @llvm.nvvm.cp.async.bulk.commit.group()\n  call void @llvm.nvvm.cp.async.bulk.wait.group(i32 0)\n"
+    body += (
+        "  call void @llvm.nvvm.cp.async.bulk.commit.group()\n  call void @llvm.nvvm.cp.async.bulk.wait.group(i32 0)\n"
+    )
     text = kernel(
         body, f"ptr %map, ptr %other, {COORDINATES}", declaration(LOAD_2D, load[1]) + declaration(STORE_2D, store[1])
     )
@@ -315,7 +319,11 @@ def test_map_by_value() -> None:
     array = np.arange(11 * 40, dtype=np.float32).reshape(11, 40)
     body = INIT + EXPECT.format(bytes=320) + call(LOAD_2D, signature, operands) + WAIT.format(parity=0)
     text = BY_VALUE.format(
-        shared=SHARED, name=LOAD_2D, signature=signature, coordinates=COORDINATES, body=body + COPY_OUT.format(bytes=320)
+        shared=SHARED,
+        name=LOAD_2D,
+        signature=signature,
+        coordinates=COORDINATES,
+        body=body + COPY_OUT.format(bytes=320),
     )
     for sanitizer in (None, "address", "thread"):
         out = np.zeros((5, 16), np.float32)
@@ -357,7 +365,9 @@ def test_barriers_of_mlir(space: str) -> None:
     body += call(names["init"], f"{letter},r,b", f"{pointer}, i32 1, i1 %if")
     body += "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n"
     body += call(names["expect"], f"{letter},r,b", f"{pointer}, i32 512, i1 %if")
-    name = next(n for n in LOADS if n.startswith("asm:@$5 cp.async.bulk.tensor.2d") and "hint" not in n and "multi" not in n)
+    name = next(
+        n for n in LOADS if n.startswith("asm:@$5 cp.async.bulk.tensor.2d") and "hint" not in n and "multi" not in n
+    )
     body += call(name, LOADS[name][1], LOADS[name][2].replace("%if", "%if"))
     body += call(names["wait"], f"{letter},r,r", f"{pointer}, i32 0, i32 1000")
     body += """  %at = mul i32 %tid, 4
@@ -368,7 +378,9 @@ def test_barriers_of_mlir(space: str) -> None:
 """
     text = kernel(body, f"ptr %map, ptr %out, {COORDINATES}", declaration(LOAD_2D, signature))
     array = np.arange(8 * 16, dtype=np.int32).reshape(8, 16)
-    for sanitizer, copies, order in itertools.product((None, "thread"), ("late", "early"), ("first-ahead", "last-ahead")):
+    for sanitizer, copies, order in itertools.product(
+        (None, "thread"), ("late", "early"), ("first-ahead", "last-ahead")
+    ):
         out = np.zeros(128, np.int32)
         how = Emulation(sanitize=sanitizer, copies=copies, order=order)
         run(text, tensor_map(array, (8, 16)), out, 0, 0, 0, 0, 0, threads=128, emulation=how)
@@ -388,7 +400,9 @@ def test_the_wrong_parity_brings_nothing() -> None:
     got = []
     for parity in (0, 1):
         out = np.zeros((8, 16), np.float32)
-        run(load_kernel(LOAD_2D, 2, signature, operands, 512, parity), tensor_map(array, (8, 16)), out, 1, 0, 0, 0, 0, 0)
+        run(
+            load_kernel(LOAD_2D, 2, signature, operands, 512, parity), tensor_map(array, (8, 16)), out, 1, 0, 0, 0, 0, 0
+        )
         got.append(out)
     assert (got[0] == 1).all() and np.isnan(got[1]).all()
 
@@ -413,7 +427,9 @@ def test_other_bytes_never_end_the_phase(bytes_: int) -> None:
 def test_reads_in_flight_have_both_sides() -> None:
     _, signature, operands = LOADS[LOAD_2D]
     text = load_kernel(LOAD_2D, 2, signature, operands, 512, parity=1)
-    text = text.replace(COPY_OUT.format(bytes=512), "  %v = load i32, ptr addrspace(3) @tile\n  store i32 %v, ptr %out\n")
+    text = text.replace(
+        COPY_OUT.format(bytes=512), "  %v = load i32, ptr addrspace(3) @tile\n  store i32 %v, ptr %out\n"
+    )
     with pytest.raises(smalti.EmulationError) as caught:
         run(
             text, tensor_map(np.ones((8, 16), np.float32), (8, 16)), np.zeros((8, 16), np.float32), 1, 0, 0, 0, 0, 0,

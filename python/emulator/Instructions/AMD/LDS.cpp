@@ -24,7 +24,7 @@ namespace {
 void writeLDSLate(WaveCounter counter, char *to, uint32_t bytes,
                   const std::function<void(char *)> &read) {
   touchWrite(to, bytes);
-  addToUnit(counter, inFlight({{to, bytes}}, [to, bytes, read] {
+  addToUnit(counter, inFlight(SharedRange{to, bytes}, [to, bytes, read] {
               char data[16];
               read(data);
               touchWrite(to, bytes);
@@ -125,6 +125,13 @@ template <uint32_t size> void loadToLDS(const Call &call) {
     touchRead(from, size);
     memcpy(data, from, size);
   });
+}
+
+/// Behind those of `loadToLDS` comes a mask of work groups.
+template <uint32_t size> void loadForCluster(const Call &call) {
+  if (auto mask = call.get<uint32_t>(4))
+    fail("loads for the work groups %#x: a cluster has one work group", mask);
+  loadToLDS<size>(call);
 }
 
 /// Operands destination, place in LDS, offset of both.
@@ -246,6 +253,10 @@ constexpr Instruction table[] = {
     {"llvm.amdgcn.global.load.async.to.lds.b32", nullptr, finishAsync<asyncLoadCounter>, async, nullptr, loadToLDS<4>},
     {"llvm.amdgcn.global.load.async.to.lds.b64", nullptr, finishAsync<asyncLoadCounter>, async, nullptr, loadToLDS<8>},
     {"llvm.amdgcn.global.load.async.to.lds.b128", nullptr, finishAsync<asyncLoadCounter>, async, nullptr, loadToLDS<16>},
+    {"llvm.amdgcn.cluster.load.async.to.lds.b8", nullptr, finishAsync<asyncLoadCounter>, async, nullptr, loadForCluster<1>},
+    {"llvm.amdgcn.cluster.load.async.to.lds.b32", nullptr, finishAsync<asyncLoadCounter>, async, nullptr, loadForCluster<4>},
+    {"llvm.amdgcn.cluster.load.async.to.lds.b64", nullptr, finishAsync<asyncLoadCounter>, async, nullptr, loadForCluster<8>},
+    {"llvm.amdgcn.cluster.load.async.to.lds.b128", nullptr, finishAsync<asyncLoadCounter>, async, nullptr, loadForCluster<16>},
     {"llvm.amdgcn.global.store.async.from.lds.b8", nullptr, finishAsync<asyncStoreCounter>, async, nullptr, storeFromLDS<1>},
     {"llvm.amdgcn.global.store.async.from.lds.b32", nullptr, finishAsync<asyncStoreCounter>, async, nullptr, storeFromLDS<4>},
     {"llvm.amdgcn.global.store.async.from.lds.b64", nullptr, finishAsync<asyncStoreCounter>, async, nullptr, storeFromLDS<8>},

@@ -36,7 +36,7 @@ template <int bytes, bool hasSourceBytes> void copyAsync(const Call &call) {
   // It may happen at any time from now to its wait.
   touchWrite(to, bytes);
   touchRead(from, sourceBytes);
-  doLater(cpAsyncQueue, inFlight({{to, bytes}}, [=] {
+  doLater(cpAsyncQueue, inFlight(SharedRange{to, bytes}, [=] {
             touchWrite(to, bytes);
             touchRead(from, sourceBytes);
             memcpy(to, from, sourceBytes);
@@ -93,7 +93,7 @@ template <int to, int from, int bytes> void copyToShared(const Call &call) {
   Mbarrier barrier(call.get<void *>(1));
   touchRead(copy.from, copy.bytes);
   touchWrite(copy.to, copy.bytes);
-  barrier.whenWaited(inFlight({{copy.to, copy.bytes}}, [=] {
+  barrier.whenWaited(inFlight(SharedRange{copy.to, copy.bytes}, [=] {
     copy.perform();
     Mbarrier(barrier).completeBytes(copy.bytes);
   }));

@@ -46,7 +46,7 @@ void copyToShared(char *to, void *barrierAddress, const TensorMap &map,
   checkBox(to);
   Mbarrier barrier(barrierAddress);
   map.load(to, coordinates.data(), /*isForReal=*/false);
-  barrier.whenWaited(inFlight({{to, map.boxBytes()}}, [=] {
+  barrier.whenWaited(inFlight(SharedRange{to, map.boxBytes()}, [=] {
     map.load(to, coordinates.data(), /*isForReal=*/true);
     Mbarrier(barrier).completeBytes(map.boxBytes());
   }));
