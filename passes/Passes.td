@@ -540,7 +540,8 @@ def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"sm_90a", "convert-mosaic-g
     Shared memory slices become views of the dynamic shared memory.
 
     A kernel with no layouts and no op of `mosaic_gpu` other than `slice_smem` is
-    the program of one thread already; its slices become views, too.
+    the program of one thread already; its slices become views, too. A kernel gets
+    an `!nvgpu.tensormap.descriptor` as a pointer to it.
 
     Layouts come from the attributes `in_layouts` and `out_layouts`. Where a
     splat, an element-wise op or a loop does not say, the layout follows from the

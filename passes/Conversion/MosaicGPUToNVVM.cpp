@@ -182,7 +182,7 @@ public:
   }
 
   Value emitSharedMemory(OpBuilder &builder, gpu::GPUFuncOp func,
-                         int64_t bytes) const override {
+                         int64_t) const override {
     auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
                                             gpu::AddressSpace::Workgroup);
     auto type = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type(),
@@ -217,7 +217,8 @@ public:
   void emitBarrierInit(OpBuilder &builder, Location loc, Value address,
                        int64_t arrivals) const override {
     Value count = arith::ConstantOp::create(
-        builder, loc, builder.getI32IntegerAttr(arrivals));
+        builder, loc,
+        builder.getI32IntegerAttr(static_cast<int32_t>(arrivals)));
     NVVM::MBarrierInitOp::create(builder, loc, address, count,
                                  /*predicate=*/Value());
   }
@@ -383,10 +384,10 @@ SmallVector<Value> NVIDIALowering::emitFragmentLoad(
       address.push_back(base[dim].base
                             ? indices.add(base[dim].base, origin[dim])
                             : indices.getConstant(origin[dim]));
-    Value fragment =
-        nvgpu::LdMatrixOp::create(builder, loc, fragmentType, memref, address,
-                                  builder.getBoolAttr(load->transposed),
-                                  builder.getI32IntegerAttr(load->count));
+    Value fragment = nvgpu::LdMatrixOp::create(
+        builder, loc, fragmentType, memref, address,
+        builder.getBoolAttr(load->transposed),
+        builder.getI32IntegerAttr(static_cast<int32_t>(load->count)));
     for (int64_t matrix = 0; matrix < load->count; ++matrix)
       registers.push_back(vector::ExtractOp::create(builder, loc, fragment,
                                                     ArrayRef<int64_t>{matrix}));
@@ -397,6 +398,27 @@ SmallVector<Value> NVIDIALowering::emitFragmentLoad(
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
+
+/// Tensor maps come to a kernel as pointers, which is what the conversion of
+/// the ops that take them makes of their type; that of functions knows none.
+static void passTensorMapsByPointer(gpu::GPUFuncOp func) {
+  if (!func.isKernel() || func.isExternal())
+    return;
+  OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
+  SmallVector<Type> types;
+  for (BlockArgument argument : func.getArguments()) {
+    Type type = argument.getType();
+    if (isa<nvgpu::TensorMapDescriptorType>(type)) {
+      argument.setType(LLVM::LLVMPointerType::get(builder.getContext()));
+      auto cast = UnrealizedConversionCastOp::create(builder, argument.getLoc(),
+                                                     type, argument);
+      argument.replaceAllUsesExcept(cast.getResult(0), cast);
+    }
+    types.push_back(argument.getType());
+  }
+  func.setFunctionType(
+      builder.getFunctionType(types, func.getFunctionType().getResults()));
+}
 
 namespace {
 class ConvertMosaicGPUToNVVM
@@ -415,7 +437,8 @@ public:
       return signalPassFailure();
     }
     if (failed(convertKernels(root, NVIDIALowering(*chip))))
-      signalPassFailure();
+      return signalPassFailure();
+    root->walk([](gpu::GPUFuncOp func) { passTensorMapsByPointer(func); });
   }
 };
 } // namespace

@@ -13,6 +13,9 @@ from .errors import CompileError, Diagnostic, SourceLocation, source_location
 DYNAMIC = None
 
 
+_TENSOR_MAP = "!nvgpu.tensormap.descriptor<"
+
+
 @dataclass(frozen=True)
 class Argument:
     """One argument of a kernel: a memref or a scalar."""
@@ -36,6 +39,11 @@ class Argument:
     @property
     def is_memref(self) -> bool:
         return self.shape is not None
+
+    @property
+    def is_tensor_map(self) -> bool:
+        """Whether it is a tensor map of NVIDIA's, of which a kernel gets the address."""
+        return self.type.startswith(_TENSOR_MAP)
 
     @property
     def is_static(self) -> bool:
@@ -72,6 +80,8 @@ def _argument(index: int, value: Any, alignment: int | None) -> Argument:
         step, _ = ty.get_strides_and_offset()
         shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
         strides = tuple(_dynamic(s, dynamic_stride) for s in step)
+    if spelling.startswith(_TENSOR_MAP):
+        spelling = "i64"
     dtype = dtypes.from_mlir(spelling)
     if dtype is None:
         message = f"argument {index} of type {ty}: Smalti's launchers have no element type {spelling}"

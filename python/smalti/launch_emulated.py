@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import arrays, entry, launch, sources
-from .emulator import library, memory, session
+from .emulator import library, memory, session, tensor_maps
 from .emulator.options import Emulation, chosen
 from .errors import LaunchError
 from .launch_cuda import check_scalars_and_layouts
@@ -46,14 +46,29 @@ class EmulatedLauncher:
             raise LaunchError("a kernel on an emulated GPU takes no stream")
         kernel, resources = self._kernel, self._kernel.resources
         emulation = chosen(emulation, kernel.emulation)
-        values = self._check(given)
+        # Addresses are the emulator's to give.
+        maps = {index: value for index, value in enumerate(given) if isinstance(value, tensor_maps.TensorMap)}
+        for argument in kernel.arguments:
+            if argument.is_tensor_map != (argument.index in maps) and argument.index < len(given):
+                raise LaunchError(
+                    f"{argument}: it takes a tensor map: smalti.emulator.tensor_map(array, box)"
+                    if argument.is_tensor_map
+                    else f"{argument}: it takes no tensor map"
+                )
+        values = self._check([0 if index in maps else value for index, value in enumerate(given)])
         assert resources.grid is not None and resources.block is not None
-        placed, numbers = [], {}
+        placed: list[memory.Array] = []
+        numbers: dict[int, bytes] = {}
         for argument, value in zip(kernel.arguments, values, strict=True):
+            if argument.is_tensor_map:
+                continue
             if isinstance(value, arrays.ArrayView):
                 placed.append(_array(argument, value))
             else:
                 numbers[argument.index] = np.array(value, argument.dtype.numpy).tobytes()
+        placing = tensor_maps.Placing(len(kernel.arguments), placed, numbers, {})
+        for index, value in maps.items():
+            placing.place(index, str(kernel.arguments[index]), value, is_pointer=True)
         made = self._library(emulation)
         return session.run(
             session.Launch(

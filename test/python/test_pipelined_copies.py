@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import smalti
 from smalti import emulator, errors
 from smalti.emulator import SCHEDULES, Emulation, tensor_map
 
@@ -72,9 +74,7 @@ def in_order(
     steps = [issue(i) for i in range(slots - 1)]
     for i in range(TILES):
         pending = min(slots - 2, TILES - 1 - i)
-        steps.append(
-            Step(f"wait {i}", wait(pending), (("removed", ""), (f"{pending + 1} pending", wait(pending + 1))))
-        )
+        steps.append(Step(f"wait {i}", wait(pending), (("removed", ""), (f"{pending + 1} pending", wait(pending + 1)))))
         steps.append(Step(f"barrier {i}", barrier, (("removed", ""),)))
         if i + slots - 1 < TILES:
             steps.append(issue(i + slots - 1))
@@ -336,3 +336,32 @@ def test_mutants(pipeline: Pipeline, chip: str, slots: int) -> None:
         if means is None:
             missed.append(name)
     assert not missed, caught
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Programs of threads
+# ---------------------------------------------------------------------------------------------------------------------
+
+THREAD_PROGRAM = Path(__file__).parents[1] / "conversions" / "tensor-maps.mlir"
+
+
+def test_tensor_map_of_a_program_of_threads() -> None:
+    kernel = smalti.compile(THREAD_PROGRAM, target="emu:sm_90a")
+    array = np.arange(7 * 32, dtype=np.float32).reshape(7, 32)
+    for sanitizer in (None, "address", "thread"):
+        for copies in ("late", "early"):
+            out = np.full((8, 16), 3, np.float32)
+            kernel.emulation = Emulation(sanitize=sanitizer, copies=copies)
+            kernel(tensor_map(array, (8, 16)), out)
+            # What is outside of the array is zero.
+            np.testing.assert_array_equal(out[:7], array[:, :16])
+            assert (out[7] == 0).all()
+
+
+def test_a_tensor_map_is_what_its_argument_takes() -> None:
+    kernel = smalti.compile(THREAD_PROGRAM, target="emu:sm_90a")
+    array = np.zeros((8, 16), np.float32)
+    with pytest.raises(errors.LaunchError, match=r"argument 0 .* takes a tensor map"):
+        kernel(array, array.copy())
+    with pytest.raises(errors.LaunchError, match=r"argument 1 .* takes no tensor map"):
+        kernel(tensor_map(array, (8, 16)), tensor_map(array, (8, 16)))
