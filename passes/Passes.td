@@ -221,10 +221,11 @@ def SmaltiPlaceBarriers : InterfacePass<"smalti-place-barriers", "::mlir::Functi
 def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterface"> {
   let summary = "Makes masked transfers of pads, and of reads and writes that overhang";
   let description = [{
-    - `tensor.pad` with a static result becomes vector transfers. Without low pads that is one read whose lanes past the
-      end of the source take the padding value. With low pads, static or dynamic, the result is filled and the source is
-      written at the low pads under a mask; negative pads cut the source off. The padding value is any scalar from
-      outside the pad, or a constant.
+    - `tensor.pad` becomes vector transfers, of a vector as large as the result, or as its bound where the size is known
+      at run time. Without low pads that is one read whose lanes past the end of the source take the padding value. With
+      low pads, static or dynamic, the result is filled and the source is written at the low pads under a mask; negative
+      pads cut the source off. The padding value is any scalar from outside the pad, or a constant. A pad of no
+      dimensions, or whose result has no elements, goes away.
     - `vector.transfer_read` and `vector.transfer_write` on a memref with dimensions that may be out of bounds become
       transfers under a mask, all of whose lanes are in bounds: lanes past the end and, where an index may be negative,
       lanes ahead of the begin take the padding value, or are not written. The mask's bounds are clamped to the vector's
@@ -251,10 +252,20 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     write or permuted); or it is a write at what may be a negative index, of lanes that do not follow one another, or of
     more than 32 rows or 256 elements.
 
-    Left as they are, with a remark that says why: pads whose result is not static, is empty, or has more than
-    `max-elements` elements; padding values that depend on the position; transfers of scalable vectors, of unranked
-    memrefs, or of elements that are vectors. Transfers of whole blocks (with the attribute `in_layouts` or
-    `out_layouts`) belong to the conversion to threads and are left alone, and so are those of tensors.
+    On NVIDIA chips with cp.async a padded read whose only use is a write to shared memory becomes
+    `nvgpu.device_async_copy`, which reads the elements in bounds (0 to all) and fills in zeros, if: the padding is zero
+    bits; neither has a mask, and the write stays in bounds; rows follow one another and are multiples of copies of 4, 8
+    or 16 bytes, in address (arguments are aligned to 16 bytes or as `llvm.align` says), index and stride; and nothing
+    between the read and the write may write what is read, or is a barrier. A group and a wait follow ahead of the first
+    op that may touch what is copied, with one wait for as many copies as cannot meet; `smalti-pipeline-loops` gives
+    such waits their place. Other reads and writes are masked, which is to say predicated; the remark of a read says why
+    it is no copy. Copies by TMA (`nvgpu.tma.async.load`) need no lowering: the hardware fills in what is out of bounds
+    of the descriptor, as `oob` says. Reads are not turned into TMA copies: a descriptor is made on the host.
+
+    Left as they are, with a remark that says why: pads whose result has no constant bound, or more than `max-elements`
+    elements; padding values that depend on the position; transfers of scalable vectors, of unranked memrefs, or of
+    elements that are vectors. Transfers of whole blocks (with the attribute `in_layouts` or `out_layouts`) belong to the
+    conversion to threads and are left alone, and so are those of tensors.
 
     Example:
 
@@ -279,7 +290,8 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
   ];
   let dependentDialects = [
     "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect",
+    "::mlir::nvgpu::NVGPUDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect",
   ];
 }
 

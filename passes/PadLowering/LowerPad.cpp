@@ -1,6 +1,7 @@
 //===- LowerPad.cpp - smalti-lower-pad ------------------------------------===//
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/PadLowering/PaddedCopies.h"
 #include "passes/PadLowering/PaddedTransfers.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
@@ -12,13 +13,18 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTILOWERPAD
@@ -39,6 +45,10 @@ struct PadPlan {
   /// constant that the region yields.
   Value value;
   TypedAttr constant;
+  /// The vector's, which may be larger than the result.
+  SmallVector<int64_t> shape;
+  /// The result has no dimensions, or no elements.
+  bool isTrivial = false;
 };
 
 } // namespace
@@ -53,22 +63,50 @@ template <typename T> static std::string describe(T typeOrAttribute) {
 // tensor.pad
 //===----------------------------------------------------------------------===//
 
+/// The shape of the vector that holds the pad's result, of which a part may be
+/// unused; or the reason why there is none.
+static std::optional<std::string> planShape(PadPlan &plan,
+                                            int64_t maxElements) {
+  RankedTensorType type = plan.op.getResultType();
+  int64_t elements = 1;
+  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+    int64_t most = size;
+    if (ShapedType::isDynamic(size)) {
+      FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
+          presburger::BoundType::UB,
+          {plan.op.getResult(), static_cast<int64_t>(dim)},
+          /*stopCondition=*/nullptr, /*closedUB=*/true);
+      if (failed(bound))
+        return "dimension " + std::to_string(dim) + " of the pad's result " +
+               describe(type) + " has no constant bound";
+      most = std::max<int64_t>(*bound, 1);
+    }
+    plan.shape.push_back(most);
+    if (llvm::MulOverflow(elements, most, elements))
+      elements = std::numeric_limits<int64_t>::max();
+  }
+  if (elements > maxElements)
+    return "the pad's result has " +
+           std::string(type.hasStaticShape() ? "" : "up to ") +
+           std::to_string(elements) + " elements, more than the " +
+           std::to_string(maxElements) + " of one vector";
+  return std::nullopt;
+}
+
 static std::optional<std::string> planPad(PadPlan &plan, int64_t maxElements) {
   RankedTensorType type = plan.op.getResultType();
-  if (!type.hasStaticShape())
-    return "the pad's result " + describe(type) + " has no static shape";
-  if (type.getRank() == 0 || type.getNumElements() == 0)
-    return "the pad's result " + describe(type) + " makes no vector";
-  if (type.getNumElements() > maxElements)
-    return "the pad's result has " + std::to_string(type.getNumElements()) +
-           " elements, more than the " + std::to_string(maxElements) +
-           " of one vector";
+  if (type.getRank() == 0 || llvm::is_contained(type.getShape(), 0)) {
+    plan.isTrivial = true;
+    return std::nullopt;
+  }
   if (!VectorType::isValidElementType(type.getElementType()))
     return "the pad's elements of type " + describe(type.getElementType()) +
            " make no vector";
   Value value = plan.op.getConstantPaddingValue();
   if (!value)
     return std::string("the padding value depends on the position");
+  if (std::optional<std::string> why = planShape(plan, maxElements))
+    return why;
   Attribute constant;
   if (!matchPattern(value, m_Constant(&constant))) {
     plan.value = value;
@@ -88,6 +126,29 @@ static bool startsAtOrigin(const PadPlan &plan) {
   });
 }
 
+/// The sizes of the result: low pad, source and high pad.
+static SmallVector<OpFoldResult> createSizes(RewriterBase &rewriter,
+                                             tensor::PadOp op) {
+  Location loc = op.getLoc();
+  SmallVector<OpFoldResult> sizes, lows = op.getMixedLowPad(),
+                                   highs = op.getMixedHighPad();
+  for (auto [dim, size] : llvm::enumerate(op.getResultType().getShape())) {
+    if (!ShapedType::isDynamic(size)) {
+      sizes.push_back(rewriter.getIndexAttr(size));
+      continue;
+    }
+    auto get = [&](OpFoldResult value) {
+      return getValueOrCreateConstantIndexOp(rewriter, loc, value);
+    };
+    Value sum = rewriter.createOrFold<arith::AddIOp>(
+        loc, get(lows[dim]),
+        get(tensor::getMixedSize(rewriter, loc, op.getSource(), dim)));
+    sizes.push_back(
+        rewriter.createOrFold<arith::AddIOp>(loc, sum, get(highs[dim])));
+  }
+  return sizes;
+}
+
 static void commitPad(RewriterBase &rewriter, const PadPlan &plan) {
   tensor::PadOp op = plan.op;
   Location loc = op.getLoc();
@@ -95,24 +156,33 @@ static void commitPad(RewriterBase &rewriter, const PadPlan &plan) {
   RankedTensorType type = op.getResultType();
   RankedTensorType sourceType = op.getSourceType();
   int64_t rank = type.getRank();
-  auto vectorType = VectorType::get(type.getShape(), type.getElementType());
+  if (rank == 0)
+    return rewriter.replaceOp(op, op.getSource());
+  SmallVector<OpFoldResult> sizes = createSizes(rewriter, op);
+  Value result =
+      tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType());
+  if (plan.isTrivial)
+    return rewriter.replaceOp(op, result);
+
+  auto vectorType = VectorType::get(plan.shape, type.getElementType());
   Value pad =
       plan.constant
           ? arith::ConstantOp::create(rewriter, loc, plan.constant).getResult()
           : plan.value;
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   SmallVector<Value> origin(rank, zero);
-  SmallVector<bool> inside(rank, true);
   AffineMap identity = rewriter.getMultiDimIdentityMap(rank);
-  Value result = tensor::EmptyOp::create(rewriter, loc, type.getShape(),
-                                         type.getElementType());
+  // Only a size that is known is the vector's.
+  SmallVector<bool> inside;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    inside.push_back(!type.isDynamicDim(dim));
 
   // Lanes past the source's end read the padding value.
   if (startsAtOrigin(plan)) {
     SmallVector<bool> readsInside;
     for (int64_t dim = 0; dim < rank; ++dim)
       readsInside.push_back(!sourceType.isDynamicDim(dim) &&
-                            sourceType.getDimSize(dim) >= type.getDimSize(dim));
+                            sourceType.getDimSize(dim) >= plan.shape[dim]);
     Value tile = vector::TransferReadOp::create(
         rewriter, loc, vectorType, op.getSource(), origin,
         AffineMapAttr::get(identity), pad, /*mask=*/Value(),
@@ -139,8 +209,7 @@ static void commitPad(RewriterBase &rewriter, const PadPlan &plan) {
     Value size = getValueOrCreateConstantIndexOp(
         rewriter, loc,
         tensor::getMixedSize(rewriter, loc, op.getSource(), dim));
-    Value room =
-        arith::ConstantIndexOp::create(rewriter, loc, type.getDimSize(dim));
+    Value room = getValueOrCreateConstantIndexOp(rewriter, loc, sizes[dim]);
     Value begin = getValueOrCreateConstantIndexOp(rewriter, loc, lows[dim]);
     Value cut = arith::MaxSIOp::create(
         rewriter, loc, arith::SubIOp::create(rewriter, loc, zero, begin), zero);
@@ -188,8 +257,11 @@ void LowerPadPass::runOnOperation() {
   if (failed(solver.initializeAndRun(function)))
     return signalPassFailure();
 
+  bool zeroFill = hasZeroFillCopies(*chip);
+  MoveHazards hazards;
   bool missed = false;
   SmallVector<PadPlan> pads;
+  std::vector<CopyPlan> copies;
   std::vector<TransferPlan> transfers;
   auto report = [&](Operation *op, std::optional<std::string> reason) {
     if (reason)
@@ -198,7 +270,7 @@ void LowerPadPass::runOnOperation() {
   };
   function->walk([&](Operation *op) {
     if (auto pad = dyn_cast<tensor::PadOp>(op)) {
-      PadPlan plan{pad, {}, {}};
+      PadPlan plan{pad, {}, {}, {}, false};
       if (report(pad, planPad(plan, maxElements)))
         pads.push_back(plan);
       return;
@@ -209,9 +281,21 @@ void LowerPadPass::runOnOperation() {
         op->hasAttr(mosaic_gpu::kOutLayouts) ||
         op->hasAttr(mosaic_gpu::kInLayouts))
       return;
-    TransferPlan plan{transfer, {}, {}, {}};
-    if (report(op, planTransfer(plan, solver, options)))
-      transfers.push_back(std::move(plan));
+    TransferPlan plan{transfer, {}, {}, {}, {}};
+    if (!report(op, planTransfer(plan, solver, options)))
+      return;
+    auto read = dyn_cast<vector::TransferReadOp>(op);
+    if (read && zeroFill)
+      if (vector::TransferWriteOp write = getSharedWrite(read)) {
+        CopyPlan copy{read, write, plan.dims};
+        std::optional<std::string> why = planCopy(copy, **chip, hazards);
+        if (!why) {
+          copies.push_back(std::move(copy));
+          return;
+        }
+        plan.whyNoCopy = *why;
+      }
+    transfers.push_back(std::move(plan));
   });
   if (missed)
     return signalPassFailure();
@@ -220,12 +304,16 @@ void LowerPadPass::runOnOperation() {
   RawBuffers buffers;
   for (const PadPlan &plan : pads) {
     remarkApplied(plan.op, kPassName)
-        << (startsAtOrigin(plan)
+        << (plan.isTrivial ? "the pad has nothing to fill in"
+            : startsAtOrigin(plan)
                 ? "the pad became a read that fills in the padding value"
                 : "the pad became a filled tensor and a masked write at the "
                   "low pads");
     commitPad(rewriter, plan);
   }
+  for (const CopyPlan &plan : copies)
+    remarkApplied(plan.read, kPassName) << describeCopy(plan);
+  commitCopies(rewriter, copies);
   for (const TransferPlan &plan : transfers) {
     remarkApplied(plan.op, kPassName) << describeTransfer(plan);
     commitTransfer(rewriter, plan, buffers);

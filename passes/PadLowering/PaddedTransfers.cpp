@@ -216,6 +216,8 @@ std::string smalti::describeTransfer(const TransferPlan &plan) {
       text += ", which also leaves out what is ahead of the memref";
     if (!plan.whyNoBuffer.empty())
       text += "; its memref is no raw buffer: " + plan.whyNoBuffer;
+    if (!plan.whyNoCopy.empty())
+      text += "; it is no asynchronous copy: " + plan.whyNoCopy;
     return text;
   }
   text += " became one of a raw buffer";

@@ -59,6 +59,8 @@ struct TransferPlan {
   std::optional<BufferedTransfer> buffer;
   /// Why there is none, where the chip has them.
   std::string whyNoBuffer;
+  /// Why what is read is no asynchronous copy, where it could be one.
+  std::string whyNoCopy;
 
   bool isRead() const;
   bool mayBeNegative() const;

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -127,6 +128,18 @@ unsigned smalti::log2ArgumentAlignment(BlockArgument argument) {
   unsigned element = bytes ? log2Divisor(*bytes) : 0;
   auto function =
       dyn_cast_or_null<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  // A buffer in shared memory that a kernel declares.
+  if (auto kernel = dyn_cast_or_null<gpu::GPUFuncOp>(function.getOperation());
+      kernel && argument.getOwner()->isEntryBlock()) {
+    unsigned number = argument.getArgNumber(), first = kernel.getNumArguments();
+    if (number >= first &&
+        number < first + kernel.getNumWorkgroupAttributions())
+      if (auto stated =
+              dyn_cast_or_null<IntegerAttr>(kernel.getWorkgroupAttributionAttr(
+                  static_cast<int>(number - first),
+                  LLVM::LLVMDialect::getAlignAttrName())))
+        return std::max(element, log2Divisor(stated.getInt()));
+  }
   SmallVector<int64_t> strides;
   int64_t offset;
   if (!function || !argument.getOwner()->isEntryBlock() ||

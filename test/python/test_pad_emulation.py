@@ -29,6 +29,8 @@ DTYPES: dict[str, Any] = {
     "i32": np.int32,
 }
 SAFE = Emulation(sanitize="address", workers=1)
+EARLY = Emulation(sanitize="address", copies="early", workers=1)
+LATE = Emulation(sanitize="thread", copies="late", workers=1)
 
 # Upstream's way from vectors to LLVM IR. Rows of transfers become loads and stores by patterns.
 UNROLL = "canonicalize,convert-vector-to-scf{full-unroll=true}"
@@ -78,9 +80,9 @@ class Kernel:
             values.extend(descriptor(argument) if isinstance(argument, np.ndarray) else [argument])
         self.run(grid, block, *values)
 
-    def run(self, grid: Any, block: Any, *fields: Any) -> None:
+    def run(self, grid: Any, block: Any, *fields: Any, emulation: Emulation = SAFE) -> None:
         """Memrefs are given by their fields."""
-        self._module.launch(grid, block, *fields, emulation=SAFE)
+        self._module.launch(grid, block, *fields, emulation=emulation)
 
     def launch(self, name: str, *fields: Any) -> None:
         """One thread of one of several kernels, whose memrefs are given by their fields."""
@@ -280,3 +282,55 @@ def test_ends_of_one_dimension(chip: str, dtype: str, padding: float) -> None:
         expected[at : at + 8] = padded_tile(source, (at,), (8,), padding)[: max(min(8, length + 2 - at), 0)]
         kernel.launch("copy", *descriptor(source), *descriptor(dest), at)
         np.testing.assert_array_equal(dest, expected, err_msg=f"{length} {at}")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Copies to shared memory that fill in zeros
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize(("dtype", "pitch"), [("f16", 16), ("f16", 20), ("f32", 7), ("i8", 32), ("f64", 6)])
+def test_zero_filled_copies(chip: str, dtype: str, pitch: int) -> None:
+    """Each of 16 threads copies two rows to shared memory; another thread reads them, and writes them out."""
+    columns = 16
+    for rows, size in itertools.product([1, 5, 32], sorted({1, pitch // 2, pitch - 1, pitch})):
+        source = f"memref<?x{size}x{dtype}, strided<[{pitch}, 1]>>"
+        shared = f"memref<32x{columns}x{dtype}, #gpu.address_space<workgroup>>"
+        row = f"vector<2x{columns}x{dtype}>"
+        inside = "{in_bounds = [true, true]}"
+        body = f"""
+  gpu.func @copy(%source: {source}, %dest: memref<32x{columns}x{dtype}>, %first: index) workgroup(%buffer: {shared}
+      {{llvm.align = 16 : i64}}) kernel {{
+    %c0 = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    %c30 = arith.constant 30 : index
+    %zero = arith.constant {number(0.0, dtype)} : {dtype}
+    %x = gpu.thread_id x
+    %i = arith.muli %x, %c2 : index
+    %at = arith.addi %i, %first : index
+    %rows = vector.transfer_read %source[%at, %c0], %zero : {source}, {row}
+    vector.transfer_write %rows, %buffer[%i, %c0] {inside} : {row}, {shared}
+    gpu.barrier
+    %other = arith.subi %c30, %i : index
+    %read = vector.transfer_read %buffer[%other, %c0], %zero {inside} : {shared}, {row}
+    vector.transfer_write %read, %dest[%other, %c0] {inside} : {row}, memref<32x{columns}x{dtype}>
+    gpu.return
+  }}"""
+        kernel = Kernel(body, chip)
+        assert kernel.text.count("nvgpu.device_async_copy") == 2 * columns * np.dtype(DTYPES[dtype]).itemsize // width(
+            dtype, pitch
+        )
+        array = random((rows, pitch), dtype, rows)
+        for first, how in itertools.product([0, -3], [EARLY, LATE]):
+            dest = random((32, columns), dtype, 1)
+            fields_ = [*fields(array, (rows, size), (pitch, 1), 0), *descriptor(dest), first]
+            kernel.run(1, 16, *fields_, emulation=how)
+            expected = padded_tile(array[:, :size], (first, 0), (32, columns), 0.0)
+            np.testing.assert_array_equal(dest, expected, err_msg=f"{rows} {size} {first}")
+
+
+def width(dtype: str, pitch: int) -> int:
+    """The bytes of a copy: what rows, and the pitch between them, are multiples of."""
+    size = np.dtype(DTYPES[dtype]).itemsize
+    return next(n for n in (16, 8, 4) if pitch * size % n == 0)

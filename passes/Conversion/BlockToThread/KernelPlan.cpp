@@ -55,6 +55,12 @@ unsigned block_to_thread::log2Alignment(Value memref) {
   if (auto argument = dyn_cast<BlockArgument>(memref))
     return log2ArgumentAlignment(argument);
   return llvm::TypeSwitch<Operation *, unsigned>(memref.getDefiningOp())
+      .Case([&](memref::AllocOp op) {
+        int64_t aligned = static_cast<int64_t>(op.getAlignment().value_or(1));
+        if (isWorkgroupMemory(type))
+          aligned = std::max(aligned, kSharedMemoryAlignment);
+        return std::max(element, log2Divisor(aligned));
+      })
       .Case([&](mosaic_gpu::SliceSMEMOp op) {
         return std::min(log2Divisor(kSharedMemoryAlignment),
                         log2Divisor(static_cast<int64_t>(op.getOffset())));

@@ -1,7 +1,7 @@
-// A read that overhangs its row, down to AMD's instructions: one load whose bounds the hardware checks, and selects that
-// keep the next row's elements out.
+// Transfers that overhang, down to AMD's instructions: one load whose bounds the hardware checks, and selects that keep the
+// next row's elements out; one store that the hardware cuts off.
 //
-// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-lower-pad{strict=true})),transform-interpreter,gpu.module(amdgpu-maskedload-to-load,canonicalize,convert-vector-to-scf,convert-scf-to-cf,convert-amdgpu-to-rocdl{chipset=gfx942},convert-gpu-to-rocdl{chipset=gfx942},convert-vector-to-llvm,convert-arith-to-llvm,reconcile-unrealized-casts))' \
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-lower-pad{strict=true assume-small=true})),transform-interpreter,gpu.module(canonicalize,convert-vector-to-scf,convert-scf-to-cf,convert-amdgpu-to-rocdl{chipset=gfx942},convert-gpu-to-rocdl{chipset=gfx942},convert-vector-to-llvm,convert-arith-to-llvm,reconcile-unrealized-casts))' \
 // RUN:   > %t.mlir
 // RUN: FileCheck %s < %t.mlir
 // RUN: sed -e '/transform.named_sequence/,$d' -e 's/gpu.module @kernels.*{$/module {/' -e '1d' %t.mlir > %t.llvm.mlir
@@ -17,6 +17,13 @@
 // ISA-NOT:    {{flat|global}}_load
 // ISA-COUNT-4: v_cndmask_b32
 // ISA:        s_endpgm
+//
+// ISA-LABEL:  {{^}}write:
+// ISA-NOT:    {{flat|global}}_store
+// ISA-NOT:    saveexec
+// ISA:        buffer_store_dwordx4
+// ISA-NOT:    store
+// ISA:        s_endpgm
 
 module attributes {smalti.target = "gfx942", transform.with_named_sequence} {
   gpu.module @kernels {
@@ -29,6 +36,15 @@ module attributes {smalti.target = "gfx942", transform.with_named_sequence} {
       %rest = arith.remui %column, %c6 : index
       %read = vector.transfer_read %source[%row, %rest], %value : memref<10x6xf32>, vector<4xf32>
       vector.store %read, %out[%c0] : memref<4xf32>, vector<4xf32>
+      gpu.return
+    }
+    gpu.func @write(%values: memref<4xf32>, %dest: memref<?xf32>) kernel {
+      %c0 = arith.constant 0 : index
+      %c4 = arith.constant 4 : index
+      %x = gpu.thread_id x
+      %i = arith.muli %x, %c4 : index
+      %value = vector.load %values[%c0] : memref<4xf32>, vector<4xf32>
+      vector.transfer_write %value, %dest[%i] : vector<4xf32>, memref<?xf32>
       gpu.return
     }
   }

@@ -36,6 +36,29 @@ func.func @high_only(%source: tensor<?x?xf32>, %high0: index, %high1: index) -> 
   return %padded : tensor<4x6xf32>
 }
 
+// The result's size is only known to be at most 7.
+func.func @bounded(%source: tensor<?xf32>, %n: index, %low: index) {
+  %c0 = arith.constant 0 : index
+  %nine = arith.constant 9.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %size = affine.min affine_map<(d0) -> (d0, 3)>(%n)
+  %first = affine.min affine_map<(d0) -> (d0, 2)>(%low)
+  %part = tensor.extract_slice %source[0] [%size] [1] : tensor<?xf32> to tensor<?xf32>
+  %padded = tensor.pad %part low[%first] high[2] {
+  ^bb0(%i: index):
+    tensor.yield %nine : f32
+  } : tensor<?xf32> to tensor<?xf32>
+  %result = vector.transfer_read %padded[%c0], %zero : tensor<?xf32>, vector<8xf32>
+  vector.print %result : vector<8xf32>
+  %high = tensor.pad %part low[0] high[%first] {
+  ^bb0(%i: index):
+    tensor.yield %nine : f32
+  } : tensor<?xf32> to tensor<?xf32>
+  %high_result = vector.transfer_read %high[%c0], %zero : tensor<?xf32>, vector<8xf32>
+  vector.print %high_result : vector<8xf32>
+  return
+}
+
 func.func @read(%source: memref<3x5xi32>, %i: index, %j: index) -> vector<4x8xi32> {
   %pad = arith.constant -1 : i32
   %read = vector.transfer_read %source[%i, %j], %pad : memref<3x5xi32>, vector<4x8xi32>
@@ -166,6 +189,23 @@ func.func @main() {
   %nan = call @high_only(%source, %c3, %c1) : (tensor<?x?xf32>, index, index) -> tensor<4x6xf32>
   %nan_result = vector.transfer_read %nan[%c0, %c0], %zero {in_bounds = [true, true]} : tensor<4x6xf32>, vector<4x6xf32>
   vector.print %nan_result : vector<4x6xf32>
+
+  // Whatever its size, lanes past the result's end are not written, and read as 0.
+  %five = arith.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0]> : tensor<5xf32>
+  %line = tensor.cast %five : tensor<5xf32> to tensor<?xf32>
+  // CHECK-NEXT: ( 9, 1, 2, 3, 9, 9, 0, 0 )
+  // CHECK-NEXT: ( 1, 2, 3, 9, 0, 0, 0, 0 )
+  call @bounded(%line, %c4, %c1) : (tensor<?xf32>, index, index) -> ()
+  // CHECK-NEXT: ( 9, 9, 1, 9, 9, 0, 0, 0 )
+  // CHECK-NEXT: ( 1, 9, 9, 0, 0, 0, 0, 0 )
+  call @bounded(%line, %c1, %c2) : (tensor<?xf32>, index, index) -> ()
+  // CHECK-NEXT: ( 9, 9, 0, 0, 0, 0, 0, 0 )
+  // CHECK-NEXT: ( 0, 0, 0, 0, 0, 0, 0, 0 )
+  call @bounded(%line, %c0, %c0) : (tensor<?xf32>, index, index) -> ()
+  // A negative low pad cuts the source off.
+  // CHECK-NEXT: ( 2, 3, 9, 9, 0, 0, 0, 0 )
+  // CHECK-NEXT: ( 1, 2, 0, 0, 0, 0, 0, 0 )
+  call @bounded(%line, %c3, %m1) : (tensor<?xf32>, index, index) -> ()
 
   %buffer = memref.alloc() : memref<3x5xi32>
   scf.for %i = %c0 to %c3 step %c1 {

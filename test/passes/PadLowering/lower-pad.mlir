@@ -5,8 +5,8 @@
 // REMARK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=high_only | Remark="the pad became a read that fills in the padding value"
 // CHECK-LABEL: func.func @high_only(
 // CHECK-SAME:    %[[SOURCE:.*]]: tensor<?x8xf32>, %{{.*}}: index, %[[VALUE:.*]]: f32
-// CHECK:         %[[ZERO:.*]] = arith.constant 0 : index
 // CHECK:         %[[EMPTY:.*]] = tensor.empty() : tensor<4x8xf32>
+// CHECK:         %[[ZERO:.*]] = arith.constant 0 : index
 // CHECK:         %[[READ:.*]] = vector.transfer_read %[[SOURCE]][%[[ZERO]], %[[ZERO]]], %[[VALUE]] {in_bounds = [false, true]}
 // CHECK:         vector.transfer_write %[[READ]], %[[EMPTY]][%[[ZERO]], %[[ZERO]]] {in_bounds = [true, true]}
 func.func @high_only(%source: tensor<?x8xf32>, %high: index, %value: f32) -> tensor<4x8xf32> {
@@ -103,4 +103,51 @@ func.func @transposed(%source: memref<10x7xf32>, %i: index, %mask: vector<4x2xi1
     {in_bounds = [false, true, false], permutation_map = affine_map<(d0, d1) -> (d1, 0, d0)>}
     : memref<10x7xf32>, vector<2x3x4xf32>
   return %read : vector<2x3x4xf32>
+}
+
+// A result whose size is bounded: the vector may be larger.
+// REMARK: Function=bounded | Remark="the pad became a read that fills in the padding value"
+// CHECK-LABEL: func.func @bounded(
+// CHECK:         %[[SOURCE:.*]] = tensor.extract_slice
+// CHECK:         %[[SIZE:.*]] = arith.addi
+// CHECK:         %[[EMPTY:.*]] = tensor.empty(%[[SIZE]]) : tensor<?xf32>
+// CHECK:         %[[READ:.*]] = vector.transfer_read %[[SOURCE]]{{.*}} : tensor<?xf32>, vector<24xf32>
+// CHECK:         vector.transfer_write %[[READ]], %[[EMPTY]]{{.*}} : vector<24xf32>, tensor<?xf32>
+func.func @bounded(%source: tensor<16xf32>, %n: index, %value: f32) -> tensor<?xf32> {
+  %size = affine.min affine_map<(d0) -> (d0, 16)>(%n)
+  %part = tensor.extract_slice %source[0] [%size] [1] : tensor<16xf32> to tensor<?xf32>
+  %padded = tensor.pad %part low[0] high[8] {
+  ^bb0(%i: index):
+    tensor.yield %value : f32
+  } : tensor<?xf32> to tensor<?xf32>
+  return %padded : tensor<?xf32>
+}
+
+// REMARK: Function=nofold | Remark="the pad became a read that fills in the padding value"
+// CHECK-LABEL: func.func @nofold(
+// CHECK:         vector.transfer_read
+// CHECK:         vector.transfer_write
+func.func @nofold(%source: tensor<4x1xf32>, %value: f32) -> tensor<4x1xf32> {
+  %padded = tensor.pad %source nofold low[0, 0] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %value : f32
+  } : tensor<4x1xf32> to tensor<4x1xf32>
+  return %padded : tensor<4x1xf32>
+}
+
+// REMARK: Function=nothing | Remark="the pad has nothing to fill in"
+// REMARK: Function=nothing | Remark="the pad has nothing to fill in"
+// CHECK-LABEL: func.func @nothing(
+// CHECK-SAME:    %[[SCALAR:.*]]: tensor<f32>
+// CHECK:         %[[EMPTY:.*]] = tensor.empty() : tensor<0x4xf32>
+// CHECK-NEXT:    return %[[SCALAR]], %[[EMPTY]]
+func.func @nothing(%scalar: tensor<f32>, %source: tensor<0x2xf32>, %value: f32) -> (tensor<f32>, tensor<0x4xf32>) {
+  %same = tensor.pad %scalar low[] high[] {
+    tensor.yield %value : f32
+  } : tensor<f32> to tensor<f32>
+  %padded = tensor.pad %source low[0, 1] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %value : f32
+  } : tensor<0x2xf32> to tensor<0x4xf32>
+  return %same, %padded : tensor<f32>, tensor<0x4xf32>
 }

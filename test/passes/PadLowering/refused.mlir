@@ -5,9 +5,9 @@
 // RUN: FileCheck %s < %t.remarks
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{strict=true}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STRICT
-// STRICT: error: smalti-lower-pad: the pad's result tensor<?xf32> has no static shape
+// STRICT: error: smalti-lower-pad: dimension 0 of the pad's result tensor<?xf32> has no constant bound
 
-// CHECK: [Missed] smalti-lower-pad | Category:smalti-lower-pad | Function=dynamic_result | Remark="the pad's result tensor<?xf32> has no static shape"
+// CHECK: [Missed] smalti-lower-pad | Category:smalti-lower-pad | Function=dynamic_result | Remark="dimension 0 of the pad's result tensor<?xf32> has no constant bound"
 func.func @dynamic_result(%source: tensor<?xf32>, %value: f32) -> tensor<?xf32> {
   %padded = tensor.pad %source low[1] high[1] {
   ^bb0(%i: index):
@@ -16,13 +16,15 @@ func.func @dynamic_result(%source: tensor<?xf32>, %value: f32) -> tensor<?xf32> 
   return %padded : tensor<?xf32>
 }
 
-// CHECK: Function=empty_result | Remark="the pad's result tensor<0x4xf32> makes no vector"
-func.func @empty_result(%source: tensor<0x2xf32>, %value: f32) -> tensor<0x4xf32> {
-  %padded = tensor.pad %source low[0, 1] high[0, 1] {
-  ^bb0(%i: index, %j: index):
+// CHECK: Function=large_bound | Remark="the pad's result has up to 132 elements, more than the 100 of one vector"
+func.func @large_bound(%source: tensor<?xf32>, %n: index, %value: f32) -> tensor<?xf32> {
+  %size = affine.min affine_map<(d0) -> (d0, 128)>(%n)
+  %part = tensor.extract_slice %source[0] [%size] [1] : tensor<?xf32> to tensor<?xf32>
+  %padded = tensor.pad %part low[0] high[4] {
+  ^bb0(%i: index):
     tensor.yield %value : f32
-  } : tensor<0x2xf32> to tensor<0x4xf32>
-  return %padded : tensor<0x4xf32>
+  } : tensor<?xf32> to tensor<?xf32>
+  return %padded : tensor<?xf32>
 }
 
 // CHECK: Function=large_result | Remark="the pad's result has 128 elements, more than the 100 of one vector"

@@ -1,0 +1,384 @@
+//===- PaddedCopies.cpp - Copies that fill in zeros -----------------------===//
+
+#include "passes/PadLowering/PaddedCopies.h"
+
+#include "passes/Conversion/BlockToThread/KernelPlan.h"
+#include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/Divisibility.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace smalti;
+
+/// Copies of one vector, and writes that one wait is for: bounds on the work of
+/// comparing them.
+static constexpr int64_t kMostCopies = 32;
+static constexpr size_t kMostWrites = 32;
+/// Ops between a read and its write that are looked at.
+static constexpr size_t kMostHazards = 64;
+
+bool smalti::hasZeroFillCopies(const targets::Target *target) {
+  return target && target->vendor == targets::Vendor::NVIDIA &&
+         !target->asyncCopyBytes.empty() &&
+         llvm::is_contained(target->waits, targets::WaitKind::CpAsyncGroup);
+}
+
+vector::TransferWriteOp smalti::getSharedWrite(vector::TransferReadOp read) {
+  if (!read->hasOneUse())
+    return {};
+  auto write = dyn_cast<vector::TransferWriteOp>(*read->user_begin());
+  if (!write || write.getVector() != read.getResult() ||
+      !isa<MemRefType>(write.getBase().getType()) ||
+      getMemorySpace(write.getBase()) != MemorySpace::Shared ||
+      !isa<MemRefType>(read.getBase().getType()) ||
+      getMemorySpace(read.getBase()) != MemorySpace::Global)
+    return {};
+  return write;
+}
+
+//===----------------------------------------------------------------------===//
+// Whether the read can move
+//===----------------------------------------------------------------------===//
+
+/// Whether the op may change memory, or order accesses to it; the roots that it
+/// writes, none where it may write any.
+static bool isHazard(Operation *op, SmallVectorImpl<Value> &roots) {
+  if (isMemoryEffectFree(op))
+    return false;
+  if (isa<BlockBarrierOpInterface>(op))
+    return true;
+  SmallVector<MemoryAccess> accesses;
+  std::string reason;
+  if (!collectAccesses(op, accesses, reason))
+    return true;
+  bool hasBarrier =
+      op->getNumRegions() != 0 && op->walk([](BlockBarrierOpInterface) {
+                                      return WalkResult::interrupt();
+                                    }).wasInterrupted();
+  if (hasBarrier)
+    return true;
+  for (const MemoryAccess &access : accesses)
+    if (access.isWrite)
+      roots.push_back(access.root);
+  return !roots.empty();
+}
+
+void MoveHazards::scan(Block *block) {
+  auto [it, isNew] = hazards.try_emplace(block);
+  if (!isNew)
+    return;
+  unsigned position = 0;
+  for (Operation &op : *block) {
+    positions[&op] = position;
+    SmallVector<Value> roots;
+    if (isHazard(&op, roots))
+      it->second.push_back({position, &op, roots});
+    ++position;
+  }
+}
+
+std::optional<std::string> MoveHazards::find(Operation *read,
+                                             Operation *write) {
+  scan(read->getBlock());
+  const std::vector<Hazard> &all = hazards[read->getBlock()];
+  unsigned first = positions[read], last = positions[write];
+  Value root = getRootBuffer(cast<vector::TransferReadOp>(read).getBase());
+  const auto *it = std::upper_bound(
+      all.data(), all.data() + all.size(), first,
+      [](unsigned at, const Hazard &hazard) { return at < hazard.position; });
+  const Hazard *end = all.data() + all.size();
+  for (size_t seen = 0; it != end && it->position < last; ++it, ++seen) {
+    if (seen == kMostHazards)
+      return "more than " + std::to_string(kMostHazards) +
+             " ops between the read and the write touch memory";
+    if (it->roots.empty() || llvm::any_of(it->roots, [&](Value written) {
+          return mayAlias(written, root);
+        }))
+      return "'" + it->op->getName().getStringRef().str() +
+             "' stands between the read and the write, and what is read may "
+             "not move past it";
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+/// The power of two that divides the address, in bytes, of every row.
+static unsigned log2RowAlignment(VectorTransferOpInterface op,
+                                 unsigned log2Element) {
+  auto type = cast<MemRefType>(op.getBase().getType());
+  unsigned alignment = block_to_thread::log2Alignment(op.getBase());
+  for (auto [dim, index] : llvm::enumerate(op.getIndices()))
+    alignment = std::min(alignment, log2Divisor(index) + log2Stride(type, dim) +
+                                        log2Element);
+  int64_t firstDim = type.getRank() - op.getVectorType().getRank();
+  for (int64_t dim = firstDim; dim + 1 < type.getRank(); ++dim)
+    if (op.getVectorType().getDimSize(dim - firstDim) > 1)
+      alignment = std::min(alignment, log2Stride(type, dim) + log2Element);
+  return alignment;
+}
+
+static bool hasUnitStride(MemRefType type) {
+  return type.getRank() > 0 && type.isLastDimUnitStride();
+}
+
+std::optional<std::string> smalti::planCopy(CopyPlan &plan,
+                                            const targets::Target &target,
+                                            MoveHazards &hazards) {
+  vector::TransferReadOp read = plan.read;
+  vector::TransferWriteOp write = plan.write;
+  VectorType type = read.getVectorType();
+  auto source = cast<MemRefType>(read.getBase().getType());
+  auto destination = cast<MemRefType>(write.getBase().getType());
+  if (!isZeroBits(read.getPadding()))
+    return std::string("its padding is not known to be zero bits");
+  if (read.getMask() || write.getMask())
+    return std::string("it is masked");
+  if (write.hasOutOfBoundsDim())
+    return std::string("the write to shared memory may be out of bounds, too");
+  if (read->getBlock() != write->getBlock())
+    return std::string("the write is in another block");
+  if (!read.getPermutationMap().isMinorIdentity() ||
+      !write.getPermutationMap().isMinorIdentity() || !hasUnitStride(source) ||
+      !hasUnitStride(destination))
+    return std::string("the lanes of its rows do not follow one another");
+  if (source.getMemorySpace() && source.getMemorySpaceAsInt() != 0)
+    return "its memory space " + [&] {
+      std::string text;
+      llvm::raw_string_ostream(text) << source.getMemorySpace();
+      return text;
+    }() + " is not the generic one";
+  if (!gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(destination))
+    return std::string("shared memory must be of the address space workgroup");
+  Type element = type.getElementType();
+  if (source.getElementType() != element ||
+      destination.getElementType() != element || !element.isIntOrFloat() ||
+      element.getIntOrFloatBitWidth() % 8 != 0 ||
+      !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
+    return std::string("its elements are no 1, 2, 4, 8, ... bytes");
+
+  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
+  unsigned log2Element = llvm::Log2_64(uint64_t(elementBytes));
+  int64_t rowBytes = type.getShape().back() * elementBytes;
+  unsigned alignment = std::min(log2RowAlignment(read, log2Element),
+                                log2RowAlignment(write, log2Element));
+  for (int64_t bytes : target.asyncCopyBytes)
+    if (rowBytes % bytes == 0 && bytes >= elementBytes &&
+        log2Divisor(bytes) <= alignment)
+      plan.bytes = std::max(plan.bytes, bytes);
+  if (plan.bytes == 0)
+    return "rows of " + std::to_string(rowBytes) + " bytes at multiples of " +
+           std::to_string(int64_t(1) << std::min(alignment, 8u)) +
+           " are no copies of " +
+           std::to_string(target.asyncCopyBytes.front()) + " to " +
+           std::to_string(target.asyncCopyBytes.back()) + " bytes";
+  plan.elements = plan.bytes / elementBytes;
+  if (type.getNumElements() / plan.elements > kMostCopies)
+    return "it would be " +
+           std::to_string(type.getNumElements() / plan.elements) +
+           " copies, more than " + std::to_string(kMostCopies);
+  return hazards.find(read, write);
+}
+
+std::string smalti::describeCopy(const CopyPlan &plan) {
+  vector::TransferReadOp read = plan.read;
+  int64_t copies = read.getVectorType().getNumElements() / plan.elements;
+  return "the padded read and its write to shared memory became " +
+         std::to_string(copies) + " asynchronous cop" +
+         (copies == 1 ? "y" : "ies") + " of " + std::to_string(plan.bytes) +
+         " bytes that fill in zeros";
+}
+
+//===----------------------------------------------------------------------===//
+// The copies
+//===----------------------------------------------------------------------===//
+
+/// How many elements of a row are copied, from an index along its dimension on.
+static Value createCount(OpBuilder &builder, const CopyPlan &plan,
+                         ValueRange indices) {
+  vector::TransferReadOp read = plan.read;
+  Location loc = read.getLoc();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  Value zero = constant(0), count = constant(plan.elements);
+  auto select = [&](Value condition) {
+    count = arith::SelectOp::create(builder, loc, condition, count, zero);
+  };
+  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b).getResult();
+  };
+  for (const TransferDim &dim : llvm::reverse(plan.dims)) {
+    if (dim.inBounds)
+      continue;
+    Value index = indices[dim.memref];
+    Value size = getValueOrCreateConstantIndexOp(
+        builder, loc,
+        memref::getMixedSize(builder, loc, read.getBase(), dim.memref));
+    if (dim.memref == plan.dims.back().memref)
+      count = clampCount(builder, loc,
+                         arith::SubIOp::create(builder, loc, size, index),
+                         plan.elements);
+    else
+      select(compare(arith::CmpIPredicate::slt, index, size));
+    // Rows begin at multiples of a copy: ahead of the begin it has nothing.
+    if (dim.mayBeNegative)
+      select(compare(arith::CmpIPredicate::sge, index, zero));
+  }
+  return count;
+}
+
+static void createCopies(OpBuilder &builder, const CopyPlan &plan,
+                         SmallVectorImpl<Value> &tokens) {
+  vector::TransferReadOp read = plan.read;
+  vector::TransferWriteOp write = plan.write;
+  Location loc = write.getLoc();
+  ArrayRef<int64_t> shape = read.getVectorType().getShape();
+  SmallVector<int64_t> position(shape.size(), 0);
+  auto shift = [&](ValueRange indices) {
+    SmallVector<Value> shifted(indices);
+    size_t first = shifted.size() - position.size();
+    for (auto [i, more] : llvm::enumerate(position))
+      if (more != 0)
+        shifted[first + i] = arith::AddIOp::create(
+            builder, loc, shifted[first + i],
+            arith::ConstantIndexOp::create(builder, loc, more));
+    return shifted;
+  };
+  auto tokenType = nvgpu::DeviceAsyncTokenType::get(builder.getContext());
+  int64_t copies = read.getVectorType().getNumElements() / plan.elements;
+  for (int64_t copy = 0; copy < copies; ++copy) {
+    SmallVector<Value> from = shift(read.getIndices());
+    Value count = createCount(builder, plan, from);
+    tokens.push_back(nvgpu::DeviceAsyncCopyOp::create(
+        builder, loc, tokenType, write.getBase(), shift(write.getIndices()),
+        read.getBase(), from, builder.getIndexAttr(plan.elements), count,
+        plan.bytes == 16 ? builder.getUnitAttr() : UnitAttr()));
+    position.back() += plan.elements;
+    for (size_t dim = position.size();
+         dim-- > 1 && position[dim] == shape[dim];) {
+      position[dim] = 0;
+      ++position[dim - 1];
+    }
+  }
+}
+
+static Value getRead(const CopyPlan &plan) {
+  vector::TransferReadOp read = plan.read;
+  return getRootBuffer(read.getBase());
+}
+
+static Value getWritten(const CopyPlan &plan) {
+  vector::TransferWriteOp write = plan.write;
+  return getRootBuffer(write.getBase());
+}
+
+namespace {
+
+/// Copies that were started, and not waited for.
+class OpenGroup {
+public:
+  bool isEmpty() const { return plans.empty(); }
+
+  /// Whether a further copy may be in flight together with these.
+  bool takes(const CopyPlan &plan) const {
+    if (plans.size() == kMostWrites)
+      return false;
+    return llvm::none_of(plans, [&](const CopyPlan *other) {
+      return mayMeet(plan, *other) || mayMeet(*other, plan);
+    });
+  }
+
+  /// Whether the op must see what was copied, or must not see it happen.
+  bool isSeenBy(Operation *op) const {
+    if (isMemoryEffectFree(op))
+      return false;
+    if (isa<BlockBarrierOpInterface>(op) || op->getNumRegions() != 0)
+      return true;
+    SmallVector<MemoryAccess> accesses;
+    std::string reason;
+    if (!collectAccesses(op, accesses, reason))
+      return true;
+    for (const MemoryAccess &access : accesses)
+      for (const CopyPlan *plan : plans)
+        if (mayAlias(access.root, getWritten(*plan)) ||
+            (access.isWrite && mayAlias(access.root, getRead(*plan))))
+          return true;
+    return false;
+  }
+
+  void add(const CopyPlan &plan) { plans.push_back(&plan); }
+
+  void close(OpBuilder &builder, Location loc, SmallVectorImpl<Value> &tokens) {
+    auto tokenType = nvgpu::DeviceAsyncTokenType::get(builder.getContext());
+    Value group = nvgpu::DeviceAsyncCreateGroupOp::create(builder, loc,
+                                                          tokenType, tokens);
+    nvgpu::DeviceAsyncWaitOp::create(builder, loc, group,
+                                     builder.getI32IntegerAttr(0));
+    plans.clear();
+    tokens.clear();
+  }
+
+private:
+  /// Whether `a` may write what `b` writes or reads.
+  static bool mayMeet(const CopyPlan &a, const CopyPlan &b) {
+    if (mayAlias(getWritten(a), getRead(b)))
+      return true;
+    vector::TransferWriteOp first = a.write, second = b.write;
+    return mayAlias(getWritten(a), getWritten(b)) &&
+           !vector::isDisjointTransferSet(first, second,
+                                          /*testDynamicValueUsingBounds=*/true);
+  }
+
+  SmallVector<const CopyPlan *> plans;
+};
+
+} // namespace
+
+void smalti::commitCopies(RewriterBase &rewriter, ArrayRef<CopyPlan> plans) {
+  DenseMap<Operation *, const CopyPlan *> ofWrite;
+  llvm::DenseSet<Operation *> reads;
+  llvm::SmallSetVector<Block *, 8> blocks;
+  for (const CopyPlan &plan : plans) {
+    ofWrite[plan.write] = &plan;
+    reads.insert(plan.read);
+    vector::TransferWriteOp write = plan.write;
+    blocks.insert(write->getBlock());
+  }
+  // The old ops are compared with until all is made.
+  for (Block *block : blocks) {
+    OpenGroup group;
+    SmallVector<Value> tokens;
+    Location loc = block->getParentOp()->getLoc();
+    for (Operation &op : llvm::make_early_inc_range(*block)) {
+      const CopyPlan *plan = ofWrite.lookup(&op);
+      if (reads.contains(&op))
+        continue;
+      bool mustClose = plan ? !group.takes(*plan)
+                            : group.isSeenBy(&op) || &op == &block->back();
+      rewriter.setInsertionPoint(&op);
+      if (!group.isEmpty() && mustClose)
+        group.close(rewriter, loc, tokens);
+      if (!plan)
+        continue;
+      loc = op.getLoc();
+      group.add(*plan);
+      createCopies(rewriter, *plan, tokens);
+    }
+  }
+  for (const CopyPlan &plan : plans) {
+    rewriter.eraseOp(plan.write);
+    rewriter.eraseOp(plan.read);
+  }
+}
