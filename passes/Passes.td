@@ -1027,7 +1027,9 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
     of each does not fit, that is an error.
 
     `bank-conflicts=pad` runs `smalti-pad-shared-memory` ahead of `smalti-allocate-shared-memory`, and
-    `bank-conflicts=swizzle` runs `smalti-swizzle-shared-memory` on the programs of threads.
+    `bank-conflicts=swizzle` runs `smalti-swizzle-shared-memory` on the programs of threads. Padding is the default: it
+    takes about as many registers as conflicts do, and no spills, while the arithmetic of swizzling makes large tiles
+    spill on some chips (`benchmarks/bank_conflicts.py`). Where padded buffers do not fit, they stay as they are.
 
     Example:
 
@@ -1057,7 +1059,7 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
            "`auto`, as it pays on the target, e.g. `copies=async`">,
     Option<"holdLoads", "hold-loads", "bool", "true",
            "Run `smalti-hold-loads` where the target's code generator needs it, e.g. `hold-loads=false`">,
-    Option<"bankConflicts", "bank-conflicts", "std::string", "\"keep\"",
+    Option<"bankConflicts", "bank-conflicts", "std::string", "\"pad\"",
            "What to do against bank conflicts: `keep`, `pad` or `swizzle`, e.g. `bank-conflicts=swizzle`">,
   ];
 }

@@ -7,6 +7,9 @@
 // RUN: smalti-opt %smalti_src/test/kernels/matmul_relu_bf16.mlir --smalti-compile='target=gfx942 stop-after=pipelined bank-conflicts=pad' \
 // RUN:   --remarks-filter=smalti-pad-shared-memory 2>%t.pad | FileCheck %s --check-prefix=PAD
 // RUN: FileCheck %s --check-prefix=PADDED < %t.pad
+// Padding is the default.
+// RUN: smalti-opt %smalti_src/test/kernels/matmul_relu_bf16.mlir --smalti-compile='target=gfx942 stop-after=pipelined' \
+// RUN:   | FileCheck %s --check-prefix=PAD
 // RUN: smalti-opt %smalti_src/test/kernels/matmul_relu_bf16.mlir --smalti-compile='target=sm_90a bank-conflicts=pad' -o /dev/null
 // RUN: not smalti-opt %s --smalti-compile='target=gfx942 bank-conflicts=none' 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 

@@ -19,13 +19,15 @@
 // MOSAIC: memref.alloc() : memref<128x64xf16, #gpu.address_space<workgroup>>
 // MOSAIC-NOT: mosaic_gpu.slice_smem
 
-// ASYNC: smalti.shared_memory_bytes = 98304
-// ASYNC: mosaic_gpu.slice_smem 0 : memref<3x128x64xf16
-// ASYNC: mosaic_gpu.slice_smem 49152 : memref<3x64x128xf16
+// Rows are padded against bank conflicts.
+// ASYNC: smalti.shared_memory_bytes = 107520
+// ASYNC: mosaic_gpu.slice_smem 0 : memref<3x128x72xf16
+// ASYNC: mosaic_gpu.slice_smem 55296 : memref<3x64x136xf16
 // ASYNC: mosaic_gpu.async_wait_group 1
-// DEPTH2: mosaic_gpu.slice_smem 0 : memref<2x128x64xf16
-// PLAIN: mosaic_gpu.slice_smem 0 : memref<128x64xf16
+// DEPTH2: mosaic_gpu.slice_smem 0 : memref<2x128x72xf16
+// PLAIN: mosaic_gpu.slice_smem 0 : memref<128x72xf16
 // PLAIN-NOT: async_wait_group 1
+// There is no room for padding.
 // STREAM: smalti.shared_memory_bytes = 65536
 // STREAM: mosaic_gpu.slice_smem 0 : memref<2x128x64xf16
 
