@@ -121,6 +121,12 @@ static std::optional<std::string> checkUser(const PadPlan &plan,
       isBuffer |= plan.uses.views.contains(view);
     if (!isBuffer)
       continue;
+    if (auto copy = dyn_cast<AsyncCopyOpInterface>(user);
+        copy && chip.asyncCopy == targets::AsyncCopyKind::LDSLoad &&
+        copy.getCopyDestination() == operand.get() && isStrided &&
+        cast<StridedAccessOpInterface>(user).getBlockAccess(operand))
+      return "is filled by " + describe(user) +
+             ", whose waves write consecutive addresses on " + chip.name.str();
     if (isStrided)
       if (auto reason = checkStaysInRow(plan, operand, chip))
         return reason;

@@ -148,3 +148,17 @@ func.func @left_alone() -> f32 {
   %v = memref.load %buffer[%lane, %c0] : memref<64x64xf32, #shared>
   return %v : f32
 }
+
+// A wave's loads to LDS write one run of addresses.
+// CHECK: Function=filled_by_waves | Remark="the buffer is filled by 'mosaic_gpu.async_copy', whose waves write consecutive addresses on gfx942"
+func.func @filled_by_waves(%a: memref<64x32xf32>, %i: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() : memref<64x32xf32, #shared>
+  mosaic_gpu.async_copy %a[%c0, %c0] to %buffer : memref<64x32xf32> to memref<64x32xf32, #shared>
+  mosaic_gpu.async_commit_group
+  mosaic_gpu.async_wait_group 0
+  gpu.barrier
+  %v = memref.load %buffer[%lane, %c0] : memref<64x32xf32, #shared>
+  return %v : f32
+}
