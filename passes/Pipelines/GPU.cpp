@@ -110,6 +110,8 @@ void smalti::buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
     options.useBarePtrCallConv = true;
     options.indexBitwidth = 64;
     pm.addPass(createConvertGpuOpsToNVVMOps(options));
+    // Barrier objects have ops that are assembly and no intrinsic.
+    pm.addPass(createConvertNVVMToLLVMPass());
   } else {
     ConvertAMDGPUToROCDLPassOptions amdgpu;
     amdgpu.chipset = target.name.str();

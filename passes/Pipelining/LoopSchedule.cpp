@@ -184,7 +184,10 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
   if (llvm::none_of(schedule.entries, [&](const ScheduleEntry &entry) {
         return entry.position.stage == schedule.stages - 1;
       })) {
-    reason = "it only reads: there is nothing to overlap with";
+    bool copies =
+        llvm::any_of(units, [](const Unit &unit) { return unit.writesShared; });
+    reason = std::string("it only ") + (copies ? "copies" : "reads") +
+             ": there is nothing to overlap with";
     return std::nullopt;
   }
   findBuffers();
