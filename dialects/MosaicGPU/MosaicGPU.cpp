@@ -450,6 +450,9 @@ static bool isShared(MemRefType type) {
   return gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type);
 }
 
+/// The number that both vendors' back ends have for shared memory.
+static constexpr int64_t kSharedMemoryAddressSpace = 3;
+
 static bool isGlobal(MemRefType type) {
   auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(type.getMemorySpace());
   return !type.getMemorySpace() ||
@@ -471,7 +474,10 @@ LogicalResult SliceSMEMOp::verify() {
   MemRefType type = getResult().getType();
   if (!type.hasStaticShape())
     return emitOpError() << "result must have a static shape, got " << type;
-  if (!isShared(type))
+  // Programs of threads also write the number of the address space.
+  auto number = dyn_cast_or_null<IntegerAttr>(type.getMemorySpace());
+  if (!isShared(type) &&
+      !(number && number.getInt() == kSharedMemoryAddressSpace))
     return emitOpError()
            << "result must be in the address space workgroup, got " << type;
   int64_t bytes = getElementBytes(type.getElementType());

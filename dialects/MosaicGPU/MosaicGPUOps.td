@@ -23,8 +23,8 @@ def MosaicGPU_SliceSMEMOp : MosaicGPU_Op<"slice_smem", [Pure]> {
   let description = [{
     All slices of a kernel lie in one buffer; slices may overlap. The offset is a
     multiple of the element's size, and the result is statically shaped memory of
-    address space `workgroup`. Slices with the same `alias` number are the same
-    memory seen with the same transforms.
+    address space `workgroup`, or 3 in a program of threads. Slices with the same
+    `alias` number are the same memory seen with the same transforms.
 
     Example:
 

@@ -406,7 +406,9 @@ static void passTensorMapsByPointer(gpu::GPUFuncOp func) {
     return;
   OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
   SmallVector<Type> types;
-  for (BlockArgument argument : func.getArguments()) {
+  // Buffers of the block follow the arguments of the function.
+  for (BlockArgument argument :
+       func.getArguments().take_front(func.getFunctionType().getNumInputs())) {
     Type type = argument.getType();
     if (isa<nvgpu::TensorMapDescriptorType>(type)) {
       argument.setType(LLVM::LLVMPointerType::get(builder.getContext()));

@@ -1,6 +1,7 @@
 //===- AllocateSharedMemory.cpp - Offsets for shared-memory buffers -------===//
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
@@ -87,7 +88,7 @@ SmaltiAllocateSharedMemory::makePlan(FunctionOpInterface func,
 
   WalkResult result = func->walk([&](memref::AllocOp alloc) {
     MemRefType type = alloc.getType();
-    if (!gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type))
+    if (getMemorySpace(alloc) != MemorySpace::Shared)
       return WalkResult::advance();
     std::optional<int64_t> bytes = getBufferBytes(type);
     if (!bytes) {

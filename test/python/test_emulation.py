@@ -618,7 +618,7 @@ def test_text_path_and_bitcode(tmp_path: Path) -> None:
 
 def test_places_in_a_text_without_line_tables(tmp_path: Path) -> None:
     store = "store float %r, ptr addrspace(1) %far"
-    body = f"%far = getelementptr i8, ptr addrspace(1) %target, i64 4194304\n  {store}"
+    body = f"%far = getelementptr i8, ptr addrspace(1) %target, i64 -1099511627776\n  {store}"
     line = NVIDIA_KERNEL.splitlines().index("  BODY") + 2
     path = tmp_path / "k.ll"
     path.write_text(NVIDIA_KERNEL.replace("BODY", body))

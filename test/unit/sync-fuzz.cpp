@@ -12,7 +12,9 @@
 
 #include "passes/Synchronization/SyncProgram.h"
 
-#include "llvm/Support/CommandLine.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <functional>
@@ -22,11 +24,26 @@
 
 using namespace smalti::sync;
 
-static llvm::cl::opt<unsigned> firstSeed("seed", llvm::cl::init(0));
-static llvm::cl::opt<unsigned> count("count", llvm::cl::init(2000));
-static llvm::cl::opt<bool> verbose("print", llvm::cl::init(false));
-
 namespace {
+
+unsigned firstSeed = 0;
+unsigned count = 2000;
+bool verbose = false;
+
+/// Takes the arguments by hand: `llvm::cl` would put copies of LLVM's templates
+/// into this executable, beside those of its library.
+bool parseArguments(llvm::ArrayRef<char *> arguments) {
+  for (llvm::StringRef argument : arguments) {
+    if (argument == "--print")
+      verbose = true;
+    else if (argument.consume_front("--seed=")
+                 ? argument.getAsInteger(10, firstSeed)
+                 : !argument.consume_front("--count=") ||
+                       argument.getAsInteger(10, count))
+      return false;
+  }
+  return true;
+}
 
 //===----------------------------------------------------------------------===//
 // Random programs
@@ -598,8 +615,11 @@ bool test(unsigned seed, Totals &totals) {
 } // namespace
 
 int main(int argc, char **argv) {
-  llvm::cl::ParseCommandLineOptions(argc, argv,
-                                    "Barrier placement against brute force\n");
+  if (!parseArguments(llvm::ArrayRef(argv, argc).drop_front())) {
+    llvm::errs()
+        << "usage: smalti-sync-fuzz [--seed=N] [--count=N] [--print]\n";
+    return 2;
+  }
   Totals totals;
   for (unsigned i = 0; i < count; ++i)
     if (!test(firstSeed + i, totals))

@@ -846,10 +846,15 @@ static void emitSharedBuffers(KernelPlan &plan, const VendorLowering &vendor) {
     Location loc = slice.getLoc();
     Value offset =
         arith::ConstantIndexOp::create(builder, loc, slice.getOffset());
-    auto view =
-        memref::ViewOp::create(builder, loc, cast<MemRefType>(slice.getType()),
-                               memory, offset, ValueRange());
-    slice.getResult().replaceAllUsesWith(view.getResult());
+    auto type = cast<MemRefType>(slice.getType());
+    Attribute space = cast<MemRefType>(memory.getType()).getMemorySpace();
+    MemRefType viewed = MemRefType::Builder(type).setMemorySpace(space);
+    Value view = memref::ViewOp::create(builder, loc, viewed, memory, offset,
+                                        ValueRange());
+    // Two names of one space.
+    if (space != type.getMemorySpace())
+      view = memref::MemorySpaceCastOp::create(builder, loc, type, view);
+    slice.getResult().replaceAllUsesWith(view);
     slice.erase();
   });
   func->setAttr(mosaic_gpu::kSharedMemoryBytes,

@@ -907,6 +907,10 @@ LogicalResult Planner::planSlice(mosaic_gpu::SliceSMEMOp op) {
   std::optional<int64_t> bytes = getBufferBytes(type);
   if (!bytes || elementBytes(type.getElementType()) == 0)
     return op.emitOpError() << "must have a static, contiguous type";
+  if (plan.level == Level::Block && !isWorkgroupMemory(type))
+    return op.emitOpError() << "must be in the address space workgroup in a "
+                               "program of blocks, got "
+                            << type;
   int64_t end = appendBuffer(op.getOffset(), *bytes, /*alignment=*/1);
   auto total =
       plan.func->getAttrOfType<IntegerAttr>(mosaic_gpu::kSharedMemoryBytes);

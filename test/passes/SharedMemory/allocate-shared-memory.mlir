@@ -26,6 +26,17 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // The number of the address space names it as well.
+
+  // CHECK-LABEL: gpu.func @number
+  // CHECK: mosaic_gpu.slice_smem 0 : memref<8xf32, 3>
+  // CHECK: mosaic_gpu.slice_smem 32 : memref<8xf32, #gpu.address_space<workgroup>>
+  gpu.func @number() kernel {
+    %a = memref.alloc() : memref<8xf32, 3>
+    %b = memref.alloc() : memref<8xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+
   // After the slices that are there.
 
   // CHECK-LABEL: gpu.func @after

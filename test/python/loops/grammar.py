@@ -130,6 +130,7 @@ class Kernel(Copies):
         # What the body leaves behind is pending at its start as well.
         if (self._pending.reads or self._pending.writes) and self.choose((True, False)):
             self.barrier()
+        before = self._pending.copy()
         self.begin(f"{result}scf.for {name} = {lower} to {upper} step {step}{head}{suffix} {{")
         body = scope.inner(nested=inner)
         counter = name if ty == "index" else self.op(f"arith.index_cast {name} : {ty} to index", "i")
@@ -167,7 +168,8 @@ class Kernel(Copies):
         if not inner and self.seldom():
             attribute = f" {{smalti.stages = {self.integer(1, 4)} : i64}}"
         self.end("}" + attribute)
-        self._pending = Pending(set(), set())
+        # The body may not have run: nor have its barriers.
+        self._pending = before
         for buffer, was in zip(self.buffers, filled, strict=True):
             buffer.filled, buffer.view, buffer.view_type, buffer.slot = was, "", "", ""
         for (kind, _), value in zip(carried, range(len(carried)), strict=True):
