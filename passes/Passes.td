@@ -642,7 +642,7 @@ def SmaltiAllocateSharedMemory : InterfacePass<"smalti-allocate-shared-memory", 
     Each `memref.alloc` in the workgroup's memory becomes a `mosaic_gpu.slice_smem` at an
     offset of at least 16 bytes alignment, in the order of the program and after the
     slices that are there already. `memref.dealloc` of them goes away. The function gets
-    `smalti.shared_memory_bytes`, all bytes that a block needs.
+    `smalti.shared_memory_bytes`, where the last of them ends.
 
     More bytes than a block of the target has are an error at the function, with the
     bytes and the place of every buffer. Buffers inside loops and of dynamic shape
@@ -667,6 +667,42 @@ def SmaltiAllocateSharedMemory : InterfacePass<"smalti-allocate-shared-memory", 
            "Chip whose shared memory is the limit, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
   ];
   let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
+}
+
+def SmaltiCheckResources : InterfacePass<"smalti-check-resources", "::mlir::FunctionOpInterface"> {
+  let summary = "Checks what a kernel takes against what the chip has";
+  let description = [{
+    An error where a block needs more than the target has:
+    - shared memory: what the function allocates, workgroup attributions, globals that it names, mbarriers, and slices
+      that have their place, as `smalti-allocate-shared-memory` places them. The notes name the largest buffers; where
+      buffers have slots, the error says with how many all would fit;
+    - threads of a block, where their number is known (`known_block_size`);
+    - columns of tensor memory (`nvvm.tcgen05.alloc` with a constant number).
+
+    Values of a thread that take more registers than it may have are a missed remark at the op where most are live: code
+    generation would spill them. The model counts the dwords of all values between their op and their last use; in
+    `mosaic_gpu` programs, vectors over the threads by their layouts. The numbers of all of these, with every buffer, are
+    an analysis remark. The program is not changed.
+
+    Example:
+
+    ```mlir
+    gpu.module @kernels attributes {smalti.target = "sm_90a"} {
+      gpu.func @stage() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+        %a = memref.alloc() : memref<3x128x64xf16, #gpu.address_space<workgroup>>
+        gpu.return
+      }
+    }
+    ```
+
+    The remark: 49152 of 232448 B of shared memory.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "Chip whose limits count, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
+    Option<"onlyRemarks", "only-remarks", "bool", "false",
+           "What does not fit is a failed remark instead of an error, e.g. `only-remarks=true`">
+  ];
 }
 
 def SmaltiPadSharedMemory : InterfacePass<"smalti-pad-shared-memory", "::mlir::FunctionOpInterface"> {

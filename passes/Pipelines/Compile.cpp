@@ -2,6 +2,7 @@
 
 #include "passes/Pipelines/CPU.h"
 #include "passes/Pipelines/GPU.h"
+#include "passes/Resources/Estimate.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
@@ -54,7 +55,8 @@ private:
   LogicalResult compileForCPU(const Target &chip, Level last);
   LogicalResult compileForGPU(const Target &chip, Level last,
                               BankConflicts conflicts);
-  Overlap chooseOverlap(gpu::GPUModuleOp kernels, const Target &chip);
+  FailureOr<Overlap> chooseOverlap(gpu::GPUModuleOp kernels,
+                                   const Target &chip);
 };
 
 } // namespace
@@ -112,31 +114,42 @@ static int64_t sharedBytes(gpu::GPUModuleOp kernels, int64_t depth) {
   return most;
 }
 
-Overlap SmaltiCompile::chooseOverlap(gpu::GPUModuleOp kernels,
-                                     const Target &chip) {
+FailureOr<Overlap> SmaltiCompile::chooseOverlap(gpu::GPUModuleOp kernels,
+                                                const Target &chip) {
   bool isAsync = kernels
                      ->walk([](mosaic_gpu::AsyncCopyOp) {
                        return WalkResult::interrupt();
                      })
                      .wasInterrupted();
+  // Asynchronous copies in flight need a slot each; reads into registers need
+  // none.
   int64_t wanted = isAsync ? 3 : 2;
   if (depth != 0)
     wanted = depth;
   else if (stages != 0)
     wanted = isAsync ? stages : std::min<int64_t>(stages, 2);
+  bool isAsked = depth != 0 || (isAsync && stages != 0);
 
   Overlap overlap{wanted, stages};
   while (overlap.depth > 1 &&
          sharedBytes(kernels, overlap.depth) > chip.sharedMemoryPerBlock)
     --overlap.depth;
+  int64_t fitting = sharedBytes(kernels, overlap.depth);
+  if (overlap.depth < wanted && isAsked && fitting <= chip.sharedMemoryPerBlock)
+    return kernels.emitError()
+           << "buffers of " << wanted << " slots, as "
+           << (depth != 0 ? "depth" : "stages") << " asks for, need "
+           << sharedBytes(kernels, wanted) << " bytes of shared memory; "
+           << chip.name << " has " << chip.sharedMemoryPerBlock << ", which "
+           << overlap.depth
+           << (overlap.depth == 1 ? " slot fits" : " slots fit") << " with "
+           << fitting;
   if (overlap.depth < wanted)
     remarkMissed(kernels, kPassName)
         << "buffers of " << wanted << " slots need "
         << sharedBytes(kernels, wanted) << " bytes of shared memory, "
         << chip.name << " has " << chip.sharedMemoryPerBlock << ": slots are "
-        << overlap.depth;
-  // Asynchronous copies in flight need a slot each; reads into registers need
-  // none.
+        << overlap.depth << ", which need " << fitting;
   if (stages == 0)
     overlap.stages = isAsync ? overlap.depth : 2;
   else if (isAsync)
@@ -198,9 +211,11 @@ LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last,
     return success();
 
   for (gpu::GPUModuleOp kernels : module.getOps<gpu::GPUModuleOp>()) {
-    Overlap overlap = chooseOverlap(kernels, chip);
+    FailureOr<Overlap> overlap = chooseOverlap(kernels, chip);
+    if (failed(overlap))
+      return failure();
     OpPassManager pm(gpu::GPUModuleOp::getOperationName());
-    buildPipelining(pm, chip, overlap.depth, overlap.stages, conflicts);
+    buildPipelining(pm, chip, overlap->depth, overlap->stages, conflicts);
     if (last >= Level::Thread)
       buildBlocksToThreads(pm, chip, conflicts, holdLoads);
     if (last >= Level::LLVM)

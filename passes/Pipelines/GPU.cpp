@@ -59,6 +59,9 @@ void smalti::buildPipelining(OpPassManager &pm, const Target &target,
   SmaltiAllocateSharedMemoryOptions options;
   options.target = target.name.str();
   kernel.addPass(createSmaltiAllocateSharedMemory(options));
+  SmaltiCheckResourcesOptions check;
+  check.target = target.name.str();
+  kernel.addPass(createSmaltiCheckResources(check));
 }
 
 void smalti::buildBlocksToThreads(OpPassManager &pm, const Target &target,

@@ -2,6 +2,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Resources/Estimate.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
@@ -30,7 +31,6 @@ namespace {
 struct Buffer {
   memref::AllocOp alloc;
   int64_t offset = 0;
-  int64_t bytes = 0;
 };
 
 struct AllocationPlan {
@@ -71,17 +71,13 @@ SmaltiAllocateSharedMemory::makePlan(FunctionOpInterface func,
                                      const targets::Target &chip) {
   AllocationPlan plan;
   // Slices that are there already keep their place.
-  int64_t end = 0;
   WalkResult slices = func->walk([&](mosaic_gpu::SliceSMEMOp slice) {
     auto type = cast<MemRefType>(slice.getType());
-    std::optional<int64_t> bytes = getBufferBytes(type);
-    if (!bytes) {
-      slice.emitOpError() << "has type " << type
-                          << ", whose size in bytes is not known";
-      return WalkResult::interrupt();
-    }
-    end = std::max<int64_t>(end, slice.getOffset() + *bytes);
-    return WalkResult::advance();
+    if (getBufferBytes(type))
+      return WalkResult::advance();
+    slice.emitOpError() << "has type " << type
+                        << ", whose size in bytes is not known";
+    return WalkResult::interrupt();
   });
   if (slices.wasInterrupted())
     return failure();
@@ -90,8 +86,7 @@ SmaltiAllocateSharedMemory::makePlan(FunctionOpInterface func,
     MemRefType type = alloc.getType();
     if (getMemorySpace(alloc) != MemorySpace::Shared)
       return WalkResult::advance();
-    std::optional<int64_t> bytes = getBufferBytes(type);
-    if (!bytes) {
+    if (!getBufferBytes(type)) {
       alloc.emitOpError() << "has type " << type
                           << "; buffers in shared memory have a static shape, "
                              "no layout map and elements of known size";
@@ -102,11 +97,6 @@ SmaltiAllocateSharedMemory::makePlan(FunctionOpInterface func,
                         "iterations would share it: allocate it outside");
       return WalkResult::interrupt();
     }
-    int64_t alignment = std::max<int64_t>(kSharedMemoryAlignment,
-                                          alloc.getAlignment().value_or(1));
-    end = appendBuffer(end, *bytes, alignment);
-    Buffer buffer{alloc, end - *bytes, *bytes};
-    plan.buffers.push_back(buffer);
     for (Operation *user : alloc->getUsers())
       if (isa<memref::DeallocOp>(user))
         plan.deallocs.push_back(user);
@@ -115,18 +105,14 @@ SmaltiAllocateSharedMemory::makePlan(FunctionOpInterface func,
   if (result.wasInterrupted())
     return failure();
 
-  plan.totalBytes = end;
-  if (end <= chip.sharedMemoryPerBlock)
-    return plan;
-  InFlightDiagnostic diagnostic =
-      func.emitError() << "needs " << end
-                       << " bytes of shared memory; a block of " << chip.name
-                       << " has at most " << chip.sharedMemoryPerBlock
-                       << ": use smaller tiles, or fewer slots for each buffer";
-  for (Buffer &buffer : plan.buffers)
-    diagnostic.attachNote(buffer.alloc.getLoc())
-        << buffer.bytes << " bytes hold a " << buffer.alloc.getType();
-  return diagnostic;
+  SharedMemory memory = placeSharedMemory(func);
+  if (failed(checkSharedMemory(func, memory, chip)))
+    return failure();
+  plan.totalBytes = memory.placedBytes;
+  for (const SharedBuffer &buffer : memory.buffers)
+    if (auto alloc = buffer.value.getDefiningOp<memref::AllocOp>())
+      plan.buffers.push_back({alloc, buffer.offset});
+  return plan;
 }
 
 void SmaltiAllocateSharedMemory::commit(FunctionOpInterface func,

@@ -2,6 +2,7 @@
 
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/SharedMemory/SharedBuffers.h"
+#include "passes/Resources/Estimate.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"

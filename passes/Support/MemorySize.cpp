@@ -3,10 +3,7 @@
 #include "passes/Support/MemorySize.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
-#include "passes/Interfaces/MemoryAccess.h"
 
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -21,16 +18,22 @@ std::optional<int64_t> smalti::getElementBytes(Type element) {
     return part ? std::optional<int64_t>(2 * *part) : std::nullopt;
   }
   if (auto vector = dyn_cast<VectorType>(element)) {
-    std::optional<int64_t> part = getElementBytes(vector.getElementType());
-    int64_t bytes;
-    if (!part || vector.isScalable() ||
-        llvm::MulOverflow(*part, vector.getNumElements(), bytes))
+    // Elements of a vector are packed, bit by bit.
+    Type part = vector.getElementType();
+    std::optional<int64_t> bytes = getElementBytes(part);
+    int64_t bits;
+    if (!bytes || vector.isScalable() ||
+        llvm::MulOverflow<int64_t>(
+            part.isIntOrFloat() ? part.getIntOrFloatBitWidth() : *bytes * 8,
+            vector.getNumElements(), bits) ||
+        bits > (int64_t(1) << 40))
       return std::nullopt;
-    return bytes;
+    return llvm::PowerOf2Ceil(llvm::divideCeil(bits, 8));
   }
   if (!element.isIntOrFloat())
     return std::nullopt;
-  return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  return llvm::PowerOf2Ceil(
+      llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
 }
 
 std::optional<int64_t> smalti::getBufferBytes(MemRefType type) {
@@ -51,41 +54,6 @@ int64_t smalti::appendBuffer(int64_t end, int64_t bytes, int64_t alignment) {
                         bytes, result))
     return most;
   return result;
-}
-
-int64_t
-smalti::getSharedMemoryBytes(Operation *function,
-                             llvm::function_ref<MemRefType(Value)> getType) {
-  int64_t end = 0;
-  auto typeOf = [&](Value buffer) {
-    MemRefType type = getType ? getType(buffer) : MemRefType();
-    return type ? type : cast<MemRefType>(buffer.getType());
-  };
-  function->walk([&](mosaic_gpu::SliceSMEMOp slice) {
-    if (std::optional<int64_t> bytes =
-            getBufferBytes(cast<MemRefType>(slice.getType())))
-      end = std::max(end, appendBuffer(slice.getOffset(), *bytes, 1));
-  });
-  auto append = [&](Value buffer, IntegerAttr alignment) {
-    if (std::optional<int64_t> bytes = getBufferBytes(typeOf(buffer)))
-      end = appendBuffer(end, *bytes,
-                         std::max<int64_t>(kSharedMemoryAlignment,
-                                           alignment ? alignment.getInt() : 1));
-  };
-  function->walk([&](Operation *op) {
-    if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op))
-      for (BlockArgument buffer : kernel.getWorkgroupAttributions())
-        append(buffer, {});
-    if (op->getNumResults() != 1)
-      return;
-    Value buffer = op->getResult(0);
-    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-    if (effects && isa<MemRefType>(buffer.getType()) &&
-        getMemorySpace(buffer) == MemorySpace::Shared &&
-        effects.getEffectOnValue<MemoryEffects::Allocate>(buffer))
-      append(buffer, op->getAttrOfType<IntegerAttr>("alignment"));
-  });
-  return end;
 }
 
 std::optional<int64_t> smalti::getElementSpan(MemRefType type) {

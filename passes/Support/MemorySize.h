@@ -9,7 +9,6 @@
 #define SMALTI_PASSES_SUPPORT_MEMORYSIZE_H
 
 #include "mlir/IR/BuiltinTypes.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <optional>
 
@@ -19,8 +18,9 @@ namespace smalti {
 /// copies of 16 bytes need it.
 inline constexpr int64_t kSharedMemoryAlignment = 16;
 
-/// Bytes that an element takes in memory, rounded up to whole bytes; nothing
-/// where they are not known.
+/// Bytes from one element to the next in memory, as LLVM lays them out: whole
+/// bytes for what is smaller, a power of two for other integers and for
+/// vectors. Nothing where they are not known.
 std::optional<int64_t> getElementBytes(mlir::Type element);
 
 /// Bytes of a buffer of this type; nothing where the shape is dynamic, the
@@ -33,15 +33,6 @@ std::optional<int64_t> getBufferBytes(mlir::MemRefType type);
 /// will fit must count. The largest number where 63 bits do not hold it.
 int64_t appendBuffer(int64_t end, int64_t bytes,
                      int64_t alignment = kSharedMemoryAlignment);
-
-/// Bytes of shared memory that a block needs for a function: the buffers that
-/// it allocates and the slices that have their place, in the order in which
-/// smalti-allocate-shared-memory places them. `getType` answers the type that a
-/// buffer is counted with; null: its own. Buffers whose size is not known are
-/// left out.
-int64_t getSharedMemoryBytes(
-    mlir::Operation *function,
-    llvm::function_ref<mlir::MemRefType(mlir::Value)> getType = nullptr);
 
 /// The elements from the first of a static memref up to behind its last one;
 /// nothing where a stride is dynamic or negative, or 63 bits do not hold the

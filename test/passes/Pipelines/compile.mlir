@@ -4,7 +4,7 @@
 // RUN: smalti-opt %s -smalti-compile="target=gfx942 stop-after=pipelined" | FileCheck %s --check-prefix=STREAM
 // RUN: smalti-opt %s -smalti-compile="target=sm_90a depth=2 stop-after=pipelined" | FileCheck %s --check-prefix=DEPTH2
 // RUN: smalti-opt %s -smalti-compile="target=sm_90a stages=1 stop-after=pipelined" | FileCheck %s --check-prefix=PLAIN
-// RUN: smalti-opt %s -smalti-compile="target=gfx942 depth=3 stop-after=pipelined" --remarks-filter=smalti-compile 2>&1 | FileCheck %s --check-prefix=FALLBACK
+// RUN: not smalti-opt %s -smalti-compile="target=gfx942 depth=3 stop-after=pipelined" 2>&1 | FileCheck %s --check-prefix=ASKED
 // RUN: smalti-opt %s -smalti-compile="target=sm_90a stop-after=thread" | FileCheck %s --check-prefix=THREAD
 // RUN: smalti-opt %s -smalti-compile=target=sm_90a | FileCheck %s --check-prefix=NVVM
 // RUN: smalti-opt %s -smalti-compile=target=gfx942 | FileCheck %s --check-prefix=ROCDL
@@ -31,8 +31,7 @@
 // STREAM: smalti.shared_memory_bytes = 65536
 // STREAM: mosaic_gpu.slice_smem 0 : memref<2x128x64xf16
 
-// FALLBACK: remark: [Missed] {{.*}} Remark="buffers of 3 slots need 98304 bytes of shared memory, gfx942 has 65536: slots are 2"
-// FALLBACK: smalti.shared_memory_bytes = 65536
+// ASKED: error: buffers of 3 slots, as depth asks for, need 98304 bytes of shared memory; gfx942 has 65536, which 2 slots fit with 65536
 
 // THREAD-NOT: mosaic_gpu.
 // THREAD: scf.for

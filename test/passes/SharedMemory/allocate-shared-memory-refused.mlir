@@ -9,7 +9,7 @@
 // CHECK-NEXT: memref.alloc
 // CHECK-NEXT: gpu.return
 gpu.module @limit attributes {smalti.target = "gfx942"} {
-  // expected-error@+1 {{needs 98304 bytes of shared memory; a block of gfx942 has at most 65536: use smaller tiles, or fewer slots for each buffer}}
+  // expected-error@+1 {{needs 98304 bytes of shared memory; a block of gfx942 has at most 65536: use smaller tiles}}
   gpu.func @large() kernel {
     // expected-note@+1 {{49152 bytes hold a 'memref<3x128x64xf16, #gpu.address_space<workgroup>>'}}
     %a = memref.alloc() : memref<3x128x64xf16, #gpu.address_space<workgroup>>

@@ -1,0 +1,395 @@
+//===- Estimate.cpp - What a kernel takes of its chip ---------------------===//
+
+#include "passes/Resources/Estimate.h"
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Conversion/BlockToThread/Distribution.h"
+#include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/MemorySize.h"
+#include "passes/Support/ThreadValues.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace smalti;
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+/// The slots of a buffer that is used through slots alone.
+static int64_t countSlots(Value buffer, MemRefType type) {
+  if (type.getRank() < 2 || !type.hasStaticShape() || buffer.use_empty())
+    return 1;
+  for (Operation *user : buffer.getUsers()) {
+    if (isa<memref::DeallocOp>(user))
+      continue;
+    auto view = dyn_cast<memref::SubViewOp>(user);
+    if (!view || view.getStaticSizes().front() != 1)
+      return 1;
+  }
+  return std::max<int64_t>(type.getDimSize(0), 1);
+}
+
+namespace {
+
+/// Buffers in the order in which they are placed, without their places.
+class BufferCollector {
+public:
+  BufferCollector(Operation *function,
+                  llvm::function_ref<MemRefType(Value)> getType)
+      : function(function), getType(getType) {}
+
+  void run(SharedMemory &memory);
+
+private:
+  void visit(Operation *op);
+  void add(SmallVectorImpl<SharedBuffer> &buffers, Value value,
+           MemRefType ownType, int64_t alignment);
+
+  Operation *function;
+  llvm::function_ref<MemRefType(Value)> getType;
+  int64_t end = 0; ///< of the slices that have their place
+  /// Those that get a place among the slices, and those that the assembler
+  /// places.
+  SmallVector<SharedBuffer> allocations, others;
+  llvm::StringSet<> globals;
+};
+
+} // namespace
+
+/// Until buffers are placed, `offset` is their alignment.
+void BufferCollector::add(SmallVectorImpl<SharedBuffer> &buffers, Value value,
+                          MemRefType ownType, int64_t alignment) {
+  MemRefType type = getType ? getType(value) : MemRefType();
+  if (!type)
+    type = ownType;
+  if (std::optional<int64_t> bytes = getBufferBytes(type))
+    buffers.push_back({value, type,
+                       std::max<int64_t>(kSharedMemoryAlignment, alignment),
+                       *bytes, countSlots(value, type)});
+}
+
+void BufferCollector::visit(Operation *op) {
+  if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op)) {
+    for (auto [i, buffer] :
+         llvm::enumerate(kernel.getWorkgroupAttributions())) {
+      auto alignment =
+          dyn_cast_or_null<IntegerAttr>(kernel.getWorkgroupAttributionAttr(
+              i, LLVM::LLVMDialect::getAlignAttrName()));
+      if (auto type = dyn_cast<MemRefType>(buffer.getType()))
+        add(others, buffer, type, alignment ? alignment.getInt() : 1);
+    }
+  } else if (auto launch = dyn_cast<gpu::LaunchOp>(op)) {
+    for (BlockArgument buffer : launch.getWorkgroupAttributions())
+      if (auto type = dyn_cast<MemRefType>(buffer.getType()))
+        add(others, buffer, type, 1);
+  } else if (auto slice = dyn_cast<mosaic_gpu::SliceSMEMOp>(op)) {
+    if (std::optional<int64_t> bytes =
+            getBufferBytes(cast<MemRefType>(slice.getType())))
+      end = std::max(end, appendBuffer(slice.getOffset(), *bytes, 1));
+  } else if (auto create = dyn_cast<nvgpu::MBarrierCreateOp>(op)) {
+    int64_t count = create.getBarriers().getType().getNumBarriers();
+    add(others, create.getBarriers(),
+        MemRefType::get({count}, IntegerType::get(op->getContext(), 64)), 8);
+  } else if (auto global = dyn_cast<memref::GetGlobalOp>(op)) {
+    auto type = cast<MemRefType>(global.getType());
+    if (getMemorySpace(global) == MemorySpace::Shared &&
+        globals.insert(global.getName()).second)
+      add(others, global, type, 1);
+  } else if (op->getNumResults() == 1) {
+    Value buffer = op->getResult(0);
+    auto type = dyn_cast<MemRefType>(buffer.getType());
+    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+    if (!type || !effects || getMemorySpace(buffer) != MemorySpace::Shared ||
+        !effects.getEffectOnValue<MemoryEffects::Allocate>(buffer))
+      return;
+    auto alignment = op->getAttrOfType<IntegerAttr>("alignment");
+    add(allocations, buffer, type, alignment ? alignment.getInt() : 1);
+  }
+}
+
+void BufferCollector::run(SharedMemory &memory) {
+  function->walk<WalkOrder::PreOrder>([&](Operation *op) { visit(op); });
+  if (auto total =
+          function->getAttrOfType<IntegerAttr>(mosaic_gpu::kSharedMemoryBytes))
+    end = std::max(end, total.getInt());
+  memory.bytes = end;
+  auto place = [&](SharedBuffer buffer) {
+    memory.bytes = appendBuffer(memory.bytes, buffer.bytes, buffer.offset);
+    buffer.offset = memory.bytes - buffer.bytes;
+    memory.buffers.push_back(buffer);
+  };
+  llvm::for_each(allocations, place);
+  memory.placedBytes = memory.bytes;
+  llvm::for_each(others, place);
+}
+
+SharedMemory
+smalti::placeSharedMemory(Operation *function,
+                          llvm::function_ref<MemRefType(Value)> getType) {
+  SharedMemory memory;
+  BufferCollector(function, getType).run(memory);
+  return memory;
+}
+
+int64_t
+smalti::getSharedMemoryBytes(Operation *function,
+                             llvm::function_ref<MemRefType(Value)> getType) {
+  return placeSharedMemory(function, getType).bytes;
+}
+
+int64_t SharedMemory::getFittingSlots(int64_t limit, int64_t &least) const {
+  int64_t most = 1;
+  for (const SharedBuffer &buffer : buffers)
+    most = std::max(most, buffer.slots);
+  for (int64_t slots = most - 1; slots > 0; --slots) {
+    least = bytes;
+    for (const SharedBuffer &buffer : buffers)
+      least -= buffer.bytes / buffer.slots *
+               (buffer.slots - std::min(buffer.slots, slots));
+    if (least <= limit)
+      return slots;
+  }
+  return 0;
+}
+
+LogicalResult smalti::checkSharedMemory(Operation *function,
+                                        const SharedMemory &memory,
+                                        const targets::Target &target) {
+  if (memory.bytes <= target.sharedMemoryPerBlock)
+    return success();
+  InFlightDiagnostic diagnostic =
+      function->emitError()
+      << "needs " << memory.bytes << " bytes of shared memory; a block of "
+      << target.name << " has at most " << target.sharedMemoryPerBlock;
+  int64_t bytes = 0;
+  if (int64_t slots =
+          memory.getFittingSlots(target.sharedMemoryPerBlock, bytes))
+    diagnostic << ": with " << slots << (slots == 1 ? " slot" : " slots")
+               << " for each buffer it would need " << bytes;
+  else
+    diagnostic << ": use smaller tiles";
+  SmallVector<const SharedBuffer *> largest;
+  for (const SharedBuffer &buffer : memory.buffers)
+    largest.push_back(&buffer);
+  llvm::stable_sort(largest, [](const auto *a, const auto *b) {
+    return a->bytes > b->bytes;
+  });
+  constexpr size_t mostNotes = 8;
+  for (const SharedBuffer *buffer : ArrayRef(largest).take_front(mostNotes))
+    diagnostic.attachNote(buffer->value.getLoc())
+        << buffer->bytes << " bytes hold a " << buffer->type;
+  return diagnostic;
+}
+
+//===----------------------------------------------------------------------===//
+// Registers
+//===----------------------------------------------------------------------===//
+
+static constexpr int64_t kRegisterBits = 32;
+
+namespace {
+
+class RegisterEstimate {
+public:
+  RegisterEstimate(FunctionOpInterface function, const targets::Target &target)
+      : function(function), target(target) {
+    if (std::optional<std::array<int64_t, 3>> size =
+            getBlockSize(function, function))
+      threads = (*size)[0] * (*size)[1] * (*size)[2];
+    areVectorsOfBlocks =
+        function
+            ->walk([](Operation *op) {
+              return isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(
+                         op->getDialect())
+                         ? WalkResult::interrupt()
+                         : WalkResult::advance();
+            })
+            .wasInterrupted();
+  }
+
+  Registers run();
+
+private:
+  int64_t getRegisters(Value value) const;
+  int64_t getVectorRegisters(VectorType type, Attribute layout) const;
+  void addValue(Value value, int64_t begin);
+  int64_t getLastUse(Value value) const;
+
+  FunctionOpInterface function;
+  const targets::Target &target;
+  int64_t threads = 1;
+  bool areVectorsOfBlocks;
+  /// Ops are numbered in the order of the program; an op ends behind the last
+  /// one inside it.
+  SmallVector<Operation *> ops;
+  DenseMap<Operation *, std::pair<int64_t, int64_t>> span;
+  struct Interval {
+    Value value;
+    int64_t begin, end, registers;
+  };
+  SmallVector<Interval> intervals;
+};
+
+} // namespace
+
+int64_t RegisterEstimate::getVectorRegisters(VectorType type,
+                                             Attribute layout) const {
+  std::optional<int64_t> bytes = getElementBytes(type.getElementType());
+  if (!bytes || type.isScalable())
+    return 0;
+  int64_t bits = type.getElementType().isIntOrFloat()
+                     ? type.getElementTypeBitWidth()
+                     : *bytes * 8;
+  int64_t elements = type.getNumElements();
+  if (areVectorsOfBlocks) {
+    std::string why;
+    std::optional<block_to_thread::Distribution> distribution;
+    if (layout)
+      distribution = block_to_thread::Distribution::get(
+          type, layout, {threads, target.waveSize}, why);
+    if (distribution)
+      elements = distribution->isSplat() ? 1
+                                         : distribution->getNumRegisters() *
+                                               distribution->getVectorLength();
+    else
+      elements = llvm::divideCeil(elements, threads);
+  }
+  int64_t total;
+  if (llvm::MulOverflow(elements, bits, total))
+    return std::numeric_limits<int32_t>::max();
+  return llvm::divideCeil(total, kRegisterBits);
+}
+
+int64_t RegisterEstimate::getRegisters(Value value) const {
+  Type type = value.getType();
+  Operation *op = value.getDefiningOp();
+  // Predicates have registers of their own, constants stand in instructions.
+  if ((op && matchPattern(op, m_Constant())) || type.isInteger(1))
+    return 0;
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    auto layouts = op ? op->getAttrOfType<ArrayAttr>(mosaic_gpu::kOutLayouts)
+                      : ArrayAttr();
+    unsigned number = op ? cast<OpResult>(value).getResultNumber() : 0;
+    bool hasLayout = layouts && number < layouts.size();
+    return getVectorRegisters(vector,
+                              hasLayout ? layouts[number] : Attribute());
+  }
+  if (auto matrix = dyn_cast<gpu::MMAMatrixType>(type)) {
+    int64_t bits = matrix.getElementType().getIntOrFloatBitWidth();
+    for (int64_t size : matrix.getShape())
+      bits *= size;
+    return llvm::divideCeil(bits, target.waveSize * kRegisterBits);
+  }
+  if (isa<IndexType, LLVM::LLVMPointerType>(type))
+    return 64 / kRegisterBits;
+  if (type.isIntOrFloat())
+    return llvm::divideCeil(type.getIntOrFloatBitWidth(), kRegisterBits);
+  return 0;
+}
+
+int64_t RegisterEstimate::getLastUse(Value value) const {
+  int64_t last = -1;
+  Operation *owner = value.getParentRegion()->getParentOp();
+  for (Operation *user : value.getUsers()) {
+    int64_t end = span.lookup(user).first;
+    // A loop between the value and its use needs it to the end.
+    for (Operation *op = user->getParentOp(); op && op != owner;
+         op = op->getParentOp())
+      if (isa<LoopLikeOpInterface>(op))
+        end = span.lookup(op).second;
+    last = std::max(last, end);
+  }
+  return last;
+}
+
+void RegisterEstimate::addValue(Value value, int64_t begin) {
+  int64_t registers = getRegisters(value);
+  int64_t end = registers > 0 ? getLastUse(value) : -1;
+  if (end > begin)
+    intervals.push_back({value, begin, end, registers});
+}
+
+Registers RegisterEstimate::run() {
+  Registers most;
+  function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    span[op] = {static_cast<int64_t>(ops.size()), 0};
+    ops.push_back(op);
+  });
+  // Ops inside come behind the op that holds them.
+  for (int64_t number = ops.size() - 1; number >= 0; --number) {
+    Operation *op = ops[number];
+    int64_t end = std::max(span[op].second, number);
+    span[op].second = end;
+    if (op == function)
+      continue;
+    int64_t &outer = span[op->getParentOp()].second;
+    outer = std::max(outer, end);
+  }
+  for (Operation *op : ops) {
+    auto [begin, end] = span[op];
+    // What a kernel is given stays in constant memory.
+    if (op != function)
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            addValue(argument, begin);
+    for (Value result : op->getResults())
+      addValue(result, end);
+  }
+  SmallVector<int64_t> change(ops.size() + 1, 0);
+  for (const Interval &interval : intervals) {
+    change[interval.begin] += interval.registers;
+    change[interval.end] -= interval.registers;
+  }
+  int64_t live = 0, place = 0;
+  for (auto [number, op] : llvm::enumerate(ops)) {
+    live += change[number];
+    if (live > most.count) {
+      most.count = live;
+      most.op = op;
+      place = number;
+    }
+  }
+  for (const Interval &interval : intervals)
+    if (interval.begin <= place && place < interval.end &&
+        interval.registers > most.largestCount) {
+      most.largest = interval.value;
+      most.largestCount = interval.registers;
+    }
+  return most;
+}
+
+Registers smalti::estimateRegisters(FunctionOpInterface function,
+                                    const targets::Target &target) {
+  if (function.isExternal())
+    return {};
+  return RegisterEstimate(function, target).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor memory
+//===----------------------------------------------------------------------===//
+
+int64_t smalti::countTensorMemoryColumns(Operation *function) {
+  int64_t columns = 0;
+  function->walk([&](NVVM::Tcgen05AllocOp alloc) {
+    if (std::optional<int64_t> count = getConstantIntValue(alloc.getNCols()))
+      columns += *count;
+  });
+  return columns;
+}

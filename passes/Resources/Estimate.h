@@ -1,0 +1,93 @@
+//===- Estimate.h - What a kernel takes of its chip ------------*- C++ -*-===//
+//
+// The one estimate of resources. Passes that make buffers larger, the pass that
+// places them, the one that checks, and smalti-compile where it chooses slots
+// all ask here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_RESOURCES_ESTIMATE_H
+#define SMALTI_PASSES_RESOURCES_ESTIMATE_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <optional>
+#include <string>
+
+namespace smalti {
+namespace targets {
+struct Target;
+} // namespace targets
+
+/// A buffer in shared memory and its place.
+struct SharedBuffer {
+  mlir::Value value;
+  mlir::MemRefType type;
+  int64_t offset;
+  int64_t bytes;
+  /// Slots that its uses tell apart; 1 where they do not.
+  int64_t slots;
+};
+
+struct SharedMemory {
+  /// In the order in which they are placed.
+  llvm::SmallVector<SharedBuffer> buffers;
+  /// Where the last one ends, and where the last one ends that the program
+  /// gives its place. What the assembler places comes behind.
+  int64_t bytes = 0;
+  int64_t placedBytes = 0;
+
+  /// The most slots, at most `slots`, that buffers can keep so that all fit;
+  /// 0 where not even one does. `bytes` becomes what they then take.
+  int64_t getFittingSlots(int64_t limit, int64_t &bytes) const;
+};
+
+/// Places the buffers that a function allocates in shared memory, its workgroup
+/// attributions and barrier objects included, behind the slices that have their
+/// place: in the order of the program, each at a multiple of its alignment and
+/// of 16 bytes. `getType` answers the type that a buffer is counted with; null:
+/// its own. Buffers whose size is not known are left out.
+SharedMemory placeSharedMemory(
+    mlir::Operation *function,
+    llvm::function_ref<mlir::MemRefType(mlir::Value)> getType = nullptr);
+
+/// The bytes that placeSharedMemory() comes to.
+int64_t getSharedMemoryBytes(
+    mlir::Operation *function,
+    llvm::function_ref<mlir::MemRefType(mlir::Value)> getType = nullptr);
+
+/// What does not fit, with a note at every buffer, the largest first, and what
+/// would fit. Success where all does.
+llvm::LogicalResult checkSharedMemory(mlir::Operation *function,
+                                      const SharedMemory &memory,
+                                      const targets::Target &target);
+
+/// 32-bit registers of one thread.
+struct Registers {
+  int64_t count = 0;
+  /// The op where so many values are live, and the largest of them.
+  mlir::Operation *op = nullptr;
+  mlir::Value largest;
+  int64_t largestCount = 0;
+};
+
+/// The most registers that values of one thread take at once. Every value lives
+/// from its op to its last use, one that a loop uses from outside to the end of
+/// the loop. A value of n bits takes the dwords that hold it; constants,
+/// predicates, memrefs and kernel arguments take nothing. In a program of whole
+/// blocks each vector is distributed over the threads of the block by its
+/// layout, evenly where it states none. Code generation needs registers for
+/// addresses on top, and saves some by making values later.
+Registers estimateRegisters(mlir::FunctionOpInterface function,
+                            const targets::Target &target);
+
+/// Columns of tensor memory that are allocated, as far as they are constant.
+int64_t countTensorMemoryColumns(mlir::Operation *function);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_RESOURCES_ESTIMATE_H

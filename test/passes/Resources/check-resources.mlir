@@ -1,0 +1,86 @@
+// The numbers of a kernel as a remark, and what does not fit as an error with
+// notes; the program stays as it is.
+// RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null \
+// RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-check-resources)))'
+// RUN: smalti-opt %s -split-input-file -o %t.before
+// RUN: smalti-opt %s -split-input-file -o %t.after --remarks-filter=smalti-check-resources \
+// RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-check-resources{only-remarks=true})))' 2>%t.remarks
+// RUN: diff %t.before %t.after
+// RUN: FileCheck %s < %t.remarks
+
+// Sub-byte elements take a byte each, in vectors they are packed; a vector of
+// three takes the place of four. Each buffer begins at a multiple of 16 bytes.
+// Two barriers of 8 bytes, a workgroup attribution and a global come behind.
+// CHECK: [Analysis] smalti-check-resources | Category:smalti-check-resources | Function=layout | Remark="720 of 65536 B of shared memory (5 B in memref<5xi4, #gpu.address_space<workgroup>>, 12 B in memref<3xvector<8xi4>, #gpu.address_space<workgroup>>, 32 B in memref<2xvector<3xf32>, #gpu.address_space<workgroup>>, 12 B in memref<3xf32, #gpu.address_space<workgroup>>, 32 B in memref<8xf32, #gpu.address_space<workgroup>>, 512 B in memref<512xi8, #gpu.address_space<workgroup>>, 16 B in memref<2xi64>); values take 0 of 512 registers of a thread; 64 of 1024 threads"
+gpu.module @kernels attributes {smalti.target = "gfx942"} {
+  memref.global "private" @shared : memref<512xi8, #gpu.address_space<workgroup>> = uninitialized
+  gpu.func @layout() workgroup(%w: memref<8xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %a = memref.alloc() : memref<5xi4, #gpu.address_space<workgroup>>
+    %b = memref.alloc() : memref<3xvector<8xi4>, #gpu.address_space<workgroup>>
+    %c = memref.alloc() : memref<2xvector<3xf32>, #gpu.address_space<workgroup>>
+    %d = memref.alloc() {alignment = 64 : i64} : memref<3xf32, #gpu.address_space<workgroup>>
+    %e = memref.get_global @shared : memref<512xi8, #gpu.address_space<workgroup>>
+    %f = memref.get_global @shared : memref<512xi8, #gpu.address_space<workgroup>>
+    %g = nvgpu.mbarrier.create -> !nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>, num_barriers = 2>
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK: Function=slots | Remark="128000 of 65536 B of shared memory (96000 B in 3 slots of memref<3x16000xf16
+// CHECK: [Failure] smalti-check-resources | Category:smalti-check-resources | Function=slots | Remark="needs 128000 bytes of shared memory; a block of gfx942 has at most 65536"
+gpu.module @slots attributes {smalti.target = "gfx942"} {
+  // expected-error@+1 {{needs 128000 bytes of shared memory; a block of gfx942 has at most 65536: with 1 slot for each buffer it would need 64000}}
+  gpu.func @slots(%slot: index) kernel {
+    // expected-note@+1 {{32000 bytes hold a 'memref<16000xf16, #gpu.address_space<workgroup>>'}}
+    %other = memref.alloc() : memref<16000xf16, #gpu.address_space<workgroup>>
+    // expected-note@+1 {{96000 bytes hold a 'memref<3x16000xf16, #gpu.address_space<workgroup>>'}}
+    %buffer = memref.alloc() : memref<3x16000xf16, #gpu.address_space<workgroup>>
+    %view = memref.subview %buffer[%slot, 0] [1, 16000] [1, 1]
+      : memref<3x16000xf16, #gpu.address_space<workgroup>> to memref<16000xf16, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK: [Failure] {{.*}} Function=threads | Remark="needs 2048 threads; a block of sm_90a has at most 1024"
+gpu.module @threads attributes {smalti.target = "sm_90a"} {
+  // expected-error@+1 {{needs 2048 threads; a block of sm_90a has at most 1024}}
+  gpu.func @threads() kernel attributes {known_block_size = array<i32: 1024, 2, 1>} {
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK: [Failure] {{.*}} Function=columns | Remark="needs 768 columns of tensor memory; a block of sm_100a has at most 512"
+gpu.module @columns attributes {smalti.target = "sm_100a"} {
+  // expected-error@+1 {{needs 768 columns of tensor memory; a block of sm_100a has at most 512}}
+  gpu.func @columns(%at: !llvm.ptr<3>) kernel {
+    %c256 = arith.constant 256 : i32
+    %c512 = arith.constant 512 : i32
+    nvvm.tcgen05.alloc %at, %c256 : !llvm.ptr<3>, i32
+    nvvm.tcgen05.alloc %at, %c512 : !llvm.ptr<3>, i32
+    gpu.return
+  }
+}
+
+// -----
+
+// Both vectors live through the loop; what would be spilled is no error.
+// CHECK: [Missed] smalti-check-resources | Category:smalti-check-resources | Function=registers | Remark="values take 450 registers of a thread here, 200 of them a 'vector<200xf32>'; sm_90a has 255: some will be spilled to memory"
+gpu.module @registers attributes {smalti.target = "sm_90a"} {
+  gpu.func @registers(%a: memref<64x200xf32>, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %first = vector.load %a[%c0, %c0] : memref<64x200xf32>, vector<200xf32>
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%total = %first) -> (vector<200xf32>) {
+      %next = arith.addf %total, %first : vector<200xf32>
+      scf.yield %next : vector<200xf32>
+    }
+    vector.store %sum, %a[%c0, %c0] : memref<64x200xf32>, vector<200xf32>
+    gpu.return
+  }
+}

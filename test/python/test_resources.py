@@ -1,0 +1,38 @@
+"""The estimate of resources against what the assemblers of both vendors report."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import smalti
+
+TARGETS = ["sm_80", "sm_90a", "gfx90a", "gfx942", "gfx1100"]
+KERNELS = ["matmul_ragged", "matmul_relu_bf16", "vector_add"]
+
+FACTOR = 3.0
+"""Registers that the chip's code has over those that values take, at most; both ways."""
+ADDRESSES = 32
+"""Registers for addresses, indices and masks, which no value of the program stands for."""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_estimate_against_the_assembler(name: str, target: str, kernels: Path) -> None:
+    kernel = smalti.compile(kernels / f"{name}.mlir", target)
+    used = kernel.resources
+    (said,) = [remark.message for remark in kernel.remarks if remark.category == "smalti-check-resources"]
+    numbers = re.fullmatch(
+        r"(\d+) of (\d+) B of shared memory.*; values take (\d+) of \d+ registers.*; (\d+) of (\d+) threads.*", said
+    )
+    assert numbers, said
+    shared, limit, values, threads, most_threads = map(int, numbers.groups())
+    assert shared == (used.shared_bytes or 0)
+    assert used.block is not None and threads == used.block[0] <= most_threads
+    assert limit == kernel.target.shared_memory_per_block
+    if used.registers is None:
+        pytest.skip("no assembler that reports registers")
+    registers = used.registers + (used.accumulator_registers or 0)
+    assert values <= FACTOR * registers, said
+    assert registers <= FACTOR * values + ADDRESSES, said
