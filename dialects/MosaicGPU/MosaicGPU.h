@@ -40,6 +40,11 @@ inline constexpr llvm::StringLiteral kOutTransforms = "out_transforms";
 inline constexpr llvm::StringLiteral kSharedMemoryBytes =
     "smalti.shared_memory_bytes";
 
+/// Alignment of the memory whose slices a kernel uses, where its buffers need
+/// more than 16 bytes (i64, on gpu.func).
+inline constexpr llvm::StringLiteral kSharedMemoryAlignment =
+    "smalti.shared_memory_alignment";
+
 /// The layout of the vector result `index` (counted among vector results) of an
 /// op, or null.
 mlir::Attribute getOutLayout(mlir::Operation *op, unsigned index = 0);

@@ -181,7 +181,7 @@ public:
     return std::nullopt;
   }
 
-  Value emitSharedMemory(OpBuilder &builder, gpu::GPUFuncOp func,
+  Value emitSharedMemory(OpBuilder &builder, gpu::GPUFuncOp func, int64_t,
                          int64_t) const override {
     auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
                                             gpu::AddressSpace::Workgroup);

@@ -78,8 +78,8 @@ public:
     return "it has no barrier objects in shared memory";
   }
 
-  Value emitSharedMemory(OpBuilder &builder, gpu::GPUFuncOp func,
-                         int64_t bytes) const override {
+  Value emitSharedMemory(OpBuilder &builder, gpu::GPUFuncOp func, int64_t bytes,
+                         int64_t alignment) const override {
     auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
                                             gpu::AddressSpace::Workgroup);
     auto type = MemRefType::get({bytes}, builder.getI8Type(),
@@ -88,7 +88,7 @@ public:
     BlockArgument buffer = func.addWorkgroupAttribution(type, func.getLoc());
     func.setWorkgroupAttributionAttr(index,
                                      LLVM::LLVMDialect::getAlignAttrName(),
-                                     builder.getI64IntegerAttr(16));
+                                     builder.getI64IntegerAttr(alignment));
     return buffer;
   }
   void emitBarrier(OpBuilder &builder, Location loc, bool ordersGlobalMemory,

@@ -102,8 +102,9 @@ static int64_t sharedBytes(gpu::GPUModuleOp kernels, int64_t depth) {
       bool hasSlots = llvm::any_of(buffer.getUsers(), [](Operation *user) {
         return user->getParentOfType<LoopLikeOpInterface>() != nullptr;
       });
-      auto type = cast<MemRefType>(buffer.getType());
-      if (!hasSlots || depth == 1 || !getBufferBytes(type))
+      // Barrier objects of others are no buffers.
+      auto type = dyn_cast<MemRefType>(buffer.getType());
+      if (!type || !hasSlots || depth == 1 || !getBufferBytes(type))
         return type;
       SmallVector<int64_t> shape = {depth};
       llvm::append_range(shape, type.getShape());
@@ -161,11 +162,18 @@ FailureOr<Overlap> SmaltiCompile::chooseOverlap(gpu::GPUModuleOp kernels,
 /// Upstream's conversion makes it a variable of the module's own, to which the
 /// assembler gives one byte, apart from what the launch asks for.
 static void declareDynamicSharedMemory(gpu::GPUModuleOp kernels) {
+  int64_t alignment = kSharedMemoryAlignment;
+  for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
+    if (auto needed = kernel->getAttrOfType<IntegerAttr>(
+            mosaic_gpu::kSharedMemoryAlignment))
+      alignment = std::max(alignment, needed.getInt());
   for (auto global : kernels.getOps<LLVM::GlobalOp>()) {
     auto type = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());
     if (type && type.getNumElements() == 0 &&
-        global.getAddrSpace() == NVVM::NVVMMemorySpace::Shared)
+        global.getAddrSpace() == NVVM::NVVMMemorySpace::Shared) {
       global.setLinkage(LLVM::Linkage::External);
+      global.setAlignment(alignment);
+    }
   }
 }
 

@@ -128,6 +128,9 @@ void BufferCollector::run(SharedMemory &memory) {
           function->getAttrOfType<IntegerAttr>(mosaic_gpu::kSharedMemoryBytes))
     end = std::max(end, total.getInt());
   memory.bytes = end;
+  memory.alignment = kSharedMemoryAlignment;
+  for (const SharedBuffer &buffer : allocations)
+    memory.alignment = std::max(memory.alignment, buffer.offset);
   auto place = [&](SharedBuffer buffer) {
     memory.bytes = appendBuffer(memory.bytes, buffer.bytes, buffer.offset);
     buffer.offset = memory.bytes - buffer.bytes;
@@ -215,7 +218,9 @@ public:
         function
             ->walk([](Operation *op) {
               return isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(
-                         op->getDialect())
+                         op->getDialect()) ||
+                             op->hasAttr(mosaic_gpu::kInLayouts) ||
+                             op->hasAttr(mosaic_gpu::kOutLayouts)
                          ? WalkResult::interrupt()
                          : WalkResult::advance();
             })

@@ -40,6 +40,8 @@ struct SharedMemory {
   /// gives its place. What the assembler places comes behind.
   int64_t bytes = 0;
   int64_t placedBytes = 0;
+  /// Of the memory in which the program gives places; 16 or more.
+  int64_t alignment;
 
   /// The most slots, at most `slots`, that buffers can keep so that all fit;
   /// 0 where not even one does. `bytes` becomes what they then take.

@@ -37,6 +37,7 @@ struct AllocationPlan {
   SmallVector<Buffer> buffers;
   SmallVector<Operation *> deallocs;
   int64_t totalBytes = 0;
+  int64_t alignment = kSharedMemoryAlignment;
 };
 
 struct SmaltiAllocateSharedMemory
@@ -109,6 +110,7 @@ SmaltiAllocateSharedMemory::makePlan(FunctionOpInterface func,
   if (failed(checkSharedMemory(func, memory, chip)))
     return failure();
   plan.totalBytes = memory.placedBytes;
+  plan.alignment = memory.alignment;
   for (const SharedBuffer &buffer : memory.buffers)
     if (auto alloc = buffer.value.getDefiningOp<memref::AllocOp>())
       plan.buffers.push_back({alloc, buffer.offset});
@@ -130,4 +132,7 @@ void SmaltiAllocateSharedMemory::commit(FunctionOpInterface func,
   }
   func->setAttr(mosaic_gpu::kSharedMemoryBytes,
                 builder.getI64IntegerAttr(plan.totalBytes));
+  if (plan.alignment > kSharedMemoryAlignment)
+    func->setAttr(mosaic_gpu::kSharedMemoryAlignment,
+                  builder.getI64IntegerAttr(plan.alignment));
 }

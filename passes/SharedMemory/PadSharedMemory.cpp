@@ -1,8 +1,8 @@
 //===- PadSharedMemory.cpp - smalti-pad-shared-memory ---------------------===//
 
 #include "passes/Interfaces/MemRefViews.h"
-#include "passes/SharedMemory/SharedBuffers.h"
 #include "passes/Resources/Estimate.h"
+#include "passes/SharedMemory/SharedBuffers.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"

@@ -441,6 +441,9 @@ def _resources(
     usage: assemble.Usage, launch: LaunchFacts, what: entry.Entry, target: targets.Target, stages: int
 ) -> Resources:
     threads = launch.block[0] * launch.block[1] * launch.block[2]
+    # On AMD the code declares what the passes allocated, and the assembler counts it.
+    dynamic = launch.shared_bytes if target.vendor == "nvidia" else 0
+    static = usage.static_shared_bytes or 0
     return Resources(
         tiles=what.num_tiles,
         block=launch.block,
@@ -452,8 +455,8 @@ def _resources(
         scalar_registers=usage.scalar_registers,
         spills=usage.spills,
         stack_bytes=usage.stack_bytes,
-        # Dynamic shared memory is what the passes allocated; on AMD the assembler already counts it.
-        shared_bytes=max(launch.shared_bytes, usage.static_shared_bytes or 0),
+        shared_bytes=dynamic + static if dynamic else max(launch.shared_bytes, static),
+        dynamic_shared_bytes=dynamic,
     )
 
 

@@ -32,6 +32,8 @@ class Resources:
     stack_bytes: int | None = None
     shared_bytes: int | None = None
     """Shared memory of a block."""
+    dynamic_shared_bytes: int = 0
+    """The part of it that a launch asks for; the code declares the rest."""
 
 
 class Assembly(Mapping[str, str]):

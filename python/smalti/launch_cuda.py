@@ -108,7 +108,7 @@ class CudaLauncher:
         function = self._ask(
             driver.cuModuleGetFunction(module, kernel.symbol.encode()), f"finding @{kernel.symbol} in the code"
         )
-        if shared := kernel.resources.shared_bytes:
+        if shared := kernel.resources.dynamic_shared_bytes:
             limit = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             self._ask(driver.cuFuncSetAttribute(function, limit, shared), f"asking for {shared} B of shared memory")
         self._functions[context] = function
@@ -131,7 +131,7 @@ class CudaLauncher:
                 function,
                 *resources.grid,
                 *resources.block,
-                resources.shared_bytes or 0,
+                resources.dynamic_shared_bytes,
                 handle,
                 (tuple(numbers), tuple(types)),
                 0,

@@ -77,8 +77,7 @@ class EmulatedLauncher:
                 symbol=kernel.symbol,
                 grid=resources.grid,
                 block=resources.block,
-                # What is known of the kernel is all of it; AMD's code declares it itself.
-                shared_bytes=max((resources.shared_bytes or 0) - made.shared_bytes, 0),
+                shared_bytes=resources.dynamic_shared_bytes,
                 arrays=placed,
                 values=numbers,
                 source=self._source,

@@ -232,8 +232,7 @@ class Bench:
         module, resources = load(text, self._target), self._kernel.resources
         assert resources.grid is not None and resources.block is not None
         grid, block = resources.grid, resources.block
-        # AMD's code declares its shared memory itself.
-        shared = (resources.shared_bytes or 0) if targets.get(self._target).vendor == "nvidia" else 0
+        shared = resources.dynamic_shared_bytes
         return lambda emulation, *arguments: module.launch(grid, block, *arguments, shared=shared, emulation=emulation)
 
     def caught_by(self, level: str, text: str) -> tuple[str, ...]:

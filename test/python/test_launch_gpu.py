@@ -25,7 +25,9 @@ def gpu_kernel(target: str, program: str = SCALE) -> Kernel:
     kernel = Kernel(targets.get(target), entry.describe(entry.find_entry(module)), {})
     kernel.binary = b"\x7fELF"
     kernel.binary_format = "cubin" if kernel.target.vendor == "nvidia" else "hsaco"
-    kernel.resources = Resources(tiles=4, block=(128, 1, 1), grid=(4, 1, 1), shared_bytes=65536)
+    kernel.resources = Resources(
+        tiles=4, block=(128, 1, 1), grid=(4, 1, 1), shared_bytes=65552, dynamic_shared_bytes=65536
+    )
     return kernel
 
 

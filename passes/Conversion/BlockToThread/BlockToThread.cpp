@@ -216,7 +216,8 @@ Emitter::Emitter(KernelPlan &plan, const VendorLowering &vendor,
   scalars.map(plan.func.getBody().getArguments(), body->getArguments());
   if (plan.sharedMemoryBytes > 0)
     sharedMemory = vendor.emitSharedMemory(indices.getBuilder(), newFunc,
-                                           plan.sharedMemoryBytes);
+                                           plan.sharedMemoryBytes,
+                                           plan.sharedMemoryAlignment);
 }
 
 void Emitter::emitBlock(Block &block, OpBuilder &builder) {
@@ -833,6 +834,9 @@ static void emitKernel(KernelPlan &plan, const VendorLowering &vendor) {
   if (plan.sharedMemoryBytes > 0)
     newFunc->setAttr(mosaic_gpu::kSharedMemoryBytes,
                      builder.getI64IntegerAttr(plan.sharedMemoryBytes));
+  if (Attribute alignment =
+          plan.func->getAttr(mosaic_gpu::kSharedMemoryAlignment))
+    newFunc->setAttr(mosaic_gpu::kSharedMemoryAlignment, alignment);
   func.erase();
 }
 
@@ -840,7 +844,8 @@ static void emitKernel(KernelPlan &plan, const VendorLowering &vendor) {
 static void emitSharedBuffers(KernelPlan &plan, const VendorLowering &vendor) {
   gpu::GPUFuncOp func = plan.func;
   OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
-  Value memory = vendor.emitSharedMemory(builder, func, plan.sharedMemoryBytes);
+  Value memory = vendor.emitSharedMemory(builder, func, plan.sharedMemoryBytes,
+                                         plan.sharedMemoryAlignment);
   func.walk([&](mosaic_gpu::SliceSMEMOp slice) {
     builder.setInsertionPoint(slice);
     Location loc = slice.getLoc();

@@ -924,6 +924,10 @@ LogicalResult Planner::planSlice(mosaic_gpu::SliceSMEMOp op) {
            << " has " << limit << " bytes of shared memory for a block";
   plan.sharedMemoryBytes =
       std::max(plan.sharedMemoryBytes, total ? total.getInt() : end);
+  if (auto alignment = plan.func->getAttrOfType<IntegerAttr>(
+          mosaic_gpu::kSharedMemoryAlignment))
+    plan.sharedMemoryAlignment =
+        std::max(plan.sharedMemoryAlignment, alignment.getInt());
   return success();
 }
 

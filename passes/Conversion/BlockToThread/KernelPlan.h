@@ -5,6 +5,7 @@
 
 #include "passes/Conversion/BlockToThread/Distribution.h"
 #include "passes/Conversion/MmaSelection.h"
+#include "passes/Support/MemorySize.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/ADT/DenseSet.h"
@@ -28,6 +29,7 @@ struct KernelPlan {
   ThreadGrid grid;
   /// Bytes of shared memory; 0 where the kernel uses none.
   int64_t sharedMemoryBytes = 0;
+  int64_t sharedMemoryAlignment = smalti::kSharedMemoryAlignment;
   /// Of every block-level vector.
   llvm::DenseMap<mlir::Value, Distribution> distributions;
   llvm::DenseMap<mlir::Operation *, BlockMma> mmas;

@@ -69,10 +69,10 @@ public:
   virtual std::optional<std::string> refuseAsyncCopy() const = 0;
   virtual std::optional<std::string> refuseBarriers() const = 0;
 
-  /// One buffer of bytes in the block's shared memory, aligned to 16 bytes.
+  /// One buffer of bytes in the block's shared memory.
   virtual mlir::Value emitSharedMemory(mlir::OpBuilder &builder,
-                                       mlir::gpu::GPUFuncOp func,
-                                       int64_t bytes) const = 0;
+                                       mlir::gpu::GPUFuncOp func, int64_t bytes,
+                                       int64_t alignment) const = 0;
   /// A barrier of the block; without `ordersGlobalMemory` only shared memory
   /// must be ordered. `hasAsyncCopies`: copies may be in flight, which it must
   /// not wait for.

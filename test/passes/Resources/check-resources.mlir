@@ -11,7 +11,7 @@
 // Sub-byte elements take a byte each, in vectors they are packed; a vector of
 // three takes the place of four. Each buffer begins at a multiple of 16 bytes.
 // Two barriers of 8 bytes, a workgroup attribution and a global come behind.
-// CHECK: [Analysis] smalti-check-resources | Category:smalti-check-resources | Function=layout | Remark="720 of 65536 B of shared memory (5 B in memref<5xi4, #gpu.address_space<workgroup>>, 12 B in memref<3xvector<8xi4>, #gpu.address_space<workgroup>>, 32 B in memref<2xvector<3xf32>, #gpu.address_space<workgroup>>, 12 B in memref<3xf32, #gpu.address_space<workgroup>>, 32 B in memref<8xf32, #gpu.address_space<workgroup>>, 512 B in memref<512xi8, #gpu.address_space<workgroup>>, 16 B in memref<2xi64>); values take 0 of 512 registers of a thread; 64 of 1024 threads"
+// CHECK: [Analysis] smalti-check-resources | Category:smalti-check-resources | Function=layout | Remark="640 of 65536 B of shared memory (5 B in memref<5xi4, #gpu.address_space<workgroup>>, 12 B in memref<3xvector<8xi4>, #gpu.address_space<workgroup>>, 32 B in memref<2xvector<3xf32>, #gpu.address_space<workgroup>>, 12 B in memref<3xf32, #gpu.address_space<workgroup>>, 32 B in memref<8xf32, #gpu.address_space<workgroup>>, 512 B in memref<512xi8, #gpu.address_space<workgroup>>, 16 B in memref<2xi64>); values take 0 of 512 registers of a thread; 64 of 1024 threads"
 gpu.module @kernels attributes {smalti.target = "gfx942"} {
   memref.global "private" @shared : memref<512xi8, #gpu.address_space<workgroup>> = uninitialized
   gpu.func @layout() workgroup(%w: memref<8xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
@@ -28,7 +28,7 @@ gpu.module @kernels attributes {smalti.target = "gfx942"} {
 
 // -----
 
-// CHECK: Function=slots | Remark="128000 of 65536 B of shared memory (96000 B in 3 slots of memref<3x16000xf16
+// CHECK: Function=slots | Remark="128000 of 65536 B of shared memory (32000 B in memref<16000xf16, #gpu.address_space<workgroup>>, 96000 B in 3 slots of memref<3x16000xf16
 // CHECK: [Failure] smalti-check-resources | Category:smalti-check-resources | Function=slots | Remark="needs 128000 bytes of shared memory; a block of gfx942 has at most 65536"
 gpu.module @slots attributes {smalti.target = "gfx942"} {
   // expected-error@+1 {{needs 128000 bytes of shared memory; a block of gfx942 has at most 65536: with 1 slot for each buffer it would need 64000}}
@@ -70,7 +70,7 @@ gpu.module @columns attributes {smalti.target = "sm_100a"} {
 // -----
 
 // Both vectors live through the loop; what would be spilled is no error.
-// CHECK: [Missed] smalti-check-resources | Category:smalti-check-resources | Function=registers | Remark="values take 450 registers of a thread here, 200 of them a 'vector<200xf32>'; sm_90a has 255: some will be spilled to memory"
+// CHECK: [Missed] smalti-check-resources | Category:smalti-check-resources | Function=registers | Remark="values take 400 registers of a thread here, 200 of them a vector<200xf32>; sm_90a has 255: some will be spilled to memory"
 gpu.module @registers attributes {smalti.target = "sm_90a"} {
   gpu.func @registers(%a: memref<64x200xf32>, %n: index) kernel {
     %c0 = arith.constant 0 : index
