@@ -177,7 +177,9 @@ class Program:
             self.lines.append(" " * self.indent + f"memref.store %f, %b[{text}] : !buffer{self.name}")
         else:
             kind = f"vector<{self.width}xf32>"
-            self.lines.append(" " * self.indent + f"vector.store %w{self.width}, %b[{text}] : !buffer{self.name}, {kind}")
+            self.lines.append(
+                " " * self.indent + f"vector.store %w{self.width}, %b[{text}] : !buffer{self.name}, {kind}"
+            )
         depth, trips, width = self.depth, self.trips, self.width
 
         def written(t: Thread) -> list[int]:
@@ -194,7 +196,7 @@ class Program:
     def build(self) -> str:
         looped = self.trips > 1 or self.rng.random() < 0.2
         if looped:
-            self.lines.append(f"    scf.for %i0 = %c0 to %trips step %c1 {{")
+            self.lines.append("    scf.for %i0 = %c0 to %trips step %c1 {")
             self.depth = 1
         self.indent = 6
         if self.rng.random() < 0.4:
@@ -257,7 +259,10 @@ def main() -> int:
     pipeline = "builtin.module(func.func(smalti-multi-buffer{target=gfx942}))"
     result = subprocess.run(
         [sys.argv[1], "-", f"--pass-pipeline={pipeline}", "--remarks-filter=smalti-multi-buffer", "-o", "-"],
-        input=text, capture_output=True, text=True, check=False,
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if result.returncode:
         print(result.stderr[-3000:])
