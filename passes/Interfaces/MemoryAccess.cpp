@@ -10,6 +10,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -171,20 +173,77 @@ static MemorySpace getMemorySpaceOfType(Type type) {
   return MemorySpace::Other;
 }
 
+/// The memrefs that `root` may be: those that an op hands on to a region or out
+/// of one, and those that it is given otherwise, of which it may return one.
+/// Returns false where they cannot be told.
+static bool getPossibleMemRefs(Value root, SmallVectorImpl<Value> &memrefs) {
+  Operation *def = root.getDefiningOp();
+  if (def && def->getNumRegions() == 0) {
+    llvm::copy_if(
+        def->getOperands(), std::back_inserter(memrefs),
+        [](Value operand) { return isa<BaseMemRefType>(operand.getType()); });
+    return true;
+  }
+  auto branch = dyn_cast_or_null<RegionBranchOpInterface>(
+      def ? def : root.getParentBlock()->getParentOp());
+  if (!branch)
+    return false;
+  SmallVector<RegionSuccessor> successors;
+  branch.getSuccessorRegions(RegionBranchPoint::parent(), successors);
+  for (Region &region : branch->getRegions())
+    branch.getSuccessorRegions(region, successors);
+  for (const RegionSuccessor &successor : successors)
+    for (auto [i, input] : llvm::enumerate(successor.getSuccessorInputs()))
+      if (input == root) {
+        branch.getPredecessorValues(successor, i, memrefs);
+        return true;
+      }
+  return false;
+}
+
+/// The memory of a root whose type says nothing: a thread's stack has the same
+/// type as global memory. What may be either is not known.
+static MemorySpace getUnstatedSpace(Value value) {
+  constexpr unsigned mostRoots = 64;
+  std::optional<MemorySpace> space;
+  auto take = [&](MemorySpace next) {
+    space = space.value_or(next) == next ? next : MemorySpace::Other;
+  };
+  llvm::SetVector<Value> roots;
+  roots.insert(value);
+  for (unsigned i = 0; i < roots.size(); ++i) {
+    Value root = roots[i];
+    if (i == mostRoots)
+      return MemorySpace::Other;
+    auto effects = root.getDefiningOp<MemoryEffectOpInterface>();
+    auto allocation =
+        effects ? effects.getEffectOnValue<MemoryEffects::Allocate>(root)
+                : std::nullopt;
+    SmallVector<Value> memrefs;
+    if (allocation && isa<SideEffects::AutomaticAllocationScopeResource>(
+                          allocation->getResource()))
+      take(MemorySpace::Private);
+    else if (allocation || getFunctionOfArgument(root))
+      take(MemorySpace::Global);
+    else if (auto stated = getMemorySpaceOfType(root.getType());
+             stated != MemorySpace::Global)
+      take(stated);
+    else if (!getPossibleMemRefs(root, memrefs))
+      return MemorySpace::Other;
+    else if (memrefs.empty() || root.getDefiningOp<CallOpInterface>())
+      take(MemorySpace::Global);
+    for (Value memref : memrefs)
+      roots.insert(getRootBuffer(memref));
+  }
+  return *space;
+}
+
 MemorySpace smalti::getMemorySpace(Value memref) {
   // The root decides: a view may be in a generic or a buffer address space.
   Value root = getRootBuffer(memref);
   MemorySpace space = getMemorySpaceOfType(root.getType());
-  if (space != MemorySpace::Global)
-    return space;
-  auto effects = root.getDefiningOp<MemoryEffectOpInterface>();
-  if (!effects)
-    return space;
-  auto allocation = effects.getEffectOnValue<MemoryEffects::Allocate>(root);
-  if (allocation && isa<SideEffects::AutomaticAllocationScopeResource>(
-                        allocation->getResource()))
-    return MemorySpace::Private;
-  return space;
+  auto type = dyn_cast<BaseMemRefType>(root.getType());
+  return type && !type.getMemorySpace() ? getUnstatedSpace(root) : space;
 }
 
 AliasClass smalti::getAliasClass(Value root) {

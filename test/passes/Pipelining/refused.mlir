@@ -327,3 +327,44 @@ func.func @copies_and_counts(%a: memref<64xf32>, %shared: memref<64xf32, 3>) -> 
   }
   return %last : index
 }
+
+// A thread's stack and global memory have the same type.
+// CHECK: Function=chosen_stack | Remark="the loop is not pipelined: it has no read of global memory that could run ahead"
+func.func @chosen_stack(%condition: i1, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %a = memref.alloca() : memref<4xf32>
+  %b = memref.alloca() : memref<4xf32>
+  memref.store %init, %a[%c0] : memref<4xf32>
+  memref.store %init, %b[%c0] : memref<4xf32>
+  %chosen = arith.select %condition, %a, %b : memref<4xf32>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %chosen[%c0] : memref<4xf32>
+    %next = arith.addf %acc, %x : f32
+    memref.store %next, %a[%c0] : memref<4xf32>
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=stack_or_global | Remark="the loop is not pipelined: 'memref.load' accesses a memory space that is not known"
+func.func @stack_or_global(%global: memref<4xf32>, %condition: i1, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %a = memref.alloca() : memref<4xf32>
+  memref.store %init, %a[%c0] : memref<4xf32>
+  %chosen = scf.if %condition -> memref<4xf32> {
+    scf.yield %a : memref<4xf32>
+  } else {
+    scf.yield %global : memref<4xf32>
+  }
+  %sum:2 = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init, %from = %chosen) -> (f32, memref<4xf32>) {
+    %x = memref.load %from[%c0] : memref<4xf32>
+    %next = arith.addf %acc, %x : f32
+    memref.store %next, %a[%c0] : memref<4xf32>
+    scf.yield %next, %from : f32, memref<4xf32>
+  }
+  return %sum#0 : f32
+}
