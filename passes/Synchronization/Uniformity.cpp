@@ -10,7 +10,9 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ShapedOpInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -28,7 +30,7 @@ bool smalti::isKernel(FunctionOpInterface function) {
 /// look at the thread itself, like the number of a lane, does not count.
 static bool isFunctionOfOperands(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>() ||
-         op->hasTrait<OpTrait::Elementwise>() ||
+         isa<ViewLikeOpInterface>(op) || op->hasTrait<OpTrait::Elementwise>() ||
          isa<affine::AffineDialect, index::IndexDialect>(op->getDialect()) ||
          isa<memref::DimOp, gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp,
              gpu::ClusterIdOp, gpu::ClusterDimOp, gpu::NumSubgroupsOp,
@@ -58,8 +60,12 @@ bool Uniformity::raise(Value value, Sharing sharing) {
 
 Sharing Uniformity::ofOperands(Operation *op) const {
   Sharing sharing = Sharing::Same;
+  // Which memref it is decides about its sizes, and not about what is read.
+  bool countsMemRefs =
+      isa<ShapedDimOpInterface>(op) ||
+      llvm::any_of(op->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
   for (Value operand : op->getOperands())
-    if (!isa<BaseMemRefType>(operand.getType()))
+    if (countsMemRefs || !isa<BaseMemRefType>(operand.getType()))
       sharing = std::max(sharing, get(operand));
   return sharing;
 }

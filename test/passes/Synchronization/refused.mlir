@@ -44,6 +44,25 @@ gpu.module @m {
     gpu.return
   }
 
+  // A window has another size in each thread.
+  // CHECK: Function=divergent_size | Remark="'memref.load' may access what 'memref.store' of another thread accesses, and no barrier can order them inside 'scf.for', whose number of iterations may differ between threads"
+  gpu.func @divergent_size(%in: memref<64xf32>, %out: memref<64xf32>, %first: i1) workgroup(%s: memref<64xf32, #shared>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %t = gpu.thread_id x
+    %a = memref.subview %in[0] [%t] [1] : memref<64xf32> to memref<?xf32, strided<[1]>>
+    %b = memref.subview %out[0] [%t] [1] : memref<64xf32> to memref<?xf32, strided<[1]>>
+    %window = arith.select %first, %a, %b : memref<?xf32, strided<[1]>>
+    %n = memref.dim %window, %c0 : memref<?xf32, strided<[1]>>
+    scf.for %i = %c0 to %n step %c1 {
+      %x = memref.load %in[%i] : memref<64xf32>
+      memref.store %x, %s[%t] : memref<64xf32, #shared>
+      %v = memref.load %s[%c0] : memref<64xf32, #shared>
+      memref.store %v, %out[%i] : memref<64xf32>
+    }
+    gpu.return
+  }
+
   // CHECK: Function=unknown_regions | Remark="the barrier stays: it stands inside 'scf.parallel', whose control flow is not known"
   gpu.func @unknown_regions(%n: index) kernel {
     %c0 = arith.constant 0 : index
