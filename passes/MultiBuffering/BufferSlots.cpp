@@ -7,6 +7,7 @@
 #include "passes/MultiBuffering/Overwrite.h"
 #include "passes/Support/IterationSlots.h"
 #include "passes/Support/MemorySize.h"
+#include "passes/Support/TripCount.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -29,10 +30,10 @@ MemRefType BufferPlan::getType(int64_t slots) const {
 int64_t BufferPlan::getMostSlots() const {
   int64_t most = 0;
   for (scf::ForOp loop : loops) {
-    std::optional<APInt> trips = loop.getStaticTripCount();
-    if (!trips || trips->ugt(kMostSlots))
+    std::optional<uint64_t> trips = getConstantTripCount(loop);
+    if (!trips || *trips > kMostSlots)
       return kMostSlots;
-    most = std::max<int64_t>(most, trips->getZExtValue());
+    most = std::max<int64_t>(most, *trips);
   }
   return most;
 }
@@ -94,12 +95,14 @@ checkLoop(const BufferPlan &plan, scf::ForOp loop, OverwriteProof &proof) {
       counter && counter.getWidth() < 8)
     return "belongs to a loop whose counter of type " + describe(counter) +
            " may not hold the number of slots";
+  if (hasWideCounter(loop))
+    return std::string("belongs to a loop whose counter has more than 64 bits");
   return proof.check(*loop.getBody(), /*mustWrite=*/true);
 }
 
 /// Whether every thread of a block runs the loop as often as any other.
 static bool runsAlike(scf::ForOp loop, FunctionOpInterface function) {
-  return loop.getStaticTripCount() ||
+  return getConstantTripCount(loop) ||
          (isSameForBlock(loop.getLowerBound(), function) &&
           isSameForBlock(loop.getUpperBound(), function) &&
           isSameForBlock(loop.getStep(), function));
@@ -363,9 +366,7 @@ Value SlotCommit::createCurrentSlot(size_t loops) {
   size_t first = loops;
   bool isCertain = false;
   while (first > 0 && !isCertain) {
-    std::optional<APInt> trips =
-        scf::ForOp(plan.loops[--first]).getStaticTripCount();
-    isCertain = trips && !trips->isZero();
+    isCertain = getConstantTripCount(plan.loops[--first]).value_or(0) > 0;
   }
   Value current;
   if (!isCertain)

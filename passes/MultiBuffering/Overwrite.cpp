@@ -6,6 +6,7 @@
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Support/MemorySize.h"
+#include "passes/Support/TripCount.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -81,8 +82,7 @@ bool OverwriteProof::visit(Operation *op, Written &written) {
   if (users.contains(op))
     return visitUser(op, written);
   if (llvm::is_contained(overwritingLoops, op)) {
-    std::optional<APInt> trips = cast<scf::ForOp>(op).getStaticTripCount();
-    written.all |= trips && !trips->isZero();
+    written.all |= getConstantTripCount(cast<scf::ForOp>(op)).value_or(0) > 0;
     return true;
   }
   if (auto branch = dyn_cast<scf::IfOp>(op))

@@ -9,6 +9,7 @@
 
 #include "passes/Pipelining/AsyncAnalysis.h"
 #include "passes/Pipelining/Scheduler.h"
+#include "passes/Support/TripCount.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/OperationSupport.h"
@@ -112,8 +113,8 @@ EventCollector::visitRegions(Operation *op, int64_t times, bool isRepeated) {
     return misplaced(inner);
   if (repeat) {
     isRepeated = true;
-    std::optional<APInt> count = repeat.getStaticTripCount();
-    times *= count && count->getActiveBits() < 16 ? count->getZExtValue() : 0;
+    std::optional<uint64_t> count = getConstantTripCount(repeat);
+    times *= count && llvm::isUInt<16>(*count) ? *count : 0;
   }
   for (auto [i, region] : llvm::enumerate(op->getRegions())) {
     if (branch)

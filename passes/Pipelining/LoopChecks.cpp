@@ -4,11 +4,11 @@
 
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Pipelining/ValueFlow.h"
+#include "passes/Support/TripCount.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -61,36 +61,15 @@ Operation *Scheduler::getProducer(Value value) {
   return producer;
 }
 
-/// The constant as the counter's type has it, where the loop compares so.
-static std::optional<int64_t> getBound(scf::ForOp loop, Value bound) {
-  std::optional<int64_t> constant = getConstantIntValue(bound);
-  auto type = dyn_cast<IntegerType>(bound.getType());
-  if (!constant || !loop.getUnsignedCmp() || !type || type.getWidth() >= 64)
-    return constant;
-  return *constant & llvm::maskTrailingOnes<uint64_t>(type.getWidth());
-}
-
-/// The number of iterations, where it is known.
-static std::optional<int64_t> getTripCount(scf::ForOp loop) {
-  auto lower = getBound(loop, loop.getLowerBound());
-  auto upper = getBound(loop, loop.getUpperBound());
-  auto step = getBound(loop, loop.getStep());
-  if (!lower || !upper || !step)
-    return std::nullopt;
-  bool isEmpty = loop.getUnsignedCmp() ? uint64_t(*lower) >= uint64_t(*upper)
-                                       : *lower >= *upper;
-  if (isEmpty)
-    return 0;
-  uint64_t count =
-      llvm::divideCeil(uint64_t(*upper) - uint64_t(*lower), uint64_t(*step));
-  return std::min<uint64_t>(count, std::numeric_limits<int64_t>::max());
-}
-
 Scheduler::Reason Scheduler::checkLoop() {
   if (auto step = getConstantIntValue(loop.getStep());
       step && (*step == 0 || (*step < 0 && !loop.getUnsignedCmp())))
     return "its step is " + std::to_string(*step);
-  schedule.tripCount = getTripCount(loop);
+  if (hasWideCounter(loop))
+    return std::string("its counter has more than 64 bits");
+  if (std::optional<uint64_t> trips = getConstantTripCount(loop))
+    schedule.tripCount =
+        std::min<uint64_t>(*trips, std::numeric_limits<int64_t>::max());
   return std::nullopt;
 }
 

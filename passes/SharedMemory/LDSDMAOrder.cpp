@@ -7,6 +7,7 @@
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Support/IterationShift.h"
 #include "passes/Support/LDSFence.h"
+#include "passes/Support/TripCount.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -349,13 +350,9 @@ bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
     entry = std::move(next);
   }
 
-  auto lower = getConstantIntValue(loop.getLowerBound()),
-       upper = getConstantIntValue(loop.getUpperBound()),
-       step = getConstantIntValue(loop.getStep());
-  std::optional<int64_t> trips;
-  if (lower && upper && step && *step > 0 && *upper > *lower)
-    trips =
-        llvm::divideCeil(uint64_t(*upper) - uint64_t(*lower), uint64_t(*step));
+  std::optional<uint64_t> trips = getConstantTripCount(loop);
+  if (trips == 0)
+    trips.reset();
   if (!trips)
     join(back, state);
   forEachPlace(back, [&](Place &place) {
@@ -363,7 +360,7 @@ bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
       return;
     int64_t depth = getDepth(place.root);
     if (trips && !place.slot)
-      place.slot = (*trips % depth + place.shift) % depth;
+      place.slot = (int64_t(*trips % depth) + place.shift) % depth;
     place.loop = nullptr;
     place.shift = 0;
   });

@@ -2,6 +2,8 @@
 
 #include "passes/Support/IterationShift.h"
 
+#include "passes/Support/TripCount.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -220,5 +222,9 @@ std::optional<int64_t> Matcher::matchSlot(Value value) {
 
 std::optional<int64_t> smalti::matchSlotShift(Value value, scf::ForOp loop,
                                               int64_t depth) {
+  // A later iteration's number may overflow a narrow counter.
+  auto type = dyn_cast<IntegerType>(loop.getInductionVar().getType());
+  if (type && (type.getWidth() < 32 || hasWideCounter(loop)))
+    return std::nullopt;
   return Matcher(loop, depth).matchSlot(value);
 }

@@ -2,6 +2,8 @@
 
 #include "passes/Support/IterationSlots.h"
 
+#include "passes/Support/TripCount.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -31,11 +33,11 @@ Value smalti::createIterationSlot(OpBuilder &builder, scf::ForOp loop,
 Value smalti::createLastSlot(OpBuilder &builder, scf::ForOp loop, int64_t depth,
                              Value before) {
   Location loc = loop.getLoc();
-  if (std::optional<APInt> trips = loop.getStaticTripCount()) {
-    if (trips->isZero())
+  if (std::optional<uint64_t> trips = getConstantTripCount(loop)) {
+    if (*trips == 0)
       return before;
     return arith::ConstantIndexOp::create(
-        builder, loc, (*trips - 1).urem(static_cast<uint64_t>(depth)));
+        builder, loc, (*trips - 1) % static_cast<uint64_t>(depth));
   }
   Type type = loop.getInductionVar().getType();
   Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
@@ -134,6 +136,8 @@ static std::optional<int64_t> matchAffine(affine::AffineApplyOp apply,
 
 std::optional<int64_t> smalti::matchIterationSlot(Value value,
                                                   scf::ForOp loop) {
+  if (hasWideCounter(loop))
+    return std::nullopt;
   if (auto cast = value.getDefiningOp<arith::IndexCastUIOp>())
     value = cast.getIn();
   if (auto apply = value.getDefiningOp<affine::AffineApplyOp>())

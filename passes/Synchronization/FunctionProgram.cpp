@@ -4,6 +4,7 @@
 
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Support/IterationSlots.h"
+#include "passes/Support/TripCount.h"
 #include "passes/Synchronization/AsyncCopies.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -286,10 +287,15 @@ void FunctionProgram::addStructure(RegionBranchOpInterface op, Shape shape,
                                          : ", whose condition may differ "
                                            "between threads");
   if (shape == Shape::Loop) {
-    if (auto loop = dyn_cast<LoopLikeOpInterface>(op.getOperation()))
+    if (auto loop = dyn_cast<scf::ForOp>(op.getOperation())) {
+      if (std::optional<uint64_t> trips = getConstantTripCount(loop);
+          trips && llvm::isUInt<62>(*trips))
+        program[id].tripCount = *trips;
+    } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op.getOperation())) {
       if (std::optional<APInt> trips = loop.getStaticTripCount();
           trips && trips->getActiveBits() < 63)
         program[id].tripCount = trips->getSExtValue();
+    }
     SmallVector<RegionSuccessor> entry;
     op.getSuccessorRegions(RegionBranchPoint::parent(), entry);
     program[id].runsAtLeastOnce =

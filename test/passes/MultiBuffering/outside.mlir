@@ -98,3 +98,25 @@ func.func @in_a_loop(%n: index, %row: vector<8xf32>, %out: memref<8xf32>) attrib
   } {smalti.slots = 1 : i64}
   return
 }
+
+// The difference of the bounds overflows the counter's type: 255 iterations,
+// of which the last one uses slot 254 mod 3.
+// CHECK-LABEL: func.func @overflowing_difference(
+// CHECK:         scf.for
+// CHECK:         }
+// CHECK:         %[[LAST:.*]] = arith.constant 2 : index
+// CHECK:         memref.subview %{{.*}}[%[[LAST]], 0]
+func.func @overflowing_difference(%row: vector<8xf32>, %out: memref<8xf32>) -> f32 attributes {gpu.known_block_size = array<i32: 1, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %lower = arith.constant -128 : i8
+  %upper = arith.constant 127 : i8
+  %step = arith.constant 1 : i8
+  %buffer = memref.alloc() : memref<8xf32, #shared>
+  scf.for %i = %lower to %upper step %step : i8 {
+    vector.store %row, %buffer[%c0] : memref<8xf32, #shared>, vector<8xf32>
+    %back = vector.load %buffer[%c0] : memref<8xf32, #shared>, vector<8xf32>
+    vector.store %back, %out[%c0] : memref<8xf32>, vector<8xf32>
+  }
+  %last = memref.load %buffer[%c0] : memref<8xf32, #shared>
+  return %last : f32
+}

@@ -160,6 +160,18 @@ func.func @inside(%source: memref<4xf32>) {
 }
 
 // The slot's number would not fit the counter.
+// CHECK: Function=wide_counter | Remark="the buffer belongs to a loop whose counter has more than 64 bits"
+func.func @wide_counter(%a: memref<16xf16>, %b: memref<16xf16>, %n: i128) {
+  %c0 = arith.constant 0 : i128
+  %c1 = arith.constant 1 : i128
+  %buffer = memref.alloc() : memref<16xf16, #gpu.address_space<workgroup>>
+  scf.for %i = %c0 to %n step %c1 : i128 {
+    memref.copy %a, %buffer : memref<16xf16> to memref<16xf16, #gpu.address_space<workgroup>>
+    memref.copy %buffer, %b : memref<16xf16, #gpu.address_space<workgroup>> to memref<16xf16>
+  }
+  return
+}
+
 // CHECK: Function=narrow_counter | Remark="the buffer belongs to a loop whose counter of type i2 may not hold the number of slots"
 func.func @narrow_counter(%v: vector<8xf16>, %begin: i2, %end: i2) {
   %c0 = arith.constant 0 : index

@@ -368,3 +368,18 @@ func.func @stack_or_global(%global: memref<4xf32>, %condition: i1, %init: f32) -
   }
   return %sum#0 : f32
 }
+
+// 2^64 + 3 iterations
+// CHECK: Function=wide_counter | Remark="the loop is not pipelined: its counter has more than 64 bits"
+func.func @wide_counter(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : i128
+  %c1 = arith.constant 1 : i128
+  %last = arith.constant 18446744073709551619 : i128
+  %sum = scf.for %i = %c0 to %last step %c1 iter_args(%acc = %init) -> f32 : i128 {
+    %j = arith.index_cast %i : i128 to index
+    %x = memref.load %a[%j] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}

@@ -1,0 +1,25 @@
+//===- TripCount.h - How often a loop runs --------------------------------===//
+
+#ifndef SMALTI_PASSES_SUPPORT_TRIPCOUNT_H
+#define SMALTI_PASSES_SUPPORT_TRIPCOUNT_H
+
+#include <cstdint>
+#include <optional>
+
+namespace mlir::scf {
+class ForOp;
+} // namespace mlir::scf
+
+namespace smalti {
+
+/// Whether the counter has bits that the passes do not count with.
+bool hasWideCounter(mlir::scf::ForOp loop);
+
+/// The number of iterations where bounds and step are constants, also where the
+/// difference of the bounds overflows their type. Nothing where the step is
+/// not positive, or the counter has more than 64 bits.
+std::optional<uint64_t> getConstantTripCount(mlir::scf::ForOp loop);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_SUPPORT_TRIPCOUNT_H
