@@ -2,16 +2,17 @@
 
 #include "passes/MultiBuffering/BufferSlots.h"
 
+#include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/MultiBuffering/Overwrite.h"
+#include "passes/Resources/Estimate.h"
 #include "passes/Support/IterationSlots.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/TripCount.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -176,21 +177,53 @@ static std::optional<std::string> planLoops(BufferPlan &plan,
   return reason && firstReason ? firstReason : reason;
 }
 
-/// Bytes that the buffer says its begin is a multiple of.
-static int64_t getAlignment(const BufferPlan &plan) {
-  if (Operation *alloc = plan.buffer.getDefiningOp()) {
-    auto alignment = alloc->getAttrOfType<IntegerAttr>("alignment");
-    return alignment ? alignment.getInt() : 1;
+/// Bytes that the begin of a slot must be a multiple of for what `user` does
+/// with one of `views`: asynchronous copies write in one piece.
+static int64_t getNeededAlignment(Operation *user,
+                                  const DenseSet<Value> &views) {
+  constexpr int64_t ofTensorCopies = 128;
+  int64_t needed = 1;
+  if (auto stated = user->getAttrOfType<IntegerAttr>("alignment");
+      stated && llvm::isPowerOf2_64(stated.getInt()))
+    needed = stated.getInt();
+  auto strided = dyn_cast<StridedAccessOpInterface>(user);
+  auto copy = dyn_cast<AsyncCopyOpInterface>(user);
+  for (OpOperand &operand : user->getOpOperands()) {
+    if (!views.contains(operand.get()))
+      continue;
+    if (strided)
+      needed = std::max(needed, strided.getRowAlignment(operand));
+    if (!copy || copy.getCopyDestination() != operand.get())
+      continue;
+    if (copy.getQueue() == AsyncQueue::BarrierObject)
+      needed = std::max(needed, ofTensorCopies);
+    std::optional<RowAccess> row =
+        strided ? strided.getRowAccess(operand) : std::nullopt;
+    auto type = cast<MemRefType>(operand.get().getType());
+    if (uint64_t bytes =
+            row ? row->elements * *getElementBytes(type.getElementType()) : 1)
+      needed = std::max<int64_t>(needed, bytes & -bytes);
   }
-  if (auto kernel = dyn_cast<gpu::GPUFuncOp>(plan.op))
-    for (auto [i, argument] :
-         llvm::enumerate(kernel.getWorkgroupAttributions()))
-      if (argument == plan.buffer)
-        if (auto alignment = dyn_cast_or_null<IntegerAttr>(
-                kernel.getWorkgroupAttributionAttr(
-                    i, LLVM::LLVMDialect::getAlignAttrName())))
-          return alignment.getInt();
-  return 1;
+  return needed;
+}
+
+/// Whether every slot would begin where the buffer's begin may.
+static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
+  if (int64_t alignment = getStatedAlignment(plan.buffer);
+      plan.slotBytes % alignment != 0)
+    return "has slots of " + std::to_string(plan.slotBytes) +
+           " B, which would break its alignment of " +
+           std::to_string(alignment) + " B";
+  DenseSet<Value> views = {plan.buffer};
+  for (Operation *view : plan.uses.views)
+    views.insert(view->result_begin(), view->result_end());
+  for (Operation *user : plan.uses.users)
+    if (int64_t alignment = getNeededAlignment(user, views);
+        plan.slotBytes % alignment != 0)
+      return "has slots of " + std::to_string(plan.slotBytes) +
+             " B, which would break the alignment of " +
+             std::to_string(alignment) + " B that " + describe(user) + " needs";
+  return std::nullopt;
 }
 
 /// Creates the slot's subview. It has the buffer's shape and strides, and an
@@ -290,6 +323,8 @@ std::optional<std::string> smalti::planBuffer(FunctionOpInterface function,
   if (!plan.slotType.getLayout().isIdentity())
     return "has the layout " + describe(plan.slotType) +
            ", which is not the identity";
+  if (plan.slotType.getNumElements() == 0)
+    return std::string("is empty");
   std::optional<int64_t> bytes = getBufferBytes(plan.slotType);
   if (!bytes || !getBufferBytes(plan.getType(kMostSlots)))
     return std::string("has a size in bytes that is not known");
@@ -299,10 +334,8 @@ std::optional<std::string> smalti::planBuffer(FunctionOpInterface function,
     return reason;
   if (auto reason = readSlots(plan))
     return reason;
-  if (int64_t alignment = getAlignment(plan); plan.slotBytes % alignment != 0)
-    return "has slots of " + std::to_string(plan.slotBytes) +
-           " B, which would break its alignment of " +
-           std::to_string(alignment) + " B";
+  if (auto reason = checkAlignment(plan))
+    return reason;
   return checkTypes(plan);
 }
 

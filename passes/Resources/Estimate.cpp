@@ -58,7 +58,7 @@ public:
 private:
   void visit(Operation *op);
   void add(SmallVectorImpl<SharedBuffer> &buffers, Value value,
-           MemRefType ownType, int64_t alignment);
+           MemRefType ownType);
 
   Operation *function;
   llvm::function_ref<MemRefType(Value)> getType;
@@ -71,32 +71,48 @@ private:
 
 } // namespace
 
+int64_t smalti::getStatedAlignment(Value buffer) {
+  Attribute stated;
+  if (Operation *op = buffer.getDefiningOp()) {
+    stated = op->getAttr("alignment");
+  } else {
+    auto argument = cast<BlockArgument>(buffer);
+    auto kernel = dyn_cast<gpu::GPUFuncOp>(argument.getOwner()->getParentOp());
+    if (kernel && llvm::is_contained(kernel.getWorkgroupAttributions(), buffer))
+      stated = kernel.getWorkgroupAttributionAttr(
+          argument.getArgNumber() - kernel.getNumArguments(),
+          LLVM::LLVMDialect::getAlignAttrName());
+  }
+  auto number = dyn_cast_or_null<IntegerAttr>(stated);
+  constexpr unsigned mostBits = 32;
+  return number && number.getValue().isPowerOf2() &&
+                 number.getValue().getActiveBits() <= mostBits
+             ? number.getValue().getZExtValue()
+             : 1;
+}
+
 /// Until buffers are placed, `offset` is their alignment.
 void BufferCollector::add(SmallVectorImpl<SharedBuffer> &buffers, Value value,
-                          MemRefType ownType, int64_t alignment) {
+                          MemRefType ownType) {
   MemRefType type = getType ? getType(value) : MemRefType();
   if (!type)
     type = ownType;
   if (std::optional<int64_t> bytes = getBufferBytes(type))
-    buffers.push_back({value, type,
-                       std::max<int64_t>(kSharedMemoryAlignment, alignment),
-                       *bytes, countSlots(value, type)});
+    buffers.push_back(
+        {value, type,
+         std::max<int64_t>(kSharedMemoryAlignment, getStatedAlignment(value)),
+         *bytes, countSlots(value, type)});
 }
 
 void BufferCollector::visit(Operation *op) {
   if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op)) {
-    for (auto [i, buffer] :
-         llvm::enumerate(kernel.getWorkgroupAttributions())) {
-      auto alignment =
-          dyn_cast_or_null<IntegerAttr>(kernel.getWorkgroupAttributionAttr(
-              i, LLVM::LLVMDialect::getAlignAttrName()));
+    for (BlockArgument buffer : kernel.getWorkgroupAttributions())
       if (auto type = dyn_cast<MemRefType>(buffer.getType()))
-        add(others, buffer, type, alignment ? alignment.getInt() : 1);
-    }
+        add(others, buffer, type);
   } else if (auto launch = dyn_cast<gpu::LaunchOp>(op)) {
     for (BlockArgument buffer : launch.getWorkgroupAttributions())
       if (auto type = dyn_cast<MemRefType>(buffer.getType()))
-        add(others, buffer, type, 1);
+        add(others, buffer, type);
   } else if (auto slice = dyn_cast<mosaic_gpu::SliceSMEMOp>(op)) {
     if (std::optional<int64_t> bytes =
             getBufferBytes(cast<MemRefType>(slice.getType())))
@@ -104,12 +120,12 @@ void BufferCollector::visit(Operation *op) {
   } else if (auto create = dyn_cast<nvgpu::MBarrierCreateOp>(op)) {
     int64_t count = create.getBarriers().getType().getNumBarriers();
     add(others, create.getBarriers(),
-        MemRefType::get({count}, IntegerType::get(op->getContext(), 64)), 8);
+        MemRefType::get({count}, IntegerType::get(op->getContext(), 64)));
   } else if (auto global = dyn_cast<memref::GetGlobalOp>(op)) {
     auto type = cast<MemRefType>(global.getType());
     if (getMemorySpace(global) == MemorySpace::Shared &&
         globals.insert(global.getName()).second)
-      add(others, global, type, 1);
+      add(others, global, type);
   } else if (op->getNumResults() == 1) {
     Value buffer = op->getResult(0);
     auto type = dyn_cast<MemRefType>(buffer.getType());
@@ -117,8 +133,7 @@ void BufferCollector::visit(Operation *op) {
     if (!type || !effects || getMemorySpace(buffer) != MemorySpace::Shared ||
         !effects.getEffectOnValue<MemoryEffects::Allocate>(buffer))
       return;
-    auto alignment = op->getAttrOfType<IntegerAttr>("alignment");
-    add(allocations, buffer, type, alignment ? alignment.getInt() : 1);
+    add(allocations, buffer, type);
   }
 }
 

@@ -48,6 +48,10 @@ struct SharedMemory {
   int64_t getFittingSlots(int64_t limit, int64_t &bytes) const;
 };
 
+/// The power of two of bytes that the buffer's op, or the kernel that declares
+/// it, states its begin to be a multiple of; 1 where nothing is stated.
+int64_t getStatedAlignment(mlir::Value buffer);
+
 /// Places the buffers that a function allocates in shared memory, its workgroup
 /// attributions and barrier objects included, behind the slices that have their
 /// place: in the order of the program, each at a multiple of its alignment and

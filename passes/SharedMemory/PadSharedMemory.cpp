@@ -140,10 +140,7 @@ static std::optional<std::string> checkUser(const PadPlan &plan,
 static bool keepsSlotAlignment(const PadPlan &plan, int64_t paddedColumns) {
   if (plan.type.getRank() < 3)
     return true;
-  int64_t alignment = kAlignment;
-  if (Operation *alloc = plan.buffer.getDefiningOp())
-    if (auto stated = alloc->getAttrOfType<IntegerAttr>("alignment"))
-      alignment = std::max(alignment, stated.getInt());
+  int64_t alignment = std::max(kAlignment, getStatedAlignment(plan.buffer));
   int64_t row = plan.rows.rows * plan.rows.elementBytes;
   for (int64_t bytes = 2; bytes <= alignment; bytes *= 2)
     if (row * plan.rows.columns % bytes == 0 &&

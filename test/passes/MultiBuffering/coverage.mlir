@@ -134,4 +134,18 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // What is no alignment states none.
+  // CHECK-LABEL: gpu.func @no_alignment(
+  // CHECK-SAME:    memref<2x16xf32, #gpu.address_space<workgroup>> {llvm.align = 0 : i64}
+  gpu.func @no_alignment(%a: memref<16xf32>) workgroup(%buffer: memref<16xf32, #shared> {llvm.align = 0 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    scf.for %i = %c0 to %c8 step %c1 {
+      memref.copy %a, %buffer : memref<16xf32> to memref<16xf32, #shared>
+      memref.copy %buffer, %a : memref<16xf32, #shared> to memref<16xf32>
+    }
+    gpu.return
+  }
 }

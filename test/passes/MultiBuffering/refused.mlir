@@ -146,6 +146,41 @@ func.func @alignment(%source: memref<3xf32>) {
   return
 }
 
+// The second slot would begin at byte 24.
+// CHECK: Function=copy_alignment | Remark="the buffer has slots of 24 B, which would break the alignment of 16 B that 'nvgpu.device_async_copy' needs"
+func.func @copy_alignment(%source: memref<64x12xf16>, %init: f16) -> f16 attributes {gpu.known_block_size = array<i32: 1, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %buffer = memref.alloc() : memref<12xf16, #shared>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f16 {
+    %head = nvgpu.device_async_copy %source[%i, %c0], %buffer[%c0], 8 : memref<64x12xf16> to memref<12xf16, #shared>
+    %tail = nvgpu.device_async_copy %source[%i, %c8], %buffer[%c8], 4 : memref<64x12xf16> to memref<12xf16, #shared>
+    %group = nvgpu.device_async_create_group %head, %tail
+    nvgpu.device_async_wait %group
+    gpu.barrier
+    %x = memref.load %buffer[%c1] : memref<12xf16, #shared>
+    %next = arith.addf %acc, %x : f16
+    gpu.barrier
+    scf.yield %next : f16
+  }
+  return %sum : f16
+}
+
+// CHECK: Function=empty | Remark="the buffer is empty"
+func.func @empty(%source: memref<0xf32>, %out: memref<0xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %buffer = memref.alloc() : memref<0xf32, #shared>
+  scf.for %i = %c0 to %c64 step %c1 {
+    memref.copy %source, %buffer : memref<0xf32> to memref<0xf32, #shared>
+    memref.copy %buffer, %out : memref<0xf32, #shared> to memref<0xf32>
+  }
+  return
+}
+
 // CHECK: Function=inside | Remark="the buffer is allocated inside the loop"
 func.func @inside(%source: memref<4xf32>) {
   %c0 = arith.constant 0 : index
