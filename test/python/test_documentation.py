@@ -117,6 +117,12 @@ def test_pass_options_are_described(key: tuple[str, str]) -> None:
         assert data[option["def"]]["description"].strip(), f"{key[1]}: {option['def']} is not described"
 
 
+def test_each_pass_has_a_page() -> None:
+    """test/passes/docs.test executes the examples on it."""
+    pages = {path.stem for path in (ROOT / "docs" / "passes").glob("*.md")}
+    assert {record["argument"] for (kind, _), record in ALL.items() if kind == "pass"} == pages
+
+
 def test_registered_pipelines_and_options_are_described() -> None:
     ours = [
         item for item in smalti_passes() if item.name.startswith(("smalti-", "convert-triton-xla", "convert-mosaic"))
