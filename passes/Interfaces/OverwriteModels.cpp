@@ -5,9 +5,12 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -79,6 +82,37 @@ struct SliceModel
   }
 };
 
+/// A copy of a whole tile to consecutive elements; what lies outside of the
+/// tensor it fills with zeros.
+struct TensorLoadModel
+    : FullOverwriteOpInterface::ExternalModel<TensorLoadModel,
+                                              amdgpu::TensorLoadToLDSOp> {
+  bool overwrites(Operation *op, Value memref) const {
+    auto make = cast<amdgpu::TensorLoadToLDSOp>(op)
+                    .getDesc()
+                    .getDefiningOp<amdgpu::MakeDmaDescriptorOp>();
+    auto base = make ? make.getBase().getDefiningOp<amdgpu::MakeDmaBaseOp>()
+                     : amdgpu::MakeDmaBaseOp();
+    auto type = dyn_cast<MemRefType>(memref.getType());
+    // Gaps and repetitions are not looked at.
+    if (!base || !type || base.getLds() != memref || make.getPadAmount() ||
+        make.getWorkgroupMask() || make.getGlobalIncrement())
+      return false;
+    int64_t elements = 1;
+    for (int64_t size : make.getSharedStaticSizes()) {
+      if (ShapedType::isDynamic(size) ||
+          llvm::MulOverflow(elements, size, elements))
+        return false;
+    }
+    return type.hasStaticShape() && type.getNumElements() == elements &&
+           make.getElementTypeWidth() == type.getElementTypeBitWidth() &&
+           memref::isStaticShapeAndContiguousRowMajor(type) &&
+           llvm::all_of(base.getLdsIndices(), [](Value index) {
+             return isConstantIntValue(index, 0);
+           });
+  }
+};
+
 } // namespace
 
 void smalti::registerOverwriteModels(DialectRegistry &registry) {
@@ -87,6 +121,9 @@ void smalti::registerOverwriteModels(DialectRegistry &registry) {
         *context);
     nvgpu::TmaAsyncLoadOp::attachInterface<SliceModel<nvgpu::TmaAsyncLoadOp>>(
         *context);
+  });
+  registry.addExtension(+[](MLIRContext *context, amdgpu::AMDGPUDialect *) {
+    amdgpu::TensorLoadToLDSOp::attachInterface<TensorLoadModel>(*context);
   });
   registry.addExtension(+[](MLIRContext *context, memref::MemRefDialect *) {
     memref::CopyOp::attachInterface<CopyModel>(*context);

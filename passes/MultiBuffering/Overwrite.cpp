@@ -21,17 +21,30 @@ static constexpr int64_t kMostElements = 1 << 22;
 /// Addresses that are looked at for one buffer.
 static constexpr int64_t kMostSteps = 1 << 23;
 
+/// The users of the buffer, and the copies whose descriptors some of them make.
+static SmallVector<Operation *> findAccessingOps(const BufferUses &uses) {
+  SmallVector<Operation *> ops(uses.users);
+  DenseSet<Operation *> seen(ops.begin(), ops.end());
+  for (size_t i = 0; i < ops.size(); ++i)
+    if (isa<MemoryDescriptorOpInterface>(ops[i]))
+      for (Operation *user : ops[i]->getUsers())
+        if (seen.insert(user).second)
+          ops.push_back(user);
+  return ops;
+}
+
 OverwriteProof::OverwriteProof(FunctionOpInterface function,
                                const targets::Target *target, Value buffer,
                                const BufferUses &uses)
     : function(function), target(target), buffer(buffer),
-      numElements(cast<MemRefType>(buffer.getType()).getNumElements()),
-      users(uses.users.begin(), uses.users.end()) {
+      numElements(cast<MemRefType>(buffer.getType()).getNumElements()) {
+  SmallVector<Operation *> ops = findAccessingOps(uses);
+  users.insert(ops.begin(), ops.end());
   views.insert(buffer);
   for (Operation *view : uses.views)
     views.insert(view->result_begin(), view->result_end());
   DenseSet<Operation *> seen;
-  for (Operation *user : uses.users)
+  for (Operation *user : ops)
     for (Operation *op = user; op != function && seen.insert(op).second;
          op = op->getParentOp())
       opsOf[op->getBlock()].push_back(op);
@@ -308,7 +321,15 @@ bool OverwriteProof::addWritesOfWave(Operation *op, const Active &active,
     else
       isFine = ignore(op, "the addresses that it writes are not known");
   }
-  return isFine;
+  // A copy by its descriptor.
+  auto copy = dyn_cast<AsyncCopyOpInterface>(op);
+  Value destination = copy ? copy.getCopyDestination() : Value();
+  if (!destination || !views.contains(destination) ||
+      llvm::is_contained(op->getOperands(), destination))
+    return isFine;
+  if (overwritesWholeMemRef(op, destination))
+    return addView(op, destination, active, written) && isFine;
+  return ignore(op, "the addresses that it writes are not known");
 }
 
 void OverwriteProof::mark(int64_t element, Written &written) const {

@@ -149,3 +149,54 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// A copy by its descriptor writes the whole tile, whichever lanes of its wave are active.
+// CHECK-LABEL: func.func @tensor(
+// CHECK:         memref.alloc() : memref<2x64xf32, #gpu.address_space<workgroup>>
+// CHECK:         scf.if
+// CHECK:           amdgpu.make_dma_base %{{.*}}, %{{.*}} : memref<64x64xf32>, memref<64xf32, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
+// REMARK: Function=tensor | Remark="the buffer got 2 slots of 256 B, 512 B in all"
+func.func @tensor(%a: memref<64x64xf32>, %out: memref<1xf32>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %thread = gpu.thread_id x
+  %is_first = arith.cmpi ult, %thread, %c32 : index
+  %buffer = memref.alloc() : memref<64xf32, #shared>
+  scf.for %i = %c0 to %c64 step %c1 {
+    scf.if %is_first {
+      %base = amdgpu.make_dma_base %a[%i, %c0], %buffer[%c0] : memref<64x64xf32>, memref<64xf32, #shared> -> !amdgpu.tdm_base<f32>
+      %desc = amdgpu.make_dma_descriptor %base globalSize [1, 64] globalStride [64, 1] sharedSize [1, 64] : !amdgpu.tdm_base<f32> -> !amdgpu.tdm_descriptor
+      amdgpu.tensor_load_to_lds %desc : !amdgpu.tdm_descriptor
+    }
+    amdgpu.memory_counter_wait tensor(0)
+    gpu.barrier
+    %x = memref.load %buffer[%c1] : memref<64xf32, #shared>
+    memref.store %x, %out[%c0] : memref<1xf32>
+    gpu.barrier
+  }
+  return
+}
+
+// A tile that is smaller than the buffer, and gaps, leave elements as they were.
+// CHECK-LABEL: func.func @part_of_a_tensor(
+// CHECK:         memref.alloc() : memref<64xf32, #gpu.address_space<workgroup>>
+// REMARK: Function=part_of_a_tensor | Remark="the buffer is read by 'memref.load' before it is overwritten in the iteration (0 of 64 elements are); 'amdgpu.tensor_load_to_lds' does not count: the addresses that it writes are not known"
+func.func @part_of_a_tensor(%a: memref<64x64xf32>, %out: memref<1xf32>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %buffer = memref.alloc() : memref<64xf32, #shared>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %base = amdgpu.make_dma_base %a[%i, %c0], %buffer[%c0] : memref<64x64xf32>, memref<64xf32, #shared> -> !amdgpu.tdm_base<f32>
+    %desc = amdgpu.make_dma_descriptor %base globalSize [1, 64] globalStride [64, 1] sharedSize [1, 32] : !amdgpu.tdm_base<f32> -> !amdgpu.tdm_descriptor
+    amdgpu.tensor_load_to_lds %desc : !amdgpu.tdm_descriptor
+    amdgpu.memory_counter_wait tensor(0)
+    gpu.barrier
+    %x = memref.load %buffer[%c1] : memref<64xf32, #shared>
+    memref.store %x, %out[%c0] : memref<1xf32>
+    gpu.barrier
+  }
+  return
+}
