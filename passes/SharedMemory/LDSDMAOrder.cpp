@@ -7,10 +7,12 @@
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Support/IterationShift.h"
 #include "passes/Support/LDSFence.h"
+#include "passes/Support/MemorySize.h"
 #include "passes/Support/TripCount.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -89,6 +91,39 @@ void LDSDMAOrder::note(const Twine &why) {
 // Places
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+/// Bytes of untyped memory that a view at a known place shows.
+struct ByteRange {
+  Value source;
+  int64_t begin, end;
+};
+
+} // namespace
+
+static std::optional<ByteRange> getByteRange(Value memref) {
+  auto view = memref.getDefiningOp<memref::ViewOp>();
+  if (!view)
+    return std::nullopt;
+  std::optional<int64_t> begin = getConstantIntValue(view.getByteShift());
+  std::optional<int64_t> bytes = getBufferBytes(view.getType());
+  if (!begin || !bytes)
+    return std::nullopt;
+  return ByteRange{view.getSource(), *begin, *begin + *bytes};
+}
+
+/// The buffer that a memref shows a part of: an allocation, or a view of one
+/// that gives many buffers their places.
+static Value getBuffer(Value memref) {
+  for (Value value = memref; value;) {
+    if (getByteRange(value))
+      return value;
+    auto view = value.getDefiningOp<ViewLikeOpInterface>();
+    value = view ? view.getViewSource() : Value();
+  }
+  return getRootBuffer(memref);
+}
+
 /// How many slots a buffer has.
 int64_t LDSDMAOrder::getDepth(Value root) {
   auto type = dyn_cast<MemRefType>(root.getType());
@@ -97,14 +132,32 @@ int64_t LDSDMAOrder::getDepth(Value root) {
              : 1;
 }
 
-LDSDMAOrder::Place LDSDMAOrder::getPlace(Operation *op, Value memref) const {
-  Place place{getRootBuffer(memref)};
+/// The first view that shows what `buffer` does.
+Value LDSDMAOrder::getFirstView(Value buffer) {
+  std::optional<ByteRange> range = getByteRange(buffer);
+  if (!range)
+    return buffer;
+  auto key = std::make_tuple(range->source.getAsOpaquePointer(), range->begin,
+                             buffer.getType().getAsOpaquePointer());
+  return firstViews.try_emplace(key, buffer).first->second;
+}
+
+/// Whether the op is executed behind the loop wherever it is executed.
+static bool isBehind(Operation *op, Operation *loop) {
+  Operation *ancestor = loop->getBlock()->findAncestorOpInBlock(*op);
+  return ancestor && loop->isBeforeInBlock(ancestor);
+}
+
+LDSDMAOrder::Place LDSDMAOrder::getPlace(Operation *op, Value memref,
+                                         const State &state) {
+  Value buffer = getBuffer(memref);
+  Place place{getFirstView(buffer)};
   int64_t depth = getDepth(place.root);
   if (depth < 2)
     return place;
   // The slot is what the outermost view takes, or the access itself.
   Operation *outermost = nullptr;
-  for (Value value = memref; value != place.root;) {
+  for (Value value = memref; value != buffer;) {
     outermost = value.getDefiningOp();
     if (!outermost || !isInsideSource(outermost))
       return place;
@@ -138,14 +191,32 @@ LDSDMAOrder::Place LDSDMAOrder::getPlace(Operation *op, Value memref) const {
     if (std::optional<int64_t> shift = matchSlotShift(value, loop, depth)) {
       place.loop = loop;
       place.shift = *shift;
+      return place;
+    }
+  // Loops that have left copies in flight.
+  SmallVector<Operation *, 2> finished;
+  for (const Copy &copy : state.copies)
+    if (copy.place.loop && !llvm::is_contained(finished, copy.place.loop) &&
+        isBehind(op, copy.place.loop))
+      finished.push_back(copy.place.loop);
+  for (Operation *loop : finished)
+    if (std::optional<int64_t> shift =
+            matchFinalSlotShift(value, cast<scf::ForOp>(loop), depth)) {
+      place.loop = loop;
+      place.shift = *shift;
       break;
     }
   return place;
 }
 
 bool LDSDMAOrder::mayOverlap(const Place &a, const Place &b) {
-  if (a.root != b.root)
-    return mayAlias(a.root, b.root);
+  if (a.root != b.root) {
+    auto rangeA = getByteRange(a.root), rangeB = getByteRange(b.root);
+    if (rangeA && rangeB && rangeA->source == rangeB->source)
+      return rangeA->begin < rangeB->end && rangeB->begin < rangeA->end;
+    Value rootA = getRootBuffer(a.root), rootB = getRootBuffer(b.root);
+    return rootA == rootB || mayAlias(rootA, rootB);
+  }
   if (a.slot && b.slot)
     return a.slot == b.slot;
   return !a.loop || a.loop != b.loop || a.shift == b.shift;
@@ -258,7 +329,7 @@ bool LDSDMAOrder::visitAccesses(Operation *op, State &state) {
   for (const MemoryAccess &access : accesses) {
     if (access.space != MemorySpace::Shared)
       continue;
-    Place place = getPlace(access.op, access.memref);
+    Place place = getPlace(access.op, access.memref, state);
     for (const Copy &copy : state.copies) {
       if (!mayOverlap(copy.place, place))
         continue;
@@ -293,7 +364,7 @@ void LDSDMAOrder::visitBarrier(Operation *op, State &state) {
 }
 
 void LDSDMAOrder::visitCopy(Operation *op, Value destination, State &state) {
-  Place place = getPlace(op, destination);
+  Place place = getPlace(op, destination, state);
   // Nothing keeps an access that is said to be independent ahead of the load.
   for (const Place &access : state.recent) {
     if (!mayOverlap(access, place))
@@ -324,11 +395,15 @@ bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
         in.recent.push_back(place);
     }
   };
+  // Of places by a number that the loop had before nothing is known.
   State entry = state;
   forEachPlace(entry, [&](Place &place) {
     if (place.slot) {
       place.loop = loop;
       place.shift = *place.slot % getDepth(place.root);
+    } else if (place.loop == loop) {
+      place.loop = nullptr;
+      place.shift = 0;
     }
   });
 
@@ -351,15 +426,15 @@ bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
   }
 
   std::optional<uint64_t> trips = getConstantTripCount(loop);
-  if (trips == 0)
-    trips.reset();
-  if (!trips)
-    join(back, state);
+  if (!trips || *trips == 0) {
+    state = std::move(entry);
+    return true;
+  }
   forEachPlace(back, [&](Place &place) {
     if (place.loop != loop)
       return;
     int64_t depth = getDepth(place.root);
-    if (trips && !place.slot)
+    if (!place.slot)
       place.slot = (int64_t(*trips % depth) + place.shift) % depth;
     place.loop = nullptr;
     place.shift = 0;

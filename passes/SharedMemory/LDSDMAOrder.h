@@ -7,8 +7,10 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallSet.h"
 
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 
 namespace smalti {
 
@@ -40,6 +42,8 @@ public:
 
   /// Decides on the barriers; the reason where all of them must stay.
   std::optional<std::string> analyse();
+  /// Why the first of the barriers that stay does; empty where none stays.
+  llvm::StringRef getFirstNote() const { return firstNote; }
 
 private:
   /// A buffer, or one slot of it.
@@ -47,7 +51,8 @@ private:
     mlir::Value root;
     /// The slot's number.
     std::optional<int64_t> slot;
-    /// It is the slot of the iteration of this loop that is `shift` later.
+    /// It is the slot of the iteration of this loop that is `shift` later;
+    /// behind the loop, later than the iteration that it did not run.
     mlir::Operation *loop = nullptr;
     int64_t shift = 0;
 
@@ -91,7 +96,8 @@ private:
   bool fail(const llvm::Twine &why);
   void note(const llvm::Twine &why);
 
-  Place getPlace(mlir::Operation *op, mlir::Value memref) const;
+  mlir::Value getFirstView(mlir::Value buffer);
+  Place getPlace(mlir::Operation *op, mlir::Value memref, const State &state);
   static bool mayOverlap(const Place &a, const Place &b);
   static int64_t getDepth(mlir::Value root);
   static void join(State &into, const State &from);
@@ -104,6 +110,9 @@ private:
   llvm::SmallVector<mlir::Operation *> waits;
   llvm::SmallVector<Barrier> barriers;
   llvm::DenseMap<mlir::Operation *, unsigned> barrierNumber;
+  /// By source, first byte and type.
+  std::map<std::tuple<const void *, int64_t, const void *>, mlir::Value>
+      firstViews;
   bool keptMore = false;
   /// Why the whole function is left alone.
   std::string failure;

@@ -74,7 +74,9 @@ void OverlapLDSDMAPass::runOnOperation() {
     builder.setInsertionPointAfter(barrier.op);
     createLDSFence(builder, barrier.op->getLoc(), barrier.isOrdered);
   }
-  remarkApplied(function, kPassName)
-      << replaced << " of " << order.getBarriers().size()
-      << " barriers leave loads to LDS in flight";
+  RemarkBuilder remark = remarkApplied(function, kPassName);
+  remark << replaced << " of " << order.getBarriers().size()
+         << " barriers leave loads to LDS in flight";
+  if (replaced < order.getBarriers().size())
+    remark << "; others do not: " << order.getFirstNote();
 }

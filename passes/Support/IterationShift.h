@@ -23,6 +23,12 @@ namespace smalti {
 std::optional<int64_t> matchSlotShift(mlir::Value value, mlir::scf::ForOp loop,
                                       int64_t depth);
 
+/// The same behind `loop`: the number s where `value` is the number of its
+/// iterations plus s, modulo `depth`. That takes an scf.if around the loop
+/// which says that it is not asked to run a negative number of times.
+std::optional<int64_t>
+matchFinalSlotShift(mlir::Value value, mlir::scf::ForOp loop, int64_t depth);
+
 } // namespace smalti
 
 #endif // SMALTI_PASSES_SUPPORT_ITERATIONSHIFT_H

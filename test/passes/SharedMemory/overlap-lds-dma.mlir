@@ -249,7 +249,7 @@ func.func @two_waits(%in: !global, %slots: !slots, %n: index) -> f32 {
 // CHECK: rocdl.s.barrier
 // CHECK: gpu.barrier
 // CHECK-NEXT: llvm.inline_asm has_side_effects {smalti.lds_ordered} "", "~{memory}"
-// REMARK: Function=global_hazard | Remark="1 of 2 barriers leave loads to LDS in flight"
+// REMARK: Function=global_hazard | Remark="1 of 2 barriers leave loads to LDS in flight; others do not: 'gpu.barrier' may order global memory, which a barrier that leaves loads in flight does not"
 func.func @global_hazard(%in: !global, %slots: !slots, %n: index, %out: !global) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -299,5 +299,302 @@ func.func @unknown(%in: !global, %slots: !slots, %n: index) -> f32 {
   func.call @other() : () -> ()
   %v = memref.load %p0[%c0, %lane] : !slot
   return %v : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+
+// Behind the loop the load of the last iteration is in flight, and another slot is read: the condition around the loop says
+// that it has as many iterations as its bounds say.
+// CHECK-LABEL: @behind_the_loop
+// CHECK: scf.for
+// CHECK: amdgpu.memory_counter_wait load(1)
+// CHECK: rocdl.s.barrier
+// CHECK: scf.yield
+// CHECK: amdgpu.memory_counter_wait load(1)
+// CHECK: rocdl.s.barrier
+// REMARK: Function=behind_the_loop | Remark="2 of 2 barriers leave loads to LDS in flight"
+func.func @behind_the_loop(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %first = arith.cmpi slt, %c0, %n : index
+  %less = arith.subi %n, %c1 : index
+  %enough = arith.cmpi uge, %less, %c2 : index
+  %both = arith.andi %first, %enough : i1
+  %result = scf.if %both -> f32 {
+    %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+    %p1 = memref.subview %slots[%c1, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.gather_to_lds %in[%lane], %p1[%c0, %c0] : f32, !global, !slot
+    %last = arith.subi %n, %c2 : index
+    %sum = scf.for %i = %c0 to %last step %c1 iter_args(%acc = %zero) -> f32 {
+      %j = arith.addi %i, %c2 : index
+      %next = arith.remui %j, %c3 : index
+      %this = arith.remui %i, %c3 : index
+      %to = memref.subview %slots[%next, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+      %from = memref.subview %slots[%this, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+      amdgpu.memory_counter_wait load(1)
+      amdgpu.lds_barrier
+      amdgpu.gather_to_lds %in[%lane], %to[%c0, %c0] : f32, !global, !slot
+      %v = memref.load %from[%c0, %lane] : !slot
+      %new = arith.addf %acc, %v : f32
+      scf.yield %new : f32
+    }
+    %late = arith.subi %n, %c2 : index
+    %late_slot = arith.remui %late, %c3 : index
+    %behind = memref.subview %slots[%late_slot, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.memory_counter_wait load(1)
+    amdgpu.lds_barrier
+    %v = memref.load %behind[%c0, %lane] : !slot
+    %new = arith.addf %sum, %v : f32
+    scf.yield %new : f32
+  } else {
+    scf.yield %zero : f32
+  }
+  return %result : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+
+// The same of a loop whose bounds and step are not known.
+// CHECK-LABEL: @behind_a_loop_with_steps
+// CHECK: scf.for
+// CHECK: amdgpu.memory_counter_wait load(1)
+// CHECK: rocdl.s.barrier
+// CHECK: scf.yield
+// CHECK: amdgpu.memory_counter_wait load(1)
+// CHECK: rocdl.s.barrier
+// REMARK: Function=behind_a_loop_with_steps | Remark="2 of 2 barriers leave loads to LDS in flight"
+func.func @behind_a_loop_with_steps(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %first = arith.cmpi slt, %lower, %n : index
+  %width = arith.subi %n, %lower : index
+  %less = arith.subi %width, %c1 : index
+  %quotient = arith.divui %less, %step : index
+  %enough = arith.cmpi uge, %quotient, %c2 : index
+  %both = arith.andi %first, %enough : i1
+  %result = scf.if %both -> f32 {
+    %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+    %p1 = memref.subview %slots[%c1, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.gather_to_lds %in[%lane], %p1[%c0, %c0] : f32, !global, !slot
+    %ahead = arith.muli %step, %c2 : index
+    %last = arith.subi %n, %ahead : index
+    %sum = scf.for %i = %lower to %last step %step iter_args(%acc = %zero) -> f32 {
+      %counter = arith.addi %i, %ahead : index
+      %distance = arith.subi %counter, %lower : index
+      %number = arith.divui %distance, %step : index
+      %next = arith.remui %number, %c3 : index
+      %own = arith.subi %i, %lower : index
+      %own_number = arith.divui %own, %step : index
+      %this = arith.remui %own_number, %c3 : index
+      %to = memref.subview %slots[%next, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+      %from = memref.subview %slots[%this, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+      amdgpu.memory_counter_wait load(1)
+      amdgpu.lds_barrier
+      amdgpu.gather_to_lds %in[%lane], %to[%c0, %c0] : f32, !global, !slot
+      %v = memref.load %from[%c0, %lane] : !slot
+      %new = arith.addf %acc, %v : f32
+      scf.yield %new : f32
+    }
+    %to_last = arith.muli %quotient, %step : index
+    %last_counter = arith.addi %lower, %to_last : index
+    %late = arith.subi %last_counter, %step : index
+    %late_distance = arith.subi %late, %lower : index
+    %late_number = arith.divui %late_distance, %step : index
+    %late_slot = arith.remui %late_number, %c3 : index
+    %behind = memref.subview %slots[%late_slot, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.memory_counter_wait load(1)
+    amdgpu.lds_barrier
+    %v = memref.load %behind[%c0, %lane] : !slot
+    %new = arith.addf %sum, %v : f32
+    scf.yield %new : f32
+  } else {
+    scf.yield %zero : f32
+  }
+  return %result : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+
+// The slot that is read behind the loop is the one that its last iteration fills: the barrier there completes all loads.
+// CHECK-LABEL: @slot_in_flight
+// CHECK: scf.for
+// CHECK: rocdl.s.barrier
+// CHECK: scf.yield
+// CHECK: amdgpu.lds_barrier
+// REMARK: Function=slot_in_flight | Remark="1 of 2 barriers leave loads to LDS in flight; others do not: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+func.func @slot_in_flight(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %first = arith.cmpi slt, %c0, %n : index
+  %less = arith.subi %n, %c1 : index
+  %enough = arith.cmpi uge, %less, %c2 : index
+  %both = arith.andi %first, %enough : i1
+  %result = scf.if %both -> f32 {
+    %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+    %p1 = memref.subview %slots[%c1, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.gather_to_lds %in[%lane], %p1[%c0, %c0] : f32, !global, !slot
+    %last = arith.subi %n, %c2 : index
+    %sum = scf.for %i = %c0 to %last step %c1 iter_args(%acc = %zero) -> f32 {
+      %j = arith.addi %i, %c2 : index
+      %next = arith.remui %j, %c3 : index
+      %this = arith.remui %i, %c3 : index
+      %to = memref.subview %slots[%next, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+      %from = memref.subview %slots[%this, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+      amdgpu.memory_counter_wait load(1)
+      amdgpu.lds_barrier
+      amdgpu.gather_to_lds %in[%lane], %to[%c0, %c0] : f32, !global, !slot
+      %v = memref.load %from[%c0, %lane] : !slot
+      %new = arith.addf %acc, %v : f32
+      scf.yield %new : f32
+    }
+    %late = arith.subi %n, %c1 : index
+    %late_slot = arith.remui %late, %c3 : index
+    %behind = memref.subview %slots[%late_slot, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.memory_counter_wait load(1)
+    amdgpu.lds_barrier
+    %v = memref.load %behind[%c0, %lane] : !slot
+    %new = arith.addf %sum, %v : f32
+    scf.yield %new : f32
+  } else {
+    scf.yield %zero : f32
+  }
+  return %result : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+
+// If the loop may not run because there are too few iterations, the slots are not those that they seem.
+// CHECK-LABEL: @too_few_iterations
+// CHECK: scf.for
+// CHECK: rocdl.s.barrier
+// CHECK: scf.yield
+// CHECK: amdgpu.lds_barrier
+// REMARK: Function=too_few_iterations | Remark="1 of 2 barriers leave loads to LDS in flight; others do not: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+func.func @too_few_iterations(%in: !global, %slots: !slots, %lower: index, %n: index, %step: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %first = arith.cmpi slt, %c0, %n : index
+  %less = arith.subi %n, %c1 : index
+  %enough = arith.cmpi ule, %less, %c2 : index
+  %both = arith.andi %first, %enough : i1
+  %result = scf.if %both -> f32 {
+    %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+    %p1 = memref.subview %slots[%c1, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.gather_to_lds %in[%lane], %p1[%c0, %c0] : f32, !global, !slot
+    %last = arith.subi %n, %c2 : index
+    %sum = scf.for %i = %c0 to %last step %c1 iter_args(%acc = %zero) -> f32 {
+      %j = arith.addi %i, %c2 : index
+      %next = arith.remui %j, %c3 : index
+      %this = arith.remui %i, %c3 : index
+      %to = memref.subview %slots[%next, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+      %from = memref.subview %slots[%this, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+      amdgpu.memory_counter_wait load(1)
+      amdgpu.lds_barrier
+      amdgpu.gather_to_lds %in[%lane], %to[%c0, %c0] : f32, !global, !slot
+      %v = memref.load %from[%c0, %lane] : !slot
+      %new = arith.addf %acc, %v : f32
+      scf.yield %new : f32
+    }
+    %late = arith.subi %n, %c2 : index
+    %late_slot = arith.remui %late, %c3 : index
+    %behind = memref.subview %slots[%late_slot, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.memory_counter_wait load(1)
+    amdgpu.lds_barrier
+    %v = memref.load %behind[%c0, %lane] : !slot
+    %new = arith.addf %sum, %v : f32
+    scf.yield %new : f32
+  } else {
+    scf.yield %zero : f32
+  }
+  return %result : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<64xf32, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
+
+// Buffers that have their places in one allocation are different buffers, and the same view twice is one.
+// CHECK-LABEL: @places
+// CHECK: rocdl.s.barrier
+// CHECK: return
+// REMARK: Function=places | Remark="1 of 1 barriers leave loads to LDS in flight"
+func.func @places(%in: !global, %all: memref<2048xi8, #gpu.address_space<workgroup>>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c768 = arith.constant 768 : index
+  %lane = gpu.thread_id x
+  %a = memref.view %all[%c0][] : memref<2048xi8, #gpu.address_space<workgroup>> to !slots
+  %b = memref.view %all[%c768][] : memref<2048xi8, #gpu.address_space<workgroup>> to !slots
+  %again = memref.view %all[%c0][] : memref<2048xi8, #gpu.address_space<workgroup>> to !slots
+  %a0 = memref.subview %a[0, 0] [1, 64] [1, 1] : !slots to memref<64xf32, strided<[1]>, #gpu.address_space<workgroup>>
+  %a1 = memref.subview %again[1, 0] [1, 64] [1, 1] : !slots to memref<64xf32, strided<[1], offset: 64>, #gpu.address_space<workgroup>>
+  amdgpu.gather_to_lds %in[%lane], %a0[%c0] : f32, !global, memref<64xf32, strided<[1]>, #gpu.address_space<workgroup>>
+  amdgpu.gather_to_lds %in[%lane], %a1[%c0] : f32, !global, memref<64xf32, strided<[1], offset: 64>, #gpu.address_space<workgroup>>
+  amdgpu.memory_counter_wait load(1)
+  amdgpu.lds_barrier
+  %v = memref.load %a[%c0, %lane] : !slots
+  %w = memref.load %b[%c0, %lane] : !slots
+  %r = arith.addf %v, %w : f32
+  return %r : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<64xf32, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
+
+// Places that share bytes are not.
+// CHECK-LABEL: @shared_bytes
+// CHECK-NOT: rocdl.s.barrier
+// REMARK: Function=shared_bytes | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+func.func @shared_bytes(%in: !global, %all: memref<2048xi8, #gpu.address_space<workgroup>>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c512 = arith.constant 512 : index
+  %lane = gpu.thread_id x
+  %a = memref.view %all[%c0][] : memref<2048xi8, #gpu.address_space<workgroup>> to !slots
+  %b = memref.view %all[%c512][] : memref<2048xi8, #gpu.address_space<workgroup>> to !slots
+  %a2 = memref.subview %a[2, 0] [1, 64] [1, 1] : !slots to memref<64xf32, strided<[1], offset: 128>, #gpu.address_space<workgroup>>
+  amdgpu.gather_to_lds %in[%lane], %a2[%c0] : f32, !global, memref<64xf32, strided<[1], offset: 128>, #gpu.address_space<workgroup>>
+  amdgpu.lds_barrier
+  %w = memref.load %b[%c0, %lane] : !slots
+  return %w : f32
 }
 // REMARK-NOT: Remark
