@@ -72,8 +72,8 @@ Scheduler::Reason Scheduler::hoistOperandsOfCopies(Position place) {
 
 /// Buffers that are filled through registers: the reads and stores go one step
 /// ahead, as in the stream mode of two stages.
-void Scheduler::placeStreamOfAsync() {
-  Position read{schedule.stages - 2, 1}, write{schedule.stages - 2, 3};
+void Scheduler::placeStreamOfAsync(Position copy, Position read) {
+  Position write{schedule.stages - 2, 3};
   SmallVector<Operation *> worklist;
   llvm::DenseSet<Operation *> needed;
   for (const Unit &unit : units) {
@@ -98,14 +98,41 @@ void Scheduler::placeStreamOfAsync() {
       worklist.push_back(def);
       // What copies need is further ahead.
       const Unit &unit = units[unitOf[def]];
-      if (!unit.isPure() && positions[def].begin()->cluster != 1)
+      if (!unit.isPure() && !(*positions[def].begin() == copy))
         positions[def] = {read};
     }
 }
 
+/// Whether the copies of the next iteration may start ahead of the wait for
+/// those of this one. With two stages nothing would be in flight while threads
+/// wait. It takes another barrier where buffers have no slot more.
+bool Scheduler::mayStartCopiesFirst() const {
+  return options.startsCopiesFirst && schedule.stages == 2 &&
+         llvm::all_of(units, [&](const Unit &unit) {
+           return llvm::all_of(unit.events, [&](const AsyncEvent &event) {
+             return event.queue == AsyncQueue::Groups
+                        ? options.countsGroups
+                        : event.queue != AsyncQueue::BarrierObject;
+           });
+         });
+}
+
+/// Copies that may not be started cannot be left in flight.
+Scheduler::Reason Scheduler::checkCopiesFirst() {
+  if (!startsCopiesFirst)
+    return std::nullopt;
+  for (const auto &[place, queues] : schedule.waits)
+    for (auto [queue, pending] : queues)
+      if (place.part == Part::Kernel && pending == 0)
+        return quote(schedule.entries[place.entry].op) +
+               " would wait for the copies of the next iteration";
+  return std::nullopt;
+}
+
 Scheduler::Reason Scheduler::placeAsync() {
-  Position wait{schedule.stages - 1, 0};
-  Position copy{0, 1};
+  startsCopiesFirst = mayStartCopiesFirst();
+  Position wait{schedule.stages - 1, startsCopiesFirst ? 1 : 0};
+  Position copy{0, startsCopiesFirst ? 0 : 1};
   compute = {schedule.stages - 1, 2};
   for (const Unit &unit : units) {
     if (unit.isPure())
@@ -119,9 +146,10 @@ Scheduler::Reason Scheduler::placeAsync() {
   if (Reason reason = hoistOperandsOfCopies(copy))
     return reason;
   if (options.streamsBesideCopies)
-    placeStreamOfAsync();
-  // Waits ahead of all computing stand ahead of the next copies, so that the
-  // barrier behind them also says that their buffers are free.
+    placeStreamOfAsync(copy, {schedule.stages - 2, startsCopiesFirst ? 2 : 1});
+  // Waits ahead of all computing stand ahead of the next copies, if these do
+  // not come first, so that the barrier behind them also says that their
+  // buffers are free.
   bool computes = !loop.getYieldedValues().empty(), isAhead = true;
   for (const Unit &unit : units) {
     if (unit.isPure() || !unit.events.empty())

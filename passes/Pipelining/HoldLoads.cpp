@@ -179,10 +179,10 @@ void HoldLoadsPass::runOnOperation() {
           builder, store->getLoc(),
           amdgpu::sched_barrier_opt_enum::non_mem_non_sideffect);
     }
+    bool isOne = body.countReadsAhead() == 1;
     remarkApplied(loop, kPassName)
-        << body.countReadsAhead()
-        << (body.countReadsAhead() == 1 ? " read" : " reads")
-        << " of global memory stay ahead of what the loop does until it stores "
-           "them";
+        << body.countReadsAhead() << (isOne ? " read" : " reads")
+        << " of global memory " << (isOne ? "stays" : "stay")
+        << " ahead of what the loop computes";
   });
 }

@@ -191,7 +191,8 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
     return std::nullopt;
   }
   findBuffers();
-  if (!check(checkValues()) || !check(checkWaits()) || !check(checkMemory()))
+  if (!check(checkValues()) || !check(checkWaits()) ||
+      !check(checkCopiesFirst()) || !check(checkMemory()))
     return std::nullopt;
   placeBarriers(schedule);
   return std::move(schedule);
@@ -221,14 +222,25 @@ static std::optional<int64_t> getBytesAhead(const LoopSchedule &schedule) {
 static std::optional<LoopSchedule> trySchedule(scf::ForOp loop,
                                                const ScheduleOptions &options,
                                                std::string &reason) {
-  Scheduler scheduler(loop, options);
-  std::optional<LoopSchedule> schedule = scheduler.run(reason);
-  if (schedule || !scheduler.hasStreamOfAsync())
-    return schedule;
-  // What goes through registers may stay with computing.
-  ScheduleOptions others = options;
-  others.streamsBesideCopies = false;
-  return Scheduler(loop, others).run(reason);
+  // Copies may also wait for their turn, and what goes through registers may
+  // stay with computing.
+  for (bool copiesFirst : {true, false}) {
+    bool triedCopiesFirst = false;
+    for (bool streams : {true, false}) {
+      ScheduleOptions chosen = options;
+      chosen.startsCopiesFirst = copiesFirst;
+      chosen.streamsBesideCopies = streams;
+      Scheduler scheduler(loop, chosen);
+      if (auto schedule = scheduler.run(reason))
+        return schedule;
+      triedCopiesFirst |= scheduler.hasCopiesFirst();
+      if (!scheduler.hasStreamOfAsync())
+        break;
+    }
+    if (!triedCopiesFirst)
+      break;
+  }
+  return std::nullopt;
 }
 
 std::optional<LoopSchedule> smalti::makeSchedule(scf::ForOp loop,

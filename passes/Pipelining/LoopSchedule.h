@@ -142,6 +142,10 @@ struct ScheduleOptions {
   /// Beside asynchronous copies, let reads and stores of other buffers run one
   /// step ahead.
   bool streamsBesideCopies = true;
+  /// Start copies that are counted ahead of the wait, if there are two stages.
+  bool startsCopiesFirst = true;
+  /// The chip counts groups, too.
+  bool countsGroups = false;
   /// Bytes of registers that one thread may spend on a stage more.
   int64_t registerBytes = 0;
 };

@@ -109,8 +109,12 @@ void PipelineLoopsPass::runOnOperation() {
   };
   ScheduleOptions options = {*parsedStages, *parsedMode, useSchedule};
   // A quarter of the registers, which hold 4 bytes each.
-  if (*chip)
+  if (*chip) {
     options.registerBytes = (*chip)->registersPerThread;
+    options.countsGroups =
+        (*chip)->asyncCopy == targets::AsyncCopyKind::LDSLoad ||
+        (*chip)->asyncCopy == targets::AsyncCopyKind::AsyncLDSLoad;
+  }
   bool missed = false;
   // `isTrial`: nothing may change.
   auto plan = [&](scf::ForOp loop, bool isTrial) {

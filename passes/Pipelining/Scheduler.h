@@ -54,6 +54,9 @@ public:
   /// Whether reads and stores run ahead beside asynchronous copies.
   bool hasStreamOfAsync() const { return streamsBesideCopies; }
 
+  /// Whether the copies of the next iteration start ahead of waits.
+  bool hasCopiesFirst() const { return startsCopiesFirst; }
+
   /// The most stages that may help: as many as shared buffers have slots in
   /// async mode, 3 in stream mode where what is read goes to shared memory.
   int64_t getUsefulStages();
@@ -68,9 +71,11 @@ private:
   Reason analyzeWaits();
   void findHoistable();
   Reason placeStream();
+  bool mayStartCopiesFirst() const;
+  Reason checkCopiesFirst();
   Reason placeAsync();
   Reason hoistOperandsOfCopies(Position place);
-  void placeStreamOfAsync();
+  void placeStreamOfAsync(Position copy, Position read);
   Reason checkQueue(AsyncQueue queue);
   Reason setWait(unsigned wait, const AsyncWait::Awaited &awaited,
                  QueueCounts &counts);
@@ -112,7 +117,7 @@ private:
   /// For loop-carried values.
   llvm::DenseMap<mlir::Value, mlir::Operation *> producerOf;
   std::optional<AsyncAnalysis> async;
-  bool streamsBesideCopies = false;
+  bool streamsBesideCopies = false, startsCopiesFirst = false;
   /// The entry of an op that is there once.
   llvm::DenseMap<mlir::Operation *, unsigned> entryNumber;
   std::optional<IterationDependence> dependence;

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 _LABEL = re.compile(r"^(\.LBB\d+_\d+):")
 _BRANCH = re.compile(r"\bs_cbranch\w*\s+(\.LBB\d+_\d+)")
-_LOADS = re.compile(r"(?:vmcnt\(|s_wait_loadcnt(?:_dscnt)? 0x|s_wait_asynccnt 0x)([0-9a-f]+)")
+_LOADS = re.compile(r"(?:vmcnt\(|s_wait_loadcnt(?:_dscnt)? 0x|s_wait_(?:async|tensor)cnt 0x)([0-9a-f]+)")
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ def _step(line: str) -> Step | None:
         split = name != "s_waitcnt"
         number = int(wait[1], 16 if split else 10)
         return Step("wait", number >> 8 if "_dscnt" in name else number)
+    if name == "tensor_load_to_lds":
+        return Step("copy")
     if name.startswith(("buffer_load", "global_load", "flat_load")):
         return Step("copy" if "_lds" in name or words[-1] == "lds" else "load")
     if name.startswith(("v_mfma", "v_wmma")):
@@ -41,17 +43,33 @@ def _step(line: str) -> Step | None:
     return None
 
 
-def loop_body(assembly: str) -> list[Step]:
-    """The steps of the longest loop."""
+def _loops(assembly: str) -> list[range]:
+    """The lines from a label to a branch back to it."""
     lines = assembly.splitlines()
     labels = {match[1]: i for i, line in enumerate(lines) if (match := _LABEL.match(line))}
-    loops = []
-    for end, line in enumerate(lines):
-        branch = _BRANCH.search(line)
-        if branch and labels.get(branch[1], end + 1) <= end:
-            loops.append(lines[labels[branch[1]] : end])
+    branches = [(branch[1], i) for i, line in enumerate(lines) if (branch := _BRANCH.search(line))]
+    loops = [range(labels[to], i) for to, i in branches if labels.get(to, i + 1) <= i]
     assert loops, "the program has no loop"
-    return [step for line in max(loops, key=len) if (step := _step(line))]
+    return loops
+
+
+def _steps(assembly: str, lines: range) -> list[Step]:
+    return [step for line in assembly.splitlines()[lines.start : lines.stop] if (step := _step(line))]
+
+
+def loop_body(assembly: str) -> list[Step]:
+    """The steps of the longest loop."""
+    return _steps(assembly, max(_loops(assembly), key=len))
+
+
+def inner_loops(assembly: str) -> list[list[Step]]:
+    """The steps of each loop that has no other one inside."""
+    loops = _loops(assembly)
+
+    def holds_another(loop: range) -> bool:
+        return any(loop.start <= other.start and other.stop <= loop.stop and loop != other for other in loops)
+
+    return [_steps(assembly, loop) for loop in loops if not holds_another(loop)]
 
 
 def number(assembly: str, name: str) -> int:

@@ -24,11 +24,12 @@
 // FOUR-COUNT-6:  amdgpu.gather_to_lds
 // CHECK-NOT:     amdgpu
 // CHECK:         scf.for
-// TWO-NEXT:        amdgpu.memory_counter_wait load(0)
+// With two stages the next copies come first, so that something is in flight while the wave waits.
 // THREE-NEXT:      amdgpu.memory_counter_wait load(2)
 // FOUR-NEXT:       amdgpu.memory_counter_wait load(4)
 // CHECK:           amdgpu.gather_to_lds
 // CHECK-NEXT:      amdgpu.gather_to_lds
+// TWO-NEXT:        amdgpu.memory_counter_wait load(2)
 // CHECK:           scf.yield
 // FOUR:          amdgpu.memory_counter_wait load(4)
 // THREE:         amdgpu.memory_counter_wait load(2)
@@ -68,10 +69,10 @@ func.func @barrier_waits(%a: memref<64x256xf32>, %thread: index, %init: f32) -> 
 // CHECK-LABEL: func.func @two_waits(
 // CHECK:         scf.if
 // CHECK:           scf.for
-// TWO-NEXT:          amdgpu.memory_counter_wait load(1)
 // THREE-NEXT:        amdgpu.memory_counter_wait load(3)
 // FOUR-NEXT:         amdgpu.memory_counter_wait load(5)
 // CHECK-COUNT-2:     amdgpu.gather_to_lds
+// TWO-NEXT:          amdgpu.memory_counter_wait load(3)
 // CHECK:             memref.load
 // TWO:               rocdl.s.waitcnt 3954
 // THREE:             rocdl.s.waitcnt 3956
@@ -130,10 +131,10 @@ func.func @two_waits(%a: memref<64x256xf32>, %n: index, %thread: index, %init: f
 // FOUR-COUNT-6:  amdgpu.tensor_load_to_lds
 // CHECK-NOT:     tensor_load_to_lds
 // CHECK:         scf.for
-// TWO-NEXT:        amdgpu.memory_counter_wait tensor(0)
 // THREE-NEXT:      amdgpu.memory_counter_wait tensor(2)
 // FOUR-NEXT:       amdgpu.memory_counter_wait tensor(4)
 // CHECK-COUNT-2:   amdgpu.tensor_load_to_lds
+// TWO-NEXT:        amdgpu.memory_counter_wait tensor(2)
 // CHECK:           scf.yield
 // FOUR:          amdgpu.memory_counter_wait tensor(4)
 // THREE:         amdgpu.memory_counter_wait tensor(2)
@@ -180,10 +181,10 @@ func.func @tensor_copies(%a: memref<640x64xf16>, %b: memref<640x64xf16>, %thread
 // REMARK: Function=through_registers | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 2 shared buffers of 5120 B, 2 barriers an iteration, 64 iterations"
 // CHECK-LABEL: func.func @through_registers(
 // CHECK:         scf.for
-// TWO-NEXT:        amdgpu.memory_counter_wait load(0)
 // THREE-NEXT:      amdgpu.memory_counter_wait load(1)
 // FOUR-NEXT:       amdgpu.memory_counter_wait load(2)
 // CHECK:           amdgpu.gather_to_lds
+// TWO-NEXT:        amdgpu.memory_counter_wait load(1)
 // CHECK:           %[[READ:.*]] = memref.load %arg1
 // CHECK:           arith.mulf
 // CHECK:           gpu.barrier
@@ -218,11 +219,11 @@ func.func @through_registers(%a: memref<64x256xf32>, %b: memref<64x256xf32>, %th
 // The copies of other waves: the condition is the same in every iteration, so a wave starts all of them or none.
 // CHECK-LABEL: func.func @some_waves(
 // CHECK:         scf.for
-// TWO-NEXT:        amdgpu.memory_counter_wait load(0)
 // THREE-NEXT:      amdgpu.memory_counter_wait load(2)
 // FOUR-NEXT:       amdgpu.memory_counter_wait load(4)
 // CHECK:           scf.if
 // CHECK-COUNT-2:   amdgpu.gather_to_lds
+// TWO:             amdgpu.memory_counter_wait load(2)
 func.func @some_waves(%a: memref<64x256xf32>, %thread: index, %is_first: i1, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -252,12 +253,12 @@ func.func @some_waves(%a: memref<64x256xf32>, %thread: index, %is_first: i1, %in
 // The condition changes: only the other copy surely follows.
 // CHECK-LABEL: func.func @some_iterations(
 // CHECK:         scf.for
-// TWO-NEXT:        amdgpu.memory_counter_wait load(0)
 // THREE-NEXT:      amdgpu.memory_counter_wait load(1)
 // FOUR-NEXT:       amdgpu.memory_counter_wait load(2)
 // CHECK:           amdgpu.gather_to_lds
 // CHECK:           scf.if
 // CHECK-NEXT:        amdgpu.gather_to_lds
+// TWO:             amdgpu.memory_counter_wait load(1)
 func.func @some_iterations(%a: memref<64x256xf32>, %thread: index, %rows: index, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -289,7 +290,7 @@ func.func @some_iterations(%a: memref<64x256xf32>, %thread: index, %rows: index,
 // CHECK-LABEL: func.func @inner_loop(
 // CHECK:         scf.for
 // CHECK:         scf.for
-// TWO:             amdgpu.memory_counter_wait load(0)
+// TWO:             amdgpu.memory_counter_wait load(3)
 // THREE:           amdgpu.memory_counter_wait load(3)
 // FOUR:            amdgpu.memory_counter_wait load(6)
 // CHECK:           gpu.barrier
@@ -309,6 +310,38 @@ func.func @inner_loop(%a: memref<64x256xf32>, %thread: index, %init: f32) -> f32
         : f32, memref<64x256xf32>, memref<256xf32, strided<[1], offset: ?>, #shared>
     }
     amdgpu.memory_counter_wait load(0)
+    gpu.barrier
+    %value = memref.load %view[%thread] : memref<256xf32, strided<[1], offset: ?>, #shared>
+    %next = arith.addf %acc, %value : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// Copies that may not be made leave nothing to count: with two stages the wait, for all, stays ahead of the next ones.
+// CHECK-LABEL: func.func @none_for_certain(
+// CHECK:         scf.for
+// CHECK-NEXT:      amdgpu.memory_counter_wait load(0)
+// CHECK:           scf.if
+// CHECK-NEXT:        amdgpu.gather_to_lds
+// CHECK:           memref.load
+func.func @none_for_certain(%a: memref<64x256xf32>, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c7 = arith.constant 7 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<4x256xf32, #shared>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c4 : index
+    %view = memref.subview %shared[%slot, 0] [1, 256] [1, 1]
+      : memref<4x256xf32, #shared> to memref<256xf32, strided<[1], offset: ?>, #shared>
+    %is_early = arith.cmpi ult, %i, %c7 : index
+    scf.if %is_early {
+      amdgpu.gather_to_lds %a[%i, %thread], %view[%c0]
+        : f32, memref<64x256xf32>, memref<256xf32, strided<[1], offset: ?>, #shared>
+    }
     gpu.barrier
     %value = memref.load %view[%thread] : memref<256xf32, strided<[1], offset: ?>, #shared>
     %next = arith.addf %acc, %value : f32

@@ -1,0 +1,142 @@
+"""Loops of threads by hand, which smalti-multi-buffer and smalti-pipeline-loops overlap: what their instructions are, and
+their numbers on emulated chips."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import smalti
+from isa import Step, inner_loops, number
+from smalti import targets
+from smalti.emulator import SCHEDULES, Emulation
+from smalti.errors import EmulationError
+from thread_kernels import GROUPS, ROWS, TENSORS, THREADS, VECTORS, WORDS, Copies, kernel
+
+ALL = (WORDS, VECTORS, TENSORS, GROUPS)
+ON_CHIPS = [pytest.param(copies, chip, id=f"{copies.name}-{chip}") for copies in ALL for chip in copies.chips]
+ON_AMD = [case for case in ON_CHIPS if case.values[1].startswith("gfx")]
+OVERLAPS = [(2, 2), (3, 2), (3, 3), (4, 4)]
+"""Slots, and stages."""
+
+
+def compiled(copies: Copies, chip: str, slots: int, stages: int, **changes: int) -> smalti.Kernel:
+    return smalti.compile(kernel(copies, slots=slots, **changes), target=chip, depth=slots, stages=stages)
+
+
+# What the loop is made of.
+
+
+def waits(steps: list[Step]) -> list[int]:
+    return [step.left for step in steps if step.kind == "wait"]
+
+
+@pytest.mark.parametrize("trips", [None, 64], ids=["dynamic", "static"])
+@pytest.mark.parametrize("slots, stages", OVERLAPS)
+@pytest.mark.parametrize("copies, chip", ON_AMD)
+def test_the_steady_state_never_drains(copies: Copies, chip: str, slots: int, stages: int, trips: int | None) -> None:
+    code = compiled(copies, chip, slots, stages, **({} if trips is None else {"trips": trips})).asm["gcn"]
+    loops = [steps for steps in inner_loops(code) if any(step.kind == "read" for step in steps)]
+    steady = [steps for steps in loops if 0 not in waits(steps)]
+    assert len(steady) == 1 and len(loops) <= (2 if trips is None else 1)
+    steps = steady[0]
+    # LLVM may unroll the loop.
+    rounds = sum(step.kind == "read" for step in steps) // 8
+    assert sum(step.kind == "read" for step in steps) == 8 * rounds
+    # Two copies an iteration: with two stages the next ones are under way when the wave waits for these.
+    assert waits(steps) == [max(2 * (stages - 2), 2)] * rounds
+    # The reads of an iteration come one behind the other: no wait for copies, and no barrier among them.
+    kinds = "".join(step.kind[0] for step in steps)
+    assert kinds.count("r" * 8) == rounds
+    # One barrier, or with two stages and no slot more one ahead of the copies, too.
+    barriers = 2 if (slots, stages) == (2, 2) else 1
+    assert kinds.count("b") == barriers * rounds
+
+
+@pytest.mark.parametrize("slots, stages", OVERLAPS)
+@pytest.mark.parametrize("copies, chip", ON_AMD)
+def test_nothing_is_spilled(copies: Copies, chip: str, slots: int, stages: int) -> None:
+    code = compiled(copies, chip, slots, stages).asm["gcn"]
+    assert number(code, "vgpr_spill_count") == 0 and number(code, "sgpr_spill_count") == 0
+
+
+@pytest.mark.parametrize("trips", [None, 64], ids=["dynamic", "static"])
+@pytest.mark.parametrize("stages", [2, 3, 4])
+@pytest.mark.parametrize("chip", GROUPS.chips)
+def test_groups_are_counted_exactly(chip: str, stages: int, trips: int | None) -> None:
+    ptx = compiled(GROUPS, chip, stages, stages, **({} if trips is None else {"trips": trips})).asm["ptx"]
+    counts = [int(count) for count in re.findall(r"cp\.async\.wait_group\s+(\d+)", ptx)]
+    # Two groups an iteration. The loop that runs too few times to be pipelined waits for all.
+    steps = [2 * (stages - 2), *range(2 * (stages - 2), -1, -2)]
+    plain = [] if trips else [0]
+    assert sorted(counts) == sorted([*steps, *plain])
+
+
+# The numbers.
+
+
+def run(
+    code: smalti.Kernel, copies: Copies, trips: int, step: int = 1, lower: int = 0, how: Emulation | None = None
+) -> None:
+    random = np.random.default_rng(trips)
+    a, b = (random.integers(-8, 9, (ROWS, copies.columns)).astype(np.float32) for _ in range(2))
+    wanted = np.zeros((THREADS, 4), np.float32)
+    for row in range(lower, lower + trips * step, step):
+        wanted *= np.float32(0.5)
+        for read in range(8):
+            place = 4 * (np.arange(THREADS) + 37 * read + 67) % copies.columns
+            wanted += (b if read % 2 else a)[row][place[:, None] + np.arange(4)]
+    sums = np.full((THREADS, 4), np.nan, np.float32)
+    code.launcher(a, b, sums, lower + trips * step, emulation=how)
+    assert (sums == wanted).all()
+
+
+@pytest.mark.parametrize("slots, stages", OVERLAPS)
+@pytest.mark.parametrize("copies, chip", ON_CHIPS)
+def test_numbers(copies: Copies, chip: str, slots: int, stages: int) -> None:
+    code = compiled(copies, targets.EMULATED + chip, slots, stages)
+    for trips in range(10):
+        # Copies come early and late, in turn.
+        for how in SCHEDULES[trips % 2 :: 2] if trips < 4 else (SCHEDULES[trips % len(SCHEDULES)],):
+            run(code, copies, trips, how=how)
+    for how in (
+        Emulation(sanitize="thread"),
+        Emulation(sanitize="address"),
+        Emulation(sanitize="thread", copies="early"),
+    ):
+        run(code, copies, 7, how=how)
+
+
+@pytest.mark.parametrize("lower, step", [(3, 2), (0, 5)])
+@pytest.mark.parametrize("copies, chip", ON_AMD)
+def test_other_bounds(copies: Copies, chip: str, lower: int, step: int) -> None:
+    code = compiled(copies, targets.EMULATED + chip, 3, 3, lower=lower, step=step)
+    for trips in (0, 1, 2, 3, 4, 7, 9):
+        run(code, copies, trips, step, lower, SCHEDULES[trips % len(SCHEDULES)])
+
+
+def weakened(copies: Copies, chip: str, stages: int) -> Iterator[smalti.Kernel]:
+    """The kernel with one copy more in flight behind one of its waits."""
+    text = compiled(copies, chip, 3, stages, trips=9).asm["pipelined"]
+    for match in re.finditer(r"((?:load|tensor)\(|asynccnt )(\d+)", text):
+        weaker = text[: match.start(2)] + str(int(match[2]) + 1) + text[match.end(2) :]
+        yield smalti.compile(weaker, target=targets.EMULATED + chip, depth=1, stages=1)
+
+
+@pytest.mark.parametrize("stages", [2, 3])
+def test_a_weaker_wait_is_noticed(stages: int) -> None:
+    for code in weakened(TENSORS, "gfx1250", stages):
+        with pytest.raises((AssertionError, EmulationError)):
+            for copies in ("late", "early"):
+                run(code, TENSORS, 9, how=Emulation(copies=copies))
+                run(code, TENSORS, 9, how=Emulation(sanitize="thread", copies=copies))
+
+
+@pytest.mark.parametrize("stages", [2, 3])
+def test_a_weaker_wait_leaves_llvm_s(stages: int) -> None:
+    """On gfx9 barriers then wait for all loads, as they do without the pass."""
+    for code in weakened(WORDS, "gfx950", stages):
+        assert any("no wait and barrier order 'vector.load'" in mark.message for mark in code.remarks)
+        run(code, WORDS, 9, how=Emulation(copies="late"))
