@@ -84,6 +84,14 @@ unsigned block_to_thread::log2Alignment(Value memref) {
         }
         return alignment;
       })
+      .Case([&](memref::ReinterpretCastOp op) {
+        // The offset counts from where the whole allocation begins.
+        auto source = dyn_cast<MemRefType>(op.getSource().getType());
+        if (!source || !source.getLayout().isIdentity())
+          return element;
+        return std::min(log2Alignment(op.getSource()),
+                        log2Divisor(op.getMixedOffsets().front()) + element);
+      })
       .Case<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp,
             memref::MemorySpaceCastOp>(
           [&](auto op) { return log2Alignment(op->getOperand(0)); })
