@@ -74,6 +74,81 @@ def test_other_chips_keep_registers() -> None:
         Program(matmul((64, 64, 64), (64, 64, 32)), "gfx950", copies="dma")
 
 
+# Copies of windows that reach outside of arrays whose extents are arguments. Rows are 4 bytes apart from a multiple of 16.
+WINDOWS = {
+    "words": ("f32", np.float32, (32, 16), 17, "?"),
+    "pairs": ("f16", np.float16, (16, 32), 34, "34"),
+    "chunks": ("f16", np.float16, (32, 32), 40, "40"),
+}
+
+
+def window(chip: str, case: str) -> str:
+    """Copies the window at (%i, %j * unit) of the first %m rows and %k columns, if these are an argument, to %o."""
+    dtype, _, (rows, columns), pitch, extent = WINDOWS[case]
+    threads = 4 * targets.get(chip).wave_size
+    unit = 1 if extent == "?" else 2 if pitch % 8 else 8
+    layout = f"#mosaic_gpu.WGStridedFragLayout<[{rows}, {columns}], {rows * columns // threads}>"
+    source = f"memref<?x{extent}x{dtype}, strided<[{pitch}, 1]>>"
+    shared = f"memref<{rows}x{columns}x{dtype}, #gpu.address_space<workgroup>>"
+    out = f"memref<{rows}x{columns}x{dtype}>"
+    return f"""
+gpu.module @m {{
+  gpu.func @window(%a: memref<{64 * pitch}x{dtype}>, %o: {out}, %m: index, %k: index, %i: index, %j: index) kernel
+      attributes {{known_block_size = array<i32: {threads}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>,
+                  smalti.num_warps = 4 : i64}} {{
+    %c0 = arith.constant 0 : index
+    %unit = arith.constant {unit} : index
+    %column = arith.muli %j, %unit : index
+    %source = memref.reinterpret_cast %a to offset: [0], sizes: [%m, {"%k" if extent == "?" else extent}],
+      strides: [{pitch}, 1] : memref<{64 * pitch}x{dtype}> to {source}
+    %tile = memref.alloc() : {shared}
+    mosaic_gpu.async_copy %source[%i, %column] to %tile : {source} to {shared}
+    mosaic_gpu.async_commit_group
+    mosaic_gpu.async_wait_group 0
+    gpu.barrier
+    %v = mosaic_gpu.vector_load %tile {{out_layouts = [{layout}]}} : {shared} -> vector<{rows}x{columns}x{dtype}>
+    vector.transfer_write %v, %o[%c0, %c0] {{in_bounds = [true, true], in_layouts = [{layout}]}}
+      : vector<{rows}x{columns}x{dtype}>, {out}
+    gpu.return
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("case", WINDOWS)
+@pytest.mark.parametrize("chip", CHIPS)
+def test_windows_of_dynamic_shape(chip: str, case: str) -> None:
+    _, dtype, (rows, columns), pitch, extent = WINDOWS[case]
+    unit = 1 if extent == "?" else 2 if pitch % 8 else 8
+    kernel = smalti.compile(window(chip, case), target=targets.EMULATED + chip, depth=1, stages=1)
+    array = np.random.default_rng(1).integers(1, 9, 64 * pitch).astype(dtype)
+    looks = (Emulation(sanitize="address"), *SCHEDULES[:2])
+    for number, (m, k) in enumerate(
+        (m, k) for m in (0, 1, 31, 64) for k in (0, 1, 7, pitch) if extent == "?" or k == pitch
+    ):
+        padded = np.zeros((192, 256), dtype)
+        padded[64 : 64 + m, 64 : 64 + k] = array.reshape(64, pitch)[:m, :k]
+        for i, j in ((0, 0), (5, unit), (-3, -unit), (60, 2 * unit), (63, pitch // unit * unit - unit)):
+            out = np.full((rows, columns), np.nan, dtype)
+            kernel.launcher(array, out, m, k, i, j // unit, emulation=looks[number % len(looks)])
+            assert (out == padded[64 + i : 64 + i + rows, 64 + j : 64 + j + columns]).all(), (m, k, i, j)
+    # Far away on either side.
+    for i in (-(1 << 40), 1 << 40):
+        out = np.full((rows, columns), np.nan, dtype)
+        kernel.launcher(array, out, 64, pitch, i, 0, emulation=looks[0])
+        assert (out == 0).all()
+
+
+# Arrays of one row, one column or one element.
+@pytest.mark.parametrize("shape", [(1, 1, 1), (1, 34, 70), (34, 1, 70), (33, 34, 1)])
+@pytest.mark.parametrize("target", CHIPS)
+def test_extents_of_one(target: str, shape: tuple[int, int, int]) -> None:
+    program = Program(matmul(shape, (32, 32, 16), "f32", start="zero"), target, copies="async")
+    assert copies_of(program) > 0
+    program.check()
+    program.check(emulation=Emulation(sanitize="address"))
+
+
 # A program of threads, pipelined by hand: three slots, and waits that leave one or two loads in flight. Each thread reads
 # what another wave copied.
 PIPELINED = """
