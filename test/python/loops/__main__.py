@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -56,15 +57,7 @@ class Report:
         if time.monotonic() - self._told < SECONDS:
             return
         self._told = time.monotonic()
-        print(f"{self.seconds:5.0f} s: {self.counts()}", flush=True)
-
-    def counts(self) -> str:
-        """All numbers."""
-        tally = self.tally
-        return (
-            f"{tally.ran} kernels agreed with {tally.loops} loops pipelined and {tally.buffers} buffers in slots, "
-            f"{tally.sanitized} of them without a race under the sanitizer; {tally.unchanged} stayed as they were"
-        )
+        print(f"{self.seconds:5.0f} s: {self.tally}", flush=True)
 
     def summary(self) -> None:
         """The table of reasons."""
@@ -72,10 +65,10 @@ class Report:
         for reason, count in self.tally.refused.most_common():
             reasons.add_row(str(count), reason)
         Console(width=None if sys.stdout.isatty() else 160).print(reasons)
-        print(self.counts())
+        print(f"{self.seconds:.0f} s: {self.tally}")
 
 
-def fuzz(minutes: float, seed: int, chips: list[str], folder: Path) -> int:
+def fuzz(minutes: float, seed: int, chips: Sequence[str], folder: Path) -> int:
     """Batches of random kernels until the time is over."""
     report, files = Report(), []
     while True:
@@ -91,10 +84,10 @@ def fuzz(minutes: float, seed: int, chips: list[str], folder: Path) -> int:
     return 1 if files else 0
 
 
-def grid(chips: list[str], part: tuple[int, int], folder: Path) -> int:
+def grid(chips: Sequence[str], part: tuple[int, int], folder: Path) -> int:
     """Every point of the grid, or each one out of so many."""
     report, failed = Report(), 0
-    points = list(campaign.grid(chips))[part[0] :: part[1]]
+    points = campaign.grid(chips)[part[0] :: part[1]]
     for number, point in enumerate(points):
         schedules = [SCHEDULES[(number + k) % len(SCHEDULES)] for k in (0, 3)]
         try:
@@ -120,7 +113,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="for failures (default: %(default)s)")
     options = parser.parse_args()
     os.environ.setdefault("SMALTI_REPRODUCER_DIR", str(options.folder / "reproducers"))
-    chips = options.chip or list(CHIPS)
+    chips: Sequence[str] = options.chip or CHIPS
     if options.files:
         return replay(options.files)
     if options.grid:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -105,11 +106,11 @@ class Point:
     def check(self, tally: runner.Tally, schedules: Sequence[Emulation], sanitize: bool = False) -> runner.Outcome:
         """The plain kernel against numpy, and what the passes make of it against the plain one."""
         case = self.case
-        plain = runner.Kernel(case, case.text)
+        plain = runner.Kernel(case.chip, case.text)
         for bounds, scalars in zip(self.bounds, case.scalars, strict=True):
             self.shape.check(bounds, plain.run(case, scalars, Emulation()))
         outcome = runner.run(case, tally, schedules, sanitize)
-        if self.shape.refused and outcome.pipelined:
+        if outcome.pipelined and (self.shape.refused or (self.shape.recurrent and not self.noalias)):
             raise runner.Wrong(f"{self} is pipelined")
         return outcome
 
@@ -117,7 +118,7 @@ class Point:
 def check_block(block: Block, chip: str, stages: int, depth: int, tally: runner.Tally) -> runner.Outcome:
     """The plain program of a block against numpy, and what the passes make of it against the plain one."""
     case = block.case(chip, kernels.passes(chip, stages, depth))
-    plain = runner.Kernel(case, case.text)
+    plain = runner.Kernel(case.chip, case.text)
     block.check(case, lambda scalars: plain.run(case, scalars, Emulation()))
     return runner.run(case, tally, [SCHEDULES[stages % len(SCHEDULES)]])
 
@@ -129,8 +130,66 @@ def shapes(chip: str) -> Iterator[Shape]:
             yield shape
 
 
-def grid(chips: Sequence[str]) -> Iterator[Point]:
-    """Every shape with 1 to 5 stages: with bounds that are not constant, and with each constant trip count."""
+def facts(point: Point) -> dict[str, object]:
+    """Where in the grid a point is."""
+    bounds = point.bounds[0]
+    return {
+        "shape": point.shape.name,
+        "chip": point.chip,
+        "stages": point.stages,
+        "slots": point.depth > 0,
+        "mode": point.mode == "auto",
+        "trips": bounds.trips,
+        # All of them, where they are not constant.
+        "bounds": bounds.lower if bounds.trips is not None else None,
+    }
+
+
+_APART = ({"shape", "trips"}, {"shape", "bounds"}, {"bounds", "trips"})
+"""What one launch with bounds that are not constant has all pairs of."""
+
+
+def pairs(point: Point) -> list[tuple[object, ...]]:
+    """Each two facts of a point."""
+    both = itertools.combinations(facts(point).items(), 2)
+    return [(*one, *other) for one, other in both if {one[0], other[0]} not in _APART]
+
+
+def covering(chips: Sequence[str]) -> list[Point]:
+    """A small part of the grid that has each pair of facts: each shape with each number of stages, and so on.
+
+    And each shape with bounds that are not constant, pipelined.
+    """
+    points = [point for point in grid(chips) if point.noalias]
+    numbers: dict[tuple[object, ...], int] = {}
+    masks = [sum(1 << numbers.setdefault(pair, len(numbers)) for pair in pairs(point)) for point in points]
+    missing, chosen = (1 << len(numbers)) - 1, []
+
+    def take(among: Sequence[int]) -> None:
+        nonlocal missing
+        best = max(among, key=lambda at: (masks[at] & missing).bit_count())
+        missing &= ~masks[best]
+        chosen.append(points[best])
+
+    for number, shape in enumerate(kernels.SHAPES):
+        known = (shape, 2 + number % 4, None)
+        take([at for at, p in enumerate(points) if (p.shape, p.stages, p.bounds[0].trips) == known])
+    while missing:
+        take(range(len(points)))
+    return chosen
+
+
+def grid(chips: Sequence[str]) -> list[Point]:
+    """Every shape with 1 to 5 stages: with bounds that are not constant, and with each constant trip count.
+
+    In an order of its own, which is always the same: any part of it has all of them in about equal shares.
+    """
+    points = list(_grid(chips))
+    random.Random(0).shuffle(points)
+    return points
+
+
+def _grid(chips: Sequence[str]) -> Iterator[Point]:
     for chip, stages in itertools.product(chips, STAGES):
         for shape in shapes(chip):
             for depth in (0, stages):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 _HEADER = "// loops: "
+_BARRIER = re.compile(r"^ *(?:gpu\.barrier|amdgpu\.lds_barrier)\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,13 @@ class Case:
     seed: int = 0
     options: Mapping[str, Any] = field(default_factory=dict)
     """How the result is compiled."""
+    bare: bool = False
+    """Whether the passes get the kernel without its barriers, to place them themselves."""
+
+    @property
+    def given(self) -> str:
+        """What the passes get."""
+        return _BARRIER.sub("", self.text) if self.bare else self.text
 
     def __str__(self) -> str:
         facts = {name: value for name, value in asdict(self).items() if name != "text"}

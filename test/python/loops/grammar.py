@@ -27,6 +27,11 @@ from .writer import BIAS, ROWS, SHARED, TRIPS, Buffer, Pending, Scope
 class Kernel(Copies):
     """Draws statements, loops, and what stands around them."""
 
+    unsigned = False
+    """Whether loops count without a sign."""
+    _outer_trips = ""
+    """How often the loop runs in each iteration of one around it."""
+
     # --- statements ---------------------------------------------------------------------------------------------------
 
     def statement(self, scope: Scope) -> None:
@@ -40,7 +45,7 @@ class Kernel(Copies):
             if scope.uniform and self.seldom():
                 kinds += [self._inner_loop]
         if scope.uniform and not scope.divergent and self.ways:
-            kinds += [self.copies, self.copies]
+            kinds += [self.copies] * (1 if self.copying else 2)
         if scope.uniform and not scope.divergent and self.seldom():
             kinds += [lambda _: self.barrier()]
         self.choose(kinds)(scope)
@@ -118,41 +123,55 @@ class Kernel(Copies):
         self._names += 1
         number = self._names
         types = [self.vector if kind == "vector" else "index" for kind, _ in carried]
-        arguments = [f"%s{number}_{i}" for i in range(len(carried))]
+        pair = self._pair() if not inner and self.seldom() else []
+        hands_on = bool(pair) and self.choose((True, False))
+        starts = [start for _, start in carried]
+        if hands_on:
+            starts += [buffer.name for buffer in pair]
+            types += [self._shared_type(buffer) for buffer in pair]
+        arguments = [f"%s{number}_{i}" for i in range(len(starts))]
         head = ""
-        if carried:
-            starts = ", ".join(f"{a} = {start}" for a, (_, start) in zip(arguments, carried, strict=True))
+        if starts:
+            starts = ", ".join(f"{a} = {start}" for a, start in zip(arguments, starts, strict=True))
             head = f" iter_args({starts}) -> ({', '.join(types)})"
         suffix = "" if ty == "index" else f" : {ty}"
         name = f"%k{number}"
-        result = f"%r{number}:{len(carried)} = " if carried else ""
+        result = f"%r{number}:{len(types)} = " if types else ""
         filled = [buffer.filled for buffer in self.buffers]
         # What the body leaves behind is pending at its start as well.
         if (self._pending.reads or self._pending.writes) and self.choose((True, False)):
             self.barrier()
         before = self._pending.copy()
-        self.begin(f"{result}scf.for {name} = {lower} to {upper} step {step}{head}{suffix} {{")
+        unsigned = "unsigned " if self.unsigned and not inner else ""
+        self.begin(f"{result}scf.for {unsigned}{name} = {lower} to {upper} step {step}{head}{suffix} {{")
         body = scope.inner(nested=inner)
-        counter = name if ty == "index" else self.op(f"arith.index_cast {name} : {ty} to index", "i")
+        cast = "arith.index_castui" if unsigned else "arith.index_cast"
+        counter = name if ty == "index" else self.op(f"{cast} {name} : {ty} to index", "i")
         distance = counter
         if not inner:
             distance = self.op(f"arith.subi {counter}, %lower : index", "i")
-            row = self.op(f"arith.addi {counter}, {self.constant(BIAS)} : index", "i")
+            # What counts in few bits, or without a sign, begins far from zero.
+            begin = distance if unsigned or ty == "i8" else counter
+            row = self.op(f"arith.addi {begin}, {self.constant(BIAS)} : index", "i")
         else:
             row = counter
         body.rows.append(row)
         body.counters.append(distance)
-        for (kind, _), argument in zip(carried, arguments, strict=True):
+        for (kind, _), argument in zip(carried, arguments[: len(carried)], strict=True):
             (body.vectors if kind == "vector" else body.rows).append(argument)
         if not inner:
             self._slots(name if ty == "index" else counter, by)
+            self._rotate(pair, arguments[len(carried) :] if hands_on else self._select(pair, distance))
+            self._count(distance)
         # Memory as the last iteration may have left it.
         if self.choose((True, False)):
             self._pending.merge(Pending({b.name for b in self.buffers} | {"g"}, {b.name for b in self.buffers} | {"g"}))
-        for _ in range(self.integer(1, 3) if inner else self.integer(2, 7)):
+        if not inner and self.copying:
+            self.copies(body)
+        for _ in range(self.integer(1, 3) if inner else self.integer(1, 4) if self.copying else self.integer(2, 7)):
             self.statement(body)
         yielded = []
-        for (kind, _), argument in zip(carried, arguments, strict=True):
+        for (kind, _), argument in zip(carried, arguments[: len(carried)], strict=True):
             if kind == "vector":
                 yielded.append(self.combine(argument, self.pick(body)) if not self.seldom() else self.pick(body))
             else:
@@ -162,7 +181,9 @@ class Kernel(Copies):
         if self._pending.reads or self._pending.writes:
             # Sound, if not always needed: what follows the back edge knows nothing of this iteration.
             self.barrier()
-        if carried:
+        # Each gets the other one's memory.
+        yielded += [buffer.view for buffer in reversed(pair)] if hands_on else []
+        if yielded:
             self.line(f"scf.yield {', '.join(yielded)} : {', '.join(types)}")
         attribute = ""
         if not inner and self.seldom():
@@ -170,6 +191,8 @@ class Kernel(Copies):
         self.end("}" + attribute)
         # The body may not have run: nor have its barriers.
         self._pending = before
+        if not inner:
+            self.number = ""
         for buffer, was in zip(self.buffers, filled, strict=True):
             buffer.filled, buffer.view, buffer.view_type, buffer.slot = was, "", "", ""
         for (kind, _), value in zip(carried, range(len(carried)), strict=True):
@@ -177,12 +200,50 @@ class Kernel(Copies):
             if kind == "vector":
                 scope.vectors.append(found)
 
+    def _pair(self) -> list[Buffer]:
+        """Two buffers that change places with every iteration."""
+        found = [buffer for buffer in self.buffers if not buffer.slots]
+        return found[:2] if len(found) > 1 else []
+
+    def _select(self, pair: list[Buffer], distance: str) -> list[str]:
+        """What the two are in this iteration, by its distance from the first."""
+        if not pair:
+            return []
+        bit = self.op(f"arith.andi {distance}, {self.constant(1)} : index", "i")
+        is_even = self.op(f"arith.cmpi eq, {bit}, {self.constant(0)} : index", "p")
+        names, ty = [buffer.name for buffer in pair], self._shared_type(pair[0])
+        return [
+            self.op(f"arith.select {is_even}, {one}, {other} : {ty}", "view") for one, other in (names, reversed(names))
+        ]
+
+    def _rotate(self, pair: list[Buffer], views: list[str]) -> None:
+        for buffer, view in zip(pair, views, strict=True):
+            buffer.view = view
+        if pair:
+            names = {buffer.name for buffer in pair}
+            filled = all(buffer.filled for buffer in pair)
+            for buffer in pair:
+                buffer.filled = filled
+            # What was done to one may have been done to the other.
+            for done in (self._pending.reads, self._pending.writes):
+                done.update(names if names & done else ())
+
+    def _count(self, distance: str) -> None:
+        """The number of the iteration, over all runs of the loop."""
+        if not self.has_tiles:
+            return
+        self.number = self.op(f"arith.divui {distance}, %step : index", "i")
+        if self._outer_trips:
+            before = self.op(f"arith.muli %outer, {self._outer_trips} : index", "i")
+            self.number = self.op(f"arith.addi {self.number}, {before} : index", "i")
+
     def _slots(self, counter: str, by: int) -> None:
         """Views of the slots that were chosen by hand: by the number of the iteration, or by what looks like it."""
         for buffer in self.buffers:
             if not buffer.slots:
                 continue
-            kind = self.choose(("right", "right", "right", "counter", "shifted"))
+            kinds = ("counter", "shifted", "right", "right", "right")
+            kind = self.choose((*kinds, "right", "right", "right") if self.copying else kinds)
             number = counter
             if kind != "counter":
                 number = self.op(f"arith.subi {counter}, %lower : index", "i")
@@ -204,12 +265,20 @@ class Kernel(Copies):
     def kernel(self) -> tuple[str, tuple[dict[int, str], ...]]:
         scope = Scope()
         self.buffers = [
-            Buffer(f"%shared{i}", slots=self.choose((0, 0, 0, 2, 3, 4))) for i in range(self.choose((1, 2, 3)))
+            Buffer(f"%shared{i}", slots=self.choose((4, 3, 4, 2, 0) if self.copying else (0, 0, 0, 2, 3, 4)))
+            for i in range(self.choose((1, 2, 3)))
         ]
         static, by, low = self.choose((False, False, True)), self.choose((1, 1, 2, 3)), self.choose((0, 0, 3, -5))
         trips = self.integer(0, TRIPS - 1)
         adjust = self.integer(0, by - 1)
-        ty = "i32" if self.seldom() else "index"
+        ty = self.choose(("index", "index", "index", "index", "i32", "i8"))
+        self.unsigned = self.seldom()
+        if ty == "i8":
+            # The end of the last iteration is the last number, or there is none before the first.
+            top = 255 if self.unsigned else 127
+            low = self.choose((top - (TRIPS - 1) * by, top - 252))
+        elif self.unsigned:
+            low = self.choose((3, 200))
         if self.choose((True, False, False)):
             scope.vectors.append(
                 self.op(f"vector.load %a[{self.constant(1)}, %column] : {self._flat()}, {self.vector}")
@@ -230,6 +299,7 @@ class Kernel(Copies):
                 self.barrier()
             self.begin(f"scf.for %outer = {self.constant(0)} to {self.constant(2)} step {self.constant(1)} {{")
             inside = scope.inner(nested=False)
+            self._outer_trips = self.constant(trips) if static else "%block"
         for _ in range(self.choose((1, 1, 1, 2))):
             bounds = self._bounds(static, low, trips, by, adjust, ty)
             self.loop(inside, *bounds, by, ty=ty)
@@ -266,7 +336,8 @@ class Kernel(Copies):
         deep = f"{self._global_type()}{own}"
         last = f"{self._last()}{own}"
         rows = f"memref<{ROWS}xi32>{own}"
-        return [f"%a: {flat}", f"%b: {flat}", f"%rows: {rows}", f"%g: {deep}", f"%out: {deep}", f"%end: {last}"]
+        arrays = [f"%a: {flat}", f"%b: {flat}", f"%rows: {rows}", f"%g: {deep}", f"%out: {deep}", f"%end: {last}"]
+        return arrays + self.map_arguments()
 
     def _text(self, arguments: list[str], static: bool, trips: int, by: int, low: int, ty: str, adjust: int) -> str:
         blocks = 1 if static else TRIPS
@@ -304,7 +375,8 @@ class Kernel(Copies):
         head += self.extra()
         for buffer in self.buffers:
             shape = f"{buffer.slots}x{self.columns}" if buffer.slots else f"{self.columns}"
-            head.append(f"{buffer.name} = memref.alloc() : memref<{shape}x{self.element}, {SHARED}>")
+            aligned = " {alignment = 128 : i64}" if self.has_tiles else ""
+            head.append(f"{buffer.name} = memref.alloc(){aligned} : memref<{shape}x{self.element}, {SHARED}>")
         constants = [f"{name} = arith.constant {value} : {of}" for (value, of), name in self._constants.items()]
         bounds = [] if static else ["%lower: index", "%step: index"]
         lines = [
@@ -321,22 +393,46 @@ class Kernel(Copies):
         return "\n".join(lines) + "\n"
 
 
-def passes(draw: Callable[[st.SearchStrategy[Any]], Any], chip: str) -> str:
-    """Random passes with random options."""
+def passes(draw: Callable[[st.SearchStrategy[Any]], Any], chip: str, copying: bool = False) -> str:
+    """Random passes with random options; `copying` where the kernel's own copies and slots are to be pipelined."""
 
     def choose(options: Sequence[Any]) -> Any:
         return draw(st.sampled_from(options))
 
-    depth, stages = choose((0, 0, 2, 3, 4)), choose((2, 3, 2, 4, 5))
-    mode = choose(("auto", "auto", "auto", "stream", "async"))
+    depth = choose((0, 0, 0, 0, 3) if copying else (0, 0, 2, 3, 4))
+    stages = choose((2, 3, 2, 3, 4) if copying else (2, 3, 2, 4, 5))
+    mode = choose(
+        ("auto", "async", "auto", "async", "stream") if copying else ("auto", "auto", "auto", "stream", "async")
+    )
     target = choose(("", f" target={chip}", f" target={chip}"))
     found = []
     if depth:
         found.append(f"smalti-multi-buffer{{depth={depth}{target}}}")
     found.append(f"smalti-pipeline-loops{{stages={stages} mode={mode}{target}}}")
-    if target and choose((False, False, False, False, True)):
-        found.append(f"smalti-pad-shared-memory{{{target.strip()}}}")
+    barriers = f"smalti-place-barriers{{{target.strip()}}}"
+    order = choose(("", "", "", "alone", "before", "after", "between"))
+    if order == "alone":
+        found = [barriers]
+    elif order:
+        found.insert({"before": 0, "after": len(found), "between": len(found) - 1}[order], barriers)
+    tail = choose(("", "", "", "pad", "swizzle", "canonicalize", "allocate"))
+    if tail in ("pad", "swizzle") and target:
+        found.append(f"smalti-{tail}-shared-memory{{{target.strip()} only-when-conflicts={choose(('true', 'false'))}}}")
+    elif tail == "allocate":
+        found.append(f"smalti-allocate-shared-memory{{target={chip}}}")
+    elif tail == "canonicalize":
+        found += ["canonicalize", "cse"]
     return f"builtin.module(gpu.module(gpu.func({','.join(found)})))"
+
+
+def bare_passes(draw: Callable[[st.SearchStrategy[Any]], Any], chip: str, copying: bool) -> str:
+    """For a kernel without barriers: the pass that places them, and others behind it."""
+    text = passes(draw, chip, copying)
+    head, tail = "builtin.module(gpu.module(gpu.func(", ")))"
+    found = text.removeprefix(head).removesuffix(tail)
+    target = draw(st.sampled_from(("", f"{{target={chip}}}")))
+    behind = draw(st.sampled_from(("", "," + found)))
+    return f"{head}smalti-place-barriers{target}{behind}{tail}"
 
 
 CHIPS = ("sm_80", "sm_90a", "gfx942", "gfx950", "gfx1201", "gfx1250")
@@ -367,4 +463,11 @@ def cases(draw: Callable[[st.SearchStrategy[Any]], Any], chips: Sequence[str] = 
     writer = Kernel(draw, chip)
     text, scalars = writer.kernel()
     scalars = scalars if "%lower: index" in text else ({},)
-    return Case(text, chip.name, passes(draw, chip.name), scalars, draw(st.integers(0, 7)))
+    seed = draw(st.integers(0, 7))
+    # In global memory, no pass puts a barrier in.
+    bare = not (writer.shares_global or writer.needs_barriers or "mbarrier" in text) and draw(st.integers(0, 4)) == 4
+    wanted = (bare_passes if bare else passes)(draw, chip.name, writer.copying)
+    options = {}
+    if "smalti-allocate" not in wanted and draw(st.integers(0, 5)) == 5:
+        options["bank_conflicts"] = draw(st.sampled_from(("swizzle", "keep")))
+    return Case(text, chip.name, wanted, scalars, seed, options, bare)

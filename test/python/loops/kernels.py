@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from smalti import targets
 
-from . import bodies
+from . import bodies, copy_bodies
 from .case import Case
 
 ROWS, TRIPS, BIAS = 64, 10, 16
+SHARED = "#gpu.address_space<workgroup>"
 Rows = Sequence[int]
 
 
@@ -48,9 +49,13 @@ class Shape:
     """Types of the buffers in shared memory; `C` is the number of columns."""
     refused: bool = False
     """Whether no loop of it can be pipelined."""
+    recurrent: bool = False
+    """Whether none can be that writes what other arguments may be."""
     waits: str = ""
     """The kind of wait that its chips need, where it copies asynchronously."""
     lanes: int = 1
+    maps: bool = False
+    """Whether it gets tensor maps of its inputs."""
 
     def case(self, chip: str, passes: str, bounds: Sequence[Bounds], noalias: bool = True) -> Case:
         """The kernel and the passes; one launch for each of `bounds` where they are not constant."""
@@ -75,19 +80,25 @@ class Shape:
             numbers = {"lower": bounds.lower, "upper": end, "step": bounds.step}
             ends = [f"%{name} = arith.constant {number} : index" for name, number in numbers.items()]
         constants = [f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 3, 4, 5, BIAS, ROWS - 1)]
+        aligned = " {alignment = 128 : i64}" if self.maps else ""
         buffers = [
-            f"%s{i} = memref.alloc() : memref<{ty}xf32, #gpu.address_space<workgroup>>".replace("C", str(columns))
+            f"%s{i} = memref.alloc(){aligned} : memref<{ty}xf32, {SHARED}>".replace("C", str(columns))
             for i, ty in enumerate(self.buffers)
         ]
         a = f"memref<{ROWS}x{columns}xf32>{own}"
-        body = (self.body.replace("ROWBYTES", str(4 * columns))
+        tile = (f"!nvgpu.tensormap.descriptor<tensor = memref<1x{columns}xf32, {SHARED}>, swizzle = none, l2promo = none, "
+                "oob = zero, interleave = none>")  # fmt: skip
+        maps = f", %map_a: {tile}, %map_b: {tile}" if self.maps else ""
+        objects = f"!nvgpu.mbarrier.group<memorySpace = {SHARED}, num_barriers ="
+        body = (self.body.replace("ROWBYTES", str(4 * columns)).replace("BOTHBYTES", str(8 * columns))
+                .replace("OBJECTS<", objects).replace("MAP", tile)
                 .replace("ROW", f"memref<{ROWS}x{columns}xf32>")
                 .replace("OUT", f"memref<{TRIPS}x{ROWS}x{columns}xf32>")
-                .replace("SHARED", "#gpu.address_space<workgroup>")
+                .replace("SHARED", SHARED)
                 .replace("C", str(columns)).replace("HALF", str(threads // 2)))  # fmt: skip
         lines = [
             "gpu.module @kernels {",
-            f"  gpu.func @{self.name}(%a: {a}, %b: {a}, %o: memref<{TRIPS}x{ROWS}x{columns}xf32>{own}{scalars}) kernel",
+            f"  gpu.func @{self.name}(%a: {a}, %b: {a}, %o: memref<{TRIPS}x{ROWS}x{columns}xf32>{own}{scalars}{maps}) kernel",
             f"      attributes {{known_block_size = array<i32: {threads}, 1, 1>, "
             f"known_grid_size = array<i32: {TRIPS if bounds.trips is None else 1}, 1, 1>}} {{",
             *("    " + line for line in (
@@ -149,7 +160,7 @@ def _nested(a: np.ndarray, rows: Rows) -> Any:
 
 def _siblings(a: np.ndarray, b: np.ndarray, rows: Rows) -> Any:
     first = _folded(a[row][::-1] for row in rows)
-    # The block is known by how often the loop runs.
+    # One of the loops is left out where it would run three times.
     return first if len(rows) == 3 else _folded((b[row][::-1] for row in rows), first)
 
 
@@ -176,6 +187,18 @@ def _both(a: np.ndarray, b: np.ndarray, rows: Rows) -> dict[int, np.ndarray]:
     return {0: _folded(_mirrored(a[row], 4) * _mirrored(b[row], 4) for row in rows)}
 
 
+def _pieces(a: np.ndarray, b: np.ndarray, rows: Rows) -> Iterator[np.ndarray]:
+    for row in rows:
+        yield _mirrored(a[row], 4) + (_mirrored(b[row], 4) if row % 3 else 0.0)
+
+
+def _inner_copies(a: np.ndarray, rows: Rows) -> Any:
+    total: Any = np.zeros(a.shape[1])
+    for row in rows:
+        total = _folded((_mirrored(a[row + j], 4) for j in range(4)), total)
+    return total
+
+
 def _once(a: np.ndarray, b: np.ndarray, rows: Rows) -> dict[int, np.ndarray]:
     return {0: _folded(a[row][::-1] * b[row][::-1] for row in rows)}
 
@@ -196,15 +219,40 @@ SHAPES = (
         "chain", bodies.CHAIN, lambda a, b, rows: {0: _folded((a[row][::-1] * b[row])[::-1] for row in rows)}, ["C", "C"],
     ),
     Shape("persistent", bodies.PERSISTENT, lambda a, b, rows: {0: _folded(_persistent(a, rows))}, ["C"]),
-    Shape("memory", bodies.MEMORY, lambda a, b, rows: _memory(a, rows), refused=True),
-    Shape("copies", bodies.COPIES, _both, ["C", "C"], waits="cp_async_group", lanes=4),
-    Shape("groups", bodies.GROUPS, _both, ["5xC", "5xC"], waits="cp_async_group", lanes=4),
+    Shape("memory", bodies.MEMORY, lambda a, b, rows: _memory(a, rows), recurrent=True),
+    Shape("copies", copy_bodies.COPIES, _both, ["C", "C"], waits="cp_async_group", lanes=4),
+    Shape("groups", copy_bodies.GROUPS, _both, ["5xC", "5xC"], waits="cp_async_group", lanes=4),
     Shape(
-        "by_hand", bodies.BY_HAND, lambda a, b, rows: {0: _folded(_mirrored(a[row], 4) for row in rows)}, ["2xC"],
+        "by_hand", copy_bodies.BY_HAND, lambda a, b, rows: {0: _folded(_mirrored(a[row], 4) for row in rows)}, ["2xC"],
         waits="cp_async_group", lanes=4, refused=True,
     ),
-    Shape("dma", bodies.DMA, _once, ["C", "C"], waits="vmcnt"),
-    Shape("counted", bodies.COUNTED, _once, ["5xC", "5xC"], waits="async_counter"),
+    Shape("dma", copy_bodies.DMA, _once, ["C", "C"], waits="vmcnt"),
+    Shape("counted", copy_bodies.COUNTED, _once, ["5xC", "5xC"], waits="async_counter"),
+    Shape(
+        "rotating", bodies.ROTATING, lambda a, b, rows: {0: _folded(a[row][::-1] for row in rows)}, ["C", "C"],
+    ),
+    Shape(
+        "selected", bodies.SELECTED, lambda a, b, rows: {0: _folded(a[row][::-1] for row in rows)}, ["C", "C"],
+    ),
+    Shape(
+        "left_behind", bodies.LEFT_BEHIND,
+        lambda a, b, rows: {
+            0: _folded(a[row][::-1] for row in rows), 1: (a[rows[-1]] if rows else b[5])[::-1]
+        }, ["C"],
+    ),
+    Shape(
+        "pieces", copy_bodies.PIECES, lambda a, b, rows: {0: _folded(_pieces(a, b, rows))}, ["5xC", "5xC"],
+        waits="cp_async_group", lanes=4,
+    ),
+    Shape(
+        "inner_copies", copy_bodies.INNER_COPIES, lambda a, b, rows: {0: _inner_copies(a, rows)}, ["5xC"],
+        waits="cp_async_group", lanes=4,
+    ),
+    Shape("waves", copy_bodies.WAVES, _once, ["5xC", "5xC"], waits="vmcnt"),
+    Shape("tensors", copy_bodies.TENSORS, _once, ["5xC", "5xC"], waits="tensor_counter"),
+    Shape("tiles", copy_bodies.TILES, _once, ["5x1xC", "5x1xC"], waits="mbarrier", maps=True),
+    Shape("one_tile", copy_bodies.ONE_TILE, _once, ["1xC", "1xC"], waits="mbarrier", maps=True),
+    Shape("phases", copy_bodies.PHASES, _once, ["5x1xC", "5x1xC"], waits="mbarrier", maps=True),
 )  # fmt: skip
 
 BOUNDS = (Bounds(), Bounds(lower=3, step=2, short=1), Bounds(lower=-5, step=3, short=2))

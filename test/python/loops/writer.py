@@ -34,6 +34,8 @@ class Buffer:
     """The number of its slot."""
     copying: bool = False
     """Whether a copy into it is under way."""
+    units: int = 1
+    """How many copies a wave has surely started for it, where they are counted."""
 
 
 @dataclass
@@ -95,6 +97,8 @@ class Writer:
         self.shares_global = not self.lds_barrier and self.choose((False, False, True))
         self.noalias = self.choose((True, True, False))
         self.buffers: list[Buffer] = []
+        self.needs_barriers = False
+        """Whether a barrier does more than to order accesses."""
 
     # --- drawing ------------------------------------------------------------------------------------------------------
 
