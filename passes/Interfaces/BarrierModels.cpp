@@ -8,6 +8,7 @@
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -104,6 +105,10 @@ void smalti::registerBarrierModels(DialectRegistry &registry) {
     amdgpu::LDSBarrierOp::attachInterface<
         BarrierModel<amdgpu::LDSBarrierOp, false>>(*context);
   });
+  registry.addExtension(+[](MLIRContext *context, ROCDL::ROCDLDialect *) {
+    ROCDL::BarrierOp::attachInterface<BarrierModel<ROCDL::BarrierOp, true>>(
+        *context);
+  });
   registry.addExtension(+[](MLIRContext *context, nvgpu::NVGPUDialect *) {
     nvgpu::MBarrierCreateOp::attachInterface<CreateBarriersModel>(*context);
     nvgpu::MBarrierInitOp::attachInterface<
@@ -127,6 +132,8 @@ void smalti::registerBarrierModels(DialectRegistry &registry) {
         *context);
   });
   registry.addExtension(+[](MLIRContext *context, NVVM::NVVMDialect *) {
+    NVVM::Barrier0Op::attachInterface<BarrierModel<NVVM::Barrier0Op, true>>(
+        *context);
     NVVM::MBarrierInitOp::attachInterface<
         SingleBarrierModel<NVVM::MBarrierInitOp, BarrierAction::Init>>(
         *context);

@@ -18,6 +18,7 @@ void registerAccessModels(mlir::DialectRegistry &registry);
 void registerAsyncCopyModels(mlir::DialectRegistry &registry);
 void registerBarrierModels(mlir::DialectRegistry &registry);
 void registerOverwriteModels(mlir::DialectRegistry &registry);
+void registerRegisterModels(mlir::DialectRegistry &registry);
 
 } // namespace smalti
 

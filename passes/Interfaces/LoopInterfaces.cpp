@@ -69,4 +69,5 @@ void smalti::registerLoopInterfaceModels(DialectRegistry &registry) {
   registerAsyncCopyModels(registry);
   registerBarrierModels(registry);
   registerOverwriteModels(registry);
+  registerRegisterModels(registry);
 }

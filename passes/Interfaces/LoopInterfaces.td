@@ -96,6 +96,13 @@ def Smalti_BlockBarrierOpInterface : Smalti_OpInterface<"BlockBarrierOpInterface
   ];
 }
 
+def Smalti_RegisterOpInterface : Smalti_OpInterface<"RegisterOpInterface"> {
+  let description = [{
+    The op states no memory effects, but accesses no memory: it computes with registers, be it those of other lanes of
+    its wave, or is a hint to code generation that stands where it stands for a reason.
+  }];
+}
+
 def Smalti_AtomicAccessOpInterface : Smalti_OpInterface<"AtomicAccessOpInterface"> {
   let description = [{
     Each element that the op accesses it reads and writes in one step, which no other such op of any thread interrupts.

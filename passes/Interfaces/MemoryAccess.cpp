@@ -322,16 +322,17 @@ static bool collectAsyncAccesses(Operation *op,
                    reason);
 }
 
-/// Whether the op only orders memory or groups of copies.
-static bool isSynchronisation(Operation *op) {
+/// Whether the op only orders memory or groups of copies, or has nothing to do
+/// with memory.
+static bool accessesNothing(Operation *op) {
   return isa<BlockBarrierOpInterface, AsyncCommitOpInterface,
-             AsyncWaitOpInterface>(op);
+             AsyncWaitOpInterface, RegisterOpInterface>(op);
 }
 
 bool smalti::collectAccesses(Operation *op,
                              SmallVectorImpl<MemoryAccess> &accesses,
                              std::string &reason) {
-  if (isSynchronisation(op))
+  if (accessesNothing(op))
     return true;
   if (isa<AsyncCopyOpInterface, BarrierObjectOpInterface>(op))
     return collectAsyncAccesses(op, accesses, reason);

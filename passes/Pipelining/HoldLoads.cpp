@@ -70,7 +70,7 @@ void Body::classify(Operation *op, unsigned place) {
   // Somebody has made up their mind already.
   if (isa<amdgpu::SchedBarrierOp>(op))
     isScheduled = true;
-  if (isMemoryEffectFree(op)) {
+  if (isMemoryEffectFree(op) || isa<RegisterOpInterface>(op)) {
     pure.insert(op);
     return;
   }

@@ -10,8 +10,6 @@
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/TripCount.h"
 
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -44,21 +42,6 @@ static std::string nameOf(Value value) {
   llvm::raw_string_ostream os(text);
   value.printAsOperand(os, OpPrintingFlags().useLocalScope());
   return text;
-}
-
-/// A hint, or an instruction on registers alone, which upstream gives no
-/// effects.
-static bool isOnRegisters(Operation *op) {
-  if (isa<amdgpu::SchedBarrierOp>(op))
-    return true;
-  auto isRegister = [](Type type) {
-    return type.isIntOrIndexOrFloat() || isa<VectorType>(type);
-  };
-  return isa_and_nonnull<ROCDL::ROCDLDialect>(op->getDialect()) &&
-         op->getNumResults() > 0 && op->getNumOperands() > 0 &&
-         op->getNumRegions() == 0 &&
-         llvm::all_of(op->getOperandTypes(), isRegister) &&
-         llvm::all_of(op->getResultTypes(), isRegister);
 }
 
 LDSDMAOrder::LDSDMAOrder(Operation *function) : function(function) {
@@ -320,8 +303,6 @@ bool LDSDMAOrder::visit(Operation *op, State &state) {
 }
 
 bool LDSDMAOrder::visitAccesses(Operation *op, State &state) {
-  if (isOnRegisters(op))
-    return true;
   SmallVector<MemoryAccess> accesses;
   std::string reason;
   if (!collectAccesses(op, accesses, reason))
@@ -456,7 +437,7 @@ bool LDSDMAOrder::ordersGlobalAccesses() {
   llvm::MapVector<Value, Uses> roots;
   bool isKnown = true;
   function->walk([&](Operation *op) {
-    if (op == function || op->getNumRegions() > 0 || isOnRegisters(op))
+    if (op == function || op->getNumRegions() > 0)
       return;
     SmallVector<MemoryAccess> accesses;
     std::string reason;
