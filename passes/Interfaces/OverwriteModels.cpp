@@ -30,8 +30,10 @@ struct StoreModel
     auto store = cast<vector::StoreOp>(op);
     MemRefType type = store.getMemRefType();
     VectorType vectorType = store.getVectorType();
-    // A store of a vector of rank n fills the last n dimensions.
-    return store.getBase() == memref && type.hasStaticShape() &&
+    // Behind the end of a row the next one follows only where nothing lies
+    // between them.
+    return store.getBase() == memref &&
+           memref::isStaticShapeAndContiguousRowMajor(type) &&
            !vectorType.isScalable() &&
            type.getNumElements() == vectorType.getNumElements() &&
            type.getElementType() == vectorType.getElementType() &&
@@ -48,7 +50,8 @@ struct DeviceAsyncCopyOverwriteModel
     // What it does not read it fills with zeros.
     auto copy = cast<nvgpu::DeviceAsyncCopyOp>(op);
     auto type = cast<MemRefType>(copy.getDst().getType());
-    return copy.getDst() == memref && type.hasStaticShape() &&
+    return copy.getDst() == memref &&
+           memref::isStaticShapeAndContiguousRowMajor(type) &&
            copy.getDstElements().getSExtValue() == type.getNumElements() &&
            llvm::all_of(copy.getDstIndices(), [](Value index) {
              return isConstantIntValue(index, 0);
