@@ -609,6 +609,11 @@ bool smalti::isSameForBlock(Value value, FunctionOpInterface function) {
   auto launch = isa<gpu::LaunchOp>(place)
                     ? cast<gpu::LaunchOp>(place)
                     : place->getParentOfType<gpu::LaunchOp>();
+  // What the host hands to a kernel in its midst.
+  if (!launch && llvm::any_of(value.getUsers(), [](Operation *user) {
+        return user->getParentOfType<gpu::LaunchOp>() != nullptr;
+      }))
+    return true;
   SmallVector<Value> worklist = {value};
   DenseSet<Value> seen;
   while (!worklist.empty()) {

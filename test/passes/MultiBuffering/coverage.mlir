@@ -200,3 +200,28 @@ func.func @part_of_a_tensor(%a: memref<64x64xf32>, %out: memref<1xf32>) attribut
   }
   return
 }
+
+// The bounds that the host gives to a launch are the same for all threads.
+// CHECK-LABEL: func.func @launched(
+// CHECK:         gpu.launch
+// CHECK-SAME:    workgroup(%[[BUFFER:.*]] : memref<2x64xf32, #gpu.address_space<workgroup>>)
+// CHECK:         scf.for
+// CHECK:           memref.subview %[[BUFFER]]
+func.func @launched(%a: memref<64x64xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+      threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) workgroup(%buffer: memref<64xf32, #shared>) {
+    scf.for %i = %c0 to %n step %c1 {
+      %x = memref.load %a[%i, %tx] : memref<64x64xf32>
+      memref.store %x, %buffer[%tx] : memref<64xf32, #shared>
+      gpu.barrier
+      %y = memref.load %buffer[%c1] : memref<64xf32, #shared>
+      gpu.barrier
+      memref.store %y, %a[%i, %tx] : memref<64x64xf32>
+    }
+    gpu.terminator
+  }
+  return
+}
