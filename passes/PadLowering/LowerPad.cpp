@@ -249,6 +249,12 @@ void LowerPadPass::runOnOperation() {
   FailureOr<const targets::Target *> chip = findTarget(function, target);
   if (failed(chip))
     return signalPassFailure();
+  if (maxElements < 1) {
+    function->emitError() << kPassName
+                          << ": max-elements must be positive, not "
+                          << int64_t(maxElements);
+    return signalPassFailure();
+  }
   TransferOptions options{*chip && (*chip)->hasBufferLoads, assumeSmall};
 
   DataFlowSolver solver;

@@ -5,6 +5,9 @@
 // RUN: FileCheck %s < %t.remarks
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{strict=true}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STRICT
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-lower-pad{max-elements=0}))' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=ELEMENTS
+// ELEMENTS: error: smalti-lower-pad: max-elements must be positive, not 0
 // STRICT: error: smalti-lower-pad: dimension 0 of the pad's result tensor<?xf32> has no constant bound
 
 // CHECK: [Missed] smalti-lower-pad | Category:smalti-lower-pad | Function=dynamic_result | Remark="dimension 0 of the pad's result tensor<?xf32> has no constant bound"
