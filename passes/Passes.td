@@ -37,6 +37,12 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
     had none, where the values were before. Where a loop around executes all of this again, what an earlier execution
     left must not be read.
 
+    Barrier objects on which copies into such buffers complete (`nvgpu.mbarrier.create`) get as many slots, or else the
+    buffers get none either: every initialisation is repeated for each slot, and iteration i waits for phase i / `depth`
+    of the barrier of its slot. They are accepted where they are initialised once, ahead of the loop, and used in the
+    loop alone, with constant numbers; where as many threads arrive in every iteration, ahead of the waits, as a phase
+    needs; and where the waits' parity is 0, 1, 0, 1 and so on.
+
     Where the target is known (option `target`, or the attribute `smalti.target` around the function) and all buffers
     with their slots would not fit the shared memory of one block, none is changed.
 
@@ -118,7 +124,8 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
 
     The attributes `smalti.stages` and `smalti.mode` on a loop win over the options; 1 stage leaves the loop alone.
     `stages=auto` takes as many as the shared buffers have slots in async mode. In stream mode it takes 3 where what is
-    read goes to shared memory and a stage more needs at most a quarter of the target's registers, else 2. A loop that
+    read goes to shared memory, else 2. Where the target is known, values of the pipelined loop must not take more
+    registers than a thread has. The remark says what the limit was. A loop that
     runs fewer times than it has stages gets fewer of them. `emit-schedule` writes the
     schedule on the ops (`smalti.stage`, the distance in iterations, and `smalti.cluster`, the order in the kernel)
     and changes nothing else; `use-schedule` pipelines by these attributes, after the same checks. Ops without effects

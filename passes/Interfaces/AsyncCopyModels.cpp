@@ -35,6 +35,13 @@ struct GroupCopyModel
     else
       return cast<OpTy>(op).getDst();
   }
+  int64_t getBytesOfThread(Operation *op) const {
+    // What the source does not give is filled with zeros.
+    if constexpr (std::is_same_v<OpTy, NVVM::CpAsyncOp>)
+      return cast<OpTy>(op).getSize();
+    else
+      return 0;
+  }
 };
 
 template <typename OpTy>
@@ -111,14 +118,19 @@ struct LoadToLDSModel
   }
 };
 
-template <typename OpTy>
+template <typename OpTy, int64_t Bytes>
 struct LoadAsyncToLDSModel
-    : AsyncCopyOpInterface::ExternalModel<LoadAsyncToLDSModel<OpTy>, OpTy> {
+    : AsyncCopyOpInterface::ExternalModel<LoadAsyncToLDSModel<OpTy, Bytes>,
+                                          OpTy> {
   Value getCopySource(Operation *op) const {
     return cast<OpTy>(op).getGlobalPtr();
   }
   Value getCopyDestination(Operation *op) const {
     return cast<OpTy>(op).getLdsPtr();
+  }
+  int64_t getBytesOfThread(Operation *op) const {
+    // The immediate offset moves both addresses.
+    return cast<OpTy>(op).getOffset() == 0 ? Bytes : 0;
   }
   AsyncQueue getQueue(Operation *) const { return AsyncQueue::AsyncCounter; }
 };
@@ -329,13 +341,13 @@ void smalti::registerAsyncCopyModels(DialectRegistry &registry) {
     ROCDL::GlobalLoadLDSOp::attachInterface<
         LoadToLDSModel<ROCDL::GlobalLoadLDSOp>>(*context);
     ROCDL::GlobalLoadAsyncToLDSB8Op::attachInterface<
-        LoadAsyncToLDSModel<ROCDL::GlobalLoadAsyncToLDSB8Op>>(*context);
+        LoadAsyncToLDSModel<ROCDL::GlobalLoadAsyncToLDSB8Op, 1>>(*context);
     ROCDL::GlobalLoadAsyncToLDSB32Op::attachInterface<
-        LoadAsyncToLDSModel<ROCDL::GlobalLoadAsyncToLDSB32Op>>(*context);
+        LoadAsyncToLDSModel<ROCDL::GlobalLoadAsyncToLDSB32Op, 4>>(*context);
     ROCDL::GlobalLoadAsyncToLDSB64Op::attachInterface<
-        LoadAsyncToLDSModel<ROCDL::GlobalLoadAsyncToLDSB64Op>>(*context);
+        LoadAsyncToLDSModel<ROCDL::GlobalLoadAsyncToLDSB64Op, 8>>(*context);
     ROCDL::GlobalLoadAsyncToLDSB128Op::attachInterface<
-        LoadAsyncToLDSModel<ROCDL::GlobalLoadAsyncToLDSB128Op>>(*context);
+        LoadAsyncToLDSModel<ROCDL::GlobalLoadAsyncToLDSB128Op, 16>>(*context);
     ROCDL::SWaitcntOp::attachInterface<WaitcntModel>(*context);
     ROCDL::WaitLoadcntOp::attachInterface<
         CounterWaitModel<ROCDL::WaitLoadcntOp, AsyncQueue::LoadCounter>>(

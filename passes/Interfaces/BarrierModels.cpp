@@ -31,6 +31,13 @@ struct BarrierModel
 // Barrier objects
 //===----------------------------------------------------------------------===//
 
+/// What an op counts as that arrives once.
+OpFoldResult getOneArrival(Operation *op, BarrierAction action) {
+  if (action != BarrierAction::Arrive)
+    return {};
+  return IntegerAttr::get(IndexType::get(op->getContext()), 1);
+}
+
 /// nvgpu names a group of barriers and a number in it.
 template <typename OpTy, BarrierAction Action>
 struct GroupBarrierModel
@@ -48,6 +55,21 @@ struct GroupBarrierModel
       return &cast<OpTy>(op).getPhaseParityMutable();
     else
       return nullptr;
+  }
+  OpFoldResult getArrivals(Operation *op) const {
+    if constexpr (std::is_same_v<OpTy, nvgpu::MBarrierInitOp> ||
+                  std::is_same_v<OpTy, nvgpu::MBarrierArriveNoCompleteOp>)
+      return cast<OpTy>(op).getCount();
+    else
+      return getOneArrival(op, Action);
+  }
+  Value getPredicate(Operation *op) const {
+    if constexpr (std::is_same_v<OpTy, nvgpu::MBarrierInitOp> ||
+                  std::is_same_v<OpTy, nvgpu::MBarrierArriveExpectTxOp> ||
+                  std::is_same_v<OpTy, nvgpu::TmaAsyncLoadOp>)
+      return cast<OpTy>(op).getPredicate();
+    else
+      return {};
   }
 };
 
@@ -79,6 +101,28 @@ struct SingleBarrierModel
       return &cast<OpTy>(op).getPhaseMutable();
     else
       return nullptr;
+  }
+  OpFoldResult getArrivals(Operation *op) const {
+    auto object = cast<OpTy>(op);
+    if constexpr (std::is_same_v<OpTy, NVVM::MBarrierInitOp>)
+      return object.getCount();
+    else if constexpr (std::is_same_v<OpTy, mosaic_gpu::InitializeBarrierOp>)
+      return object.getArrivalCountAttr();
+    else if constexpr (std::is_same_v<OpTy, NVVM::MBarrierArriveOp>)
+      return object.getCount() ? OpFoldResult(object.getCount())
+                               : getOneArrival(op, Action);
+    else
+      return getOneArrival(op, Action);
+  }
+  Value getPredicate(Operation *op) const {
+    if constexpr (std::is_same_v<OpTy, NVVM::MBarrierInitOp> ||
+                  std::is_same_v<OpTy, NVVM::MBarrierArriveExpectTxOp>)
+      return cast<OpTy>(op).getPredicate();
+    else
+      return {};
+  }
+  bool isOfBlock(Operation *op) const {
+    return isa<mosaic_gpu::MosaicGPUDialect>(op->getDialect());
   }
 };
 

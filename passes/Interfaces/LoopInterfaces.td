@@ -31,6 +31,9 @@ def Smalti_AsyncCopyOpInterface : Smalti_OpInterface<"AsyncCopyOpInterface"> {
                     "::mlir::Value", "getCopySource">,
     InterfaceMethod<"The memref or pointer through which shared memory is written; null where that is not known.",
                     "::mlir::Value", "getCopyDestination">,
+    InterfaceMethod<"How many bytes the op writes for each thread that executes it, from the address on that the "
+                    "destination is for that thread; 0 where it does anything else.",
+                    "int64_t", "getBytesOfThread", (ins), "", "return 0;">,
     InterfaceMethod<"How the copy completes.", "::smalti::AsyncQueue", "getQueue", (ins), "",
                     "return ::smalti::AsyncQueue::Groups;">,
     InterfaceMethod<"Whether code generation makes every block barrier wait for the copy, so that no other wait is "
@@ -75,7 +78,14 @@ def Smalti_BarrierObjectOpInterface : Smalti_OpInterface<"BarrierObjectOpInterfa
     InterfaceMethod<"The number of the barrier within the operand above; null where that is one barrier.",
                     "::mlir::OpOperand *", "getBarrierIndexMutable", (ins), "", "return nullptr;">,
     InterfaceMethod<"The parity of the phase that a wait waits for, an `i1` or `i32`; null for other actions.",
-                    "::mlir::OpOperand *", "getParityMutable", (ins), "", "return nullptr;">
+                    "::mlir::OpOperand *", "getParityMutable", (ins), "", "return nullptr;">,
+    InterfaceMethod<"How many arrivals complete a phase of a barrier that the op initialises, or as how many the op "
+                    "counts each time a thread executes it; null for other actions.",
+                    "::mlir::OpFoldResult", "getArrivals">,
+    InterfaceMethod<"The `i1` that keeps threads from executing the op where it is false; null where nothing does.",
+                    "::mlir::Value", "getPredicate", (ins), "", "return {};">,
+    InterfaceMethod<"Whether the threads of the block execute the op as one, and arrive once.",
+                    "bool", "isOfBlock", (ins), "", "return false;">
   ];
 }
 

@@ -90,6 +90,19 @@ Value smalti::getRootBuffer(Value memref) {
   return memref;
 }
 
+bool smalti::isAddressOf(Operation *op, Value source) {
+  if (isa<LLVM::GEPOp, LLVM::AddrSpaceCastOp, LLVM::BitcastOp, LLVM::IntToPtrOp,
+          LLVM::PtrToIntOp, arith::IndexCastOp, arith::IndexCastUIOp,
+          memref::ExtractAlignedPointerAsIndexOp>(op))
+    return op->getOperand(0) == source;
+  if (!isa<arith::AddIOp, LLVM::AddOp>(op))
+    return false;
+  for (unsigned base : {0, 1})
+    if (op->getOperand(base) == source && isOffset(op->getOperand(1 - base)))
+      return true;
+  return false;
+}
+
 /// Whether `root` is new memory that nothing else points to.
 static bool isAllocation(Value root) {
   if (auto effects = root.getDefiningOp<MemoryEffectOpInterface>())

@@ -29,6 +29,10 @@ llvm::StringRef toString(MemorySpace space);
 /// The buffer that `memref` is a view of.
 mlir::Value getRootBuffer(mlir::Value memref);
 
+/// Whether the result of `op` is an address that is computed from `source`: a
+/// memref whose address is taken, a pointer, or such an address as a number.
+bool isAddressOf(mlir::Operation *op, mlir::Value source);
+
 /// The memory that the buffer of `memref` lies in.
 MemorySpace getMemorySpace(mlir::Value memref);
 

@@ -76,12 +76,11 @@ struct SliceModel
     : FullOverwriteOpInterface::ExternalModel<SliceModel<OpTy>, OpTy> {
   bool overwrites(Operation *op, Value memref) const {
     auto load = cast<OpTy>(op);
-    if (load.getPredicate())
-      return false;
     if constexpr (std::is_same_v<OpTy, nvgpu::TmaAsyncLoadOp>)
       return load.getDst() == memref && !load.getMulticastMask();
     else
-      return load.getDestination() == memref && load.getCollective().empty();
+      return load.getDestination() == memref && !load.getPredicate() &&
+             load.getCollective().empty();
   }
 };
 

@@ -63,9 +63,7 @@ static Block *findBlockAroundAll(ArrayRef<Operation *> users) {
   return block;
 }
 
-/// Whether each time the buffer comes into being the block is executed once at
-/// most.
-static bool isExecutedOnce(Block *block, Value buffer) {
+bool smalti::isExecutedOnce(Block *block, Value buffer) {
   for (; block != buffer.getParentBlock();
        block = block->getParentOp()->getBlock())
     if (!block->getParent()->hasOneBlock() ||

@@ -35,6 +35,7 @@ struct BufferPlan {
   mlir::MemRefType slotType; ///< the buffer's type before
   int64_t slotBytes;
   int64_t depth = 0; ///< 0: not chosen yet
+  std::string limit; ///< what kept it from more slots, where it was chosen
   BufferUses uses;
   /// The block that holds all uses, and the loops directly in it, in order,
   /// whose iterations use the slots in turn.
@@ -52,6 +53,10 @@ struct BufferPlan {
 std::optional<std::string> planBuffer(mlir::FunctionOpInterface function,
                                       const targets::Target *target,
                                       BufferPlan &plan, bool &isCandidate);
+
+/// Whether each time the buffer comes into being the block is executed once at
+/// most.
+bool isExecutedOnce(mlir::Block *block, mlir::Value buffer);
 
 /// Gives the buffer its `plan.depth` slots.
 void commitBuffer(const BufferPlan &plan);

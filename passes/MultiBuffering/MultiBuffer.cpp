@@ -2,9 +2,11 @@
 
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/MultiBuffering/BarrierSlots.h"
 #include "passes/MultiBuffering/BufferSlots.h"
 #include "passes/Resources/Estimate.h"
 #include "passes/SharedMemory/SharedBuffers.h"
+#include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
 #include "targets/Target.h"
@@ -14,6 +16,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIMULTIBUFFER
@@ -42,11 +45,15 @@ struct MultiBufferPass : smalti::impl::SmaltiMultiBufferBase<MultiBufferPass> {
 
 private:
   LogicalResult parseDepth(const targets::Target *chip);
-  LogicalResult chooseDepths(const targets::Target *chip,
-                             std::vector<BufferPlan> &plans);
+  bool planBuffers(const targets::Target *chip);
+  bool planBarriers(const targets::Target *chip);
+  int64_t getBytes(int64_t slots);
+  LogicalResult chooseDepths(const targets::Target *chip);
 
   /// Slots of a buffer that no attribute gives a number; 0: as many as fit.
   int64_t slots = 0;
+  std::vector<BufferPlan> plans;
+  std::vector<BarrierPlan> barrierPlans;
 };
 
 } // namespace
@@ -68,40 +75,192 @@ LogicalResult MultiBufferPass::parseDepth(const targets::Target *chip) {
          << ", not " << StringRef(depth);
 }
 
-/// Bytes of shared memory where every plan's buffer has its slots, or `slots`
-/// of them where it does not say.
-static int64_t getBytes(Operation *function, ArrayRef<BufferPlan> plans,
-                        int64_t slots) {
-  DenseMap<Value, MemRefType> types;
+/// Plans all buffers. Returns whether one was missed that must not be.
+bool MultiBufferPass::planBuffers(const targets::Target *chip) {
+  FunctionOpInterface function = getOperation();
+  bool missed = false;
+  SmallVector<Value> buffers = findSharedBuffers(function);
+  function->walk([&](memref::GetGlobalOp global) {
+    if (getMemorySpace(global) == MemorySpace::Shared)
+      buffers.push_back(global);
+  });
+  // Barrier objects in memory are no buffers.
+  DenseSet<Value> barriers;
+  function->walk([&](BarrierObjectOpInterface op) {
+    barriers.insert(getRootBuffer(op.getBarrierMutable().get()));
+  });
+  for (Value buffer : buffers) {
+    if (barriers.contains(buffer))
+      continue;
+    BufferPlan plan;
+    plan.buffer = buffer;
+    plan.op = getBufferOp(buffer);
+    bool isCandidate;
+    std::optional<std::string> reason =
+        planBuffer(function, chip, plan, isCandidate);
+    if (!isCandidate)
+      continue;
+    if (plan.depth == 0)
+      plan.depth = slots;
+    if (!reason && plan.depth != 1)
+      plans.push_back(std::move(plan));
+    else if (reason && slots != 1 &&
+             failed(reportMissed(plan.op, kPassName, strict,
+                                 "the buffer " + *reason)))
+      missed = true;
+  }
+  return missed;
+}
+
+/// Plans the barrier objects on which copies into planned buffers complete.
+/// Barriers and buffers that belong together get slots together: those of which
+/// one gets none leave the plans. Returns whether one was missed that must not
+/// be.
+bool MultiBufferPass::planBarriers(const targets::Target *chip) {
+  FunctionOpInterface function = getOperation();
+  using Copies = llvm::MapVector<Value, SmallVector<Operation *, 1>>;
+  llvm::MapVector<Value, Copies> buffersOf; ///< and the copies into them
+  DenseMap<Value, SetVector<Value>> barriersOf;
+  function->walk([&](AsyncCopyOpInterface copy) {
+    auto object = dyn_cast<BarrierObjectOpInterface>(copy.getOperation());
+    Value destination = copy.getCopyDestination();
+    if (!object || !destination)
+      return;
+    Value buffer = getRootBuffer(destination);
+    Value barriers = getRootBuffer(object.getBarrierMutable().get());
+    buffersOf[barriers][buffer].push_back(copy);
+    barriersOf[buffer].insert(barriers);
+  });
+  DenseMap<Value, const BufferPlan *> planOf;
   for (const BufferPlan &plan : plans)
-    types[plan.buffer] = plan.getType(
-        plan.depth ? plan.depth : std::min(slots, plan.getMostSlots()));
+    planOf[plan.buffer] = &plan;
+
+  bool missed = false;
+  DenseSet<Value> dropped;
+  SmallVector<Value> worklist;
+  auto drop = [&](Value barriers, const std::string &reason) {
+    if (!dropped.insert(barriers).second)
+      return;
+    missed |= failed(reportMissed(getBufferOp(barriers), kPassName, strict,
+                                  "the barrier object " + reason));
+    for (auto &[buffer, copies] : buffersOf[barriers]) {
+      const BufferPlan *plan = planOf.lookup(buffer);
+      if (!plan || !dropped.insert(buffer).second)
+        continue;
+      missed |= failed(reportMissed(plan->op, kPassName, strict,
+                                    "the buffer is filled by copies that "
+                                    "complete on a barrier object without "
+                                    "slots"));
+      llvm::append_range(worklist, barriersOf[buffer]);
+    }
+  };
+  BarrierPlanner planner(function, chip);
+  for (auto &[barriers, buffers] : buffersOf) {
+    BarrierPlan plan;
+    plan.barriers = barriers;
+    plan.op = getBufferOp(barriers);
+    const BufferPlan *other = nullptr;
+    bool isOneLoop = true;
+    for (auto &[buffer, copies] : buffers) {
+      const BufferPlan *own = planOf.lookup(buffer);
+      if (!own)
+        continue;
+      plan.buffers.push_back(buffer);
+      isOneLoop &=
+          own->loops.size() == 1 && (!other || own->loops == other->loops);
+      other = own;
+    }
+    if (!other)
+      continue;
+    plan.loop = other->loops.front();
+    bool isComplete = llvm::all_of(buffers, [&](auto &entry) {
+      return planOf.contains(entry.first) ||
+             llvm::none_of(entry.second, [&](Operation *copy) {
+               return plan.loop->isProperAncestor(copy);
+             });
+    });
+    std::optional<std::string> reason = planner.plan(plan);
+    if (!reason && plan.hasSlots)
+      continue;
+    if (!reason && !isOneLoop)
+      reason = "counts bytes of copies into buffers that several loops use";
+    if (!reason && !isComplete)
+      reason = "counts bytes of copies into a buffer without slots";
+    if (reason)
+      drop(barriers, *reason);
+    else
+      barrierPlans.push_back(std::move(plan));
+  }
+  DenseSet<Value> planned;
+  for (const BarrierPlan &plan : barrierPlans)
+    planned.insert(plan.barriers);
+  while (!worklist.empty()) {
+    Value barriers = worklist.pop_back_val();
+    if (planned.contains(barriers))
+      drop(barriers, "counts bytes of copies into a buffer without slots");
+  }
+  llvm::erase_if(barrierPlans, [&](const BarrierPlan &plan) {
+    return dropped.contains(plan.barriers);
+  });
+  llvm::erase_if(plans, [&](const BufferPlan &plan) {
+    return dropped.contains(plan.buffer);
+  });
+  return missed;
+}
+
+/// Bytes of shared memory where every plan's buffer has its slots, or `slots`
+/// of them where it does not say, and barriers have as many as their buffers.
+int64_t MultiBufferPass::getBytes(int64_t slots) {
+  DenseMap<Value, MemRefType> types;
+  DenseMap<Value, int64_t> depths;
+  for (const BufferPlan &plan : plans) {
+    int64_t depth =
+        plan.depth ? plan.depth : std::min(slots, plan.getMostSlots());
+    depths[plan.buffer] = depth;
+    types[plan.buffer] = plan.getType(depth);
+  }
+  for (const BarrierPlan &plan : barrierPlans) {
+    int64_t depth = 1;
+    for (Value buffer : plan.buffers)
+      depth = std::max(depth, depths.lookup(buffer));
+    types[plan.barriers] = plan.getType(depth);
+  }
   return getSharedMemoryBytes(
-      function, [&](Value buffer) { return types.lookup(buffer); });
+      getOperation(), [&](Value buffer) { return types.lookup(buffer); });
 }
 
 /// Gives every plan its number of slots, or all of them none: half of a loop's
 /// buffers with slots overlap nothing.
-LogicalResult MultiBufferPass::chooseDepths(const targets::Target *chip,
-                                            std::vector<BufferPlan> &plans) {
-  Operation *function = getOperation();
-  for (BufferPlan &plan : plans)
-    if (plan.depth == 0)
-      plan.depth = slots;
-  llvm::erase_if(plans, [](const BufferPlan &plan) { return plan.depth == 1; });
+LogicalResult MultiBufferPass::chooseDepths(const targets::Target *chip) {
   if (plans.empty() || !chip)
     return success();
-
   bool isAutomatic = llvm::any_of(
       plans, [](const BufferPlan &plan) { return plan.depth == 0; });
   int64_t chosen = isAutomatic ? kMostAutomaticSlots : 2;
-  int64_t bytes = getBytes(function, plans, chosen);
-  while (bytes > chip->sharedMemoryPerBlock && chosen > 2)
-    bytes = getBytes(function, plans, --chosen);
+  int64_t bytes = getBytes(chosen), needed = 0;
+  while (bytes > chip->sharedMemoryPerBlock && chosen > 2) {
+    needed = bytes;
+    bytes = getBytes(--chosen);
+  }
+  auto has = [&] {
+    return ", " + chip->name.str() + " has " +
+           std::to_string(chip->sharedMemoryPerBlock) + " B";
+  };
   if (bytes <= chip->sharedMemoryPerBlock) {
-    for (BufferPlan &plan : plans)
-      if (plan.depth == 0)
-        plan.depth = std::min(chosen, plan.getMostSlots());
+    for (BufferPlan &plan : plans) {
+      if (plan.depth != 0)
+        continue;
+      int64_t most = plan.getMostSlots();
+      plan.depth = std::min(chosen, most);
+      if (most <= chosen)
+        plan.limit = ": there are " + std::to_string(most) + " iterations";
+      else if (needed != 0)
+        plan.limit = ": with " + std::to_string(chosen + 1) +
+                     " slots a buffer the function would need " +
+                     std::to_string(needed) + " B of shared memory" + has();
+      else
+        plan.limit = ": more are of no use";
+    }
     llvm::erase_if(plans,
                    [](const BufferPlan &plan) { return plan.depth < 2; });
     return success();
@@ -115,8 +274,7 @@ LogicalResult MultiBufferPass::chooseDepths(const targets::Target *chip,
         "with " + std::to_string(slots ? slots : chosen) + " slots a buffer";
   else
     reason += "with these slots of its buffers";
-  reason += ", " + chip->name.str() + " has " +
-            std::to_string(chip->sharedMemoryPerBlock) + " B";
+  reason += has();
   bool missed = false;
   for (const BufferPlan &plan : plans)
     missed |= failed(reportMissed(plan.op, kPassName, strict, reason));
@@ -132,35 +290,31 @@ void MultiBufferPass::runOnOperation() {
   if (failed(chip) || failed(parseDepth(*chip)))
     return signalPassFailure();
 
-  bool missed = false;
-  std::vector<BufferPlan> plans;
-  SmallVector<Value> buffers = findSharedBuffers(function);
-  function->walk([&](memref::GetGlobalOp global) {
-    if (getMemorySpace(global) == MemorySpace::Shared)
-      buffers.push_back(global);
-  });
-  for (Value buffer : buffers) {
-    BufferPlan plan;
-    plan.buffer = buffer;
-    plan.op = getBufferOp(buffer);
-    bool isCandidate;
-    std::optional<std::string> reason =
-        planBuffer(function, *chip, plan, isCandidate);
-    if (!isCandidate || (slots == 1 && !reason && plan.depth == 0))
-      continue;
-    if (!reason)
-      plans.push_back(std::move(plan));
-    else if (slots != 1 && failed(reportMissed(plan.op, kPassName, strict,
-                                               "the buffer " + *reason)))
-      missed = true;
-  }
-  if (failed(chooseDepths(*chip, plans)) || missed)
+  plans.clear();
+  barrierPlans.clear();
+  bool missed = planBuffers(*chip);
+  missed |= planBarriers(*chip);
+  if (failed(chooseDepths(*chip)) || missed)
     return signalPassFailure();
 
+  DenseMap<Value, int64_t> depths;
+  for (const BufferPlan &plan : plans)
+    depths[plan.buffer] = plan.depth;
+  for (BarrierPlan &plan : barrierPlans) {
+    for (Value buffer : plan.buffers)
+      plan.depth = std::max(plan.depth, depths.lookup(buffer));
+    if (plan.depth < 2)
+      continue;
+    int64_t bytes = *getBufferBytes(plan.getType(1));
+    remarkApplied(plan.op, kPassName)
+        << "the barrier object got " << plan.depth << " slots of " << bytes
+        << " B, " << plan.depth * bytes << " B in all";
+    commitBarriers(plan);
+  }
   for (const BufferPlan &plan : plans) {
     remarkApplied(plan.op, kPassName)
         << "the buffer got " << plan.depth << " slots of " << plan.slotBytes
-        << " B, " << plan.depth * plan.slotBytes << " B in all";
+        << " B, " << plan.depth * plan.slotBytes << " B in all" << plan.limit;
     commitBuffer(plan);
   }
 }

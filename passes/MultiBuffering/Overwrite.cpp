@@ -307,8 +307,19 @@ bool OverwriteProof::addIterations(size_t frame, const Active &active,
   return true;
 }
 
-bool OverwriteProof::addWritesOfWave(Operation *op, const Active &active,
+bool OverwriteProof::addWritesOfWave(Operation *op, const Active &reaching,
                                      Written &written) {
+  Active active = reaching;
+  auto object = dyn_cast<BarrierObjectOpInterface>(op);
+  if (Value predicate = object ? object.getPredicate() : Value()) {
+    const Lanes *holds = values->evaluate(predicate);
+    if (!holds)
+      return ignore(op, "its predicate " + describeUnknown());
+    for (auto [executes, bit] : llvm::zip_equal(active, *holds))
+      executes = executes && bit != 0;
+    if (!llvm::is_contained(active, true))
+      return true;
+  }
   auto strided = dyn_cast<StridedAccessOpInterface>(op);
   bool isFine = true;
   for (OpOperand &operand : op->getOpOperands()) {

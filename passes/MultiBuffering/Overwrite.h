@@ -68,7 +68,7 @@ private:
                 Written &written);
   bool addIterations(size_t frame, const Active &active, mlir::Operation *op,
                      Written &written);
-  bool addWritesOfWave(mlir::Operation *op, const Active &active,
+  bool addWritesOfWave(mlir::Operation *op, const Active &reaching,
                        Written &written);
   bool addView(mlir::Operation *op, mlir::Value memref, const Active &active,
                Written &written);

@@ -172,42 +172,6 @@ Scheduler::Reason Scheduler::placeAsync() {
 // Slots of barrier objects
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// A number that is `factor` times the number of the iteration modulo `depth`,
-/// and an offset; `depth` is 0 for a constant.
-struct SlotNumber {
-  int64_t depth, factor, offset;
-};
-
-} // namespace
-
-static std::optional<SlotNumber> matchSlotNumber(Value value, scf::ForOp loop) {
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
-    return SlotNumber{0, 0, *constant};
-  if (std::optional<int64_t> depth = matchIterationSlot(value, loop))
-    return SlotNumber{*depth, 1, 0};
-  Operation *op = value.getDefiningOp();
-  if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op))
-    return std::nullopt;
-  for (unsigned side : {0, 1}) {
-    std::optional<int64_t> constant =
-        getConstantIntValue(op->getOperand(1 - side));
-    if (!constant || *constant < 0 || *constant > 4096)
-      continue;
-    std::optional<SlotNumber> number =
-        matchSlotNumber(op->getOperand(side), loop);
-    if (!number)
-      continue;
-    if (isa<arith::AddIOp>(op))
-      return SlotNumber{number->depth, number->factor,
-                        number->offset + *constant};
-    return SlotNumber{number->depth, number->factor * *constant,
-                      number->offset * *constant};
-  }
-  return std::nullopt;
-}
-
 /// How many iterations in a row use different barriers of a group, where every
 /// op chooses by the slot of its iteration.
 int64_t Scheduler::getBarrierSlots(Value root, ArrayRef<Operation *> ops) {

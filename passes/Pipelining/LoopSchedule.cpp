@@ -2,6 +2,8 @@
 
 #include "passes/Pipelining/Scheduler.h"
 
+#include "passes/Resources/Estimate.h"
+
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -140,20 +142,29 @@ Scheduler::Reason Scheduler::clampStages() {
   return std::nullopt;
 }
 
-int64_t Scheduler::getUsefulStages() {
+int64_t Scheduler::getUsefulStages(std::string &limit) {
+  limit = "more would only hold longer what is read";
   if (checkLoop() || classify() || chooseMode())
     return 2;
-  if (schedule.mode == PipelineMode::Stream)
-    return llvm::any_of(units,
-                        [](const Unit &unit) { return unit.writesShared; })
-               ? 3
-               : 2;
-  findBuffers();
   int64_t most = 2;
-  for (const LoopBuffer &buffer : schedule.buffers)
-    if (buffer.space == MemorySpace::Shared)
-      most = std::max(most, buffer.slots);
-  return std::min(most, kMostStages);
+  if (schedule.mode == PipelineMode::Stream) {
+    if (llvm::any_of(units, [](const Unit &unit) { return unit.writesShared; }))
+      most = 3;
+  } else {
+    findBuffers();
+    limit = "no shared buffer has slots for more";
+    for (const LoopBuffer &buffer : schedule.buffers)
+      if (buffer.space == MemorySpace::Shared)
+        most = std::max(most, buffer.slots);
+    if (most > kMostStages)
+      limit = "more are of no use";
+    most = std::min(most, kMostStages);
+  }
+  if (schedule.tripCount && *schedule.tripCount < most) {
+    most = std::max<int64_t>(*schedule.tripCount, 2);
+    limit = "it has no more iterations";
+  }
+  return most;
 }
 
 std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
@@ -198,27 +209,6 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
   return std::move(schedule);
 }
 
-/// Bytes of what the first stage reads into registers; none where the size of
-/// something is not known.
-static std::optional<int64_t> getBytesAhead(const LoopSchedule &schedule) {
-  int64_t bytes = 0;
-  for (auto [entry, accesses] :
-       llvm::zip_equal(schedule.entries, schedule.accesses)) {
-    if (entry.position.stage != 0 || accesses.empty())
-      continue;
-    for (Type type : entry.op->getResultTypes()) {
-      auto vector = dyn_cast<VectorType>(type);
-      Type element = vector ? vector.getElementType() : type;
-      if (!element.isIntOrIndexOrFloat() || (vector && vector.isScalable()))
-        return std::nullopt;
-      int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-      bytes +=
-          llvm::divideCeil((vector ? vector.getNumElements() : 1) * bits, 8);
-    }
-  }
-  return bytes;
-}
-
 static std::optional<LoopSchedule> trySchedule(scf::ForOp loop,
                                                const ScheduleOptions &options,
                                                std::string &reason) {
@@ -258,19 +248,32 @@ std::optional<LoopSchedule> smalti::makeSchedule(scf::ForOp loop,
       chosen.stages = 2;
     return trySchedule(loop, chosen, reason);
   }
-  // The most that is legal and helps.
-  int64_t most = Scheduler(loop, chosen).getUsefulStages();
+  // The most that is legal, fits and helps.
+  std::string limit;
+  int64_t most = Scheduler(loop, chosen).getUsefulStages(limit);
   for (chosen.stages = most; chosen.stages > 1; --chosen.stages) {
     std::optional<LoopSchedule> schedule = trySchedule(loop, chosen, reason);
-    if (!schedule)
+    std::string with = "with " + std::to_string(chosen.stages) + " stages ";
+    if (!schedule) {
+      limit = with + reason;
       continue;
-    schedule->clampedFrom = 0;
-    // A stage more in stream mode takes registers for what it reads.
-    if (schedule->mode == PipelineMode::Stream && schedule->stages > 2) {
-      std::optional<int64_t> bytes = getBytesAhead(*schedule);
-      if (!bytes || *bytes > chosen.registerBytes)
-        continue;
     }
+    // Without a chip nothing says how much fits.
+    if (!chosen.registerModel) {
+      if (schedule->mode == PipelineMode::Stream && chosen.stages > 2) {
+        limit = "no target says how many registers there are for more";
+        continue;
+      }
+    } else if (int64_t registers = countKernelRegisters(
+                   *schedule, *chosen.registerModel, chosen.isCopy);
+               registers > chosen.registers) {
+      reason = with + "its values would take " + std::to_string(registers) +
+               " registers of a thread, " + chosen.chip + " has " +
+               std::to_string(chosen.registers);
+      limit = reason;
+      continue;
+    }
+    schedule->limit = limit;
     return schedule;
   }
   return std::nullopt;

@@ -23,6 +23,7 @@
 #include <tuple>
 
 namespace smalti {
+class RegisterModel;
 
 enum class PipelineMode { Auto, Stream, Async };
 
@@ -124,6 +125,8 @@ struct LoopSchedule {
   /// Block barriers that are waits as well, with a copy that makes waits.
   llvm::DenseMap<mlir::Operation *, AsyncCopyOpInterface> waitMakers;
   unsigned readsAhead = 0;
+  /// What kept a loop from more stages, where it was given the choice.
+  std::string limit;
 
   bool executes(Part part, int64_t step, unsigned entry) const {
     int64_t stage = entries[entry].position.stage;
@@ -146,8 +149,13 @@ struct ScheduleOptions {
   bool startsCopiesFirst = true;
   /// The chip counts groups, too.
   bool countsGroups = false;
-  /// Bytes of registers that one thread may spend on a stage more.
-  int64_t registerBytes = 0;
+  /// Registers that one thread has, the chip's name, and what counts them; null
+  /// where the chip is not known.
+  int64_t registers = 0;
+  std::string chip;
+  RegisterModel *registerModel = nullptr;
+  /// The loop is a copy that was made since the registers were counted.
+  bool isCopy = false;
 };
 
 std::optional<PipelineMode> parsePipelineMode(llvm::StringRef text);
@@ -170,6 +178,12 @@ std::optional<LoopSchedule> makeSchedule(mlir::scf::ForOp loop,
 /// threads in shared and global memory, within the pipelined loop and with what
 /// stands before and after it. Nothing is placed where the loop had none.
 void placeBarriers(LoopSchedule &schedule);
+
+/// The most registers of one thread that values take at once in the kernel of
+/// the pipelined loop, where those that are carried to later steps live on.
+/// `isCopy`: the loop was not there when the model was first asked.
+int64_t countKernelRegisters(const LoopSchedule &schedule, RegisterModel &model,
+                             bool isCopy);
 
 /// Writes the schedule on the loop's ops.
 void annotateSchedule(const LoopSchedule &schedule);

@@ -3,6 +3,7 @@
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Pipelining/LoopSchedule.h"
 #include "passes/Pipelining/SplitConditionals.h"
+#include "passes/Resources/Estimate.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
@@ -57,7 +58,8 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did) {
       << (schedule.clampedFrom
               ? ", fewer than the " + std::to_string(schedule.clampedFrom) +
                     " stages asked for"
-              : std::string());
+              : std::string())
+      << (schedule.limit.empty() ? "" : ": " + schedule.limit);
 }
 
 namespace {
@@ -77,7 +79,7 @@ struct PipelineLoopsPass
 } // namespace
 
 void PipelineLoopsPass::runOnOperation() {
-  Operation *function = getOperation();
+  FunctionOpInterface function = getOperation();
   FailureOr<const targets::Target *> chip = findTarget(function, target);
   if (failed(chip))
     return signalPassFailure();
@@ -97,27 +99,39 @@ void PipelineLoopsPass::runOnOperation() {
   }
   // Outer loops first: a loop inside one that is pipelined is part of a stage
   // as a whole, and its copies are loops like others afterwards.
-  SmallVector<scf::ForOp> worklist;
-  auto addLoopsIn = [&](Operation *parent) {
+  struct Candidate {
+    scf::ForOp loop;
+    bool isCopy; ///< pipelining another loop made it
+  };
+  SmallVector<Candidate> worklist;
+  auto addLoopsIn = [&](Operation *parent, bool isCopy) {
     size_t size = worklist.size();
     for (Region &region : parent->getRegions())
       region.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
-        worklist.push_back(loop);
+        worklist.push_back({loop, isCopy});
         return WalkResult::skip();
       });
     std::reverse(worklist.begin() + size, worklist.end());
   };
-  ScheduleOptions options = {*parsedStages, *parsedMode, useSchedule};
-  // A quarter of the registers, which hold 4 bytes each.
+  ScheduleOptions options;
+  options.stages = *parsedStages;
+  options.mode = *parsedMode;
+  options.useSchedule = useSchedule;
+  std::optional<RegisterModel> registerModel;
   if (*chip) {
-    options.registerBytes = (*chip)->registersPerThread;
+    registerModel.emplace(function, **chip);
+    options.registers = (*chip)->registersPerThread;
+    options.chip = (*chip)->name.str();
+    options.registerModel = &*registerModel;
     options.countsGroups =
         (*chip)->asyncCopy == targets::AsyncCopyKind::LDSLoad ||
         (*chip)->asyncCopy == targets::AsyncCopyKind::AsyncLDSLoad;
   }
   bool missed = false;
   // `isTrial`: nothing may change.
-  auto plan = [&](scf::ForOp loop, bool isTrial) {
+  auto plan = [&](Candidate candidate, bool isTrial) {
+    scf::ForOp loop = candidate.loop;
+    options.isCopy = candidate.isCopy;
     std::string reason;
     std::optional<LoopSchedule> schedule;
     {
@@ -137,11 +151,11 @@ void PipelineLoopsPass::runOnOperation() {
   };
   // An error is found before anything changes.
   if (strict) {
-    addLoopsIn(function);
+    addLoopsIn(function, /*isCopy=*/false);
     while (!worklist.empty()) {
-      scf::ForOp loop = worklist.pop_back_val();
-      plan(loop, /*isTrial=*/true);
-      addLoopsIn(loop);
+      Candidate candidate = worklist.pop_back_val();
+      plan(candidate, /*isTrial=*/true);
+      addLoopsIn(candidate.loop, candidate.isCopy);
     }
     if (missed)
       return signalPassFailure();
@@ -153,18 +167,18 @@ void PipelineLoopsPass::runOnOperation() {
   // Only such a one can leave copies in flight (smalti-overlap-lds-dma).
   bool copiesPreferSharedBarrier =
       *chip && (*chip)->asyncCopy == targets::AsyncCopyKind::LDSLoad;
-  addLoopsIn(function);
+  addLoopsIn(function, /*isCopy=*/false);
   while (!worklist.empty()) {
-    scf::ForOp loop = worklist.pop_back_val();
-    std::optional<LoopSchedule> schedule = plan(loop, /*isTrial=*/false);
+    Candidate candidate = worklist.pop_back_val();
+    std::optional<LoopSchedule> schedule = plan(candidate, /*isTrial=*/false);
     if (!schedule) {
-      addLoopsIn(loop);
+      addLoopsIn(candidate.loop, candidate.isCopy);
       continue;
     }
     if (emitSchedule) {
       reportApplied(*schedule, "the loop got a schedule of ");
       annotateSchedule(*schedule);
-      addLoopsIn(loop);
+      addLoopsIn(candidate.loop, candidate.isCopy);
       continue;
     }
     reportApplied(*schedule, "the loop is pipelined with ");
@@ -174,8 +188,9 @@ void PipelineLoopsPass::runOnOperation() {
                                       (copiesPreferSharedBarrier &&
                                        schedule->mode == PipelineMode::Async)));
     if (expanded.plain)
-      addLoopsIn(expanded.plain);
-    llvm::append_range(worklist, llvm::reverse(expanded.innerLoops));
+      addLoopsIn(expanded.plain, candidate.isCopy);
+    for (scf::ForOp inner : llvm::reverse(expanded.innerLoops))
+      worklist.push_back({inner, /*isCopy=*/true});
   }
   if (missed)
     signalPassFailure();

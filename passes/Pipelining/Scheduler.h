@@ -57,9 +57,10 @@ public:
   /// Whether the copies of the next iteration start ahead of waits.
   bool hasCopiesFirst() const { return startsCopiesFirst; }
 
-  /// The most stages that may help: as many as shared buffers have slots in
-  /// async mode, 3 in stream mode where what is read goes to shared memory.
-  int64_t getUsefulStages();
+  /// The most stages that may help, and why no more do: as many as shared
+  /// buffers have slots in async mode, 3 in stream mode where what is read goes
+  /// to shared memory, and no more than iterations.
+  int64_t getUsefulStages(std::string &limit);
 
 private:
   using Reason = std::optional<std::string>;

@@ -220,55 +220,26 @@ LogicalResult smalti::checkSharedMemory(Operation *function,
 
 static constexpr int64_t kRegisterBits = 32;
 
-namespace {
+RegisterModel::RegisterModel(FunctionOpInterface function,
+                             const targets::Target &target)
+    : function(function), target(target) {
+  if (std::optional<std::array<int64_t, 3>> size =
+          getBlockSize(function, function))
+    threads = (*size)[0] * (*size)[1] * (*size)[2];
+  areVectorsOfBlocks =
+      function
+          ->walk([](Operation *op) {
+            return isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(
+                       op->getDialect()) ||
+                           op->hasAttr(mosaic_gpu::kInLayouts) ||
+                           op->hasAttr(mosaic_gpu::kOutLayouts)
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
+}
 
-class RegisterEstimate {
-public:
-  RegisterEstimate(FunctionOpInterface function, const targets::Target &target)
-      : function(function), target(target) {
-    if (std::optional<std::array<int64_t, 3>> size =
-            getBlockSize(function, function))
-      threads = (*size)[0] * (*size)[1] * (*size)[2];
-    areVectorsOfBlocks =
-        function
-            ->walk([](Operation *op) {
-              return isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(
-                         op->getDialect()) ||
-                             op->hasAttr(mosaic_gpu::kInLayouts) ||
-                             op->hasAttr(mosaic_gpu::kOutLayouts)
-                         ? WalkResult::interrupt()
-                         : WalkResult::advance();
-            })
-            .wasInterrupted();
-  }
-
-  Registers run();
-
-private:
-  int64_t getRegisters(Value value) const;
-  int64_t getVectorRegisters(VectorType type, Attribute layout) const;
-  void addValue(Value value, int64_t begin);
-  int64_t getLastUse(Value value) const;
-
-  FunctionOpInterface function;
-  const targets::Target &target;
-  int64_t threads = 1;
-  bool areVectorsOfBlocks;
-  /// Ops are numbered in the order of the program; an op ends behind the last
-  /// one inside it.
-  SmallVector<Operation *> ops;
-  DenseMap<Operation *, std::pair<int64_t, int64_t>> span;
-  struct Interval {
-    Value value;
-    int64_t begin, end, registers;
-  };
-  SmallVector<Interval> intervals;
-};
-
-} // namespace
-
-int64_t RegisterEstimate::getVectorRegisters(VectorType type,
-                                             Attribute layout) const {
+int64_t RegisterModel::countVector(VectorType type, Attribute layout) const {
   std::optional<int64_t> bytes = getElementBytes(type.getElementType());
   if (!bytes || type.isScalable())
     return 0;
@@ -295,7 +266,7 @@ int64_t RegisterEstimate::getVectorRegisters(VectorType type,
   return llvm::divideCeil(total, kRegisterBits);
 }
 
-int64_t RegisterEstimate::getRegisters(Value value) const {
+int64_t RegisterModel::count(Value value) const {
   Type type = value.getType();
   Operation *op = value.getDefiningOp();
   // Predicates have registers of their own, constants stand in instructions.
@@ -306,8 +277,7 @@ int64_t RegisterEstimate::getRegisters(Value value) const {
                       : ArrayAttr();
     unsigned number = op ? cast<OpResult>(value).getResultNumber() : 0;
     bool hasLayout = layouts && number < layouts.size();
-    return getVectorRegisters(vector,
-                              hasLayout ? layouts[number] : Attribute());
+    return countVector(vector, hasLayout ? layouts[number] : Attribute());
   }
   if (auto matrix = dyn_cast<gpu::MMAMatrixType>(type)) {
     int64_t bits = matrix.getElementType().getIntOrFloatBitWidth();
@@ -322,7 +292,34 @@ int64_t RegisterEstimate::getRegisters(Value value) const {
   return 0;
 }
 
-int64_t RegisterEstimate::getLastUse(Value value) const {
+/// When the values inside an op live.
+class RegisterModel::Lifetimes {
+public:
+  Lifetimes(const RegisterModel &model, Operation *root);
+
+  Registers getMost() const;
+  /// For every loop what lives there and came ahead of it.
+  DenseMap<Operation *, int64_t> getAroundLoops() const;
+
+private:
+  void addValue(Value value, int64_t begin);
+  int64_t getLastUse(Value value) const;
+
+  const RegisterModel &model;
+  /// Ops are numbered in the order of the program; an op ends behind the last
+  /// one inside it.
+  SmallVector<Operation *> ops;
+  DenseMap<Operation *, std::pair<int64_t, int64_t>> span;
+  struct Interval {
+    Value value;
+    int64_t begin, end, registers;
+  };
+  SmallVector<Interval> intervals;
+  /// By how much the registers in use change at each op.
+  SmallVector<int64_t> change;
+};
+
+int64_t RegisterModel::Lifetimes::getLastUse(Value value) const {
   int64_t last = -1;
   Operation *owner = value.getParentRegion()->getParentOp();
   for (Operation *user : value.getUsers()) {
@@ -337,16 +334,16 @@ int64_t RegisterEstimate::getLastUse(Value value) const {
   return last;
 }
 
-void RegisterEstimate::addValue(Value value, int64_t begin) {
-  int64_t registers = getRegisters(value);
+void RegisterModel::Lifetimes::addValue(Value value, int64_t begin) {
+  int64_t registers = model.count(value);
   int64_t end = registers > 0 ? getLastUse(value) : -1;
   if (end > begin)
     intervals.push_back({value, begin, end, registers});
 }
 
-Registers RegisterEstimate::run() {
-  Registers most;
-  function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+RegisterModel::Lifetimes::Lifetimes(const RegisterModel &model, Operation *root)
+    : model(model) {
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     span[op] = {static_cast<int64_t>(ops.size()), 0};
     ops.push_back(op);
   });
@@ -355,7 +352,7 @@ Registers RegisterEstimate::run() {
     Operation *op = ops[number];
     int64_t end = std::max(span[op].second, number);
     span[op].second = end;
-    if (op == function)
+    if (op == root)
       continue;
     int64_t &outer = span[op->getParentOp()].second;
     outer = std::max(outer, end);
@@ -363,19 +360,24 @@ Registers RegisterEstimate::run() {
   for (Operation *op : ops) {
     auto [begin, end] = span[op];
     // What a kernel is given stays in constant memory.
-    if (op != function)
+    if (!isa<FunctionOpInterface>(op))
       for (Region &region : op->getRegions())
         for (Block &block : region)
           for (BlockArgument argument : block.getArguments())
             addValue(argument, begin);
-    for (Value result : op->getResults())
-      addValue(result, end);
+    if (op != root)
+      for (Value result : op->getResults())
+        addValue(result, end);
   }
-  SmallVector<int64_t> change(ops.size() + 1, 0);
+  change.assign(ops.size() + 1, 0);
   for (const Interval &interval : intervals) {
     change[interval.begin] += interval.registers;
     change[interval.end] -= interval.registers;
   }
+}
+
+Registers RegisterModel::Lifetimes::getMost() const {
+  Registers most;
   int64_t live = 0, place = 0;
   for (auto [number, op] : llvm::enumerate(ops)) {
     live += change[number];
@@ -394,11 +396,39 @@ Registers RegisterEstimate::run() {
   return most;
 }
 
+DenseMap<Operation *, int64_t>
+RegisterModel::Lifetimes::getAroundLoops() const {
+  DenseMap<Operation *, int64_t> around;
+  int64_t live = 0;
+  for (auto [number, op] : llvm::enumerate(ops)) {
+    live += change[number];
+    if (isa<LoopLikeOpInterface>(op))
+      around[op] = live;
+  }
+  // Its own arguments are what begins to live at a loop.
+  for (const Interval &interval : intervals)
+    if (auto argument = dyn_cast<BlockArgument>(interval.value))
+      if (auto it = around.find(argument.getOwner()->getParentOp());
+          it != around.end())
+        it->second -= interval.registers;
+  return around;
+}
+
+Registers RegisterModel::countInside(Operation *op) const {
+  return Lifetimes(*this, op).getMost();
+}
+
+int64_t RegisterModel::countAround(Operation *loop) {
+  if (!around)
+    around = Lifetimes(*this, function).getAroundLoops();
+  return around->lookup(loop);
+}
+
 Registers smalti::estimateRegisters(FunctionOpInterface function,
                                     const targets::Target &target) {
   if (function.isExternal())
     return {};
-  return RegisterEstimate(function, target).run();
+  return RegisterModel(function, target).countInside(function);
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -81,13 +82,39 @@ struct Registers {
   int64_t largestCount = 0;
 };
 
-/// The most registers that values of one thread take at once. Every value lives
-/// from its op to its last use, one that a loop uses from outside to the end of
-/// the loop. A value of n bits takes the dwords that hold it; constants,
-/// predicates, memrefs and kernel arguments take nothing. In a program of whole
-/// blocks each vector is distributed over the threads of the block by its
-/// layout, evenly where it states none. Code generation needs registers for
-/// addresses on top, and saves some by making values later.
+/// Counts the registers that values of one thread take. A value of n bits takes
+/// the dwords that hold it; constants, predicates, memrefs and kernel arguments
+/// take nothing. In a program of whole blocks each vector is distributed over
+/// the threads of the block by its layout, evenly where it states none.
+class RegisterModel {
+public:
+  RegisterModel(mlir::FunctionOpInterface function,
+                const targets::Target &target);
+
+  int64_t count(mlir::Value value) const;
+  /// The most that values from inside `op` take at once. Every value lives from
+  /// its op to its last use, one that a loop uses from outside to the end of
+  /// the loop. What a function is given is not counted.
+  Registers countInside(mlir::Operation *op) const;
+  /// What values from ahead of a loop take that are used in it or behind it, of
+  /// a loop that was there when this was first asked.
+  int64_t countAround(mlir::Operation *loop);
+
+private:
+  class Lifetimes;
+
+  int64_t countVector(mlir::VectorType type, mlir::Attribute layout) const;
+
+  mlir::FunctionOpInterface function;
+  const targets::Target &target;
+  int64_t threads = 1;
+  bool areVectorsOfBlocks;
+  std::optional<llvm::DenseMap<mlir::Operation *, int64_t>> around;
+};
+
+/// The most registers that values of one thread take at once in the function.
+/// Code generation needs registers for addresses on top, and saves some by
+/// making values later.
 Registers estimateRegisters(mlir::FunctionOpInterface function,
                             const targets::Target &target);
 

@@ -11,16 +11,23 @@
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
+using namespace smalti;
 
-Value smalti::createIterationSlot(OpBuilder &builder, scf::ForOp loop,
-                                  int64_t depth) {
+Value smalti::createIterationNumber(OpBuilder &builder, scf::ForOp loop) {
   Location loc = loop.getLoc();
   Value number = loop.getInductionVar();
-  Type type = number.getType();
   if (!isConstantIntValue(loop.getLowerBound(), 0))
     number = arith::SubIOp::create(builder, loc, number, loop.getLowerBound());
   if (!isConstantIntValue(loop.getStep(), 1))
     number = arith::DivUIOp::create(builder, loc, number, loop.getStep());
+  return number;
+}
+
+Value smalti::createIterationSlot(OpBuilder &builder, scf::ForOp loop,
+                                  int64_t depth) {
+  Location loc = loop.getLoc();
+  Value number = createIterationNumber(builder, loop);
+  Type type = number.getType();
   Value count = arith::ConstantOp::create(builder, loc,
                                           builder.getIntegerAttr(type, depth));
   Value slot = arith::RemUIOp::create(builder, loc, number, count);
@@ -81,7 +88,7 @@ static bool matchDistance(Value value, scf::ForOp loop) {
          isSame(sub.getRhs(), loop.getLowerBound());
 }
 
-static bool matchIteration(Value value, scf::ForOp loop) {
+bool smalti::isIterationNumber(Value value, scf::ForOp loop) {
   if (isConstantIntValue(loop.getStep(), 1) && matchDistance(value, loop))
     return true;
   auto division = value.getDefiningOp<arith::DivUIOp>();
@@ -143,10 +150,37 @@ std::optional<int64_t> smalti::matchIterationSlot(Value value,
   if (auto apply = value.getDefiningOp<affine::AffineApplyOp>())
     return matchAffine(apply, loop);
   auto remainder = value.getDefiningOp<arith::RemUIOp>();
-  if (!remainder || !matchIteration(remainder.getLhs(), loop))
+  if (!remainder || !isIterationNumber(remainder.getLhs(), loop))
     return std::nullopt;
   std::optional<int64_t> depth = getConstantIntValue(remainder.getRhs());
   if (!depth || *depth < 1)
     return std::nullopt;
   return depth;
+}
+
+std::optional<SlotNumber> smalti::matchSlotNumber(Value value,
+                                                  scf::ForOp loop) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return SlotNumber{0, 0, *constant};
+  if (std::optional<int64_t> depth = matchIterationSlot(value, loop))
+    return SlotNumber{*depth, 1, 0};
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op))
+    return std::nullopt;
+  for (unsigned side : {0, 1}) {
+    std::optional<int64_t> constant =
+        getConstantIntValue(op->getOperand(1 - side));
+    if (!constant || *constant < 0 || *constant > 4096)
+      continue;
+    std::optional<SlotNumber> number =
+        matchSlotNumber(op->getOperand(side), loop);
+    if (!number)
+      continue;
+    if (isa<arith::AddIOp>(op))
+      return SlotNumber{number->depth, number->factor,
+                        number->offset + *constant};
+    return SlotNumber{number->depth, number->factor * *constant,
+                      number->offset * *constant};
+  }
+  return std::nullopt;
 }

@@ -23,6 +23,15 @@ class ForOp;
 
 namespace smalti {
 
+/// Computes, in the body of `loop`, the number of the iteration, in the type of
+/// the counter.
+mlir::Value createIterationNumber(mlir::OpBuilder &builder,
+                                  mlir::scf::ForOp loop);
+
+/// Whether `value` is the number of the iteration of `loop`, as that function
+/// computes it.
+bool isIterationNumber(mlir::Value value, mlir::scf::ForOp loop);
+
 /// Computes, in the body of `loop`, the number of the iteration modulo `depth`
 /// as an index. Right for every lower bound and step, of signed and unsigned
 /// loops: the difference to the lower bound is not negative, so unsigned
@@ -38,6 +47,16 @@ mlir::Value createLastSlot(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
 /// The depth where `value` is the number of the iteration of `loop` modulo a
 /// constant, as the function above or affine.apply computes it.
 std::optional<int64_t> matchIterationSlot(mlir::Value value,
+                                          mlir::scf::ForOp loop);
+
+/// A number that is `factor` times the number of the iteration modulo `depth`,
+/// and an offset; `depth` is 0 for a constant.
+struct SlotNumber {
+  int64_t depth, factor, offset;
+};
+
+/// Sees through sums with and products by constants.
+std::optional<SlotNumber> matchSlotNumber(mlir::Value value,
                                           mlir::scf::ForOp loop);
 
 } // namespace smalti

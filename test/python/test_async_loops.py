@@ -290,3 +290,150 @@ def test_the_other_parity_is_noticed() -> None:
     assert changes
     with pytest.raises((EmulationError, AssertionError)):
         assert run_tma(wrong, TILES - 1, Emulation())
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Barrier objects that get slots
+# ---------------------------------------------------------------------------------------------------------------------
+
+TRIPS = range(10)
+ONE_TILE = f"memref<128xf32, {SHARED}>"
+ARRIVALS = {
+    "predicate": """nvgpu.mbarrier.arrive.expect_tx %bars[%A], %bytes, predicate = %is_first : GROUP
+nvgpu.tma.async.load %map[%x], %bars[%A] to %a, predicate = %is_first : MAP, GROUP -> TILE
+nvgpu.mbarrier.arrive.expect_tx %bars[%B], %bytes, predicate = %is_first : GROUP
+nvgpu.tma.async.load %map[%y], %bars[%B] to %b, predicate = %is_first : MAP, GROUP -> TILE
+""",
+    "branch": """scf.if %is_first {
+  nvgpu.mbarrier.arrive.expect_tx %bars[%A], %both : GROUP
+  nvgpu.tma.async.load %map[%x], %bars[%A] to %a : MAP, GROUP -> TILE
+  nvgpu.tma.async.load %map[%y], %bars[%A] to %b : MAP, GROUP -> TILE
+}
+""",
+    "all threads": """%mine = arith.select %is_first, %both, %c0 : index
+nvgpu.mbarrier.arrive.expect_tx %bars[%B], %mine : GROUP
+nvgpu.tma.async.load %map[%x], %bars[%B] to %a, predicate = %is_first : MAP, GROUP -> TILE
+nvgpu.tma.async.load %map[%y], %bars[%B] to %b, predicate = %is_first : MAP, GROUP -> TILE
+""",
+}
+PARITIES = {
+    "carried": "",
+    "number": "%bit = arith.remui %k, %c2 : index\n%phase = arith.cmpi eq, %bit, %c1 : index\n",
+    "masked": "%k32 = arith.index_cast %k : index to i32\n%bit = arith.andi %k32, %one32 : i32\n"
+    "%phase = arith.trunci %bit : i32 to i1\n",
+}
+
+
+def plain_tma(arrivals: str, parity: str) -> str:
+    """Two buffers without slots, one or two barriers without slots; a loop with a step and bounds of its own."""
+    used = [name for name in "AB" if f"%bars[%{name}]" in ARRIVALS[arrivals]]
+    counts = dict.fromkeys(used, "%c128" if arrivals == "all threads" else "%c1")
+    inits = "".join(f"nvgpu.mbarrier.init %bars[%{n}], {counts[n]}, predicate = %is_first : GROUP\n" for n in used)
+    waits = "".join(f"nvgpu.mbarrier.try_wait.parity %bars[%{n}], %phase, %ticks : GROUP\n" for n in used)
+    carried = parity == "carried"
+    text = f"""gpu.module @m {{
+  gpu.func @k(%map: MAP, %o: memref<128xf32>, %n: index) kernel
+      attributes {{known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %A = arith.constant 0 : index
+    %B = arith.constant 1 : index
+    %one32 = arith.constant 1 : i32
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %bytes = arith.constant 512 : index
+    %both = arith.constant 1024 : index
+    %ticks = arith.constant 1000 : index
+    %zero = arith.constant 0.0 : f32
+    %half = arith.constant 0.5 : f32
+    %true = arith.constant true
+    %false = arith.constant false
+    %t = gpu.thread_id x
+    %m = arith.subi %c127, %t : index
+    %is_first = arith.cmpi eq, %t, %c0 : index
+    %a = memref.alloc() {{alignment = 128 : i64}} : TILE
+    %b = memref.alloc() {{alignment = 128 : i64}} : TILE
+    %bars = nvgpu.mbarrier.create -> GROUP
+    {inits}
+    gpu.barrier
+    %length = arith.muli %n, %c2 : index
+    %upper = arith.addi %length, %c3 : index
+    %sum:2 = scf.for %i = %c3 to %upper step %c2 iter_args(%acc = %zero, {"%phase" if carried else "%unused"} = %false)
+        -> (f32, i1) {{
+      %distance = arith.subi %i, %c3 : index
+      %k = arith.divui %distance, %c2 : index
+      %x = arith.muli %k, %c128 : index
+      %y = arith.addi %x, %c1 : index
+      {PARITIES[parity]}
+      {ARRIVALS[arrivals]}
+      {waits}
+      %v = memref.load %a[%m] : TILE
+      %w = memref.load %b[%t] : TILE
+      %h = arith.mulf %acc, %half : f32
+      %p = arith.addf %h, %v : f32
+      %next = arith.subf %p, %w : f32
+      gpu.barrier
+      %other = arith.xori {"%phase" if carried else "%unused"}, %true : i1
+      scf.yield %next, %other : f32, i1
+    }}
+    memref.store %sum#0, %o[%t] : memref<128xf32>
+    gpu.return
+  }}
+}}
+"""
+    text = text.replace("GROUP", f"!nvgpu.mbarrier.group<memorySpace = {SHARED}, num_barriers = 2>")
+    return text.replace("MAP", DESCRIPTOR).replace("TILE", ONE_TILE)
+
+
+def slotted_tma(text: str, stages: int, depth: int) -> str:
+    passes = f"smalti-multi-buffer{{depth={depth} target=sm_90a}},smalti-pipeline-loops{{stages={stages}}}"
+    outcome = runner.transform(Case(text, "sm_90a", f"builtin.module(gpu.module(gpu.func({passes})))"))
+    assert outcome.pipelined == 1, outcome.missed
+    return outcome.text
+
+
+def right_trips(text: str, trips: range, how: Emulation) -> list[int]:
+    """For which numbers of iterations the kernel gives the right numbers."""
+    kernel = smalti.compile(text, target="emu:sm_90a", depth=1, stages=1)
+    tiles = np.random.default_rng(3).integers(-9, 9, len(TRIPS) * THREADS + 1).astype(np.float32)
+    right = []
+    for count in trips:
+        wanted, out = np.zeros(THREADS, np.float32), np.zeros(THREADS, np.float32)
+        for i in range(count):
+            tile = tiles[THREADS * i :]
+            wanted = wanted * 0.5 + tile[:THREADS][::-1] - tile[1 : THREADS + 1]
+        kernel.launcher(tensor_map(tiles, (THREADS,)), out, count, emulation=how)
+        if (out == wanted).all():
+            right.append(count)
+    return right
+
+
+@pytest.mark.parametrize("copies", ["early", "late"])
+@pytest.mark.parametrize("parity", PARITIES)
+@pytest.mark.parametrize("arrivals", ARRIVALS)
+def test_barriers_get_slots(arrivals: str, parity: str, copies: str) -> None:
+    plain = plain_tma(arrivals, parity)
+    assert right_trips(plain, range(3), Emulation(copies=copies)) == [0, 1, 2]
+    stages, depth = {"carried": (3, 3), "number": (2, 2), "masked": (3, 5)}[parity]
+    text = slotted_tma(plain, stages, depth)
+    assert right_trips(text, TRIPS, Emulation(copies=copies)) == list(TRIPS)
+
+
+def test_two_copies_are_in_flight() -> None:
+    text = slotted_tma(plain_tma("predicate", "carried"), 3, 3)
+    loop = text[text.index("scf.if") : text.index("} else {")]
+    ahead, _, rest = loop.partition("scf.for")
+    kernel, _, end = rest.partition("scf.yield")
+    assert [part.count("nvgpu.tma.async.load") for part in (ahead, kernel, end)] == [4, 2, 0]
+    assert [part.count("try_wait.parity") for part in (ahead, kernel, end)] == [0, 2, 4]
+    assert right_trips(text, TRIPS[-2:], Emulation(sanitize="thread")) == [8, 9]
+
+
+def test_the_other_parity_of_a_slot_is_noticed() -> None:
+    text = slotted_tma(plain_tma("branch", "carried"), 3, 3)
+    wrong, changes = re.subn(r"arith\.cmpi eq, (%\w+), (%c1\w*) : index", r"arith.cmpi ne, \1, \2 : index", text)
+    assert changes
+    with pytest.raises((EmulationError, AssertionError)):
+        assert right_trips(wrong, TRIPS, Emulation()) == list(TRIPS)

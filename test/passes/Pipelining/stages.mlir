@@ -5,7 +5,7 @@
 // RUN:   --remarks-filter=smalti-pipeline-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=FIVE
 
 // To shared memory: three, where the registers do.
-// AUTO: Function=through_shared | Remark="the loop is pipelined with 3 stages in stream mode
+// AUTO: Function=through_shared | Remark="the loop is pipelined with 3 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 64 iterations: more would only hold longer what is read"
 // FIVE: Function=through_shared | Remark="the loop is pipelined with 5 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 64 iterations"
 func.func @through_shared(%a: memref<64x8xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
@@ -24,8 +24,9 @@ func.func @through_shared(%a: memref<64x8xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
-// A row of 512 bytes would take half of the registers.
-// AUTO: Function=wide_rows | Remark="the loop is pipelined with 2 stages in stream mode
+// A row of 512 bytes takes half of the registers, two take more than there are.
+// AUTO: Function=wide_rows | Remark="the loop is pipelined with 3 stages in stream mode
+// AUTO: Function=two_wide_rows | Remark="the loop is not pipelined: with 2 stages its values would take 260 registers of a thread, sm_90a has 255"
 func.func @wide_rows(%a: memref<64x128xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -43,8 +44,45 @@ func.func @wide_rows(%a: memref<64x128xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
+func.func @two_wide_rows(%a: memref<64x128xf32>, %b: memref<64x128xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<2x128xf32, 3>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = vector.load %a[%i, %c0] : memref<64x128xf32>, vector<128xf32>
+    %y = vector.load %b[%i, %c0] : memref<64x128xf32>, vector<128xf32>
+    vector.store %x, %shared[%c0, %c0] : memref<2x128xf32, 3>, vector<128xf32>
+    vector.store %y, %shared[%c1, %c0] : memref<2x128xf32, 3>, vector<128xf32>
+    gpu.barrier
+    %value = memref.load %shared[%c1, %c1] : memref<2x128xf32, 3>
+    %next = arith.addf %acc, %value : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// What an iteration writes is read two iterations later.
+// AUTO: Function=two_later | Remark="the loop is pipelined with 2 stages in stream mode: {{.*}}: with 3 stages 'vector.store' of %arg0 may alias the 'vector.load' of %arg0 in a later iteration"
+func.func @two_later(%a: memref<66x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<8xf32, 3>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %row = vector.load %a[%i, %c0] : memref<66x8xf32>, vector<8xf32>
+    vector.store %row, %shared[%c0] : memref<8xf32, 3>, vector<8xf32>
+    %value = vector.load %shared[%c0] : memref<8xf32, 3>, vector<8xf32>
+    %later = arith.addi %i, %c2 : index
+    vector.store %value, %a[%later, %c0] : memref<66x8xf32>, vector<8xf32>
+  }
+  return
+}
+
 // Fewer iterations than stages.
-// AUTO: Function=three_times | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 0 shared buffers of 0 B, 0 barriers an iteration, 3 iterations"
+// AUTO: Function=three_times | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 0 shared buffers of 0 B, 0 barriers an iteration, 3 iterations: more would only hold longer what is read"
 // FIVE: Function=three_times | Remark="the loop is pipelined with 3 stages in stream mode: 1 read ahead, 0 shared buffers of 0 B, 0 barriers an iteration, 3 iterations, fewer than the 5 stages asked for"
 func.func @three_times(%a: memref<64xf32>, %init: f32) -> f32 {
   %c1 = arith.constant 1 : index
@@ -94,7 +132,7 @@ func.func @attributes(%a: memref<64xf32>, %init: f32) -> f32 {
 }
 
 // As many as the buffer has slots.
-// AUTO: Function=slots | Remark="the loop is pipelined with 4 stages in async mode
+// AUTO: Function=slots | Remark="the loop is pipelined with 4 stages in async mode: 1 copy ahead, 1 shared buffer of 64 B, 1 barrier an iteration, 64 iterations: no shared buffer has slots for more"
 func.func @slots(%a: memref<64x4xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,0 +1,389 @@
+//===- BarrierSlots.cpp - Barrier objects with one slot an iteration ------===//
+//
+// Why the program stays what it was: every iteration arrives on the barrier as
+// often as a phase needs, ahead of its waits, and waits for the phase of its
+// own number. So the phase that a wait waits for is made of what its iteration
+// arrived with and copied, and of nothing else, before and after.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/MultiBuffering/BarrierSlots.h"
+
+#include "passes/Interfaces/BufferUses.h"
+#include "passes/Interfaces/MemoryAccess.h"
+#include "passes/MultiBuffering/BufferSlots.h"
+#include "passes/Support/IterationParity.h"
+#include "passes/Support/IterationSlots.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <map>
+#include <set>
+
+using namespace mlir;
+using namespace smalti;
+
+using Reason = std::optional<std::string>;
+
+MemRefType BarrierPlan::getType(int64_t slots) const {
+  return MemRefType::get({slots * count},
+                         IntegerType::get(barriers.getContext(), 64));
+}
+
+//===----------------------------------------------------------------------===//
+// Plan
+//===----------------------------------------------------------------------===//
+
+/// The constant number of the barrier that the op works on.
+static std::optional<int64_t> getNumber(BarrierObjectOpInterface op) {
+  OpOperand *index = op.getBarrierIndexMutable();
+  return index ? getConstantIntValue(index->get()) : std::optional<int64_t>(0);
+}
+
+/// Whether the loop sees barriers in memory through windows of the slot of its
+/// iteration alone.
+static bool isUsedBySlots(const BarrierPlan &plan) {
+  bool isUsed = false;
+  for (Operation *user : plan.barriers.getUsers()) {
+    if (!plan.loop->isProperAncestor(user))
+      continue;
+    auto window = dyn_cast<memref::SubViewOp>(user);
+    Value offset = window && !window.getMixedOffsets().empty()
+                       ? dyn_cast<Value>(window.getMixedOffsets().front())
+                       : Value();
+    if (!offset || matchIterationSlot(offset, plan.loop).value_or(1) < 2)
+      return false;
+    isUsed = true;
+  }
+  return isUsed;
+}
+
+/// Sorts the users into those of the loop and those that initialise.
+Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
+  SmallVector<BarrierObjectOpInterface> outside;
+  std::set<int64_t> numbers;
+  Operation *withSlot = nullptr, *withoutSlot = nullptr;
+  SmallVector<Operation *> users(plan.barriers.getUsers());
+  llvm::stable_sort(users, [&](Operation *a, Operation *b) {
+    return order.lookup(a) < order.lookup(b);
+  });
+  for (Operation *user : users) {
+    auto op = dyn_cast<BarrierObjectOpInterface>(user);
+    if (!op || op.getBarrierMutable().get() != plan.barriers)
+      return "escapes through " + describe(user);
+    BarrierAction action = op.getBarrierAction();
+    if (action == BarrierAction::Poll)
+      return "is asked for its phase by " + describe(user) +
+             ", which does not wait for it";
+    if (!plan.loop->isProperAncestor(user)) {
+      outside.push_back(op);
+      continue;
+    }
+    if (action == BarrierAction::Init)
+      return "is initialised in every iteration, by " + describe(user);
+    auto copy = dyn_cast<AsyncCopyOpInterface>(user);
+    if (copy && !copy.getCopyDestination())
+      return "counts bytes of " + describe(user) +
+             ", which copies to other blocks or to memory that is not known";
+    for (Operation *around = user->getParentOp(); around != plan.loop;
+         around = around->getParentOp())
+      if (!isa<scf::IfOp>(around))
+        return "is used by " + describe(user) + " inside " + describe(around) +
+               ", which may repeat it";
+    if (std::optional<int64_t> number = getNumber(op)) {
+      if (*number < 0 || *number >= plan.count)
+        return "has no number " + std::to_string(*number) + ", which " +
+               describe(user) + " uses";
+      numbers.insert(*number);
+      plan.users.emplace_back(op, *number);
+      if (!withoutSlot)
+        withoutSlot = user;
+      continue;
+    }
+    std::optional<SlotNumber> slot =
+        matchSlotNumber(op.getBarrierIndexMutable()->get(), plan.loop);
+    if (!slot || slot->depth < 2)
+      return "is chosen by " + describe(user) +
+             " with a number that is neither constant nor that of a slot";
+    if (!withSlot)
+      withSlot = user;
+  }
+  if (withSlot && withoutSlot)
+    return "has slots for " + describe(withSlot) + ", and none for " +
+           describe(withoutSlot);
+  plan.hasSlots = withSlot != nullptr;
+  for (BarrierObjectOpInterface op : outside) {
+    std::optional<int64_t> number = getNumber(op);
+    if (number && !numbers.count(*number))
+      continue;
+    if (op.getBarrierAction() == BarrierAction::Init)
+      plan.inits.push_back(op);
+    else if (!plan.hasSlots)
+      return "is also used outside the loop, by " + describe(op);
+  }
+  return std::nullopt;
+}
+
+/// A number that is the same for all threads of the block.
+std::optional<int64_t> BarrierPlanner::evaluateForBlock(OpFoldResult number) {
+  if (std::optional<int64_t> constant = getConstantIntValue(number))
+    return constant;
+  auto value = dyn_cast<Value>(number);
+  if (!value || !isSameForBlock(value, function))
+    return std::nullopt;
+  values.startWave(0);
+  const Lanes *lanes = values.evaluate(value);
+  if (!lanes || !llvm::all_equal(*lanes))
+    return std::nullopt;
+  return lanes->front();
+}
+
+/// Adds the arrivals that one iteration of the loop counts by the op.
+Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
+                                     BarrierObjectOpInterface op,
+                                     int64_t &arrivals) {
+  std::optional<int64_t> each = evaluateForBlock(op.getArrivals());
+  if (!each)
+    return "is arrived on by " + describe(op) +
+           " a number of times that is not known";
+  SmallVector<std::pair<Value, bool>> conditions;
+  if (Value predicate = op.getPredicate())
+    conditions.emplace_back(predicate, true);
+  for (Operation *inner = op; inner->getParentOp() != plan.loop;
+       inner = inner->getParentOp()) {
+    auto branch = cast<scf::IfOp>(inner->getParentOp());
+    conditions.emplace_back(branch.getCondition(), inner->getParentRegion() ==
+                                                       &branch.getThenRegion());
+  }
+  // Of a constant condition no thread needs to be known.
+  llvm::erase_if(conditions, [&](auto condition) {
+    std::optional<int64_t> constant = getConstantIntValue(condition.first);
+    return constant && (*constant != 0) == condition.second;
+  });
+  if (op.isOfBlock() && conditions.empty()) {
+    arrivals += *each;
+    return std::nullopt;
+  }
+  scf::ForOp loop = plan.loop;
+  Operation *first = &loop.getBody()->front();
+  bool isKnown = !op.isOfBlock() && getBlockSize(function, first) &&
+                 isReachedByBlock(first, function);
+  int64_t threads = isKnown ? values.getNumThreads(first) : 0;
+  for (int64_t wave = 0; isKnown && wave * values.getNumLanes() < threads;
+       ++wave) {
+    values.startWave(wave);
+    Lanes active = values.fill(1);
+    for (auto [value, taken] : conditions) {
+      const Lanes *holds = values.evaluate(value);
+      if (!holds) {
+        isKnown = false;
+        break;
+      }
+      for (auto [executes, bit] : llvm::zip_equal(active, *holds))
+        executes &= (bit != 0) == taken;
+    }
+    for (auto [lane, executes] : llvm::enumerate(active))
+      if (executes && values.getThread(lane) < threads)
+        arrivals += *each;
+  }
+  if (!isKnown)
+    return "is arrived on by " + describe(op) +
+           ", and how many threads execute it is not known";
+  return std::nullopt;
+}
+
+/// What comes behind a wait would belong to the phase of another iteration.
+Reason BarrierPlanner::checkOrder(ArrayRef<BarrierObjectOpInterface> users) {
+  BarrierObjectOpInterface last, firstWait;
+  auto isBefore = [&](Operation *a, Operation *b) {
+    return order.lookup(a) < order.lookup(b);
+  };
+  for (BarrierObjectOpInterface op : users) {
+    if (op.getBarrierAction() == BarrierAction::Wait) {
+      if (!firstWait || isBefore(op, firstWait))
+        firstWait = op;
+    } else if (!last || isBefore(last, op)) {
+      last = op;
+    }
+  }
+  if (!firstWait)
+    return "is not waited for in the loop";
+  if (!last || isBefore(last, firstWait))
+    return std::nullopt;
+  return "is used by " + describe(last) +
+         " behind the wait for it in the same iteration";
+}
+
+/// The op that says how many arrivals a phase of the barrier needs, ahead of
+/// the loop.
+static BarrierObjectOpInterface
+findInit(const BarrierPlan &plan, ArrayRef<BarrierObjectOpInterface> inits,
+         std::string &reason) {
+  if (inits.size() != 1) {
+    reason = inits.empty() ? "is not initialised in the function"
+                           : "is initialised more than once, by " +
+                                 describe(inits.front());
+    return {};
+  }
+  BarrierObjectOpInterface init = inits.front();
+  // The loop is reached once from where the barriers come into being.
+  Operation *inner = plan.loop;
+  while (!inner->getBlock()->findAncestorOpInBlock(*init))
+    inner = inner->getParentOp();
+  Operation *other = inner->getBlock()->findAncestorOpInBlock(*init);
+  if (other == inner || !other->isBeforeInBlock(inner)) {
+    reason = "is initialised by " + describe(init) +
+             ", which does not stand ahead of the loop";
+    return {};
+  }
+  return init;
+}
+
+/// `users` and `inits` are about one barrier.
+Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
+                                    ArrayRef<BarrierObjectOpInterface> users,
+                                    ArrayRef<BarrierObjectOpInterface> inits) {
+  if (Reason reason = checkOrder(users))
+    return reason;
+  std::string why;
+  BarrierObjectOpInterface init = findInit(plan, inits, why);
+  if (!init)
+    return why;
+  std::optional<int64_t> expected = evaluateForBlock(init.getArrivals());
+  if (!expected)
+    return "is initialised by " + describe(init) +
+           " for a number of arrivals that is not known";
+  int64_t arrivals = 0;
+  for (BarrierObjectOpInterface op : users) {
+    if (op.getBarrierAction() == BarrierAction::Arrive) {
+      if (Reason reason = countArrivals(plan, op, arrivals))
+        return reason;
+    } else if (OpOperand *parity = op.getParityMutable()) {
+      std::optional<bool> first =
+          matchIterationParity(parity->get(), plan.loop);
+      if (!first)
+        return "is waited for by " + describe(op) +
+               " with a parity that is not known to change in every iteration";
+      if (*first)
+        return "is waited for by " + describe(op) +
+               " with parity 1 in the first iteration, where its first phase "
+               "has parity 0";
+    }
+  }
+  if (arrivals != *expected)
+    return "counts " + std::to_string(arrivals) +
+           (arrivals == 1 ? " arrival" : " arrivals") +
+           " in an iteration, and " + describe(init) + " says that " +
+           std::to_string(*expected) + " complete a phase";
+  return std::nullopt;
+}
+
+Reason BarrierPlanner::plan(BarrierPlan &plan) {
+  auto group = dyn_cast<nvgpu::MBarrierGroupType>(plan.barriers.getType());
+  Operation *create = plan.barriers.getDefiningOp();
+  if (!group) {
+    plan.hasSlots = isUsedBySlots(plan);
+    return plan.hasSlots
+               ? std::nullopt
+               : Reason("is no group of nvgpu, and not used by slots either");
+  }
+  auto effects = dyn_cast_or_null<MemoryEffectOpInterface>(create);
+  if (!effects ||
+      !effects.getEffectOnValue<MemoryEffects::Allocate>(plan.barriers))
+    return create ? "is what " + describe(create) +
+                        " gives, whose size is not this function's to change"
+                  : std::string("is an argument, whose size is not this "
+                                "function's to change");
+  if (order.empty()) {
+    unsigned number = 0;
+    function->walk<WalkOrder::PreOrder>(
+        [&](BarrierObjectOpInterface op) { order[op] = number++; });
+  }
+  plan.count = group.getNumBarriers();
+  if (Reason reason = sortUsers(plan))
+    return reason;
+  if (plan.hasSlots)
+    return std::nullopt;
+  if (!isExecutedOnce(plan.loop->getBlock(), plan.barriers))
+    return std::string("may be used by the loop more than once after it was "
+                       "initialised");
+  using Ops = SmallVector<BarrierObjectOpInterface>;
+  std::map<int64_t, Ops> users, inits;
+  for (auto [op, number] : plan.users)
+    users[number].push_back(op);
+  // One that stands in a loop may initialise any of them.
+  Ops anyInits;
+  for (BarrierObjectOpInterface init : plan.inits)
+    if (std::optional<int64_t> number = getNumber(init))
+      inits[*number].push_back(init);
+    else
+      anyInits.push_back(init);
+  for (auto &[number, ops] : users) {
+    Ops &own = inits[number];
+    own.append(anyInits.begin(),
+               anyInits.begin() + std::min<size_t>(anyInits.size(), 2));
+    if (Reason reason = checkBarrier(plan, ops, own))
+      return reason;
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Commit
+//===----------------------------------------------------------------------===//
+
+/// Has the group hold its slots one behind the other.
+void smalti::commitBarriers(const BarrierPlan &plan) {
+  auto group = cast<nvgpu::MBarrierGroupType>(plan.barriers.getType());
+  Value barriers = plan.barriers;
+  barriers.setType(nvgpu::MBarrierGroupType::get(
+      group.getContext(), group.getMemorySpace(), plan.count * plan.depth));
+  OpBuilder builder(plan.op->getContext());
+  for (BarrierObjectOpInterface init : plan.inits) {
+    builder.setInsertionPointAfter(init);
+    Location loc = init.getLoc();
+    Value number = init.getBarrierIndexMutable()->get();
+    for (int64_t slot = 1; slot < plan.depth; ++slot) {
+      int64_t distance = slot * plan.count;
+      std::optional<int64_t> constant = getConstantIntValue(number);
+      Value own = arith::ConstantIndexOp::create(
+          builder, loc, constant.value_or(0) + distance);
+      if (!constant)
+        own = arith::AddIOp::create(builder, loc, number, own);
+      auto other = cast<BarrierObjectOpInterface>(builder.clone(*init));
+      other.getBarrierIndexMutable()->set(own);
+    }
+  }
+
+  scf::ForOp loop = plan.loop;
+  Location loc = loop.getLoc();
+  builder.setInsertionPointToStart(loop.getBody());
+  Value slot = createIterationSlot(builder, loop, plan.depth);
+  if (plan.count != 1)
+    slot = arith::MulIOp::create(
+        builder, loc, slot,
+        arith::ConstantIndexOp::create(builder, loc, plan.count));
+  std::map<int64_t, Value> indices = {{0, slot}};
+  DenseMap<Type, Value> parities;
+  for (auto [op, number] : plan.users) {
+    Value &index = indices[number];
+    if (!index)
+      index = arith::AddIOp::create(
+          builder, loc, slot,
+          arith::ConstantIndexOp::create(builder, loc, number));
+    BarrierObjectOpInterface user = op;
+    user.getBarrierIndexMutable()->set(index);
+    OpOperand *parity = user.getParityMutable();
+    if (!parity)
+      continue;
+    Value &own = parities[parity->get().getType()];
+    if (!own)
+      own =
+          createSlotParity(builder, loop, plan.depth, parity->get().getType());
+    parity->set(own);
+  }
+}

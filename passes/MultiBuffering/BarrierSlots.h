@@ -1,0 +1,80 @@
+//===- BarrierSlots.h - Barrier objects with one slot an iteration --------===//
+//
+// Copies that complete on a barrier object overlap only where the barrier has
+// slots as their buffers have. Iteration i then uses the barrier of slot i mod
+// N, for the phase i / N of it: the parity that it waits for is another one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_MULTIBUFFERING_BARRIERSLOTS_H
+#define SMALTI_PASSES_MULTIBUFFERING_BARRIERSLOTS_H
+
+#include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Support/ThreadValues.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+#include <optional>
+#include <string>
+
+namespace smalti {
+
+/// How a group of barrier objects gets its slots.
+struct BarrierPlan {
+  mlir::Value barriers;
+  mlir::Operation *op; ///< where remarks go
+  mlir::scf::ForOp loop;
+  /// The buffers that copies fill which complete on the barriers.
+  llvm::SmallVector<mlir::Value> buffers;
+  int64_t count = 0; ///< of the group
+  int64_t depth = 0;
+  /// Ops of the loop, with the number of the barrier that they work on.
+  llvm::SmallVector<std::pair<BarrierObjectOpInterface, int64_t>> users;
+  /// What initialises barriers that the loop uses.
+  llvm::SmallVector<BarrierObjectOpInterface> inits;
+  /// The loop chooses among the barriers by slots already: nothing is to do.
+  bool hasSlots = false;
+
+  /// What the barriers take in shared memory with that many slots.
+  mlir::MemRefType getType(int64_t slots) const;
+};
+
+/// Plans the barrier objects of one function.
+class BarrierPlanner {
+public:
+  /// `target` may be null: then nothing that depends on waves is known.
+  BarrierPlanner(mlir::FunctionOpInterface function,
+                 const targets::Target *target)
+      : function(function),
+        values(function, target, ThreadValues::Assume::Nothing) {}
+
+  /// Fills in the plan of `plan.barriers` for `plan.loop`, or says why there is
+  /// none.
+  std::optional<std::string> plan(BarrierPlan &plan);
+
+private:
+  std::optional<std::string> sortUsers(BarrierPlan &plan);
+  std::optional<std::string>
+  checkBarrier(const BarrierPlan &plan,
+               llvm::ArrayRef<BarrierObjectOpInterface> users,
+               llvm::ArrayRef<BarrierObjectOpInterface> inits);
+  std::optional<std::string>
+  checkOrder(llvm::ArrayRef<BarrierObjectOpInterface> users);
+  std::optional<std::string> countArrivals(const BarrierPlan &plan,
+                                           BarrierObjectOpInterface op,
+                                           int64_t &arrivals);
+  std::optional<int64_t> evaluateForBlock(mlir::OpFoldResult number);
+
+  mlir::FunctionOpInterface function;
+  ThreadValues values;
+  /// The ops on barrier objects in the order of the program.
+  llvm::DenseMap<mlir::Operation *, unsigned> order;
+};
+
+/// Gives the barriers their `plan.depth` slots.
+void commitBarriers(const BarrierPlan &plan);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_MULTIBUFFERING_BARRIERSLOTS_H
