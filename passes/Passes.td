@@ -29,7 +29,9 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
       threads go the same way; masked writes do not count;
     - its size in bytes is known, and the loop's counter has at least 8 bits;
     - it does not escape: it is used by ops with known memory effects, directly or through `memref.subview`, `cast`,
-      `expand_shape`, `collapse_shape` and `reinterpret_cast`, and all of them take the type of a slot;
+      `expand_shape`, `collapse_shape` and `reinterpret_cast`, and all of them take the type of a slot. Addresses that
+      `memref.extract_aligned_pointer_as_index` takes are followed through casts, sums and `llvm.getelementptr` to what
+      accesses memory by them, and become those of the slot;
     - its slots keep the alignment that it states.
 
     The loop is the innermost one around all uses; if its iterations hand values on, every loop next to other uses

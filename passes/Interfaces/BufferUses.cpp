@@ -31,8 +31,9 @@ static bool freesMemory(Operation *op) {
   return hasEffect<MemoryEffects::Free>(op) && op->getNumResults() == 0;
 }
 
-/// Why this use of a buffer keeps others from following what happens to it.
-static std::optional<std::string> checkUser(Operation *user) {
+/// Why this use of a buffer, or of an address in it, keeps others from
+/// following what happens to it.
+static std::optional<std::string> checkUser(Operation *user, Value value) {
   auto effectOp = dyn_cast<MemoryEffectOpInterface>(user);
   bool hasMemRefResult =
       llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
@@ -40,7 +41,8 @@ static std::optional<std::string> checkUser(Operation *user) {
   bool handsOn =
       user->hasTrait<OpTrait::IsTerminator>() || hasMemRefResult ||
       (user->getNumRegions() != 0 && !isa<DestinationStyleOpInterface>(user));
-  if (!effectOp || handsOn)
+  // Asynchronous copies say themselves what they access.
+  if ((!effectOp && !isa<AsyncCopyOpInterface>(user)) || handsOn)
     return "escapes through " + describe(user);
   SmallVector<MemoryAccess> accesses;
   std::string reason;
@@ -48,6 +50,13 @@ static std::optional<std::string> checkUser(Operation *user) {
     return "is used by an op that cannot be followed: " + reason;
   // What accesses nothing and asks for more than the shape takes the address.
   if (accesses.empty() && !isa<ShapedDimOpInterface>(user))
+    return "escapes through " + describe(user);
+  // An address that is not what is accessed by is stored, compared or the like.
+  if (!isa<BaseMemRefType>(value.getType()) &&
+      (llvm::count(user->getOperands(), value) != 1 ||
+       llvm::none_of(accesses, [&](const MemoryAccess &access) {
+         return access.memref == value;
+       })))
     return "escapes through " + describe(user);
   return std::nullopt;
 }
@@ -61,14 +70,19 @@ static bool isMereDescription(Operation *op) {
          });
 }
 
-std::optional<std::string> smalti::collectBufferUses(Value buffer,
-                                                     BufferUses &uses) {
+std::optional<std::string>
+smalti::collectBufferUses(Value buffer, BufferUses &uses, bool withAddresses) {
   std::optional<std::string> reason;
   SmallVector<Value> worklist = {buffer};
   SetVector<Operation *> users, deallocs;
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
     for (Operation *user : value.getUsers()) {
+      if (withAddresses && isAddressOf(user, value)) {
+        if (uses.addresses.insert(user))
+          worklist.push_back(user->getResult(0));
+        continue;
+      }
       if (auto view = dyn_cast<ViewLikeOpInterface>(user);
           view && view.getViewSource() == value) {
         if (uses.views.insert(user))
@@ -85,7 +99,7 @@ std::optional<std::string> smalti::collectBufferUses(Value buffer,
       if (freesMemory(user))
         reason = "is freed through a view by " + describe(user);
       else
-        reason = checkUser(user);
+        reason = checkUser(user, value);
     }
   }
   uses.users = users.takeVector();

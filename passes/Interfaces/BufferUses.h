@@ -20,6 +20,9 @@ namespace smalti {
 struct BufferUses {
   /// Sources before their views.
   llvm::SetVector<mlir::Operation *> views;
+  /// Ops that compute addresses of the buffer, where they are followed: each
+  /// behind what it computes its address from.
+  llvm::SetVector<mlir::Operation *> addresses;
   /// Ops that access the buffer or a view of it.
   llvm::SmallVector<mlir::Operation *> users;
   llvm::SmallVector<mlir::Operation *> deallocs;
@@ -28,8 +31,10 @@ struct BufferUses {
 /// Sorts the uses of a buffer and of its views. Returns why they cannot all be
 /// followed, where some use lets the buffer escape; the uses that were found
 /// are there all the same.
+/// Addresses that are taken let it escape, unless `withAddresses`.
 std::optional<std::string> collectBufferUses(mlir::Value buffer,
-                                             BufferUses &uses);
+                                             BufferUses &uses,
+                                             bool withAddresses = false);
 
 /// Makes a view again on a source of another type; null where there is no rule.
 using RecreateView = llvm::function_ref<mlir::Operation *(

@@ -212,6 +212,13 @@ static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
     return "has slots of " + std::to_string(plan.slotBytes) +
            " B, which would break its alignment of " +
            std::to_string(alignment) + " B";
+  // Buffers begin at multiples of this, which accesses by address may rely on.
+  if (!plan.uses.addresses.empty() &&
+      plan.slotBytes % kSharedMemoryAlignment != 0)
+    return "has slots of " + std::to_string(plan.slotBytes) + " B, and " +
+           describe(plan.uses.addresses.front()) +
+           " takes an address that may be used as a multiple of " +
+           std::to_string(kSharedMemoryAlignment) + " B";
   DenseSet<Value> views = {plan.buffer};
   for (Operation *view : plan.uses.views)
     views.insert(view->result_begin(), view->result_end());
@@ -297,7 +304,8 @@ std::optional<std::string> smalti::planBuffer(FunctionOpInterface function,
                                               BufferPlan &plan,
                                               bool &isCandidate) {
   plan.slotType = cast<MemRefType>(plan.buffer.getType());
-  std::optional<std::string> escape = collectBufferUses(plan.buffer, plan.uses);
+  std::optional<std::string> escape =
+      collectBufferUses(plan.buffer, plan.uses, /*withAddresses=*/true);
   // Whether a loop uses it that does not ask to be left alone.
   isCandidate = llvm::any_of(plan.uses.users, [](Operation *user) {
     auto loop = user->getParentOfType<scf::ForOp>();
@@ -368,6 +376,8 @@ private:
   void startPart(size_t number);
   Value createCurrentSlot(size_t loops);
   void moveViews();
+  Operation *createView(Operation *view, const Part &part);
+  Operation *createAddress(Operation *op, Part &part);
 
   const BufferPlan &plan;
   OpBuilder builder;
@@ -429,41 +439,71 @@ void SlotCommit::startPart(size_t number) {
   part.views.map(plan.buffer, part.view);
 }
 
-/// Makes every view in each part that needs it: where it stands if that is in
-/// the part, else where the part begins.
+Operation *SlotCommit::createView(Operation *view, const Part &part) {
+  Value source = cast<ViewLikeOpInterface>(view).getViewSource();
+  return recreateView(builder, view, part.views.lookup(source), part.slot,
+                      plan.slotType.getNumElements());
+}
+
+/// The address of a view is that of the buffer that it is a view of, wherever
+/// the view begins: the slot's begin must be added.
+Operation *SlotCommit::createAddress(Operation *op, Part &part) {
+  if (!isa<memref::ExtractAlignedPointerAsIndexOp>(op))
+    return builder.clone(*op, part.views);
+  Location loc = op->getLoc();
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
+  Value begin = arith::MulIOp::create(
+      builder, loc, part.slot,
+      arith::ConstantIndexOp::create(builder, loc, plan.slotBytes));
+  return arith::AddIOp::create(builder, loc, address, begin);
+}
+
+/// Makes every view and address in each part that needs it: where it stands if
+/// that is in the part, else where the part begins.
 void SlotCommit::moveViews() {
   DenseMap<Operation *, llvm::SmallSetVector<size_t, 2>> needs;
   auto need = [&](Value value, size_t part) {
+    Operation *op = value.getDefiningOp();
     if (value == plan.buffer)
       startPart(part);
-    else if (Operation *view = value.getDefiningOp();
-             view && plan.uses.views.contains(view))
-      needs[view].insert(part);
+    else if (op &&
+             (plan.uses.views.contains(op) || plan.uses.addresses.contains(op)))
+      needs[op].insert(part);
   };
   for (Operation *user : plan.uses.users)
     for (Value operand : user->getOperands())
       need(operand, *findPart(user));
+  for (Operation *op : llvm::reverse(plan.uses.addresses))
+    for (size_t part : SmallVector<size_t>(needs[op].getArrayRef()))
+      if (isa<memref::ExtractAlignedPointerAsIndexOp>(op))
+        startPart(part);
+      else
+        for (Value operand : op->getOperands())
+          need(operand, part);
   for (Operation *view : llvm::reverse(plan.uses.views)) {
     Value source = cast<ViewLikeOpInterface>(view).getViewSource();
     for (size_t part : SmallVector<size_t>(needs[view].getArrayRef()))
       need(source, part);
   }
-  for (Operation *view : plan.uses.views) {
-    Value source = cast<ViewLikeOpInterface>(view).getViewSource();
-    for (size_t number : needs[view]) {
+  auto create = [&](Operation *op, bool isView) {
+    for (size_t number : needs[op]) {
       Part &part = parts[number];
-      bool isInPart = findPart(view) == number;
+      bool isInPart = findPart(op) == number;
       if (isInPart)
-        builder.setInsertionPoint(view);
+        builder.setInsertionPoint(op);
       else
         builder.setInsertionPointAfter(part.lastMoved);
-      Operation *copy = recreateView(builder, view, part.views.lookup(source),
-                                     part.slot, plan.slotType.getNumElements());
+      Operation *copy = isView ? createView(op, part) : createAddress(op, part);
       if (!isInPart)
         part.lastMoved = copy;
-      part.views.map(view->getResults(), copy->getResults());
+      part.views.map(op->getResults(), copy->getResults());
     }
-  }
+  };
+  for (Operation *view : plan.uses.views)
+    create(view, /*isView=*/true);
+  for (Operation *op : plan.uses.addresses)
+    create(op, /*isView=*/false);
 }
 
 void SlotCommit::run() {
@@ -483,6 +523,8 @@ void SlotCommit::run() {
   }
   for (Operation *dealloc : plan.uses.deallocs)
     dealloc->replaceUsesOfWith(plan.buffer, buffer);
+  for (Operation *op : llvm::reverse(plan.uses.addresses))
+    op->erase();
   for (Operation *view : llvm::reverse(plan.uses.views))
     view->erase();
   if (alloc)

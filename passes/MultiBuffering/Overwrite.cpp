@@ -9,6 +9,7 @@
 #include "passes/Support/TripCount.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
@@ -43,6 +44,8 @@ OverwriteProof::OverwriteProof(FunctionOpInterface function,
   views.insert(buffer);
   for (Operation *view : uses.views)
     views.insert(view->result_begin(), view->result_end());
+  for (Operation *op : uses.addresses)
+    addresses.insert(op->getResult(0));
   DenseSet<Operation *> seen;
   for (Operation *user : ops)
     for (Operation *op = user; op != function && seen.insert(op).second;
@@ -323,6 +326,8 @@ bool OverwriteProof::addWritesOfWave(Operation *op, const Active &reaching,
   auto strided = dyn_cast<StridedAccessOpInterface>(op);
   bool isFine = true;
   for (OpOperand &operand : op->getOpOperands()) {
+    if (addresses.contains(operand.get()))
+      isFine = addBytes(op, operand.get(), active, written) && isFine;
     if (!views.contains(operand.get()))
       continue;
     if (overwritesWholeMemRef(op, operand.get()))
@@ -393,6 +398,74 @@ bool OverwriteProof::addView(Operation *op, Value memref, const Active &active,
       }
       mark(element, written);
     }
+  }
+  return true;
+}
+
+/// How many bytes behind the buffer's begin an address lies.
+std::optional<Lanes> OverwriteProof::getByteOffset(Value address) {
+  Operation *op = address.getDefiningOp();
+  if (isa<memref::ExtractAlignedPointerAsIndexOp>(op))
+    return values->fill(0);
+  auto plus = [&](Value base, Value offset, int64_t factor) {
+    std::optional<Lanes> sum = getByteOffset(base);
+    const Lanes *lanes = values->evaluate(offset);
+    if (!sum || !lanes)
+      return std::optional<Lanes>();
+    int64_t bytes;
+    for (auto [total, number] : llvm::zip_equal(*sum, *lanes))
+      if (llvm::MulOverflow(number, factor, bytes) ||
+          llvm::AddOverflow(total, bytes, total))
+        return std::optional<Lanes>();
+    return sum;
+  };
+  if (isa<arith::AddIOp, LLVM::AddOp>(op)) {
+    bool isLeft = addresses.contains(op->getOperand(0));
+    return plus(op->getOperand(!isLeft), op->getOperand(isLeft), 1);
+  }
+  auto step = dyn_cast<LLVM::GEPOp>(op);
+  if (!step)
+    return getByteOffset(op->getOperand(0));
+  std::optional<int64_t> bytes = getElementBytes(step.getElemType());
+  if (!bytes || !step.getElemType().isIntOrFloat() ||
+      !llvm::isPowerOf2_64(*bytes) ||
+      step.getElemType().getIntOrFloatBitWidth() != 8 * *bytes ||
+      step.getRawConstantIndices().size() != 1)
+    return std::nullopt;
+  if (!step.getDynamicIndices().empty())
+    return plus(step.getBase(), step.getDynamicIndices().front(), *bytes);
+  std::optional<Lanes> sum = getByteOffset(step.getBase());
+  if (sum)
+    for (int64_t &total : *sum)
+      total += step.getRawConstantIndices().front() * *bytes;
+  return sum;
+}
+
+/// What a copy writes from an address on.
+bool OverwriteProof::addBytes(Operation *op, Value address,
+                              const Active &active, Written &written) {
+  auto copy = dyn_cast<AsyncCopyOpInterface>(op);
+  int64_t bytes = copy && copy.getCopyDestination() == address
+                      ? copy.getBytesOfThread()
+                      : 0;
+  if (bytes == 0)
+    return ignore(op, "how much it writes behind the address is not known");
+  Type element = cast<MemRefType>(buffer.getType()).getElementType();
+  std::optional<int64_t> size = getElementBytes(element);
+  std::optional<Lanes> first = getByteOffset(address);
+  if (!size || !first)
+    return ignore(op, "where it writes " + describeUnknown());
+  if (numElements > kMostElements)
+    return ignore(op, "the buffer is too large");
+  for (auto [lane, begin] : llvm::enumerate(*first)) {
+    if (!active[lane] || begin < 0)
+      continue;
+    steps += bytes;
+    if (steps > kMostSteps)
+      return ignore(op, "its addresses are too many");
+    for (int64_t i = llvm::divideCeil(begin, *size);
+         (i + 1) * *size <= begin + bytes; ++i)
+      mark(i, written);
   }
   return true;
 }

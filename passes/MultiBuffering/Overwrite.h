@@ -73,6 +73,9 @@ private:
   bool addView(mlir::Operation *op, mlir::Value memref, const Active &active,
                Written &written);
   bool addRow(mlir::OpOperand &memref, const Active &active, Written &written);
+  bool addBytes(mlir::Operation *op, mlir::Value address, const Active &active,
+                Written &written);
+  std::optional<Lanes> getByteOffset(mlir::Value address);
   void mark(int64_t element, Written &written) const;
 
   bool isKnown(mlir::Value condition);
@@ -85,6 +88,7 @@ private:
   mlir::Value buffer;
   int64_t numElements;
   llvm::DenseSet<mlir::Value> views; ///< the buffer and its views
+  llvm::DenseSet<mlir::Value> addresses;
   llvm::DenseSet<mlir::Operation *> users;
   /// The users of each block and the ops around users, in order.
   llvm::DenseMap<mlir::Block *, llvm::SmallVector<mlir::Operation *>> opsOf;

@@ -437,3 +437,71 @@ def test_the_other_parity_of_a_slot_is_noticed() -> None:
     assert changes
     with pytest.raises((EmulationError, AssertionError)):
         assert right_trips(wrong, TRIPS, Emulation()) == list(TRIPS)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Buffers by address
+# ---------------------------------------------------------------------------------------------------------------------
+
+BY_ADDRESS = f"""gpu.module @kernels {{
+  gpu.func @k(%a: memref<64x64xf32> {{llvm.noalias}}, %o: memref<8x64xf32> {{llvm.noalias}}) kernel
+      attributes {{known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 8, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c63 = arith.constant 63 : index
+    %c64 = arith.constant 64 : index
+    %c256 = arith.constant 256 : index
+    %zero = arith.constant 0.0 : f32
+    %half = arith.constant 0.5 : f32
+    %n = gpu.block_id x
+    %t = gpu.thread_id x
+    %m = arith.subi %c63, %t : index
+    %bytes = arith.muli %t, %c4 : index
+    %s = memref.alloc() : memref<64xf32, {SHARED}>
+    %base = memref.extract_aligned_pointer_as_index %s : memref<64xf32, {SHARED}> -> index
+    %place = arith.addi %base, %bytes : index
+    %place_i64 = arith.index_cast %place : index to i64
+    %to = llvm.inttoptr %place_i64 : i64 to !llvm.ptr<3>
+    %source = memref.extract_aligned_pointer_as_index %a : memref<64x64xf32> -> index
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> f32 {{
+      %row = arith.muli %i, %c256 : index
+      %begin = arith.addi %row, %bytes : index
+      %from_index = arith.addi %source, %begin : index
+      %from_i64 = arith.index_cast %from_index : index to i64
+      %from = llvm.inttoptr %from_i64 : i64 to !llvm.ptr<1>
+      COPY
+      gpu.barrier
+      %x = memref.load %s[%m] : memref<64xf32, {SHARED}>
+      %h = arith.mulf %acc, %half : f32
+      %next = arith.addf %h, %x : f32
+      gpu.barrier
+      scf.yield %next : f32
+    }}
+    memref.store %sum, %o[%n, %t] : memref<8x64xf32>
+    gpu.return
+  }}
+}}
+"""
+COPIES_BY_ADDRESS = {
+    "sm_80": """nvvm.cp.async.shared.global %to, %from, 4, cache = ca : !llvm.ptr<3>, !llvm.ptr<1>
+nvvm.cp.async.commit.group
+nvvm.cp.async.wait.group 0""",
+    "gfx1250": """rocdl.global.load.async.to.lds.b32 %from, %to, 0, 0 : !llvm.ptr<1>, !llvm.ptr<3>
+rocdl.s.wait.asynccnt 0""",
+}
+
+
+@pytest.mark.parametrize("chip", COPIES_BY_ADDRESS)
+def test_slots_by_address(chip: str) -> None:
+    passes = "builtin.module(gpu.module(gpu.func(smalti-multi-buffer{depth=3})))"
+    case = Case(BY_ADDRESS.replace("COPY", COPIES_BY_ADDRESS[chip]), chip, passes)
+    outcome = runner.run(case, runner.Tally(), SCHEDULES[:2], sanitize=True)
+    assert outcome.applied == ["the buffer got 3 slots of 256 B, 768 B in all"]
+    # A pointer into another slot than the one that is read.
+    wrong, changes = re.subn(
+        r"arith\.constant 256 : index\n( +\S+ = arith\.muli)", r"arith.constant 0 : index\n\1", outcome.text
+    )
+    assert changes
+    with pytest.raises(runner.Wrong):
+        runner.execute(case, wrong)
