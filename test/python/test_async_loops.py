@@ -410,15 +410,15 @@ def right_trips(text: str, trips: range, how: Emulation) -> list[int]:
     return right
 
 
-@pytest.mark.parametrize("copies", ["early", "late"])
+@pytest.mark.parametrize("how", [Emulation(copies="early"), Emulation(copies="late")], ids=lambda how: how.copies)
 @pytest.mark.parametrize("parity", PARITIES)
 @pytest.mark.parametrize("arrivals", ARRIVALS)
-def test_barriers_get_slots(arrivals: str, parity: str, copies: str) -> None:
+def test_barriers_get_slots(arrivals: str, parity: str, how: Emulation) -> None:
     plain = plain_tma(arrivals, parity)
-    assert right_trips(plain, range(3), Emulation(copies=copies)) == [0, 1, 2]
+    assert right_trips(plain, range(3), how) == [0, 1, 2]
     stages, depth = {"carried": (3, 3), "number": (2, 2), "masked": (3, 5)}[parity]
     text = slotted_tma(plain, stages, depth)
-    assert right_trips(text, TRIPS, Emulation(copies=copies)) == list(TRIPS)
+    assert right_trips(text, TRIPS, how) == list(TRIPS)
 
 
 def test_two_copies_are_in_flight() -> None:
