@@ -6,6 +6,7 @@
 #include "passes/Support/IterationSlots.h"
 #include "passes/Support/TripCount.h"
 #include "passes/Synchronization/AsyncCopies.h"
+#include "passes/Synchronization/SyncBuffers.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -99,19 +100,19 @@ FunctionProgram::Shape FunctionProgram::getShape(Operation *op) const {
 // Memory
 //===----------------------------------------------------------------------===//
 
-unsigned FunctionProgram::getBuffer(Value root, MemorySpace space) {
-  auto [it, inserted] = buffers.try_emplace(root, 0);
+unsigned FunctionProgram::getBuffer(Value root) {
+  AliasClass alias = getAliasClass(root);
+  auto [it, inserted] = buffers.try_emplace(alias.identity, 0);
   if (!inserted)
     return it->second;
-  sync::Buffer buffer;
-  buffer.spaces = space == MemorySpace::Shared ? sync::kShared : sync::kGlobal;
   roots.push_back(root);
-  return it->second = program.addBuffer(buffer);
+  return it->second = program.addBuffer(makeSyncBuffer(alias));
 }
 
 /// The slot that the memref is of its buffer: a number that does not change, or
 /// the one of a loop's iteration.
-sync::Slot FunctionProgram::getSlot(const MemoryAccess &access) {
+sync::Slot FunctionProgram::getSlot(const MemoryAccess &access,
+                                    unsigned buffer) {
   auto type = dyn_cast<MemRefType>(access.root.getType());
   if (!type || type.getRank() == 0 || type.isDynamicDim(0))
     return {};
@@ -139,8 +140,7 @@ sync::Slot FunctionProgram::getSlot(const MemoryAccess &access) {
     auto node = nodes.find(loop);
     if (!depth || node == nodes.end() || *depth > type.getDimSize(0))
       continue;
-    auto [it, inserted] =
-        depths.try_emplace(buffers.lookup(access.root), *depth);
+    auto [it, inserted] = depths.try_emplace(buffer, *depth);
     if (it->second != *depth)
       it->second = 0;
     return sync::Slot::ofLoop(node->second, 0);
@@ -152,12 +152,12 @@ std::optional<sync::Access>
 FunctionProgram::toAccess(const MemoryAccess &access) {
   if (access.space == MemorySpace::Private)
     return std::nullopt;
-  unsigned buffer = getBuffer(access.root, access.space);
+  unsigned buffer = getBuffer(access.root);
   sync::AccessKind kind =
       access.isWrite ? sync::AccessKind::Write : sync::AccessKind::Read;
   if (isa<AtomicAccessOpInterface>(access.op))
     kind = sync::AccessKind::Atomic;
-  return sync::Access{buffer, kind, getSlot(access),
+  return sync::Access{buffer, kind, getSlot(access, buffer),
                       footprints.get(access.op, access.memref)};
 }
 
@@ -452,8 +452,6 @@ FunctionProgram::FunctionProgram(FunctionOpInterface function,
   program.footprintsMeet = [this](int a, int b) {
     return footprints.meet(a, b);
   };
-  // Addresses that depend on anything but the thread are not known.
-  program.changesIn = [](int, NodeId) { return false; };
   bool hasCallers = !isKernel(function);
   if (hasCallers)
     addUnknown(nullptr, "", sync::Program::kRoot, 0);

@@ -60,8 +60,8 @@ private:
   sync::NodeId addNode(mlir::Operation *op, sync::Node::Kind kind,
                        sync::NodeId parent, unsigned part);
   std::optional<sync::Access> toAccess(const MemoryAccess &access);
-  sync::Slot getSlot(const MemoryAccess &access);
-  unsigned getBuffer(mlir::Value root, MemorySpace space);
+  sync::Slot getSlot(const MemoryAccess &access, unsigned buffer);
+  unsigned getBuffer(mlir::Value root);
   void settleSlots();
   void distrustWaits();
   void findEndOfRead(mlir::Operation *op, sync::NodeId node);
@@ -69,8 +69,9 @@ private:
   mlir::FunctionOpInterface function;
   Uniformity uniformity;
   Footprints footprints;
-  std::vector<mlir::Value> roots; ///< of each buffer, or null
-  llvm::DenseMap<mlir::Value, unsigned> buffers;
+  std::vector<mlir::Value> roots; ///< one of each buffer, or null
+  /// By the identity of their roots.
+  llvm::DenseMap<const void *, unsigned> buffers;
   std::optional<unsigned> everything;
   /// How many slots loops use in turn; 0 where they do not agree.
   llvm::DenseMap<unsigned, int64_t> depths;

@@ -7,10 +7,12 @@
 
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Pipelining/LoopSchedule.h"
-#include "passes/Synchronization/SyncProgram.h"
+#include "passes/Synchronization/SyncBuffers.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace smalti;
@@ -21,6 +23,33 @@ namespace {
 struct Surroundings {
   SmallVector<MemoryAccess> accesses;
   bool unknown = false; ///< something accesses memory that cannot be told
+};
+
+/// Accesses by what they may alias, so that not all are looked at for each
+/// buffer.
+class AliasIndex {
+public:
+  explicit AliasIndex(ArrayRef<MemoryAccess> accesses) {
+    for (const MemoryAccess &access : accesses) {
+      AliasClass alias = getAliasClass(access.root);
+      ofIdentity[access.isWrite].insert(alias.identity);
+      ofKind[access.isWrite].insert({alias.space, alias.kind});
+    }
+  }
+
+  /// Whether a read, or a write, may access the buffer.
+  bool mayAccess(const AliasClass &buffer, bool isWrite) const {
+    return ofIdentity[isWrite].contains(buffer.identity) ||
+           llvm::any_of(ofKind[isWrite], [&](auto other) {
+             return other.first == buffer.space &&
+                    mayAlias(other.second, buffer.kind);
+           });
+  }
+
+private:
+  // Reads, writes.
+  llvm::DenseSet<const void *> ofIdentity[2];
+  std::set<std::pair<MemorySpace, RootKind>> ofKind[2];
 };
 
 class BarrierPlacer {
@@ -38,6 +67,8 @@ private:
 
   LoopSchedule &schedule;
   sync::Program program;
+  /// What each of the schedule's buffers is in the program.
+  SmallVector<unsigned> buffers;
   sync::NodeId kernel = 0;
   DenseMap<sync::NodeId, Place> placeOf;
 };
@@ -105,26 +136,27 @@ static Surroundings collectSurroundings(Operation *loop, bool before) {
 // The walk
 //===----------------------------------------------------------------------===//
 
-/// Whether something that `op` computes is stored to shared memory.
-static bool feedsSharedWrite(Operation *op) {
-  SmallVector<Operation *> worklist = {op};
-  llvm::SmallPtrSet<Operation *, 8> seen;
-  while (!worklist.empty()) {
-    for (Operation *user : worklist.pop_back_val()->getUsers()) {
-      if (!seen.insert(user).second)
-        continue;
-      SmallVector<MemoryAccess> accesses;
-      std::string reason;
-      if (collectAccesses(user, accesses, reason) &&
-          llvm::any_of(accesses, [](const MemoryAccess &access) {
-            return access.isWrite && access.space == MemorySpace::Shared;
-          }))
-        return true;
-      if (isMemoryEffectFree(user))
-        worklist.push_back(user);
+/// The ops of which something that they compute is stored to shared memory.
+static llvm::DenseSet<Operation *> findFeedsOfSharedWrites(scf::ForOp loop) {
+  llvm::DenseSet<Operation *> feeds;
+  SmallVector<Operation *> worklist;
+  loop.getBody()->walk([&](Operation *op) {
+    SmallVector<MemoryAccess> accesses;
+    std::string reason;
+    if (collectAccesses(op, accesses, reason) &&
+        llvm::any_of(accesses, [](const MemoryAccess &access) {
+          return access.isWrite && access.space == MemorySpace::Shared;
+        }))
+      worklist.push_back(op);
+  });
+  while (!worklist.empty())
+    for (Value operand : worklist.pop_back_val()->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (def && loop->isProperAncestor(def) && feeds.insert(def).second &&
+          isMemoryEffectFree(def))
+        worklist.push_back(def);
     }
-  }
-  return false;
+  return feeds;
 }
 
 /// Finds out whether a barrier of shared memory alone would do.
@@ -140,23 +172,23 @@ void BarrierPlacer::findOnlySharedHazards(const Surroundings &before,
   bool globalWriteFollows = writesGlobal(after);
   // A read before the loop may be under way when another thread writes the
   // memory behind it.
+  AliasIndex later(after.accesses);
   for (const MemoryAccess &read : before.accesses)
     if (read.space == MemorySpace::Global && !read.isWrite &&
         (after.unknown ||
-         llvm::any_of(after.accesses, [&](const MemoryAccess &write) {
-           return write.isWrite && mayAlias(read.root, write.root);
-         })))
+         later.mayAccess(getAliasClass(read.root), /*isWrite=*/true)))
       schedule.onlySharedHazards = false;
+  // A read is over before a barrier where a store to shared memory had to wait
+  // for its value.
+  llvm::DenseSet<Operation *> feeds;
+  if (globalWriteFollows)
+    feeds = findFeedsOfSharedWrites(schedule.loop);
   for (auto [entry, accesses] :
        llvm::zip_equal(schedule.entries, schedule.accesses))
-    for (const BufferAccess &access : accesses) {
-      if (schedule.buffers[access.buffer].space != MemorySpace::Global)
-        continue;
-      // A read is over before a barrier where a store to shared memory had to
-      // wait for its value.
-      if (access.isWrite || (globalWriteFollows && !feedsSharedWrite(entry.op)))
+    for (const BufferAccess &access : accesses)
+      if (schedule.buffers[access.buffer].space == MemorySpace::Global &&
+          (access.isWrite || (globalWriteFollows && !feeds.contains(entry.op))))
         schedule.onlySharedHazards = false;
-    }
 }
 
 /// The accesses around the loop, as accesses to the loop's buffers that they
@@ -164,21 +196,15 @@ void BarrierPlacer::findOnlySharedHazards(const Surroundings &before,
 SmallVector<sync::Access>
 BarrierPlacer::toAccesses(const Surroundings &surroundings) const {
   SmallVector<sync::Access> accesses;
-  auto add = [&](unsigned buffer, bool isWrite) {
-    accesses.push_back(
-        {buffer, isWrite ? sync::AccessKind::Write : sync::AccessKind::Read,
-         sync::Slot()});
-  };
-  for (auto [i, buffer] : llvm::enumerate(schedule.buffers)) {
+  AliasIndex index(surroundings.accesses);
+  for (auto [buffer, number] : llvm::zip_equal(schedule.buffers, buffers)) {
     if (buffer.space == MemorySpace::Private)
       continue;
-    if (surroundings.unknown) {
-      add(i, /*isWrite=*/true);
-      continue;
-    }
-    for (const MemoryAccess &access : surroundings.accesses)
-      if (mayAlias(buffer.root, access.root))
-        add(i, access.isWrite);
+    AliasClass alias = getAliasClass(buffer.root);
+    if (surroundings.unknown || index.mayAccess(alias, /*isWrite=*/true))
+      accesses.push_back({number, sync::AccessKind::Write, sync::Slot()});
+    if (!surroundings.unknown && index.mayAccess(alias, /*isWrite=*/false))
+      accesses.push_back({number, sync::AccessKind::Read, sync::Slot()});
   }
   return accesses;
 }
@@ -188,7 +214,7 @@ BarrierPlacer::toAccesses(const Surroundings &surroundings) const {
 /// epilogue on the last ones.
 sync::Slot BarrierPlacer::getSlot(Part part, int64_t step, unsigned entry,
                                   unsigned buffer) const {
-  int64_t slots = schedule.buffers[buffer].slots;
+  int64_t slots = program.buffers[buffer].slots;
   if (slots <= 1)
     return sync::Slot();
   int64_t stage = schedule.entries[entry].position.stage;
@@ -219,10 +245,11 @@ void BarrierPlacer::addEntries(Part part, int64_t step, sync::NodeId parent,
       MemorySpace space = schedule.buffers[access.buffer].space;
       if (space == MemorySpace::Private)
         continue;
-      sync::Access made{access.buffer,
+      unsigned number = buffers[access.buffer];
+      sync::Access made{number,
                         access.isWrite ? sync::AccessKind::Write
                                        : sync::AccessKind::Read,
-                        getSlot(part, step, i, access.buffer)};
+                        getSlot(part, step, i, number)};
       node.checked.push_back(made);
       // Arrivals are ordered with the waits for them by the barrier object.
       if (!access.isWrite ||
@@ -230,9 +257,9 @@ void BarrierPlacer::addEntries(Part part, int64_t step, sync::NodeId parent,
         node.pending.push_back(made);
       node.readsAhead |= space == MemorySpace::Global && !access.isWrite;
     }
-    for (unsigned buffer : schedule.completes[i])
-      node.pending.push_back(
-          {buffer, sync::AccessKind::Write, getSlot(part, step, i, buffer)});
+    for (unsigned completed : schedule.completes[i])
+      node.pending.push_back({buffers[completed], sync::AccessKind::Write,
+                              getSlot(part, step, i, buffers[completed])});
     if (node.checked.empty() && node.pending.empty())
       continue;
     sync::NodeId id = program.addNode(sync::Node::Kind::Step, parent, where);
@@ -244,15 +271,26 @@ void BarrierPlacer::addEntries(Part part, int64_t step, sync::NodeId parent,
 }
 
 BarrierPlacer::BarrierPlacer(LoopSchedule &schedule) : schedule(schedule) {
+  DenseMap<const void *, unsigned> numbers;
+  SmallVector<Value> roots;
   for (const LoopBuffer &buffer : schedule.buffers) {
-    sync::Buffer made;
-    made.spaces =
-        buffer.space == MemorySpace::Shared ? sync::kShared : sync::kGlobal;
+    AliasClass alias = getAliasClass(buffer.root);
+    auto [it, inserted] =
+        numbers.try_emplace(alias.identity, program.buffers.size());
+    buffers.push_back(it->second);
+    if (!inserted) {
+      // Another name of a global: slots are told apart where all agree.
+      int64_t &slots = program.buffers[it->second].slots;
+      slots = slots == buffer.slots ? slots : 1;
+      continue;
+    }
+    sync::Buffer made = makeSyncBuffer(alias);
     made.slots = buffer.slots;
     program.addBuffer(made);
+    roots.push_back(buffer.root);
   }
-  program.overlap = [&schedule](unsigned a, unsigned b) {
-    return mayAlias(schedule.buffers[a].root, schedule.buffers[b].root);
+  program.overlap = [roots](unsigned a, unsigned b) {
+    return mayAlias(roots[a], roots[b]);
   };
 }
 

@@ -126,7 +126,10 @@ std::string Plan::describeOrder(const sync::Placement::Barrier &barrier) const {
         it != description.unknown.end() && !it->second.empty())
       return it->second;
   return "it orders " + description.describe(barrier.first) + " before " +
-         description.describe(barrier.second);
+         description.describe(barrier.second) +
+         (barrier.isOfMany ? ", one of more different accesses of a buffer "
+                             "than are told apart"
+                           : "");
 }
 
 bool Plan::isWeakened(const sync::Placement::Barrier &barrier) const {

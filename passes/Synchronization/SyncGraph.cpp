@@ -238,7 +238,7 @@ ItemSet Graph::explore(const Barriers &barriers, BarrierPlace place,
     item.isSame = state.same;
     for (NodeId node = item.node; node != Program::kRoot;) {
       node = program[node].parent;
-      if (program[node].kind != Node::Kind::Loop ||
+      if (program[node].kind != Node::Kind::Loop || !program.changesIn ||
           !program.changesIn(item.footprint, node))
         continue;
       auto end = loops.begin() + state.same;

@@ -5,9 +5,11 @@
 
 #include "passes/Synchronization/SyncProgram.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/IntrusiveRefCntPtr.h"
 
-#include <set>
+#include <map>
 #include <tuple>
 
 namespace smalti::sync {
@@ -24,6 +26,8 @@ struct Item {
   /// Of the loops around the place from which it is seen, those whose iteration
   /// has to be the same for the footprint to count, and those where it is.
   uint8_t needsSame = 0, isSame = UINT8_MAX;
+  /// Stands for more accesses of the buffer than are kept apart.
+  bool isMany = false;
 
   auto key() const {
     return std::make_tuple(buffer, kind, slot.kind, slot.loop, slot.index,
@@ -32,47 +36,127 @@ struct Item {
   bool operator<(const Item &other) const { return key() < other.key(); }
 };
 
-/// Stands for more accesses than anyone wants to keep apart.
-inline constexpr unsigned kOverflow = ~0u;
-
+/// Items in their order, the ones of a buffer together. Copies share what they
+/// have in common, and what barriers do to all items is done to the few at a
+/// time that are looked at: the set of everything that is under way may be
+/// large, and it is handed through every loop and branch.
 class ItemSet {
 public:
-  using const_iterator = std::set<Item>::const_iterator;
-  const_iterator begin() const { return items.begin(); }
-  const_iterator end() const { return items.end(); }
-  bool empty() const { return items.empty(); }
-
+  bool empty() const;
+  /// Of two that are equal, the one that was there first stays.
   void insert(const Item &item);
   void insert(const ItemSet &other);
   /// A barrier: nothing is under way in these spaces.
   void clear(Spaces spaces);
   /// The place of a barrier that was taken out.
   void cross(Spaces spaces);
-  /// The same with every item changed.
-  template <typename Fn> ItemSet map(Fn change) const {
+
+  /// Calls `visit` with each item in order. Stops, and returns true, where it
+  /// does.
+  template <typename Fn> bool visitUntil(Fn visit) const {
+    for (const Part &part : parts)
+      if (part.visitUntil(visit))
+        return true;
+    return false;
+  }
+  template <typename Fn> void forEach(Fn visit) const {
+    visitUntil([&](const Item &item) {
+      visit(item);
+      return false;
+    });
+  }
+  /// The items of these buffers, which are sorted.
+  template <typename Fn>
+  void forEachOf(llvm::ArrayRef<unsigned> buffers, Fn visit) const {
+    for (const Part &part : parts)
+      if (part.holdsOneOf(buffers))
+        part.visitUntil([&](const Item &item) {
+          if (llvm::binary_search(buffers, item.buffer))
+            visit(item);
+          return false;
+        });
+  }
+  /// The same with the items of these buffers changed.
+  template <typename Fn>
+  ItemSet map(llvm::ArrayRef<unsigned> buffers, Fn change) const {
     ItemSet result;
-    for (Item item : items) {
-      change(item);
-      result.insert(item);
+    for (const Part &part : parts) {
+      result.parts.push_back(part);
+      if (!part.holdsOneOf(buffers))
+        continue;
+      Part changed(part.number);
+      part.visitUntil([&](Item item) {
+        if (llvm::binary_search(buffers, item.buffer))
+          change(item);
+        changed.insert(item);
+        return false;
+      });
+      result.parts.back() = std::move(changed);
     }
     return result;
   }
 
 private:
-  std::set<Item> items;
+  friend class Conflicts;
+  static constexpr unsigned kBuffersPerPart = 16;
+
+  struct Chunk : llvm::RefCountedBase<Chunk> {
+    std::vector<Item> items;
+    /// Of all items.
+    uint8_t kinds = 0;
+    Spaces spaces = kNoSpaces, crossed = kNoSpaces;
+
+    void insert(const Item &item);
+    void keepFewer(unsigned buffer);
+  };
+
+  /// The items of some buffers: those of the chunk after barriers in `cleared`
+  /// and places of barriers in `crossed`.
+  struct Part {
+    explicit Part(unsigned number)
+        : number(number), chunk(llvm::makeIntrusiveRefCnt<Chunk>()) {}
+
+    unsigned number;
+    Spaces cleared = kNoSpaces, crossed = kNoSpaces;
+    llvm::IntrusiveRefCntPtr<Chunk> chunk;
+
+    bool holdsOneOf(llvm::ArrayRef<unsigned> buffers) const {
+      const unsigned *it = llvm::lower_bound(buffers, number * kBuffersPerPart);
+      return it != buffers.end() && *it / kBuffersPerPart == number;
+    }
+    /// The item as it is now. Returns false where it is none any more.
+    bool see(Item &item) const {
+      item.spaces &= ~cleared;
+      item.crossed |= crossed;
+      return item.spaces != kNoSpaces;
+    }
+    template <typename Fn> bool visitUntil(Fn visit) const {
+      for (Item item : chunk->items)
+        if (see(item) && visit(item))
+          return true;
+      return false;
+    }
+    void insert(const Item &item);
+  };
+
+  Part &getPart(unsigned number);
+  const Part *findPart(unsigned number) const;
+
+  std::vector<Part> parts; ///< by their numbers
 };
 
 /// Tells which accesses are hazards.
 class Conflicts {
 public:
-  Conflicts(const Program &program, Spaces required)
-      : program(program), required(required) {}
+  Conflicts(const Program &program, Spaces required);
 
   /// The spaces in which the two need a barrier between them.
-  Spaces operator()(const Item &first, const Item &second);
+  Spaces operator()(const Item &first, const Item &second) const;
   /// A pair that does, the first in the order of the sets.
   std::optional<std::pair<Item, Item>> find(const ItemSet &first,
-                                            const ItemSet &second);
+                                            const ItemSet &second) const;
+  /// The first item of the set that needs a barrier between itself and `item`.
+  std::optional<Item> find(const ItemSet &set, const Item &item) const;
 
   Spaces spacesOf(const Access &access) const {
     return program.buffers[access.buffer].spaces;
@@ -84,11 +168,18 @@ public:
   }
 
 private:
-  bool mayOverlap(unsigned a, unsigned b);
+  bool mayOverlap(unsigned a, unsigned b) const;
+  bool mayConflict(const ItemSet::Part &part, const Item &item) const;
 
   const Program &program;
   Spaces required;
-  llvm::DenseMap<std::pair<unsigned, unsigned>, bool> overlaps;
+  /// A bit that nothing else has.
+  static constexpr uint64_t kEverything = uint64_t(1) << 63;
+  /// What the buffers of each part of sets are.
+  std::vector<uint64_t> partIs;
+  /// The parts in which buffers are that overlap others of these bits.
+  std::map<uint64_t, std::vector<unsigned>> partsMeeting;
+  mutable llvm::DenseMap<std::pair<unsigned, unsigned>, bool> overlaps;
 };
 
 /// Slot numbers of a buffer stay between 0 and their count.

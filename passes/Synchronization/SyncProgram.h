@@ -72,6 +72,9 @@ struct Buffer {
   /// Stands for all memory of its spaces: for what an op does that is not
   /// known.
   bool isEverything = false;
+  /// What it is and what it may overlap, by bits below the highest: another
+  /// buffer overlaps it only where one of these and one of those are the same.
+  uint64_t is = 0, meets = 0;
 };
 
 /// One step of the program, or a structure of steps.
@@ -130,12 +133,14 @@ public:
   unsigned getDepth(NodeId id) const;
 
   std::vector<Buffer> buffers;
-  /// Whether two different buffers may overlap; none do where it is null.
+  /// Whether two different buffers may overlap, where their bits say that they
+  /// might.
   std::function<bool(unsigned, unsigned)> overlap;
   /// Whether accesses of two footprints by different threads may touch the same
   /// element.
   std::function<bool(int, int)> footprintsMeet;
-  /// Footprints whose addresses change with the iterations of the loop.
+  /// Footprints whose addresses change with the iterations of the loop; none
+  /// do where it is null.
   std::function<bool(int, NodeId)> changesIn;
 
 private:
@@ -170,8 +175,10 @@ struct Placement {
     NodeId node;
     Spaces orders;
     /// Two accesses that it orders, and no other barrier does. Both are the
-    /// node where there are none.
+    /// node where none were found in the steps that searches may take.
     NodeId first, second;
+    /// One of the two stands for more accesses of a buffer than are kept apart.
+    bool isOfMany = false;
   };
   /// In the order of the program.
   std::vector<Barrier> inserted, kept;

@@ -55,6 +55,8 @@ private:
   void insertBefore(NodeId node, ItemSet &pending);
   void addUnordered(const std::pair<Item, Item> &hazard);
 
+  void forgetFootprint(Item &item, NodeId loop) const;
+  llvm::ArrayRef<unsigned> changedBy(NodeId loop) const;
   ItemSet enter(const ItemSet &items, NodeId loop) const;
   ItemSet leave(const ItemSet &items, NodeId loop) const;
   ItemSet turn(const ItemSet &items, NodeId loop) const;
@@ -79,6 +81,9 @@ private:
   std::vector<NodeSummary> summaries;
   /// Which loops use slots of a buffer in turn.
   llvm::DenseMap<std::pair<unsigned, NodeId>, bool> isTurned;
+  /// The buffers of which slots are told by the loop, and all.
+  llvm::DenseMap<NodeId, std::vector<unsigned>> slotsOf;
+  std::vector<unsigned> allBuffers;
   std::vector<Hazard> unordered;
   size_t budget; ///< of steps that searches may take
 };
@@ -97,18 +102,46 @@ Solver::Solver(const Program &program, const Options &options,
       barriers.old[id] = node.orders;
     for (const auto *accesses : {&node.checked, &node.pending})
       for (const Access &access : *accesses)
-        if (access.slot.kind == Slot::Kind::OfLoop)
-          isTurned[{access.buffer, access.slot.loop}] = true;
+        if (access.slot.kind == Slot::Kind::OfLoop ||
+            access.slot.kind == Slot::Kind::BehindLoop) {
+          slotsOf[access.slot.loop].push_back(access.buffer);
+          if (access.slot.kind == Slot::Kind::OfLoop)
+            isTurned[{access.buffer, access.slot.loop}] = true;
+        }
   }
+  for (auto &[loop, buffers] : slotsOf) {
+    llvm::sort(buffers);
+    buffers.erase(llvm::unique(buffers), buffers.end());
+  }
+  for (unsigned i = 0; program.changesIn && i < program.buffers.size(); ++i)
+    allBuffers.push_back(i);
 }
 
 //===----------------------------------------------------------------------===//
 // How accesses are seen from elsewhere
 //===----------------------------------------------------------------------===//
 
+/// In other iterations the addresses may be others.
+void Solver::forgetFootprint(Item &item, NodeId loop) const {
+  if (item.footprint != kNoFootprint && program.changesIn &&
+      program.changesIn(item.footprint, loop))
+    item.footprint = kNoFootprint;
+}
+
+/// The buffers of which accesses are seen otherwise from outside the loop, or
+/// from another of its iterations.
+llvm::ArrayRef<unsigned> Solver::changedBy(NodeId loop) const {
+  if (program.changesIn)
+    return allBuffers;
+  auto it = slotsOf.find(loop);
+  if (it == slotsOf.end())
+    return {};
+  return it->second;
+}
+
 /// Seen from the first iteration of a loop.
 ItemSet Solver::enter(const ItemSet &items, NodeId loop) const {
-  return items.map([&](Item &item) {
+  return items.map(changedBy(loop), [&](Item &item) {
     if (item.slot.kind == Slot::Kind::Fixed &&
         isTurned.lookup({item.buffer, loop}))
       item.slot = Slot::ofLoop(loop, item.slot.index);
@@ -118,10 +151,8 @@ ItemSet Solver::enter(const ItemSet &items, NodeId loop) const {
 /// Seen from behind the loop, of whose last iteration they are.
 ItemSet Solver::leave(const ItemSet &items, NodeId loop) const {
   std::optional<int64_t> trips = program[loop].tripCount;
-  return items.map([&](Item &item) {
-    if (item.footprint != kNoFootprint &&
-        program.changesIn(item.footprint, loop))
-      item.footprint = kNoFootprint;
+  return items.map(changedBy(loop), [&](Item &item) {
+    forgetFootprint(item, loop);
     if (item.slot.loop != loop)
       return;
     // What counts from the end of the loop now means another end.
@@ -136,10 +167,8 @@ ItemSet Solver::leave(const ItemSet &items, NodeId loop) const {
 
 /// Seen from the next iteration.
 ItemSet Solver::turn(const ItemSet &items, NodeId loop) const {
-  return items.map([&](Item &item) {
-    if (item.footprint != kNoFootprint &&
-        program.changesIn(item.footprint, loop))
-      item.footprint = kNoFootprint;
+  return items.map(changedBy(loop), [&](Item &item) {
+    forgetFootprint(item, loop);
     if (item.slot.kind == Slot::Kind::OfLoop && item.slot.loop == loop)
       item.slot = shifted(item.slot, -1, program.buffers[item.buffer].slots);
   });
@@ -149,21 +178,19 @@ ItemSet Solver::turn(const ItemSet &items, NodeId loop) const {
 /// without a barrier.
 ItemSet Solver::closeOverTurns(const ItemSet &items, NodeId loop,
                                const Summary &body) const {
-  ItemSet all = items;
-  for (Item item : items) {
-    item.spaces &= body.through;
-    item.crossed |= body.crossed;
-    if (!item.spaces)
-      continue;
-    bool isSlot =
-        item.slot.kind == Slot::Kind::OfLoop && item.slot.loop == loop;
-    int64_t slots = isSlot ? program.buffers[item.buffer].slots : 1;
+  ItemSet all = items, later = items;
+  later.clear(~body.through & kAllSpaces);
+  later.cross(body.crossed);
+  later.forEachOf(changedBy(loop), [&](Item item) {
+    if (item.slot.kind != Slot::Kind::OfLoop || item.slot.loop != loop)
+      return;
+    int64_t slots = program.buffers[item.buffer].slots;
     for (int64_t i = 0; i < slots; ++i) {
       all.insert(item);
-      if (isSlot)
-        item.slot = shifted(item.slot, -1, slots);
+      item.slot = shifted(item.slot, -1, slots);
     }
-  }
+  });
+  all.insert(later);
   return all;
 }
 
@@ -192,8 +219,7 @@ Summary Solver::summarize(const std::vector<NodeId> &nodes) {
       continue;
     }
     Summary part = summarize(id);
-    for (const Item &item : part.first)
-      addFirst(item);
+    part.first.forEach(addFirst);
     all.last.clear(~part.through & kAllSpaces);
     if (part.crossed)
       all.last.cross(part.crossed);
@@ -239,10 +265,9 @@ Summary Solver::summarize(NodeId id) {
   summaries[id].body = body;
 
   // From outside, the first iteration is the one with number 0.
-  for (Item item : body.first) {
+  body.first.forEach([&](Item item) {
     bool isSlot = item.slot.kind == Slot::Kind::OfLoop && item.slot.loop == id;
-    if (item.footprint != kNoFootprint && program.changesIn(item.footprint, id))
-      item.footprint = kNoFootprint;
+    forgetFootprint(item, id);
     if (isSlot)
       item.slot = Slot::fixed(item.slot.index);
     whole.first.insert(item);
@@ -252,7 +277,7 @@ Summary Solver::summarize(NodeId id) {
     item.crossed |= body.crossed;
     if (item.spaces)
       whole.first.insert(item);
-  }
+  });
   ItemSet last = closeOverTurns(turn(body.last, id), id, body);
   if (!node.runsAtLeastOnce)
     last.insert(before.last);
@@ -283,13 +308,9 @@ void Solver::addUnordered(const std::pair<Item, Item> &hazard) {
 /// both.
 bool Solver::coversEntry(const ItemSet &pending, const ItemSet &back,
                          const ItemSet &first) {
-  for (const Item &item : first) {
-    ItemSet one;
-    one.insert(item);
-    if (conflicts.find(pending, one) && !conflicts.find(back, one))
-      return false;
-  }
-  return true;
+  return !first.visitUntil([&](const Item &item) {
+    return conflicts.find(pending, item) && !conflicts.find(back, item);
+  });
 }
 
 ItemSet Solver::walkLoop(NodeId id, ItemSet pending, bool mayHold) {
@@ -525,12 +546,13 @@ Placement Solver::getPlacement() {
   Placement placement;
   placement.unordered = unordered;
   auto describe = [&](NodeId id, bool isNew, Spaces orders) {
-    Placement::Barrier barrier{id, orders, id, id};
+    Placement::Barrier barrier{id, orders, id, id, /*isOfMany=*/false};
     // What is in shared memory says more about why it is there.
     for (Spaces spaces : {Spaces(orders & kShared), orders}) {
       if (auto hazard = search({id, isNew}, spaces).hazard) {
         barrier.first = hazard->first.node;
         barrier.second = hazard->second.node;
+        barrier.isOfMany = hazard->first.isMany || hazard->second.isMany;
         break;
       }
     }

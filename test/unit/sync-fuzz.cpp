@@ -60,7 +60,8 @@ struct Sample {
 class Generator {
 public:
   Generator(unsigned seed, Sample &sample)
-      : random(seed), sample(sample), program(sample.program) {}
+      : random(seed), sample(sample), program(sample.program),
+        isSpread(seed % 4 == 3) {}
 
   void run() {
     options();
@@ -79,22 +80,32 @@ private:
     usesSlots = chance(50);
     usesFootprints = chance(30);
     unsigned buffers = 1 + below(3);
+    // Sets keep neighbours together: buffers that are far apart, too.
+    if (isSpread)
+      program.buffers.resize(below(32));
     for (unsigned i = 0; i < buffers; ++i) {
       Buffer buffer;
       buffer.spaces = chance(70) ? kShared : kGlobal;
       buffer.slots = usesSlots && chance(70) ? 2 + below(2) : 1;
       sample.hasSlots |= buffer.slots > 1;
-      program.addBuffer(buffer);
+      used.push_back(program.addBuffer(buffer));
+      if (isSpread)
+        program.buffers.resize(program.buffers.size() + below(32));
     }
     if (usesOld && chance(25)) {
       Buffer unknown;
       unknown.spaces = kAllSpaces;
       unknown.isEverything = true;
-      program.addBuffer(unknown);
+      used.push_back(program.addBuffer(unknown));
     }
     unsigned overlaps = below(4);
-    program.overlap = [overlaps](unsigned a, unsigned b) {
-      return overlaps == 0 && a + b == 1;
+    unsigned a = used[0], b = buffers > 1 ? used[1] : a;
+    if (overlaps == 0)
+      for (unsigned i : {a, b})
+        program.buffers[i].is = program.buffers[i].meets = 1;
+    program.overlap = [overlaps, a, b](unsigned x, unsigned y) {
+      return overlaps == 0 && x != y && std::min(x, y) == a &&
+             std::max(x, y) == b;
     };
     unsigned meets = random(), changes = random();
     program.footprintsMeet = [meets](int a, int b) {
@@ -107,7 +118,7 @@ private:
 
   Access access() {
     Access access;
-    access.buffer = below(program.buffers.size());
+    access.buffer = used[below(used.size())];
     access.kind = chance(45)   ? AccessKind::Write
                   : chance(90) ? AccessKind::Read
                                : AccessKind::Atomic;
@@ -182,6 +193,8 @@ private:
   std::mt19937 random;
   Sample &sample;
   Program &program;
+  bool isSpread;
+  std::vector<unsigned> used; ///< the buffers that are accessed
   bool usesOld = false, usesSlots = false, usesFootprints = false;
   std::vector<NodeId> loops, behind;
 };

@@ -1,0 +1,32 @@
+//===- SyncBuffers.h - Buffers for a program of barriers --------*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_SYNCHRONIZATION_SYNCBUFFERS_H
+#define SMALTI_PASSES_SYNCHRONIZATION_SYNCBUFFERS_H
+
+#include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Synchronization/SyncProgram.h"
+
+namespace smalti {
+
+/// The buffer that roots of this identity are, as a program of barriers has it.
+inline sync::Buffer makeSyncBuffer(const AliasClass &root) {
+  constexpr RootKind kinds[] = {RootKind::Allocation, RootKind::Global,
+                                RootKind::NoAliasArgument, RootKind::Argument,
+                                RootKind::Other};
+  auto getBit = [&](RootKind kind) {
+    return uint64_t(1) << (unsigned(root.space) * std::size(kinds) +
+                           unsigned(kind));
+  };
+  sync::Buffer buffer;
+  buffer.spaces =
+      root.space == MemorySpace::Shared ? sync::kShared : sync::kGlobal;
+  buffer.is = getBit(root.kind);
+  for (RootKind kind : kinds)
+    if (mayAlias(root.kind, kind))
+      buffer.meets |= getBit(kind);
+  return buffer;
+}
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_SYNCHRONIZATION_SYNCBUFFERS_H
