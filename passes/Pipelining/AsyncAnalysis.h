@@ -17,7 +17,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace smalti {
 
@@ -110,6 +112,7 @@ private:
   lastOfKey(AsyncQueue queue, unsigned size) const;
   void completeQueue(AsyncQueue queue, int64_t pending, unsigned size,
                      AsyncWait &wait);
+  void setComplete(AsyncQueue queue, unsigned place);
   void noteCompleted(AsyncWait &wait);
   bool isDone(const CopyState &copy) const;
   bool waitAtBarrier(const CopyState &copy);
@@ -128,18 +131,26 @@ private:
 
   QueueUnits queues[kQueues];
   llvm::MapVector<unsigned, llvm::SmallVector<unsigned>> placesOfKey[kQueues];
+  /// Of each unit: whether it is complete, and the copies that are then.
   llvm::SmallVector<bool> isComplete[kQueues];
+  std::vector<llvm::SmallVector<unsigned, 1>> copiesAt[kQueues];
   unsigned completeBelow[kQueues] = {};
   bool startsIn[kQueues + 1] = {};
 
   llvm::SmallVector<CopyState> copies;
   llvm::SmallVector<unsigned> ungrouped;
-  /// Copies into a buffer that were not seen to be complete.
+  /// Copies into a buffer that no use has seen to be complete.
   llvm::MapVector<mlir::Value, llvm::SmallVector<unsigned>> open;
+  /// Since the last wait was noted.
+  llvm::SmallVector<unsigned> completedCopies;
   /// Copies that no wait for their barrier was seen for, by the barrier's root.
   llvm::MapVector<mlir::Value, llvm::SmallVector<unsigned>> onBarrier;
   llvm::SetVector<mlir::Value> copiedRoots, barrierRoots;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> aliases;
+  /// The numbers of the copied roots of one identity, and by what they may
+  /// alias those that are not known to be copied and complete.
+  llvm::DenseMap<const void *, llvm::SmallVector<unsigned, 1>> rootsOf;
+  llvm::DenseMap<mlir::Value, unsigned> numberOf;
+  std::map<std::pair<MemorySpace, RootKind>, std::set<unsigned>> unsettled;
   llvm::SmallVector<BarrierState> barriers;
   llvm::SmallVector<BarrierRef> waitedBarriers;
   llvm::SmallVector<AsyncWait> waits;

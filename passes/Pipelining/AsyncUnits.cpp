@@ -213,6 +213,13 @@ static bool isSameBarrier(const BarrierRef &a, const BarrierRef &b) {
   return indexA && indexB ? isSameValue(indexA, indexB) : a.index == b.index;
 }
 
+void AsyncAnalysis::setComplete(AsyncQueue queue, unsigned place) {
+  bool &isDone = isComplete[unsigned(queue)][place];
+  if (!isDone)
+    llvm::append_range(completedCopies, copiesAt[unsigned(queue)][place]);
+  isDone = true;
+}
+
 /// Marks what is complete when at most `pending` units of the queue, as it is
 /// now, are in flight: units behind which as many surely follow.
 void AsyncAnalysis::completeQueue(AsyncQueue queue, int64_t pending,
@@ -230,7 +237,7 @@ void AsyncAnalysis::completeQueue(AsyncQueue queue, int64_t pending,
       behind += underKey.lookup(unit.key);
     if (behind >= pending) {
       last.try_emplace(unit.key, seq);
-      isComplete[unsigned(queue)][seq] = true;
+      setComplete(queue, seq);
     }
     (unit.key == 0 ? always : underKey[unit.key]) += unit.times;
   }
@@ -239,7 +246,7 @@ void AsyncAnalysis::completeQueue(AsyncQueue queue, int64_t pending,
       last.try_emplace(key, place);
     unsigned &allComplete = completeBelow[unsigned(queue)];
     for (; allComplete < seq; ++allComplete)
-      isComplete[unsigned(queue)][allComplete] = true;
+      setComplete(queue, allComplete);
   }
   wait.awaited.push_back({queue, {}});
   for (auto [key, place] : last)
@@ -266,6 +273,7 @@ void AsyncAnalysis::addUnit(AsyncQueue queue, Operation *op,
   placesOfKey[unsigned(queue)][key].push_back(units.size());
   units.push_back({op, key, event.times});
   isComplete[unsigned(queue)].push_back(false);
+  copiesAt[unsigned(queue)].emplace_back();
 }
 
 /// Takes note of what the events of a unit start.
@@ -279,6 +287,7 @@ std::optional<std::string> AsyncAnalysis::start(const Unit &unit) {
         if (key != 0 && key != copies[copy].key)
           return false;
         copies[copy].place = queues[0].size() - 1;
+        copiesAt[0].back().push_back(copy);
         return true;
       });
       continue;
@@ -295,8 +304,11 @@ std::optional<std::string> AsyncAnalysis::start(const Unit &unit) {
       } else {
         addUnit(event.queue, unit.op, event);
         state.place = queues[unsigned(event.queue)].size() - 1;
+        copiesAt[unsigned(event.queue)].back().push_back(copies.size());
       }
       open[root].push_back(copies.size());
+      AliasClass alias = getAliasClass(root);
+      unsettled[{alias.space, alias.kind}].insert(numberOf[root]);
       copies.push_back(state);
       continue;
     }
@@ -375,14 +387,14 @@ AsyncAnalysis::waitForQueues(unsigned body, AsyncWaitOpInterface op) {
 
 /// The buffers whose copies are complete since this wait.
 void AsyncAnalysis::noteCompleted(AsyncWait &wait) {
-  for (auto &[root, places] : open)
-    llvm::erase_if(places, [&](unsigned place) {
-      const CopyState &copy = copies[place];
-      if (copy.queue == AsyncQueue::BarrierObject || !isDone(copy))
-        return false;
-      wait.completed.insert(root);
-      return true;
-    });
+  auto placeOf = [&](unsigned copy) {
+    return open.find(copies[copy].root) - open.begin();
+  };
+  llvm::sort(completedCopies,
+             [&](unsigned a, unsigned b) { return placeOf(a) < placeOf(b); });
+  for (unsigned copy : completedCopies)
+    wait.completed.insert(copies[copy].root);
+  completedCopies.clear();
 }
 
 /// Makes the last block barrier a wait, where that completes the copy.
@@ -404,12 +416,14 @@ bool AsyncAnalysis::waitAtBarrier(const CopyState &copy) {
 /// Whether every copy that the access may touch is complete.
 std::optional<std::string> AsyncAnalysis::use(const Unit &unit,
                                               const MemoryAccess &access) {
-  auto [it, inserted] = aliases.try_emplace(access.root);
-  if (inserted)
-    for (Value root : copiedRoots)
-      if (mayAlias(root, access.root))
-        it->second.push_back(root);
-  for (Value root : it->second) {
+  AliasClass alias = getAliasClass(access.root);
+  SmallVector<unsigned> numbers(rootsOf.lookup(alias.identity));
+  for (auto &[other, roots] : unsettled)
+    if (other.first == alias.space && mayAlias(other.second, alias.kind))
+      llvm::append_range(numbers, roots);
+  llvm::sort(numbers);
+  for (unsigned number : numbers) {
+    Value root = copiedRoots[number];
     auto found = open.find(root);
     if (found == open.end())
       return quote(unit.op) + " uses " + nameOf(root) +
@@ -425,6 +439,8 @@ std::optional<std::string> AsyncAnalysis::use(const Unit &unit,
         return quote(unit.op) + " uses " + nameOf(root) +
                " before the loop waits for the copy into it";
     }
+    AliasClass settled = getAliasClass(root);
+    unsettled[{settled.space, settled.kind}].erase(number);
   }
   return std::nullopt;
 }
@@ -440,6 +456,12 @@ std::optional<std::string> AsyncAnalysis::run() {
       if (auto object = dyn_cast<BarrierObjectOpInterface>(event.op))
         barrierRoots.insert(getRootBuffer(object.getBarrierMutable().get()));
     }
+  for (auto [i, root] : llvm::enumerate(copiedRoots)) {
+    AliasClass alias = getAliasClass(root);
+    rootsOf[alias.identity].push_back(i);
+    unsettled[{alias.space, alias.kind}].insert(i);
+    numberOf[root] = i;
+  }
   for (auto [i, unit] : llvm::enumerate(units)) {
     std::optional<std::string> reason;
     if (isa<BlockBarrierOpInterface>(unit.op)) {
