@@ -91,7 +91,6 @@ int64_t smalti::getStatedAlignment(Value buffer) {
              : 1;
 }
 
-/// Until buffers are placed, `offset` is their alignment.
 void BufferCollector::add(SmallVectorImpl<SharedBuffer> &buffers, Value value,
                           MemRefType ownType) {
   MemRefType type = getType ? getType(value) : MemRefType();
@@ -99,7 +98,7 @@ void BufferCollector::add(SmallVectorImpl<SharedBuffer> &buffers, Value value,
     type = ownType;
   if (std::optional<int64_t> bytes = getBufferBytes(type))
     buffers.push_back(
-        {value, type,
+        {value, type, /*offset=*/0,
          std::max<int64_t>(kSharedMemoryAlignment, getStatedAlignment(value)),
          *bytes, countSlots(value, type)});
 }
@@ -142,12 +141,12 @@ void BufferCollector::run(SharedMemory &memory) {
   if (auto total =
           function->getAttrOfType<IntegerAttr>(mosaic_gpu::kSharedMemoryBytes))
     end = std::max(end, total.getInt());
-  memory.bytes = end;
+  memory.begin = memory.bytes = end;
   memory.alignment = kSharedMemoryAlignment;
   for (const SharedBuffer &buffer : allocations)
-    memory.alignment = std::max(memory.alignment, buffer.offset);
+    memory.alignment = std::max(memory.alignment, buffer.alignment);
   auto place = [&](SharedBuffer buffer) {
-    memory.bytes = appendBuffer(memory.bytes, buffer.bytes, buffer.offset);
+    memory.bytes = appendBuffer(memory.bytes, buffer.bytes, buffer.alignment);
     buffer.offset = memory.bytes - buffer.bytes;
     memory.buffers.push_back(buffer);
   };
@@ -168,6 +167,45 @@ int64_t
 smalti::getSharedMemoryBytes(Operation *function,
                              llvm::function_ref<MemRefType(Value)> getType) {
   return placeSharedMemory(function, getType).bytes;
+}
+
+int64_t SharedMemorySizes::Step::apply(int64_t end) const {
+  // The largest number where 63 bits do not hold it, as in placing.
+  return appendBuffer(appendBuffer(end, before, 1), after, alignment);
+}
+
+SharedMemorySizes::Step SharedMemorySizes::Step::then(const Step &next) const {
+  // Aligned to less than before, what lies between only has to be rounded up.
+  int64_t between = appendBuffer(after, next.before, 1);
+  if (next.alignment <= alignment)
+    return {before, alignment,
+            appendBuffer(between, next.after, next.alignment)};
+  return {appendBuffer(before, appendBuffer(between, 0, alignment), 1),
+          next.alignment, next.after};
+}
+
+SharedMemorySizes::SharedMemorySizes(const SharedMemory &memory)
+    : begin(memory.begin),
+      steps(2 * llvm::PowerOf2Ceil(memory.buffers.size() + 1)) {
+  size_t first = steps.size() / 2;
+  for (auto [i, buffer] : llvm::enumerate(memory.buffers)) {
+    numbers[buffer.value] = i;
+    steps[first + i] = {0, buffer.alignment, buffer.bytes};
+  }
+  for (size_t i = first; i-- > 1;)
+    steps[i] = steps[2 * i].then(steps[2 * i + 1]);
+}
+
+int64_t SharedMemorySizes::getBytes() const { return steps[1].apply(begin); }
+
+void SharedMemorySizes::set(Value buffer, int64_t bytes) {
+  auto it = numbers.find(buffer);
+  if (it == numbers.end())
+    return;
+  size_t i = steps.size() / 2 + it->second;
+  steps[i].after = bytes;
+  while (i /= 2)
+    steps[i] = steps[2 * i].then(steps[2 * i + 1]);
 }
 
 int64_t SharedMemory::getFittingSlots(int64_t limit, int64_t &least) const {

@@ -18,6 +18,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace smalti {
 namespace targets {
@@ -29,12 +30,15 @@ struct SharedBuffer {
   mlir::Value value;
   mlir::MemRefType type;
   int64_t offset;
+  int64_t alignment; ///< a power of two
   int64_t bytes;
   /// Slots that its uses tell apart; 1 where they do not.
   int64_t slots;
 };
 
 struct SharedMemory {
+  /// Behind the slices that have their place.
+  int64_t begin = 0;
   /// In the order in which they are placed.
   llvm::SmallVector<SharedBuffer> buffers;
   /// Where the last one ends, and where the last one ends that the program
@@ -61,6 +65,34 @@ int64_t getStatedAlignment(mlir::Value buffer);
 SharedMemory placeSharedMemory(
     mlir::Operation *function,
     llvm::function_ref<mlir::MemRefType(mlir::Value)> getType = nullptr);
+
+/// The bytes that a placement comes to where some of its buffers have other
+/// sizes. A change takes time that grows with the logarithm of the number of
+/// buffers.
+class SharedMemorySizes {
+public:
+  explicit SharedMemorySizes(const SharedMemory &memory);
+
+  int64_t getBytes() const;
+  /// Gives a buffer of the placement another size.
+  void set(mlir::Value buffer, int64_t bytes);
+
+private:
+  /// What follows memory that ends at x ends at x + `before`, up to a multiple
+  /// of `alignment`, plus `after`. Alignments are powers of two, so that one
+  /// after the other is such a step again.
+  struct Step {
+    int64_t before = 0, alignment = 1, after = 0;
+    int64_t apply(int64_t end) const;
+    Step then(const Step &next) const;
+  };
+
+  int64_t begin; ///< where the first buffer may be placed
+  llvm::DenseMap<mlir::Value, size_t> numbers;
+  /// A tree of them: behind the root at 1, the halves of what i stands for are
+  /// at 2 i and 2 i + 1; the buffers come last.
+  std::vector<Step> steps;
+};
 
 /// The bytes that placeSharedMemory() comes to.
 int64_t getSharedMemoryBytes(

@@ -18,6 +18,7 @@
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -362,7 +363,7 @@ void PadSharedMemoryPass::runOnOperation() {
   };
   LaneEvaluator evaluator(function, *chip);
   std::vector<PadPlan> plans;
-  DenseMap<Value, MemRefType> paddedTypes;
+  SharedMemorySizes sizes(placeSharedMemory(function));
   for (Value buffer : findSharedBuffers(function)) {
     if (!isSelected(buffer, kMark, marked))
       continue;
@@ -382,14 +383,14 @@ void PadSharedMemoryPass::runOnOperation() {
     int64_t least = std::numeric_limits<int64_t>::max(),
             limit = getLimit(buffer, *chip);
     const auto *fits = llvm::find_if(plan.candidates, [&](const Padding &p) {
-      paddedTypes[buffer] = plan.getPaddedType(p.elements);
-      int64_t bytes = getSharedMemoryBytes(
-          function, [&](Value other) { return paddedTypes.lookup(other); });
+      sizes.set(buffer, getBufferBytes(plan.getPaddedType(p.elements))
+                            .value_or(std::numeric_limits<int64_t>::max()));
+      int64_t bytes = sizes.getBytes();
       least = std::min(least, bytes);
       return bytes <= limit;
     });
     if (fits == plan.candidates.end()) {
-      paddedTypes.erase(buffer);
+      sizes.set(buffer, *getBufferBytes(plan.type));
       miss(buffer, "has " + Twine(plan.before.conflicts) +
                        " bank conflicts, and the function needs " +
                        Twine(least) +
@@ -400,7 +401,7 @@ void PadSharedMemoryPass::runOnOperation() {
     }
     plan.padding = *fits;
     if (auto reason = checkTypes(plan)) {
-      paddedTypes.erase(buffer);
+      sizes.set(buffer, *getBufferBytes(plan.type));
       miss(buffer, *reason);
       continue;
     }
