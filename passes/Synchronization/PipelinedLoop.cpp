@@ -23,6 +23,8 @@ namespace {
 struct Surroundings {
   SmallVector<MemoryAccess> accesses;
   bool unknown = false; ///< something accesses memory that cannot be told
+  /// No barrier stands between the loop and a back edge around it.
+  bool repeats = false;
 };
 
 /// Accesses by what they may alias, so that not all are looked at for each
@@ -61,6 +63,7 @@ private:
   void findOnlySharedHazards(const Surroundings &before,
                              const Surroundings &after);
   SmallVector<sync::Access> toAccesses(const Surroundings &surroundings) const;
+  SmallVector<sync::Access> getOwnAccesses() const;
   sync::Slot getSlot(Part part, int64_t step, unsigned entry,
                      unsigned buffer) const;
   void addEntries(Part part, int64_t step, sync::NodeId parent, unsigned where);
@@ -120,6 +123,7 @@ static Surroundings collectSurroundings(Operation *loop, bool before) {
     // Around a back edge the rest of the block comes before and after.
     bool repeats = !isa<FunctionOpInterface>(op->getParentOp()) &&
                    !isa<scf::IfOp>(op->getParentOp());
+    surroundings.repeats |= repeats;
     if (repeats)
       for (Operation &other : *block)
         if (&other != op)
@@ -205,6 +209,27 @@ BarrierPlacer::toAccesses(const Surroundings &surroundings) const {
       accesses.push_back({number, sync::AccessKind::Write, sync::Slot()});
     if (!surroundings.unknown && index.mayAccess(alias, /*isWrite=*/false))
       accesses.push_back({number, sync::AccessKind::Read, sync::Slot()});
+  }
+  return accesses;
+}
+
+/// What the loop accessed when it ran before, or does when it runs again, in
+/// whatever slots that was.
+SmallVector<sync::Access> BarrierPlacer::getOwnAccesses() const {
+  SmallVector<bool> reads(schedule.buffers.size()), writes(reads);
+  for (ArrayRef<BufferAccess> accesses : schedule.accesses)
+    for (const BufferAccess &access : accesses)
+      (access.isWrite ? writes : reads)[access.buffer] = true;
+  SmallVector<sync::Access> accesses;
+  for (auto [i, buffer] : llvm::enumerate(schedule.buffers)) {
+    if (buffer.space == MemorySpace::Private)
+      continue;
+    if (reads[i])
+      accesses.push_back(
+          {static_cast<unsigned>(i), sync::AccessKind::Read, sync::Slot()});
+    if (writes[i])
+      accesses.push_back(
+          {static_cast<unsigned>(i), sync::AccessKind::Write, sync::Slot()});
   }
   return accesses;
 }
@@ -302,6 +327,13 @@ void BarrierPlacer::run() {
   using Kind = sync::Node::Kind;
   sync::NodeId start = program.addNode(Kind::Step);
   program[start].pending = toAccesses(before);
+  // A loop around executes this one again. Where it runs too few times to be
+  // pipelined it is as it was, and its barriers may stand at the beginning of
+  // an iteration or at its end: both the prologue and the epilogue then have to
+  // be ordered with all of it.
+  bool comesAgain = before.repeats && after.repeats;
+  if (comesAgain && !schedule.tripCount)
+    llvm::append_range(program[start].pending, getOwnAccesses());
   for (int64_t step = 0; step < schedule.stages - 1; ++step)
     addEntries(Part::Prologue, step, sync::Program::kRoot, 0);
   kernel = program.addNode(Kind::Loop);
@@ -313,6 +345,8 @@ void BarrierPlacer::run() {
     addEntries(Part::Epilogue, step, sync::Program::kRoot, 0);
   sync::NodeId end = program.addNode(Kind::Step);
   program[end].checked = toAccesses(after);
+  if (comesAgain)
+    llvm::append_range(program[end].checked, getOwnAccesses());
 
   sync::Placement placement = sync::placeBarriers(program, sync::Options());
   for (const sync::Placement::Barrier &barrier : placement.inserted) {

@@ -7,6 +7,7 @@ long runs are `tools/dev fuzz loops`, with `--grid` for all points.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -68,6 +69,15 @@ def test_random_kernels_stay_what_they_are(chip: str) -> None:
 
     run()
     assert tally.pipelined >= 2 and tally.ran >= 6, tally
+
+
+KEPT = sorted((Path(kernels.__file__).parent / "kept").glob("*.case"))
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_kernels_that_came_out_wrong_once(path: Path) -> None:
+    outcome = runner.run(Case.parse(path.read_text()), runner.Tally(), SCHEDULES, sanitize=True)
+    assert outcome.pipelined
 
 
 # ---------------------------------------------------------------------------------------------------------------------
