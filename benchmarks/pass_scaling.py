@@ -1,12 +1,13 @@
 """Seconds that a pass takes, against the number of ops of the program.
 
-Each pass runs alone, without the verifier, on programs that grow in one direction: longer loops (`body`), more loops
-(`loops`), loops inside loops (`nest`), more buffers (`buffers`), more functions' worth of the same op (`ops`). Sizes
-triple up to `--most` ops. Each time is the minimum of `--repeat` runs on fresh modules, parsed before the clock starts.
+Each pass runs alone, without the verifier, on programs that grow in one direction: longer loops, more loops, loops
+inside loops, more buffers, more ops of a kind. Sizes grow from 1000 to `--most` ops, two to each power of ten. Each
+time is the minimum of `--repeat` runs on fresh modules, parsed before the clock starts, in seconds of the process: on a
+machine that others share the clock on the wall says less.
 
-`exponent` is the slope of time over size between the two largest sizes, both on logarithmic scales: 1 is linear. A
-program that grows tenfold then takes 10 ** exponent times as long. Applied says that the pass changed the program: a
-pass that refuses is fast. A case ends early where a size took more than `--patience` seconds.
+`exponent` is the slope of time over size between a tenth of the largest size and the largest, both on logarithmic
+scales: 1 is linear. A program that grows tenfold takes 10 ** exponent times as long. Applied says that the pass changed
+the program: a pass that refuses is fast. A case ends early where a size took more than `--patience` seconds.
 
 Prints a table and writes JSON with the versions and the machine to `--json`.
 """
@@ -122,6 +123,16 @@ def many_buffers(ops: int) -> str:
         + "".join(lines)
         + f"    gpu.barrier\n    scf.yield %y{count - 1} : vector<4xf32>\n  }}\n"
         + "  vector.store %sum, %out[%t] : memref<1024xf32>, vector<4xf32>\n"
+    )
+
+
+def many_small_buffers(ops: int) -> str:
+    """Buffers of 16 bytes that all fit in shared memory as far as the chip has it, and accesses of them."""
+    count = min(ops // 4, 8192)
+    type = f"memref<4xf32, {SHARED}>"
+    allocs = "".join(f"  %s{n} = memref.alloc() : {type}\n" for n in range(count))
+    return function(
+        allocs + "".join(f"  memref.store %zero, %s{n % count}[%c0] : {type}\n" for n in range(ops - count))
     )
 
 
@@ -252,6 +263,117 @@ def tiles(ops: int) -> str:
     )
 
 
+LDS = "memref<2x1x64xf32, #gpu.address_space<workgroup>>"
+SLOT = "memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>"
+GLOBAL = "memref<4096xf32, #gpu.address_space<global>>"
+
+
+def lds_loop(suffix: str, buffers: list[str]) -> str:
+    """A loop of two slots that loads each buffer from global memory to LDS for the next iteration."""
+    copies, reads, value = [], [], f"acc{suffix}"
+    for number, name in enumerate(buffers):
+        tag = f"{suffix}_{number}"
+        copies.append(
+            f"    %to{tag} = memref.subview %{name}[%next{suffix}, 0, 0] [1, 1, 64] [1, 1, 1] : {LDS} to {SLOT}\n"
+            f"    amdgpu.gather_to_lds %in[%place{suffix}], %to{tag}[%c0, %c0] : f32, {GLOBAL}, {SLOT}\n"
+        )
+        reads.append(
+            f"    %from{tag} = memref.subview %{name}[%this{suffix}, 0, 0] [1, 1, 64] [1, 1, 1] : {LDS} to {SLOT}\n"
+            f"    %v{tag} = memref.load %from{tag}[%c0, %t] : {SLOT}\n"
+            f"    %s{tag} = arith.addf %{value}, %v{tag} : f32\n"
+        )
+        value = f"s{tag}"
+    return (
+        f"  %sum{suffix} = scf.for %i{suffix} = %c0 to %c64 step %c1 iter_args(%acc{suffix} = %zero) -> f32 {{\n"
+        f"    %j{suffix} = arith.addi %i{suffix}, %c1 : index\n"
+        f"    %next{suffix} = arith.remui %j{suffix}, %c2 : index\n"
+        f"    %this{suffix} = arith.remui %i{suffix}, %c2 : index\n"
+        f"    %offset{suffix} = arith.muli %j{suffix}, %c64 : index\n"
+        f"    %place{suffix} = arith.addi %offset{suffix}, %t : index\n"
+        "    amdgpu.lds_barrier\n"
+        + "".join(copies)
+        + "    amdgpu.memory_counter_wait load(0)\n    amdgpu.lds_barrier\n"
+        + "".join(reads)
+        + f"    scf.yield %{value} : f32\n  }}\n"
+    )
+
+
+def lds_function(buffers: list[str], loops: str) -> str:
+    allocs = "".join(f"  %{name} = memref.alloc() : {LDS}\n" for name in buffers)
+    return function("  %c2 = arith.constant 2 : index\n" + allocs + loops, f"%in: {GLOBAL}")
+
+
+def lds_buffers(ops: int) -> str:
+    """A loop that loads many buffers from global memory to LDS."""
+    names = [f"b{number}" for number in range(ops // 6)]
+    return lds_function(names, lds_loop("0", names))
+
+
+def lds_loops(ops: int) -> str:
+    """Loops that each load a buffer from global memory to LDS."""
+    names = [f"b{number}" for number in range(ops // 16)]
+    return lds_function(names, "".join(lds_loop(str(number), [name]) for number, name in enumerate(names)))
+
+
+def held_reads(ops: int) -> str:
+    """Loops that read for the next iteration, compute on shared memory, and store what they read."""
+    parts = []
+    for number in range(ops // 8):
+        parts.append(
+            f"  %sum{number} = scf.for %i{number} = %c0 to %c64 step %c1 iter_args(%acc{number} = %zero) -> f32 {{\n"
+            f"    %next{number} = memref.load %out[%i{number}] : memref<1024xf32>\n"
+            "    amdgpu.lds_barrier\n"
+            f"    %value{number} = memref.load %s[%t] : memref<1024xf32, {SHARED}>\n"
+            f"    %new{number} = arith.addf %acc{number}, %value{number} : f32\n"
+            "    amdgpu.lds_barrier\n"
+            f"    memref.store %next{number}, %s[%t] : memref<1024xf32, {SHARED}>\n"
+            f"    scf.yield %new{number} : f32\n  }}\n"
+        )
+    return function(buffer("s") + "".join(parts))
+
+
+def ordered_loads(ops: int) -> str:
+    """Loads to LDS that are waited for, and accesses behind them that are ordered."""
+    lines = "".join(
+        f"  %to{n} = llvm.getelementptr %slots[%next] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32\n"
+        f"  rocdl.load.to.lds %in, %to{n}, 4, 0, 0 : !llvm.ptr<1>\n"
+        "  rocdl.s.waitcnt 3952\n  rocdl.s.barrier\n"
+        '  llvm.inline_asm has_side_effects {smalti.lds_ordered} "", "~{memory}" : () -> ()\n'
+        f"  %value{n} = llvm.load %slots : !llvm.ptr<3> -> f32\n"
+        for n in range(ops // 6)
+    )
+    return (
+        "llvm.mlir.global internal @slots() {addr_space = 3 : i32} : !llvm.array<512 x f32>\n"
+        "llvm.func @f(%in: !llvm.ptr<1>, %next: i32) {\n"
+        f"  %slots = llvm.mlir.addressof @slots : !llvm.ptr<3>\n{lines}  llvm.return\n}}\n"
+    )
+
+
+def branches(ops: int) -> str:
+    """Many buffers that are written, and branches behind them that write others."""
+    names = [f"s{number}" for number in range(ops // 8)]
+    writes = "".join(
+        f"  memref.store %zero, %{name}[%t] : memref<1024xf32, {SHARED}>\n"
+        f"  scf.if %p {{\n    gpu.barrier\n    memref.store %zero, %q{number}[%t] : memref<1024xf32, {SHARED}>\n  }}\n"
+        for number, name in enumerate(names)
+    )
+    others = "".join(buffer(f"q{number}") for number in range(len(names)))
+    return function("".join(map(buffer, names)) + others + writes, "%p: i1")
+
+
+def refused(ops: int) -> str:
+    """Loops that cannot be pipelined, since they store what a later iteration reads."""
+    parts = []
+    for number in range(ops // 5):
+        parts.append(
+            f"  scf.for %i{number} = %c0 to %c64 step %c1 {{\n"
+            f"    %x{number} = memref.load %out[%i{number}] : memref<1024xf32>\n"
+            f"    %y{number} = arith.addf %x{number}, %zero : f32\n"
+            f"    memref.store %y{number}, %out[%t] : memref<1024xf32>\n  }}\n"
+        )
+    return function("".join(parts))
+
+
 @dataclass(frozen=True)
 class Case:
     """A pass on programs of one shape."""
@@ -261,6 +383,10 @@ class Case:
     anchor: str = "func.func"
     prepare: str = ""
     """What runs first, outside the time."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.pipeline}/{self.shape.__name__}"
 
     def passes(self, pipeline: str) -> PassManager:
         inner = pipeline if self.anchor == "builtin.module" else f"{self.anchor}({pipeline})"
@@ -274,13 +400,18 @@ CASES = [
         Case("smalti-pipeline-loops{stages=2}", shape)
         for shape in (one_loop, many_accesses, many_buffers, many_loops, same_buffer, nested)
     ),
+    Case("smalti-pipeline-loops{stages=2}", refused),
     Case("smalti-pipeline-loops{stages=2 mode=async}", async_copies, prepare="smalti-multi-buffer{depth=2}"),
     *(
         Case("smalti-place-barriers", shape)
-        for shape in (one_loop, many_accesses, many_buffers, many_loops, same_buffer, nested)
+        for shape in (one_loop, many_accesses, many_buffers, many_loops, same_buffer, nested, branches)
     ),
     *(Case("smalti-multi-buffer{depth=2}", shape) for shape in (many_accesses, many_buffers, many_loops, async_copies)),
-    *(Case("smalti-check-resources{severity=remark}", shape) for shape in (many_buffers, many_loops)),
+    *(Case("smalti-check-resources{target=sm_90a only-remarks=true}", shape) for shape in (many_buffers, many_loops)),
+    Case("smalti-allocate-shared-memory{target=sm_90a}", many_small_buffers),
+    *(Case("smalti-overlap-lds-dma{target=gfx950}", shape) for shape in (lds_buffers, lds_loops)),
+    Case("smalti-annotate-lds-dma", ordered_loads, "llvm.func"),
+    Case("smalti-hold-loads{target=gfx1201}", held_reads),
     Case("smalti-lower-pad{target=gfx942}", masked_transfers),
     Case("smalti-lower-pad{target=sm_90a}", masked_transfers),
     Case("smalti-pad-to-intrinsics{target=gfx942}", contractions),
@@ -316,18 +447,20 @@ def once(case: Case, text: str) -> tuple[float, int, bool]:
         ops = count_ops(module)
         passes = case.passes(case.pipeline)
         before = str(module) if ops < 3 * SMALLEST else ""
-        start = time.perf_counter()
+        start = time.process_time()
         passes.run(module.operation)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         return seconds, ops, str(module) != before if before else True
 
 
 def sizes(most: int) -> Iterator[int]:
-    size = SMALLEST
-    while size < most:
-        yield size
-        size *= 3
-    yield most
+    """The largest size, its tenth and so on, with one between each two."""
+    size = most / 10 ** max(0, math.floor(math.log10(most / SMALLEST) + 1e-9))
+    while size < most * 1.01:
+        yield round(size)
+        if size * 3 < most:
+            yield round(size * 3)
+        size *= 10
 
 
 def measure(case: Case, most: int, repeat: int, patience: float) -> dict[str, object]:
@@ -343,8 +476,8 @@ def measure(case: Case, most: int, repeat: int, patience: float) -> dict[str, ob
         if times[-1][1] > patience:
             break
     exponent = None
-    if len(times) > 1:
-        (ops, seconds), (more_ops, more_seconds) = times[-2:]
+    if len(times) > 2:
+        (ops, seconds), _, (more_ops, more_seconds) = times[-3:]
         exponent = math.log(more_seconds / seconds) / math.log(more_ops / ops)
     return {
         "pass": case.pipeline,
@@ -358,7 +491,7 @@ def measure(case: Case, most: int, repeat: int, patience: float) -> dict[str, ob
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("passes", nargs="*", help="cases whose pass has one of these in its name (default: all)")
+    parser.add_argument("cases", nargs="*", help="cases with one of these in their names (default: all)")
     parser.add_argument("--most", type=int, default=100_000, help="ops of the largest program")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--patience", type=float, default=20)
@@ -370,7 +503,7 @@ def main() -> int:
         table.add_column(column, justify="left" if column in ("pass", "shape") else "right")
     results = []
     for case in CASES:
-        if options.passes and not any(name in case.pipeline for name in options.passes):
+        if options.cases and not any(name in case.name for name in options.cases):
             continue
         try:
             result = measure(case, options.most, options.repeat, options.patience)
@@ -379,6 +512,7 @@ def main() -> int:
             table.add_row(case.pipeline, case.shape.__name__, "failed")
             continue
         results.append(result)
+        print(case.name, *(f"{time['ops']}: {time['seconds']:.3f}" for time in result["times"]), flush=True)
         last = result["times"][-1]
         exponent = "" if result["exponent"] is None else f"{result['exponent']:.2f}"
         table.add_row(
@@ -391,7 +525,7 @@ def main() -> int:
             "yes" if result["applied"] else "no",
         )
     record = {
-        "what": "seconds of one pass against the ops of its program, verifier off",
+        "what": "seconds of the process in one pass against the ops of its program, verifier off; the least of the runs",
         "repeat": options.repeat,
         "versions": versions(),
         "machine": {"processor": processor(), "cores": os.cpu_count()},
