@@ -34,9 +34,11 @@ struct FilterPlan {
   SmallVector<int64_t> permutation;
   /// The new filter where it is a constant.
   DenseElementsAttr constant;
-  /// What the new filter is a transposition of, by `sourcePermutation`; null
-  /// where it is a constant.
-  Value source;
+  /// What made the old filter, if a transposition did: the new one is made of
+  /// its operand. No values are kept: a convolution that is replaced may have
+  /// made them.
+  linalg::TransposeOp transpose;
+  /// How the new filter is a transposition of what it is made of.
   SmallVector<int64_t> sourcePermutation;
 };
 
@@ -150,13 +152,12 @@ static std::optional<std::string> planFilter(FilterPlan &plan,
     plan.constant = transposeConstant(elements, plan.permutation);
   if (plan.constant)
     return std::nullopt;
-  plan.source = filter;
   plan.sourcePermutation = plan.permutation;
   // A transposition of a transposition is one, or none.
-  if (auto transpose = filter.getDefiningOp<linalg::TransposeOp>()) {
-    plan.source = transpose.getInput();
+  plan.transpose = filter.getDefiningOp<linalg::TransposeOp>();
+  if (plan.transpose) {
     plan.sourcePermutation =
-        applyPermutation(transpose.getPermutation(), plan.permutation);
+        applyPermutation(plan.transpose.getPermutation(), plan.permutation);
     return std::nullopt;
   }
   if (std::optional<int64_t> uses = countUses(op, loops);
@@ -176,14 +177,15 @@ static Value createFilter(RewriterBase &rewriter, const FilterPlan &plan) {
   Location loc = getFilter(op)->get().getLoc();
   if (plan.constant)
     return arith::ConstantOp::create(rewriter, loc, plan.constant);
+  linalg::TransposeOp transpose = plan.transpose;
+  Value source = transpose ? transpose.getInput() : getFilter(op)->get();
   if (isIdentityPermutation(plan.sourcePermutation))
-    return plan.source;
-  SmallVector<OpFoldResult> sizes =
-      applyPermutation(tensor::getMixedSizes(rewriter, loc, plan.source),
-                       plan.sourcePermutation);
-  Value empty = tensor::EmptyOp::create(
-      rewriter, loc, sizes, getElementTypeOrSelf(plan.source.getType()));
-  return linalg::TransposeOp::create(rewriter, loc, plan.source, empty,
+    return source;
+  SmallVector<OpFoldResult> sizes = applyPermutation(
+      tensor::getMixedSizes(rewriter, loc, source), plan.sourcePermutation);
+  Value empty = tensor::EmptyOp::create(rewriter, loc, sizes,
+                                        getElementTypeOrSelf(source.getType()));
+  return linalg::TransposeOp::create(rewriter, loc, source, empty,
                                      plan.sourcePermutation)
       ->getResult(0);
 }

@@ -149,3 +149,17 @@ func.func @pooling(%image: tensor<1x8x8x3xf16>, %window: tensor<2x2xf16>, %init:
     outs(%init : tensor<1x7x7x3xf16>) -> tensor<1x7x7x3xf16>
   return %0 : tensor<1x7x7x3xf16>
 }
+
+// The filter is what another convolution makes, which is replaced first.
+// CHECK-LABEL: func.func @filter_of_convolution(
+// CHECK:         %[[FIRST:.*]] = linalg.conv_2d_nhwc_fhwc
+// CHECK:         linalg.transpose ins(%[[FIRST]] : tensor<3x34x3x8xf32>) outs(%{{.*}} : tensor<8x3x34x3xf32>) permutation = [3, 0, 1, 2]
+// CHECK:         linalg.conv_2d_nhwc_fhwc
+func.func @filter_of_convolution(%small: tensor<3x36x5x2xf32>, %filter: tensor<3x3x2x8xf32>, %init: tensor<3x34x3x8xf32>,
+                                 %image: tensor<1x20x51x3xf32>, %to: tensor<1x18x18x8xf32>) -> tensor<1x18x18x8xf32> {
+  %made = linalg.conv_2d_nhwc_hwcf ins(%small, %filter : tensor<3x36x5x2xf32>, tensor<3x3x2x8xf32>)
+    outs(%init : tensor<3x34x3x8xf32>) -> tensor<3x34x3x8xf32>
+  %0 = linalg.conv_2d_nhwc_hwcf ins(%image, %made : tensor<1x20x51x3xf32>, tensor<3x34x3x8xf32>)
+    outs(%to : tensor<1x18x18x8xf32>) -> tensor<1x18x18x8xf32>
+  return %0 : tensor<1x18x18x8xf32>
+}
