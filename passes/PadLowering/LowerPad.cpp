@@ -95,6 +95,11 @@ static std::optional<std::string> planShape(PadPlan &plan,
 
 static std::optional<std::string> planPad(PadPlan &plan, int64_t maxElements) {
   RankedTensorType type = plan.op.getResultType();
+  // What is made has none.
+  for (RankedTensorType tensor : {plan.op.getSourceType(), type})
+    if (tensor.getEncoding())
+      return "the pad's tensor of type " + describe(tensor) +
+             " has an encoding";
   if (type.getRank() == 0 || llvm::is_contained(type.getShape(), 0)) {
     plan.isTrivial = true;
     return std::nullopt;

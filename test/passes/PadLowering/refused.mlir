@@ -92,3 +92,12 @@ func.func @poison(%source: tensor<2xf32>) -> tensor<8xf32> {
   } : tensor<2xf32> to tensor<8xf32>
   return %padded : tensor<8xf32>
 }
+
+// CHECK: Function=encoding | Remark="the pad's tensor of type tensor<4xf32, "csr"> has an encoding"
+func.func @encoding(%source: tensor<4xf32, "csr">, %value: f32) -> tensor<6xf32, "csr"> {
+  %padded = tensor.pad %source low[1] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %value : f32
+  } : tensor<4xf32, "csr"> to tensor<6xf32, "csr">
+  return %padded : tensor<6xf32, "csr">
+}
