@@ -272,9 +272,10 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     of the descriptor, as `oob` says. Reads are not turned into TMA copies: a descriptor is made on the host.
 
     Left as they are, with a remark that says why: pads whose result has no constant bound, or more than `max-elements`
-    elements; padding values that depend on the position; transfers of scalable vectors, of unranked memrefs, or of
-    elements that are vectors. Transfers of whole blocks (with the attribute `in_layouts` or `out_layouts`) belong to the
-    conversion to threads and are left alone, and so are those of tensors.
+    elements; pads of tensors with an encoding, or with elements that make no vector; padding values that depend on the
+    position; transfers of scalable vectors, of unranked memrefs, or of elements that are vectors. Transfers of whole
+    blocks (with the attribute `in_layouts` or `out_layouts`) belong to the conversion to threads and are left alone, and
+    so are those of tensors.
 
     Example:
 
@@ -314,9 +315,10 @@ def SmaltiPadToIntrinsics : InterfacePass<"smalti-pad-to-intrinsics", "::mlir::F
     Ops on tensors with two matrices and one result are products: the named matmuls, batched, transposed, packed or
     quantised, `linalg.contract`, convolutions, and every `linalg.generic` that accesses its operands in such a way. In
     a convolution batch and image are m, output channels n, input channels k; strides and dilations are arbitrary,
-    groups stay as they are. Ops with no iterations need no padding. Where several dimensions are m, n or k, and none of them is a multiple already, the one
-    that costs least is padded, of equal ones the innermost. Dimensions of a size known at run time are padded by affine
-    arithmetic, unless it shows that they are multiples.
+    groups stay as they are. Ops with no iterations need no padding. Where several dimensions are m, n or k, and none of
+    them is a multiple already, the one that costs least is padded, of equal ones the innermost. Dimensions of a size
+    known at run time are padded by affine arithmetic, unless the ops that made the operand (12 at most are looked
+    through) show that they are multiples.
 
     The instruction is the one for the op's types in the table of the target (option `target`, or the attribute
     `smalti.target`) that takes the least additional iterations, of equal ones the best. The options `m`, `n` and `k`
@@ -330,7 +332,7 @@ def SmaltiPadToIntrinsics : InterfacePass<"smalti-pad-to-intrinsics", "::mlir::F
     may change.
 
     Ops that stay as they are, each with a remark that says why:
-    - operands that are no tensors, have an encoding, or elements that are neither integers nor floats;
+    - operands that are no tensors, have an encoding, or elements that are neither signless integers nor floats;
     - contractions with no m, n or k (as of a matrix and a vector), and depthwise convolutions;
     - element types for which the target has no matrix instruction;
     - padding that takes more than `max-waste` times the iterations, as far as sizes are known, or sizes past 63 bits;
@@ -338,7 +340,11 @@ def SmaltiPadToIntrinsics : InterfacePass<"smalti-pad-to-intrinsics", "::mlir::F
       combining op has no known neutral element; bodies for which no padding values are found. Zero points that are
       known at run time are an example of the latter, unless they were widened from the operands' type or
       `zero-points-in-range` says that this type holds them;
-    - accesses that do not grow by a constant with the padded dimension.
+    - accesses that do not grow by a constant with the padded dimension, or that reach more than padding where the
+      reduction is padded, like a further operand's at `m + k`.
+
+    A padding value that makes an op of the body wrap or overflow against its flags (`nsw`, `nuw`, `nnan`, `exact` ...)
+    is none.
 
     Example:
 

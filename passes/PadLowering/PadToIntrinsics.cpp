@@ -32,6 +32,8 @@ using namespace smalti;
 static constexpr llvm::StringLiteral kPassName = "smalti-pad-to-intrinsics";
 /// More than any instruction has; multiples of it do not overflow.
 static constexpr int64_t kLargestSize = 65536;
+/// Ops that a size is traced through: a bound keeps chains of them linear.
+static constexpr unsigned kMostProducers = 12;
 
 namespace {
 
@@ -139,10 +141,12 @@ static std::optional<Product> findProduct(linalg::LinalgOp op,
 //===----------------------------------------------------------------------===//
 
 /// A number that provably divides the size of this dimension.
-static int64_t getKnownDivisor(Value tensor, int64_t dim) {
+static int64_t getKnownDivisor(Value tensor, int64_t dim, unsigned depth = 0) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(dim))
     return type.getDimSize(dim);
+  if (depth == kMostProducers)
+    return 1;
   auto divisor = [](OpFoldResult size) {
     return int64_t(1) << log2Divisor(size);
   };
@@ -153,24 +157,24 @@ static int64_t getKnownDivisor(Value tensor, int64_t dim) {
     return divisor(generate.getDynamicExtents()[type.getDynamicDimIndex(dim)]);
   if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
     return isa<RankedTensorType>(cast.getSource().getType())
-               ? getKnownDivisor(cast.getSource(), dim)
+               ? getKnownDivisor(cast.getSource(), dim, depth + 1)
                : 1;
   if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op);
       slice && slice.getSourceType().getRank() == type.getRank())
     return divisor(slice.getMixedSizes()[dim]);
   if (auto slice = dyn_cast_or_null<tensor::InsertSliceOp>(op))
-    return getKnownDivisor(slice.getDest(), dim);
+    return getKnownDivisor(slice.getDest(), dim, depth + 1);
   if (auto structured = dyn_cast_or_null<DestinationStyleOpInterface>(op))
     if (OpOperand *init = structured.getTiedOpOperand(cast<OpResult>(tensor));
         isa<RankedTensorType>(init->get().getType()))
-      return getKnownDivisor(init->get(), dim);
+      return getKnownDivisor(init->get(), dim, depth + 1);
   // Padded before: the source's size and what was computed from it.
   if (auto pad = dyn_cast_or_null<tensor::PadOp>(op)) {
     std::optional<int64_t> low = getConstantIntValue(pad.getMixedLowPad()[dim]),
                            more =
                                getConstantIntValue(pad.getMixedHighPad()[dim]);
     if (low && more && *low == 0 && *more == 0)
-      return getKnownDivisor(pad.getSource(), dim);
+      return getKnownDivisor(pad.getSource(), dim, depth + 1);
     auto source = [&](OpFoldResult size) {
       auto of = dyn_cast_if_present<Value>(size);
       auto dimOp = of ? of.getDefiningOp<tensor::DimOp>() : nullptr;
@@ -370,9 +374,10 @@ static std::optional<std::string> planPad(PadPlan &plan, const Product &product,
       continue;
     if (type.getEncoding())
       return "its operand of type " + describe(type) + " has an encoding";
-    if (!type.getElementType().isIntOrFloat())
+    // Constants have no sign.
+    if (!type.getElementType().isSignlessIntOrFloat())
       return "its elements of type " + describe(type.getElementType()) +
-             " are no numbers";
+             " are neither signless integers nor floats";
   }
   // Slices of nothing are no valid ops.
   if (llvm::any_of(op->getOperandTypes(), [](Type type) {
@@ -430,10 +435,25 @@ static std::optional<std::string> planPad(PadPlan &plan, const Product &product,
   SmallVector<bool> reduced;
   for (OpOperand *input : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(input);
-    reduced.push_back(llvm::any_of(plan.loops, [&](const PaddedLoop &loop) {
-      return llvm::is_contained(product.k, loop.loop) &&
-             map.isFunctionOfDim(loop.loop);
-    }));
+    bool isReduced = false;
+    for (const PaddedLoop &loop : plan.loops) {
+      if (!llvm::is_contained(product.k, loop.loop))
+        continue;
+      AffineExpr loopExpr = getAffineDimExpr(loop.loop, map.getContext());
+      const AffineExpr *access =
+          llvm::find_if(map.getResults(), [&](AffineExpr expr) {
+            return expr.isFunctionOfDim(loop.loop);
+          });
+      if (access == map.getResults().end())
+        continue;
+      // At m + k, say, iterations too many meet what is no padding.
+      if (!llvm::is_contained(map.getResults(), loopExpr))
+        return "it accesses an operand at " + describe(*access) +
+               ", which may be no padding where d" + std::to_string(loop.loop) +
+               " is";
+      isReduced = true;
+    }
+    reduced.push_back(isReduced);
   }
   if (!llvm::is_contained(reduced, true)) {
     plan.values.assign(reduced.size(), PaddingValue());

@@ -175,7 +175,66 @@ struct Known {
   unsigned number = 0;
   /// The value is this zero point, cut to the value's width.
   Value cutFrom;
+  /// The value may be one that no iteration of the plain op has.
+  bool isPadding = false;
+  /// The value may be poison for that reason, also where it is a constant.
+  bool mayBePoison = false;
 };
+
+/// Whether the flags of this integer op, or how far it shifts, may make poison
+/// of these operands.
+static bool mayMakePoison(Operation &op, ArrayRef<Known> operands) {
+  SmallVector<std::optional<APInt>> numbers;
+  for (const Known &operand : operands) {
+    auto number = dyn_cast_or_null<IntegerAttr>(operand.constant);
+    numbers.push_back(number ? std::optional(number.getValue()) : std::nullopt);
+  }
+  auto is = [&](unsigned i, uint64_t value) {
+    return numbers[i] && *numbers[i] == value;
+  };
+  if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op) &&
+      operands[1].isPadding &&
+      (!numbers[1] || numbers[1]->uge(numbers[1]->getBitWidth())))
+    return true;
+  if (auto shift = dyn_cast<arith::ShRSIOp>(op); shift && shift.getIsExact())
+    return true;
+  if (auto shift = dyn_cast<arith::ShRUIOp>(op); shift && shift.getIsExact())
+    return true;
+  auto interface = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op);
+  if (!interface || interface.getOverflowAttr().getValue() ==
+                        arith::IntegerOverflowFlags::none)
+    return false;
+  bool noSigned = interface.hasNoSignedWrap(),
+       noUnsigned = interface.hasNoUnsignedWrap();
+  // What is right for every number that is not known.
+  if (isa<arith::AddIOp, arith::SubIOp>(op) && is(1, 0))
+    return false;
+  if (isa<arith::AddIOp>(op) && is(0, 0))
+    return false;
+  if (isa<arith::MulIOp>(op) && (is(0, 0) || is(1, 0) || is(0, 1) || is(1, 1)))
+    return false;
+  if (!llvm::all_of(numbers, [](auto &number) { return number.has_value(); }))
+    return true;
+  bool wrapsSigned = false, wrapsUnsigned = false;
+  const APInt &a = *numbers[0];
+  if (isa<arith::TruncIOp>(op)) {
+    unsigned width = op.getResult(0).getType().getIntOrFloatBitWidth();
+    wrapsSigned = !a.isSignedIntN(width);
+    wrapsUnsigned = !a.isIntN(width);
+  } else if (isa<arith::AddIOp>(op)) {
+    (void)a.sadd_ov(*numbers[1], wrapsSigned);
+    (void)a.uadd_ov(*numbers[1], wrapsUnsigned);
+  } else if (isa<arith::SubIOp>(op)) {
+    (void)a.ssub_ov(*numbers[1], wrapsSigned);
+    (void)a.usub_ov(*numbers[1], wrapsUnsigned);
+  } else if (isa<arith::MulIOp>(op)) {
+    (void)a.smul_ov(*numbers[1], wrapsSigned);
+    (void)a.umul_ov(*numbers[1], wrapsUnsigned);
+  } else {
+    return true;
+  }
+  return (noSigned && wrapsSigned) || (noUnsigned && wrapsUnsigned);
+}
 
 /// Evaluates a copy of the body, once: folding may change ops in place.
 class Evaluator {
@@ -201,6 +260,7 @@ private:
   bool isInRange(Value zeroPoint, unsigned width, bool isSigned);
   Known get(Value value);
   void evaluate(Operation &op);
+  void fold(Operation &op, ArrayRef<Known> operands);
   unsigned fresh() { return ++lastNumber; }
 
   linalg::LinalgOp original;
@@ -343,7 +403,36 @@ void Evaluator::evaluate(Operation &op) {
   SmallVector<Known> operands;
   for (Value operand : op.getOperands())
     operands.push_back(get(operand));
+  bool isPadding =
+      isa<linalg::IndexOp>(op) ||
+      llvm::any_of(operands, [](const Known &k) { return k.isPadding; });
+  bool isZero =
+      isa<arith::SubIOp>(op) && operands[0].number == operands[1].number;
+  bool mayBePoison =
+      (isPadding && !isZero && mayMakePoison(op, operands)) ||
+      llvm::any_of(operands, [](const Known &k) { return k.mayBePoison; });
+  // Of these a select takes one.
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    if (auto condition = dyn_cast_or_null<IntegerAttr>(operands[0].constant))
+      mayBePoison = operands[0].mayBePoison ||
+                    operands[condition.getValue().isZero() ? 2 : 1].mayBePoison;
 
+  fold(op, operands);
+  // What numbers are poison here is not known until they are.
+  bool excludes =
+      isa<arith::FPToSIOp, arith::FPToUIOp>(op) ||
+      bitEnumContainsAny(getFastMath(&op), arith::FastMathFlags::nnan |
+                                               arith::FastMathFlags::ninf);
+  for (Value value : op.getResults()) {
+    Known &result = known[value];
+    result.isPadding = isPadding;
+    result.mayBePoison =
+        mayBePoison || (isPadding && excludes && !result.constant);
+  }
+}
+
+/// Finds what is known of the results, but for padding and poison.
+void Evaluator::fold(Operation &op, ArrayRef<Known> operands) {
   Known result;
   if (op.getNumResults() == 1 && op.getNumOperands() == 1) {
     Type type = op.getResult(0).getType();
@@ -410,7 +499,7 @@ bool Evaluator::isNeutralWith(ArrayRef<PaddingValue> values) {
       continue;
     const PaddingValue &value = values[i];
     Value argument = copy.getMatchingBlockArgument(copy.getDpsInputOperand(i));
-    Known padding{value.constant, fresh(), {}};
+    Known padding{value.constant, fresh(), {}, /*isPadding=*/true};
     if (value.zeroPoint) {
       // Every value in the body that is the zero point has its number.
       unsigned &number =
@@ -432,7 +521,10 @@ bool Evaluator::isNeutralWith(ArrayRef<PaddingValue> values) {
   for (Operation &op : copy.getBlock()->without_terminator())
     evaluate(op);
   std::optional<Combiner> combiner = findCombiner(copy);
-  return combiner && isNeutral(*combiner, get(combiner->term).constant);
+  if (!combiner)
+    return false;
+  Known term = get(combiner->term);
+  return !term.mayBePoison && isNeutral(*combiner, term.constant);
 }
 
 std::optional<std::string>

@@ -58,7 +58,7 @@ func.func @types(%a: tensor<15x16xf64>, %b: tensor<16x16xf64>, %c: tensor<15x16x
   return %0 : tensor<15x16xf64>
 }
 
-// CHECK: Function=no_numbers | Remark="its elements of type complex<f32> are no numbers"
+// CHECK: Function=no_numbers | Remark="its elements of type complex<f32> are neither signless integers nor floats"
 func.func @no_numbers(%a: tensor<15x16xcomplex<f32>>, %b: tensor<16x16xcomplex<f32>>, %c: tensor<15x16xcomplex<f32>>)
     -> tensor<15x16xcomplex<f32>> {
   %0 = linalg.matmul ins(%a, %b : tensor<15x16xcomplex<f32>>, tensor<16x16xcomplex<f32>>)
@@ -192,4 +192,73 @@ func.func @mirrored(%image: tensor<1x15x18x16xf16>, %filter: tensor<3x16x16xf16>
     linalg.yield %next : f32
   } -> tensor<1x15x15x16xf32>
   return %0 : tensor<1x15x15x16xf32>
+}
+
+// Constants have no sign.
+// CHECK: Function=signed_elements | Remark="its elements of type si8 are neither signless integers nor floats"
+func.func @signed_elements(%a: tensor<15x16xsi8>, %b: tensor<16x16xsi8>, %c: tensor<15x16xi32>) -> tensor<15x16xi32> {
+  %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : tensor<15x16xsi8>, tensor<16x16xsi8>) outs(%c : tensor<15x16xi32>) {
+  ^bb0(%x: si8, %y: si8, %acc: i32):
+    %xs = builtin.unrealized_conversion_cast %x : si8 to i8
+    %ys = builtin.unrealized_conversion_cast %y : si8 to i8
+    %xw = arith.extsi %xs : i8 to i32
+    %yw = arith.extsi %ys : i8 to i32
+    %product = arith.muli %xw, %yw : i32
+    %next = arith.addi %acc, %product : i32
+    linalg.yield %next : i32
+  } -> tensor<15x16xi32>
+  return %0 : tensor<15x16xi32>
+}
+
+// At m + k an iteration too many meets an element, not the padding behind all of them.
+// CHECK: Function=beside | Remark="it accesses an operand at d0 + d2, which may be no padding where d2 is"
+func.func @beside(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %bias: tensor<30xi32>, %c: tensor<16x16xi32>)
+    -> tensor<16x16xi32> {
+  %0 = linalg.generic {indexing_maps = [#a, #b, affine_map<(m, n, k) -> (m + k)>, #c],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b, %bias : tensor<16x15xi8>, tensor<15x16xi8>, tensor<30xi32>) outs(%c : tensor<16x16xi32>) {
+  ^bb0(%x: i8, %y: i8, %z: i32, %acc: i32):
+    %xw = arith.extsi %x : i8 to i32
+    %yw = arith.extsi %y : i8 to i32
+    %product = arith.muli %xw, %yw : i32
+    %sum = arith.addi %product, %z : i32
+    %next = arith.addi %acc, %sum : i32
+    linalg.yield %next : i32
+  } -> tensor<16x16xi32>
+  return %0 : tensor<16x16xi32>
+}
+
+// Only 0 - 1 has all bits, and that it does not wrap is promised.
+// CHECK: Function=wraps | Remark="no padding values of its operands are known to give the neutral element of arith.minui"
+func.func @wraps(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %c: tensor<16x16xi32>) -> tensor<16x16xi32> {
+  %zero = arith.constant 0 : i32
+  %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : tensor<16x15xi8>, tensor<15x16xi8>) outs(%c : tensor<16x16xi32>) {
+  ^bb0(%x: i8, %y: i8, %acc: i32):
+    %xw = arith.extsi %x : i8 to i32
+    %yw = arith.extsi %y : i8 to i32
+    %minus = arith.subi %zero, %xw overflow<nuw> : i32
+    %term = arith.andi %minus, %yw : i32
+    %next = arith.minui %acc, %term : i32
+    linalg.yield %next : i32
+  } -> tensor<16x16xi32>
+  return %0 : tensor<16x16xi32>
+}
+
+// 0 - point may wrap where no element of b does, and 0 times that is no 0.
+// CHECK: Function=poison_times_0 | Remark="no padding values of its operands are known to give the neutral element of arith.addi; its zero points
+func.func @poison_times_0(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %point: i32, %c: tensor<16x16xi32>)
+    -> tensor<16x16xi32> {
+  %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : tensor<16x15xi8>, tensor<15x16xi8>) outs(%c : tensor<16x16xi32>) {
+  ^bb0(%x: i8, %y: i8, %acc: i32):
+    %xw = arith.extsi %x : i8 to i32
+    %yw = arith.extsi %y : i8 to i32
+    %centred = arith.subi %yw, %point overflow<nsw> : i32
+    %term = arith.muli %xw, %centred : i32
+    %next = arith.addi %acc, %term : i32
+    linalg.yield %next : i32
+  } -> tensor<16x16xi32>
+  return %0 : tensor<16x16xi32>
 }

@@ -191,3 +191,28 @@ func.func @others(%a: tensor<5x5xf16>, %b: tensor<5x5xf16>, %image: tensor<1x8x8
     outs(%init : tensor<1x7x7x3xf16>) -> tensor<1x7x7x3xf16>
   return %0, %1 : tensor<5x5xf16>, tensor<1x7x7x3xf16>
 }
+
+// 0 - 1 has all bits, too, but wraps, which the flag excludes.
+// REMARK: Function=no_wrap | Remark="padded k from
+// CHECK-LABEL: func.func @no_wrap(
+// CHECK-SAME:    %[[A:.*]]: tensor<16x30xi8>, %[[B:.*]]: tensor<30x16xi8>
+// CHECK:         %[[X:.*]] = arith.constant -1 : i8
+// CHECK:         tensor.pad %[[A]]
+// CHECK:           tensor.yield %[[X]] : i8
+// CHECK:         %[[Y:.*]] = arith.constant 0 : i8
+// CHECK:         tensor.pad %[[B]]
+// CHECK:           tensor.yield %[[Y]] : i8
+func.func @no_wrap(%a: tensor<16x30xi8>, %b: tensor<30x16xi8>, %c: tensor<16x16xi32>) -> tensor<16x16xi32> {
+  %0 = linalg.generic {
+      indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : tensor<16x30xi8>, tensor<30x16xi8>) outs(%c : tensor<16x16xi32>) {
+  ^bb0(%x: i8, %y: i8, %acc: i32):
+    %xw = arith.extsi %x : i8 to i32
+    %yw = arith.extsi %y : i8 to i32
+    %term = arith.subi %xw, %yw overflow<nuw> : i32
+    %next = arith.minui %acc, %term : i32
+    linalg.yield %next : i32
+  } -> tensor<16x16xi32>
+  return %0 : tensor<16x16xi32>
+}
