@@ -268,8 +268,9 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     between the read and the write may write what is read, or is a barrier. A group and a wait follow ahead of the first
     op that may touch what is copied, with one wait for as many copies as cannot meet; `smalti-pipeline-loops` gives
     such waits their place. Other reads and writes are masked, which is to say predicated; the remark of a read says why
-    it is no copy. Copies by TMA (`nvgpu.tma.async.load`) need no lowering: the hardware fills in what is out of bounds
-    of the descriptor, as `oob` says. Reads are not turned into TMA copies: a descriptor is made on the host.
+    it is no copy. Copies by TMA (`nvgpu.tma.async.load`) need no lowering and stay as they are: the hardware fills in
+    what is out of bounds of the descriptor, as `oob` says. No read, pad or write is turned into a TMA copy: that takes a
+    descriptor, which the host makes.
 
     Left as they are, with a remark that says why: pads whose result has no constant bound, or more than `max-elements`
     elements; pads of tensors with an encoding, or with elements that make no vector; padding values that depend on the
