@@ -6,6 +6,7 @@
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Pipelining/AccessLists.h"
 #include "passes/Pipelining/ValueFlow.h"
+#include "passes/Support/AddressSlots.h"
 #include "passes/Support/IterationSlots.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -23,6 +24,16 @@ int64_t Scheduler::getSlots(Value root, ArrayRef<Value> memrefs) {
     return 1;
   std::optional<int64_t> slots;
   for (Value memref : memrefs) {
+    if (!isa<MemRefType>(memref.getType())) {
+      int64_t bytes = bytesOfThread.lookup(memref);
+      std::optional<int64_t> depth =
+          bytes != 0 ? matchAddressSlot(memref, root, bytes, loop)
+                     : std::nullopt;
+      if (!depth || (slots && *slots != *depth))
+        return 1;
+      slots = depth;
+      continue;
+    }
     Operation *outermost = nullptr;
     for (Value value = memref; value != root;) {
       Operation *view = value.getDefiningOp();
@@ -49,7 +60,16 @@ void Scheduler::findBuffers() {
   DenseMap<Value, SmallVector<Operation *>> barrierOps;
   for (const Unit &unit : units)
     for (const MemoryAccess &access : unit.accesses) {
-      memrefs[access.root].insert(access.memref);
+      bool isNew = memrefs[access.root].insert(access.memref);
+      // Of a pointer that others use, too, nothing is known.
+      auto copy = dyn_cast<AsyncCopyOpInterface>(access.op);
+      if (!isa<BaseMemRefType>(access.memref.getType())) {
+        int64_t bytes = copy && copy.getCopyDestination() == access.memref
+                            ? copy.getBytesOfThread()
+                            : 0;
+        int64_t &known = bytesOfThread[access.memref];
+        known = isNew || known == bytes ? bytes : 0;
+      }
       auto object = dyn_cast<BarrierObjectOpInterface>(access.op);
       if (object && access.memref == object.getBarrierMutable().get())
         barrierOps[access.root].push_back(object);

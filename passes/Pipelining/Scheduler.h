@@ -117,6 +117,8 @@ private:
       operandCache;
   /// For loop-carried values.
   llvm::DenseMap<mlir::Value, mlir::Operation *> producerOf;
+  /// What each thread copies through pointers; 0 where that is not known.
+  llvm::DenseMap<mlir::Value, int64_t> bytesOfThread;
   std::optional<AsyncAnalysis> async;
   bool streamsBesideCopies = false, startsCopiesFirst = false;
   /// The entry of an op that is there once.

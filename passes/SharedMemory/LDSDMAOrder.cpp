@@ -134,7 +134,8 @@ static bool isBehind(Operation *op, Operation *loop) {
 LDSDMAOrder::Place LDSDMAOrder::getPlace(Operation *op, Value memref,
                                          const State &state) {
   Value buffer = getBuffer(memref);
-  Place place{getFirstView(buffer)};
+  Place place;
+  place.root = getFirstView(buffer);
   int64_t depth = getDepth(place.root);
   if (depth < 2)
     return place;

@@ -57,6 +57,11 @@ def _steps(assembly: str, lines: range) -> list[Step]:
     return [step for line in assembly.splitlines()[lines.start : lines.stop] if (step := _step(line))]
 
 
+def all_steps(assembly: str) -> list[Step]:
+    """The steps of the program, in the order of its text."""
+    return _steps(assembly, range(len(assembly.splitlines())))
+
+
 def loop_body(assembly: str) -> list[Step]:
     """The steps of the longest loop."""
     return _steps(assembly, max(_loops(assembly), key=len))

@@ -5,19 +5,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 import smalti
-from isa import Step, inner_loops, number
+from isa import Step, all_steps, inner_loops
 from smalti import targets
 from smalti.emulator import SCHEDULES, Emulation
 from smalti.errors import EmulationError
-from thread_kernels import GROUPS, ROWS, TENSORS, THREADS, VECTORS, WORDS, Copies, kernel
+from thread_kernels import GROUPS, POINTERS, ROWS, TENSORS, THREADS, VECTORS, WORDS, Copies, kernel
 
-ALL = (WORDS, VECTORS, TENSORS, GROUPS)
-ON_CHIPS = [pytest.param(copies, chip, id=f"{copies.name}-{chip}") for copies in ALL for chip in copies.chips]
-ON_AMD = [case for case in ON_CHIPS if case.values[1].startswith("gfx")]
+
+def cases(vendor: str) -> list[Any]:
+    return [
+        pytest.param(copies, chip, id=f"{copies.name}-{chip}")
+        for copies in (WORDS, VECTORS, TENSORS, POINTERS, GROUPS)
+        for chip in copies.chips
+        if chip.startswith(vendor)
+    ]
+
+
+ON_AMD, ON_CHIPS = cases("gfx"), cases("")
 OVERLAPS = [(2, 2), (3, 2), (3, 3), (4, 4)]
 """Slots, and stages."""
 
@@ -55,11 +64,20 @@ def test_the_steady_state_never_drains(copies: Copies, chip: str, slots: int, st
     assert kinds.count("b") == barriers * rounds
 
 
-@pytest.mark.parametrize("slots, stages", OVERLAPS)
+@pytest.mark.parametrize("slots, stages", [(3, 3), (4, 4)])
 @pytest.mark.parametrize("copies, chip", ON_AMD)
-def test_nothing_is_spilled(copies: Copies, chip: str, slots: int, stages: int) -> None:
+def test_the_epilogue_drains_step_by_step(copies: Copies, chip: str, slots: int, stages: int) -> None:
     code = compiled(copies, chip, slots, stages).asm["gcn"]
-    assert number(code, "vgpr_spill_count") == 0 and number(code, "sgpr_spill_count") == 0
+    counts = [count for count in waits(all_steps(code)) if count > 0]
+    # The loop, and behind it two copies fewer from step to step.
+    assert sorted(counts) == sorted([2 * (stages - 2), *range(2 * (stages - 2), 0, -2)])
+
+
+@pytest.mark.parametrize("slots, stages", OVERLAPS)
+@pytest.mark.parametrize("copies, chip", ON_CHIPS)
+def test_nothing_is_spilled(copies: Copies, chip: str, slots: int, stages: int) -> None:
+    used = compiled(copies, chip, slots, stages).resources
+    assert used.registers and used.spills == 0 and used.stack_bytes in (None, 0)
 
 
 @pytest.mark.parametrize("trips", [None, 64], ids=["dynamic", "static"])
@@ -126,12 +144,13 @@ def weakened(copies: Copies, chip: str, stages: int) -> Iterator[smalti.Kernel]:
 
 
 @pytest.mark.parametrize("stages", [2, 3])
-def test_a_weaker_wait_is_noticed(stages: int) -> None:
-    for code in weakened(TENSORS, "gfx1250", stages):
+@pytest.mark.parametrize("copies", [TENSORS, POINTERS], ids=["tensors", "pointers"])
+def test_a_weaker_wait_is_noticed(copies: Copies, stages: int) -> None:
+    for code in weakened(copies, "gfx1250", stages):
         with pytest.raises((AssertionError, EmulationError)):
-            for copies in ("late", "early"):
-                run(code, TENSORS, 9, how=Emulation(copies=copies))
-                run(code, TENSORS, 9, how=Emulation(sanitize="thread", copies=copies))
+            for moment in ("late", "early"):
+                run(code, copies, 9, how=Emulation(copies=moment))
+                run(code, copies, 9, how=Emulation(sanitize="thread", copies=moment))
 
 
 @pytest.mark.parametrize("stages", [2, 3])

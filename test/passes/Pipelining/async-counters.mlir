@@ -350,3 +350,42 @@ func.func @none_for_certain(%a: memref<64x256xf32>, %thread: index, %init: f32) 
   }
   return %sum : f32
 }
+
+// The address of a slot and an offset of known range: the copy stays in the slot of its iteration.
+// REMARK: Function=addresses | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 1024 B, 1 barrier an iteration, 64 iterations"
+// CHECK-LABEL: func.func @addresses(
+// CHECK:         scf.for
+// THREE-NEXT:      rocdl.s.wait.asynccnt 1
+// FOUR-NEXT:       rocdl.s.wait.asynccnt 2
+// CHECK:           rocdl.global.load.async.to.lds.b32
+// TWO-NEXT:        rocdl.s.wait.asynccnt 1
+// CHECK:           memref.load
+// CHECK:           scf.yield
+func.func @addresses(%a: !llvm.ptr<1>, %init: f32) -> f32 attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %thread = gpu.thread_id x
+  %shared = memref.alloc() : memref<4x64xf32, #shared>
+  %base = memref.extract_aligned_pointer_as_index %shared : memref<4x64xf32, #shared> -> index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c4 : index
+    %view = memref.subview %shared[%slot, 0] [1, 64] [1, 1]
+      : memref<4x64xf32, #shared> to memref<64xf32, strided<[1], offset: ?>, #shared>
+    %row = arith.muli %slot, %c64 : index
+    %element = arith.addi %row, %thread : index
+    %offset = arith.muli %element, %c4 : index
+    %address = arith.addi %offset, %base : index
+    %number = arith.index_cast %address : index to i64
+    %pointer = llvm.inttoptr %number : i64 to !llvm.ptr<3>
+    rocdl.global.load.async.to.lds.b32 %a, %pointer, 0, 0 : !llvm.ptr<1>, !llvm.ptr<3>
+    rocdl.s.wait.asynccnt 0
+    gpu.barrier
+    %value = memref.load %view[%c1] : memref<64xf32, strided<[1], offset: ?>, #shared>
+    %next = arith.addf %acc, %value : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}

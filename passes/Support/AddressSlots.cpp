@@ -1,0 +1,130 @@
+//===- AddressSlots.cpp - Slots that addresses lie in ---------------------===//
+
+#include "passes/Support/AddressSlots.h"
+
+#include "passes/Support/IntegerSum.h"
+#include "passes/Support/IterationSlots.h"
+#include "passes/Support/MemorySize.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace smalti;
+
+/// What a number can be, from the ops that compute it.
+static ConstantIntRanges getRange(Value value, unsigned budget) {
+  unsigned width = ConstantIntRanges::getStorageBitwidth(value.getType());
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return ConstantIntRanges::constant(constant);
+  ConstantIntRanges range = ConstantIntRanges::maxRange(width);
+  auto infer = value.getDefiningOp<InferIntRangeInterface>();
+  if (!infer || budget == 0)
+    return range;
+  SmallVector<ConstantIntRanges> operands;
+  for (Value operand : infer->getOperands()) {
+    if (!operand.getType().isIntOrIndex())
+      return range;
+    operands.push_back(getRange(operand, budget - 1));
+  }
+  infer.inferResultRanges(operands,
+                          [&](Value result, const ConstantIntRanges &found) {
+                            if (result == value)
+                              range = found;
+                          });
+  return range;
+}
+
+/// The summands of an address.
+static SmallVector<Value> getSummands(Value address) {
+  constexpr size_t mostSummands = 16;
+  SmallVector<Value> pending = {address}, summands;
+  while (!pending.empty() && pending.size() + summands.size() < mostSummands) {
+    Value value = pending.pop_back_val();
+    Operation *def = value.getDefiningOp();
+    // Shared memory has addresses of 32 bits.
+    if (isa_and_nonnull<arith::IndexCastOp, arith::IndexCastUIOp>(def) &&
+        ConstantIntRanges::getStorageBitwidth(value.getType()) >= 32)
+      pending.push_back(def->getOperand(0));
+    else if (isa_and_nonnull<arith::AddIOp, LLVM::AddOp>(def))
+      llvm::append_range(pending, def->getOperands());
+    else
+      summands.push_back(value);
+  }
+  if (!pending.empty())
+    summands.clear();
+  return summands;
+}
+
+/// Whether the value is the address at which the buffer begins.
+static bool isAddressOf(Value value, Value buffer) {
+  auto extract = value.getDefiningOp<memref::ExtractAlignedPointerAsIndexOp>();
+  if (!extract)
+    return false;
+  // Such views have the address of their source.
+  Value memref = extract.getSource();
+  while (memref != buffer) {
+    Operation *view = memref.getDefiningOp();
+    if (!isa_and_nonnull<memref::SubViewOp, memref::CastOp>(view))
+      return false;
+    memref = view->getOperand(0);
+  }
+  return true;
+}
+
+std::optional<int64_t> smalti::matchAddressSlot(Value pointer, Value buffer,
+                                                int64_t bytes,
+                                                scf::ForOp loop) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  auto toPointer = pointer.getDefiningOp<LLVM::IntToPtrOp>();
+  std::optional<int64_t> all = type && type.hasStaticShape() &&
+                                       type.getRank() > 0 &&
+                                       type.getLayout().isIdentity()
+                                   ? getBufferBytes(type)
+                                   : std::nullopt;
+  if (!toPointer || !all || *all <= 0 || *all % type.getDimSize(0) != 0)
+    return std::nullopt;
+  int64_t slotBytes = *all / type.getDimSize(0);
+
+  bool hasAddress = false;
+  std::optional<IntegerSum> offset = IntegerSum::of(int64_t(0));
+  for (Value summand : getSummands(toPointer.getArg())) {
+    if (!hasAddress && isAddressOf(summand, buffer))
+      hasAddress = true;
+    else
+      offset = IntegerSum::combine(offset, IntegerSum::of(summand), 1);
+  }
+  auto terms = hasAddress && offset ? offset->getTerms() : std::nullopt;
+  if (!terms)
+    return std::nullopt;
+
+  std::optional<int64_t> depth;
+  int64_t last = bytes;
+  for (auto [value, factor] : *terms) {
+    if (factor < 0)
+      return std::nullopt;
+    if (!value) {
+      last += factor;
+      continue;
+    }
+    if (std::optional<int64_t> slots = matchIterationSlot(value, loop);
+        slots && factor == slotBytes && !depth) {
+      depth = slots;
+      continue;
+    }
+    APInt most = getRange(value, /*budget=*/8).umax();
+    if (most.getActiveBits() > 31 ||
+        llvm::MulOverflow(factor, int64_t(most.getZExtValue()), factor) ||
+        llvm::AddOverflow(last, factor, last))
+      return std::nullopt;
+  }
+  if (!depth || *depth > type.getDimSize(0) || last > slotBytes)
+    return std::nullopt;
+  return depth;
+}

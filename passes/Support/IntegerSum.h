@@ -1,0 +1,56 @@
+//===- IntegerSum.h - Sums of multiples of values ---------------*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_SUPPORT_INTEGERSUM_H
+#define SMALTI_PASSES_SUPPORT_INTEGERSUM_H
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace smalti {
+
+/// A sum of multiples of values and of products of two; the product of none is
+/// the constant. Equal sums are equal values, whatever wraps.
+class IntegerSum {
+public:
+  static std::optional<IntegerSum> of(mlir::Value value, unsigned budget = 12);
+  /// Larger numbers have nothing to do with iterations, and could overflow.
+  static bool isSmall(int64_t value) { return llvm::isInt<31>(value); }
+  static IntegerSum of(int64_t constant) {
+    IntegerSum sum;
+    sum.add({nullptr, nullptr}, constant);
+    return sum;
+  }
+
+  std::optional<int64_t> asConstant() const;
+  /// The value, if the sum is one value and a constant.
+  std::optional<std::pair<mlir::Value, int64_t>> asValueAndConstant() const;
+  /// The sum divided by a value, if that is a factor of each product.
+  std::optional<IntegerSum> divideBy(mlir::Value divisor) const;
+  static std::optional<IntegerSum> combine(const std::optional<IntegerSum> &a,
+                                           const std::optional<IntegerSum> &b,
+                                           int64_t sign);
+
+  /// One value of the sum, null for the constant, and its factor.
+  using Term = std::pair<mlir::Value, int64_t>;
+  /// Nothing if there are products of two values.
+  std::optional<llvm::SmallVector<Term>> getTerms() const;
+
+private:
+  /// Ordered.
+  using Product = std::pair<void *, void *>;
+
+  bool add(Product product, int64_t factor);
+  static std::optional<IntegerSum> multiply(const std::optional<IntegerSum> &a,
+                                            const std::optional<IntegerSum> &b);
+
+  std::map<Product, int64_t> products;
+};
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_SUPPORT_INTEGERSUM_H
