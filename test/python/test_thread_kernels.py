@@ -14,13 +14,13 @@ from isa import Step, all_steps, inner_loops
 from smalti import targets
 from smalti.emulator import SCHEDULES, Emulation
 from smalti.errors import EmulationError
-from thread_kernels import GROUPS, POINTERS, ROWS, TENSORS, THREADS, VECTORS, WORDS, Copies, kernel
+from thread_kernels import GROUPS, POINTERS, ROWS, SLOT_POINTERS, TENSORS, THREADS, VECTORS, WORDS, Copies, kernel
 
 
 def cases(vendor: str) -> list[Any]:
     return [
         pytest.param(copies, chip, id=f"{copies.name}-{chip}")
-        for copies in (WORDS, VECTORS, TENSORS, POINTERS, GROUPS)
+        for copies in (WORDS, VECTORS, TENSORS, POINTERS, SLOT_POINTERS, GROUPS)
         for chip in copies.chips
         if chip.startswith(vendor)
     ]

@@ -6,7 +6,7 @@ Each adds up rows of two arrays, in which a thread reads what threads of another
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 SHARED = "#gpu.address_space<workgroup>"
 THREADS = 256
@@ -26,7 +26,7 @@ class Copies:
     wait: str = ""
     """What the loop waits for ahead of the barrier behind the copies."""
     has_slots: bool = False
-    """The kernel has its slots already: an address is not followed to another slot."""
+    """The kernel has its slots already."""
 
     @property
     def columns(self) -> int:
@@ -68,7 +68,13 @@ rocdl.global.load.async.to.lds.b32 %{tile}_source_pointer, %{tile}_target_pointe
 WORDS = Copies("words", ("gfx90a", "gfx942", "gfx950"), 1, _gather(1))
 VECTORS = Copies("vectors", ("gfx950",), 4, _gather(4))
 TENSORS = Copies("tensors", ("gfx1250",), 1, _TENSOR, "amdgpu.memory_counter_wait tensor(0)")
-POINTERS = Copies("pointers", ("gfx1250",), 1, _POINTER, "rocdl.s.wait.asynccnt 0", has_slots=True)
+SLOT_POINTERS = Copies("slot pointers", ("gfx1250",), 1, _POINTER, "rocdl.s.wait.asynccnt 0", has_slots=True)
+POINTERS = replace(
+    SLOT_POINTERS,
+    name="pointers",
+    copy=_POINTER.replace("arith.muli %slot, %columns", "arith.constant 0"),
+    has_slots=False,
+)
 GROUPS = Copies("groups", ("sm_80", "sm_90a"), 4, _GROUP, "nvgpu.device_async_wait %t1_group")
 
 # Two tiles, of which a thread reads eight vectors from what others have copied.
