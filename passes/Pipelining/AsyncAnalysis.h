@@ -23,6 +23,8 @@
 
 namespace smalti {
 
+class ValueNames;
+
 struct Unit;
 
 /// A copy that a unit starts, a group that it makes or an arrival: the op
@@ -64,8 +66,9 @@ struct AsyncWait {
 
 class AsyncAnalysis {
 public:
-  AsyncAnalysis(mlir::scf::ForOp loop, llvm::ArrayRef<Unit> units)
-      : loop(loop), units(units) {
+  AsyncAnalysis(mlir::scf::ForOp loop, llvm::ArrayRef<Unit> units,
+                ValueNames &names)
+      : loop(loop), units(units), names(names) {
     getKey({nullptr, AsyncQueue::Groups, {}, 1});
   }
 
@@ -125,6 +128,7 @@ private:
 
   mlir::scf::ForOp loop;
   llvm::ArrayRef<Unit> units;
+  ValueNames &names;
   std::map<std::vector<std::pair<void *, bool>>, unsigned> keys;
   llvm::SmallVector<bool> keyIsFixed;
   llvm::DenseMap<mlir::Value, bool> invariant;
@@ -158,7 +162,8 @@ private:
 
 /// Finds the copies, groups and arrivals of an op. Returns why it cannot be
 /// scheduled as one.
-std::optional<std::string> classifyAsync(mlir::Operation *op, Unit &unit);
+std::optional<std::string> classifyAsync(mlir::Operation *op, Unit &unit,
+                                         ValueNames &names);
 
 } // namespace smalti
 

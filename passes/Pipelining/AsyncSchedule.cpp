@@ -17,7 +17,7 @@ using namespace smalti;
 Scheduler::Reason Scheduler::analyzeWaits() {
   if (schedule.mode != PipelineMode::Async)
     return std::nullopt;
-  async.emplace(loop, units);
+  async.emplace(loop, units, names);
   if (Reason reason = async->run())
     return reason;
   for (const AsyncWait &wait : async->getWaits())

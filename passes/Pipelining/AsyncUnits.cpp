@@ -10,6 +10,7 @@
 #include "passes/Pipelining/AsyncAnalysis.h"
 #include "passes/Pipelining/Scheduler.h"
 #include "passes/Support/TripCount.h"
+#include "passes/Support/ValueNames.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/OperationSupport.h"
@@ -128,7 +129,8 @@ EventCollector::visitRegions(Operation *op, int64_t times, bool isRepeated) {
   return std::nullopt;
 }
 
-std::optional<std::string> smalti::classifyAsync(Operation *op, Unit &unit) {
+std::optional<std::string> smalti::classifyAsync(Operation *op, Unit &unit,
+                                                 ValueNames &names) {
   if (auto reason = EventCollector(op, unit).visit(op, /*times=*/1,
                                                    /*isRepeated=*/false))
     return reason;
@@ -149,7 +151,7 @@ std::optional<std::string> smalti::classifyAsync(Operation *op, Unit &unit) {
       continue;
     return quote(op) + " starts asynchronous copies, and " + quote(access.op) +
            " in it " + (access.isWrite ? "writes " : "reads ") +
-           nameOf(access.root);
+           names.get(access.root);
   }
   return std::nullopt;
 }
@@ -316,11 +318,11 @@ std::optional<std::string> AsyncAnalysis::start(const Unit &unit) {
     BarrierRef ref = getBarrierRef(object);
     Value root = getRootBuffer(ref.barrier);
     if (!barrierRoots.contains(root))
-      return quote(event.op) + " arrives on " + nameOf(root) +
+      return quote(event.op) + " arrives on " + names.get(root) +
              ", on which no copy of the loop completes";
     for (const BarrierRef &other : waitedBarriers)
       if (getRootBuffer(other.barrier) == root && isSameBarrier(ref, other))
-        return quote(event.op) + " arrives on " + nameOf(root) +
+        return quote(event.op) + " arrives on " + names.get(root) +
                " behind the wait for it in the same iteration: the loop is "
                "pipelined by hand";
   }
@@ -339,7 +341,7 @@ AsyncAnalysis::waitForBarrier(unsigned body, BarrierObjectOpInterface op) {
   BarrierRef ref = getBarrierRef(op);
   Value root = getRootBuffer(ref.barrier);
   if (!barrierRoots.contains(root))
-    return quote(op) + " waits for " + nameOf(root) +
+    return quote(op) + " waits for " + names.get(root) +
            ", on which no copy of the loop completes";
   AsyncWait wait{body, op, op};
   bool isOwn = llvm::any_of(waitedBarriers, [&](const BarrierRef &other) {
@@ -426,7 +428,7 @@ std::optional<std::string> AsyncAnalysis::use(const Unit &unit,
     Value root = copiedRoots[number];
     auto found = open.find(root);
     if (found == open.end())
-      return quote(unit.op) + " uses " + nameOf(root) +
+      return quote(unit.op) + " uses " + names.get(root) +
              " before the copy into it in the same iteration: the loop is "
              "pipelined by hand";
     while (!found->second.empty()) {
@@ -436,7 +438,7 @@ std::optional<std::string> AsyncAnalysis::use(const Unit &unit,
         continue;
       }
       if (!waitAtBarrier(copy))
-        return quote(unit.op) + " uses " + nameOf(root) +
+        return quote(unit.op) + " uses " + names.get(root) +
                " before the loop waits for the copy into it";
     }
     AliasClass settled = getAliasClass(root);
@@ -485,12 +487,12 @@ std::optional<std::string> AsyncAnalysis::run() {
       return reason;
   }
   if (!ungrouped.empty())
-    return "a copy into " + nameOf(copies[ungrouped.front()].root) +
+    return "a copy into " + names.get(copies[ungrouped.front()].root) +
            " belongs to no group of the same iteration";
   for (const CopyState &copy : copies)
     if (copy.queue == AsyncQueue::BarrierObject && !copy.isAcquired)
       return quote(copy.op) + " completes on " +
-             nameOf(getRootBuffer(copy.barrier->barrier)) +
+             names.get(getRootBuffer(copy.barrier->barrier)) +
              ", which the loop does not wait for";
   llvm::stable_sort(waits, [](const AsyncWait &a, const AsyncWait &b) {
     return a.body < b.body;

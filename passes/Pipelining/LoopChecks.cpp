@@ -5,6 +5,7 @@
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Pipelining/ValueFlow.h"
 #include "passes/Support/TripCount.h"
+#include "passes/Support/ValueNames.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
@@ -15,13 +16,6 @@ using namespace smalti;
 
 std::string smalti::quote(Operation *op) {
   return ("'" + op->getName().getStringRef() + "'").str();
-}
-
-std::string smalti::nameOf(Value value) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  value.printAsOperand(os, OpPrintingFlags().useLocalScope());
-  return text;
 }
 
 ArrayRef<Value> Scheduler::operandsOf(Operation *op) {
@@ -109,7 +103,8 @@ Scheduler::Reason Scheduler::classify() {
     if (!collectAccesses(&op, unit.accesses, reason))
       return reason;
     if (const MemoryAccess *atomic = findAtomic(unit))
-      return quote(atomic->op) + " reads and writes " + nameOf(atomic->root) +
+      return quote(atomic->op) + " reads and writes " +
+             names.get(atomic->root) +
              " at once, which other threads may wait for";
     for (const MemoryAccess &access : unit.accesses) {
       bool &flag =
@@ -118,7 +113,7 @@ Scheduler::Reason Scheduler::classify() {
               : (access.isWrite ? unit.writesShared : unit.readsShared);
       flag |= access.space != MemorySpace::Private;
     }
-    if (Reason reason = classifyAsync(&op, unit))
+    if (Reason reason = classifyAsync(&op, unit, names))
       return reason;
     hasBarrierCopies |= llvm::any_of(unit.events, [](const AsyncEvent &event) {
       auto copy = dyn_cast<AsyncCopyOpInterface>(event.op);
@@ -182,9 +177,9 @@ void Scheduler::findHoistable() {
             continue;
           if (readStays.empty())
             readStays = quote(write->access->op) + " of " +
-                        nameOf(write->access->root) + " may alias the " +
+                        names.get(write->access->root) + " may alias the " +
                         quote(read.access->op) + " of " +
-                        nameOf(read.access->root) + " in " +
+                        names.get(read.access->root) + " in " +
                         (distance == 0 ? "the same" : "a later") + " iteration";
           return true;
         }

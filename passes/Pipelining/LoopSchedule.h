@@ -24,6 +24,7 @@
 
 namespace smalti {
 class RegisterModel;
+class ValueNames;
 
 enum class PipelineMode { Auto, Stream, Async };
 
@@ -156,6 +157,8 @@ struct ScheduleOptions {
   RegisterModel *registerModel = nullptr;
   /// The loop is a copy that was made since the registers were counted.
   bool isCopy = false;
+  /// How reasons name values; never null.
+  ValueNames *names = nullptr;
 };
 
 std::optional<PipelineMode> parsePipelineMode(llvm::StringRef text);

@@ -7,6 +7,7 @@
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
+#include "passes/Support/ValueNames.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -113,7 +114,9 @@ void PipelineLoopsPass::runOnOperation() {
       });
     std::reverse(worklist.begin() + size, worklist.end());
   };
+  ValueNames names(function);
   ScheduleOptions options;
+  options.names = &names;
   options.stages = *parsedStages;
   options.mode = *parsedMode;
   options.useSchedule = useSchedule;
@@ -137,6 +140,8 @@ void PipelineLoopsPass::runOnOperation() {
     {
       ConditionalSplitter splitter(loop);
       schedule = makeSchedule(loop, options, reason);
+      if (splitter.hasSplit())
+        names.reset();
       if (schedule && !isTrial)
         splitter.keep();
       else if (!schedule && splitter.hasSplit()) {
@@ -182,6 +187,7 @@ void PipelineLoopsPass::runOnOperation() {
       continue;
     }
     reportApplied(*schedule, "the loop is pipelined with ");
+    names.forget(candidate.loop);
     ExpandedLoop expanded =
         applySchedule(*schedule, schedule->onlySharedHazards &&
                                      (prefersSharedBarrier ||

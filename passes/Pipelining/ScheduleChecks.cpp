@@ -8,6 +8,7 @@
 #include "passes/Pipelining/ValueFlow.h"
 #include "passes/Support/AddressSlots.h"
 #include "passes/Support/IterationSlots.h"
+#include "passes/Support/ValueNames.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -162,7 +163,7 @@ Scheduler::Reason Scheduler::checkMemory() {
   });
   auto text = [&](const TimedAccess &access) {
     return quote(schedule.entries[access.time.second].op) + " of " +
-           nameOf(schedule.buffers[access.buffer].root);
+           names.get(schedule.buffers[access.buffer].root);
   };
   Reason reason;
 
@@ -206,7 +207,7 @@ Scheduler::Reason Scheduler::checkMemory() {
           if (isSameBuffer && buffer.space == MemorySpace::Shared)
             reason = "the schedule needs " +
                      std::to_string(getNeededSlots(lists, classes[y.buffer])) +
-                     " slots of " + nameOf(buffer.root) + ", which has " +
+                     " slots of " + names.get(buffer.root) + ", which has " +
                      std::to_string(slots);
           else
             reason = text(*x) + " would overtake " + text(y) +

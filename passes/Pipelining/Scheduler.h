@@ -24,9 +24,6 @@ namespace smalti {
 /// "'arith.addf'", for a reason.
 std::string quote(mlir::Operation *op);
 
-/// "%a" for a value with a name, as it would be printed.
-std::string nameOf(mlir::Value value);
-
 /// What an op of the body does.
 struct Unit {
   mlir::Operation *op;
@@ -46,7 +43,7 @@ class QueueCounts;
 class Scheduler {
 public:
   Scheduler(mlir::scf::ForOp loop, const ScheduleOptions &options)
-      : loop(loop), options(options) {}
+      : loop(loop), options(options), names(*options.names) {}
 
   /// Each step returns the reason where the loop cannot be pipelined.
   std::optional<LoopSchedule> run(std::string &reason);
@@ -110,6 +107,7 @@ private:
 
   mlir::scf::ForOp loop;
   ScheduleOptions options;
+  ValueNames &names;
   LoopSchedule schedule;
   llvm::SmallVector<Unit> units;
   llvm::DenseMap<mlir::Operation *, unsigned> unitOf;

@@ -9,6 +9,7 @@
 #include "passes/Support/LDSFence.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/TripCount.h"
+#include "passes/Support/ValueNames.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -35,13 +36,6 @@ static std::optional<int64_t> getPendingLoads(Operation *op) {
 
 static std::string quote(Operation *op) {
   return ("'" + op->getName().getStringRef() + "'").str();
-}
-
-static std::string nameOf(Value value) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  value.printAsOperand(os, OpPrintingFlags().useLocalScope());
-  return text;
 }
 
 LDSDMAOrder::LDSDMAOrder(Operation *function) : function(function) {
@@ -315,8 +309,10 @@ bool LDSDMAOrder::visitAccesses(Operation *op, State &state) {
     for (const Copy &copy : state.copies) {
       if (!mayOverlap(copy.place, place))
         continue;
-      note("no wait and barrier order " + quote(access.op) + " of " +
-           nameOf(access.root) + " behind " + quote(copy.op));
+      if (firstNote.empty())
+        note("no wait and barrier order " + quote(access.op) + " of " +
+             ValueNames(function).get(access.root) + " behind " +
+             quote(copy.op));
       // LLVM's wait ahead of the access helps within the wave only.
       for (unsigned barrier : copy.passed) {
         keptMore |= !barriers[barrier].isKept;
@@ -351,8 +347,10 @@ void LDSDMAOrder::visitCopy(Operation *op, Value destination, State &state) {
   for (const Place &access : state.recent) {
     if (!mayOverlap(access, place))
       continue;
-    note("no barrier orders " + quote(op) + " into " + nameOf(place.root) +
-         " behind the accesses to the same slot");
+    if (firstNote.empty())
+      note("no barrier orders " + quote(op) + " into " +
+           ValueNames(function).get(place.root) +
+           " behind the accesses to the same slot");
     for (unsigned barrier : state.behind)
       barriers[barrier].isOrdered = false;
   }
