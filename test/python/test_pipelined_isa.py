@@ -16,8 +16,8 @@ ROWS = {"rows of 16 bytes": (512, 256, 1024), "rows of 8 bytes": (500, 260, 1012
 TILE = (128, 128, 64)
 
 
-def assembly(target: str, rows: str, **options: object) -> str:
-    source = matmul(ROWS[rows], TILE, start="zero")
+def assembly(target: str, rows: str, tile: tuple[int, int, int] = TILE, **options: object) -> str:
+    source = matmul(ROWS[rows], tile, start="zero")
     return smalti.compile(source, target=target, **options).asm["gcn"]
 
 
@@ -57,9 +57,10 @@ def test_the_hint_can_be_left_away(target: str) -> None:
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("target", ["gfx90a", "gfx942", "gfx950", "gfx1250"])
 def test_copies_stay_in_flight(target: str, rows: str, stages: int) -> None:
-    if targets.get(target).shared_memory_per_block < stages * 32768:
-        pytest.skip("the slots do not fit")
-    body = loop_body(assembly(target, rows, copies="async", stages=stages, depth=stages))
+    # The largest tile of which that many slots fit.
+    limit = targets.get(target).shared_memory_per_block
+    size = next(size for size in (128, 64) if stages * 256 * size <= limit)
+    body = loop_body(assembly(target, rows, (size, size, 64), copies="async", stages=stages, depth=stages))
     order = kinds(body)
     copies = order.count("copy")
     assert copies and "load" not in order and "store" not in order
