@@ -389,7 +389,12 @@ def SmaltiConvFilterLayout : InterfacePass<"smalti-conv-filter-layout", "::mlir:
 
     Constant filters are transposed right away; a filter that is the result of `linalg.transpose` is transposed from
     that op's operand; others by a new `linalg.transpose`. The convolution becomes the named op of the new layout where
-    there is one, else a `linalg.generic`. Its loops keep their order, and results every bit.
+    there is one, else a `linalg.generic`. Its loops keep their order, and results every bit. A generic's `library_call`,
+    which names a function for the old layout, goes away.
+
+    A convolution has one result, which no dimension that is reduced runs over, and loops over an image: the first
+    operand, read at sums or multiples of loops; its second operand is the filter, each of whose dimensions is one loop's. Other ops
+    stay as they are, without a remark.
 
     Convolutions that stay as they are, each with a remark that says why:
     - operands that are no tensors, or a filter with an encoding;
