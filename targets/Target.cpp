@@ -32,6 +32,20 @@ const Target *targets::lookup(llvm::StringRef name) {
   return nullptr;
 }
 
+const Target *targets::lookupComputeCapability(int64_t major, int64_t minor) {
+  std::string number = std::to_string(major) + std::to_string(minor);
+  const Target *found = nullptr;
+  for (const Target *target : all()) {
+    llvm::StringRef name = target->name;
+    if (target->vendor != Vendor::NVIDIA || !name.consume_front("sm_"))
+      continue;
+    bool isSpecific = name.consume_back("a");
+    if (name == number && (!found || isSpecific))
+      found = target;
+  }
+  return found;
+}
+
 std::string targets::knownNames() {
   return llvm::join(
       llvm::map_range(all(), [](const Target *target) { return target->name; }),

@@ -168,6 +168,9 @@ struct Target {
 
 /// The target of this name, or null.
 const Target *lookup(llvm::StringRef name);
+/// The target of this NVIDIA compute capability, or null. Of two, it is the one
+/// that has the instructions of this capability alone ("sm_90a").
+const Target *lookupComputeCapability(int64_t major, int64_t minor);
 /// Every target, in the table's order.
 llvm::ArrayRef<const Target *> all();
 /// The names of all targets, joined by ", ".

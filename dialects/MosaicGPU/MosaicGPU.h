@@ -4,6 +4,7 @@
 #define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPU_H
 
 #include "dialects/MosaicGPU/LayoutAlgebra.h"
+#include "dialects/MosaicGPU/MosaicGPUEnums.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -12,8 +13,10 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "dialects/MosaicGPU/MosaicGPUDialect.h.inc"
 
@@ -29,12 +32,21 @@
 namespace smalti::mosaic_gpu {
 
 /// Names of the discardable attributes that carry layouts, as JAX writes them:
-/// one entry per vector operand or result, in order; for transforms, one per
-/// operand or result in shared memory that is not a barrier.
+/// one entry per vector operand or result, in order; for layouts of tensor
+/// memory, one per operand or result there; for transforms, one per operand or
+/// result in shared memory that is not a barrier.
 inline constexpr llvm::StringLiteral kInLayouts = "in_layouts";
 inline constexpr llvm::StringLiteral kOutLayouts = "out_layouts";
+inline constexpr llvm::StringLiteral kInTMEMLayouts = "in_tmem_layouts";
+inline constexpr llvm::StringLiteral kOutTMEMLayouts = "out_tmem_layouts";
 inline constexpr llvm::StringLiteral kInTransforms = "in_transforms";
 inline constexpr llvm::StringLiteral kOutTransforms = "out_transforms";
+
+/// The version of the dialect that a module was written for (i32, on a module).
+inline constexpr llvm::StringLiteral kVersionAttr = "mosaic_gpu.version";
+/// The compute capability that JAX compiles a module for (i32, on a module).
+inline constexpr llvm::StringLiteral kArchMajor = "mosaic_gpu.arch_major";
+inline constexpr llvm::StringLiteral kArchMinor = "mosaic_gpu.arch_minor";
 
 /// Bytes of dynamic shared memory that a kernel needs (i64, on gpu.func).
 inline constexpr llvm::StringLiteral kSharedMemoryBytes =
@@ -45,12 +57,27 @@ inline constexpr llvm::StringLiteral kSharedMemoryBytes =
 inline constexpr llvm::StringLiteral kSharedMemoryAlignment =
     "smalti.shared_memory_alignment";
 
+/// Which memory a memref lies in. Shared memory is the block's own; that of the
+/// cluster is any of its blocks'.
+bool isSharedMemory(mlir::MemRefType type);
+bool isGlobalMemory(mlir::MemRefType type);
+bool isTensorMemory(mlir::MemRefType type);
+bool isClusterMemory(mlir::MemRefType type);
+
 /// The layout of the vector result `index` (counted among vector results) of an
 /// op, or null.
 mlir::Attribute getOutLayout(mlir::Operation *op, unsigned index = 0);
 /// Why an attribute is not the layout of a vector of this type, if it is not.
 std::optional<std::string> checkLayout(mlir::Attribute layout,
                                        mlir::VectorType type);
+/// Why an attribute is not the layout of tensor memory of this type, if it is
+/// not.
+std::optional<std::string> checkTMEMLayout(mlir::Attribute layout,
+                                           mlir::MemRefType type);
+/// Why an attribute is not a list of transforms of memory of this type, if it
+/// is not.
+std::optional<std::string> checkTransforms(mlir::Attribute transforms,
+                                           mlir::MemRefType type);
 
 } // namespace smalti::mosaic_gpu
 

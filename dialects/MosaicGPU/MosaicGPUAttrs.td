@@ -1,11 +1,10 @@
-//===- MosaicGPUAttrs.td - Layouts, transforms, barrier type -*- tablegen -*-===//
+//===- MosaicGPUAttrs.td - Layouts, transforms, memory spaces -*- tablegen -*-===//
 
 #ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUATTRS
 #define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUATTRS
 
 include "dialects/MosaicGPU/MosaicGPUDialect.td"
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/BuiltinTypeInterfaces.td"
 
 class MosaicGPU_Attr<string name, string attrMnemonic, list<Trait> traits = []>
     : AttrDef<MosaicGPU_Dialect, name, traits> {
@@ -165,29 +164,97 @@ def MosaicGPU_Swizzle : MosaicGPU_Attr<"SwizzleTransform", "swizzle"> {
 }
 
 //===----------------------------------------------------------------------===//
-// Types
+// Memory spaces
 //===----------------------------------------------------------------------===//
 
-def MosaicGPU_Barrier : TypeDef<MosaicGPU_Dialect, "Barrier", [MemRefElementTypeInterface]> {
-  let mnemonic = "barrier";
-  let summary = "barrier object";
+def MosaicGPU_Tmem : MosaicGPU_Attr<"Tmem", "tmem"> {
+  let summary = "The memory space of tensor memory";
   let description = [{
-    Element type of memrefs in shared memory; a barrier takes 8 bytes. `orders_tensor_core` says that what
-    arrives on the barrier or waits for it is ordered with asynchronous work of
-    the tensor core too.
+    Memory of the tensor core: rows (lanes) by columns of 32 bits. It is
+    allocated by `tmem_alloc`, and reached by the ops of tensor memory alone.
+    Shared memory is `#gpu.address_space<workgroup>`, and global memory has no
+    memory space.
 
     Example:
 
     ```mlir
-    func.func @arrive(%b: memref<!mosaic_gpu.barrier<orders_tensor_core = true>, #gpu.address_space<workgroup>>) {
-      mosaic_gpu.arrive %b {orders_tensor_core = true}
-          : memref<!mosaic_gpu.barrier<orders_tensor_core = true>, #gpu.address_space<workgroup>>
+    func.func @read(%m: memref<128x64xf32, #mosaic_gpu.tmem>) -> vector<128x64xf32> {
+      %v = mosaic_gpu.async_load_tmem %m : memref<128x64xf32, #mosaic_gpu.tmem> -> vector<128x64xf32>
+      return %v : vector<128x64xf32>
+    }
+    ```
+  }];
+  let genVerifyDecl = 0;
+}
+
+def MosaicGPU_SmemCluster : MosaicGPU_Attr<"SmemCluster", "smem_cluster"> {
+  let summary = "The memory space of the shared memory of any block of the cluster";
+  let description = [{
+    What `get_cluster_ref` gives: it may be another block's shared memory, or
+    this block's own.
+
+    Example:
+
+    ```mlir
+    func.func @peer(%m: memref<64xf32, #gpu.address_space<workgroup>>, %block: i32)
+        -> memref<64xf32, #mosaic_gpu.smem_cluster> {
+      %p = mosaic_gpu.get_cluster_ref %m x(%block)
+          : memref<64xf32, #gpu.address_space<workgroup>> -> memref<64xf32, #mosaic_gpu.smem_cluster>
+      return %p : memref<64xf32, #mosaic_gpu.smem_cluster>
+    }
+    ```
+  }];
+  let genVerifyDecl = 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Collective copies
+//===----------------------------------------------------------------------===//
+
+def MosaicGPU_CopyReplicated : MosaicGPU_Attr<"CopyReplicated", "copy_replicated"> {
+  let summary = "Every block of the cluster receives the whole slice";
+  let description = [{
+    A value of `leader_tracked` of `async_load`: all blocks load the same data,
+    and only the first one's barrier counts the bytes.
+
+    Example:
+
+    ```mlir
+    func.func @load(%m: memref<512x64xf16>, %s: memref<128x64xf16, #gpu.address_space<workgroup>>,
+                    %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+      mosaic_gpu.async_load %m[%i, %i] [128, 64] to %s barrier(%b) collective [x]
+          {leader_tracked = #mosaic_gpu.copy_replicated}
+          : memref<512x64xf16>[i32, i32] to memref<128x64xf16, #gpu.address_space<workgroup>>,
+            memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
       return
     }
     ```
   }];
-  let parameters = (ins DefaultValuedParameter<"bool", "false">:$orders_tensor_core);
-  let assemblyFormat = "(`<` `orders_tensor_core` `=` $orders_tensor_core^ `>`)?";
+  let genVerifyDecl = 0;
+}
+
+def MosaicGPU_CopyPartitioned : MosaicGPU_Attr<"CopyPartitioned", "copy_partitioned"> {
+  let summary = "Every block of the cluster receives its part of the slice";
+  let description = [{
+    A value of `leader_tracked` of `async_load`: the slice is cut along
+    dimension `axis` of the destination, each block loads one part, and only the
+    first one's barrier counts the bytes.
+
+    Example:
+
+    ```mlir
+    func.func @load(%m: memref<512x64xf16>, %s: memref<128x64xf16, #gpu.address_space<workgroup>>,
+                    %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+      mosaic_gpu.async_load %m[%i, %i] [256, 64] to %s barrier(%b) collective [x]
+          {leader_tracked = #mosaic_gpu.copy_partitioned<axis = 0>}
+          : memref<512x64xf16>[i32, i32] to memref<128x64xf16, #gpu.address_space<workgroup>>,
+            memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+      return
+    }
+    ```
+  }];
+  let parameters = (ins "int64_t":$axis);
+  let assemblyFormat = "`<` `axis` `=` $axis `>`";
 }
 
 #endif // SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUATTRS

@@ -117,3 +117,18 @@ func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8]], warp_
 
 // expected-error @+1 {{expected 'warp_dims'}}
 func.func private @f() attributes {test.a = #mosaic_gpu.TiledLayout<[[8]], lane_dims = [], warp_dims = [], vector_dim = -1>}
+
+// -----
+
+// expected-error @+1 {{an axis is not negative, got -1}}
+func.func private @f() attributes {test.a = #mosaic_gpu.copy_partitioned<axis = -1>}
+
+// -----
+
+// expected-error @+1 {{elements must have 6 bits, got 'f16'}}
+func.func private @f(memref<8x!mosaic_gpu.b6x16_p32<f16>>)
+
+// -----
+
+// expected-error @+1 {{elements must have 6 bits, got 'index'}}
+func.func private @f(memref<8x!mosaic_gpu.p2b6<index>>)

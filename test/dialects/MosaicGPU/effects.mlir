@@ -74,3 +74,63 @@ func.func @loop(%m: memref<64x64xf16>, %s: !smem, %n: index, %out: memref<64x64x
   }
   return
 }
+
+// -----
+
+!tmem = memref<128x64xf32, #mosaic_gpu.tmem>
+!barrier = memref<!mosaic_gpu.barrier<orders_tensor_core = true>, #gpu.address_space<workgroup>>
+
+// Asynchronous work, allocations and what is printed stay where they are, each of them; views of memory are pure.
+// CHECK-LABEL: func.func @asynchronous
+func.func @asynchronous(%m: memref<64x64xf16>, %s: memref<64x64xf16, #gpu.address_space<workgroup>>, %t: !tmem,
+                        %slot: memref<i32, #gpu.address_space<workgroup>>, %b: !barrier, %i: i32, %c: vector<64x64xf32>,
+                        %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // CHECK: scf.for
+  // CHECK-NEXT: mosaic_gpu.async_prefetch
+  // CHECK-NEXT: mosaic_gpu.async_prefetch
+  // CHECK-NEXT: mosaic_gpu.async_store
+  // CHECK-NEXT: mosaic_gpu.async_store
+  // CHECK-NEXT: mosaic_gpu.wgmma
+  // CHECK-NEXT: mosaic_gpu.wgmma
+  // CHECK-NEXT: mosaic_gpu.async_load_tmem
+  // CHECK-NEXT: mosaic_gpu.async_load_tmem
+  // CHECK-NEXT: mosaic_gpu.optimization_barrier
+  // CHECK-NEXT: mosaic_gpu.tcgen05_commit_arrive
+  // CHECK-NEXT: mosaic_gpu.tcgen05_commit_arrive
+  // CHECK-NEXT: mosaic_gpu.tmem_alloc
+  // CHECK-NEXT: mosaic_gpu.tmem_dealloc
+  // CHECK-NEXT: mosaic_gpu.debug_print
+  // CHECK-NEXT: mosaic_gpu.debug_print
+  // CHECK-NEXT: mosaic_gpu.print_layout
+  // CHECK-NEXT: }
+  scf.for %k = %c0 to %n step %c1 {
+    mosaic_gpu.async_prefetch %m[%i, %i] [64, 64] : memref<64x64xf16>[i32, i32]
+    mosaic_gpu.async_prefetch %m[%i, %i] [64, 64] : memref<64x64xf16>[i32, i32]
+    mosaic_gpu.async_store %s to %m[%i, %i] [64, 64]
+        : memref<64x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16>[i32, i32]
+    mosaic_gpu.async_store %s to %m[%i, %i] [64, 64]
+        : memref<64x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16>[i32, i32]
+    %0 = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%s : memref<64x64xf16, #gpu.address_space<workgroup>>)
+        b(%s : memref<64x64xf16, #gpu.address_space<workgroup>>) -> vector<64x64xf32>
+    %1 = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%s : memref<64x64xf16, #gpu.address_space<workgroup>>)
+        b(%s : memref<64x64xf16, #gpu.address_space<workgroup>>) -> vector<64x64xf32>
+    %2 = mosaic_gpu.async_load_tmem %t : !tmem -> vector<128x64xf32>
+    %3 = mosaic_gpu.async_load_tmem %t : !tmem -> vector<128x64xf32>
+    %4 = mosaic_gpu.optimization_barrier %c : vector<64x64xf32>
+    mosaic_gpu.tcgen05_commit_arrive %b : !barrier
+    mosaic_gpu.tcgen05_commit_arrive %b : !barrier
+    %5 = mosaic_gpu.tmem_alloc smem_ptr(%slot : memref<i32, #gpu.address_space<workgroup>>) -> !tmem
+    mosaic_gpu.tmem_dealloc tmem_ref(%5 : !tmem)
+    mosaic_gpu.debug_print "{}", %c : vector<64x64xf32>
+    mosaic_gpu.debug_print "{}", %c : vector<64x64xf32>
+    mosaic_gpu.print_layout "{}", %c : vector<64x64xf32>
+    %6 = mosaic_gpu.slice_tmem %t 0 : !tmem to !tmem
+    %7 = mosaic_gpu.get_cluster_ref %s x(%i)
+        : memref<64x64xf16, #gpu.address_space<workgroup>> -> memref<64x64xf16, #mosaic_gpu.smem_cluster>
+    %8 = mosaic_gpu.broadcasted_iota 0 : vector<64x64xi32>
+    %9 = mosaic_gpu.vector_concat(%c, %c : vector<64x64xf32>, vector<64x64xf32>) {dimension = 0 : i32} -> vector<128x64xf32>
+  }
+  return
+}

@@ -1,0 +1,307 @@
+//===- Layouts.cpp - Layouts and transforms of values ---------------------===//
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "dialects/MosaicGPU/Verification.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace smalti::mosaic_gpu;
+
+static bool isVector(Value value) { return isa<VectorType>(value.getType()); }
+
+/// Shared memory whose transforms are known to its users: barriers have none.
+static bool hasTransforms(Value value) {
+  auto type = dyn_cast<MemRefType>(value.getType());
+  return type && (isSharedMemory(type) || isClusterMemory(type)) &&
+         !isa<BarrierType>(type.getElementType());
+}
+
+static bool isInTMEM(Value value) {
+  auto type = dyn_cast<MemRefType>(value.getType());
+  return type && isTensorMemory(type);
+}
+
+static Attribute getEntry(Operation *op, StringRef name, unsigned index) {
+  auto list = op->getAttrOfType<ArrayAttr>(name);
+  return list && index < list.size() ? list[index] : Attribute();
+}
+
+Attribute smalti::mosaic_gpu::getOutLayout(Operation *op, unsigned index) {
+  return getEntry(op, kOutLayouts, index);
+}
+
+std::optional<std::string> smalti::mosaic_gpu::checkLayout(Attribute layout,
+                                                           VectorType type) {
+  if (type.isScalable())
+    return "scalable vectors have no layout";
+  auto checkShape = [&](ArrayRef<int64_t> shape) -> std::optional<std::string> {
+    if (shape == type.getShape())
+      return std::nullopt;
+    return "the layout's shape is not that of the vector";
+  };
+  return TypeSwitch<Attribute, std::optional<std::string>>(layout)
+      .Case([&](TiledLayoutAttr tiled) {
+        return tiled.getLayout().validateFor(type.getShape());
+      })
+      .Case([&](WGStridedFragLayoutAttr strided) {
+        return checkShape(strided.getShape());
+      })
+      .Case([&](WGSplatFragLayoutAttr splat) {
+        return checkShape(splat.getShape());
+      })
+      .Default([](Attribute) { return "not a register layout"; });
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor memory
+//===----------------------------------------------------------------------===//
+
+/// Rows of tensor memory.
+static constexpr int64_t kTMEMRows = 128;
+/// Bits of one column.
+static constexpr int64_t kTMEMColumnBits = 32;
+
+std::optional<std::string>
+smalti::mosaic_gpu::checkTMEMLayout(Attribute attribute, MemRefType type) {
+  auto tiled = dyn_cast<TiledLayoutAttr>(attribute);
+  if (!tiled)
+    return "tensor memory has a #mosaic_gpu.TiledLayout";
+  if (!type.hasStaticShape() || type.getRank() != 2)
+    return "tensor memory has two static dimensions";
+  layout::TiledLayout layout = tiled.getLayout();
+  if (auto reason = layout.validateFor(type.getShape()))
+    return reason;
+  if (int64_t rows = layout.numWarps() * layout.numLanes(); rows != kTMEMRows)
+    return "tensor memory has 128 rows, and the layout " + std::to_string(rows);
+  Type element = type.getElementType();
+  if (!element.isIntOrFloat())
+    return std::nullopt;
+  int64_t bits = element.getIntOrFloatBitWidth();
+  int64_t length = layout.vectorLength();
+  if (length != 1 && length * bits != kTMEMColumnBits)
+    return "a column holds 1 element or 32 bits, and the layout has vectors of " +
+           std::to_string(length) + " elements of " + std::to_string(bits) +
+           " bits";
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Transforms
+//===----------------------------------------------------------------------===//
+
+/// The dimension that is contiguous, among those that have more than one
+/// element; null where there are none or strides are not known, with the reason
+/// where memory cannot have transforms.
+static std::optional<std::string>
+findMinorDim(MemRefType type, bool isSwizzled, std::optional<unsigned> &minor) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return "the memory is not strided";
+  bool isKnown = true, hasDims = false;
+  for (auto [dim, size, stride] : llvm::enumerate(type.getShape(), strides)) {
+    if (size == 1)
+      continue;
+    hasDims = true;
+    isKnown &= !ShapedType::isDynamic(stride);
+    if (stride != 1)
+      continue;
+    if (minor && isSwizzled)
+      return "two dimensions have stride 1, so it cannot be swizzled";
+    minor = dim;
+  }
+  if (!minor && isKnown && hasDims)
+    return "no dimension has stride 1";
+  return std::nullopt;
+}
+
+/// Why a swizzle does not go with the tile, or with the memory where there is
+/// none.
+static std::optional<std::string>
+checkSwizzle(SwizzleTransformAttr swizzle, ArrayRef<int64_t> tile,
+             MemRefType type, unsigned minor) {
+  int64_t bits = getElementBytes(type.getElementType()) * 8;
+  if (type.getElementType().isIntOrFloat())
+    bits = type.getElementTypeBitWidth();
+  int64_t spanned = swizzle.getSwizzle().getInt() * 8;
+  if (bits == 0 || spanned % bits != 0)
+    return "a swizzle of " + std::to_string(spanned / 8) +
+           " bytes does not span whole elements";
+  int64_t firstTiled = type.getRank() - static_cast<int64_t>(tile.size());
+  bool isTiled = static_cast<int64_t>(minor) >= firstTiled;
+  int64_t size = isTiled ? tile[minor - firstTiled] : type.getDimSize(minor);
+  if (ShapedType::isDynamic(size) || size % (spanned / bits) == 0)
+    return std::nullopt;
+  return "a swizzle of " + std::to_string(spanned / 8) + " bytes spans " +
+         std::to_string(spanned / bits) + " elements, which do not divide the " +
+         std::to_string(size) + " of the contiguous dimension of the " +
+         (isTiled ? "tile" : "memory");
+}
+
+std::optional<std::string>
+smalti::mosaic_gpu::checkTransforms(Attribute attribute, MemRefType type) {
+  auto transforms = dyn_cast<ArrayAttr>(attribute);
+  if (!transforms)
+    return "it must be an array of transforms";
+  SwizzleTransformAttr swizzle;
+  TileTransformAttr tile;
+  for (Attribute transform : transforms) {
+    if (auto swizzleTransform = dyn_cast<SwizzleTransformAttr>(transform)) {
+      if (swizzle)
+        return "it has two swizzles";
+      swizzle = swizzleTransform;
+      continue;
+    }
+    auto tileTransform = dyn_cast<TileTransformAttr>(transform);
+    if (!tileTransform)
+      return "it must hold #mosaic_gpu.tile and #mosaic_gpu.swizzle";
+    if (tile)
+      return "it has two tiles";
+    tile = tileTransform;
+  }
+  if (transforms.empty())
+    return std::nullopt;
+  if (type.getRank() == 0)
+    return "memory of rank 0 has no transforms";
+  ArrayRef<int64_t> sizes;
+  if (tile)
+    sizes = tile.getTiling();
+  if (static_cast<int64_t>(sizes.size()) > type.getRank())
+    return "the tile has more dimensions than the memory";
+  for (auto [size, tileSize] :
+       llvm::zip_equal(type.getShape().take_back(sizes.size()), sizes))
+    if (!ShapedType::isDynamic(size) && size >= tileSize &&
+        size % tileSize != 0)
+      return "size " + std::to_string(size) +
+             " is not a multiple of the tile's " + std::to_string(tileSize);
+  bool isSwizzled = swizzle && swizzle.getSwizzle().getInt() > 16;
+  std::optional<unsigned> minor;
+  if (auto reason = findMinorDim(type, isSwizzled, minor))
+    return reason;
+  if (!isSwizzled || !minor)
+    return std::nullopt;
+  return checkSwizzle(swizzle, sizes, type, *minor);
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes of ops
+//===----------------------------------------------------------------------===//
+
+/// The entries of an attribute of an op that has one for each of `values`; an
+/// empty array where it is absent. `entry` says what an entry is.
+static FailureOr<ArrayAttr> getEntries(Operation *op, StringRef name,
+                                       ValueRange values, StringRef entry,
+                                       StringRef valueKind) {
+  Attribute attribute = op->getAttr(name);
+  if (!attribute)
+    return ArrayAttr();
+  auto list = dyn_cast<ArrayAttr>(attribute);
+  if (!list)
+    return op->emitOpError()
+           << "'" << name << "' must be an array of " << entry;
+  if (list.size() != values.size())
+    return op->emitOpError() << "'" << name << "' has " << list.size()
+                             << " entries for " << values.size() << " "
+                             << valueKind;
+  return list;
+}
+
+static LogicalResult emitMisfit(Operation *op, StringRef name, size_t index,
+                                Type type, const std::string &reason) {
+  return op->emitOpError() << "'" << name << "' entry " << index
+                           << " does not fit " << type << ": " << reason;
+}
+
+/// How many warps and lanes the tiled layouts of an op are spread over, once
+/// one of them was seen.
+namespace {
+struct ThreadCount {
+  int64_t warps = 0;
+  int64_t lanes = 0;
+};
+} // namespace
+
+static LogicalResult verifyLayoutList(Operation *op, StringRef name,
+                                      ValueRange values, StringRef kind,
+                                      ThreadCount &threads) {
+  SmallVector<Value> vectors = llvm::filter_to_vector(values, isVector);
+  FailureOr<ArrayAttr> list =
+      getEntries(op, name, vectors, "layouts", ("vector " + kind).str());
+  if (failed(list) || !*list)
+    return list;
+  for (auto [index, layout, vector] : llvm::enumerate(*list, vectors)) {
+    auto type = cast<VectorType>(vector.getType());
+    if (auto reason = checkLayout(layout, type))
+      return emitMisfit(op, name, index, type, *reason);
+    auto tiled = dyn_cast<TiledLayoutAttr>(layout);
+    if (!tiled)
+      continue;
+    ThreadCount count{tiled.getLayout().numWarps(),
+                      tiled.getLayout().numLanes()};
+    if (threads.warps == 0)
+      threads = count;
+    if (threads.warps != count.warps || threads.lanes != count.lanes)
+      return op->emitOpError()
+             << "'" << name << "' entry " << index << " is spread over "
+             << count.warps << " warps of " << count.lanes
+             << " lanes, but another layout of the op over " << threads.warps
+             << " warps of " << threads.lanes << " lanes";
+  }
+  return success();
+}
+
+static LogicalResult verifyTMEMLayoutList(Operation *op, StringRef name,
+                                          ValueRange values, StringRef kind) {
+  SmallVector<Value> memrefs = llvm::filter_to_vector(values, isInTMEM);
+  FailureOr<ArrayAttr> list =
+      getEntries(op, name, memrefs, "layouts", ("tensor-memory " + kind).str());
+  if (failed(list) || !*list)
+    return list;
+  for (auto [index, layout, memref] : llvm::enumerate(*list, memrefs)) {
+    auto type = cast<MemRefType>(memref.getType());
+    if (auto reason = checkTMEMLayout(layout, type))
+      return emitMisfit(op, name, index, type, *reason);
+  }
+  return success();
+}
+
+/// The op's own transforms count barriers, as JAX does: they have none, but an
+/// entry.
+static bool countsBarriers(Operation *op) { return isa<CustomPrimitiveOp>(op); }
+
+static LogicalResult verifyTransformList(Operation *op, StringRef name,
+                                         ValueRange values, StringRef kind) {
+  SmallVector<Value> memrefs = llvm::filter_to_vector(values, [&](Value value) {
+    auto type = dyn_cast<MemRefType>(value.getType());
+    return countsBarriers(op) ? type && isSharedMemory(type)
+                              : hasTransforms(value);
+  });
+  FailureOr<ArrayAttr> list = getEntries(op, name, memrefs, "transform lists",
+                                         ("shared-memory " + kind).str());
+  if (failed(list) || !*list)
+    return list;
+  for (auto [index, transforms, memref] : llvm::enumerate(*list, memrefs)) {
+    auto type = cast<MemRefType>(memref.getType());
+    if (auto reason = checkTransforms(transforms, type))
+      return emitMisfit(op, name, index, type, *reason);
+  }
+  return success();
+}
+
+LogicalResult smalti::mosaic_gpu::verifyLayouts(Operation *op) {
+  ThreadCount threads;
+  ValueRange operands = op->getOperands(), results = op->getResults();
+  return success(
+      succeeded(
+          verifyLayoutList(op, kInLayouts, operands, "operands", threads)) &&
+      succeeded(
+          verifyLayoutList(op, kOutLayouts, results, "results", threads)) &&
+      succeeded(verifyTMEMLayoutList(op, kInTMEMLayouts, operands,
+                                     "operands")) &&
+      succeeded(
+          verifyTMEMLayoutList(op, kOutTMEMLayouts, results, "results")) &&
+      succeeded(
+          verifyTransformList(op, kInTransforms, operands, "operands")) &&
+      succeeded(verifyTransformList(op, kOutTransforms, results, "results")));
+}

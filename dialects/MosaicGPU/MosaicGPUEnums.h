@@ -1,0 +1,11 @@
+//===- MosaicGPUEnums.h - Enumerations of the mosaic_gpu dialect ----------===//
+
+#ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUENUMS_H
+#define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUENUMS_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/OpImplementation.h"
+
+#include "dialects/MosaicGPU/MosaicGPUEnums.h.inc"
+
+#endif // SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUENUMS_H

@@ -1,0 +1,77 @@
+//===- MosaicGPUTypes.td - Element types of memrefs --------*- tablegen -*-===//
+
+#ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUTYPES
+#define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUTYPES
+
+include "dialects/MosaicGPU/MosaicGPUDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
+
+def MosaicGPU_Barrier : TypeDef<MosaicGPU_Dialect, "Barrier", [MemRefElementTypeInterface]> {
+  let mnemonic = "barrier";
+  let summary = "barrier object";
+  let description = [{
+    Element type of memrefs in shared memory; a barrier takes 8 bytes. `orders_tensor_core` says that what
+    arrives on the barrier or waits for it is ordered with asynchronous work of
+    the tensor core too.
+
+    Example:
+
+    ```mlir
+    func.func @arrive(%b: memref<!mosaic_gpu.barrier<orders_tensor_core = true>, #gpu.address_space<workgroup>>) {
+      mosaic_gpu.arrive %b {orders_tensor_core = true}
+          : memref<!mosaic_gpu.barrier<orders_tensor_core = true>, #gpu.address_space<workgroup>>
+      return
+    }
+    ```
+  }];
+  let parameters = (ins DefaultValuedParameter<"bool", "false">:$orders_tensor_core);
+  let assemblyFormat = "(`<` `orders_tensor_core` `=` $orders_tensor_core^ `>`)?";
+}
+
+
+/// A form in which 6-bit elements lie in memory.
+class MosaicGPU_SixBitType<string name, string typeMnemonic>
+    : TypeDef<MosaicGPU_Dialect, name, [MemRefElementTypeInterface]> {
+  let mnemonic = typeMnemonic;
+  let parameters = (ins "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` $elementType `>`";
+  let genVerifyDecl = 1;
+}
+
+def MosaicGPU_B6x16P32 : MosaicGPU_SixBitType<"B6x16P32", "b6x16_p32"> {
+  let summary = "6-bit elements, 16 of them followed by 32 bits of padding";
+  let description = [{
+    Element type of memrefs in the form in which bulk copies and the tensor core
+    take 6-bit elements: 16 of them take 128 bits, the last 32 of which are
+    padding. The element type has 6 bits.
+
+    Example:
+
+    ```mlir
+    func.func @operand() {
+      %s = mosaic_gpu.slice_smem 0 : memref<128x64x!mosaic_gpu.b6x16_p32<f6E2M3FN>, #gpu.address_space<workgroup>>
+      return
+    }
+    ```
+  }];
+}
+
+def MosaicGPU_P2B6 : MosaicGPU_SixBitType<"P2B6", "p2b6"> {
+  let summary = "6-bit elements in the low bits of bytes";
+  let description = [{
+    Element type of memrefs in which each 6-bit element takes a byte, whose two
+    high bits are padding. The element type has 6 bits.
+
+    Example:
+
+    ```mlir
+    func.func @operand() {
+      %s = mosaic_gpu.slice_smem 0 : memref<128x64x!mosaic_gpu.p2b6<f6E3M2FN>, #gpu.address_space<workgroup>>
+      return
+    }
+    ```
+  }];
+}
+
+#endif // SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUTYPES

@@ -1,0 +1,52 @@
+//===- Barriers.cpp - Barriers, and requests that complete on them --------===//
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "dialects/MosaicGPU/Verification.h"
+
+using namespace mlir;
+using namespace smalti::mosaic_gpu;
+
+LogicalResult smalti::mosaic_gpu::verifyBarrier(Operation *op, Value barrier) {
+  auto type = cast<MemRefType>(barrier.getType());
+  if (type.getRank() != 0)
+    return op->emitOpError()
+           << "barrier must be a memref of rank 0, got " << type;
+  return verifyInShared(op, "barrier", type);
+}
+
+LogicalResult ArriveOp::verify() { return verifyBarrier(*this, getBarrier()); }
+
+LogicalResult ArriveExpectTxOp::verify() {
+  if (bool(getDynamicExpectTx()) == bool(getExpectTxAttr()))
+    return emitOpError()
+           << "needs the number of bytes either as an attribute or as a value";
+  return verifyBarrier(*this, getBarrier());
+}
+
+LogicalResult WaitOp::verify() { return verifyBarrier(*this, getBarrier()); }
+
+LogicalResult TcGen05CommitArriveOp::verify() {
+  return verifyBarrier(*this, getBarrier());
+}
+
+/// Bytes of the answer to a request for another cluster's work.
+static constexpr int64_t kAnswerBytes = 16;
+
+static LogicalResult verifyAnswer(Operation *op, MemRefType type) {
+  if (type.getRank() != 1 || type.getDimSize(0) != kAnswerBytes)
+    return op->emitOpError() << "the answer must be a memref<" << kAnswerBytes
+                             << "xi8>, got " << type;
+  if (failed(verifyInShared(op, "the answer", type)))
+    return failure();
+  return verifyLayouts(op);
+}
+
+LogicalResult TryClusterCancelOp::verify() {
+  if (failed(verifyBarrier(*this, getBarrier())))
+    return failure();
+  return verifyAnswer(*this, getCancellationResult().getType());
+}
+
+LogicalResult QueryClusterCancelOp::verify() {
+  return verifyAnswer(*this, getCancellationResult().getType());
+}

@@ -1,0 +1,208 @@
+//===- Copies.cpp - Asynchronous copies -----------------------------------===//
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "dialects/MosaicGPU/Verification.h"
+
+using namespace mlir;
+using namespace smalti::mosaic_gpu;
+
+//===----------------------------------------------------------------------===//
+// In groups
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyCopied(Operation *op, Type element) {
+  if (isCopied(element))
+    return success();
+  return op->emitOpError() << "elements must be integers or floats, got "
+                           << element;
+}
+
+LogicalResult AsyncCopyOp::verify() {
+  MemRefType source = getSource().getType();
+  MemRefType destination = getDestination().getType();
+  if (failed(verifyInGlobal(*this, "source", source)) ||
+      failed(verifyInShared(*this, "destination", destination)))
+    return failure();
+  if (!source.isStrided() || !destination.isStrided())
+    return emitOpError() << "source and destination must be strided, got "
+                         << source << " and " << destination;
+  if (!destination.hasStaticShape())
+    return emitOpError() << "destination must have a static shape, got "
+                         << destination;
+  if (source.getRank() != destination.getRank())
+    return emitOpError()
+           << "source and destination must have the same rank, got "
+           << source.getRank() << " and " << destination.getRank();
+  if (static_cast<int64_t>(getIndices().size()) != source.getRank())
+    return emitOpError() << "needs one index per dimension of the source: "
+                         << source.getRank() << ", got " << getIndices().size();
+  if (failed(verifySameElements(*this, source.getElementType(),
+                                destination.getElementType())) ||
+      failed(verifyCopied(*this, source.getElementType())))
+    return failure();
+  return verifyLayouts(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// Slices of global memory
+//===----------------------------------------------------------------------===//
+
+/// Checks the slice of `global`, which the op calls `name`, and finds its shape
+/// in shared memory.
+static LogicalResult verifySlice(Operation *op, StringRef name,
+                                 MemRefType global, OperandRange indices,
+                                 ArrayRef<int64_t> lengths,
+                                 SmallVectorImpl<int64_t> &shape) {
+  int64_t rank = global.getRank();
+  if (rank == 0)
+    return op->emitOpError()
+           << name << " must have a dimension, got " << global;
+  if (failed(verifyCopied(op, global.getElementType())))
+    return failure();
+  if (static_cast<int64_t>(indices.size()) != rank ||
+      static_cast<int64_t>(lengths.size()) != rank)
+    return op->emitOpError()
+           << "needs one index and one slice length per dimension of the "
+           << name << ": " << rank << ", got " << indices.size() << " and "
+           << lengths.size();
+  bool gathers = false;
+  for (auto [index, length] : llvm::zip_equal(indices, lengths)) {
+    if (length < -1 || length == 0)
+      return op->emitOpError()
+             << "slice lengths must be positive or -1, got " << length;
+    if (length != -1)
+      shape.push_back(length);
+    auto vector = dyn_cast<VectorType>(index.getType());
+    if (!vector)
+      continue;
+    if (gathers)
+      return op->emitOpError() << "only one index may be a vector";
+    gathers = true;
+    if (vector.isScalable() || vector.getNumElements() != length)
+      return op->emitOpError()
+             << "a vector of " << vector.getNumElements()
+             << " indices does not make a slice of length " << length;
+  }
+  return success();
+}
+
+static LogicalResult verifyDistinct(Operation *op, ArrayAttr dimensions) {
+  unsigned seen = 0;
+  for (auto dimension : dimensions.getAsRange<DimensionAttr>()) {
+    unsigned bit = 1u << static_cast<unsigned>(dimension.getValue());
+    if (seen & bit)
+      return op->emitOpError() << "'collective' names "
+                               << stringifyDimension(dimension.getValue())
+                               << " twice";
+    seen |= bit;
+  }
+  return success();
+}
+
+/// Checks that memory in shared memory is the slice.
+static LogicalResult verifySliceIs(Operation *op, StringRef name,
+                                   ArrayRef<int64_t> slice, MemRefType shared) {
+  if (shared.getShape() == slice)
+    return success();
+  return op->emitOpError() << "the slice is of shape [" << slice
+                           << "], and the " << name << " is " << shared;
+}
+
+/// Makes the slice of a partitioned copy the part of one block: the size of the
+/// destination along the axis divides it.
+static LogicalResult partitionSlice(AsyncLoadOp op,
+                                    CopyPartitionedAttr partition,
+                                    MutableArrayRef<int64_t> slice) {
+  if (op.getCollective().empty())
+    return op.emitOpError()
+           << "'leader_tracked' partitions a copy that is not 'collective'";
+  MemRefType destination = op.getDestination().getType();
+  int64_t axis = partition.getAxis();
+  if (axis >= static_cast<int64_t>(slice.size()))
+    return op.emitOpError() << "'leader_tracked' partitions dimension " << axis
+                            << " of a slice of " << slice.size();
+  if (destination.getRank() != static_cast<int64_t>(slice.size()) ||
+      destination.isDynamicDim(axis) || destination.getDimSize(axis) == 0)
+    return success(); // verifySliceIs says what the destination is.
+  int64_t part = destination.getDimSize(axis);
+  if (slice[axis] % part != 0)
+    return op.emitOpError()
+           << "the slice of " << slice[axis]
+           << " is not a multiple of the destination's part of " << part;
+  slice[axis] = part;
+  return success();
+}
+
+LogicalResult AsyncLoadOp::verify() {
+  MemRefType source = getSource().getType();
+  MemRefType destination = getDestination().getType();
+  SmallVector<int64_t> slice;
+  if (failed(verifyInGlobal(*this, "source", source)) ||
+      failed(verifyInShared(*this, "destination", destination)) ||
+      failed(verifySameElements(*this, source.getElementType(),
+                                destination.getElementType())) ||
+      failed(verifyDistinct(*this, getCollective())) ||
+      failed(verifySlice(*this, "source", source, getIndices(),
+                         getSliceLengths(), slice)))
+    return failure();
+  auto partition =
+      dyn_cast_or_null<CopyPartitionedAttr>(getLeaderTrackedAttr());
+  if (partition && failed(partitionSlice(*this, partition, slice)))
+    return failure();
+  if (failed(verifySliceIs(*this, "destination", slice, destination)) ||
+      failed(verifyBarrier(*this, getBarrier())))
+    return failure();
+  return verifyLayouts(*this);
+}
+
+LogicalResult AsyncPrefetchOp::verify() {
+  MemRefType source = getSource().getType();
+  SmallVector<int64_t> slice;
+  if (failed(verifyInGlobal(*this, "source", source)) ||
+      failed(verifyDistinct(*this, getCollective())) ||
+      failed(verifySlice(*this, "source", source, getIndices(),
+                         getSliceLengths(), slice)))
+    return failure();
+  return verifyLayouts(*this);
+}
+
+LogicalResult AsyncStoreOp::verify() {
+  MemRefType source = getSource().getType();
+  MemRefType destination = getDestination().getType();
+  SmallVector<int64_t> slice;
+  if (getGmemPeerId() && getIsGlobalBroadcast())
+    return emitOpError()
+           << "stores to one device or to all: it has a peer, and "
+              "'is_global_broadcast' is true";
+  if (failed(verifyInShared(*this, "source", source)) ||
+      failed(verifyInGlobal(*this, "destination", destination)) ||
+      failed(verifySameElements(*this, source.getElementType(),
+                                destination.getElementType())) ||
+      failed(verifySlice(*this, "destination", destination, getIndices(),
+                         getSliceLengths(), slice)) ||
+      failed(verifySliceIs(*this, "source", slice, source)))
+    return failure();
+  return verifyLayouts(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// To other blocks
+//===----------------------------------------------------------------------===//
+
+LogicalResult AsyncStoreSmemOp::verify() {
+  VectorType vector = getValueToStore().getType();
+  MemRefType destination = getDestination().getType();
+  if (failed(verifyInShared(*this, "destination", destination)))
+    return failure();
+  if (vector.getShape() != destination.getShape())
+    return emitOpError()
+           << "vector and destination must have the same shape, got " << vector
+           << " and " << destination;
+  if (vector.getElementType() != destination.getElementType())
+    return emitOpError()
+           << "vector and destination must have the same element type, got "
+           << vector << " and " << destination;
+  if (failed(verifyBarrier(*this, getBarrier())))
+    return failure();
+  return verifyLayouts(*this);
+}

@@ -1,0 +1,254 @@
+//===- Products.cpp - Matrix products -------------------------------------===//
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "dialects/MosaicGPU/Verification.h"
+#include "targets/Target.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::mosaic_gpu;
+
+//===----------------------------------------------------------------------===//
+// What products have in common
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The shapes of a product's operands. `k` of `a` is half of that of `b` where
+/// `a` is sparse, and `n` of `b` half of the accumulator's where two blocks
+/// multiply together.
+struct Shapes {
+  ArrayRef<int64_t> accumulator, a, b;
+  bool isSparse = false;
+  bool isCollective = false;
+};
+} // namespace
+
+static LogicalResult verifyShapes(Operation *op, const Shapes &shapes) {
+  if (shapes.a[0] != shapes.accumulator[0])
+    return op->emitOpError()
+           << "a and the accumulator must have as many rows, got "
+           << shapes.a[0] << " and " << shapes.accumulator[0];
+  int64_t columns = shapes.b[1] * (shapes.isCollective ? 2 : 1);
+  if (columns != shapes.accumulator[1])
+    return op->emitOpError()
+           << (shapes.isCollective
+                   ? "b must have half as many columns as the accumulator"
+                   : "b and the accumulator must have as many columns")
+           << ", got " << shapes.b[1] << " and " << shapes.accumulator[1];
+  int64_t depth = shapes.a[1] * (shapes.isSparse ? 2 : 1);
+  if (depth != shapes.b[0])
+    return op->emitOpError()
+           << (shapes.isSparse
+                   ? "a must have half as many columns as b has rows"
+                   : "a must have as many columns as b has rows")
+           << ", got " << shapes.a[1] << " and " << shapes.b[0];
+  return success();
+}
+
+static LogicalResult emitUnproductive(Operation *op, Type a, Type b) {
+  return op->emitOpError() << "cannot multiply elements of " << a << " and "
+                           << b;
+}
+
+/// NVIDIA's 8-bit floats, which may be mixed.
+static bool isEightBitFloat(Type type) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+}
+
+/// Whether the product is of one type, or of two 8-bit floats.
+static bool isOneKind(Type a, Type b) {
+  return a == b || (isEightBitFloat(a) && isEightBitFloat(b));
+}
+
+/// What the products of asynchronous instructions are accumulated in.
+static LogicalResult verifySum(Operation *op, Type element, Type sum) {
+  if (isa<IntegerType>(element)) {
+    if (sum.isSignlessInteger(32))
+      return success();
+    return op->emitOpError() << "products of " << element
+                             << " are accumulated in i32, got " << sum;
+  }
+  bool takesF16 = !isa<BFloat16Type, FloatTF32Type, Float32Type>(element);
+  if (sum.isF32() || (takesF16 && sum.isF16()))
+    return success();
+  return op->emitOpError() << "products of " << element
+                           << " are accumulated in f32"
+                           << (takesF16 ? " or f16" : "") << ", got " << sum;
+}
+
+//===----------------------------------------------------------------------===//
+// mma
+//===----------------------------------------------------------------------===//
+
+const targets::Target *smalti::mosaic_gpu::getTarget(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  if (!module)
+    return nullptr;
+  auto major = module->getAttrOfType<IntegerAttr>(kArchMajor);
+  auto minor = module->getAttrOfType<IntegerAttr>(kArchMinor);
+  if (!major || !minor)
+    return nullptr;
+  return targets::lookupComputeCapability(major.getValue().getSExtValue(),
+                                          minor.getValue().getSExtValue());
+}
+
+/// Whether a matrix product may have operands of these types.
+static bool areProductTypes(Type a, Type b) {
+  if (isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(a))
+    return isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(b);
+  return isOneKind(a, b) &&
+         (isEightBitFloat(a) || isa<Float16Type, BFloat16Type, Float32Type>(a) ||
+          a.isSignlessInteger(8) || a.isSignlessInteger(4));
+}
+
+/// Whether the table's element is this type.
+static bool isElement(targets::Element element, Type type, bool allowTF32) {
+  if (element == targets::Element::TF32)
+    return allowTF32 && type.isF32();
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text == targets::toString(element);
+}
+
+/// Checks that the module's target, where it names one, has an instruction for
+/// the product.
+static LogicalResult verifyForTarget(MMAOp op) {
+  const targets::Target *target = getTarget(op);
+  if (!target)
+    return success();
+  Type a = op.getA().getType().getElementType(),
+       b = op.getB().getType().getElementType(),
+       sum = op.getAccumulator().getType().getElementType();
+  bool allowTF32 = op.getAllowTf32();
+  if (llvm::any_of(target->mmas, [&](const targets::MmaInstruction &mma) {
+        return isElement(mma.a, a, allowTF32) &&
+               isElement(mma.b, b, allowTF32) &&
+               isElement(mma.accumulator, sum, allowTF32);
+      }))
+    return success();
+  return op.emitOpError() << target->name
+                          << " has no matrix instruction that multiplies " << a
+                          << " and " << b << " and accumulates in " << sum;
+}
+
+LogicalResult MMAOp::verify() {
+  VectorType accumulator = getAccumulator().getType();
+  VectorType a = getA().getType(), b = getB().getType();
+  for (auto [name, type] : {std::pair("accumulator", accumulator),
+                            std::pair("a", a), std::pair("b", b)})
+    if (type.getRank() != 2)
+      return emitOpError() << name << " must be of rank 2, got " << type;
+  if (failed(verifyShapes(
+          *this, {accumulator.getShape(), a.getShape(), b.getShape()})))
+    return failure();
+  Type element = a.getElementType();
+  if (!areProductTypes(element, b.getElementType()))
+    return emitUnproductive(*this, element, b.getElementType());
+  bool isInteger = isa<IntegerType>(element);
+  Type sum = accumulator.getElementType();
+  if (isInteger ? !sum.isSignlessInteger(32) : !sum.isF32())
+    return emitOpError() << "products of " << element << " are accumulated in "
+                         << (isInteger ? "i32" : "f32") << ", got " << sum;
+  if (getAllowTf32() && !element.isF32())
+    return emitOpError() << "allow_tf32 is for f32 operands, got " << element;
+  if (failed(verifyForTarget(*this)))
+    return failure();
+  return verifyLayouts(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// wgmma
+//===----------------------------------------------------------------------===//
+
+/// Rows of one instruction.
+static constexpr int64_t kWGMMARows = 64;
+
+LogicalResult WGMMAOp::verify() {
+  auto a = cast<ShapedType>(getA().getType());
+  MemRefType b = getB().getType();
+  VectorType accumulator = getAccumulator().getType();
+  if (!a.hasStaticShape() || !b.hasStaticShape())
+    return emitOpError() << "a and b must have static shapes, got " << a
+                         << " and " << b;
+  if (auto memory = dyn_cast<MemRefType>(getA().getType()))
+    if (failed(verifyInShared(*this, "a", memory)))
+      return failure();
+  if (failed(verifyInShared(*this, "b", b)))
+    return failure();
+  if (!isOneKind(a.getElementType(), b.getElementType()))
+    return emitUnproductive(*this, a.getElementType(), b.getElementType());
+  if (failed(verifyShapes(
+          *this, {accumulator.getShape(), a.getShape(), b.getShape()})))
+    return failure();
+  if (accumulator.getDimSize(0) % kWGMMARows != 0)
+    return emitOpError() << "the accumulator must have a multiple of "
+                         << kWGMMARows << " rows, got "
+                         << accumulator.getDimSize(0);
+  if (failed(verifySum(*this, a.getElementType(),
+                       accumulator.getElementType())))
+    return failure();
+  return verifyLayouts(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// tcgen05_mma
+//===----------------------------------------------------------------------===//
+
+/// What the rows of one instruction are a multiple of.
+static constexpr int64_t kTcGen05Rows = 32;
+
+static LogicalResult verifyScales(TcGen05MMAOp op) {
+  if (bool(op.getAScale()) != bool(op.getBScale()))
+    return op.emitOpError() << "needs the scales of both operands or of none";
+  if (!op.getAScale())
+    return success();
+  return success(
+      succeeded(verifyInTMEM(op, "a_scale", op.getAScale().getType())) &&
+      succeeded(verifyInTMEM(op, "b_scale", op.getBScale().getType())));
+}
+
+static LogicalResult verifyMetadata(TcGen05MMAOp op) {
+  if (!op.getASparseMetadata())
+    return success();
+  MemRefType metadata = op.getASparseMetadata().getType();
+  MemRefType a = op.getA().getType();
+  if (failed(verifyInTMEM(op, "a_sparse_metadata", metadata)))
+    return failure();
+  if (metadata.getShape() != a.getShape())
+    return op.emitOpError()
+           << "a_sparse_metadata must have the shape of a, got " << metadata
+           << " and " << a;
+  return success();
+}
+
+LogicalResult TcGen05MMAOp::verify() {
+  MemRefType accumulator = getAccumulator().getType();
+  MemRefType a = getA().getType(), b = getB().getType();
+  if (!accumulator.hasStaticShape() || !a.hasStaticShape() ||
+      !b.hasStaticShape())
+    return emitOpError() << "operands must have static shapes, got "
+                         << accumulator << ", " << a << " and " << b;
+  if (failed(verifyInTMEM(*this, "the accumulator", accumulator)))
+    return failure();
+  if (!isTensorMemory(a) && !isSharedMemory(a))
+    return emitOpError() << "a must be in tensor memory (#mosaic_gpu.tmem) or "
+                            "in the address space workgroup, got "
+                         << a;
+  if (failed(verifyInShared(*this, "b", b)))
+    return failure();
+  if (!isOneKind(a.getElementType(), b.getElementType()))
+    return emitUnproductive(*this, a.getElementType(), b.getElementType());
+  if (failed(verifyShapes(*this,
+                          {accumulator.getShape(), a.getShape(), b.getShape(),
+                           bool(getASparseMetadata()), getCollective()})))
+    return failure();
+  if (accumulator.getDimSize(0) % kTcGen05Rows != 0)
+    return emitOpError() << "the accumulator must have a multiple of "
+                         << kTcGen05Rows << " rows, got "
+                         << accumulator.getDimSize(0);
+  if (failed(verifySum(*this, a.getElementType(),
+                       accumulator.getElementType())) ||
+      failed(verifyScales(*this)) || failed(verifyMetadata(*this)))
+    return failure();
+  return verifyLayouts(*this);
+}

@@ -1,0 +1,121 @@
+//===- Products.td - Matrix products -----------------------*- tablegen -*-===//
+
+#ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_PRODUCTS
+#define SMALTI_DIALECTS_MOSAICGPU_OPS_PRODUCTS
+
+include "dialects/MosaicGPU/Ops/Base.td"
+
+def MosaicGPU_MMAOp : MosaicGPU_Op<"mma", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "Matrix product of block-level vectors in registers, added to an accumulator";
+  let description = [{
+    `result[M x N] = accumulator[M x N] + a[M x K] * b[K x N]`. Operands are of
+    one type, f16, bf16, f32 or an 8-bit float, with an f32 accumulator, or i8 or
+    i4 with an i32 accumulator; two 8-bit floats of one family may be mixed.
+    `allow_tf32` permits f32 operands to be rounded to TF32 before they are
+    multiplied; without it they are not.
+
+    The layouts are those of the fragments of a matrix instruction, spread over
+    the warps of the block. Where the module names its target, the target has an
+    instruction for these element types.
+
+    Example:
+
+    ```mlir
+    func.func @product(%c: vector<64x128xf32>, %a: vector<64x16xf16>, %b: vector<16x128xf16>) -> vector<64x128xf32> {
+      %r = mosaic_gpu.mma accumulator(%c : vector<64x128xf32>) a(%a : vector<64x16xf16>) b(%b : vector<16x128xf16>)
+          -> vector<64x128xf32>
+      return %r : vector<64x128xf32>
+    }
+    ```
+  }];
+  let arguments = (ins AnyFixedVectorOfNonZeroRank:$accumulator, AnyFixedVectorOfNonZeroRank:$a,
+                       AnyFixedVectorOfNonZeroRank:$b, UnitAttr:$allow_tf32);
+  let results = (outs AnyFixedVectorOfNonZeroRank:$result);
+  let assemblyFormat = [{
+    `accumulator` `(` $accumulator `:` type($accumulator) `)` `a` `(` $a `:` type($a) `)`
+    `b` `(` $b `:` type($b) `)` attr-dict `->` type($result)
+  }];
+}
+
+def MosaicGPU_WGMMAElement : AnyTypeOf<[F16, BF16, TF32, F32, F8E4M3FN, F8E5M2, I8]>;
+
+def MosaicGPU_WGMMAOp : MosaicGPU_Op<"wgmma", [MosaicGPU_Asynchronous, AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "Starts a matrix product of four warps, of operands in shared memory";
+  let description = [{
+    `result[M x N] = accumulator[M x N] + a[M x K] * b[K x N]`, of any multiple of the instruction's shapes; M is a
+    multiple of 64. `b` is in shared memory, `a` in shared memory or in registers. They have one element type, or two
+    8-bit floats; integers are accumulated in i32, f16 and the 8-bit floats in f32 or f16, all others in f32.
+
+    The product is asynchronous: the accumulator is there, and `a` and `b` may be written again, after a wait for the
+    group of products. The program has ordered its own writes to shared memory before.
+
+    Example:
+
+    ```mlir
+    func.func @product(%c: vector<64x128xf32>, %a: memref<64x64xf16, #gpu.address_space<workgroup>>,
+                       %b: memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<64x128xf32> {
+      %r = mosaic_gpu.wgmma accumulator(%c : vector<64x128xf32>)
+          a(%a : memref<64x64xf16, #gpu.address_space<workgroup>>)
+          b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) -> vector<64x128xf32>
+      return %r : vector<64x128xf32>
+    }
+    ```
+  }];
+  let arguments = (ins VectorOfRankAndType<[2], [F16, F32, I32]>:$accumulator,
+                       AnyTypeOf<[MemRefRankOf<[MosaicGPU_WGMMAElement], [2]>,
+                                  VectorOfRankAndType<[2], [MosaicGPU_WGMMAElement]>]>:$a,
+                       MemRefRankOf<[MosaicGPU_WGMMAElement], [2]>:$b);
+  let results = (outs VectorOfRankAndType<[2], [F16, F32, I32]>:$result);
+  let assemblyFormat = [{
+    `accumulator` `(` $accumulator `:` type($accumulator) `)` `a` `(` $a `:` type($a) `)`
+    `b` `(` $b `:` type($b) `)` attr-dict `->` type($result)
+  }];
+}
+
+def MosaicGPU_TcGen05Element
+    : AnyTypeOf<[F16, BF16, TF32, F32, F8E4M3FN, F8E5M2, F6E2M3FN, F6E3M2FN, F4E2M1FN, I8,
+                 MosaicGPU_B6x16P32, MosaicGPU_P2B6]>;
+def MosaicGPU_ScaleRef : MemRefRankOf<[F8E8M0FNU, F8E4M3FN], [2]>;
+
+def MosaicGPU_TcGen05MMAOp : MosaicGPU_Op<"tcgen05_mma", [AttrSizedOperandSegments, MosaicGPU_Asynchronous]> {
+  let summary = "Starts a matrix product of the tensor core into tensor memory";
+  let description = [{
+    `accumulator[M x N] = a[M x K] * b[K x N]`, added to what the accumulator holds where `accumulate` is true, of any
+    multiple of the instruction's shapes; M is a multiple of 32. The accumulator is in tensor memory, `b` in shared
+    memory, `a` in either. They have one element type, or two 8-bit floats.
+
+    `a_scale` and `b_scale`, both or none, are scales of blocks of `a` and `b` in tensor memory. With
+    `a_sparse_metadata`, in tensor memory and of the shape of `a`, `a` holds two of every four elements along K, and K
+    of `b` is twice that of `a`. With `collective` two blocks multiply together, each with half of the columns of `b`:
+    the accumulator has twice as many columns as `b`.
+
+    The product is asynchronous; `tcgen05_commit_arrive` tells a barrier when it is done.
+
+    Example:
+
+    ```mlir
+    func.func @product(%c: memref<128x128xf32, #mosaic_gpu.tmem>,
+                       %a: memref<128x64xf16, #gpu.address_space<workgroup>>,
+                       %b: memref<64x128xf16, #gpu.address_space<workgroup>>, %accumulate: i1) {
+      mosaic_gpu.tcgen05_mma accumulator(%c : memref<128x128xf32, #mosaic_gpu.tmem>)
+          a(%a : memref<128x64xf16, #gpu.address_space<workgroup>>)
+          b(%b : memref<64x128xf16, #gpu.address_space<workgroup>>) accumulate(%accumulate)
+      return
+    }
+    ```
+  }];
+  let arguments = (ins MemRefRankOf<[F16, F32, I32], [2]>:$accumulator,
+                       MemRefRankOf<[MosaicGPU_TcGen05Element], [2]>:$a,
+                       MemRefRankOf<[MosaicGPU_TcGen05Element], [2]>:$b, I1:$accumulate,
+                       Optional<MosaicGPU_ScaleRef>:$a_scale, Optional<MosaicGPU_ScaleRef>:$b_scale,
+                       Optional<MemRefRankOf<[I<2>], [2]>>:$a_sparse_metadata,
+                       DefaultValuedAttr<BoolAttr, "false">:$collective);
+  let assemblyFormat = [{
+    `accumulator` `(` $accumulator `:` type($accumulator) `)` `a` `(` $a `:` type($a) `)`
+    `b` `(` $b `:` type($b) `)` `accumulate` `(` $accumulate `)`
+    (`a_scale` `(` $a_scale^ `:` type($a_scale) `)`)? (`b_scale` `(` $b_scale^ `:` type($b_scale) `)`)?
+    (`a_sparse_metadata` `(` $a_sparse_metadata^ `:` type($a_sparse_metadata) `)`)? attr-dict
+  }];
+}
+
+#endif // SMALTI_DIALECTS_MOSAICGPU_OPS_PRODUCTS

@@ -1,0 +1,208 @@
+//===- References.cpp - Parts and views of shared memory ------------------===//
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "dialects/MosaicGPU/Verification.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace smalti::mosaic_gpu;
+
+//===----------------------------------------------------------------------===//
+// What verifiers ask of memory
+//===----------------------------------------------------------------------===//
+
+int64_t smalti::mosaic_gpu::getElementBytes(Type type) {
+  if (isa<BarrierType>(type))
+    return 8;
+  // 16 elements of 6 bits with 32 bits of padding take as much as 16 bytes.
+  if (isa<B6x16P32Type, P2B6Type>(type))
+    return 1;
+  if (type.isIntOrFloat())
+    return llvm::PowerOf2Ceil(
+        llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
+  return 0;
+}
+
+bool smalti::mosaic_gpu::isCopied(Type type) {
+  return getElementBytes(type) != 0 && !isa<BarrierType>(type);
+}
+
+LogicalResult smalti::mosaic_gpu::verifyInGlobal(Operation *op, StringRef name,
+                                                 MemRefType type) {
+  if (isGlobalMemory(type))
+    return success();
+  return op->emitOpError() << name << " must be in global memory, got " << type;
+}
+
+LogicalResult smalti::mosaic_gpu::verifyInShared(Operation *op, StringRef name,
+                                                 MemRefType type) {
+  if (isSharedMemory(type))
+    return success();
+  return op->emitOpError()
+         << name << " must be in the address space workgroup, got " << type;
+}
+
+LogicalResult smalti::mosaic_gpu::verifyInTMEM(Operation *op, StringRef name,
+                                               MemRefType type) {
+  if (isTensorMemory(type))
+    return success();
+  return op->emitOpError()
+         << name << " must be in tensor memory (#mosaic_gpu.tmem), got "
+         << type;
+}
+
+LogicalResult smalti::mosaic_gpu::verifySameElements(Operation *op, Type source,
+                                                     Type destination) {
+  if (source == destination)
+    return success();
+  return op->emitOpError()
+         << "source and destination must have the same element type, got "
+         << source << " and " << destination;
+}
+
+//===----------------------------------------------------------------------===//
+// slice_smem
+//===----------------------------------------------------------------------===//
+
+/// The number that both vendors' back ends have for shared memory.
+static constexpr int64_t kSharedMemoryAddressSpace = 3;
+
+LogicalResult SliceSMEMOp::verify() {
+  MemRefType type = getResult().getType();
+  if (!type.hasStaticShape())
+    return emitOpError() << "result must have a static shape, got " << type;
+  // Programs of threads also write the number of the address space.
+  auto number = dyn_cast_or_null<IntegerAttr>(type.getMemorySpace());
+  if (!isSharedMemory(type) &&
+      !(number && number.getInt() == kSharedMemoryAddressSpace))
+    return emitOpError()
+           << "result must be in the address space workgroup, got " << type;
+  int64_t bytes = getElementBytes(type.getElementType());
+  if (bytes == 0)
+    return emitOpError()
+           << "elements must be integers, floats or barriers, got "
+           << type.getElementType();
+  if (getOffset() % bytes != 0)
+    return emitOpError() << "offset " << getOffset()
+                         << " is not a multiple of the " << bytes
+                         << " bytes of " << type.getElementType();
+  return verifyLayouts(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// reinterpret_cast
+//===----------------------------------------------------------------------===//
+
+Value ReinterpretCastOp::getViewSource() { return getSource(); }
+
+LogicalResult ReinterpretCastOp::verify() {
+  MemRefType source = getSource().getType(), result = getResult().getType();
+  if (source.getElementType() != result.getElementType())
+    return emitOpError()
+           << "source and result must have the same element type, got "
+           << source << " and " << result;
+  if (source.getMemorySpace() != result.getMemorySpace())
+    return emitOpError()
+           << "source and result must be in the same memory space, got "
+           << source << " and " << result;
+  if (!source.hasStaticShape() || !result.hasStaticShape())
+    return emitOpError() << "source and result must have static shapes, got "
+                         << source << " and " << result;
+  if (source.getNumElements() != result.getNumElements())
+    return emitOpError() << "source and result must have as many elements, got "
+                         << source.getNumElements() << " and "
+                         << result.getNumElements();
+  return verifyLayouts(*this);
+}
+
+/// Whether an op carries layouts or transforms, which a fold would lose.
+static bool isAnnotated(Operation *op) {
+  return !op->getDiscardableAttrs().empty();
+}
+
+OpFoldResult ReinterpretCastOp::fold(FoldAdaptor) {
+  if (isAnnotated(*this))
+    return {};
+  if (getSource().getType() == getType())
+    return getSource();
+  auto cast = getSource().getDefiningOp<ReinterpretCastOp>();
+  if (!cast || isAnnotated(cast))
+    return {};
+  getSourceMutable().assign(cast.getSource());
+  return getResult();
+}
+
+namespace {
+/// A cast of a slice is a slice of that type.
+struct CastOfSlice : OpRewritePattern<ReinterpretCastOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReinterpretCastOp op,
+                                PatternRewriter &rewriter) const override {
+    auto slice = op.getSource().getDefiningOp<SliceSMEMOp>();
+    if (!slice || isAnnotated(slice) || isAnnotated(op))
+      return failure();
+    rewriter.replaceOpWithNewOp<SliceSMEMOp>(
+        op, op.getType(), slice.getOffsetAttr(), slice.getAliasIdAttr());
+    return success();
+  }
+};
+} // namespace
+
+void ReinterpretCastOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                    MLIRContext *context) {
+  patterns.add<CastOfSlice>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// with_transforms
+//===----------------------------------------------------------------------===//
+
+Value WithTransformsOp::getViewSource() { return getRef(); }
+
+LogicalResult WithTransformsOp::verify() {
+  MemRefType type = getRef().getType();
+  if (isa<BarrierType>(type.getElementType()))
+    return emitOpError() << "barriers have no transforms, got " << type;
+  if (failed(verifyInShared(*this, "memory", type)))
+    return failure();
+  if (auto reason = checkTransforms(getTransforms(), type))
+    return emitOpError() << "'transforms' does not fit " << type << ": "
+                         << *reason;
+  return verifyLayouts(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// get_cluster_ref
+//===----------------------------------------------------------------------===//
+
+static MemRefType getClusterType(MemRefType type) {
+  return MemRefType::get(type.getShape(), type.getElementType(),
+                         type.getLayout(),
+                         SmemClusterAttr::get(type.getContext()));
+}
+
+LogicalResult GetClusterRefOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  if (adaptor.getOperands().empty())
+    return emitOptionalError(loc, "needs a memref");
+  auto type = dyn_cast<MemRefType>(adaptor.getOperands().front().getType());
+  if (!type)
+    return emitOptionalError(loc, "needs a memref");
+  types.push_back(getClusterType(type));
+  return success();
+}
+
+LogicalResult GetClusterRefOp::verify() {
+  MemRefType source = getSource().getType();
+  if (failed(verifyInShared(*this, "source", source)))
+    return failure();
+  if (int given = bool(getX()) + bool(getY()) + bool(getZ()); given != 1)
+    return emitOpError() << "needs exactly one of x, y and z, got " << given;
+  if (getResult().getType() != getClusterType(source))
+    return emitOpError() << "result must be " << getClusterType(source)
+                         << ", got " << getResult().getType();
+  return verifyLayouts(*this);
+}

@@ -1,0 +1,135 @@
+//===- Regions.cpp - Ops with regions, and ops for debugging --------------===//
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "dialects/MosaicGPU/Verification.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace smalti::mosaic_gpu;
+
+/// Checks that a region has an argument for each operand, of its type.
+static LogicalResult verifyMapping(Operation *op, Region &region) {
+  if (region.getArgumentTypes() == op->getOperandTypes())
+    return success();
+  if (region.getNumArguments() != op->getNumOperands())
+    return op->emitOpError()
+           << "the region must have an argument for each operand: "
+           << op->getNumOperands() << ", got " << region.getNumArguments();
+  for (auto [index, argument, operand] :
+       llvm::enumerate(region.getArgumentTypes(), op->getOperandTypes()))
+    if (argument != operand)
+      return op->emitOpError()
+             << "argument " << index << " of the region must be " << operand
+             << ", as the operand is, got " << argument;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// custom_primitive
+//===----------------------------------------------------------------------===//
+
+LogicalResult CustomPrimitiveOp::verify() {
+  if (failed(verifyMapping(*this, getBody())))
+    return failure();
+  for (Type type : getResultTypes())
+    if (isa<ShapedType>(type) && !isa<VectorType>(type))
+      return emitOpError() << "results must be scalars or vectors, got " << type;
+  Block &body = getBody().front();
+  if (body.empty() || !isa<ReturnOp>(body.back()))
+    return emitOpError() << "the body must end with 'mosaic_gpu.return'";
+  return verifyLayouts(*this);
+}
+
+LogicalResult ReturnOp::verify() {
+  TypeRange results = (*this)->getParentOp()->getResultTypes();
+  if (getNumOperands() != results.size())
+    return emitOpError() << "returns " << getNumOperands()
+                         << " values from an op with " << results.size()
+                         << " results";
+  for (auto [index, operand, result] :
+       llvm::enumerate(getOperandTypes(), results))
+    if (operand != result)
+      return emitOpError() << "returns " << operand << " as result " << index
+                           << ", which is " << result;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// warp_map
+//===----------------------------------------------------------------------===//
+
+LogicalResult WarpMapOp::verify() {
+  for (Type type : getOperandTypes())
+    if (isa<VectorType>(type))
+      return emitOpError() << "operands must be scalars or memory, got "
+                           << type;
+  if (failed(verifyMapping(*this, getRegion())))
+    return failure();
+  return verifyLayouts(*this);
+}
+
+/// The type to which every use of an argument casts it, or null.
+static Type getCommonCast(BlockArgument argument) {
+  Type type;
+  for (Operation *user : argument.getUsers()) {
+    auto cast = dyn_cast<ReinterpretCastOp>(user);
+    if (!cast || !cast->getDiscardableAttrs().empty() ||
+        (type && cast.getType() != type))
+      return {};
+    type = cast.getType();
+  }
+  return type;
+}
+
+namespace {
+/// Casts an operand in front of the op where the region does nothing else with
+/// it.
+struct HoistCasts : OpRewritePattern<WarpMapOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(WarpMapOp op,
+                                PatternRewriter &rewriter) const override {
+    // The entries of layout attributes are those of the operands' types.
+    if (!op->getDiscardableAttrs().empty())
+      return failure();
+    bool changed = false;
+    for (auto [operand, argument] : llvm::zip_equal(
+             op->getOpOperands(), op.getRegion().getArguments())) {
+      Type type = getCommonCast(argument);
+      if (!type)
+        continue;
+      Value cast = ReinterpretCastOp::create(rewriter, op.getLoc(), type,
+                                             operand.get());
+      rewriter.modifyOpInPlace(op, [&] {
+        operand.set(cast);
+        argument.setType(type);
+      });
+      for (Operation *user : llvm::to_vector(argument.getUsers()))
+        rewriter.replaceOp(user, argument);
+      changed = true;
+    }
+    return success(changed);
+  }
+};
+} // namespace
+
+void WarpMapOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                            MLIRContext *context) {
+  patterns.add<HoistCasts>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// Debugging
+//===----------------------------------------------------------------------===//
+
+LogicalResult PrintLayoutOp::verify() {
+  auto memory = dyn_cast<MemRefType>(getValue().getType());
+  if (memory && !isSharedMemory(memory) && !isTensorMemory(memory))
+    return emitOpError() << "memory must be in the address space workgroup or "
+                            "in tensor memory (#mosaic_gpu.tmem), got "
+                         << memory;
+  return verifyLayouts(*this);
+}
+
+LogicalResult DebugPrintOp::verify() { return verifyLayouts(*this); }

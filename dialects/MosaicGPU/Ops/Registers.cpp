@@ -1,0 +1,287 @@
+//===- Registers.cpp - Vectors in registers -------------------------------===//
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "dialects/MosaicGPU/Verification.h"
+
+using namespace mlir;
+using namespace smalti::mosaic_gpu;
+
+//===----------------------------------------------------------------------===//
+// Loads and stores
+//===----------------------------------------------------------------------===//
+
+FailureOr<VectorType>
+smalti::mosaic_gpu::getVectorOf(MemRefType type, std::optional<Location> loc) {
+  if (!type.hasStaticShape())
+    return emitOptionalError(loc, "memory must have a static shape, got ",
+                             type);
+  if (llvm::is_contained(type.getShape(), 0))
+    return emitOptionalError(loc, "memory must have elements, got ", type);
+  if (!VectorType::isValidElementType(type.getElementType()))
+    return emitOptionalError(loc, "vectors do not have elements of ",
+                             type.getElementType());
+  return VectorType::get(type.getShape(), type.getElementType());
+}
+
+/// Infers one vector of all elements of the first operand.
+static LogicalResult inferVectorOf(std::optional<Location> loc,
+                                   ValueRange operands,
+                                   SmallVectorImpl<Type> &types) {
+  auto memory = operands.empty()
+                    ? MemRefType()
+                    : dyn_cast<MemRefType>(operands.front().getType());
+  if (!memory)
+    return emitOptionalError(loc, "needs a memref");
+  FailureOr<VectorType> type = getVectorOf(memory, loc);
+  if (failed(type))
+    return failure();
+  types.push_back(*type);
+  return success();
+}
+
+/// What a load and a store of a block-level vector have in common.
+static LogicalResult verifyTransfer(Operation *op, MemRefType memory,
+                                    VectorType vector) {
+  if (!isSharedMemory(memory) && !isGlobalMemory(memory) &&
+      !isClusterMemory(memory))
+    return op->emitOpError()
+           << "memory must be shared (address space workgroup) or global, got "
+           << memory;
+  if (memory.getShape() != vector.getShape())
+    return op->emitOpError()
+           << "memory and vector must have the same shape, got " << memory
+           << " and " << vector;
+  if (memory.getElementType() != vector.getElementType())
+    return op->emitOpError()
+           << "memory and vector must have the same element type, got "
+           << memory << " and " << vector;
+  if (!memory.isStrided())
+    return op->emitOpError() << "memory must be strided, got " << memory;
+  return verifyLayouts(op);
+}
+
+LogicalResult VectorLoadOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location> loc,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  return inferVectorOf(loc, adaptor.getOperands(), types);
+}
+
+LogicalResult VectorLoadOp::verify() {
+  return verifyTransfer(*this, getSource().getType(), getResult().getType());
+}
+
+void VectorStoreOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  OpOperand *destination = &getDestinationMutable();
+  if (getAtomicType())
+    effects.emplace_back(MemoryEffects::Read::get(), destination);
+  effects.emplace_back(MemoryEffects::Write::get(), destination);
+}
+
+LogicalResult VectorStoreOp::verify() {
+  MemRefType memory = getDestination().getType();
+  if (getMultimem() && !isGlobalMemory(memory))
+    return emitOpError() << "multimem writes to global memory, got " << memory;
+  Type element = memory.getElementType();
+  auto atomic = getAtomicType();
+  if (atomic && isa<FloatType>(element) &&
+      llvm::is_contained(
+          {AtomicOpType::And, AtomicOpType::Or, AtomicOpType::Xor}, *atomic))
+    return emitOpError() << "'" << stringifyAtomicOpType(*atomic)
+                         << "' is for integers, got " << element;
+  return verifyTransfer(*this, memory, getValueToStore().getType());
+}
+
+LogicalResult MultimemLoadReduceOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  return inferVectorOf(loc, adaptor.getOperands(), types);
+}
+
+/// Whether devices' values of this type can be combined so; the reason where
+/// they cannot.
+static std::optional<std::string>
+checkReduction(Type element, MultimemLoadReductionType reduction) {
+  using Reduction = MultimemLoadReductionType;
+  std::string name = stringifyMultimemLoadReductionType(reduction).str();
+  if (auto integer = dyn_cast<IntegerType>(element)) {
+    if (integer.getWidth() != 32 && integer.getWidth() != 64)
+      return "integers must have 32 or 64 bits";
+    if (llvm::is_contained({Reduction::Min, Reduction::Max}, reduction))
+      return "'" + name + "' of integers must be 'u" + name + "' or 's" + name +
+             "'";
+    return std::nullopt;
+  }
+  if (!isa<Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType,
+           Float8E5M2Type>(element))
+    return "there is no such reduction";
+  if (!llvm::is_contained({Reduction::Add, Reduction::Min, Reduction::Max},
+                          reduction))
+    return "'" + name + "' is for integers";
+  if (element.isF32() && reduction != Reduction::Add)
+    return "f32 can only be added";
+  return std::nullopt;
+}
+
+LogicalResult MultimemLoadReduceOp::verify() {
+  MemRefType source = getSource().getType();
+  if (failed(verifyInGlobal(*this, "source", source)))
+    return failure();
+  if (auto reason =
+          checkReduction(source.getElementType(), getReductionType()))
+    return emitOpError() << "cannot reduce " << source.getElementType() << ": "
+                         << *reason;
+  return verifyTransfer(*this, source, getResult().getType());
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts and shapes
+//===----------------------------------------------------------------------===//
+
+/// Whether two layouts place every element alike.
+static bool areSameLayout(Attribute lhs, Attribute rhs) {
+  auto lhsTiled = dyn_cast<TiledLayoutAttr>(lhs),
+       rhsTiled = dyn_cast<TiledLayoutAttr>(rhs);
+  if (lhsTiled && rhsTiled)
+    return lhsTiled.getLayout().canonical() == rhsTiled.getLayout().canonical();
+  return lhs == rhs;
+}
+
+LogicalResult LayoutCastOp::verify() {
+  if (auto reason = checkLayout(getNewLayout(), getResult().getType()))
+    return emitOpError() << "'new_layout' does not fit "
+                         << getResult().getType() << ": " << *reason;
+  if (failed(verifyLayouts(*this)))
+    return failure();
+  Attribute outLayout = getOutLayout(*this);
+  if (outLayout && !areSameLayout(outLayout, getNewLayout()))
+    return emitOpError() << "'out_layouts' is not 'new_layout'";
+  return success();
+}
+
+LogicalResult BroadcastInDimOp::verify() {
+  VectorType operand = getOperand().getType(), result = getResult().getType();
+  if (operand.getRank() == 0)
+    return emitOpError() << "operand must have a dimension, got " << operand;
+  if (operand.isScalable() || result.isScalable())
+    return emitOpError() << "vectors must not be scalable, got " << operand
+                         << " and " << result;
+  if (operand.getElementType() != result.getElementType())
+    return emitOpError()
+           << "operand and result must have the same element type, got "
+           << operand << " and " << result;
+  if (operand.getRank() > result.getRank())
+    return emitOpError() << "result must have at least the operand's rank, got "
+                         << operand << " and " << result;
+  ArrayRef<int64_t> dims = getBroadcastDimensions();
+  if (static_cast<int64_t>(dims.size()) != operand.getRank())
+    return emitOpError() << "'broadcast_dimensions' must name a dimension for "
+                            "each of the operand's "
+                         << operand.getRank() << ", got " << dims.size();
+  for (auto [index, dim] : llvm::enumerate(dims)) {
+    if (dim < 0 || dim >= result.getRank())
+      return emitOpError()
+             << "'broadcast_dimensions' must be below the result's rank of "
+             << result.getRank() << ", got " << dim;
+    if (index > 0 && dim <= dims[index - 1])
+      return emitOpError()
+             << "'broadcast_dimensions' must be strictly increasing, got "
+             << dims[index - 1] << " before " << dim;
+    int64_t size = operand.getDimSize(index);
+    if (size != 1 && size != result.getDimSize(dim))
+      return emitOpError() << "dimension " << index
+                           << " must be of size 1 or of the size of the "
+                              "result's dimension "
+                           << dim << ", " << result.getDimSize(dim) << ", got "
+                           << size;
+  }
+  return verifyLayouts(*this);
+}
+
+/// The type of vectors behind one another, or an error.
+static FailureOr<VectorType> getConcatenated(std::optional<Location> loc,
+                                             ValueRange operands,
+                                             int64_t dimension) {
+  if (operands.empty())
+    return emitOptionalError(loc, "needs at least one operand");
+  auto first = dyn_cast<VectorType>(operands.front().getType());
+  if (!first || first.isScalable())
+    return emitOptionalError(loc, "needs vectors of a fixed length");
+  if (dimension < 0 || dimension >= first.getRank())
+    return emitOptionalError(loc, "'dimension' must be below the rank of ",
+                             first.getRank(), ", got ", dimension);
+  SmallVector<int64_t> shape(first.getShape());
+  for (Value operand : operands.drop_front()) {
+    auto type = dyn_cast<VectorType>(operand.getType());
+    bool fits = type && !type.isScalable() &&
+                type.getElementType() == first.getElementType() &&
+                type.getRank() == first.getRank();
+    for (int64_t dim = 0; fits && dim < first.getRank(); ++dim)
+      fits = dim == dimension || type.getDimSize(dim) == first.getDimSize(dim);
+    if (!fits)
+      return emitOptionalError(loc, "operands must differ in dimension ",
+                               dimension, " alone, got ", first, " and ",
+                               operand.getType());
+    if (llvm::AddOverflow(shape[dimension], type.getDimSize(dimension),
+                          shape[dimension]))
+      return emitOptionalError(loc, "the result has too many elements");
+  }
+  return VectorType::get(shape, first.getElementType());
+}
+
+LogicalResult VectorConcatOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> loc,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  IntegerAttr dimension = adaptor.getProperties().dimension;
+  if (!dimension)
+    return emitOptionalError(loc, "needs an attribute 'dimension'");
+  FailureOr<VectorType> type =
+      getConcatenated(loc, adaptor.getOperands(), dimension.getInt());
+  if (failed(type))
+    return failure();
+  types.push_back(*type);
+  return success();
+}
+
+LogicalResult VectorConcatOp::verify() {
+  // What there is to say about the operands, the inference has said.
+  FailureOr<VectorType> type = getConcatenated(
+      std::nullopt, getOperands(), static_cast<int32_t>(getDimension()));
+  if (succeeded(type) && *type != getResult().getType())
+    return emitOpError() << "result must be " << *type << ", got "
+                         << getResult().getType();
+  return verifyLayouts(*this);
+}
+
+LogicalResult BroadcastedIotaOp::verify() {
+  VectorType type = getResult().getType();
+  if (static_cast<int64_t>(getDimension()) >= type.getRank())
+    return emitOpError() << "the dimension must be below the rank of " << type
+                         << ", got " << getDimension();
+  if (!type.getElementType().isIntOrIndexOrFloat())
+    return emitOpError() << "elements must be numbers, got "
+                         << type.getElementType();
+  return verifyLayouts(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// optimization_barrier
+//===----------------------------------------------------------------------===//
+
+LogicalResult OptimizationBarrierOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  if (adaptor.getOperands().empty())
+    return emitOptionalError(loc, "needs at least one operand");
+  llvm::append_range(types, adaptor.getOperands().getTypes());
+  return success();
+}
+
+LogicalResult OptimizationBarrierOp::verify() {
+  if (getOperandTypes() != getResultTypes())
+    return emitOpError() << "results must be of the operands' types";
+  return verifyLayouts(*this);
+}

@@ -1,0 +1,230 @@
+//===- TensorMemory.cpp - Tensor memory -----------------------------------===//
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "dialects/MosaicGPU/Verification.h"
+#include "targets/Target.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::mosaic_gpu;
+
+//===----------------------------------------------------------------------===//
+// Allocation
+//===----------------------------------------------------------------------===//
+
+static constexpr int64_t kColumnBits = 32;
+/// Columns that there are where no target says otherwise.
+static constexpr int64_t kMostColumns = 512;
+
+/// Checks that all or one of the elements that fit in a column are packed
+/// there.
+static LogicalResult verifyPacking(TmemAllocOp op) {
+  MemRefType type = op.getResult().getType();
+  int64_t packing = op.getPacking();
+  if (packing == 1)
+    return success();
+  Type element = type.getElementType();
+  if (!element.isIntOrFloat() ||
+      packing * element.getIntOrFloatBitWidth() != kColumnBits)
+    return op.emitOpError()
+           << "a column of 32 bits holds 1 element of " << element
+           << " or as many as fit, got 'packing' " << packing;
+  if (type.getDimSize(1) % packing != 0)
+    return op.emitOpError() << "the " << type.getDimSize(1)
+                            << " columns of the result are not a multiple of "
+                               "'packing' "
+                            << packing;
+  return success();
+}
+
+LogicalResult TmemAllocOp::verify() {
+  MemRefType type = getResult().getType();
+  if (failed(verifyInShared(*this, "smem_ptr", getSmemPtr().getType())) ||
+      failed(verifyInTMEM(*this, "result", type)))
+    return failure();
+  if (!type.hasStaticShape())
+    return emitOpError() << "result must have a static shape, got " << type;
+  if (failed(verifyPacking(*this)))
+    return failure();
+  const targets::Target *target = getTarget(*this);
+  if (target && target->tensorMemoryColumns == 0)
+    return emitOpError() << target->name << " has no tensor memory";
+  int64_t most = target ? target->tensorMemoryColumns : kMostColumns;
+  int64_t columns = type.getDimSize(1) / getPacking();
+  if (columns > most)
+    return emitOpError() << "tensor memory has " << most << " columns, got "
+                         << columns;
+  return verifyLayouts(*this);
+}
+
+LogicalResult TmemDeallocOp::verify() {
+  if (failed(verifyInTMEM(*this, "memory", getTmemRef().getType())))
+    return failure();
+  return verifyLayouts(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+Value SliceTmemOp::getViewSource() { return getSource(); }
+
+LogicalResult SliceTmemOp::verify() {
+  if (failed(verifyInTMEM(*this, "source", getSource().getType())) ||
+      failed(verifyInTMEM(*this, "result", getResult().getType())))
+    return failure();
+  if (getOffset() % 4 != 0)
+    return emitOpError() << "the offset must be a multiple of 4 columns, got "
+                         << getOffset();
+  return verifyLayouts(*this);
+}
+
+Value TmemLayoutCastOp::getViewSource() { return getRef(); }
+
+LogicalResult TmemLayoutCastOp::verify() {
+  MemRefType type = getRef().getType();
+  if (failed(verifyInTMEM(*this, "memory", type)))
+    return failure();
+  if (auto reason = checkTMEMLayout(getNewLayout(), type))
+    return emitOpError() << "'new_layout' does not fit " << type << ": "
+                         << *reason;
+  return verifyLayouts(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// Loads and stores
+//===----------------------------------------------------------------------===//
+
+/// The vectors that a load gives: all elements, and where it reduces, one for
+/// each row. An error where there are none.
+static LogicalResult getLoaded(std::optional<Location> loc, MemRefType source,
+                               bool reduces, SmallVectorImpl<Type> &types) {
+  FailureOr<VectorType> all = getVectorOf(source, loc);
+  if (failed(all))
+    return failure();
+  types.push_back(*all);
+  if (reduces)
+    types.push_back(
+        VectorType::get(all->getShape().drop_back(), all->getElementType()));
+  return success();
+}
+
+LogicalResult AsyncLoadTmemOp::inferReturnTypes(MLIRContext *,
+                                                std::optional<Location> loc,
+                                                Adaptor adaptor,
+                                                SmallVectorImpl<Type> &types) {
+  auto source = adaptor.getOperands().empty()
+                    ? MemRefType()
+                    : dyn_cast<MemRefType>(
+                          adaptor.getOperands().front().getType());
+  if (!source || source.getRank() != 2)
+    return emitOptionalError(loc, "needs a memref of rank 2");
+  return getLoaded(loc, source, bool(adaptor.getReduceAttr()), types);
+}
+
+LogicalResult AsyncLoadTmemOp::verify() {
+  MemRefType source = getSource().getType();
+  if (failed(verifyInTMEM(*this, "source", source)))
+    return failure();
+  SmallVector<Type> types;
+  // The inference has said what is wrong with the source.
+  if (failed(getLoaded(std::nullopt, source, bool(getReduceAttr()), types)))
+    return failure();
+  if (getResultTypes() != TypeRange(types)) {
+    InFlightDiagnostic error = emitOpError() << "results must be ";
+    llvm::interleaveComma(types, error);
+    error << ", got ";
+    if (getResults().empty())
+      return error << "none";
+    llvm::interleaveComma(getResultTypes(), error);
+    return error;
+  }
+  Type element = source.getElementType();
+  if (getReduceAttr() && !element.isF32() && !element.isSignlessInteger(32))
+    return emitOpError() << "only f32 and i32 are reduced, got " << element;
+  return verifyLayouts(*this);
+}
+
+LogicalResult AsyncStoreTmemOp::verify() {
+  VectorType source = getSource().getType();
+  MemRefType destination = getDestination().getType();
+  if (failed(verifyInTMEM(*this, "destination", destination)) ||
+      failed(verifySameElements(*this, source.getElementType(),
+                                destination.getElementType())))
+    return failure();
+  if (source.isScalable() || source.getShape() != destination.getShape())
+    return emitOpError()
+           << "source and destination must have the same shape, got " << source
+           << " and " << destination;
+  return verifyLayouts(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// Copies from shared memory
+//===----------------------------------------------------------------------===//
+
+/// Checks the memories and elements of a copy.
+static LogicalResult verifyCopy(Operation *op, MemRefType source,
+                                MemRefType destination) {
+  return success(succeeded(verifyInShared(op, "source", source)) &&
+                 succeeded(verifyInTMEM(op, "destination", destination)) &&
+                 succeeded(verifySameElements(op, source.getElementType(),
+                                              destination.getElementType())));
+}
+
+/// Checks that rows and columns of the destination are whole tiles.
+static LogicalResult verifyTiles(Operation *op, MemRefType destination,
+                                 int64_t rows, int64_t columns) {
+  if (!destination.hasStaticShape())
+    return op->emitOpError()
+           << "destination must have a static shape, got " << destination;
+  if (destination.getDimSize(0) % rows == 0 &&
+      destination.getDimSize(1) % columns == 0)
+    return success();
+  return op->emitOpError() << "destination must have a multiple of " << rows
+                           << " rows and " << columns << " columns, got "
+                           << destination;
+}
+
+LogicalResult AsyncStoreSmemToTmemOp::verify() {
+  MemRefType source = getSource().getType();
+  MemRefType destination = getDestination().getType();
+  if (failed(verifyCopy(*this, source, destination)))
+    return failure();
+  if (source.getShape() != destination.getShape())
+    return emitOpError()
+           << "source and destination must have the same shape, got " << source
+           << " and " << destination;
+  return verifyLayouts(*this);
+}
+
+LogicalResult AsyncStoreSparseMetadataSmemToTmemOp::verify() {
+  MemRefType source = getSource().getType();
+  MemRefType destination = getDestination().getType();
+  if (failed(verifyCopy(*this, source, destination)) ||
+      failed(verifyTiles(*this, destination, 128, 64)))
+    return failure();
+  SmallVector<int64_t> shape = {destination.getDimSize(0) / 128,
+                                destination.getDimSize(1) / 64, 128, 64};
+  if (source.getShape() != ArrayRef(shape))
+    return emitOpError() << "source must have the shape [" << shape
+                         << "], got " << source;
+  return verifyLayouts(*this);
+}
+
+LogicalResult AsyncStoreScalesSmemToTmemOp::verify() {
+  MemRefType source = getSource().getType();
+  MemRefType destination = getDestination().getType();
+  if (failed(verifyCopy(*this, source, destination)) ||
+      failed(verifyTiles(*this, destination, 128, 4)))
+    return failure();
+  int64_t columns = destination.getDimSize(1) / 4;
+  SmallVector<int64_t> shape = {destination.getDimSize(0) / 128, columns, 32,
+                                16};
+  SmallVector<int64_t> halfShape = {1, columns, 64, 16};
+  if (source.getShape() != ArrayRef(shape) &&
+      source.getShape() != ArrayRef(halfShape))
+    return emitOpError() << "source must have the shape [" << shape << "] or ["
+                         << halfShape << "], got " << source;
+  return verifyLayouts(*this);
+}

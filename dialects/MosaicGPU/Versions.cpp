@@ -1,0 +1,198 @@
+//===- Versions.cpp - Forms of other versions of the dialect --------------===//
+
+#include "dialects/MosaicGPU/Versions.h"
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+
+#include "mlir/Bytecode/BytecodeImplementation.h"
+
+using namespace mlir;
+using namespace smalti::mosaic_gpu;
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+static constexpr StringLiteral kOperandSegments = "operandSegmentSizes";
+static constexpr StringLiteral kResultSegments = "resultSegmentSizes";
+
+/// Makes the number of an alias an i32, which is an i64 in version 2.
+static Attribute narrowAlias(Attribute number) {
+  auto integer = dyn_cast<IntegerAttr>(number);
+  if (!integer || !integer.getType().isSignlessInteger(64) ||
+      !llvm::isInt<32>(integer.getInt()))
+    return number;
+  return IntegerAttr::get(IntegerType::get(number.getContext(), 32),
+                          integer.getInt());
+}
+
+/// Adds the segment of a peer, which version 1 does not have.
+static Attribute addPeerSegment(Attribute segments) {
+  auto sizes = dyn_cast<DenseI32ArrayAttr>(segments);
+  if (!sizes || sizes.size() != 5)
+    return segments;
+  SmallVector<int32_t> newSizes(sizes.asArrayRef());
+  newSizes.push_back(0);
+  return DenseI32ArrayAttr::get(segments.getContext(), newSizes);
+}
+
+/// Removes the segment of a peer where there is none.
+static Attribute removePeerSegment(Attribute segments) {
+  auto sizes = dyn_cast<DenseI32ArrayAttr>(segments);
+  if (!sizes || sizes.size() != 6 || sizes.asArrayRef().back() != 0)
+    return segments;
+  return DenseI32ArrayAttr::get(segments.getContext(),
+                                sizes.asArrayRef().drop_back());
+}
+
+namespace {
+/// A property whose form differs between versions.
+struct Form {
+  StringLiteral op;
+  StringLiteral property;
+  /// Makes any version's form this one's; leaves other attributes alone.
+  Attribute (*upgrade)(Attribute);
+  /// Makes this version's form the oldest that says the same; null where they
+  /// are one.
+  Attribute (*downgrade)(Attribute);
+};
+} // namespace
+
+static constexpr Form kForms[] = {
+    {"mosaic_gpu.async_load", kOperandSegments, addPeerSegment,
+     removePeerSegment},
+    {"mosaic_gpu.slice_smem", "alias_id", narrowAlias, nullptr},
+    {"mosaic_gpu.slice_tmem", "alias_id", narrowAlias, nullptr},
+};
+
+/// Replaces the properties that the table has for this op.
+static DictionaryAttr convert(OperationName name, DictionaryAttr properties,
+                              Attribute (*Form::*conversion)(Attribute)) {
+  for (const Form &form : kForms) {
+    if (form.op != name.getStringRef() || !(form.*conversion))
+      continue;
+    Attribute value = properties.get(form.property);
+    if (!value)
+      continue;
+    NamedAttrList list(properties);
+    list.set(form.property, (form.*conversion)(value));
+    properties = list.getDictionary(properties.getContext());
+  }
+  return properties;
+}
+
+LogicalResult smalti::mosaic_gpu::upgradeProperties(OperationName name,
+                                                    Attribute &properties,
+                                                    ErrorFn emitError) {
+  auto dictionary = dyn_cast_or_null<DictionaryAttr>(properties);
+  if (!dictionary)
+    return success(); // The op's own reader says what is wrong.
+  for (NamedAttribute property : dictionary) {
+    if (llvm::is_contained(name.getAttributeNames(), property.getName()) ||
+        property.getName() == kOperandSegments ||
+        property.getName() == kResultSegments)
+      continue;
+    if (emitError)
+      emitError() << "version " << MosaicGPUDialect::kVersion
+                  << " of the dialect has no '" << property.getName().strref()
+                  << "' on '" << name << "'";
+    return failure();
+  }
+  properties = convert(name, dictionary, &Form::upgrade);
+  return success();
+}
+
+Attribute smalti::mosaic_gpu::downgradeProperties(OperationName name,
+                                                  Attribute properties) {
+  auto dictionary = dyn_cast_or_null<DictionaryAttr>(properties);
+  if (!dictionary)
+    return properties;
+  return convert(name, dictionary, &Form::downgrade);
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static ParseResult refuseOp(OpAsmParser &parser, OperationState &state) {
+  return parser.emitError(parser.getNameLoc())
+         << "version " << MosaicGPUDialect::kVersion
+         << " of the dialect has no op '" << state.name << "'";
+}
+
+std::optional<Dialect::ParseOpHook>
+MosaicGPUDialect::getParseOperationHook(StringRef) const {
+  return ParseOpHook(refuseOp);
+}
+
+LogicalResult
+MosaicGPUDialect::verifyOperationAttribute(Operation *op,
+                                           NamedAttribute attribute) {
+  if (attribute.getName() != kVersionAttr)
+    return success();
+  if (!isa<ModuleOp>(op))
+    return op->emitOpError() << "'" << kVersionAttr << "' is for modules";
+  auto version = dyn_cast<IntegerAttr>(attribute.getValue());
+  if (!version || !version.getType().isSignlessInteger(32) ||
+      version.getInt() < 1)
+    return op->emitOpError()
+           << "'" << kVersionAttr << "' must be a positive i32, got "
+           << attribute.getValue();
+  if (version.getInt() > kVersion)
+    return op->emitOpError()
+           << "'" << kVersionAttr << "' is " << version.getInt()
+           << ", but version " << kVersion
+           << " of the dialect is the newest that is known";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Bytecode
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Version : DialectVersion {
+  Version(uint64_t number) : number(number) {}
+  uint64_t number;
+};
+
+struct BytecodeVersions : BytecodeDialectInterface {
+  BytecodeVersions(Dialect *dialect) : BytecodeDialectInterface(dialect) {}
+
+  void writeVersion(DialectBytecodeWriter &writer) const final {
+    writer.writeVarInt(MosaicGPUDialect::kVersion);
+  }
+
+  std::unique_ptr<DialectVersion>
+  readVersion(DialectBytecodeReader &reader) const final {
+    uint64_t number;
+    if (failed(reader.readVarInt(number)))
+      return nullptr;
+    if (number > MosaicGPUDialect::kVersion) {
+      reader.emitError() << "the bytecode has version " << number
+                         << " of the dialect 'mosaic_gpu', but version "
+                         << MosaicGPUDialect::kVersion
+                         << " is the newest that is known";
+      return nullptr;
+    }
+    return std::make_unique<Version>(number);
+  }
+
+  LogicalResult upgradeFromVersion(Operation *top,
+                                   const DialectVersion &version) const final {
+    if (static_cast<const Version &>(version).number ==
+        MosaicGPUDialect::kVersion)
+      return success();
+    WalkResult result = top->walk([&](Operation *op) {
+      if (op->getDialect() != getDialect())
+        return WalkResult::advance();
+      auto emitError = [&] { return op->emitOpError(); };
+      return WalkResult(op->setPropertiesFromAttribute(
+          op->getPropertiesAsAttribute(), emitError));
+    });
+    return failure(result.wasInterrupted());
+  }
+};
+} // namespace
+
+void MosaicGPUDialect::registerBytecode() { addInterface<BytecodeVersions>(); }

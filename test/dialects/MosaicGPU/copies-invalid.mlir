@@ -1,0 +1,391 @@
+// RUN: smalti-opt --split-input-file --verify-diagnostics %s
+
+func.func @copy_source_space(%m: memref<8xf16, #gpu.address_space<workgroup>>, %i: index) {
+  // expected-error @+1 {{source must be in global memory, got 'memref<8xf16, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_copy %m[%i] to %m
+      : memref<8xf16, #gpu.address_space<workgroup>> to memref<8xf16, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @copy_destination_space(%m: memref<8xf16>, %i: index) {
+  // expected-error @+1 {{destination must be in the address space workgroup, got 'memref<8xf16>'}}
+  mosaic_gpu.async_copy %m[%i] to %m : memref<8xf16> to memref<8xf16>
+  return
+}
+
+// -----
+
+func.func @copy_map(%m: memref<8xf16, affine_map<(d0) -> (d0 floordiv 2)>>, %s: memref<8xf16, #gpu.address_space<workgroup>>, %i: index) {
+  // expected-error @+1 {{source and destination must be strided, got 'memref<8xf16, affine_map<(d0) -> (d0 floordiv 2)>>' and 'memref<8xf16, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_copy %m[%i] to %s
+      : memref<8xf16, affine_map<(d0) -> (d0 floordiv 2)>> to memref<8xf16, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @copy_dynamic(%m: memref<8xf16>, %s: memref<?xf16, #gpu.address_space<workgroup>>, %i: index) {
+  // expected-error @+1 {{destination must have a static shape, got 'memref<?xf16, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_copy %m[%i] to %s : memref<8xf16> to memref<?xf16, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @copy_rank(%m: memref<8x8xf16>, %s: memref<8xf16, #gpu.address_space<workgroup>>, %i: index) {
+  // expected-error @+1 {{source and destination must have the same rank, got 2 and 1}}
+  mosaic_gpu.async_copy %m[%i, %i] to %s : memref<8x8xf16> to memref<8xf16, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @copy_indices(%m: memref<8x8xf16>, %s: memref<8x8xf16, #gpu.address_space<workgroup>>, %i: index) {
+  // expected-error @+1 {{needs one index per dimension of the source: 2, got 1}}
+  mosaic_gpu.async_copy %m[%i] to %s : memref<8x8xf16> to memref<8x8xf16, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @copy_element(%m: memref<8xf16>, %s: memref<8xf32, #gpu.address_space<workgroup>>, %i: index) {
+  // expected-error @+1 {{source and destination must have the same element type, got 'f16' and 'f32'}}
+  mosaic_gpu.async_copy %m[%i] to %s : memref<8xf16> to memref<8xf32, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @copy_barriers(%m: memref<8x!mosaic_gpu.barrier>, %s: memref<8x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: index) {
+  // expected-error @+1 {{elements must be integers or floats, got '!mosaic_gpu.barrier'}}
+  mosaic_gpu.async_copy %m[%i] to %s
+      : memref<8x!mosaic_gpu.barrier> to memref<8x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_source(%m: memref<64x64xf16, #gpu.address_space<workgroup>>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{source must be in global memory, got 'memref<64x64xf16, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b)
+      : memref<64x64xf16, #gpu.address_space<workgroup>>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_destination(%m: memref<64x64xf16>, %s: memref<32x64xf16>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{destination must be in the address space workgroup, got 'memref<32x64xf16>'}}
+  mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b)
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_element(%m: memref<64x64xf16>, %s: memref<32x64xf32, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{source and destination must have the same element type, got 'f16' and 'f32'}}
+  mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b)
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf32, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_indices(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{needs one index and one slice length per dimension of the source: 2, got 1 and 2}}
+  mosaic_gpu.async_load %m[%i] [32, 64] to %s barrier(%b)
+      : memref<64x64xf16>[i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_length(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{slice lengths must be positive or -1, got 0}}
+  mosaic_gpu.async_load %m[%i, %i] [0, 64] to %s barrier(%b)
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_shape(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{the slice is of shape [16, 64], and the destination is 'memref<32x64xf16, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_load %m[%i, %i] [16, 64] to %s barrier(%b)
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_gather(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32, %v: vector<16xi32>) {
+  // expected-error @+1 {{a vector of 16 indices does not make a slice of length 32}}
+  mosaic_gpu.async_load %m[%v, %i] [32, 64] to %s barrier(%b)
+      : memref<64x64xf16>[vector<16xi32>, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_two_gathers(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32, %v: vector<32xi32>, %w: vector<64xi32>) {
+  // expected-error @+1 {{only one index may be a vector}}
+  mosaic_gpu.async_load %m[%v, %w] [32, 64] to %s barrier(%b)
+      : memref<64x64xf16>[vector<32xi32>, vector<64xi32>] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_fill(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{attribute 'oob_fill_mode' failed to satisfy constraint: what a copy writes for elements outside of its source: undefined values, none because there are none, or zeros}}
+  mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b) {oob_fill_mode = 3 : i32}
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_collective(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{'collective' names x twice}}
+  mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b) collective [x, x]
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_barrier(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{barrier must be a memref of rank 0, got 'memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b)
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<2x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @wait_negative() {
+  // expected-error @+1 {{'pending' failed to satisfy constraint}}
+  mosaic_gpu.async_wait_group -1
+  return
+}
+
+// -----
+
+func.func @load_partition_collective(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{'leader_tracked' partitions a copy that is not 'collective'}}
+  mosaic_gpu.async_load %m[%i, %i] [64, 64] to %s barrier(%b) {leader_tracked = #mosaic_gpu.copy_partitioned<axis = 0>}
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_partition_axis(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{'leader_tracked' partitions dimension 2 of a slice of 2}}
+  mosaic_gpu.async_load %m[%i, %i] [64, 64] to %s barrier(%b) collective [x]
+      {leader_tracked = #mosaic_gpu.copy_partitioned<axis = 2>}
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_partition_size(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{the slice of 48 is not a multiple of the destination's part of 32}}
+  mosaic_gpu.async_load %m[%i, %i] [48, 64] to %s barrier(%b) collective [x]
+      {leader_tracked = #mosaic_gpu.copy_partitioned<axis = 0>}
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_partition_other(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{the slice is of shape [64, 64], and the destination is 'memref<32x64xf16, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_load %m[%i, %i] [64, 64] to %s barrier(%b) collective [x]
+      {leader_tracked = #mosaic_gpu.copy_partitioned<axis = 1>}
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_leader(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{attribute 'leader_tracked' failed to satisfy constraint}}
+  mosaic_gpu.async_load %m[%i, %i] [32, 64] to %s barrier(%b) {leader_tracked}
+      : memref<64x64xf16>[i32, i32] to memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @load_dimensions(%m: memref<64x64xf16>, %s: memref<32x64xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{attribute 'collective' failed to satisfy constraint: dimensions of the cluster}}
+  "mosaic_gpu.async_load"(%m, %s, %b, %i, %i) <{collective = [3 : i32], operandSegmentSizes = array<i32: 1, 1, 1, 2, 0>, slice_lengths = array<i64: 32, 64>}>
+      : (memref<64x64xf16>, memref<32x64xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, i32, i32) -> ()
+  return
+}
+
+// -----
+
+func.func @prefetch_space(%m: memref<64x64xf16, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{source must be in global memory, got 'memref<64x64xf16, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_prefetch %m[%i, %i] [32, 64] : memref<64x64xf16, #gpu.address_space<workgroup>>[i32, i32]
+  return
+}
+
+// -----
+
+func.func @prefetch_length(%m: memref<64x64xf16>, %i: i32) {
+  // expected-error @+1 {{slice lengths must be positive or -1, got -2}}
+  mosaic_gpu.async_prefetch %m[%i, %i] [-2, 64] : memref<64x64xf16>[i32, i32]
+  return
+}
+
+// -----
+
+func.func @prefetch_count(%m: memref<64x64xf16>, %i: i32) {
+  // expected-error @+1 {{needs one index and one slice length per dimension of the source: 2, got 1 and 2}}
+  mosaic_gpu.async_prefetch %m[%i] [32, 64] : memref<64x64xf16>[i32]
+  return
+}
+
+// -----
+
+func.func @prefetch_rank(%m: memref<f16>) {
+  // expected-error @+1 {{source must have a dimension, got 'memref<f16>'}}
+  "mosaic_gpu.async_prefetch"(%m) <{operandSegmentSizes = array<i32: 1, 0, 0>, slice_lengths = array<i64>}> : (memref<f16>) -> ()
+  return
+}
+
+// -----
+
+func.func @prefetch_twice(%m: memref<64x64xf16>, %i: i32) {
+  // expected-error @+1 {{'collective' names y twice}}
+  mosaic_gpu.async_prefetch %m[%i, %i] [32, 64] collective [y, y] : memref<64x64xf16>[i32, i32]
+  return
+}
+
+// -----
+
+func.func @store_both(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %m: memref<64x64xf16>, %i: i32) {
+  // expected-error @+1 {{stores to one device or to all: it has a peer, and 'is_global_broadcast' is true}}
+  mosaic_gpu.async_store %s to %m[%i, %i] [32, 64] peer(%i) {is_global_broadcast = true} : memref<32x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16>[i32, i32]
+  return
+}
+
+// -----
+
+func.func @store_source(%s: memref<32x64xf16>, %m: memref<64x64xf16>, %i: i32) {
+  // expected-error @+1 {{source must be in the address space workgroup, got 'memref<32x64xf16>'}}
+  mosaic_gpu.async_store %s to %m[%i, %i] [32, 64] : memref<32x64xf16> to memref<64x64xf16>[i32, i32]
+  return
+}
+
+// -----
+
+func.func @store_destination(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{destination must be in global memory, got 'memref<32x64xf16, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_store %s to %s[%i, %i] [32, 64] : memref<32x64xf16, #gpu.address_space<workgroup>> to memref<32x64xf16, #gpu.address_space<workgroup>>[i32, i32]
+  return
+}
+
+// -----
+
+func.func @store_element(%s: memref<32x64xf32, #gpu.address_space<workgroup>>, %m: memref<64x64xf16>, %i: i32) {
+  // expected-error @+1 {{source and destination must have the same element type, got 'f32' and 'f16'}}
+  mosaic_gpu.async_store %s to %m[%i, %i] [32, 64] : memref<32x64xf32, #gpu.address_space<workgroup>> to memref<64x64xf16>[i32, i32]
+  return
+}
+
+// -----
+
+func.func @store_shape(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %m: memref<64x64xf16>, %i: i32) {
+  // expected-error @+1 {{the slice is of shape [16, 64], and the source is 'memref<32x64xf16, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_store %s to %m[%i, %i] [16, 64] : memref<32x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16>[i32, i32]
+  return
+}
+
+// -----
+
+func.func @store_squeezed(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %m: memref<64x64xf16>, %i: i32) {
+  // expected-error @+1 {{the slice is of shape [64], and the source is 'memref<32x64xf16, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_store %s to %m[%i, %i] [-1, 64] : memref<32x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16>[i32, i32]
+  return
+}
+
+// -----
+
+func.func @store_count(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %m: memref<64x64xf16>, %i: i32) {
+  // expected-error @+1 {{needs one index and one slice length per dimension of the destination: 2, got 2 and 1}}
+  mosaic_gpu.async_store %s to %m[%i, %i] [32] : memref<32x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16>[i32, i32]
+  return
+}
+
+// -----
+
+func.func @store_scatter(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %m: memref<64x64xf16>, %i: i32, %v: vector<16xi32>) {
+  // expected-error @+1 {{a vector of 16 indices does not make a slice of length 32}}
+  mosaic_gpu.async_store %s to %m[%v, %i] [32, 64] : memref<32x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16>[vector<16xi32>, i32]
+  return
+}
+
+// -----
+
+func.func @store_reduction(%s: memref<32x64xf16, #gpu.address_space<workgroup>>, %m: memref<64x64xf16>, %i: i32) {
+  // expected-error @+1 {{attribute 'reduction_op' failed to satisfy constraint: how a bulk store combines with memory: add, min, max, inc, dec, and, or, xor, umin, umax, smin or smax}}
+  mosaic_gpu.async_store %s to %m[%i, %i] [32, 64] {reduction_op = 12 : i32} : memref<32x64xf16, #gpu.address_space<workgroup>> to memref<64x64xf16>[i32, i32]
+  return
+}
+
+// -----
+
+func.func @send_space(%v: vector<8xf32>, %m: memref<8xf32>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{destination must be in the address space workgroup, got 'memref<8xf32>'}}
+  mosaic_gpu.async_store_smem %v to %m barrier(%b) block(x %i) : vector<8xf32> to memref<8xf32>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @send_shape(%v: vector<8xf32>, %m: memref<4xf32, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{vector and destination must have the same shape, got 'vector<8xf32>' and 'memref<4xf32, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_store_smem %v to %m barrier(%b) block(x %i) : vector<8xf32> to memref<4xf32, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @send_element(%v: vector<8xf32>, %m: memref<8xf16, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{vector and destination must have the same element type, got 'vector<8xf32>' and 'memref<8xf16, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_store_smem %v to %m barrier(%b) block(x %i) : vector<8xf32> to memref<8xf16, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @send_barrier(%v: vector<8xf32>, %m: memref<8xf32, #gpu.address_space<workgroup>>, %b: memref<1x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{barrier must be a memref of rank 0, got 'memref<1x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>'}}
+  mosaic_gpu.async_store_smem %v to %m barrier(%b) block(x %i) : vector<8xf32> to memref<8xf32, #gpu.address_space<workgroup>>,
+      memref<1x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @send_dimension(%v: vector<8xf32>, %m: memref<8xf32, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
+  // expected-error @+1 {{expected ::smalti::mosaic_gpu::Dimension to be one of: x, y, z}}
+  mosaic_gpu.async_store_smem %v to %m barrier(%b) block(w %i) : vector<8xf32> to memref<8xf32, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @collective_keyword(%m: memref<64x64xf16>, %i: i32) {
+  // expected-error @+1 {{a dimension is x, y or z, got 'w'}}
+  mosaic_gpu.async_prefetch %m[%i, %i] [32, 64] collective [w] : memref<64x64xf16>[i32, i32]
+  return
+}

@@ -1,0 +1,66 @@
+// What a newer version of the dialect may have is refused by name.
+// RUN: smalti-opt --split-input-file --verify-diagnostics %s
+
+// expected-error @+1 {{'mosaic_gpu.version' is 3, but version 2 of the dialect is the newest that is known}}
+module attributes {mosaic_gpu.version = 3 : i32} {
+}
+
+// -----
+
+// expected-error @+1 {{'mosaic_gpu.version' must be a positive i32, got 0 : i32}}
+module attributes {mosaic_gpu.version = 0 : i32} {
+}
+
+// -----
+
+// expected-error @+1 {{'mosaic_gpu.version' must be a positive i32, got 2 : i64}}
+module attributes {mosaic_gpu.version = 2} {
+}
+
+// -----
+
+// expected-error @+1 {{'mosaic_gpu.version' is for modules}}
+func.func private @f() attributes {mosaic_gpu.version = 1 : i32}
+
+// -----
+
+func.func @op() {
+  // expected-error @+1 {{version 2 of the dialect has no op 'mosaic_gpu.novelty'}}
+  mosaic_gpu.novelty
+  return
+}
+
+// -----
+
+func.func @generic_op() {
+  // expected-error @+1 {{unregistered operation 'mosaic_gpu.novelty' found in dialect ('mosaic_gpu') that does not allow unknown operations}}
+  "mosaic_gpu.novelty"() : () -> ()
+  return
+}
+
+// -----
+
+func.func @property() {
+  // expected-error @+1 {{version 2 of the dialect has no 'novelty' on 'mosaic_gpu.slice_smem'}}
+  %0 = "mosaic_gpu.slice_smem"() <{novelty = 1 : i32, offset = 0 : i32}> : () -> memref<8xi32, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @segments(%m: memref<64x64xf16>, %i: i32) {
+  // expected-error @+1 {{size mismatch in attribute conversion}}
+  "mosaic_gpu.async_prefetch"(%m, %i, %i) <{collective = [], operandSegmentSizes = array<i32: 1, 2, 0, 0>, slice_lengths = array<i64: 64, 64>}>
+      : (memref<64x64xf16>, i32, i32) -> ()
+  return
+}
+
+// -----
+
+// expected-error @+1 {{unknown attribute `novelty` in dialect `mosaic_gpu`}}
+func.func private @f() attributes {test.a = #mosaic_gpu.novelty}
+
+// -----
+
+// expected-error @+1 {{in dialect `mosaic_gpu`}}
+func.func private @f(memref<!mosaic_gpu.novelty>)
