@@ -80,7 +80,8 @@ smalti::mosaic_gpu::checkTMEMLayout(Attribute attribute, MemRefType type) {
   int64_t bits = element.getIntOrFloatBitWidth();
   int64_t length = layout.vectorLength();
   if (length != 1 && length * bits != kTMEMColumnBits)
-    return "a column holds 1 element or 32 bits, and the layout has vectors of " +
+    return "a column holds 1 element or 32 bits, and the layout has vectors "
+           "of " +
            std::to_string(length) + " elements of " + std::to_string(bits) +
            " bits";
   return std::nullopt;
@@ -93,8 +94,8 @@ smalti::mosaic_gpu::checkTMEMLayout(Attribute attribute, MemRefType type) {
 /// The dimension that is contiguous, among those that have more than one
 /// element; null where there are none or strides are not known, with the reason
 /// where memory cannot have transforms.
-static std::optional<std::string>
-findMinorDim(MemRefType type, bool isSwizzled, std::optional<unsigned> &minor) {
+static std::optional<std::string> findMinorDim(MemRefType type, bool isSwizzled,
+                                               std::optional<unsigned> &minor) {
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
@@ -118,9 +119,10 @@ findMinorDim(MemRefType type, bool isSwizzled, std::optional<unsigned> &minor) {
 
 /// Why a swizzle does not go with the tile, or with the memory where there is
 /// none.
-static std::optional<std::string>
-checkSwizzle(SwizzleTransformAttr swizzle, ArrayRef<int64_t> tile,
-             MemRefType type, unsigned minor) {
+static std::optional<std::string> checkSwizzle(SwizzleTransformAttr swizzle,
+                                               ArrayRef<int64_t> tile,
+                                               MemRefType type,
+                                               unsigned minor) {
   int64_t bits = getElementBytes(type.getElementType()) * 8;
   if (type.getElementType().isIntOrFloat())
     bits = type.getElementTypeBitWidth();
@@ -134,9 +136,9 @@ checkSwizzle(SwizzleTransformAttr swizzle, ArrayRef<int64_t> tile,
   if (ShapedType::isDynamic(size) || size % (spanned / bits) == 0)
     return std::nullopt;
   return "a swizzle of " + std::to_string(spanned / 8) + " bytes spans " +
-         std::to_string(spanned / bits) + " elements, which do not divide the " +
-         std::to_string(size) + " of the contiguous dimension of the " +
-         (isTiled ? "tile" : "memory");
+         std::to_string(spanned / bits) +
+         " elements, which do not divide the " + std::to_string(size) +
+         " of the contiguous dimension of the " + (isTiled ? "tile" : "memory");
 }
 
 std::optional<std::string>
@@ -201,9 +203,9 @@ static FailureOr<ArrayAttr> getEntries(Operation *op, StringRef name,
     return op->emitOpError()
            << "'" << name << "' must be an array of " << entry;
   if (list.size() != values.size())
-    return op->emitOpError() << "'" << name << "' has " << list.size()
-                             << " entries for " << values.size() << " "
-                             << valueKind;
+    return op->emitOpError()
+           << "'" << name << "' has " << list.size() << " entries for "
+           << values.size() << " " << valueKind;
   return list;
 }
 
@@ -297,11 +299,10 @@ LogicalResult smalti::mosaic_gpu::verifyLayouts(Operation *op) {
           verifyLayoutList(op, kInLayouts, operands, "operands", threads)) &&
       succeeded(
           verifyLayoutList(op, kOutLayouts, results, "results", threads)) &&
-      succeeded(verifyTMEMLayoutList(op, kInTMEMLayouts, operands,
-                                     "operands")) &&
+      succeeded(
+          verifyTMEMLayoutList(op, kInTMEMLayouts, operands, "operands")) &&
       succeeded(
           verifyTMEMLayoutList(op, kOutTMEMLayouts, results, "results")) &&
-      succeeded(
-          verifyTransformList(op, kInTransforms, operands, "operands")) &&
+      succeeded(verifyTransformList(op, kInTransforms, operands, "operands")) &&
       succeeded(verifyTransformList(op, kOutTransforms, results, "results")));
 }

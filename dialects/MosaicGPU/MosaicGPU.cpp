@@ -45,8 +45,8 @@ static ParseResult parseDimensions(OpAsmParser &parser, ArrayAttr &dimensions) {
       return failure();
     std::optional<Dimension> dimension = symbolizeDimension(keyword);
     if (!dimension)
-      return parser.emitError(loc) << "a dimension is x, y or z, got '"
-                                   << keyword << "'";
+      return parser.emitError(loc)
+             << "a dimension is x, y or z, got '" << keyword << "'";
     entries.push_back(DimensionAttr::get(parser.getContext(), *dimension));
     return success();
   };

@@ -10,7 +10,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
-#include <optional>
+#include <string>
 
 namespace smalti::targets {
 struct Target;
@@ -41,10 +41,9 @@ mlir::LogicalResult verifyBarrier(mlir::Operation *op, mlir::Value barrier);
 mlir::LogicalResult verifySameElements(mlir::Operation *op, mlir::Type source,
                                        mlir::Type destination);
 
-/// The vector of all elements of a memref. Where there is none, an error says
-/// why.
-mlir::FailureOr<mlir::VectorType>
-getVectorOf(mlir::MemRefType type, std::optional<mlir::Location> loc);
+/// The vector of all elements of a memref; null where there is none, with the
+/// reason.
+mlir::VectorType getVectorOf(mlir::MemRefType type, std::string &reason);
 
 /// The chip that the module of an op names, or null where it names none or one
 /// that is not known.

@@ -139,10 +139,9 @@ MosaicGPUDialect::verifyOperationAttribute(Operation *op,
            << "'" << kVersionAttr << "' must be a positive i32, got "
            << attribute.getValue();
   if (version.getInt() > kVersion)
-    return op->emitOpError()
-           << "'" << kVersionAttr << "' is " << version.getInt()
-           << ", but version " << kVersion
-           << " of the dialect is the newest that is known";
+    return op->emitOpError() << "'" << kVersionAttr << "' is "
+                             << version.getInt() << ", but version " << kVersion
+                             << " of the dialect is the newest that is known";
   return success();
 }
 

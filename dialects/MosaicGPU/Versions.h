@@ -28,8 +28,7 @@ mlir::Attribute downgradeProperties(mlir::OperationName name,
                                     mlir::Attribute properties);
 
 /// MLIR's own model of an op, made before the one that wraps it.
-template <typename OpTy>
-struct WrappedModel {
+template <typename OpTy> struct WrappedModel {
   mlir::RegisteredOperationName::Model<OpTy> model;
 };
 
@@ -46,9 +45,10 @@ public:
         Impl(OpTy::getOperationName(), dialect, mlir::TypeID::get<OpTy>(),
              std::move(model.getInterfaceMap())) {}
 
-  mlir::LogicalResult
-  setPropertiesFromAttr(mlir::OperationName name, mlir::OpaqueProperties to,
-                        mlir::Attribute properties, ErrorFn emitError) final {
+  mlir::LogicalResult setPropertiesFromAttr(mlir::OperationName name,
+                                            mlir::OpaqueProperties to,
+                                            mlir::Attribute properties,
+                                            ErrorFn emitError) final {
     if (failed(upgradeProperties(name, properties, emitError)))
       return mlir::failure();
     return model.setPropertiesFromAttr(name, to, properties, emitError);
@@ -128,8 +128,7 @@ public:
 };
 
 /// Registers ops that read the forms of all versions.
-template <typename... OpTys>
-void addVersionedOps(mlir::Dialect &dialect) {
+template <typename... OpTys> void addVersionedOps(mlir::Dialect &dialect) {
   (mlir::RegisteredOperationName::insert(
        std::make_unique<VersionedOp<OpTys>>(&dialect),
        OpTys::getAttributeNames()),

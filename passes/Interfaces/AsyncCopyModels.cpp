@@ -281,12 +281,17 @@ struct AsyncLoadModel
     : AsyncCopyOpInterface::ExternalModel<AsyncLoadModel,
                                           mosaic_gpu::AsyncLoadOp> {
   Value getCopySource(Operation *op) const {
-    return cast<mosaic_gpu::AsyncLoadOp>(op).getSource();
+    // A peer's memory is not the memref's.
+    auto load = cast<mosaic_gpu::AsyncLoadOp>(op);
+    return load.getGmemPeerId() ? Value() : load.getSource();
   }
   Value getCopyDestination(Operation *op) const {
-    // Blocks that share a copy write each other's memory.
+    // Blocks that share a copy write each other's memory, or wait for it at
+    // another block's barrier.
     auto load = cast<mosaic_gpu::AsyncLoadOp>(op);
-    return load.getCollective().empty() ? load.getDestination() : Value();
+    bool isShared =
+        !load.getCollective().empty() || load.getLeaderTrackedAttr();
+    return isShared ? Value() : load.getDestination();
   }
   AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
 };

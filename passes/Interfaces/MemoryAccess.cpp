@@ -2,6 +2,7 @@
 
 #include "passes/Interfaces/MemoryAccess.h"
 
+#include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -26,8 +27,12 @@ StringRef smalti::toString(MemorySpace space) {
     return "private";
   case MemorySpace::Shared:
     return "shared";
+  case MemorySpace::Cluster:
+    return "cluster";
   case MemorySpace::Global:
     return "global";
+  case MemorySpace::Tensor:
+    return "tensor";
   case MemorySpace::Other:
     break;
   }
@@ -152,6 +157,10 @@ static MemorySpace getMemorySpaceOfType(Type type) {
     return MemorySpace::Other;
   if (!space)
     return MemorySpace::Global;
+  if (isa<mosaic_gpu::TmemAttr>(space))
+    return MemorySpace::Tensor;
+  if (isa<mosaic_gpu::SmemClusterAttr>(space))
+    return MemorySpace::Cluster;
   // A buffer resource shows global memory.
   if (auto amd = dyn_cast<amdgpu::AddressSpaceAttr>(space))
     return amd.getValue() == amdgpu::AddressSpace::FatRawBuffer
@@ -287,9 +296,21 @@ bool smalti::mayAlias(RootKind kindA, RootKind kindB) {
   return kindA == RootKind::Argument && kindB == RootKind::Argument;
 }
 
+static bool isUnknownMemory(MemorySpace space) {
+  return space == MemorySpace::Other;
+}
+
+/// Whether the memory may be this block's shared memory.
+static bool isOfBlock(MemorySpace space) {
+  return space == MemorySpace::Shared || space == MemorySpace::Cluster;
+}
+
 bool smalti::mayAlias(Value rootA, Value rootB) {
   AliasClass a = getAliasClass(rootA), b = getAliasClass(rootB);
   if (a.identity == b.identity)
+    return true;
+  if (isUnknownMemory(a.space) || isUnknownMemory(b.space) ||
+      (isOfBlock(a.space) && isOfBlock(b.space) && a.space != b.space))
     return true;
   return a.space == b.space && mayAlias(a.kind, b.kind);
 }
@@ -306,6 +327,11 @@ static bool addAccess(Operation *op, Value value, bool isWrite,
   MemorySpace space = getMemorySpace(value);
   if (space == MemorySpace::Other) {
     reason = quote(op) + " accesses a memory space that is not known";
+    return false;
+  }
+  if (space == MemorySpace::Cluster || space == MemorySpace::Tensor) {
+    reason = quote(op) + " accesses " + toString(space).str() +
+             " memory, which is not followed";
     return false;
   }
   accesses.push_back({op, value, getRootBuffer(value), space, isWrite});

@@ -20,9 +20,10 @@ class Operation;
 
 namespace smalti {
 
-/// Whose memory it is: one thread's, one block's, everybody's. `Other` is
-/// memory that loop passes know nothing about, like tensor memory.
-enum class MemorySpace { Private, Shared, Global, Other };
+/// Whose memory it is: one thread's, one block's, that of any block of the
+/// cluster, everybody's, or the tensor core's. `Other` is memory that is not
+/// known. No pass follows accesses to cluster, tensor and other memory.
+enum class MemorySpace { Private, Shared, Cluster, Global, Tensor, Other };
 
 llvm::StringRef toString(MemorySpace space);
 
@@ -52,8 +53,10 @@ AliasClass getAliasClass(mlir::Value root);
 bool mayAlias(RootKind kindA, RootKind kindB);
 
 /// Whether two roots may overlap. They do not where they lie in different
-/// memories, are different allocations or globals, an allocation and a function
-/// argument, or two function arguments of which one is marked `llvm.noalias`.
+/// memories (but the cluster's may be the block's own, and what is not known
+/// may be any), are different allocations or globals, an allocation and a
+/// function argument, or two function arguments of which one is marked
+/// `llvm.noalias`.
 bool mayAlias(mlir::Value rootA, mlir::Value rootB);
 
 struct MemoryAccess {

@@ -65,12 +65,16 @@ struct WholeDestinationModel
     : FullOverwriteOpInterface::ExternalModel<WholeDestinationModel<OpTy>,
                                               OpTy> {
   bool overwrites(Operation *op, Value memref) const {
+    // What an atomic store leaves depends on what was there.
+    if constexpr (std::is_same_v<OpTy, mosaic_gpu::VectorStoreOp>)
+      if (cast<OpTy>(op).getAtomicType())
+        return false;
     return cast<OpTy>(op).getDestination() == memref;
   }
 };
 
 /// A copy by DMA of what its destination holds; what lies outside of the source
-/// it fills with zeros.
+/// it fills with zeros, or leaves undefined if it says so.
 template <typename OpTy>
 struct SliceModel
     : FullOverwriteOpInterface::ExternalModel<SliceModel<OpTy>, OpTy> {
@@ -80,7 +84,8 @@ struct SliceModel
       return load.getDst() == memref && !load.getMulticastMask();
     else
       return load.getDestination() == memref && !load.getPredicate() &&
-             load.getCollective().empty();
+             load.getCollective().empty() &&
+             load.getOobFillMode() != mosaic_gpu::OOBFillMode::Undefined;
   }
 };
 

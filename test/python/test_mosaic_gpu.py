@@ -83,13 +83,13 @@ def test_ops_are_built_and_verified() -> None:
     with ir.Context(), ir.Location.unknown():
         module = ir.Module.create()
         memref = ir.Type.parse("memref<64x64xf16, #gpu.address_space<workgroup>>")
-        vector = ir.Type.parse("vector<64x64xf16>")
         with ir.InsertionPoint(module.body):
             memory = mosaic_gpu.slice_smem(memref, 1024)
-            load = mosaic_gpu.VectorLoadOp(vector, memory, optimized=True)
+            load = mosaic_gpu.VectorLoadOp(memory, optimized=True)
             layout = mosaic_gpu.WGStridedFragLayoutAttr.get(StridedLayout([64, 64], 8))
             load.operation.attributes["out_layouts"] = ir.ArrayAttr.get([layout])
         assert module.operation.verify()
+        assert str(load.result.type) == "vector<64x64xf16>"
         assert "mosaic_gpu.slice_smem 1024 :" in str(module)
         assert "{optimized = true, out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 8>]}" in str(module)
 

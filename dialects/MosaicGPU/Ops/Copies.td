@@ -173,7 +173,7 @@ def MosaicGPU_AsyncStoreOp : MosaicGPU_Op<"async_store", [AttrSizedOperandSegmen
   }];
   let arguments = (ins AnyMemRef:$source, AnyMemRef:$destination, Variadic<MosaicGPU_Index>:$indices,
                        Optional<I1>:$predicate, Optional<I32>:$gmem_peer_id, DenseI64ArrayAttr:$slice_lengths,
-                       DefaultValuedOptionalAttr<BoolAttr, "true">:$commit_group,
+                       DefaultValuedAttr<BoolAttr, "true">:$commit_group,
                        OptionalAttr<MosaicGPU_TMAReduction>:$reduction_op,
                        DefaultValuedAttr<BoolAttr, "false">:$is_global_broadcast);
   let assemblyFormat = [{

@@ -96,9 +96,9 @@ const targets::Target *smalti::mosaic_gpu::getTarget(Operation *op) {
 static bool areProductTypes(Type a, Type b) {
   if (isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(a))
     return isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(b);
-  return isOneKind(a, b) &&
-         (isEightBitFloat(a) || isa<Float16Type, BFloat16Type, Float32Type>(a) ||
-          a.isSignlessInteger(8) || a.isSignlessInteger(4));
+  return isOneKind(a, b) && (isEightBitFloat(a) ||
+                             isa<Float16Type, BFloat16Type, Float32Type>(a) ||
+                             a.isSignlessInteger(8) || a.isSignlessInteger(4));
 }
 
 /// Whether the table's element is this type.
@@ -184,8 +184,8 @@ LogicalResult WGMMAOp::verify() {
     return emitOpError() << "the accumulator must have a multiple of "
                          << kWGMMARows << " rows, got "
                          << accumulator.getDimSize(0);
-  if (failed(verifySum(*this, a.getElementType(),
-                       accumulator.getElementType())))
+  if (failed(
+          verifySum(*this, a.getElementType(), accumulator.getElementType())))
     return failure();
   return verifyLayouts(*this);
 }
@@ -246,8 +246,8 @@ LogicalResult TcGen05MMAOp::verify() {
     return emitOpError() << "the accumulator must have a multiple of "
                          << kTcGen05Rows << " rows, got "
                          << accumulator.getDimSize(0);
-  if (failed(verifySum(*this, a.getElementType(),
-                       accumulator.getElementType())) ||
+  if (failed(
+          verifySum(*this, a.getElementType(), accumulator.getElementType())) ||
       failed(verifyScales(*this)) || failed(verifyMetadata(*this)))
     return failure();
   return verifyLayouts(*this);

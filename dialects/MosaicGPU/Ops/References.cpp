@@ -39,8 +39,9 @@ LogicalResult smalti::mosaic_gpu::verifyInShared(Operation *op, StringRef name,
                                                  MemRefType type) {
   if (isSharedMemory(type))
     return success();
-  return op->emitOpError()
-         << name << " must be in the address space workgroup, got " << type;
+  return op->emitOpError() << name
+                           << " must be in the address space workgroup, got "
+                           << type;
 }
 
 LogicalResult smalti::mosaic_gpu::verifyInTMEM(Operation *op, StringRef name,
@@ -183,9 +184,10 @@ static MemRefType getClusterType(MemRefType type) {
                          SmemClusterAttr::get(type.getContext()));
 }
 
-LogicalResult GetClusterRefOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult GetClusterRefOp::inferReturnTypes(MLIRContext *,
+                                                std::optional<Location> loc,
+                                                Adaptor adaptor,
+                                                SmallVectorImpl<Type> &types) {
   if (adaptor.getOperands().empty())
     return emitOptionalError(loc, "needs a memref");
   auto type = dyn_cast<MemRefType>(adaptor.getOperands().front().getType());
@@ -205,4 +207,17 @@ LogicalResult GetClusterRefOp::verify() {
     return emitOpError() << "result must be " << getClusterType(source)
                          << ", got " << getResult().getType();
   return verifyLayouts(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// assume_multiple
+//===----------------------------------------------------------------------===//
+
+LogicalResult AssumeMultipleOp::verify() {
+  auto integer = dyn_cast<IntegerType>(getValue().getType());
+  if (integer && !llvm::isUIntN(std::min(integer.getWidth(), 64u),
+                                static_cast<uint64_t>(getMultiple())))
+    return emitOpError() << "no value of " << integer
+                         << " but 0 is a multiple of " << getMultiple();
+  return success();
 }

@@ -34,7 +34,8 @@ LogicalResult CustomPrimitiveOp::verify() {
     return failure();
   for (Type type : getResultTypes())
     if (isa<ShapedType>(type) && !isa<VectorType>(type))
-      return emitOpError() << "results must be scalars or vectors, got " << type;
+      return emitOpError() << "results must be scalars or vectors, got "
+                           << type;
   Block &body = getBody().front();
   if (body.empty() || !isa<ReturnOp>(body.back()))
     return emitOpError() << "the body must end with 'mosaic_gpu.return'";
@@ -94,13 +95,13 @@ struct HoistCasts : OpRewritePattern<WarpMapOp> {
     if (!op->getDiscardableAttrs().empty())
       return failure();
     bool changed = false;
-    for (auto [operand, argument] : llvm::zip_equal(
-             op->getOpOperands(), op.getRegion().getArguments())) {
+    for (auto [operand, argument] :
+         llvm::zip_equal(op->getOpOperands(), op.getRegion().getArguments())) {
       Type type = getCommonCast(argument);
       if (!type)
         continue;
-      Value cast = ReinterpretCastOp::create(rewriter, op.getLoc(), type,
-                                             operand.get());
+      Value cast =
+          ReinterpretCastOp::create(rewriter, op.getLoc(), type, operand.get());
       rewriter.modifyOpInPlace(op, [&] {
         operand.set(cast);
         argument.setType(type);

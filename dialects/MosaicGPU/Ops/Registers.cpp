@@ -10,17 +10,26 @@ using namespace smalti::mosaic_gpu;
 // Loads and stores
 //===----------------------------------------------------------------------===//
 
-FailureOr<VectorType>
-smalti::mosaic_gpu::getVectorOf(MemRefType type, std::optional<Location> loc) {
+/// Prints what there is to say about an op into one string.
+template <typename... Ts> static std::string toText(const Ts &...parts) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (stream << ... << parts);
+  return text;
+}
+
+VectorType smalti::mosaic_gpu::getVectorOf(MemRefType type,
+                                           std::string &reason) {
   if (!type.hasStaticShape())
-    return emitOptionalError(loc, "memory must have a static shape, got ",
-                             type);
-  if (llvm::is_contained(type.getShape(), 0))
-    return emitOptionalError(loc, "memory must have elements, got ", type);
-  if (!VectorType::isValidElementType(type.getElementType()))
-    return emitOptionalError(loc, "vectors do not have elements of ",
-                             type.getElementType());
-  return VectorType::get(type.getShape(), type.getElementType());
+    reason = toText("memory must have a static shape, got '", type, "'");
+  else if (llvm::is_contained(type.getShape(), 0))
+    reason = toText("memory must have elements, got '", type, "'");
+  else if (!VectorType::isValidElementType(type.getElementType()))
+    reason =
+        toText("vectors do not have elements of '", type.getElementType(), "'");
+  else
+    return VectorType::get(type.getShape(), type.getElementType());
+  return {};
 }
 
 /// Infers one vector of all elements of the first operand.
@@ -32,10 +41,11 @@ static LogicalResult inferVectorOf(std::optional<Location> loc,
                     : dyn_cast<MemRefType>(operands.front().getType());
   if (!memory)
     return emitOptionalError(loc, "needs a memref");
-  FailureOr<VectorType> type = getVectorOf(memory, loc);
-  if (failed(type))
-    return failure();
-  types.push_back(*type);
+  std::string reason;
+  VectorType type = getVectorOf(memory, reason);
+  if (!type)
+    return emitOptionalError(loc, reason);
+  types.push_back(type);
   return success();
 }
 
@@ -129,8 +139,7 @@ LogicalResult MultimemLoadReduceOp::verify() {
   MemRefType source = getSource().getType();
   if (failed(verifyInGlobal(*this, "source", source)))
     return failure();
-  if (auto reason =
-          checkReduction(source.getElementType(), getReductionType()))
+  if (auto reason = checkReduction(source.getElementType(), getReductionType()))
     return emitOpError() << "cannot reduce " << source.getElementType() << ": "
                          << *reason;
   return verifyTransfer(*this, source, getResult().getType());
@@ -200,18 +209,24 @@ LogicalResult BroadcastInDimOp::verify() {
   return verifyLayouts(*this);
 }
 
-/// The type of vectors behind one another, or an error.
-static FailureOr<VectorType> getConcatenated(std::optional<Location> loc,
-                                             ValueRange operands,
-                                             int64_t dimension) {
-  if (operands.empty())
-    return emitOptionalError(loc, "needs at least one operand");
+/// The type of vectors behind one another; null where there is none, with the
+/// reason.
+static VectorType getConcatenated(ValueRange operands, int64_t dimension,
+                                  std::string &reason) {
+  if (operands.empty()) {
+    reason = "needs at least one operand";
+    return {};
+  }
   auto first = dyn_cast<VectorType>(operands.front().getType());
-  if (!first || first.isScalable())
-    return emitOptionalError(loc, "needs vectors of a fixed length");
-  if (dimension < 0 || dimension >= first.getRank())
-    return emitOptionalError(loc, "'dimension' must be below the rank of ",
-                             first.getRank(), ", got ", dimension);
+  if (!first || first.isScalable()) {
+    reason = "needs vectors of a fixed length";
+    return {};
+  }
+  if (dimension < 0 || dimension >= first.getRank()) {
+    reason = toText("'dimension' must be below the rank of ", first.getRank(),
+                    ", got ", dimension);
+    return {};
+  }
   SmallVector<int64_t> shape(first.getShape());
   for (Value operand : operands.drop_front()) {
     auto type = dyn_cast<VectorType>(operand.getType());
@@ -220,13 +235,17 @@ static FailureOr<VectorType> getConcatenated(std::optional<Location> loc,
                 type.getRank() == first.getRank();
     for (int64_t dim = 0; fits && dim < first.getRank(); ++dim)
       fits = dim == dimension || type.getDimSize(dim) == first.getDimSize(dim);
-    if (!fits)
-      return emitOptionalError(loc, "operands must differ in dimension ",
-                               dimension, " alone, got ", first, " and ",
-                               operand.getType());
+    if (!fits) {
+      reason =
+          toText("operands must differ in dimension ", dimension,
+                 " alone, got '", first, "' and '", operand.getType(), "'");
+      return {};
+    }
     if (llvm::AddOverflow(shape[dimension], type.getDimSize(dimension),
-                          shape[dimension]))
-      return emitOptionalError(loc, "the result has too many elements");
+                          shape[dimension])) {
+      reason = "the result has too many elements";
+      return {};
+    }
   }
   return VectorType::get(shape, first.getElementType());
 }
@@ -238,20 +257,23 @@ LogicalResult VectorConcatOp::inferReturnTypes(MLIRContext *,
   IntegerAttr dimension = adaptor.getProperties().dimension;
   if (!dimension)
     return emitOptionalError(loc, "needs an attribute 'dimension'");
-  FailureOr<VectorType> type =
-      getConcatenated(loc, adaptor.getOperands(), dimension.getInt());
-  if (failed(type))
-    return failure();
-  types.push_back(*type);
+  std::string reason;
+  VectorType type =
+      getConcatenated(adaptor.getOperands(), dimension.getInt(), reason);
+  if (!type)
+    return emitOptionalError(loc, reason);
+  types.push_back(type);
   return success();
 }
 
 LogicalResult VectorConcatOp::verify() {
-  // What there is to say about the operands, the inference has said.
-  FailureOr<VectorType> type = getConcatenated(
-      std::nullopt, getOperands(), static_cast<int32_t>(getDimension()));
-  if (succeeded(type) && *type != getResult().getType())
-    return emitOpError() << "result must be " << *type << ", got "
+  std::string reason;
+  VectorType type =
+      getConcatenated(getOperands(), getDimensionAttr().getInt(), reason);
+  if (!type)
+    return emitOpError() << reason;
+  if (type != getResult().getType())
+    return emitOpError() << "result must be " << type << ", got "
                          << getResult().getType();
   return verifyLayouts(*this);
 }
@@ -281,6 +303,8 @@ LogicalResult OptimizationBarrierOp::inferReturnTypes(
 }
 
 LogicalResult OptimizationBarrierOp::verify() {
+  if (getOperands().empty())
+    return emitOpError() << "needs at least one operand";
   if (getOperandTypes() != getResultTypes())
     return emitOpError() << "results must be of the operands' types";
   return verifyLayouts(*this);

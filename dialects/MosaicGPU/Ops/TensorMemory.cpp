@@ -96,16 +96,17 @@ LogicalResult TmemLayoutCastOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// The vectors that a load gives: all elements, and where it reduces, one for
-/// each row. An error where there are none.
-static LogicalResult getLoaded(std::optional<Location> loc, MemRefType source,
-                               bool reduces, SmallVectorImpl<Type> &types) {
-  FailureOr<VectorType> all = getVectorOf(source, loc);
-  if (failed(all))
+/// each row. Fails where there are none, with the reason.
+static LogicalResult getLoaded(MemRefType source, bool reduces,
+                               SmallVectorImpl<Type> &types,
+                               std::string &reason) {
+  VectorType all = getVectorOf(source, reason);
+  if (!all)
     return failure();
-  types.push_back(*all);
+  types.push_back(all);
   if (reduces)
     types.push_back(
-        VectorType::get(all->getShape().drop_back(), all->getElementType()));
+        VectorType::get(all.getShape().drop_back(), all.getElementType()));
   return success();
 }
 
@@ -113,13 +114,16 @@ LogicalResult AsyncLoadTmemOp::inferReturnTypes(MLIRContext *,
                                                 std::optional<Location> loc,
                                                 Adaptor adaptor,
                                                 SmallVectorImpl<Type> &types) {
-  auto source = adaptor.getOperands().empty()
-                    ? MemRefType()
-                    : dyn_cast<MemRefType>(
-                          adaptor.getOperands().front().getType());
+  auto source =
+      adaptor.getOperands().empty()
+          ? MemRefType()
+          : dyn_cast<MemRefType>(adaptor.getOperands().front().getType());
   if (!source || source.getRank() != 2)
     return emitOptionalError(loc, "needs a memref of rank 2");
-  return getLoaded(loc, source, bool(adaptor.getReduceAttr()), types);
+  std::string reason;
+  if (failed(getLoaded(source, bool(adaptor.getReduceAttr()), types, reason)))
+    return emitOptionalError(loc, reason);
+  return success();
 }
 
 LogicalResult AsyncLoadTmemOp::verify() {
@@ -127,9 +131,9 @@ LogicalResult AsyncLoadTmemOp::verify() {
   if (failed(verifyInTMEM(*this, "source", source)))
     return failure();
   SmallVector<Type> types;
-  // The inference has said what is wrong with the source.
-  if (failed(getLoaded(std::nullopt, source, bool(getReduceAttr()), types)))
-    return failure();
+  std::string reason;
+  if (failed(getLoaded(source, bool(getReduceAttr()), types, reason)))
+    return emitOpError() << reason;
   if (getResultTypes() != TypeRange(types)) {
     InFlightDiagnostic error = emitOpError() << "results must be ";
     llvm::interleaveComma(types, error);
@@ -207,8 +211,8 @@ LogicalResult AsyncStoreSparseMetadataSmemToTmemOp::verify() {
   SmallVector<int64_t> shape = {destination.getDimSize(0) / 128,
                                 destination.getDimSize(1) / 64, 128, 64};
   if (source.getShape() != ArrayRef(shape))
-    return emitOpError() << "source must have the shape [" << shape
-                         << "], got " << source;
+    return emitOpError() << "source must have the shape [" << shape << "], got "
+                         << source;
   return verifyLayouts(*this);
 }
 

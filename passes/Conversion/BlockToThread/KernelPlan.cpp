@@ -786,9 +786,16 @@ LogicalResult Planner::planMemoryAccess(Operation *op) {
       store && store.getMultimem())
     return op->emitOpError()
            << "stores to several devices at once, which is not supported";
+  if (auto store = dyn_cast<mosaic_gpu::VectorStoreOp>(op);
+      store && store.getAtomicType())
+    return op->emitOpError() << "stores atomically, which is not supported";
   std::string why;
-  if (!getWindow(op, why))
+  std::optional<Window> window = getWindow(op, why);
+  if (!window)
     return op->emitOpError() << "cannot be lowered to threads: " << why;
+  if (mosaic_gpu::isClusterMemory(cast<MemRefType>(window->memref.getType())))
+    return op->emitOpError()
+           << "accesses another block's memory, which is not supported";
   if (isa<vector::TransferReadOp, mosaic_gpu::VectorLoadOp>(op)) {
     if (failed(setResultLayout(op)))
       return failure();

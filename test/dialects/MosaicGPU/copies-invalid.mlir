@@ -377,7 +377,7 @@ func.func @send_barrier(%v: vector<8xf32>, %m: memref<8xf32, #gpu.address_space<
 // -----
 
 func.func @send_dimension(%v: vector<8xf32>, %m: memref<8xf32, #gpu.address_space<workgroup>>, %b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %i: i32) {
-  // expected-error @+1 {{expected ::smalti::mosaic_gpu::Dimension to be one of: x, y, z}}
+  // expected-error @+1 {{expected string or keyword containing one of the following enum values for attribute 'cluster_dim' [x, y, z]}}
   mosaic_gpu.async_store_smem %v to %m barrier(%b) block(w %i) : vector<8xf32> to memref<8xf32, #gpu.address_space<workgroup>>, memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   return
 }

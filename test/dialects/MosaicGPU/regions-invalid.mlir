@@ -147,7 +147,7 @@ func.func @print_layout_space(%m: memref<8xf32>) {
 // -----
 
 func.func @print_value(%m: f32) {
-  // expected-error @+1 {{operand #0 must be vector of any type values, but got 'f32'}}
+  // expected-error @+1 {{invalid kind of type specified: expected builtin.vector, but found 'f32'}}
   mosaic_gpu.debug_print "{}", %m : f32
   return
 }

@@ -17,7 +17,7 @@ func.func @load_shape(%m: memref<8x4xf32>) {
 // -----
 
 func.func @load_dynamic(%m: memref<?x4xf32>) {
-  // expected-error @+1 {{memory must have a static shape, got 'memref<?x4xf32>'}}
+  // expected-error @+1 {{memory and vector must have the same shape, got 'memref<?x4xf32>' and 'vector<8x4xf32>'}}
   %0 = mosaic_gpu.vector_load %m : memref<?x4xf32> -> vector<8x4xf32>
   return
 }
@@ -113,7 +113,7 @@ func.func @cast_out_layout(%v: vector<64xf32>) {
 // -----
 
 func.func @load_empty(%m: memref<0xf32>) {
-  // expected-error @+1 {{memory must have elements, got 'memref<0xf32>'}}
+  // expected-error @+1 {{memory and vector must have the same shape, got 'memref<0xf32>' and 'vector<1xf32>'}}
   %0 = "mosaic_gpu.vector_load"(%m) : (memref<0xf32>) -> vector<1xf32>
   return
 }
@@ -121,7 +121,7 @@ func.func @load_empty(%m: memref<0xf32>) {
 // -----
 
 func.func @load_element(%m: memref<1x!mosaic_gpu.barrier>) {
-  // expected-error @+1 {{vectors do not have elements of '!mosaic_gpu.barrier'}}
+  // expected-error @+1 {{memory and vector must have the same element type, got 'memref<1x!mosaic_gpu.barrier>' and 'vector<1xf32>'}}
   %0 = "mosaic_gpu.vector_load"(%m) : (memref<1x!mosaic_gpu.barrier>) -> vector<1xf32>
   return
 }
@@ -387,5 +387,13 @@ func.func @multiple_zero(%a: i32) {
 func.func @multiple_float(%a: f32) {
   // expected-error @+1 {{operand #0 must be index or integer, but got 'f32'}}
   %0 = mosaic_gpu.assume_multiple %a, 4 : f32
+  return
+}
+
+// -----
+
+func.func @multiple_large(%a: i8) {
+  // expected-error @+1 {{no value of 'i8' but 0 is a multiple of 256}}
+  %0 = mosaic_gpu.assume_multiple %a, 256 : i8
   return
 }

@@ -224,7 +224,7 @@ func.func @load_reduced_element(%m: memref<128x64xf16, #mosaic_gpu.tmem>) {
 // -----
 
 func.func @load_reduction(%m: memref<128x64xf32, #mosaic_gpu.tmem>) {
-  // expected-error @+1 {{attribute 'reduce' failed to satisfy constraint: how a load of tensor memory reduces its rows: min, max, absmin or absmax}}
+  // expected-error @+1 {{Invalid attribute `reduce` in property conversion: 4 : i32}}
   %0:2 = "mosaic_gpu.async_load_tmem"(%m) <{reduce = 4 : i32}> : (memref<128x64xf32, #mosaic_gpu.tmem>) -> (vector<128x64xf32>, vector<128xf32>)
   return
 }
