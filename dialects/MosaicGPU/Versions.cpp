@@ -185,9 +185,11 @@ struct BytecodeVersions : BytecodeDialectInterface {
     WalkResult result = top->walk([&](Operation *op) {
       if (op->getDialect() != getDialect())
         return WalkResult::advance();
+      Attribute properties = op->getPropertiesAsAttribute();
+      if (!properties)
+        return WalkResult::advance();
       auto emitError = [&] { return op->emitOpError(); };
-      return WalkResult(op->setPropertiesFromAttribute(
-          op->getPropertiesAsAttribute(), emitError));
+      return WalkResult(op->setPropertiesFromAttribute(properties, emitError));
     });
     return failure(result.wasInterrupted());
   }

@@ -8,7 +8,7 @@
 // CHECK-SAME: (%[[M:.*]]: memref<64x64xf16, #gpu.address_space<workgroup>>)
 func.func @casts(%m: !a) -> (!a, !c, !a) {
   // A cast to the type itself, a cast of a cast, and both.
-  // CHECK-NEXT: %[[C:.*]] = mosaic_gpu.reinterpret_cast %[[M]] : memref<64x64xf16, {{.*}}> to memref<32x128xf16
+  // CHECK-NEXT: %[[C:[a-z0-9]+]] = mosaic_gpu.reinterpret_cast %[[M]] : memref<64x64xf16, {{.*}}> to memref<32x128xf16
   // CHECK-NEXT: return %[[M]], %[[C]], %[[M]]
   %0 = mosaic_gpu.reinterpret_cast %m : !a to !a
   %1 = mosaic_gpu.reinterpret_cast %m : !a to !b
@@ -37,11 +37,11 @@ func.func @annotated() -> !b {
 }
 
 // CHECK-LABEL: func.func @warps
-// CHECK-SAME: (%[[M:.*]]: memref<64x64xf16, #gpu.address_space<workgroup>>, %[[N:.*]]: memref<64x64xf16, #gpu.address_space<workgroup>>
+// CHECK-SAME: (%[[M:[a-z0-9]+]]: memref<64x64xf16, #gpu.address_space<workgroup>>, %[[N:[a-z0-9]+]]: memref<64x64xf16, #gpu.address_space<workgroup>>
 func.func @warps(%m: !a, %n: !a, %o: !a, %g: memref<4096xf16>, %h: memref<32x128xf16>, %i: i32) {
   // The first operand is only cast, to one type; the others also to another type, or used as they are.
-  // CHECK-NEXT: %[[C:.*]] = mosaic_gpu.reinterpret_cast %[[M]] : memref<64x64xf16, {{.*}}> to memref<4096xf16
-  // CHECK-NEXT: mosaic_gpu.warp_map (%[[X:.*]] = %[[C]] : memref<4096xf16, {{.*}}>, %[[Y:.*]] = %[[N]] : memref<64x64xf16,
+  // CHECK-NEXT: %[[C:[a-z0-9]+]] = mosaic_gpu.reinterpret_cast %[[M]] : memref<64x64xf16, {{.*}}> to memref<4096xf16
+  // CHECK-NEXT: mosaic_gpu.warp_map (%[[X:[a-z0-9]+]] = %[[C]] : memref<4096xf16, {{.*}}>, %[[Y:[a-z0-9]+]] = %[[N]] : memref<64x64xf16,
   // CHECK-NEXT: mosaic_gpu.async_store %[[X]]
   // CHECK-NEXT: mosaic_gpu.reinterpret_cast %[[Y]]
   // CHECK-NEXT: mosaic_gpu.async_store

@@ -104,7 +104,7 @@ func.func @asynchronous(%m: memref<64x64xf16>, %s: memref<64x64xf16, #gpu.addres
   // CHECK-NEXT: mosaic_gpu.debug_print
   // CHECK-NEXT: mosaic_gpu.debug_print
   // CHECK-NEXT: mosaic_gpu.print_layout
-  // CHECK-NEXT: }
+  // CHECK-NEXT: {{^ *}$}}
   scf.for %k = %c0 to %n step %c1 {
     mosaic_gpu.async_prefetch %m[%i, %i] [64, 64] : memref<64x64xf16>[i32, i32]
     mosaic_gpu.async_prefetch %m[%i, %i] [64, 64] : memref<64x64xf16>[i32, i32]

@@ -8,7 +8,7 @@ func.func @shared_memory() {
   // CHECK: mosaic_gpu.slice_smem 16384 alias 3 : memref<64xf32, #gpu.address_space<workgroup>>
   %b = mosaic_gpu.slice_smem 16384 alias 3 : memref<64xf32, #gpu.address_space<workgroup>>
   // CHECK: mosaic_gpu.slice_smem 8 : memref<4x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
-  %c = mosaic_gpu.slice_smem 8 : memref<4x!barrier, #gpu.address_space<workgroup>>
+  %c = mosaic_gpu.slice_smem 8 : memref<4x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
   // CHECK: mosaic_gpu.slice_smem 3 : memref<16xi8, #gpu.address_space<workgroup>>
   %d = mosaic_gpu.slice_smem 3 : memref<16xi8, #gpu.address_space<workgroup>>
   return

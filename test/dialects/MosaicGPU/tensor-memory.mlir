@@ -16,7 +16,7 @@ func.func @memory(%p: memref<i32, #gpu.address_space<workgroup>>) {
   %2 = mosaic_gpu.slice_tmem %0 0 : memref<128x256xi32, #mosaic_gpu.tmem> to memref<128x64xf32, #mosaic_gpu.tmem>
   // CHECK: mosaic_gpu.slice_tmem %[[M]] 128 alias 2 : memref<128x256xi32, #mosaic_gpu.tmem> to memref<128x128xf16, #mosaic_gpu.tmem>
   %3 = mosaic_gpu.slice_tmem %0 128 alias 2 : memref<128x256xi32, #mosaic_gpu.tmem> to memref<128x128xf16, #mosaic_gpu.tmem>
-  // CHECK: mosaic_gpu.tmem_layout_cast %{{.*}} : memref<128x64xf32, #mosaic_gpu.tmem> to #mosaic_gpu.TiledLayout<[[128, 1], [32, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
+  // CHECK: mosaic_gpu.tmem_layout_cast %{{.*}} : memref<128x64xf32, #mosaic_gpu.tmem> to #mosaic_gpu.TiledLayout<{{\[\[128, 1\], \[32, 1\]\]}}, warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
   %4 = mosaic_gpu.tmem_layout_cast %2 : memref<128x64xf32, #mosaic_gpu.tmem> to #mosaic_gpu.TiledLayout<[[128, 1], [32, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
   // CHECK: mosaic_gpu.tmem_dealloc tmem_ref(%[[M]] : memref<128x256xi32, #mosaic_gpu.tmem>)
   mosaic_gpu.tmem_dealloc tmem_ref(%0 : memref<128x256xi32, #mosaic_gpu.tmem>)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 # A section of dialect versions, one byte long, and in it the number as a variable-length integer.
-SECTION = b"\x0a\x03"
+SECTION = b"\x07\x03"
 CURRENT = 2
 
 
