@@ -410,7 +410,8 @@ Value Emitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   Value buffer = allocateBuffer(producer ? producer->getLoc() : loc,
                                 cast<RankedTensorType>(operand.getType()));
   auto store = mosaic_gpu::VectorStoreOp::create(
-      builder, loc, mapping.lookup(operand), buffer, /*optimized=*/BoolAttr());
+      builder, loc, mapping.lookup(operand), buffer, /*optimized=*/BoolAttr(),
+      /*atomic_type=*/mosaic_gpu::AtomicOpTypeAttr());
   setLayouts(store, {storageLayout(operand)}, {});
   return buffer;
 }
