@@ -272,9 +272,9 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     what is out of bounds of the descriptor, as `oob` says. No read, pad or write is turned into a TMA copy: that takes a
     descriptor, which the host makes.
 
-    Left as they are, with a remark that says why: pads whose result has no constant bound, or more than `max-elements`
-    elements; pads of tensors with an encoding, or with elements that make no vector; padding values that depend on the
-    position; transfers of scalable vectors, of unranked memrefs, or of elements that are vectors. Transfers of whole
+    Left as they are, with a remark that says why: pads whose result has no constant bound (by the 16 nearest values that
+    its size is made of), or more than `max-elements` elements; pads of tensors with an encoding, or with elements that
+    make no vector; padding values that depend on the position; transfers of scalable vectors, of unranked memrefs, or of elements that are vectors. Transfers of whole
     blocks (with the attribute `in_layouts` or `out_layouts`) belong to the conversion to threads and are left alone, and
     so are those of tensors.
 

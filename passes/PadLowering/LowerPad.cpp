@@ -1,6 +1,7 @@
 //===- LowerPad.cpp - smalti-lower-pad ------------------------------------===//
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/PadLowering/ConstantBounds.h"
 #include "passes/PadLowering/PaddedCopies.h"
 #include "passes/PadLowering/PaddedTransfers.h"
 #include "passes/Support/Remarks.h"
@@ -20,7 +21,6 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -72,10 +72,9 @@ static std::optional<std::string> planShape(PadPlan &plan,
   for (auto [dim, size] : llvm::enumerate(type.getShape())) {
     int64_t most = size;
     if (ShapedType::isDynamic(size)) {
-      FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
-          presburger::BoundType::UB,
-          {plan.op.getResult(), static_cast<int64_t>(dim)},
-          /*stopCondition=*/nullptr, /*closedUB=*/true);
+      FailureOr<int64_t> bound =
+          findConstantBound(presburger::BoundType::UB,
+                            {plan.op.getResult(), static_cast<int64_t>(dim)});
       if (failed(bound))
         return "dimension " + std::to_string(dim) + " of the pad's result " +
                describe(type) + " has no constant bound";

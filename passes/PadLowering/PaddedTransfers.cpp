@@ -1,6 +1,7 @@
 //===- PaddedTransfers.cpp - Reads and writes that overhang ---------------===//
 
 #include "passes/PadLowering/PaddedTransfers.h"
+#include "passes/PadLowering/ConstantBounds.h"
 
 #include "passes/Support/Divisibility.h"
 #include "passes/Support/MemorySize.h"
@@ -13,7 +14,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -46,8 +46,8 @@ bool smalti::isZeroBits(Value padding) {
 
 /// By what ops say of bounds (affine, loops), or of ranges (arith, gpu).
 static bool isKnownNonNegative(DataFlowSolver &solver, Value index) {
-  FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
-      presburger::BoundType::LB, index);
+  FailureOr<int64_t> bound =
+      findConstantBound(presburger::BoundType::LB, index);
   return (succeeded(bound) && *bound >= 0) ||
          succeeded(dataflow::staticallyNonNegative(solver, index));
 }
