@@ -118,9 +118,15 @@ void ItemSet::insert(const ItemSet &other) {
     }
     merged.push_back(std::move(*mine++));
     Part &part = merged.back();
-    if (part.chunk == theirs.chunk && part.cleared == theirs.cleared &&
-        part.crossed == theirs.crossed)
-      continue;
+    // An item that crossed more barriers needs one wherever the same item that
+    // crossed fewer does.
+    if (part.chunk == theirs.chunk && part.cleared == theirs.cleared) {
+      Spaces both = part.crossed | theirs.crossed;
+      if (both == part.crossed || both == theirs.crossed) {
+        part.crossed = both;
+        continue;
+      }
+    }
     theirs.visitUntil([&](const Item &item) {
       part.insert(item);
       return false;
