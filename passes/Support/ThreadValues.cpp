@@ -558,7 +558,6 @@ std::optional<Lanes> ThreadValues::getElements(Value buffer, Value memref,
   return elements;
 }
 
-/// Takes out the lanes that do not come to `op`, as far as it is known.
 //===----------------------------------------------------------------------===//
 // What is the same for all threads
 //===----------------------------------------------------------------------===//
