@@ -35,6 +35,10 @@ SMALTI_DEFINE_ATTRIBUTE(WGSplatFragLayout)
 SMALTI_DEFINE_ATTRIBUTE(Replicated)
 SMALTI_DEFINE_ATTRIBUTE(TileTransform)
 SMALTI_DEFINE_ATTRIBUTE(SwizzleTransform)
+SMALTI_DEFINE_ATTRIBUTE(Tmem)
+SMALTI_DEFINE_ATTRIBUTE(SmemCluster)
+SMALTI_DEFINE_ATTRIBUTE(CopyReplicated)
+SMALTI_DEFINE_ATTRIBUTE(CopyPartitioned)
 
 #undef SMALTI_DEFINE_ATTRIBUTE
 
@@ -124,6 +128,32 @@ int32_t smaltiSwizzleTransformAttrGetBytes(MlirAttribute attribute) {
   return cast<SwizzleTransformAttr>(unwrap(attribute)).getSwizzle().getInt();
 }
 
+/// Makes an attribute without parameters.
+template <typename AttrTy> static MlirAttribute getSimple(MlirContext context) {
+  unwrap(context)->loadDialect<MosaicGPUDialect>();
+  return wrap(Attribute(AttrTy::get(unwrap(context))));
+}
+
+MlirAttribute smaltiTmemAttrGet(MlirContext context) {
+  return getSimple<TmemAttr>(context);
+}
+
+MlirAttribute smaltiSmemClusterAttrGet(MlirContext context) {
+  return getSimple<SmemClusterAttr>(context);
+}
+
+MlirAttribute smaltiCopyReplicatedAttrGet(MlirContext context) {
+  return getSimple<CopyReplicatedAttr>(context);
+}
+
+MlirAttribute smaltiCopyPartitionedAttrGet(MlirContext context, int64_t axis) {
+  return getChecked<CopyPartitionedAttr>(context, axis);
+}
+
+int64_t smaltiCopyPartitionedAttrGetAxis(MlirAttribute attribute) {
+  return cast<CopyPartitionedAttr>(unwrap(attribute)).getAxis();
+}
+
 bool smaltiTypeIsABarrier(MlirType type) {
   return isa<BarrierType>(unwrap(type));
 }
@@ -139,4 +169,40 @@ MlirType smaltiBarrierTypeGet(MlirContext context, bool ordersTensorCore) {
 
 bool smaltiBarrierTypeGetOrdersTensorCore(MlirType type) {
   return cast<BarrierType>(unwrap(type)).getOrdersTensorCore();
+}
+
+/// Makes a type; null, with a diagnostic, where its verifier refuses.
+template <typename TypeTy> static MlirType getSixBit(MlirType elementType) {
+  Type element = unwrap(elementType);
+  MLIRContext *ctx = element.getContext();
+  ctx->loadDialect<MosaicGPUDialect>();
+  auto emitError = [&] { return mlir::emitError(UnknownLoc::get(ctx)); };
+  return wrap(Type(TypeTy::getChecked(emitError, ctx, element)));
+}
+
+bool smaltiTypeIsAB6x16P32(MlirType type) {
+  return isa<B6x16P32Type>(unwrap(type));
+}
+
+MlirTypeID smaltiB6x16P32TypeGetTypeID() {
+  return wrap(B6x16P32Type::getTypeID());
+}
+
+MlirType smaltiB6x16P32TypeGet(MlirType elementType) {
+  return getSixBit<B6x16P32Type>(elementType);
+}
+
+bool smaltiTypeIsAP2B6(MlirType type) { return isa<P2B6Type>(unwrap(type)); }
+
+MlirTypeID smaltiP2B6TypeGetTypeID() { return wrap(P2B6Type::getTypeID()); }
+
+MlirType smaltiP2B6TypeGet(MlirType elementType) {
+  return getSixBit<P2B6Type>(elementType);
+}
+
+MlirType smaltiSixBitTypeGetElementType(MlirType type) {
+  return wrap(llvm::TypeSwitch<Type, Type>(unwrap(type))
+                  .Case<B6x16P32Type, P2B6Type>(
+                      [](auto sixBit) { return sixBit.getElementType(); })
+                  .Default([](Type) { return Type(); }));
 }

@@ -23,6 +23,10 @@ SMALTI_DECLARE_ATTRIBUTE(WGSplatFragLayout)
 SMALTI_DECLARE_ATTRIBUTE(Replicated)
 SMALTI_DECLARE_ATTRIBUTE(TileTransform)
 SMALTI_DECLARE_ATTRIBUTE(SwizzleTransform)
+SMALTI_DECLARE_ATTRIBUTE(Tmem)
+SMALTI_DECLARE_ATTRIBUTE(SmemCluster)
+SMALTI_DECLARE_ATTRIBUTE(CopyReplicated)
+SMALTI_DECLARE_ATTRIBUTE(CopyPartitioned)
 
 #undef SMALTI_DECLARE_ATTRIBUTE
 
@@ -67,11 +71,31 @@ smaltiSwizzleTransformAttrGet(MlirContext context, int32_t bytes);
 MLIR_CAPI_EXPORTED int32_t
 smaltiSwizzleTransformAttrGetBytes(MlirAttribute attribute);
 
+MLIR_CAPI_EXPORTED MlirAttribute smaltiTmemAttrGet(MlirContext context);
+MLIR_CAPI_EXPORTED MlirAttribute smaltiSmemClusterAttrGet(MlirContext context);
+MLIR_CAPI_EXPORTED MlirAttribute
+smaltiCopyReplicatedAttrGet(MlirContext context);
+MLIR_CAPI_EXPORTED MlirAttribute
+smaltiCopyPartitionedAttrGet(MlirContext context, int64_t axis);
+MLIR_CAPI_EXPORTED int64_t
+smaltiCopyPartitionedAttrGetAxis(MlirAttribute attribute);
+
 MLIR_CAPI_EXPORTED bool smaltiTypeIsABarrier(MlirType type);
 MLIR_CAPI_EXPORTED MlirTypeID smaltiBarrierTypeGetTypeID(void);
 MLIR_CAPI_EXPORTED MlirType smaltiBarrierTypeGet(MlirContext context,
                                                  bool ordersTensorCore);
 MLIR_CAPI_EXPORTED bool smaltiBarrierTypeGetOrdersTensorCore(MlirType type);
+
+MLIR_CAPI_EXPORTED bool smaltiTypeIsAB6x16P32(MlirType type);
+MLIR_CAPI_EXPORTED MlirTypeID smaltiB6x16P32TypeGetTypeID(void);
+MLIR_CAPI_EXPORTED MlirType smaltiB6x16P32TypeGet(MlirType elementType);
+
+MLIR_CAPI_EXPORTED bool smaltiTypeIsAP2B6(MlirType type);
+MLIR_CAPI_EXPORTED MlirTypeID smaltiP2B6TypeGetTypeID(void);
+MLIR_CAPI_EXPORTED MlirType smaltiP2B6TypeGet(MlirType elementType);
+
+/// The element type of either.
+MLIR_CAPI_EXPORTED MlirType smaltiSixBitTypeGetElementType(MlirType type);
 
 #ifdef __cplusplus
 }

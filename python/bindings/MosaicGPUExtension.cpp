@@ -45,6 +45,51 @@ nb::object makeAttribute(nb::object cls, MlirContext context, Fn get) {
   return cls(attribute);
 }
 
+/// An attribute that has no parameters.
+void bindSimple(nb::module_ &m, const char *name, bool (*isA)(MlirAttribute),
+                MlirTypeID (*getTypeID)(void),
+                MlirAttribute (*get)(MlirContext), const char *doc) {
+  std::string signature = std::string("def get(cls, context: smalti.ir.Context "
+                                      "| None = None) -> ") +
+                          name;
+  mlir_attribute_subclass(m, name, isA, getTypeID)
+      .def_classmethod(
+          "get",
+          [get](nb::object cls, MlirContext context) {
+            return cls(get(context));
+          },
+          nb::arg("cls"), nb::arg("context") = nb::none(),
+          nb::sig(signature.c_str()), doc);
+}
+
+/// A form in which 6-bit elements lie in memory.
+void bindSixBit(nb::module_ &m, const char *name, bool (*isA)(MlirType),
+                MlirTypeID (*getTypeID)(void), MlirType (*get)(MlirType),
+                const char *doc) {
+  std::string signature =
+      std::string("def get(cls, element_type: smalti.ir.Type) -> ") + name;
+  mlir_type_subclass(m, name, isA, getTypeID)
+      .def_classmethod(
+          "get",
+          [get](nb::object cls, MlirType elementType) {
+            std::string message;
+            MlirType type;
+            {
+              mlir::python::CollectDiagnosticsToStringScope scope(
+                  mlirTypeGetContext(elementType));
+              type = get(elementType);
+              message = scope.takeMessage();
+            }
+            if (mlirTypeIsNull(type))
+              throw nb::value_error(message.c_str());
+            return cls(type);
+          },
+          nb::arg("cls"), nb::arg("element_type"), nb::sig(signature.c_str()),
+          doc)
+      .def_property_readonly("element_type", &smaltiSixBitTypeGetElementType,
+                             "The type of the elements, which has 6 bits.");
+}
+
 MlirAttribute intArray(MlirContext context, llvm::ArrayRef<int64_t> values) {
   MlirType type = mlirIntegerTypeGet(context, 64);
   std::vector<MlirAttribute> entries;
@@ -227,6 +272,40 @@ NB_MODULE(_smaltiMosaicGPU, m) {
           "A swizzle that spans this many bytes of a row.")
       .def_property_readonly("swizzle", &smaltiSwizzleTransformAttrGetBytes,
                              "The bytes that it spans.");
+
+  bindSimple(m, "TmemAttr", smaltiAttributeIsATmem, smaltiTmemAttrGetTypeID,
+             smaltiTmemAttrGet, "The memory space of tensor memory.");
+  bindSimple(m, "SmemClusterAttr", smaltiAttributeIsASmemCluster,
+             smaltiSmemClusterAttrGetTypeID, smaltiSmemClusterAttrGet,
+             "The memory space of the shared memory of any block of the "
+             "cluster.");
+  bindSimple(m, "CopyReplicatedAttr", smaltiAttributeIsACopyReplicated,
+             smaltiCopyReplicatedAttrGetTypeID, smaltiCopyReplicatedAttrGet,
+             "Every block of the cluster receives the whole slice.");
+
+  mlir_attribute_subclass(m, "CopyPartitionedAttr",
+                          smaltiAttributeIsACopyPartitioned,
+                          smaltiCopyPartitionedAttrGetTypeID)
+      .def_classmethod(
+          "get",
+          [](nb::object cls, int64_t axis, MlirContext context) {
+            return makeAttribute(cls, context, [&] {
+              return smaltiCopyPartitionedAttrGet(context, axis);
+            });
+          },
+          nb::arg("cls"), nb::arg("axis"), nb::arg("context") = nb::none(),
+          nb::sig("def get(cls, axis: int, context: smalti.ir.Context | None = "
+                  "None) -> CopyPartitionedAttr"),
+          "Every block of the cluster receives its part of the slice, which is "
+          "cut along this dimension.")
+      .def_property_readonly("axis", &smaltiCopyPartitionedAttrGetAxis,
+                             "The dimension that is cut.");
+
+  bindSixBit(m, "B6x16P32Type", smaltiTypeIsAB6x16P32,
+             smaltiB6x16P32TypeGetTypeID, smaltiB6x16P32TypeGet,
+             "6-bit elements, 16 of them followed by 32 bits of padding.");
+  bindSixBit(m, "P2B6Type", smaltiTypeIsAP2B6, smaltiP2B6TypeGetTypeID,
+             smaltiP2B6TypeGet, "6-bit elements in the low bits of bytes.");
 
   mlir_type_subclass(m, "BarrierType", smaltiTypeIsABarrier,
                      smaltiBarrierTypeGetTypeID)
