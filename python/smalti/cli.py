@@ -1,4 +1,4 @@
-"""The command `smalti`: opt, compile, run, doctor."""
+"""The command `smalti`: opt, compile, run, layout, doctor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from . import cli_emulated
+from . import cli_emulated, cli_layout
 from .errors import Diagnostic, SmaltiError, SourceLocation, ToolMissing
 
 
@@ -362,6 +362,28 @@ def _python_error(error: Exception, scripts: Sequence[str]) -> SmaltiError:
     place = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
     notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
     return SmaltiError(f"{place}error: {type(error).__name__}: {error}{notes}")
+
+
+@main.command()
+@click.argument("layout")
+@click.option("--shape", help="Sizes of the vector or memory, as in 64x128. Default: the layout's own.")
+@click.option("--element", default="f16", show_default=True, help="The type of the elements, for shared memory.")
+@click.option("-t", "--target", help="The chip whose banks are shown, for shared memory. Default: 32 of 4 bytes.")
+@click.option("--html", type=click.Path(dir_okay=False), help="Write a page with a picture.")
+@click.option("--svg", type=click.Path(dir_okay=False), help="Write a picture.")
+def layout(layout: str, shape: str | None, element: str, target: str | None, html: str | None, svg: str | None) -> None:
+    """Shows where every element of a vector, or of shared memory, is.
+
+    LAYOUT is an attribute of mosaic_gpu: a layout of registers, or an array of transforms of shared memory:
+
+    \b
+      smalti layout '#mosaic_gpu.WGStridedFragLayout<[16, 128], 2>'
+      smalti layout '[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]' --shape 64x64 --html map.html
+    """
+    sizes = None if shape is None else cli_layout.parse_shape(shape)
+    with _interrupts_end_the_process():
+        result = cli_layout.lane_map(layout, sizes, element, target)
+    cli_layout.write(result, html, svg)
 
 
 @main.command()
