@@ -274,7 +274,8 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
 
     Left as they are, with a remark that says why: pads whose result has no constant bound (by the 16 nearest values that
     its size is made of), or more than `max-elements` elements; pads of tensors with an encoding, or with elements that
-    make no vector; padding values that depend on the position; transfers of scalable vectors, of unranked memrefs, or of elements that are vectors. Transfers of whole
+    make no vector; padding values that depend on the position; transfers of scalable vectors, or of elements that are
+    vectors, and permuted ones under a `vector.mask` that has a vector for the lanes it leaves out. Transfers of whole
     blocks (with the attribute `in_layouts` or `out_layouts`) belong to the conversion to threads and are left alone, and
     so are those of tensors.
 
@@ -304,6 +305,37 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     "::mlir::nvgpu::NVGPUDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
     "::mlir::vector::VectorDialect",
   ];
+}
+
+def SmaltiMaskTransfers : Pass<"smalti-mask-transfers"> {
+  let summary = "Masks transfers some of whose lanes may lie ahead of the memory";
+  let description = [{
+    A `vector.transfer_read` or `vector.transfer_write` on a memref, with a dimension that is not marked in bounds and an
+    index that is not known to be zero or more, gets a mask of the lanes that are inside, at both ends: the others read
+    the padding value, or are not written. Upstream's lowerings mask what is past the end alone, and its folder takes a
+    constant index ahead of the memory for one in bounds: run the pass before `canonicalize`.
+
+    A `vector.mask` around the transfer becomes a part of its mask; where that has a vector for the lanes that it leaves
+    out, they are selected from there. `smalti-lower-pad` masks transfers the same way, and those that overhang the end
+    too, unless the hardware can do it.
+
+    A transfer that cannot be masked (its vector is scalable, or permuted under a mask with such a vector; its elements
+    are vectors) is an error. Transfers of blocks (with the attribute `in_layouts` or `out_layouts`), and of tensors, stay
+    as they are.
+
+    Example:
+
+    ```mlir
+    func.func @halo(%row: memref<30xf32>) -> vector<4xf32> {
+      %ahead = arith.constant -2 : index
+      %zero = arith.constant 0.0 : f32
+      %v = vector.transfer_read %row[%ahead], %zero : memref<30xf32>, vector<4xf32>
+      return %v : vector<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def SmaltiPadToIntrinsics : InterfacePass<"smalti-pad-to-intrinsics", "::mlir::FunctionOpInterface"> {
@@ -1021,7 +1053,8 @@ def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"
   let summary = "Lowers the vector ops of threads that have no direct lowering to LLVM";
   let description = [{
     For programs of one thread, before the conversion to the LLVM dialect, which leaves these ops:
-    - transfers of one row become loads and stores; masked, or not known to be in bounds, they become masked ones;
+    - transfers of one row become loads and stores; masked, or not known to be in bounds, they become masked ones, whose
+      masks are those of `smalti-mask-transfers` where an index may be negative;
     - masks (`create_mask`, `constant_mask`, `vector.mask` around a transfer) become comparisons and constants;
     - products, reductions, transposes, broadcasts, shape casts and gathers of several dimensions become ops on rows.
 

@@ -287,7 +287,7 @@ void LowerPadPass::runOnOperation() {
     }
     auto transfer = dyn_cast<VectorTransferOpInterface>(op);
     if (!transfer || !transfer.hasOutOfBoundsDim() ||
-        !isa<BaseMemRefType>(transfer.getBase().getType()) ||
+        !isa<MemRefType>(transfer.getBase().getType()) ||
         op->hasAttr(mosaic_gpu::kOutLayouts) ||
         op->hasAttr(mosaic_gpu::kInLayouts))
       return;

@@ -1,6 +1,7 @@
 //===- PaddedCopies.cpp - Copies that fill in zeros -----------------------===//
 
 #include "passes/PadLowering/PaddedCopies.h"
+#include "passes/PadLowering/TransferMasks.h"
 
 #include "passes/Conversion/BlockToThread/KernelPlan.h"
 #include "passes/Interfaces/LoopInterfaces.h"
@@ -143,7 +144,7 @@ std::optional<std::string> smalti::planCopy(CopyPlan &plan,
   auto destination = cast<MemRefType>(write.getBase().getType());
   if (!isZeroBits(read.getPadding()))
     return std::string("its padding is not known to be zero bits");
-  if (read.getMask() || write.getMask())
+  if (isMaskedTransfer(read) || isMaskedTransfer(write))
     return std::string("it is masked");
   if (write.hasOutOfBoundsDim())
     return std::string("the write to shared memory may be out of bounds, too");

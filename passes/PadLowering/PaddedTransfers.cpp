@@ -2,6 +2,7 @@
 
 #include "passes/PadLowering/PaddedTransfers.h"
 #include "passes/PadLowering/ConstantBounds.h"
+#include "passes/PadLowering/TransferMasks.h"
 
 #include "passes/Support/Divisibility.h"
 #include "passes/Support/MemorySize.h"
@@ -50,6 +51,16 @@ static bool isKnownNonNegative(DataFlowSolver &solver, Value index) {
       findConstantBound(presburger::BoundType::LB, index);
   return (succeeded(bound) && *bound >= 0) ||
          succeeded(dataflow::staticallyNonNegative(solver, index));
+}
+
+bool smalti::mayBeginAhead(VectorTransferOpInterface op,
+                           DataFlowSolver &solver) {
+  for (auto [dim, expr] : llvm::enumerate(op.getPermutationMap().getResults()))
+    if (auto memrefDim = dyn_cast<AffineDimExpr>(expr);
+        memrefDim && !op.isDimInBounds(dim) &&
+        !isKnownNonNegative(solver, op.getIndices()[memrefDim.getPosition()]))
+      return true;
+  return false;
 }
 
 /// The dimension of whose lanes every one that is past its end lies past the
@@ -136,17 +147,18 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
     buffer.endDim = *endDim;
 
   if (plan.isRead()) {
-    if (op.getMask() && !map.isMinorIdentity())
+    if (isMaskedTransfer(op) && !map.isMinorIdentity())
       return std::string("it has a mask, and its vector is permuted");
     bool isZero = isZeroBits(cast<vector::TransferReadOp>(*op).getPadding());
     buffer.checksEnd = !isExact;
-    buffer.kind = endDim && isZero && !op.getMask() && !plan.mayBeNegative()
-                      ? BufferedTransfer::Kind::Whole
-                      : BufferedTransfer::Kind::Select;
+    buffer.kind =
+        endDim && isZero && !isMaskedTransfer(op) && !plan.mayBeNegative()
+            ? BufferedTransfer::Kind::Whole
+            : BufferedTransfer::Kind::Select;
     return std::nullopt;
   }
 
-  if (op.getMask())
+  if (isMaskedTransfer(op))
     return std::string("it has a mask of its own");
   if (plan.mayBeNegative())
     return std::string("an index may be negative");
@@ -180,12 +192,13 @@ smalti::planTransfer(TransferPlan &plan, DataFlowSolver &solver,
   VectorType vectorType = op.getVectorType();
   if (vectorType.isScalable())
     return noun + "'s vector is scalable";
-  auto type = dyn_cast<MemRefType>(op.getBase().getType());
-  if (!type)
-    return noun + "'s memref has no rank";
+  auto type = cast<MemRefType>(op.getBase().getType());
   if (isa<VectorType>(type.getElementType()))
     return noun + "'s elements are vectors";
   AffineMap map = op.getPermutationMap();
+  if (!map.isMinorIdentity() && hasPassthru(op))
+    return noun + "'s vector is permuted, and another fills in the lanes that "
+                  "the mask leaves out";
   for (unsigned memrefDim = 0, e = map.getNumInputs(); memrefDim < e;
        ++memrefDim) {
     std::optional<unsigned> dim =
@@ -545,6 +558,7 @@ void smalti::commitTransfer(RewriterBase &rewriter, const TransferPlan &plan,
                             RawBuffers &buffers) {
   VectorTransferOpInterface op = plan.op;
   Location loc = op.getLoc();
+  takeOutOfMask(rewriter, op);
   rewriter.setInsertionPoint(op);
   Value result;
   if (!plan.buffer) {

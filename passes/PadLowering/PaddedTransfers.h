@@ -73,6 +73,10 @@ struct TransferOptions {
   bool assumesSmall = false;
 };
 
+/// Whether some lane may lie ahead of the memory.
+bool mayBeginAhead(mlir::VectorTransferOpInterface op,
+                   mlir::DataFlowSolver &solver);
+
 /// The reason why a transfer stays as it is, if it does.
 std::optional<std::string> planTransfer(TransferPlan &plan,
                                         mlir::DataFlowSolver &solver,

@@ -15,6 +15,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_CONVERTTRITONXLATOCPU
 #define GEN_PASS_DECL_SMALTILOWERCPUMATH
+#define GEN_PASS_DECL_SMALTIMASKTRANSFERS
 #include "passes/Passes.h.inc"
 } // namespace smalti
 
@@ -27,8 +28,15 @@ static int hostVectorBits() {
   return features.lookup("avx2") ? 256 : 128;
 }
 
-void smalti::buildCPUPipeline(OpPassManager &pm, int vectorBits) {
+void smalti::buildTileSimplification(OpPassManager &pm) {
+  // Upstream's folder takes a transfer that begins ahead of its memory for one
+  // in bounds.
+  pm.addPass(createSmaltiMaskTransfers());
   pm.addPass(createCanonicalizerPass());
+}
+
+void smalti::buildCPUPipeline(OpPassManager &pm, int vectorBits) {
+  buildTileSimplification(pm);
   pm.addPass(createCSEPass());
   ConvertTritonXLAToCPUOptions options;
   options.vectorWidth = vectorBits == 0 ? hostVectorBits() : vectorBits;

@@ -9,6 +9,9 @@ class OpPassManager;
 
 namespace smalti {
 
+/// Appends what is simplified in tile programs, for any target.
+void buildTileSimplification(mlir::OpPassManager &pm);
+
 /// Appends the passes that lower a module of triton_xla programs, or what is
 /// left of it after convert-triton-xla-to-cpu, to the LLVM dialect. Vectors are
 /// `vectorBits` wide; 0: as wide as those of this machine.

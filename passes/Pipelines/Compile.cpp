@@ -207,9 +207,8 @@ LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last,
                                            BankConflicts conflicts) {
   ModuleOp module = getOperation();
   OpPassManager tiles(ModuleOp::getOperationName());
-  // Tile programs alone: upstream's folder takes a transfer that begins before
-  // its memory for one in bounds.
-  tiles.addNestedPass<func::FuncOp>(createCanonicalizerPass());
+  // Tile programs alone: vectors of blocks have layouts.
+  buildTileSimplification(tiles.nest<func::FuncOp>());
   tiles.addPass(createCSEPass());
   if (last >= Level::Mosaic)
     buildTilesToBlocks(tiles, chip, numWarps, copies);
@@ -247,7 +246,7 @@ LogicalResult SmaltiCompile::compileForCPU(const Target &chip, Level last) {
   if (last == Level::LLVM) {
     buildCPUPipeline(pm);
   } else if (last == Level::Tile) {
-    pm.addPass(createCanonicalizerPass());
+    buildTileSimplification(pm);
     pm.addPass(createCSEPass());
   } else {
     return getOperation().emitError()

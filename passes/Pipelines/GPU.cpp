@@ -75,6 +75,9 @@ void smalti::buildBlocksToThreads(OpPassManager &pm, const Target &target,
     options.target = target.name.str();
     pm.addPass(createConvertMosaicGPUToROCDL(options));
   }
+  // Upstream's folder takes a transfer that begins ahead of its memory for one
+  // in bounds.
+  pm.addPass(createSmaltiMaskTransfers());
   pm.addPass(createCanonicalizerPass());
   if (bankConflicts == BankConflicts::Swizzle) {
     SmaltiSwizzleSharedMemoryOptions options;

@@ -16,6 +16,33 @@
 // CHECK-NOT:     vector.create_mask
 // CHECK:         gpu.return
 
+// The end and the begin.
+// CHECK-LABEL: gpu.func @ahead(
+// CHECK-NOT:     vector.transfer
+// CHECK:         %[[END:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : vector<4xi64>
+// CHECK:         %[[AHEAD:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : vector<4xi64>
+// CHECK:         %[[BEHIND:.*]] = arith.xori %[[AHEAD]]
+// CHECK:         %[[MASK:.*]] = arith.andi %[[END]], %[[BEHIND]]
+// CHECK:         vector.maskedload %{{.*}}, %[[MASK]], %{{.*}} : memref<30xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+// CHECK-NOT:     vector.transfer
+// CHECK:         vector.maskedstore
+// CHECK:         gpu.return
+
+// A row that is repeated stays a row.
+// CHECK-LABEL: gpu.func @broadcast(
+// CHECK-SAME:      %[[ROW:[a-z0-9]+]]: vector<4xf32>
+// CHECK-NEXT:    %[[NONE:.*]] = ub.poison : vector<2x4xf32>
+// CHECK-NEXT:    %[[ONE:.*]] = vector.insert %[[ROW]], %[[NONE]] [0]
+// CHECK-NEXT:    %[[TWO:.*]] = vector.insert %[[ROW]], %[[ONE]] [1]
+// CHECK-NEXT:    gpu.return %[[TWO]]
+
+// CHECK-LABEL: gpu.func @others(
+// CHECK-SAME:      %[[M:[a-z0-9]+]]: vector<4xi1>, %[[OTHERS:[a-z0-9]+]]: vector<4xf32>
+// CHECK-NOT:     vector.mask {{.*}}{
+// CHECK:         %[[READ:.*]] = vector.maskedload
+// CHECK:         arith.select %[[M]], %[[READ]], %[[OTHERS]]
+// CHECK:         gpu.return
+
 // CHECK-LABEL: gpu.func @masks(
 // CHECK-NOT:     constant_mask
 // CHECK-DAG:     arith.constant dense<[true, true, false, false]> : vector<4xi1>
@@ -35,10 +62,30 @@ gpu.module @kernels {
     gpu.return
   }
 
-  gpu.func @ragged(%from: memref<30xf32>, %to: memref<30xf32>, %i: index, %zero: f32) {
+  gpu.func @ragged(%from: memref<30xf32>, %to: memref<30xf32>, %zero: f32) {
+    %i = gpu.thread_id x
     %v = vector.transfer_read %from[%i], %zero : memref<30xf32>, vector<4xf32>
     vector.transfer_write %v, %to[%i] : vector<4xf32>, memref<30xf32>
     gpu.return
+  }
+
+  gpu.func @ahead(%from: memref<30xf32>, %to: memref<30xf32>, %i: index, %zero: f32) {
+    %v = vector.transfer_read %from[%i], %zero : memref<30xf32>, vector<4xf32>
+    vector.transfer_write %v, %to[%i] : vector<4xf32>, memref<30xf32>
+    gpu.return
+  }
+
+  gpu.func @broadcast(%row: vector<4xf32>) -> vector<2x4xf32> {
+    %rows = vector.broadcast %row : vector<4xf32> to vector<2x4xf32>
+    gpu.return %rows : vector<2x4xf32>
+  }
+
+  gpu.func @others(%from: memref<32xf32>, %m: vector<4xi1>, %others: vector<4xf32>) -> vector<4xf32> {
+    %zero = arith.constant 0.0 : f32
+    %i = gpu.thread_id x
+    %v = vector.mask %m, %others { vector.transfer_read %from[%i], %zero : memref<32xf32>, vector<4xf32> }
+        : vector<4xi1> -> vector<4xf32>
+    gpu.return %v : vector<4xf32>
   }
 
   gpu.func @masks(%from: memref<32xf32>, %i: index, %other: vector<4xf32>) -> vector<4xf32> {

@@ -151,3 +151,24 @@ func.func @nothing(%scalar: tensor<f32>, %source: tensor<0x2xf32>, %value: f32) 
   } : tensor<0x2xf32> to tensor<0x4xf32>
   return %same, %padded : tensor<f32>, tensor<0x4xf32>
 }
+
+// A mask around the transfer becomes a part of its own; the lanes that it leaves out are another vector's.
+// REMARK: Function=under_mask | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref"
+// REMARK: Function=under_mask | Remark="the padded write became a masked one, which also leaves out what is ahead of the memref"
+// CHECK-LABEL: func.func @under_mask(
+// CHECK-SAME:    %[[M:[a-z0-9]+]]: vector<4xi1>, %[[OTHERS:[a-z0-9]+]]: vector<4xf32>
+// CHECK-NOT:     vector.mask
+// CHECK:         %[[MASK:.*]] = arith.andi %{{.*}}, %[[M]]
+// CHECK:         %[[READ:.*]] = vector.transfer_read %{{.*}}, %{{.*}}, %[[MASK]] {in_bounds = [true]}
+// CHECK:         %[[ALL:.*]] = arith.select %[[M]], %[[READ]], %[[OTHERS]]
+// CHECK-NOT:     vector.mask
+// CHECK:         %[[LAST:.*]] = arith.andi %{{.*}}, %[[M]]
+// CHECK:         vector.transfer_write %[[ALL]], %{{.*}}[%{{.*}}], %[[LAST]] {in_bounds = [true]}
+// CHECK:         return
+func.func @under_mask(%row: memref<30xf32>, %i: index, %m: vector<4xi1>, %others: vector<4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %v = vector.mask %m, %others { vector.transfer_read %row[%i], %zero : memref<30xf32>, vector<4xf32> }
+    : vector<4xi1> -> vector<4xf32>
+  vector.mask %m { vector.transfer_write %v, %row[%i] : vector<4xf32>, memref<30xf32> } : vector<4xi1>
+  return
+}

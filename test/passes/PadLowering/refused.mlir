@@ -60,6 +60,16 @@ func.func @scalable(%dest: memref<?xf32>, %i: index, %vector: vector<[4]xf32>) {
   return
 }
 
+// CHECK: Function=permuted | Remark="the read's vector is permuted, and another fills in the lanes that the mask leaves out"
+func.func @permuted(%source: memref<10x7xf32>, %i: index, %mask: vector<4x2xi1>, %others: vector<2x4xf32>) -> vector<2x4xf32> {
+  %value = arith.constant 0.0 : f32
+  %read = vector.mask %mask, %others {
+    vector.transfer_read %source[%i, %i], %value {permutation_map = affine_map<(d0, d1) -> (d1, d0)>}
+      : memref<10x7xf32>, vector<2x4xf32>
+  } : vector<4x2xi1> -> vector<2x4xf32>
+  return %read : vector<2x4xf32>
+}
+
 // Transfers of whole blocks are left alone, without a remark.
 // CHECK-NOT: Function=whole_block
 func.func @whole_block(%source: memref<100x100xf32>, %i: index) -> vector<64x64xf32> {

@@ -1,0 +1,320 @@
+"""smalti-lower-vectors on emulated GPUs of both vendors, against numpy: one thread, whose lanes are vectors.
+
+Arrays lie between bytes that must stay as they are and that AddressSanitizer watches (docs/emulation.md), so that a lane
+that is read or written ahead of an array, or past it, shows.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+import smalti
+from smalti import targets
+from smalti.emulator import Emulation
+
+CHIPS = ["sm_80", "gfx942", "gfx1201"]
+SAFE = Emulation(sanitize="address", workers=1)
+
+
+@functools.cache
+def compile_thread(chip: str, arguments: str, body: str) -> smalti.Kernel:
+    lines = "\n".join(f"    {line.strip()}" for line in body.strip().splitlines())
+    return smalti.compile(
+        f"""
+module attributes {{gpu.container_module}} {{
+gpu.module @thread_module {{
+  gpu.func @thread({arguments}) kernel
+      attributes {{known_block_size = array<i32: 1, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %nine = arith.constant 9.0 : f32
+{lines}
+    gpu.return
+  }}
+}}
+}}
+""",
+        target=targets.EMULATED + chip,
+    )
+
+
+def run(chip: str, arguments: str, body: str, *arrays: np.ndarray) -> None:
+    compile_thread(chip, arguments, body).launcher(*arrays, emulation=SAFE)
+
+
+def numbers(*shape: int) -> np.ndarray:
+    return np.arange(1, 1 + np.prod(shape), dtype=np.float32).reshape(shape)
+
+
+def window(row: np.ndarray, at: int, lanes: int, padding: float) -> np.ndarray:
+    inside = [row[at + lane] if 0 <= at + lane < len(row) else padding for lane in range(lanes)]
+    return np.array(inside, row.dtype)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Transfers at both ends
+# ---------------------------------------------------------------------------------------------------------------------
+
+AT = [-9, -4, -3, -1, 0, 1, 2, 3, 6, 7, 40]
+AT_ALL = "\n".join(f"%at{i} = arith.constant {at} : index" for i, at in enumerate(AT))
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_reads_at_constants(chip: str) -> None:
+    """Upstream's folder takes those ahead of the row for reads in bounds."""
+    reads = "\n".join(
+        f"""%v{i} = vector.transfer_read %a[%at{i}], %nine : memref<6xf32>, vector<4xf32>
+            %row{i} = arith.constant {i} : index
+            vector.store %v{i}, %o[%row{i}, %c0] : memref<{len(AT)}x4xf32>, vector<4xf32>"""
+        for i in range(len(AT))
+    )
+    a, out = numbers(6), np.zeros((len(AT), 4), np.float32)
+    run(chip, f"%a: memref<6xf32>, %o: memref<{len(AT)}x4xf32>", AT_ALL + "\n" + reads, a, out)
+    np.testing.assert_array_equal(out, [window(a, at, 4, 9.0) for at in AT])
+
+
+ARGUMENTS = "%a: memref<6xf32>, %at: memref<1xindex>, %m: memref<4xi32>, %o: memref<4xf32>"
+MASK = """%bits = vector.load %m[%c0] : memref<4xi32>, vector<4xi32>
+          %none = arith.constant dense<0> : vector<4xi32>
+          %mask = arith.cmpi ne, %bits, %none : vector<4xi32>"""
+INDEX = "%i = memref.load %at[%c0] : memref<1xindex>"
+READS = {
+    "plain": "%v = vector.transfer_read %a[%i], %nine : memref<6xf32>, vector<4xf32>",
+    "masked": "%v = vector.transfer_read %a[%i], %nine, %mask : memref<6xf32>, vector<4xf32>",
+    "under-a-mask": """%v = vector.mask %mask { vector.transfer_read %a[%i], %nine : memref<6xf32>, vector<4xf32> }
+          : vector<4xi1> -> vector<4xf32>""",
+    "with-others": """%others = arith.constant dense<7.0> : vector<4xf32>
+          %v = vector.mask %mask, %others { vector.transfer_read %a[%i], %nine : memref<6xf32>, vector<4xf32> }
+          : vector<4xi1> -> vector<4xf32>""",
+}
+
+
+@pytest.mark.parametrize("form", READS)
+@pytest.mark.parametrize("chip", CHIPS)
+def test_reads(chip: str, form: str) -> None:
+    body = f"{MASK}\n{INDEX}\n{READS[form]}\nvector.store %v, %o[%c0] : memref<4xf32>, vector<4xf32>"
+    for at in [*AT, -(2**62), 2**62, -(2**63), 2**63 - 1]:
+        a, out = numbers(6), np.zeros(4, np.float32)
+        mask = np.array([1, 0, 1, 1], np.int32)
+        run(chip, ARGUMENTS, body, a, np.array([at], np.int64), mask, out)
+        expected = window(a, at, 4, 9.0)
+        if form != "plain":
+            expected = np.where(mask, expected, 7.0 if form == "with-others" else 9.0)
+        np.testing.assert_array_equal(out, expected, err_msg=str(at))
+
+
+WRITES = {
+    "plain": "vector.transfer_write %v, %a[%i] : vector<4xf32>, memref<6xf32>",
+    "masked": "vector.transfer_write %v, %a[%i], %mask : vector<4xf32>, memref<6xf32>",
+    "under-a-mask": "vector.mask %mask { vector.transfer_write %v, %a[%i] : vector<4xf32>, memref<6xf32> } : vector<4xi1>",
+}
+
+
+@pytest.mark.parametrize("form", WRITES)
+@pytest.mark.parametrize("chip", CHIPS)
+def test_writes(chip: str, form: str) -> None:
+    body = f"{MASK}\n{INDEX}\n%v = vector.load %o[%c0] : memref<4xf32>, vector<4xf32>\n{WRITES[form]}"
+    for at in AT:
+        a, lanes = numbers(6), np.array([-1, -2, -3, -4], np.float32)
+        mask = np.array([1, 0, 1, 1], np.int32)
+        expected = a.copy()
+        for lane, value in enumerate(lanes):
+            if 0 <= at + lane < 6 and (form == "plain" or mask[lane]):
+                expected[at + lane] = value
+        run(chip, ARGUMENTS, body, a, np.array([at], np.int64), mask, lanes)
+        np.testing.assert_array_equal(a, expected, err_msg=str(at))
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_rows_of_a_matrix(chip: str) -> None:
+    """What is ahead of a row lies in memory, in the row above, and has the padding all the same."""
+    body = """%i = memref.load %at[%c0] : memref<1xindex>
+        %c1 = arith.constant 1 : index
+        %v = vector.transfer_read %a[%c1, %i], %nine : memref<3x6xf32>, vector<4xf32>
+        vector.store %v, %o[%c0] : memref<4xf32>, vector<4xf32>"""
+    for at in AT:
+        a, out = numbers(3, 6), np.zeros(4, np.float32)
+        run(
+            chip, "%a: memref<3x6xf32>, %at: memref<1xindex>, %o: memref<4xf32>", body, a, np.array([at], np.int64), out
+        )
+        np.testing.assert_array_equal(out, window(a[1], at, 4, 9.0), err_msg=str(at))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Ops on vectors of several dimensions
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def load(name: str, *shape: int) -> str:
+    """Row by row, with ops that need no lowering."""
+    columns = shape[-1]
+    count = int(np.prod(shape)) // columns
+    full = "x".join(map(str, shape))
+    if len(shape) == 1:
+        return f"%{name} = vector.load %{name}m[%c0] : memref<{full}xf32>, vector<{full}xf32>"
+    lines = [f"%{name}_0 = ub.poison : vector<{full}xf32>"]
+    for row in range(count):
+        place = list(np.unravel_index(row, shape[:-1]))
+        indices = []
+        for dim, index in enumerate(place):
+            lines.append(f"%{name}_i{row}_{dim} = arith.constant {index} : index")
+            indices.append(f"%{name}_i{row}_{dim}")
+        lines.append(
+            f"%{name}_r{row} = vector.load %{name}m[{', '.join(indices)}, %c0] : memref<{full}xf32>, vector<{columns}xf32>"
+        )
+        lines.append(
+            f"%{name}_{row + 1} = vector.insert %{name}_r{row}, %{name}_{row} [{', '.join(map(str, place))}]"
+            f" : vector<{columns}xf32> into vector<{full}xf32>"
+        )
+    text = "\n".join(lines)
+    return text.replace(f"%{name}_{count} =", f"%{name} =")
+
+
+def store(name: str, *shape: int) -> str:
+    columns = shape[-1]
+    full = "x".join(map(str, shape))
+    if len(shape) == 1:
+        return f"vector.store %{name}, %{name}m[%c0] : memref<{full}xf32>, vector<{full}xf32>"
+    lines = []
+    for row in range(int(np.prod(shape)) // columns):
+        place = list(np.unravel_index(row, shape[:-1]))
+        indices = []
+        for dim, index in enumerate(place):
+            lines.append(f"%{name}_i{row}_{dim} = arith.constant {index} : index")
+            indices.append(f"%{name}_i{row}_{dim}")
+        lines.append(
+            f"%{name}_r{row} = vector.extract %{name}[{', '.join(map(str, place))}] : vector<{columns}xf32> from vector<{full}xf32>"
+        )
+        lines.append(
+            f"vector.store %{name}_r{row}, %{name}m[{', '.join(indices)}, %c0] : memref<{full}xf32>, vector<{columns}xf32>"
+        )
+    return "\n".join(lines)
+
+
+CONTRACT = """%r = vector.contract {
+      indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } %x, %y, %z : vector<3x4xf32>, vector<4x2xf32> into vector<3x2xf32>"""
+# Name: shapes of the operands, shape of the result, the op, and numpy's.
+OPS = {
+    "broadcast-row": (
+        [(4,)],
+        (2, 4),
+        "%r = vector.broadcast %x : vector<4xf32> to vector<2x4xf32>",
+        lambda x: np.stack([x, x]),
+    ),
+    "broadcast-rows": (
+        [(4,)],
+        (2, 3, 4),
+        "%r = vector.broadcast %x : vector<4xf32> to vector<2x3x4xf32>",
+        lambda x: np.broadcast_to(x, (2, 3, 4)),
+    ),
+    "broadcast-column": (
+        [(3, 1)],
+        (3, 4),
+        "%r = vector.broadcast %x : vector<3x1xf32> to vector<3x4xf32>",
+        lambda x: np.broadcast_to(x, (3, 4)),
+    ),
+    "broadcast-unit": (
+        [(1, 4)],
+        (3, 4),
+        "%r = vector.broadcast %x : vector<1x4xf32> to vector<3x4xf32>",
+        lambda x: np.broadcast_to(x, (3, 4)),
+    ),
+    "broadcast-middle": (
+        [(2, 1, 4)],
+        (2, 3, 4),
+        "%r = vector.broadcast %x : vector<2x1x4xf32> to vector<2x3x4xf32>",
+        lambda x: np.broadcast_to(x, (2, 3, 4)),
+    ),
+    "transpose": (
+        [(3, 4)],
+        (4, 3),
+        "%r = vector.transpose %x, [1, 0] : vector<3x4xf32> to vector<4x3xf32>",
+        np.transpose,
+    ),
+    "transpose-outer": (
+        [(2, 3, 4)],
+        (3, 2, 4),
+        "%r = vector.transpose %x, [1, 0, 2] : vector<2x3x4xf32> to vector<3x2x4xf32>",
+        lambda x: x.transpose(1, 0, 2),
+    ),
+    "transpose-all": (
+        [(2, 3, 4)],
+        (4, 2, 3),
+        "%r = vector.transpose %x, [2, 0, 1] : vector<2x3x4xf32> to vector<4x2x3xf32>",
+        lambda x: x.transpose(2, 0, 1),
+    ),
+    "shape-cast": (
+        [(3, 4)],
+        (2, 6),
+        "%r = vector.shape_cast %x : vector<3x4xf32> to vector<2x6xf32>",
+        lambda x: x.reshape(2, 6),
+    ),
+    "flatten": ([(3, 4)], (12,), "%r = vector.shape_cast %x : vector<3x4xf32> to vector<12xf32>", np.ravel),
+    "reduce-columns": (
+        [(3, 4), (3,)],
+        (3,),
+        "%r = vector.multi_reduction <add>, %x, %y [1] : vector<3x4xf32> to vector<3xf32>",
+        lambda x, y: x.sum(1) + y,
+    ),
+    "reduce-rows": (
+        [(3, 4), (4,)],
+        (4,),
+        "%r = vector.multi_reduction <maximumf>, %x, %y [0] : vector<3x4xf32> to vector<4xf32>",
+        lambda x, y: np.maximum(x.max(0), y),
+    ),
+    "reduce-outer-and-inner": (
+        [(2, 3, 4), (3,)],
+        (3,),
+        "%r = vector.multi_reduction <add>, %x, %y [0, 2] : vector<2x3x4xf32> to vector<3xf32>",
+        lambda x, y: x.sum((0, 2)) + y,
+    ),
+    "outer-product": (
+        [(3,), (4,), (3, 4)],
+        (3, 4),
+        "%r = vector.outerproduct %x, %y, %z {kind = #vector.kind<add>} : vector<3xf32>, vector<4xf32>",
+        lambda x, y, z: np.outer(x, y) + z,
+    ),
+    "contract": ([(3, 4), (4, 2), (3, 2)], (3, 2), CONTRACT, lambda x, y, z: x @ y + z),
+}
+
+
+@pytest.mark.parametrize("name", OPS)
+@pytest.mark.parametrize("chip", CHIPS)
+def test_ops(chip: str, name: str) -> None:
+    shapes, result, op, reference = OPS[name]
+    operands = dict(zip("xyz", shapes, strict=False))
+    arguments = ", ".join(
+        f"%{operand}m: memref<{'x'.join(map(str, shape))}xf32>" for operand, shape in [*operands.items(), ("r", result)]
+    )
+    body = "\n".join([load(operand, *shape) for operand, shape in operands.items()] + [op, store("r", *result)])
+    values = [numbers(*shape) + i for i, shape in enumerate(shapes)]
+    out = np.zeros(result, np.float32)
+    run(chip, arguments, body, *values, out)
+    np.testing.assert_array_equal(out, reference(*values))
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_broadcasting_reads(chip: str) -> None:
+    """A row for all rows of the vector, and an element for all of its lanes; some out of bounds."""
+    body = """%i = memref.load %at[%c0] : memref<1xindex>
+        %rows = vector.transfer_read %a[%c0, %i], %nine
+          {in_bounds = [true, false], permutation_map = affine_map<(d0, d1) -> (0, d1)>} : memref<3x6xf32>, vector<2x4xf32>
+        %r0 = vector.extract %rows[0] : vector<4xf32> from vector<2x4xf32>
+        %r1 = vector.extract %rows[1] : vector<4xf32> from vector<2x4xf32>
+        %c1 = arith.constant 1 : index
+        %c2 = arith.constant 2 : index
+        vector.store %r0, %o[%c0, %c0] : memref<3x4xf32>, vector<4xf32>
+        vector.store %r1, %o[%c1, %c0] : memref<3x4xf32>, vector<4xf32>
+        %same = vector.transfer_read %a[%c2, %c1], %nine
+          {in_bounds = [true], permutation_map = affine_map<(d0, d1) -> (0)>} : memref<3x6xf32>, vector<4xf32>
+        vector.store %same, %o[%c2, %c0] : memref<3x4xf32>, vector<4xf32>"""
+    for at in AT:
+        a, out = numbers(3, 6), np.zeros((3, 4), np.float32)
+        arguments = "%a: memref<3x6xf32>, %at: memref<1xindex>, %o: memref<3x4xf32>"
+        run(chip, arguments, body, a, np.array([at], np.int64), out)
+        row = window(a[0], at, 4, 9.0)
+        np.testing.assert_array_equal(out, [row, row, np.full(4, a[2, 1])], err_msg=str(at))
