@@ -17,6 +17,8 @@
 //   on gfx950 also 12 and 16). Only 4 and 16 are listed: narrower ones are
 //   widened to a dword in LDS and 12 is padded to 16, so they do not copy
 //   contiguous bytes. gfx1250 has its own asynchronous loads to LDS.
+// - Transposed reads of LDS: Triton's AMD backend, by AMD, and AMD's "ROCm
+//   blogs" on gfx1250 say which lane reads what a lane gets.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,6 +41,19 @@ static constexpr int64_t cdna4ReadOrder[] = {
     32, 33, 34, 35, 44, 45, 46, 47, 52, 53, 54, 55, 56, 57, 58, 59,
     36, 37, 38, 39, 40, 41, 42, 43, 48, 49, 50, 51, 60, 61, 62, 63};
 // clang-format on
+
+/// ds_read_b64_tr_b16, ds_read_b64_tr_b8: 16 lanes have 16 columns.
+static constexpr TransposedRead cdna4TransposedReads[] = {
+    {/*elementBits=*/16, /*bytes=*/8, /*firstElementBits=*/0,
+     /*firstLaneBits=*/2},
+    {/*elementBits=*/8, /*bytes=*/8, /*firstElementBits=*/0,
+     /*firstLaneBits=*/1}};
+/// ds_load_tr16_b128, ds_load_tr8_b64: 8 lanes have 8 columns.
+static constexpr TransposedRead gfx1250TransposedReads[] = {
+    {/*elementBits=*/16, /*bytes=*/16, /*firstElementBits=*/3,
+     /*firstLaneBits=*/0},
+    {/*elementBits=*/8, /*bytes=*/8, /*firstElementBits=*/2,
+     /*firstLaneBits=*/1}};
 
 static constexpr WaitKind vmcntWaits[] = {WaitKind::Vmcnt};
 static constexpr WaitKind splitWaits[] = {WaitKind::SplitCounters};
@@ -189,6 +204,7 @@ static void addGfx950(ChipTable &table) {
   target.sharedMemoryPerBlock = target.staticSharedMemory = 160 * 1024;
   target.sharedMemoryBanks = 64;
   target.wideReadOrder = cdna4ReadOrder;
+  target.transposedReads = cdna4TransposedReads;
   target.asyncCopyBytes = asyncCopyBytes;
   target.asyncCopy = AsyncCopyKind::LDSLoad;
   table.add(target, withFma({mfma(16, 32, Element::F16, Element::F32,
@@ -273,6 +289,7 @@ static void addGfx1250(ChipTable &table) {
   target.asyncCopyBytes = asyncCopyBytes;
   target.asyncCopy = AsyncCopyKind::AsyncLDSLoad;
   target.hasTDM = true;
+  target.transposedReads = gfx1250TransposedReads;
   target.barrier = BarrierKind::SplitBarrier;
   target.waits = gfx1250Waits;
   table.add(target, withFma({gfx12Wmma(32, 8, Element::F16, Element::F32,

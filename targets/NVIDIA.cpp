@@ -9,7 +9,8 @@
 //   Memory Accesses using Nsight Compute": accesses of 8 bytes a lane are
 //   served by half warps and those of 16 by quarters, in the order of lanes.
 // - PTX ISA 9.0: "cp.async" (4, 8, 16 bytes), "Matrix Fragments for mma.*"
-//   and the target notes of each instruction, "Tensor Memory" (512 columns).
+//   and the target notes of each instruction, "Tensor Memory" (512 columns),
+//   "ldmatrix" and "stmatrix" (from sm_90; 8-bit matrices from sm_100a).
 // - The whitepapers of the architectures: dense multiply-accumulates per cycle
 //   and multiprocessor. Zero where they give no figure for mma.sync: since
 //   Hopper it does not reach what the newer instructions are quoted with.
@@ -124,6 +125,7 @@ static Target hopper(llvm::StringRef name, llvm::StringRef architecture,
                      int64_t sharedMemory) {
   Target target = ampere(name, architecture, sharedMemory);
   target.hasTMA = true;
+  target.hasStMatrix = true;
   target.maxClusterSize = 8;
   target.waits = hopperWaits;
   return target;
@@ -147,9 +149,12 @@ void smalti::targets::addNVIDIA(ChipTable &table) {
   for (const char *name : {"sm_100a", "sm_103a"}) {
     Target target = hopper(name, "Blackwell", 227 * kb);
     target.tensorMemoryColumns = 512;
+    target.hasTransposed8BitMatrix = true;
     table.add(target, instructions({}, /*hasFP8=*/true));
   }
-  for (const char *name : {"sm_120a", "sm_121a"})
-    table.add(hopper(name, "Blackwell", 99 * kb),
-              instructions({}, /*hasFP8=*/true));
+  for (const char *name : {"sm_120a", "sm_121a"}) {
+    Target target = hopper(name, "Blackwell", 99 * kb);
+    target.hasTransposed8BitMatrix = true;
+    table.add(target, instructions({}, /*hasFP8=*/true));
+  }
 }

@@ -232,6 +232,18 @@ static void writeTarget(llvm::json::OStream &json, const Target &target) {
     json.attribute("has_tma", target.hasTMA);
     json.attribute("has_tdm", target.hasTDM);
     json.attribute("has_ldmatrix", target.hasLdMatrix);
+    json.attribute("has_stmatrix", target.hasStMatrix);
+    json.attribute("has_transposed_8bit_matrix",
+                   target.hasTransposed8BitMatrix);
+    json.attributeArray("transposed_reads", [&] {
+      for (const TransposedRead &read : target.transposedReads)
+        json.object([&] {
+          json.attribute("element_bits", read.elementBits);
+          json.attribute("bytes", read.bytes);
+          json.attribute("first_element_bits", read.firstElementBits);
+          json.attribute("first_lane_bits", read.firstLaneBits);
+        });
+    });
     json.attribute("has_buffer_loads", target.hasBufferLoads);
     json.attribute("barrier", toString(target.barrier));
     json.attribute("sinks_loads", target.sinksLoads);
@@ -246,6 +258,17 @@ static void writeTarget(llvm::json::OStream &json, const Target &target) {
         writeMma(json, mma);
     });
   });
+}
+
+int64_t TransposedRead::sourceLane(int64_t lane, int64_t element) const {
+  int64_t rest = lane / elements();
+  int64_t first = int64_t(1) << firstElementBits;
+  int64_t next = int64_t(1) << firstLaneBits;
+  // The elements' part that comes behind the first of the lanes'.
+  int64_t others = elements() / first;
+  return element % first +
+         first *
+             (rest % next + next * (element / first + others * (rest / next)));
 }
 
 std::string targets::toJSON() {

@@ -105,6 +105,23 @@ enum class AsyncCopyKind {
   AsyncLDSLoad,
 };
 
+/// A read of shared memory that deals what it reads to the lanes of a wave in
+/// another order: each lane reads `bytes` bytes at its own address, n elements,
+/// and lane `l` gets as its element `e` the element `l % n` of those that lane
+/// `sourceLane(l, e)` read.
+struct TransposedRead {
+  int64_t elementBits = 0;
+  int64_t bytes = 0;
+  /// The number of the source lane is made of bits of `e` and of `l / n`: from
+  /// the lowest, this many of `e`, this many of `l / n`, what is left of `e`,
+  /// and what is left of `l / n`.
+  int64_t firstElementBits = 0;
+  int64_t firstLaneBits = 0;
+
+  int64_t elements() const { return bytes * 8 / elementBits; }
+  int64_t sourceLane(int64_t lane, int64_t element) const;
+};
+
 /// One chip. The defaults are those of a chip whose blocks are one thread.
 struct Target {
   /// "sm_90a", "gfx942", "cpu"
@@ -148,6 +165,11 @@ struct Target {
   /// AMD's tensor data mover.
   bool hasTDM = false;
   bool hasLdMatrix = false;
+  bool hasStMatrix = false;
+  /// ldmatrix of 16 x 16, and stmatrix of 16 x 8, transposed 8-bit elements.
+  bool hasTransposed8BitMatrix = false;
+  /// AMD's reads of shared memory that transpose.
+  llvm::ArrayRef<TransposedRead> transposedReads;
   /// Buffer loads with a hardware bounds check.
   bool hasBufferLoads = false;
   BarrierKind barrier = BarrierKind::None;

@@ -268,50 +268,61 @@ bool TiledLayout::isFirstReplica(int64_t warp, int64_t lane) const {
   return isFirst(warpDims, warp) && isFirst(laneDims, lane);
 }
 
+/// The tiles without what changes nothing; see TiledLayout::canonical.
+static Tiling canonicalTiling(const Tiling &tiling) {
+  Tiling result = {tiling.front()};
+  for (ArrayRef<int64_t> tile : ArrayRef(tiling).drop_front()) {
+    while (tile.size() > 1 && tile.front() == 1)
+      tile = tile.drop_front();
+    if (ArrayRef<int64_t>(result.back()).take_back(tile.size()) != tile)
+      result.emplace_back(tile);
+  }
+  return result;
+}
+
 TiledLayout TiledLayout::canonical() const {
   TiledLayout result;
-  result.vectorDim = vectorDim;
+  result.tiling = canonicalTiling(tiling);
   SmallVector<TiledDim> dims = tiledTile(tiling);
-  auto canonicalParts = [&](ArrayRef<PartitionDim> parts,
-                            SmallVectorImpl<PartitionDim> &kept) {
+  SmallVector<TiledDim> kept = tiledTile(result.tiling);
+  // Only dimensions of size one go: the others follow one another as before.
+  // Walking from the end, `places` is where each dimension is then, or 0.
+  SmallVector<int64_t> places(dims.size(), 0);
+  int64_t place = 0;
+  for (size_t i = dims.size(); i-- > 0;)
+    if (-place < static_cast<int64_t>(kept.size()) &&
+        dims[i].size == kept[kept.size() + place - 1].size)
+      places[i] = --place;
+
+  auto moveParts = [&](ArrayRef<PartitionDim> parts,
+                       SmallVectorImpl<PartitionDim> &moved) {
     for (const PartitionDim &part : parts) {
       if (partitionSize(part, dims) == 1)
         continue;
-      if (part.isReplicated() && !kept.empty() && kept.back().isReplicated())
-        kept.back().times *= part.times;
-      else
-        kept.push_back(part);
+      moved.push_back(part);
+      if (!part.isReplicated())
+        moved.back().dim = places[dims.size() + part.dim];
     }
   };
-  canonicalParts(warpDims, result.warpDims);
-  canonicalParts(laneDims, result.laneDims);
+  moveParts(warpDims, result.warpDims);
+  moveParts(laneDims, result.laneDims);
 
-  // A tile equal to the end of the tile before it only adds dimensions of size
-  // one.
-  int64_t rankAfter = 0;
-  for (size_t i = tiling.size(); i-- > 0;) {
-    ArrayRef<int64_t> tile = tiling[i];
-    int64_t size = tile.size();
-    rankAfter += size;
-    int64_t lowest = -(rankAfter + size);
-    bool holdsVector =
-        result.vectorDim >= lowest && result.vectorDim < -rankAfter;
-    if (i == 0 || holdsVector ||
-        ArrayRef<int64_t>(tiling[i - 1]).take_back(size) != tile) {
-      result.tiling.insert(result.tiling.begin(), tiling[i]);
-      continue;
+  result.vectorDim = places[dims.size() + vectorDim];
+  if (result.vectorDim != 0)
+    return result;
+  // Any dimension of size one is as good a vector as the one that went.
+  for (size_t i = kept.size(); i-- > 0;)
+    if (kept[i].size == 1) {
+      result.vectorDim = static_cast<int64_t>(i) - kept.size();
+      return result;
     }
-    rankAfter -= size;
-    auto shift = [&](int64_t &dim) {
-      if (dim < lowest)
-        dim += size;
-    };
-    shift(result.vectorDim);
-    for (SmallVectorImpl<PartitionDim> *parts :
-         {&result.warpDims, &result.laneDims})
-      for (PartitionDim &part : *parts)
-        shift(part.dim);
-  }
+  result.tiling.push_back({1});
+  for (SmallVectorImpl<PartitionDim> *parts :
+       {&result.warpDims, &result.laneDims})
+    for (PartitionDim &part : *parts)
+      if (!part.isReplicated())
+        --part.dim;
+  result.vectorDim = -1;
   return result;
 }
 

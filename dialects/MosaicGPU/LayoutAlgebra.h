@@ -25,8 +25,29 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 
 namespace smalti::layout {
+
+/// A value, or the reason why there is none.
+template <typename T> struct ValueOr {
+  std::optional<T> value;
+  std::string reason;
+
+  ValueOr(T value) : value(std::move(value)) {}
+  static ValueOr none(std::string reason) {
+    ValueOr result;
+    result.reason = std::move(reason);
+    return result;
+  }
+  explicit operator bool() const { return value.has_value(); }
+  const T &operator*() const { return *value; }
+  const T *operator->() const { return &*value; }
+
+private:
+  ValueOr() = default;
+};
 
 /// A part of the warp or lane index: the index along one tiled dimension, or a
 /// factor that changes nothing (every value of it holds the same elements).
@@ -92,11 +113,32 @@ struct TiledLayout {
   /// Whether this (warp, lane) is the first of those that hold the same
   /// elements.
   bool isFirstReplica(int64_t warp, int64_t lane) const;
-  /// The same layout with the trivial parts written one way: dimensions of size
-  /// one removed from warp and lane lists, neighbouring replications merged,
-  /// tiles removed that equal the end of the tile before them. Every element
-  /// stays where it is.
+  /// The same layout with the trivial parts written JAX's way: dimensions of
+  /// size one removed from warp and lane lists, leading ones removed from every
+  /// tile but the first (a tile of ones alone is [1]), and tiles removed that
+  /// equal the end of the tile before them. Every element stays where it is.
+  /// Neighbouring replications stay apart, as JAX keeps them.
   TiledLayout canonical() const;
+
+  /// The layout of what is left of a vector of `rank` dimensions when the
+  /// dimensions `axes` are reduced: along them, warps and lanes are replicated,
+  /// and a vector becomes one element. Dimensions that the layout does not tile
+  /// change nothing. With `keepDims` the reduced dimensions stay, with size 1.
+  /// What is broadcast along `axes` to this layout has the reduced one.
+  ValueOr<TiledLayout> reduce(int64_t rank, llvm::ArrayRef<int64_t> axes,
+                              bool keepDims = false) const;
+  /// The layout in which every thread holds, after the vector's elements are
+  /// counted with another shape of the same size, the elements that it held.
+  /// Registers keep their order where some layout allows it; elements of a
+  /// register always do. There is none where the vector in a register would be
+  /// cut, or where sizes do not factor. Where the tiled dimensions but the
+  /// first stay, and the first is a multiple of its tile still, it is the
+  /// layout itself, as in JAX.
+  ValueOr<TiledLayout> reshape(llvm::ArrayRef<int64_t> sourceShape,
+                               llvm::ArrayRef<int64_t> targetShape) const;
+  /// The layout in which every thread holds the elements that it held, when
+  /// dimension `i` of the result is dimension `permutation[i]` of the vector.
+  ValueOr<TiledLayout> transpose(llvm::ArrayRef<int64_t> permutation) const;
   /// JAX's text: `[[64, 8], [16, 8]], warp_dims = [-7], lane_dims = [-3, -2],
   /// vector_dim = -1`.
   std::string str() const;
@@ -112,6 +154,9 @@ struct StridedLayout {
   std::optional<std::string> validate() const;
   /// Why it cannot be dealt to this many threads, if it cannot.
   std::optional<std::string> validateForThreads(int64_t threads) const;
+  bool operator==(const StridedLayout &other) const {
+    return shape == other.shape && vectorSize == other.vectorSize;
+  }
   int64_t numElements() const;
   /// How many chunks each thread holds.
   int64_t numRegisters(int64_t threads) const;
@@ -120,6 +165,44 @@ struct StridedLayout {
   llvm::SmallVector<int64_t> elementIndex(int64_t threads, int64_t thread,
                                           int64_t reg, int64_t element) const;
 };
+
+/// All elements are equal, and every thread holds that one scalar.
+struct SplatLayout {
+  llvm::SmallVector<int64_t> shape;
+  bool operator==(const SplatLayout &other) const {
+    return shape == other.shape;
+  }
+};
+
+/// How a vector lies in registers.
+using RegisterLayout = std::variant<TiledLayout, StridedLayout, SplatLayout>;
+
+/// The text of a layout without the attribute's name.
+std::string toString(const RegisterLayout &layout);
+/// Why a layout does not fit a vector of this shape that `threads` threads hold
+/// in waves of `waveSize`, if it does not.
+std::optional<std::string> validateFor(const RegisterLayout &layout,
+                                       llvm::ArrayRef<int64_t> shape,
+                                       int64_t threads, int64_t waveSize);
+/// Vectors (scalars of a splat) that each thread holds, and their elements.
+int64_t numRegisters(const RegisterLayout &layout,
+                     llvm::ArrayRef<int64_t> shape, int64_t threads);
+int64_t vectorLength(const RegisterLayout &layout);
+
+/// See the members of TiledLayout. A strided layout can be reduced where every
+/// thread then holds only elements of its own: where what follows the last of
+/// `axes` is a multiple of what the `threads` threads take at a time. It can be
+/// reshaped at will. A splat can be reduced, reshaped and transposed at will.
+ValueOr<RegisterLayout> reduce(const RegisterLayout &layout,
+                               llvm::ArrayRef<int64_t> shape,
+                               llvm::ArrayRef<int64_t> axes, bool keepDims,
+                               int64_t threads);
+ValueOr<RegisterLayout> reshape(const RegisterLayout &layout,
+                                llvm::ArrayRef<int64_t> sourceShape,
+                                llvm::ArrayRef<int64_t> targetShape);
+ValueOr<RegisterLayout> transpose(const RegisterLayout &layout,
+                                  llvm::ArrayRef<int64_t> shape,
+                                  llvm::ArrayRef<int64_t> permutation);
 
 /// The layout of a block-level operand of a matrix instruction: `warps[d]`
 /// warps along dimension d (the product with `replicatedWarps` is the warp

@@ -7,7 +7,9 @@
 
 #include "python/bindings/Layouts.h"
 
-#include "dialects/MosaicGPU/LayoutAlgebra.h"
+#include "dialects/MosaicGPU/NamedLayouts.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
@@ -43,6 +45,12 @@ using Part = std::variant<int64_t, Replicated>;
 void raiseIf(const std::optional<std::string> &reason) {
   if (reason)
     throw nb::value_error(reason->c_str());
+}
+
+template <typename T> T valueOrRaise(ValueOr<T> result) {
+  if (!result)
+    throw nb::value_error(result.reason.c_str());
+  return std::move(*result.value);
 }
 
 void checkBelow(const char *name, int64_t value, int64_t bound) {
@@ -167,6 +175,83 @@ TiledLayout makeBlock(const TiledLayout &fragment, const Ints &fragmentShape,
 
 } // namespace
 
+/// The layouts that have a name, as functions of `smalti.layouts`.
+static void bindNamedLayouts(nb::module_ &m) {
+  m.def(
+      "named_layout",
+      [](const std::string &name) {
+        std::optional<TiledLayout> layout = lookupLayout(name);
+        if (!layout)
+          throw nb::value_error(("no layout is named '" + name +
+                                 "'; there are " +
+                                 llvm::join(layoutNames(), ", "))
+                                    .c_str());
+        return *layout;
+      },
+      nb::arg("name"), "The layout that JAX calls so, as in \"WGMMA_ROW\".");
+  m.def(
+      "layout_names",
+      [] {
+        std::vector<std::string> names;
+        for (llvm::StringRef name : layoutNames())
+          names.push_back(name.str());
+        return names;
+      },
+      "The names that `named_layout` knows.");
+  m.def("name_of", &nameOf, nb::arg("layout"),
+        "JAX's name of a layout, or None.");
+  m.def("wgmma", &wgmma, nb::arg("warps") = kGroupWarps,
+        "The accumulator of wgmma, over a number of warps.");
+  m.def("tmem_native", &tmemNative, nb::arg("vector_length") = 2,
+        nb::arg("warps") = kGroupWarps, nb::arg("lanes") = kGroupLanes,
+        "One row for each thread.");
+  m.def("m64_collective", &m64Collective, nb::arg("columns"),
+        "The registers of an accumulator of 64 rows that two blocks share, or "
+        "None.");
+  m.def("smem_gmem_copy", &smemGmemCopy, nb::arg("row_tiles"),
+        nb::arg("column_tiles"), nb::arg("swizzle_bytes"),
+        nb::arg("element_bits"),
+        "A copy between global and tiled shared memory, or None.");
+  m.def("mma_lhs", &mmaLhs, nb::arg("element_bits"),
+        nb::arg("warps") = kGroupWarps, nb::arg("warps_m") = kGroupWarps,
+        "A of mma.sync.");
+  m.def("mma_rhs", &mmaRhs, nb::arg("element_bits"),
+        nb::arg("warps") = kGroupWarps, nb::arg("warps_m") = kGroupWarps,
+        "B of mma.sync.");
+  m.def("mma_accumulator", &mmaAccumulator, nb::arg("warps") = kGroupWarps,
+        nb::arg("warps_m") = kGroupWarps, "C and D of mma.sync.");
+  m.def(
+      "strided",
+      [](const Ints &shape, int64_t elementBits, int64_t threads) {
+        return strided(shape, elementBits, threads);
+      },
+      nb::arg("shape"), nb::arg("element_bits"), nb::arg("threads") = 128,
+      "The strided layout that is taken when nothing else is asked for, or "
+      "None.");
+  m.def("tmem_default", &tmemDefault, nb::arg("packing") = 1,
+        "Tensor memory of 128 rows, or None.");
+  m.def("tmem_half_lane", &tmemHalfLane, nb::arg("columns"),
+        nb::arg("packing") = 1, "Tensor memory of 64 rows, or None.");
+  m.def("tmem_m64_collective", &tmemM64Collective, nb::arg("columns"),
+        nb::arg("packing") = 1,
+        "Tensor memory of 64 rows of two blocks' 128, or None.");
+  m.def("tmem_scales", &tmemScales, "The scales of A and B.");
+  m.def("tmem_b_scales_m64_collective", &tmemBScalesM64Collective,
+        "The scales of B for 64 rows of two blocks' 128.");
+  m.def("tmem_sparse_metadata", &tmemSparseMetadata,
+        "The placeholder for the metadata of a sparse A.");
+  m.def(
+      "is_tmem_transfer",
+      [](const TiledLayout &tmem, const TiledLayout &registers,
+         const Ints &shape, int64_t elementBits) {
+        return isTmemTransfer(tmem, registers, shape, elementBits);
+      },
+      nb::arg("tmem"), nb::arg("registers"), nb::arg("shape"),
+      nb::arg("element_bits"),
+      "Whether JAX moves vectors between a layout of tensor memory and one "
+      "of registers.");
+}
+
 void smalti::python::bindLayouts(nb::module_ &m) {
   nb::class_<Replicated>(
       m, "Replicated",
@@ -267,6 +352,32 @@ void smalti::python::bindLayouts(nb::module_ &m) {
           "elements.")
       .def("canonical", &TiledLayout::canonical,
            "The same layout with its trivial parts written one way.")
+      .def(
+          "reduce",
+          [](const TiledLayout &self, int64_t rank, const Ints &axes,
+             bool keepDims) {
+            return valueOrRaise(self.reduce(rank, axes, keepDims));
+          },
+          nb::arg("rank"), nb::arg("axes"), nb::kw_only(),
+          nb::arg("keep_dims") = false,
+          "The layout of what is left of a vector of `rank` dimensions when "
+          "`axes` are reduced: along them warps and lanes are replicated.")
+      .def(
+          "reshape",
+          [](const TiledLayout &self, const Ints &source, const Ints &target) {
+            return valueOrRaise(self.reshape(source, target));
+          },
+          nb::arg("source_shape"), nb::arg("target_shape"),
+          "The layout in which every thread keeps its elements when they are "
+          "counted with another shape.")
+      .def(
+          "transpose",
+          [](const TiledLayout &self, const Ints &permutation) {
+            return valueOrRaise(self.transpose(permutation));
+          },
+          nb::arg("permutation"),
+          "The layout in which every thread keeps its elements when dimension "
+          "i of the result is dimension permutation[i] of the vector.")
       .def(nb::self == nb::self)
       .def("__hash__",
            [](const TiledLayout &self) {
@@ -310,6 +421,7 @@ void smalti::python::bindLayouts(nb::module_ &m) {
            nb::arg("thread"), nb::arg("register"), nb::arg("element"),
            "The index in the vector of an element of a register of a thread.");
 
+  bindNamedLayouts(m);
   m.def("block_layout", &makeBlock, nb::arg("fragment"),
         nb::arg("fragment_shape"), nb::arg("warps"),
         nb::arg("replicated_warps") = 1, nb::arg("warp_order") = nb::none(),

@@ -9,6 +9,52 @@ fit, is a ValueError.
 
 from __future__ import annotations
 
-from ._mlir_libs._smalti import Replicated, StridedLayout, TiledLayout, block_layout
+from ._mlir_libs._smalti import (
+    Replicated,
+    StridedLayout,
+    TiledLayout,
+    block_layout,
+    is_tmem_transfer,
+    layout_names,
+    m64_collective,
+    mma_accumulator,
+    mma_lhs,
+    mma_rhs,
+    name_of,
+    named_layout,
+    smem_gmem_copy,
+    strided,
+    tmem_b_scales_m64_collective,
+    tmem_default,
+    tmem_half_lane,
+    tmem_m64_collective,
+    tmem_native,
+    tmem_scales,
+    tmem_sparse_metadata,
+    wgmma,
+)
 
-__all__ = ["Replicated", "StridedLayout", "TiledLayout", "block_layout"]
+__all__ = [
+    "Replicated",
+    "StridedLayout",
+    "TiledLayout",
+    "block_layout",
+    "is_tmem_transfer",
+    "layout_names",
+    "m64_collective",
+    "mma_accumulator",
+    "mma_lhs",
+    "mma_rhs",
+    "name_of",
+    "named_layout",
+    "smem_gmem_copy",
+    "strided",
+    "tmem_b_scales_m64_collective",
+    "tmem_default",
+    "tmem_half_lane",
+    "tmem_m64_collective",
+    "tmem_native",
+    "tmem_scales",
+    "tmem_sparse_metadata",
+    "wgmma",
+]

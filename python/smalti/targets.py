@@ -27,6 +27,19 @@ class MatrixInstruction:
     accumulator: str
 
 
+@dataclass(frozen=True)
+class TransposedRead:
+    """A read of shared memory that deals what it reads to the lanes in another order: each lane reads `bytes` bytes at
+    its own address, n elements, and lane `l` gets as its element `e` the element `l % n` of what another lane read. The
+    number of that lane is made of bits: from the lowest, `first_element_bits` of `e`, `first_lane_bits` of `l // n`,
+    what is left of `e`, and what is left of `l // n`."""
+
+    element_bits: int
+    bytes: int
+    first_element_bits: int
+    first_lane_bits: int
+
+
 EMULATED = "emu:"
 """What stands in front of a chip's name where its code runs on this machine's CPU."""
 
@@ -60,6 +73,9 @@ class Target:
     has_tma: bool
     has_tdm: bool
     has_ldmatrix: bool
+    has_stmatrix: bool
+    has_transposed_8bit_matrix: bool
+    transposed_reads: tuple[TransposedRead, ...]
     has_buffer_loads: bool
     barrier: str
     sinks_loads: bool
@@ -98,6 +114,7 @@ def _target(entry: Mapping[str, Any]) -> Target:
         MatrixInstruction(**{k: v for k, v in mma.items() if k in MatrixInstruction.__dataclass_fields__})
         for mma in facts.pop("mmas", ())
     )
+    facts["transposed_reads"] = tuple(TransposedRead(**read) for read in facts["transposed_reads"])
     lists = {key: tuple(value) for key, value in facts.items() if isinstance(value, list)}
     facts |= lists
     facts["vendor"] = str(facts["vendor"]).lower()

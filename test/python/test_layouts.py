@@ -168,11 +168,11 @@ def test_canonical_layout_moves_no_element(spec: Spec, shape: list[int]) -> None
         assert canonical.is_first_replica(warp, lane) == layout.is_first_replica(warp, lane)
 
 
-def test_canonical_layout_is_the_shortest_text() -> None:
+def test_canonical_layout_is_written_as_jax_writes_it() -> None:
     spec, _ = NAMED["trivial_parts"]
     assert str(TiledLayout(*spec).canonical()) == (
-        "[[16, 8], [8, 8], [2], [1]], warp_dims = [#mosaic_gpu.Replicated<times = 4>], lane_dims = [-4, -3], "
-        "vector_dim = -1"
+        "[[16, 8], [8, 8], [2], [1]], warp_dims = [#mosaic_gpu.Replicated<times = 2>, "
+        "#mosaic_gpu.Replicated<times = 2>], lane_dims = [-4, -3], vector_dim = -1"
     )
     for name, (spec, _) in NAMED.items():
         if name != "trivial_parts":
