@@ -1,0 +1,87 @@
+"""Prints modules of `mosaic_gpu` that the Pallas front end of JAX makes, on a machine with no GPU.
+
+    python print_modules.py OUT_DIR [NAME ...]
+
+For each kernel (all, or those named): NAME.mlir is the module before layout inference and NAME.inferred.mlir the one
+after JAX's own. Where JAX cannot infer, its message is in NAME.refused.txt instead. What cannot be traced is said, and
+makes the exit code 1.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+# Before jax is imported: collective kernels need devices.
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import jax
+import jax.experimental.mosaic.gpu as mgpu
+import kernels
+import shipped
+from jax.experimental.mosaic.gpu import core
+from jax.experimental.pallas import mosaic_gpu as plgpu
+
+
+class Printer:
+    """Stands in for JAX's layout inference, and writes what goes in and what comes out."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.name, self.arch, self.count = "", (0, 0), 0
+        self.infer = mgpu.infer_layout
+        mgpu.infer_layout = self
+        core._infer_arch = lambda: self.arch
+        # Kernels that choose no semantics get those of threads otherwise.
+        defaults = plgpu.CompilerParams.__init__.__kwdefaults__
+        assert "lowering_semantics" in defaults
+        defaults["lowering_semantics"] = plgpu.LoweringSemantics.Warpgroup
+
+    def write(self, suffix: str, text: str) -> None:
+        number = "" if self.count == 1 else f"_{self.count}"
+        (self.folder / f"{self.name}{number}.{suffix}").write_text(text)
+
+    def __call__(self, module: Any, *arguments: Any, **options: Any) -> None:
+        self.count += 1
+        self.write("mlir", module.operation.get_asm(enable_debug_info=False))
+        try:
+            self.infer(module, *arguments, **options)
+        except Exception as error:
+            self.write("refused.txt", f"{type(error).__name__}: {error}\n")
+            raise
+        self.write("inferred.mlir", module.operation.get_asm(enable_debug_info=False))
+
+    def run(self, name: str, kernel: kernels.Kernel) -> str:
+        """What became of it."""
+        function, self.arch, arguments = kernel
+        self.name, self.count = name, 0
+        try:
+            jax.jit(function).trace(*arguments).lower(lowering_platforms=("cuda",))
+        except Exception as error:
+            if (self.folder / f"{name}.refused.txt").exists():
+                return "JAX refuses to infer layouts"
+            if self.count == 0:
+                return f"no module: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        modules = f" ({self.count} modules)" if self.count > 1 else ""
+        return f"printed{modules}" if self.count else "no module: nothing was inferred"
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    shipped.without_a_device()
+    known = kernels.KERNELS | shipped.KERNELS
+    printer = Printer(folder)
+    failed = False
+    for name in sys.argv[2:] or known:
+        result = printer.run(name, known[name])
+        failed |= result.startswith("no module")
+        print(f"{name}: {result}", flush=True)
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

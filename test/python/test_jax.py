@@ -1,0 +1,79 @@
+"""More modules than the tree holds: printed by JAX while the tests run, where it is installed.
+
+SMALTI_JAX_PYTHON names a Python that has jax, jaxlib and absl-py; else it is the one that runs the tests.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from smalti import compiler, ir
+
+PRINTER = ROOT / "test/pallas/printer/print_modules.py"
+PYTHON = os.environ.get("SMALTI_JAX_PYTHON", sys.executable)
+# The version whose front end the kernels are written for.
+VERSION = "0.10.2"
+# What JAX's own inference refuses; its messages name no cause.
+REFUSED = {
+    "arc_tangent": "No layout inference rule defined for",
+    "batched_row_sums": "Failed to infer a possible set of layouts",
+    "error_function": "No layout inference rule defined for",
+    "keep_dims": "Failed to infer a possible set of layouts",
+    "keep_dims_softmax": "Failed to infer a possible set of layouts",
+    "softmax_without_a_cast": "failed to find a solution",
+    "upcast_int4": "Failed to infer a possible set of layouts",
+}
+
+
+@functools.cache
+def jax_is_missing() -> str | None:
+    """Why there is no JAX to print with, if there is none."""
+    code = "import jax, absl; print(jax.__version__)"
+    done = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=False)
+    hint = f"install jax=={VERSION}, jaxlib=={VERSION} and absl-py, and name that Python in SMALTI_JAX_PYTHON"
+    if done.returncode != 0:
+        return f"{PYTHON} has no JAX: {hint}"
+    found = done.stdout.strip()
+    return None if found == VERSION else f"{PYTHON} has JAX {found}: {hint}"
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if reason := jax_is_missing():
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("modules")
+    done = subprocess.run(
+        [PYTHON, str(PRINTER), str(folder)], capture_output=True, text=True, check=False, timeout=1200
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_jax_refuses_what_it_refused(printed: Path) -> None:
+    refused = {path.name.removesuffix(".refused.txt"): path.read_text() for path in printed.glob("*.refused.txt")}
+    assert sorted(refused) == sorted(REFUSED)
+    for name, message in REFUSED.items():
+        assert message in refused[name]
+
+
+def test_all_modules_make_the_round_trip(printed: Path) -> None:
+    paths = sorted(printed.glob("*.mlir"))
+    assert len(paths) > 150
+    for path in paths:
+        with compiler.new_context() as context:
+            module = compiler.parse(path, context)
+            custom, generic = (
+                module.operation.get_asm(print_generic_op_form=form, enable_debug_info=False) for form in (False, True)
+            )
+            assert "mosaic_gpu." in generic, path.name
+            for text in (custom, generic):
+                again = ir.Module.parse(text)
+                assert again.operation.verify()
+                assert str(again) == custom, path.name
+                assert again.operation.get_asm(print_generic_op_form=True) == generic, path.name
