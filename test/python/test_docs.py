@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -26,12 +27,23 @@ def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
         exec(compile(block, page, "exec"), scope)
 
 
-COMMANDS = [line for block in blocks("docs/emulation.md", "sh") for line in block.splitlines()]
+def commands(page: str) -> list[str]:
+    return [line for block in blocks(page, "sh") for line in block.splitlines()]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", commands("docs/emulation.md"))
 def test_commands_run(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
+    run_command(command)
+
+
+@pytest.mark.parametrize("command", commands("docs/layouts.md"))
+def test_commands_that_write_run(command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_command(command)
+
+
+def run_command(command: str) -> None:
     program, *words = shlex.split(command)
     assert program == "smalti"
     done = CliRunner().invoke(cli.main, words)
@@ -47,3 +59,12 @@ def test_printed_findings_are_those_of_the_guide(
         exec(compile(block, "docs/emulation.md", "exec"), scope)
     (shown,) = blocks("docs/emulation.md", "text")
     assert capsys.readouterr().out == shown
+
+
+def test_layouts_print_what_the_guide_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(ROOT)
+    scope: dict[str, object] = {"__name__": "guide"}
+    page = "docs/layouts.md"
+    for block, shown in zip(blocks(page, "python"), blocks(page, "text"), strict=True):
+        exec(compile(block, page, "exec"), scope)
+        assert capsys.readouterr().out == shown
