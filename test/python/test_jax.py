@@ -23,9 +23,13 @@ VERSION = "0.10.2"
 REFUSED = {
     "arc_tangent": "No layout inference rule defined for",
     "batched_row_sums": "Failed to infer a possible set of layouts",
+    "cast_against_cast": "Failed to infer a possible set of layouts",
     "error_function": "No layout inference rule defined for",
+    "if_with_vectors": "No layout inference rule defined for",
     "keep_dims": "Failed to infer a possible set of layouts",
     "keep_dims_softmax": "Failed to infer a possible set of layouts",
+    "reshape_of_minor": "Failed to infer a possible set of layouts",
+    "slice_of_strided": "Failed to infer a possible set of layouts",
     "softmax_without_a_cast": "failed to find a solution",
     "upcast_int4": "Failed to infer a possible set of layouts",
 }

@@ -2,7 +2,7 @@
 
     python print_modules.py OUT_DIR [NAME ...]
 
-For each kernel (all, or those named): NAME.mlir is the module before layout inference and NAME.inferred.mlir the one
+The modules in modules/, which are written by hand for what the front end cannot make, are inferred too. For each kernel (all, or those named): NAME.mlir is the module before layout inference and NAME.inferred.mlir the one
 after JAX's own. Where JAX cannot infer, its message is in NAME.refused.txt instead. What cannot be traced is said, and
 makes the exit code 1.
 """
@@ -22,8 +22,10 @@ import jax
 import jax.experimental.mosaic.gpu as mgpu
 import kernels
 import shipped
+from jax._src.interpreters import mlir
 from jax.experimental.mosaic.gpu import core
 from jax.experimental.pallas import mosaic_gpu as plgpu
+from jaxlib.mlir import ir
 
 
 class Printer:
@@ -54,6 +56,20 @@ class Printer:
             raise
         self.write("inferred.mlir", module.operation.get_asm(enable_debug_info=False))
 
+    def read(self, path: Path) -> str:
+        """What became of a module that is written by hand."""
+        self.name, self.count = path.stem, 0
+        with mlir.make_ir_context() as context, ir.Location.unknown():
+            mgpu.dialect.register_dialect(context)
+            module = ir.Module.parse(path.read_text())
+            attributes = module.operation.attributes
+            self.arch = tuple(attributes[f"mosaic_gpu.arch_{part}"].value for part in ("major", "minor"))
+            try:
+                self(module, arch=self.arch)
+            except (ValueError, NotImplementedError):
+                return "JAX refuses to infer layouts"
+            return "printed"
+
     def run(self, name: str, kernel: kernels.Kernel) -> str:
         """What became of it."""
         function, self.arch, arguments = kernel
@@ -76,8 +92,9 @@ def main() -> None:
     known = kernels.KERNELS | shipped.KERNELS
     printer = Printer(folder)
     failed = False
-    for name in sys.argv[2:] or known:
-        result = printer.run(name, known[name])
+    written = {path.stem: path for path in sorted(Path(__file__).with_name("modules").glob("*.mlir"))}
+    for name in sys.argv[2:] or (*known, *written):
+        result = printer.run(name, known[name]) if name in known else printer.read(written[name])
         failed |= result.startswith("no module")
         print(f"{name}: {result}", flush=True)
     sys.exit(failed)
