@@ -374,9 +374,11 @@ def _python_error(error: Exception, scripts: Sequence[str]) -> SmaltiError:
 def layout(layout: str, shape: str | None, element: str, target: str | None, html: str | None, svg: str | None) -> None:
     """Shows where every element of a vector, or of shared memory, is.
 
-    LAYOUT is an attribute of mosaic_gpu: a layout of registers, or an array of transforms of shared memory:
+    LAYOUT is an attribute of mosaic_gpu, a layout of registers or an array of transforms of shared memory, or the name
+    of a layout of registers:
 
     \b
+      smalti layout WGMMA --shape 64x16
       smalti layout '#mosaic_gpu.WGStridedFragLayout<[16, 128], 2>'
       smalti layout '[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]' --shape 64x64 --html map.html
     """

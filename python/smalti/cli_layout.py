@@ -67,15 +67,19 @@ def _memory(transforms: Sequence[Any], shape: Sequence[int], element: str, targe
 
 def lane_map(layout: str, shape: Sequence[int] | None, element: str, target: str | None) -> LaneMap:
     """The map of a layout in the text of its attribute, by its name, or of an array of transforms."""
-    from . import ir, lane_maps
+    from . import ir, lane_maps, layouts
     from .dialects import mosaic_gpu
 
+    if layout in layouts.layout_names():
+        with _value_errors_are_ours():
+            return lane_maps.of_registers(layouts.named_layout(layout), shape)
     with ir.Context(), _value_errors_are_ours():
         try:
             attribute = ir.Attribute.parse(layout)
         except ir.MLIRError as error:
             detail = error.error_diagnostics[0].message if error.error_diagnostics else str(error)
-            raise SmaltiError(f"'{layout}' is not a layout: {detail}") from None
+            hint = None if "#" in layout else f"the layouts with a name are {', '.join(layouts.layout_names())}"
+            raise SmaltiError(f"'{layout}' is not a layout: {detail}", hint=hint) from None
         if isinstance(attribute, mosaic_gpu.TiledLayoutAttr):
             return lane_maps.of_registers(attribute.layout, shape)
         if isinstance(attribute, mosaic_gpu.WGStridedFragLayoutAttr):

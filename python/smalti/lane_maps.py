@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from xml.etree import ElementTree as Xml
 
-from .layouts import StridedLayout, TiledLayout
+from .layouts import StridedLayout, TiledLayout, name_of
 
 MAX_ELEMENTS = 1 << 16
 """A map of more elements is refused."""
@@ -174,7 +174,8 @@ def of_registers(
     """
     if isinstance(layout, TiledLayout):
         shape = layout.tiling[0] if shape is None else shape
-        title = f"TiledLayout<{layout}>"
+        name = name_of(layout)
+        title = f"TiledLayout<{layout}>" + (f" ({name})" if name else "")
         vector, warps, lanes = layout.vector_length, layout.num_warps, layout.num_lanes
     else:
         if shape is not None and list(shape) != list(layout.shape):

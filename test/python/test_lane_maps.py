@@ -171,6 +171,13 @@ def test_command_prints_the_map() -> None:
     assert done.output == golden("wgmma_64x8.txt")
 
 
+def test_command_knows_names() -> None:
+    assert run("WGMMA").output == golden("wgmma_64x8.txt")
+    done = run("WGMA")
+    assert done.exit_code == 1
+    assert "the layouts with a name are WGMMA, " in done.output
+
+
 def test_command_writes_pictures(tmp_path: Path) -> None:
     page, picture = tmp_path / "map.html", tmp_path / "map.svg"
     done = run(SWIZZLED, "--shape", "16x64", "--html", str(page), "--svg", str(picture))
