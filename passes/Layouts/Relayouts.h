@@ -15,6 +15,8 @@
 #include "dialects/MosaicGPU/LayoutAlgebra.h"
 #include "passes/SharedMemory/BankModel.h"
 
+#include "llvm/ADT/StringRef.h"
+
 namespace smalti::targets {
 struct Target;
 } // namespace smalti::targets

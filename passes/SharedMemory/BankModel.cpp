@@ -39,28 +39,86 @@ static int64_t getPhaseCycles(const BankModel &model, int64_t bytes,
   return most;
 }
 
+/// Calls a function with the lanes of each phase of an access of at most
+/// kWidestAccess bytes, a power of two.
+template <typename Function>
+static void forEachPhase(const BankModel &model, int64_t bytes, bool isRead,
+                         int64_t lanes, Function function) {
+  int64_t wordsOfLane = std::max<int64_t>(bytes / model.bankBytes, 1);
+  int64_t together = std::min(model.banks / wordsOfLane, model.waveSize);
+  together = std::max<int64_t>(together, 1);
+  bool isReordered =
+      isRead && bytes == kWidestAccess && !model.wideReadOrder.empty();
+  llvm::SmallVector<int64_t, 64> phase;
+  for (int64_t first = 0; first < model.waveSize; first += together) {
+    phase.clear();
+    for (int64_t i = first; i < std::min(first + together, model.waveSize);
+         ++i) {
+      int64_t lane = isReordered ? model.wideReadOrder[i] : i;
+      if (lane < lanes)
+        phase.push_back(lane);
+    }
+    function(phase);
+  }
+}
+
 /// The cost of an access of at most kWidestAccess bytes, a power of two.
 static Cost getNarrowCost(const BankModel &model, int64_t bytes, bool isRead,
                           llvm::ArrayRef<int64_t> addresses) {
-  int64_t wordsOfLane = std::max<int64_t>(bytes / model.bankBytes, 1);
-  int64_t lanes = std::min(model.banks / wordsOfLane, model.waveSize);
-  lanes = std::max<int64_t>(lanes, 1);
-  bool isReordered =
-      isRead && bytes == kWidestAccess && !model.wideReadOrder.empty();
   Cost cost;
-  llvm::SmallVector<int64_t, 64> phase;
-  for (int64_t first = 0; first < model.waveSize; first += lanes) {
-    phase.clear();
-    for (int64_t i = first; i < std::min(first + lanes, model.waveSize); ++i) {
-      int64_t lane = isReordered ? model.wideReadOrder[i] : i;
-      if (lane < static_cast<int64_t>(addresses.size()))
-        phase.push_back(addresses[lane]);
-    }
-    int64_t cycles = getPhaseCycles(model, bytes, phase);
-    cost.cycles += cycles;
-    cost.conflicts += std::max<int64_t>(cycles - 1, 0);
-  }
+  llvm::SmallVector<int64_t, 64> asked;
+  forEachPhase(model, bytes, isRead, addresses.size(),
+               [&](llvm::ArrayRef<int64_t> lanes) {
+                 asked.clear();
+                 for (int64_t lane : lanes)
+                   asked.push_back(addresses[lane]);
+                 int64_t cycles = getPhaseCycles(model, bytes, asked);
+                 cost.cycles += cycles;
+                 cost.conflicts += std::max<int64_t>(cycles - 1, 0);
+               });
   return cost;
+}
+
+std::optional<Conflict> banks::findConflict(const BankModel &model,
+                                            int64_t bytes, bool isRead,
+                                            llvm::ArrayRef<int64_t> addresses) {
+  std::optional<Conflict> found;
+  llvm::SmallVector<int64_t, 64> asked;
+  forEachPhase(
+      model, bytes, isRead, addresses.size(),
+      [&](llvm::ArrayRef<int64_t> lanes) {
+        if (found)
+          return;
+        // The first word that was asked of each bank, and by whom.
+        llvm::SmallVector<int64_t, 64> word(model.banks, -1), by(model.banks);
+        for (int64_t lane : lanes) {
+          if (addresses[lane] == kInactive)
+            continue;
+          int64_t last = (addresses[lane] + bytes - 1) / model.bankBytes;
+          for (int64_t i = addresses[lane] / model.bankBytes; i <= last; ++i) {
+            int64_t bank = i % model.banks;
+            if (word[bank] == -1) {
+              word[bank] = i;
+              by[bank] = lane;
+            } else if (word[bank] != i && !found) {
+              found = Conflict{by[bank], lane, bank, 0};
+            }
+          }
+        }
+        if (!found)
+          return;
+        asked.clear();
+        for (int64_t lane : lanes)
+          if (addresses[lane] != kInactive)
+            for (int64_t i = addresses[lane] / model.bankBytes,
+                         last = (addresses[lane] + bytes - 1) / model.bankBytes;
+                 i <= last; ++i)
+              if (i % model.banks == found->bank)
+                asked.push_back(i);
+        llvm::sort(asked);
+        found->ways = llvm::unique(asked) - asked.begin();
+      });
+  return found;
 }
 
 Cost banks::getCost(const BankModel &model, int64_t bytes, bool isRead,

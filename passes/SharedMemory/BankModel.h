@@ -14,6 +14,7 @@
 #include "llvm/ADT/ArrayRef.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace smalti::targets {
 struct Target;
@@ -56,6 +57,21 @@ struct Cost {
 /// than kWidestAccess, or no power of two, is a sequence of accesses.
 Cost getCost(const BankModel &model, int64_t bytes, bool isRead,
              llvm::ArrayRef<int64_t> addresses);
+
+/// Two lanes of an access that wait for one another.
+struct Conflict {
+  int64_t firstLane = 0;
+  int64_t secondLane = 0;
+  int64_t bank = 0;
+  /// Words that the lanes of the phase ask the bank for.
+  int64_t ways = 0;
+};
+
+/// The first lanes of an access that wait for one another, if any do; of the
+/// access that `getCost` costs, at most kWidestAccess bytes and a power of two.
+std::optional<Conflict> findConflict(const BankModel &model, int64_t bytes,
+                                     bool isRead,
+                                     llvm::ArrayRef<int64_t> addresses);
 
 } // namespace smalti::banks
 

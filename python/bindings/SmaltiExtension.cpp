@@ -3,6 +3,7 @@
 
 #include "python/bindings/EmulatorCAPI.h"
 #include "python/bindings/Layouts.h"
+#include "python/bindings/TransferPlans.h"
 #include "python/bindings/SmaltiCAPI.h"
 
 #include "mlir/Bindings/Python/Nanobind.h"
@@ -151,6 +152,7 @@ NB_MODULE(_smalti, m) {
       "What code of this host depends on: its triple, processor and features.");
 
   smalti::python::bindLayouts(m);
+  smalti::python::bindTransferPlans(m);
 
   nb::class_<Remark>(m, "Remark",
                      "What a pass said about what it did or left alone.")

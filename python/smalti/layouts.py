@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from ._mlir_libs._smalti import (
     Replicated,
+    SplatLayout,
     StridedLayout,
     TiledLayout,
     block_layout,
+    describe,
     is_tmem_transfer,
     layout_names,
     m64_collective,
@@ -22,6 +24,8 @@ from ._mlir_libs._smalti import (
     mma_rhs,
     name_of,
     named_layout,
+    reduce,
+    reshape,
     smem_gmem_copy,
     strided,
     tmem_b_scales_m64_collective,
@@ -31,14 +35,17 @@ from ._mlir_libs._smalti import (
     tmem_native,
     tmem_scales,
     tmem_sparse_metadata,
+    transpose,
     wgmma,
 )
 
 __all__ = [
     "Replicated",
+    "SplatLayout",
     "StridedLayout",
     "TiledLayout",
     "block_layout",
+    "describe",
     "is_tmem_transfer",
     "layout_names",
     "m64_collective",
@@ -47,6 +54,8 @@ __all__ = [
     "mma_rhs",
     "name_of",
     "named_layout",
+    "reduce",
+    "reshape",
     "smem_gmem_copy",
     "strided",
     "tmem_b_scales_m64_collective",
@@ -56,5 +65,6 @@ __all__ = [
     "tmem_native",
     "tmem_scales",
     "tmem_sparse_metadata",
+    "transpose",
     "wgmma",
 ]

@@ -1,0 +1,660 @@
+//===- TransferPlan.cpp - How registers reach shared memory ---------------===//
+//
+// Every way to make a transfer takes some digits of what a thread holds into an
+// access, and repeats it over the others; the threads' digits make the address.
+// All ways that the chip has are costed with its bank model, and the best wins.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Layouts/TransferDigits.h"
+
+#include "targets/Target.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+using namespace smalti;
+using namespace smalti::transfers;
+using banks::BankModel;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using targets::Target;
+
+namespace {
+
+/// Where an element of an access is held, from the access's first register.
+struct Place {
+  int64_t reg = 0;
+  int64_t element = 0;
+};
+
+/// A way to make a transfer: `places` together at one address, for every value
+/// of the `outside` digits.
+struct Candidate {
+  AccessKind kind = AccessKind::Vector;
+  int64_t bytes = 0;
+  SmallVector<Place> places;
+  /// How many of the places each piece must have; 0: what is consecutive.
+  int64_t placesPerPiece = 0;
+  SmallVector<Digit> outside;
+  /// In bytes.
+  SmallVector<ThreadTerm> terms;
+  /// Lanes whose addresses count.
+  int64_t lanes = 0;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The ways to make a transfer
+//===----------------------------------------------------------------------===//
+
+/// Takes the lowest `factor` values out of a digit.
+static Digit takeFactor(Digit &digit, int64_t factor) {
+  Digit taken = {factor, digit.stride, digit.reg, digit.element};
+  digit.size /= factor;
+  digit.stride *= factor;
+  digit.reg *= factor;
+  digit.element *= factor;
+  return taken;
+}
+
+/// What a thread holds, the slowest digit first.
+static SmallVector<Digit> heldDigits(const TransferDigits &digits) {
+  SmallVector<Digit> held(digits.registers);
+  held.append(digits.vector);
+  return held;
+}
+
+/// Takes digits that lie behind one another in memory, the first first, until
+/// they are `bits` wide. The result is empty if they do not get there.
+static SmallVector<Digit> takeRun(SmallVector<Digit> &held, int64_t elementBits,
+                                  int64_t bits) {
+  SmallVector<Digit> run;
+  int64_t width = elementBits;
+  while (width < bits) {
+    auto next = llvm::find_if(held, [&](const Digit &digit) {
+      return digit.size > 1 && digit.stride == width;
+    });
+    int64_t factor =
+        next == held.end() ? 1 : std::gcd(next->size, bits / width);
+    if (factor == 1)
+      return {};
+    run.push_back(takeFactor(*next, factor));
+    width *= factor;
+  }
+  return run;
+}
+
+/// The places that digits (minor to major) count.
+static SmallVector<Place> countPlaces(ArrayRef<Digit> digits) {
+  SmallVector<Place> places = {{0, 0}};
+  for (const Digit &digit : digits) {
+    size_t inner = places.size();
+    for (int64_t i = 1; i < digit.size; ++i)
+      for (size_t j = 0; j < inner; ++j)
+        places.push_back({places[j].reg + i * digit.reg,
+                          places[j].element + i * digit.element});
+  }
+  return places;
+}
+
+static bool areMultiples(ArrayRef<Digit> digits, int64_t bits) {
+  return llvm::all_of(digits, [&](const Digit &digit) {
+    return digit.size == 1 || digit.stride % bits == 0;
+  });
+}
+
+/// Appends the digits of a part of the thread's number, in bytes.
+static void appendTerms(ArrayRef<Digit> digits, int64_t divisor,
+                        SmallVector<ThreadTerm> &terms) {
+  for (const Digit &digit : llvm::reverse(digits)) {
+    if (digit.stride != 0)
+      terms.push_back({divisor, digit.size, digit.stride / 8});
+    divisor *= digit.size;
+  }
+}
+
+/// The stride of each bit of the lane's number, the lowest first, or nothing
+/// where a digit is no power of two.
+static std::optional<SmallVector<int64_t>> laneBits(ArrayRef<Digit> lanes) {
+  SmallVector<int64_t> bits;
+  for (const Digit &digit : llvm::reverse(lanes)) {
+    if (!llvm::isPowerOf2_64(digit.size))
+      return std::nullopt;
+    for (int64_t step = 1; step < digit.size; step *= 2)
+      bits.push_back(digit.stride * step);
+  }
+  return bits;
+}
+
+/// Appends a term for each bit of the lane's number that has a stride (in
+/// bits); bits that go on where the one before ends make one term.
+static void appendBitTerms(ArrayRef<int64_t> bits,
+                           SmallVector<ThreadTerm> &terms) {
+  for (auto [bit, stride] : llvm::enumerate(bits)) {
+    if (stride == 0)
+      continue;
+    int64_t divisor = int64_t(1) << bit;
+    if (!terms.empty() && terms.back().divisor * terms.back().size == divisor &&
+        terms.back().stride * terms.back().size == stride / 8)
+      terms.back().size *= 2;
+    else
+      terms.push_back({divisor, 2, stride / 8});
+  }
+}
+
+/// One access of `bytes` bytes a lane, aligned.
+static std::optional<Candidate>
+vectorCandidate(const TransferDigits &digits, int64_t bytes, int64_t waveSize) {
+  Candidate candidate;
+  candidate.bytes = bytes;
+  candidate.lanes = waveSize;
+  candidate.outside = heldDigits(digits);
+  int64_t bits = bytes * 8;
+  SmallVector<Digit> run = takeRun(candidate.outside, digits.elementBits, bits);
+  if ((run.empty() && bits != digits.elementBits) ||
+      !areMultiples(candidate.outside, bits) ||
+      !areMultiples(digits.lanes, bits) || !areMultiples(digits.warps, bits))
+    return std::nullopt;
+  candidate.places = countPlaces(run);
+  appendTerms(digits.lanes, 1, candidate.terms);
+  appendTerms(digits.warps, waveSize, candidate.terms);
+  return candidate;
+}
+
+/// ldmatrix or stmatrix of rows of 16 bytes, as many matrices as go together.
+static std::optional<Candidate> matrixCandidate(const TransferDigits &digits,
+                                                bool isTransposed) {
+  constexpr int64_t rowBits = 128, wordBits = 32, lanes = 32, matrixRows = 8;
+  std::optional<SmallVector<int64_t>> bits = laneBits(digits.lanes);
+  if (!bits || int64_t(1) << bits->size() != lanes)
+    return std::nullopt;
+  Candidate candidate;
+  candidate.kind =
+      isTransposed ? AccessKind::MatrixTransposed : AccessKind::Matrix;
+  candidate.bytes = rowBits / 8;
+  candidate.outside = heldDigits(digits);
+  // What the lanes that hold a row's words, and the rows, are to the address.
+  SmallVector<int64_t> rows, inRow;
+  int64_t step = 0;
+  SmallVector<Digit> word;
+  if (isTransposed) {
+    constexpr int64_t halfBits = 16;
+    auto pair = llvm::find_if(candidate.outside, [](const Digit &digit) {
+      return digit.element == 1 && digit.size % 2 == 0;
+    });
+    if (digits.elementBits != halfBits || pair == candidate.outside.end())
+      return std::nullopt;
+    word = {takeFactor(*pair, 2)};
+    rows = {word.front().stride, (*bits)[0], (*bits)[1]};
+    inRow = {(*bits)[2], (*bits)[3], (*bits)[4]};
+    step = halfBits;
+  } else {
+    word = takeRun(candidate.outside, digits.elementBits, wordBits);
+    if (word.empty() && digits.elementBits != wordBits)
+      return std::nullopt;
+    rows = {(*bits)[2], (*bits)[3], (*bits)[4]};
+    inRow = {(*bits)[0], (*bits)[1]};
+    step = wordBits;
+  }
+  for (int64_t stride : inRow) {
+    if (stride != step)
+      return std::nullopt;
+    step *= 2;
+  }
+  // Rows that several lanes share would be written by some of them alone.
+  for (int64_t stride : rows)
+    if (stride == 0 || stride % rowBits != 0)
+      return std::nullopt;
+  if (!areMultiples(candidate.outside, rowBits) ||
+      !areMultiples(digits.warps, rowBits))
+    return std::nullopt;
+  // A register of the instruction is a word of one register.
+  SmallVector<Place> places = countPlaces(word);
+  for (auto [index, place] : llvm::enumerate(places))
+    if (place.reg != 0 || place.element != static_cast<int64_t>(index))
+      return std::nullopt;
+  candidate.placesPerPiece = places.size();
+
+  // Up to four matrices: the lanes behind the first eight name their rows.
+  SmallVector<Digit> together = word;
+  for (Digit &digit : llvm::reverse(candidate.outside))
+    while (rows.size() < 5 && digit.size % 2 == 0) {
+      Digit taken = takeFactor(digit, 2);
+      rows.push_back(taken.stride);
+      together.push_back(taken);
+    }
+  candidate.places = countPlaces(together);
+  candidate.lanes = matrixRows << (rows.size() - 3);
+  appendBitTerms(rows, candidate.terms);
+  appendTerms(digits.warps, lanes, candidate.terms);
+  return candidate;
+}
+
+/// A transposed read of AMD's.
+static std::optional<Candidate>
+transposedCandidate(const TransferDigits &digits,
+                    const targets::TransposedRead &read, int64_t waveSize) {
+  std::optional<SmallVector<int64_t>> bits = laneBits(digits.lanes);
+  if (digits.elementBits != read.elementBits || !bits ||
+      int64_t(1) << bits->size() != waveSize)
+    return std::nullopt;
+  Candidate candidate;
+  candidate.kind = AccessKind::TransposedRead;
+  candidate.bytes = read.bytes;
+  candidate.lanes = waveSize;
+  candidate.outside = heldDigits(digits);
+  size_t inRow = llvm::Log2_64(read.elements());
+  for (size_t bit = 0; bit < inRow; ++bit)
+    if ((*bits)[bit] != read.elementBits << bit)
+      return std::nullopt;
+  // The elements that the lane gets, the next ones in its registers first.
+  SmallVector<Digit> got;
+  for (Digit &digit : llvm::reverse(candidate.outside))
+    while (got.size() < inRow && digit.size % 2 == 0)
+      got.push_back(takeFactor(digit, 2));
+  if (got.size() < inRow)
+    return std::nullopt;
+  candidate.places = countPlaces(got);
+  SmallVector<int64_t> sources;
+  size_t element = 0, lane = inRow;
+  auto take = [&](size_t &next, size_t end, size_t count) {
+    for (size_t i = 0; i < count && next < end; ++i, ++next)
+      sources.push_back(&next == &element ? got[next].stride : (*bits)[next]);
+  };
+  take(element, inRow, read.firstElementBits);
+  take(lane, bits->size(), read.firstLaneBits);
+  take(element, inRow, inRow);
+  take(lane, bits->size(), bits->size());
+  int64_t rowBits = read.bytes * 8;
+  if (llvm::any_of(sources,
+                   [&](int64_t stride) { return stride % rowBits != 0; }) ||
+      !areMultiples(candidate.outside, rowBits) ||
+      !areMultiples(digits.warps, rowBits))
+    return std::nullopt;
+  appendBitTerms(sources, candidate.terms);
+  appendTerms(digits.warps, waveSize, candidate.terms);
+  return candidate;
+}
+
+static SmallVector<Candidate> listCandidates(const TransferDigits &digits,
+                                             bool isLoad,
+                                             const Target &target) {
+  SmallVector<Candidate> candidates;
+  auto add = [&](std::optional<Candidate> candidate) {
+    if (candidate)
+      candidates.push_back(std::move(*candidate));
+  };
+  for (int64_t bytes = banks::kWidestAccess; bytes > 0; bytes /= 2)
+    add(vectorCandidate(digits, bytes, target.waveSize));
+  if (isLoad ? target.hasLdMatrix : target.hasStMatrix)
+    for (bool isTransposed : {false, true})
+      add(matrixCandidate(digits, isTransposed));
+  if (isLoad)
+    for (const targets::TransposedRead &read : target.transposedReads)
+      add(transposedCandidate(digits, read, target.waveSize));
+  return candidates;
+}
+
+//===----------------------------------------------------------------------===//
+// What they cost
+//===----------------------------------------------------------------------===//
+
+static int64_t sumTerms(ArrayRef<ThreadTerm> terms, int64_t thread) {
+  int64_t sum = 0;
+  for (const ThreadTerm &term : terms)
+    sum += thread / term.divisor % term.size * term.stride;
+  return sum;
+}
+
+namespace {
+
+/// Costs and orders the accesses of a candidate.
+class Planner {
+public:
+  Planner(const TransferProblem &problem, const TransferDigits &digits,
+          const Candidate &candidate, const Target &target)
+      : problem(problem), digits(digits), candidate(candidate),
+        model(BankModel::get(target)),
+        period(std::max(swizzlePeriod(problem.memory.swizzleBytes),
+                        model.banks * model.bankBytes)) {
+    offsets = {0};
+    for (const Digit &digit : candidate.outside) {
+      SmallVector<int64_t> next;
+      for (int64_t offset : offsets)
+        for (int64_t i = 0; i < digit.size; ++i)
+          next.push_back(offset + i * digit.stride / 8);
+      offsets = std::move(next);
+    }
+    for (int64_t lane = 0; lane < candidate.lanes; ++lane)
+      laneOffsets.push_back(sumTerms(candidate.terms, lane));
+    for (int64_t warp = 0; warp < digits.numWarps; ++warp)
+      warpKeys.push_back(sumTerms(candidate.terms, warp * model.waveSize) %
+                         period);
+    llvm::sort(warpKeys);
+    warpKeys.erase(llvm::unique(warpKeys), warpKeys.end());
+  }
+
+  /// The plan without its accesses, and then they.
+  TransferPlan plan(bool mayStagger);
+  void listAccesses(TransferPlan &plan) const;
+  /// Which lanes meet in which bank.
+  std::string explainConflict();
+
+private:
+  /// The bits of an offset that go through the swizzle.
+  int64_t baseMask() const;
+  /// The cost of an access in which some lanes are at another offset than the
+  /// others.
+  banks::Cost getCost(int64_t offset, int64_t otherOffset, int64_t groupStride);
+  /// What the warp that asks most asks in all.
+  banks::Cost getTotal(ArrayRef<int64_t> order, int64_t groupStride);
+  bool hasConflict(ArrayRef<int64_t> order, int64_t groupStride);
+  std::optional<Stagger> findStagger();
+  /// Parts of words that an access puts together.
+  int64_t countMoves() const;
+
+  const TransferProblem &problem;
+  const TransferDigits &digits;
+  const Candidate &candidate;
+  BankModel model;
+  /// Bytes after which banks and swizzle repeat.
+  int64_t period;
+  /// Those of the accesses, ahead of the swizzle.
+  SmallVector<int64_t> offsets;
+  SmallVector<int64_t> laneOffsets;
+  SmallVector<int64_t> warpKeys;
+  llvm::DenseMap<std::tuple<int64_t, int64_t, int64_t>, banks::Cost> known;
+};
+
+} // namespace
+
+void Planner::listAccesses(TransferPlan &plan) const {
+  bool isSplat = std::holds_alternative<layout::SplatLayout>(problem.registers);
+  int64_t mask = baseMask();
+  SmallVector<Digit> outside(candidate.outside);
+  std::reverse(outside.begin(), outside.end());
+  for (auto [index, first] : llvm::enumerate(countPlaces(outside))) {
+    Access &access = plan.accesses.emplace_back();
+    access.kind = candidate.kind;
+    access.bytes = candidate.bytes;
+    int64_t base = offsets[index] & mask;
+    access.base = llvm::find(plan.bases, base) - plan.bases.begin();
+    access.offset = offsets[index] - base;
+    if (isSplat)
+      continue;
+    for (auto [number, place] : llvm::enumerate(candidate.places)) {
+      int64_t reg = first.reg + place.reg;
+      int64_t element = first.element + place.element;
+      Piece *last = access.pieces.empty() ? nullptr : &access.pieces.back();
+      bool goesOn = last && last->reg == reg &&
+                    last->first + last->count == element &&
+                    (candidate.placesPerPiece == 0 ||
+                     number % candidate.placesPerPiece != 0);
+      if (goesOn)
+        ++last->count;
+      else
+        access.pieces.push_back({reg, element, 1});
+    }
+  }
+}
+
+banks::Cost Planner::getCost(int64_t offset, int64_t otherOffset,
+                             int64_t groupStride) {
+  offset %= period;
+  otherOffset %= period;
+  if (offset == otherOffset)
+    groupStride = 0;
+  auto [entry, isNew] =
+      known.try_emplace(std::make_tuple(offset, otherOffset, groupStride));
+  if (!isNew)
+    return entry->second;
+  SmallVector<int64_t, 64> addresses;
+  for (auto [lane, own] : llvm::enumerate(laneOffsets)) {
+    bool isOther = groupStride > 0 && lane / groupStride % 2 == 1;
+    addresses.push_back(swizzleAddress(own + (isOther ? otherOffset : offset),
+                                       problem.memory.swizzleBytes));
+  }
+  entry->second =
+      banks::getCost(model, candidate.bytes, problem.isLoad, addresses);
+  return entry->second;
+}
+
+banks::Cost Planner::getTotal(ArrayRef<int64_t> order, int64_t groupStride) {
+  banks::Cost most;
+  for (int64_t key : warpKeys) {
+    banks::Cost total;
+    for (auto [index, offset] : llvm::enumerate(offsets))
+      total += getCost(offset + key,
+                       (order.empty() ? offset : offsets[order[index]]) + key,
+                       groupStride);
+    if (total.cycles > most.cycles)
+      most = total;
+  }
+  return most;
+}
+
+bool Planner::hasConflict(ArrayRef<int64_t> order, int64_t groupStride) {
+  for (int64_t key : warpKeys)
+    for (auto [index, offset] : llvm::enumerate(offsets))
+      if (getCost(offset + key, offsets[order[index]] + key, groupStride)
+              .conflicts > 0)
+        return true;
+  return false;
+}
+
+std::optional<Stagger> Planner::findStagger() {
+  // A digit whose steps keep to the same banks, and the same swizzle, does not
+  // help.
+  int64_t count = offsets.size(), inner = count;
+  for (const Digit &digit : candidate.outside) {
+    inner /= digit.size;
+    if (digit.size == 1 || digit.stride / 8 % period == 0)
+      continue;
+    for (int64_t group = 1; group < model.waveSize; group *= 2)
+      for (int64_t by = 1; by < digit.size; ++by) {
+        Stagger stagger{group, {}};
+        for (int64_t i = 0; i < count; ++i) {
+          int64_t value = i / inner % digit.size;
+          stagger.order.push_back(i +
+                                  ((value + by) % digit.size - value) * inner);
+        }
+        if (!hasConflict(stagger.order, group))
+          return stagger;
+      }
+  }
+  return std::nullopt;
+}
+
+int64_t Planner::baseMask() const {
+  constexpr int64_t chunk = 16;
+  int64_t swizzle = problem.memory.swizzleBytes;
+  if (swizzle <= chunk)
+    return 0;
+  // What the swizzle reads or writes; and what is below, where the sum may
+  // carry out of it.
+  int64_t mask = swizzlePeriod(swizzle) - chunk;
+  int64_t low = 0;
+  for (int64_t warp = 0; warp < digits.numWarps; ++warp)
+    for (int64_t lane = 0; lane < model.waveSize; ++lane)
+      low = std::max(
+          low, sumTerms(candidate.terms, warp * model.waveSize + lane) % chunk);
+  int64_t lowOffset = 0;
+  for (int64_t offset : offsets)
+    lowOffset = std::max(lowOffset, offset % chunk);
+  return low + lowOffset < chunk ? mask : mask + chunk - 1;
+}
+
+int64_t Planner::countMoves() const {
+  if (candidate.kind != AccessKind::Vector ||
+      std::holds_alternative<layout::SplatLayout>(problem.registers))
+    return 0;
+  constexpr int64_t wordBits = 32;
+  int64_t moves = 0;
+  for (size_t i = 1; i < candidate.places.size(); ++i) {
+    const Place &last = candidate.places[i - 1], &place = candidate.places[i];
+    bool goesOn = last.reg == place.reg && last.element + 1 == place.element;
+    // A piece that does not begin a word is put into one.
+    int64_t bit = static_cast<int64_t>(i) * digits.elementBits;
+    moves += !goesOn && bit % wordBits != 0;
+  }
+  return moves * static_cast<int64_t>(offsets.size());
+}
+
+TransferPlan Planner::plan(bool mayStagger) {
+  TransferPlan plan;
+  plan.terms = candidate.terms;
+  plan.swizzleBytes = problem.memory.swizzleBytes;
+  plan.waveSize = model.waveSize;
+  plan.warps = digits.numWarps;
+  int64_t mask = baseMask();
+  for (int64_t offset : offsets)
+    plan.bases.push_back(offset & mask);
+  llvm::sort(plan.bases);
+  plan.bases.erase(llvm::unique(plan.bases), plan.bases.end());
+  plan.cost = getTotal({}, 0);
+  plan.selects = countMoves();
+  int64_t count = offsets.size();
+  if (plan.cost.conflicts > 0 && mayStagger &&
+      candidate.kind == AccessKind::Vector && count > 1) {
+    plan.stagger = findStagger();
+    if (plan.stagger) {
+      plan.cost = getTotal(plan.stagger->order, plan.stagger->groupStride);
+      // The address, and what is loaded (to either of two registers) or stored.
+      int64_t words = llvm::divideCeil(candidate.bytes, 4);
+      plan.selects += count * (1 + words * (problem.isLoad ? 2 : 1));
+    }
+  }
+  // A base is a sum and an exclusive or.
+  int64_t instructions =
+      count + plan.selects + 2 * static_cast<int64_t>(plan.bases.size());
+  plan.cycles = estimateCycles(instructions, plan.cost);
+  return plan;
+}
+
+std::string Planner::explainConflict() {
+  for (int64_t key : warpKeys)
+    for (auto [index, offset] : llvm::enumerate(offsets)) {
+      SmallVector<int64_t, 64> addresses;
+      for (int64_t own : laneOffsets)
+        addresses.push_back(
+            swizzleAddress(own + offset + key, problem.memory.swizzleBytes));
+      std::optional<banks::Conflict> conflict = banks::findConflict(
+          model, candidate.bytes, problem.isLoad, addresses);
+      if (conflict)
+        return "lanes " + std::to_string(conflict->firstLane) + " and " +
+               std::to_string(conflict->secondLane) + " ask bank " +
+               std::to_string(conflict->bank) + " for different words (" +
+               std::to_string(conflict->ways) + " ways) at byte " +
+               std::to_string(offset);
+    }
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+int64_t transfers::estimateCycles(int64_t instructions,
+                                  const banks::Cost &cost) {
+  return instructions + cost.cycles;
+}
+
+int64_t TransferPlan::address(int64_t thread, const Access &access) const {
+  return swizzleAddress(sumTerms(terms, thread) + bases[access.base],
+                        swizzleBytes) +
+         access.offset;
+}
+
+/// "4 x ldmatrix.x4.trans".
+static std::string instructionText(const Access &access, int64_t elementBytes) {
+  switch (access.kind) {
+  case AccessKind::Vector:
+    return "accesses of " + std::to_string(elementBytes) + " bytes";
+  case AccessKind::Matrix:
+  case AccessKind::MatrixTransposed:
+    return "matrix accesses x" + std::to_string(access.pieces.size()) +
+           (access.kind == AccessKind::Matrix ? "" : ", transposed,");
+  case AccessKind::TransposedRead:
+    return "transposed reads of " + std::to_string(elementBytes) + " bytes";
+  }
+  return "";
+}
+
+static std::string plural(int64_t count, llvm::StringRef noun) {
+  return (llvm::Twine(count) + " " + noun + (count == 1 ? "" : "s")).str();
+}
+
+std::string TransferPlan::str() const {
+  if (accesses.empty())
+    return "nothing to do";
+  std::string text = std::to_string(accesses.size()) + " " +
+                     instructionText(accesses.front(), accesses.front().bytes) +
+                     " from " + plural(bases.size(), "base");
+  if (stagger)
+    text += ", staggered by groups of " + plural(stagger->groupStride, "lane");
+  text += ": " + plural(cost.cycles, "cycle");
+  text += cost.conflicts == 0
+              ? ", no conflicts"
+              : ", " + std::to_string(cost.conflicts) + " of them conflicts";
+  return text;
+}
+
+layout::ValueOr<TransferPlan>
+transfers::planTransfer(const TransferProblem &problem, const Target &target) {
+  using Result = layout::ValueOr<TransferPlan>;
+  if (!BankModel::get(target).hasBanks())
+    return Result::none(target.name.str() + " has no banks of shared memory");
+  layout::ValueOr<TransferDigits> digits = getDigits(problem, target.waveSize);
+  if (!digits)
+    return Result::none(digits.reason);
+  SmallVector<Candidate> candidates =
+      listCandidates(*digits, problem.isLoad, target);
+  if (candidates.empty())
+    return Result::none("elements of " + std::to_string(problem.elementBits) +
+                        " bits that one thread holds lie apart in memory, and "
+                        "less than a byte is no access");
+
+  // A plan that need not be staggered is looked for first.
+  struct Choice {
+    TransferPlan plan;
+    const Candidate *candidate;
+  };
+  std::optional<Choice> best, conflicting;
+  auto rank = [](const Choice &choice) {
+    return std::make_tuple(choice.plan.cycles, choice.plan.bases.size(),
+                           static_cast<int>(choice.candidate->kind),
+                           choice.plan.stagger.has_value());
+  };
+  for (bool mayStagger : {false, true}) {
+    if (mayStagger && (best || !problem.mustBeConflictFree))
+      break;
+    for (const Candidate &candidate : candidates) {
+      Planner planner(problem, *digits, candidate, target);
+      Choice choice = {planner.plan(mayStagger), &candidate};
+      if (problem.mustBeConflictFree && !choice.plan.isConflictFree()) {
+        if (!conflicting ||
+            choice.plan.cost.conflicts < conflicting->plan.cost.conflicts)
+          conflicting = std::move(choice);
+        continue;
+      }
+      if (!best || rank(choice) < rank(*best))
+        best = std::move(choice);
+    }
+  }
+  Choice &chosen = best ? *best : *conflicting;
+  Planner planner(problem, *digits, *chosen.candidate, target);
+  planner.listAccesses(chosen.plan);
+  if (!best)
+    return Result::none(
+        "no accesses are free of bank conflicts; of the best, " +
+        chosen.plan.str() + ": " + planner.explainConflict());
+  return std::move(chosen.plan);
+}
