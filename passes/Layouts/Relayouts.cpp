@@ -14,9 +14,9 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Twine.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -373,6 +373,9 @@ static RelayoutCost planScratch(const RegisterLayout &from,
     cost.cycles += cost.barriers * kBarrierCycles;
     if (!best.isPossible() || cost.cycles < best.cycles)
       best = cost;
+    // Another order of the memory could save conflicts alone, or moves.
+    if (best.banks.conflicts == 0 && best.moves == 0)
+      break;
   }
   if (!best.isPossible())
     best.reason =
@@ -452,7 +455,9 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
     cost.means = cost.shuffles > 0 ? Means::Shuffles : Means::Registers;
     cost.cycles = cost.shuffles * kShuffleCycles + cost.moves;
   }
-  if (exchange.crossesWarps || cost.shuffles > 0) {
+  // A trip through shared memory takes two barriers at least.
+  if (exchange.crossesWarps ||
+      (cost.shuffles > 0 && cost.cycles > 2 * kBarrierCycles)) {
     RelayoutCost scratch =
         planScratch(from, to, unit, units, elementBits, target, warps);
     if (!cost.isPossible() ||

@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 
@@ -39,14 +40,23 @@ static int64_t getPhaseCycles(const BankModel &model, int64_t bytes,
   return most;
 }
 
+/// Lanes of a phase.
+static int64_t getPhaseLanes(const BankModel &model, int64_t bytes) {
+  int64_t wordsOfLane = std::max<int64_t>(bytes / model.bankBytes, 1);
+  int64_t lanes = std::min(model.banks / wordsOfLane, model.waveSize);
+  return std::max<int64_t>(lanes, 1);
+}
+
+int64_t banks::getPhases(const BankModel &model, int64_t bytes, int64_t lanes) {
+  return llvm::divideCeil(lanes, getPhaseLanes(model, bytes));
+}
+
 /// Calls a function with the lanes of each phase of an access of at most
 /// kWidestAccess bytes, a power of two.
 template <typename Function>
 static void forEachPhase(const BankModel &model, int64_t bytes, bool isRead,
                          int64_t lanes, Function function) {
-  int64_t wordsOfLane = std::max<int64_t>(bytes / model.bankBytes, 1);
-  int64_t together = std::min(model.banks / wordsOfLane, model.waveSize);
-  together = std::max<int64_t>(together, 1);
+  int64_t together = getPhaseLanes(model, bytes);
   bool isReordered =
       isRead && bytes == kWidestAccess && !model.wideReadOrder.empty();
   llvm::SmallVector<int64_t, 64> phase;

@@ -58,6 +58,10 @@ struct Cost {
 Cost getCost(const BankModel &model, int64_t bytes, bool isRead,
              llvm::ArrayRef<int64_t> addresses);
 
+/// How many phases serve an access in which the first `lanes` lanes of a wave
+/// take part: its cycles if none waits for another. `bytes` as of findConflict.
+int64_t getPhases(const BankModel &model, int64_t bytes, int64_t lanes);
+
 /// Two lanes of an access that wait for one another.
 struct Conflict {
   int64_t firstLane = 0;
