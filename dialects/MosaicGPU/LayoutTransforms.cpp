@@ -456,6 +456,10 @@ TiledLayout::transpose(ArrayRef<int64_t> permutation) const {
   Tiling permuted;
   SmallVector<int64_t> sizes(rank, 1);
   for (ArrayRef<int64_t> tile : tiling) {
+    // A tile of ones alone is there for its vector of one element.
+    if (!permuted.empty() &&
+        llvm::all_of(tile, [](int64_t size) { return size == 1; }))
+      continue;
     llvm::copy(tile, sizes.end() - tile.size());
     SmallVector<int64_t> &sizesThere = permuted.emplace_back();
     for (int64_t dim : permutation)
