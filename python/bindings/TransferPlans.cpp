@@ -195,6 +195,8 @@ void bindTransfers(nb::module_ &m) {
           },
           "(group stride, order): lanes whose lane // group stride is odd make "
           "the access order[i] as the i-th.")
+      .def_ro("swizzle_bytes", &TransferPlan::swizzleBytes,
+              "The swizzle of addresses.")
       .def_ro("wave_size", &TransferPlan::waveSize, "Lanes of a warp.")
       .def_ro("warps", &TransferPlan::warps, "Warps that take part.")
       .def_prop_ro(

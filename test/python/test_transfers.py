@@ -1,0 +1,530 @@
+"""Plans of transfers, executed: every element reaches its place, and the banks are counted again.
+
+The simulator knows the instructions from their vendors' manuals, memory from its definition and the banks from the chip
+table; it shares nothing with the planner but the plan.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from smalti import layouts, targets
+from smalti._mlir_libs import _smalti
+from smalti.layouts import SplatLayout, StridedLayout, TiledLayout, named_layout
+from smalti.transfers import Access, MemoryLayout, TransferPlan, is_transfer_in_jax, plan_transfer
+
+Layout = TiledLayout | StridedLayout | SplatLayout
+Array = np.ndarray[Any, Any]
+
+NVIDIA = ["sm_80", "sm_90a", "sm_100a"]
+AMD = ["gfx942", "gfx950", "gfx1201", "gfx1250"]
+
+
+class Mismatch(AssertionError):
+    """A plan does not do what it is for."""
+
+
+# --- memory and registers, from their definitions ---------------------------------------------------------------------
+
+
+def swizzle(address: Array, width: int) -> Array:
+    """Rows of 128 bytes, in turn, exchange their chunks of 16 bytes."""
+    return address ^ ((address >> 7 & (width // 16 - 1)) << 4)
+
+
+@functools.cache
+def addresses_of_elements(
+    shape: tuple[int, ...], strides: tuple[int, ...], tile: tuple[int, ...], width: int, bits: int
+) -> Array:
+    """The address of each element, in units of elements; the swizzle moves whole bytes."""
+    index = np.indices(shape).reshape(len(shape), -1)
+    if not tile:
+        offset = sum(i * s for i, s in zip(index, strides, strict=True))
+    else:
+        # Row-major over the dimensions as they lie in memory: what is not tiled, the tiles, what is in a tile.
+        order = sorted(range(len(shape)), key=lambda dim: (-strides[dim], dim))
+        sizes = (1,) * (len(shape) - len(tile)) + tile
+        untiled = [d for d in order if d < len(shape) - len(tile)]
+        tiled = [d for d in order if d >= len(shape) - len(tile)]
+        digits = [(index[d], shape[d]) for d in untiled]
+        digits += [(index[d] // sizes[d], shape[d] // sizes[d]) for d in tiled]
+        digits += [(index[d] % sizes[d], sizes[d]) for d in tiled]
+        offset = np.zeros(index.shape[1], np.int64)
+        for digit, size in digits:
+            offset = offset * size + digit
+    offset = np.asarray(offset)
+    if bits < 8:
+        per_byte = 8 // bits
+        return swizzle(offset // per_byte, width) * per_byte + offset % per_byte
+    return swizzle(offset * (bits // 8), width) // (bits // 8)
+
+
+@functools.cache
+def held_elements(layout: Layout, shape: tuple[int, ...], threads: int) -> Array:
+    """[thread, register, place] -> number of the element."""
+    if isinstance(layout, TiledLayout):
+        array = np.empty((threads, layout.num_registers(list(shape)), layout.vector_length), np.int64)
+        for thread, register, place in np.ndindex(array.shape):
+            warp, lane = divmod(thread, layout.num_lanes)
+            index = layout.element_index(list(shape), warp, lane, register, place)
+            array[thread, register, place] = np.ravel_multi_index(index, shape)
+        return array
+    assert isinstance(layout, StridedLayout)
+    numbers = np.arange(math.prod(shape)).reshape(-1, threads, layout.vector_size)
+    return numbers.transpose(1, 0, 2)
+
+
+# --- the simulator ----------------------------------------------------------------------------------------------------
+
+
+def thread_addresses(plan: TransferPlan, access: Access) -> Array:
+    thread = np.arange(plan.warps * plan.wave_size)
+    total = np.zeros_like(thread)
+    for divisor, size, stride in plan.terms:
+        total += thread // divisor % size * stride
+    return swizzle(total + plan.bases[access.base], plan.swizzle_bytes) + access.offset
+
+
+def source_lane(chip: str, bits: int, lane: Array, element: int) -> Array:
+    """Which lane of its wave reads what a lane gets as an element of a transposed read."""
+    if (chip, bits) == ("gfx950", 16):
+        return (lane & ~15) + (lane >> 2 & 3) + 4 * element
+    if (chip, bits) == ("gfx950", 8):
+        return (lane & ~15) + (lane >> 3 & 1) + 2 * element
+    if (chip, bits) == ("gfx1250", 16):
+        return (lane & ~7) + element
+    if (chip, bits) == ("gfx1250", 8):
+        return (lane & ~15) + (element & 3) + 4 * (lane >> 3 & 1) + 8 * (element >> 2)
+    raise Mismatch(f"{chip} has no transposed read of {bits} bits")
+
+
+def places_of_access(plan: TransferPlan, access: Access, bits: int, chip: str) -> list[tuple[Any, ...]]:
+    """(register, place in it, address of each thread in elements) of all that an access moves."""
+    target = targets.get(chip)
+    address = thread_addresses(plan, access)
+    if (address % min(access.bytes, 16)).any():
+        raise Mismatch("an access is not aligned")
+    thread = np.arange(len(address))
+    lane, first_lane = thread % plan.wave_size, thread - thread % plan.wave_size
+    # In bits from here on.
+    moved: list[tuple[int, int, Array]] = []
+    if access.kind == "vector":
+        bit = 0
+        for register, first, count in access.pieces:
+            for place in range(first, first + count):
+                moved.append((register, place, address * 8 + bit))
+                bit += bits
+        if bit != access.bytes * 8 or access.bytes not in (1, 2, 4, 8, 16):
+            raise Mismatch("an access moves more or less than it holds")
+    elif access.kind in ("matrix", "matrix_transposed"):
+        if not target.has_ldmatrix or len(access.pieces) not in (1, 2, 4) or access.bytes != 16:
+            raise Mismatch("no such matrix instruction")
+        for matrix, (register, first, count) in enumerate(access.pieces):
+            if count * bits != 32:
+                raise Mismatch("a register of a matrix instruction has 32 bits")
+            for place in range(count):
+                if access.kind == "matrix":
+                    row, inside = lane // 4, 32 * (lane % 4) + bits * place
+                else:
+                    row, inside = 2 * (lane % 4) + place, 16 * (lane // 4)
+                moved.append((register, first + place, address[first_lane + 8 * matrix + row] * 8 + inside))
+    else:
+        assert access.kind == "transposed_read"
+        count = access.bytes * 8 // bits
+        places = [(r, p) for r, first, n in access.pieces for p in range(first, first + n)]
+        if len(places) != count:
+            raise Mismatch("a transposed read gives as many elements as it reads")
+        for element, (register, place) in enumerate(places):
+            source = first_lane + source_lane(chip, bits, lane, element)
+            moved.append((register, place, address[source] * 8 + bits * (lane % count)))
+    return [(register, place, bit // bits) for register, place, bit in moved]
+
+
+def bank_cycles(addresses: list[int], size: int, is_read: bool, target: targets.Target) -> tuple[int, int]:
+    """Cycles of one access of a wave, and those that are waits."""
+    words_of_lane = max(size // target.bank_bytes, 1)
+    together = min(target.shared_memory_banks // words_of_lane, target.wave_size)
+    order = list(target.wide_read_order) if is_read and size == 16 else []
+    lanes = [lane for lane in order or range(target.wave_size) if lane < len(addresses) or order]
+    cycles = waits = 0
+    for first in range(0, len(lanes), together):
+        asked: dict[int, set[int]] = {}
+        for lane in lanes[first : first + together]:
+            if lane >= len(addresses):
+                continue
+            for byte in range(addresses[lane], addresses[lane] + size):
+                word = byte // target.bank_bytes
+                asked.setdefault(word % target.shared_memory_banks, set()).add(word)
+        most = max((len(words) for words in asked.values()), default=0)
+        cycles += most
+        waits += max(most - 1, 0)
+    return cycles, waits
+
+
+def recount_banks(plan: TransferPlan, is_read: bool, target: targets.Target) -> tuple[int, int]:
+    """The cycles and waits of the warp that asks most."""
+    accesses = plan.accesses
+    per_access = [thread_addresses(plan, access) for access in accesses]
+    lane = np.arange(plan.wave_size)
+    group, order = plan.stagger or (1, list(range(len(accesses))))
+    is_other = lane // group % 2 == 1 if plan.stagger else np.zeros_like(lane, bool)
+    known: dict[tuple[int, ...], tuple[int, int]] = {}
+    totals = []
+    for warp in range(plan.warps):
+        part = slice(warp * plan.wave_size, (warp + 1) * plan.wave_size)
+        total = (0, 0)
+        for step, access in enumerate(accesses):
+            named = np.where(is_other, per_access[order[step]][part], per_access[step][part])
+            if access.kind.startswith("matrix"):
+                named = named[: 8 * len(access.pieces)]
+            # What is a multiple of all banks further on asks the same.
+            start = int(named.min()) // (target.shared_memory_banks * target.bank_bytes)
+            key = tuple(int(a) - start * target.shared_memory_banks * target.bank_bytes for a in named)
+            if key not in known:
+                known[key] = bank_cycles(list(key), access.bytes, is_read, target)
+            total = (total[0] + known[key][0], total[1] + known[key][1])
+        totals.append(total)
+    return max(totals)
+
+
+def execute(plan: TransferPlan, layout: Layout, memory: MemoryLayout, bits: int, chip: str, is_load: bool) -> None:
+    """Raises Mismatch unless every element of every register is moved once, from or to its place, as the banks say."""
+    target = targets.get(chip)
+    shape = tuple(memory.shape)
+    threads = plan.warps * plan.wave_size
+    where = addresses_of_elements(shape, tuple(memory.strides), tuple(memory.tile), memory.swizzle_bytes, bits)
+    held = held_elements(layout, shape, threads)
+    seen = np.zeros(held.shape[1:], np.int64)
+    written: set[int] = set()
+    for number, access in enumerate(plan.accesses):
+        for register, place, addresses in places_of_access(plan, access, bits, chip):
+            seen[register, place] += 1
+            if not np.array_equal(where[held[:, register, place]], addresses):
+                raise Mismatch(f"register {register}, place {place} is not at its address")
+            written.update(addresses.tolist())
+        if plan.address(threads - 1, number) != thread_addresses(plan, access)[-1]:
+            raise Mismatch("the plan's own address differs")
+    if (seen != 1).any():
+        raise Mismatch("a part of a register is moved more than once, or never")
+    if written != set(where.tolist()):
+        raise Mismatch("not all of the memory is reached")
+    if plan.stagger and sorted(plan.stagger[1]) != list(range(len(plan.accesses))):
+        raise Mismatch("a stagger is no permutation")
+    if (plan.bank_cycles, plan.conflicts) != recount_banks(plan, is_load, target):
+        raise Mismatch("the banks are counted wrong")
+
+
+# --- the grid ---------------------------------------------------------------------------------------------------------
+
+
+def tiled_memory(shape: list[int], width: int, bits: int, transposed: bool) -> MemoryLayout | None:
+    """As matrix instructions read it: tiles of 8 rows as wide as the swizzle."""
+    columns = width * 8 // bits
+    tile = [columns, 8] if transposed else [8, columns]
+    if any(size % t for size, t in zip(shape, tile, strict=True)):
+        return None
+    return MemoryLayout(shape, [1, shape[0]] if transposed else [shape[1], 1], tile, width)
+
+
+@functools.cache
+def chip_layouts(chip: str) -> dict[str, tuple[TiledLayout, int]]:
+    """Layouts of operands of the chip's matrix instructions over 4 warps, each with its element width."""
+    found: dict[str, tuple[TiledLayout, int]] = {}
+    for entry in json.loads(_smalti.targets_json()):
+        if entry["name"] != chip:
+            continue
+        for mma in entry["mmas"]:
+            if mma["kind"] == "fma":
+                continue
+            for operand, element, order in (("a", "a", [0, 2]), ("b", "b", [1, 2]), ("c", "accumulator", [0, 1])):
+                fragment = mma[f"{operand}_fragment"]
+                parts = {
+                    key: [layouts.Replicated(p["replicated"]) if isinstance(p, dict) else p for p in fragment[key]]
+                    for key in ("warp_dims", "lane_dims")
+                }
+                layout = TiledLayout(fragment["tiling"], **parts, vector_dim=fragment["vector_dim"])
+                warps = [2 if 0 in order else 1, 2 if 1 in order else 1]
+                block = layouts.block_layout(layout, fragment["shape"], warps, 4 // math.prod(warps), order)
+                width = re.search(r"\d+", mma[element])
+                assert width is not None
+                found.setdefault(f"{operand}{mma['m']}x{mma['n']}x{mma['k']}", (block, int(width[0])))
+    return found
+
+
+def grid(chip: str) -> list[tuple[str, Layout, MemoryLayout, int]]:
+    wave = targets.get(chip).wave_size
+    cases: list[tuple[str, TiledLayout, int]] = []
+    if wave == 32:
+        for name in layouts.layout_names():
+            if len(named_layout(name).tiling[0]) == 2:
+                cases += [(name, named_layout(name), bits) for bits in (8, 16, 32)]
+        cases.append(("WGMMA_UPCAST_4X", named_layout("WGMMA_UPCAST_4X"), 4))
+        cases.append(("TMEM_NATIVE(8)", layouts.tmem_native(8), 32))
+    cases += [(name, layout, bits) for name, (layout, bits) in chip_layouts(chip).items()]
+    result: list[tuple[str, Layout, MemoryLayout, int]] = []
+    for name, layout, bits in cases:
+        tile = layout.tiling[0]
+        shape = [max(size, 64) for size in tile]
+        memories = [MemoryLayout(shape), MemoryLayout(shape, [shape[1] + 16, 1]), MemoryLayout(shape, [1, shape[0]])]
+        for width, transposed in itertools.product((16, 32, 64, 128), (False, True)):
+            memory = tiled_memory(shape, width, bits, transposed)
+            if memory is not None:
+                memories.append(memory)
+        result += [(name, layout, memory, bits) for memory in memories]
+    for shape, vector, bits in (([64, 64], 4, 16), ([16, 8, 16], 2, 32), ([2048], 8, 8), ([64, 64], 1, 32)):
+        result.append((f"strided{vector}", StridedLayout(shape, vector), MemoryLayout(shape), bits))
+    padded = MemoryLayout([64, 64], [72, 1])
+    result.append(("strided-padded", StridedLayout([64, 64], 4), padded, 16))
+    tiled = tiled_memory([64, 64], 128, 16, False)
+    assert tiled is not None
+    result.append(("strided-tiled", StridedLayout([64, 64], 8), tiled, 16))
+    return result
+
+
+def describe(memory: MemoryLayout) -> str:
+    order = "" if memory.strides == MemoryLayout(memory.shape).strides else f" strides {memory.strides}"
+    return f"{memory.shape}{order} tile {memory.tile} swizzle {memory.swizzle_bytes}"
+
+
+@pytest.mark.parametrize("chip", NVIDIA + AMD)
+@pytest.mark.parametrize("is_load", [True, False])
+def test_every_plan_moves_every_element(chip: str, is_load: bool) -> None:
+    kinds: set[str] = set()
+    planned = 0
+    cases = grid(chip)
+    # Of chips that are alike, one goes through all.
+    for name, layout, memory, bits in cases[:: 4 if chip in ("sm_80", "sm_100a", "gfx942") else 1]:
+        text = ""
+        for conflict_free in (False, True):
+            where = f"{name}, {bits} bits, {describe(memory)}"
+            try:
+                plan = plan_transfer(layout, memory, bits, chip, is_load=is_load, conflict_free=conflict_free)
+            except ValueError as error:
+                assert conflict_free or bits < 8, where
+                assert "free of bank conflicts" in str(error) or "less than a byte" in str(error), where
+                continue
+            try:
+                if str(plan) != text:
+                    execute(plan, layout, memory, bits, chip, is_load)
+            except Mismatch as error:
+                raise AssertionError(f"{where}: {error}; {plan}") from error
+            text = str(plan)
+            if conflict_free:
+                assert plan.conflicts == 0, where
+            else:
+                assert plan.stagger is None, where
+            kinds.add(plan.accesses[0].kind)
+            planned += 1
+    assert planned > 40
+    target = targets.get(chip)
+    expected = {"vector"}
+    if target.has_ldmatrix if is_load else target.has_stmatrix:
+        expected |= {"matrix", "matrix_transposed"}
+    if is_load and target.transposed_reads:
+        expected.add("transposed_read")
+    assert kinds == expected
+
+
+@pytest.mark.parametrize("chip", ["sm_90a", "gfx950", "gfx1250"])
+@pytest.mark.parametrize("width", [16, 32, 64])
+def test_a_wrong_swizzle_is_seen(chip: str, width: int) -> None:
+    """The simulator is no rubber stamp: what is planned for one swizzle does not fit another."""
+    layout, bits = next(iter(chip_layouts(chip).values()))
+    shape = [max(size, 64) for size in layout.tiling[0]]
+    memory = tiled_memory(shape, 128, bits, False)
+    wrong = MemoryLayout(shape, memory.strides, memory.tile, width) if memory else None
+    assert memory is not None and wrong is not None
+    execute(plan_transfer(layout, memory, bits, chip), layout, memory, bits, chip, True)
+    with pytest.raises(Mismatch, match="not at its address"):
+        execute(plan_transfer(layout, memory, bits, chip), layout, wrong, bits, chip, True)
+    with pytest.raises(Mismatch):
+        execute(plan_transfer(layout, wrong, bits, chip), layout, memory, bits, chip, True)
+
+
+def test_a_wrong_layout_tile_or_kind_of_chip_is_seen() -> None:
+    memory = tiled_memory([64, 64], 128, 16, False)
+    assert memory is not None
+    plan = plan_transfer(named_layout("WGMMA"), memory, 16, "sm_90a")
+    with pytest.raises(Mismatch, match="not at its address"):
+        execute(plan, named_layout("WGMMA_TRANSPOSED"), memory, 16, "sm_90a", True)
+    with pytest.raises(Mismatch, match="not at its address"):
+        execute(plan, named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "sm_90a", True)
+    with pytest.raises(Mismatch, match="no such matrix instruction"):
+        execute(plan, named_layout("WGMMA"), memory, 16, "gfx1201", True)
+
+
+# --- single plans -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("layout", "bits", "chip", "is_load", "transposed", "text"),
+    [
+        ("WGMMA", 16, "sm_90a", True, False, "16 matrix accesses x4 from 4 bases: 64 cycles, no conflicts"),
+        ("WGMMA", 16, "sm_90a", False, False, "16 matrix accesses x4 from 4 bases: 64 cycles, no conflicts"),
+        ("WGMMA", 16, "sm_80", False, False, "64 accesses of 4 bytes from 8 bases: 64 cycles, no conflicts"),
+        ("WGMMA", 16, "sm_90a", True, True, "16 matrix accesses x4, transposed, from 1 base: 64 cycles, no conflicts"),
+        (
+            "WGMMA",
+            32,
+            "sm_90a",
+            True,
+            False,
+            "64 accesses of 8 bytes from 4 bases, staggered by groups of 2 lanes: 128 cycles, no conflicts",
+        ),
+        ("WGMMA_8BIT", 8, "sm_90a", True, False, "8 matrix accesses x4 from 4 bases: 32 cycles, no conflicts"),
+    ],
+)
+def test_plans_for_the_accumulator(
+    layout: str, bits: int, chip: str, is_load: bool, transposed: bool, text: str
+) -> None:
+    memory = tiled_memory([128, 128], 128, bits, transposed)
+    assert memory is not None
+    plan = plan_transfer(named_layout(layout), memory, bits, chip, is_load=is_load, conflict_free=True)
+    assert str(plan) == text
+
+
+@pytest.mark.parametrize("width", [32, 64, 128])
+@pytest.mark.parametrize("bits", [8, 16, 32])
+@pytest.mark.parametrize("name", ["WGMMA", "TCGEN05", "WGMMA_8BIT"])
+def test_addresses_are_constants_from_few_bases(name: str, bits: int, width: int) -> None:
+    """As few as half of the chunks of 16 bytes of a row of a tile, or one for each row's step where rows take part."""
+    memory = tiled_memory([128, 256], width, bits, False)
+    assert memory is not None
+    plan = plan_transfer(named_layout(name), memory, bits, "sm_90a")
+    assert len(plan.bases) <= width // 8
+    assert len(plan.accesses) >= 4 * len(plan.bases)
+
+
+def test_a_splat_is_stored_and_never_loaded() -> None:
+    memory = MemoryLayout([64, 64])
+    plan = plan_transfer(SplatLayout([64, 64]), memory, 16, "sm_90a", is_load=False)
+    written = set()
+    for access in plan.accesses:
+        assert access.pieces == []
+        for first in thread_addresses(plan, access):
+            written.update(range(int(first), int(first) + access.bytes))
+    assert written == set(range(64 * 64 * 2))
+    with pytest.raises(ValueError, match="a splat layout holds one scalar, which a load cannot give"):
+        plan_transfer(SplatLayout([64, 64]), memory, 16, "sm_90a")
+
+
+@pytest.mark.parametrize(
+    ("layout", "memory", "bits", "message"),
+    [
+        (
+            named_layout("WGMMA_TRANSPOSED"),
+            MemoryLayout([64, 64]),
+            32,
+            "no accesses are free of bank conflicts; of the best, 32 accesses of 4 bytes from 1 base: 128 cycles, 96 of "
+            "them conflicts: lanes 0 and 8 ask bank 0 for different words (4 ways) at byte 0",
+        ),
+        (
+            layouts.tmem_native(2),
+            MemoryLayout([128, 64]),
+            16,
+            "no accesses are free of bank conflicts; of the best, 8 accesses of 16 bytes from 1 base: 256 cycles, 224 of "
+            "them conflicts: lanes 0 and 1 ask bank 0 for different words (8 ways) at byte 0",
+        ),
+        (named_layout("WGMMA"), MemoryLayout([60, 64]), 16, "shape [60, 64] is not a multiple of the tile [64, 8]"),
+        (
+            named_layout("WGMMA"),
+            MemoryLayout([192, 48], tile=[24, 48]),
+            16,
+            "4 steps of 16 along dimension 0 do not nest with runs of 24 in memory",
+        ),
+        (
+            named_layout("WGMMA_TRANSPOSED"),
+            MemoryLayout([64, 64]),
+            4,
+            "elements of 4 bits that one thread holds lie apart in memory, and less than a byte is no access",
+        ),
+        (
+            layouts.wgmma(warps=2),
+            MemoryLayout([32, 8]),
+            3,
+            "elements are 1 to 64 bits wide, a power of two, not 3",
+        ),
+    ],
+)
+def test_what_has_no_plan_says_why(layout: TiledLayout, memory: MemoryLayout, bits: int, message: str) -> None:
+    with pytest.raises(ValueError) as error:
+        plan_transfer(layout, memory, bits, "sm_90a", conflict_free=True)
+    assert str(error.value) == message
+
+
+def test_a_layout_of_other_waves_has_no_plan() -> None:
+    with pytest.raises(ValueError) as error:
+        plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "gfx942")
+    assert str(error.value) == (
+        "the layout is spread over 4 warps of 32 lanes, but 256 threads in warps of 64 hold the vector"
+    )
+    with pytest.raises(ValueError, match="cpu has no banks of shared memory"):
+        plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "cpu")
+    with pytest.raises(ValueError, match="'sm_1' is not a known target"):
+        plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "sm_1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([64, 64], [64]), "memory of shape [64, 64] has 1 strides"),
+        (([64, 64], None, [8, 8, 8]), "tile [8, 8, 8] has more dimensions than memory of shape [64, 64]"),
+        (([64, 0],), "sizes must be positive, got [64, 0]"),
+        (([64, 64], [-64, 1]), "strides must not be negative, got [-64, 1]"),
+        (([64, 64], None, [8, 48]), "tile [8, 48] does not divide memory of shape [64, 64]"),
+        (([64, 64], None, [8, 64], 48), "a swizzle is 16, 32, 64 or 128 bytes, not 48"),
+        (([64, 64], [128, 2], [8, 64]), "the innermost tiled dimension has stride 2, not 1"),
+        (
+            ([4, 64, 64], [1, 256, 4], [8, 64]),
+            "dimension 0 of stride 1 is not tiled, but lies inside dimension 1 of stride 256, which is",
+        ),
+        (
+            ([64, 64], [72, 1], [8, 64]),
+            "stride 72 of dimension 0 is not a multiple of the 64 elements that tiles of 64 span in dimension 1",
+        ),
+    ],
+)
+def test_memory_that_is_none_says_why(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ValueError) as error:
+        MemoryLayout(*arguments)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("bits", [4, 8, 16, 32])
+def test_addresses_of_elements(bits: int) -> None:
+    memories = [MemoryLayout([16, 32]), MemoryLayout([16, 32], [40, 1]), MemoryLayout([16, 32], [1, 16], [8, 8], 64)]
+    memories += [MemoryLayout([4, 16, 32], None, [8, 16], width) for width in (16, 32, 128)]
+    for memory in memories:
+        expected = addresses_of_elements(
+            tuple(memory.shape), tuple(memory.strides), tuple(memory.tile), memory.swizzle_bytes, bits
+        )
+        for number, index in enumerate(np.ndindex(*memory.shape)):
+            assert memory.bit_address(list(index), bits) == expected[number] * bits
+
+
+# --- what JAX takes ---------------------------------------------------------------------------------------------------
+
+
+def test_what_jax_takes() -> None:
+    memory = tiled_memory([128, 128], 128, 16, False)
+    transposed = tiled_memory([128, 128], 128, 16, True)
+    assert memory is not None and transposed is not None
+    assert is_transfer_in_jax(named_layout("WGMMA"), memory, 16)
+    assert not is_transfer_in_jax(named_layout("WGMMA"), transposed, 16, "unoptimized")
+    assert is_transfer_in_jax(named_layout("WGMMA_TRANSPOSED"), transposed, 16)
+    row_major = MemoryLayout([128, 128])
+    assert not is_transfer_in_jax(named_layout("WGMMA"), row_major, 16)
+    assert is_transfer_in_jax(named_layout("WGMMA"), row_major, 16, "downgradable")
+    assert not is_transfer_in_jax(layouts.tmem_native(2), memory, 16)
+    assert is_transfer_in_jax(layouts.tmem_native(2), memory, 16, "unoptimized")
+    assert is_transfer_in_jax(StridedLayout([128, 128], 2), row_major, 32)
+    assert not is_transfer_in_jax(StridedLayout([128, 128], 2), memory, 32, "unoptimized")
+    with pytest.raises(ValueError, match="'fast' is not optimized, unoptimized or downgradable"):
+        is_transfer_in_jax(named_layout("WGMMA"), memory, 16, "fast")
