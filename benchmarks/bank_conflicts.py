@@ -24,39 +24,13 @@ from rich.table import Table
 from smalti import reproducer, targets, toolchain
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "test" / "kernels"))
+
+from products import matmul  # noqa: E402
+
 CHOICES = ("keep", "pad", "swizzle")
 # Tile sizes and element types that the example kernels do not have.
 PRODUCTS = [(64, 64, 32, "f16"), (128, 128, 64, "bf16"), (64, 64, 32, "f32"), (128, 64, 64, "f16")]
-
-PRODUCT = """\
-triton_xla.entry_func @product(%a: memref<{size}x{size}x{t}>, %b: memref<{size}x{size}x{t}>, %c: memref<{size}x{size}xf32>,
-    %tile: index) tiles {tiles} {{
-  %c0 = arith.constant 0 : index
-  %cm = arith.constant {m} : index
-  %cn = arith.constant {n} : index
-  %ck = arith.constant {k} : index
-  %end = arith.constant {size} : index
-  %columns = arith.constant {columns} : index
-  %row = arith.divui %tile, %columns : index
-  %column = arith.remui %tile, %columns : index
-  %i = arith.muli %row, %cm : index
-  %j = arith.muli %column, %cn : index
-  %zero = arith.constant dense<0.0> : tensor<{m}x{n}xf32>
-  %sum = scf.for %l = %c0 to %end step %ck iter_args(%acc = %zero) -> (tensor<{m}x{n}xf32>) {{
-    %x = triton_xla.extract %a[%i, %l] [{m}, {k}] [1, 1] : memref<{size}x{size}x{t}> to tensor<{m}x{k}x{t}>
-    %y = triton_xla.extract %b[%l, %j] [{k}, {n}] [1, 1] : memref<{size}x{size}x{t}> to tensor<{k}x{n}x{t}>
-    %next = triton_xla.dot %x, %y, %acc : tensor<{m}x{k}x{t}>, tensor<{k}x{n}x{t}> -> tensor<{m}x{n}xf32>
-    scf.yield %next : tensor<{m}x{n}xf32>
-  }}
-  triton_xla.insert %sum into %c[%i, %j] [{m}, {n}] [1, 1] : tensor<{m}x{n}xf32> into memref<{size}x{size}xf32>
-  triton_xla.return
-}}
-"""
-
-
-def product(m: int, n: int, k: int, dtype: str) -> str:
-    size = 512
-    return PRODUCT.format(m=m, n=n, k=k, t=dtype, size=size, columns=size // n, tiles=(size // m) * (size // n))
 
 
 def programs() -> dict[str, str]:
@@ -64,7 +38,7 @@ def programs() -> dict[str, str]:
     names = ("matmul_ragged", "matmul_relu_bf16")
     found = {name: (ROOT / "test" / "kernels" / f"{name}.mlir").read_text() for name in names}
     for m, n, k, dtype in PRODUCTS:
-        found[f"product {m}x{n}x{k} {dtype}"] = product(m, n, k, dtype)
+        found[f"product {m}x{n}x{k} {dtype}"] = matmul((512, 512, 512), (m, n, k), dtype, start="zero")
     return found
 
 
@@ -130,7 +104,15 @@ def main() -> int:
     options.json.write_text(json.dumps(record, indent=2) + "\n")
     Console(width=None if sys.stdout.isatty() else 140).print(table)
     print(f"written to {options.json}")
-    return 0
+    failed = [
+        f"{name} {chip} {choice}: {numbers['failed']}"
+        for name, chips in results.items()
+        for chip, row in chips.items()
+        for choice, numbers in row.items()
+        if "failed" in numbers
+    ]
+    print("\n".join(failed), file=sys.stderr, end="\n" if failed else "")
+    return bool(failed)
 
 
 def cell(numbers: dict[str, Any]) -> str:

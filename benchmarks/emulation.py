@@ -24,39 +24,19 @@ from smalti.emulator import Emulation
 from smalti.emulator.options import SANITIZERS
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "test" / "kernels"))
+
+from products import matmul  # noqa: E402
+
 SIZES = (64, 128, 256, 512, 1024)
 SANITIZED = 256
 """The largest size that runs under a sanitizer."""
-
-PRODUCT = """
-triton_xla.entry_func @product(%a: memref<{n}x{n}xf16>, %b: memref<{n}x{n}xf16>, %c: memref<{n}x{n}xf32>,
-                               %tile: index) tiles {tiles} {{
-  %c0 = arith.constant 0 : index
-  %columns = arith.constant {columns} : index
-  %t = arith.constant {t} : index
-  %step = arith.constant {k} : index
-  %n = arith.constant {n} : index
-  %zero = arith.constant dense<0.0> : tensor<{t}x{t}xf32>
-  %i = arith.divui %tile, %columns : index
-  %j = arith.remui %tile, %columns : index
-  %row = arith.muli %i, %t : index
-  %column = arith.muli %j, %t : index
-  %sum = scf.for %p = %c0 to %n step %step iter_args(%acc = %zero) -> (tensor<{t}x{t}xf32>) {{
-    %x = triton_xla.extract %a[%row, %p] [{t}, {k}] [1, 1] : memref<{n}x{n}xf16> to tensor<{t}x{k}xf16>
-    %y = triton_xla.extract %b[%p, %column] [{k}, {t}] [1, 1] : memref<{n}x{n}xf16> to tensor<{k}x{t}xf16>
-    %next = triton_xla.dot %x, %y, %acc : tensor<{t}x{k}xf16>, tensor<{k}x{t}xf16> -> tensor<{t}x{t}xf32>
-    scf.yield %next : tensor<{t}x{t}xf32>
-  }}
-  triton_xla.insert %sum into %c[%row, %column] [{t}, {t}] [1, 1] : tensor<{t}x{t}xf32> into memref<{n}x{n}xf32>
-  triton_xla.return
-}}
-"""
 
 
 def program(n: int) -> str:
     """The product of n x n matrices."""
     tile = min(n, 128)
-    return PRODUCT.format(n=n, t=tile, k=min(n, 64), columns=n // tile, tiles=(n // tile) ** 2)
+    return matmul((n, n, n), (tile, tile, min(n, 64)), start="zero")
 
 
 def default_targets() -> list[str]:

@@ -16,6 +16,7 @@ BUILD = Path(os.environ.get("SMALTI_BUILD_DIR", ROOT / "build"))
 
 if importlib.util.find_spec("smalti") is None:
     sys.path.insert(0, str(BUILD / "python_packages"))
+sys.path.insert(0, str(ROOT / "test" / "kernels"))
 
 SCALE = """\
 triton_xla.entry_func @scale(%src: memref<100x60xf32>, %dst: memref<100x60xf32>, %tile: index) tiles 4 {

@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import smalti
+from products import matmul
 
 DTYPES: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
 
@@ -55,37 +56,6 @@ def same(got: np.ndarray, expected: np.ndarray) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def product(m: int, n: int, k: int, tile: tuple[int, int, int], dtype: str) -> str:
-    tm, tn, tk = tile
-    columns = -(-n // tn)
-    tiles = -(-m // tm) * columns
-    return f"""
-triton_xla.entry_func @product(%a: memref<{m}x{k}x{dtype}>, %b: memref<{k}x{n}x{dtype}>, %c: memref<{m}x{n}xf32>,
-                               %tile: index) tiles {tiles} {{
-  %c0 = arith.constant 0 : index
-  %columns = arith.constant {columns} : index
-  %tm = arith.constant {tm} : index
-  %tn = arith.constant {tn} : index
-  %tk = arith.constant {tk} : index
-  %depth = arith.constant {k} : index
-  %zero = arith.constant dense<0.0> : tensor<{tm}x{tn}xf32>
-  %i = arith.divui %tile, %columns : index
-  %j = arith.remui %tile, %columns : index
-  %row = arith.muli %i, %tm : index
-  %column = arith.muli %j, %tn : index
-  %sum = scf.for %p = %c0 to %depth step %tk iter_args(%acc = %zero) -> (tensor<{tm}x{tn}xf32>) {{
-    %at = triton_xla.extract %a[%row, %p] [{tm}, {tk}] [1, 1] : memref<{m}x{k}x{dtype}> to tensor<{tm}x{tk}x{dtype}>
-    %bt = triton_xla.extract %b[%p, %column] [{tk}, {tn}] [1, 1] : memref<{k}x{n}x{dtype}> to tensor<{tk}x{tn}x{dtype}>
-    %next = triton_xla.dot %at, %bt, %acc
-        : tensor<{tm}x{tk}x{dtype}>, tensor<{tk}x{tn}x{dtype}> -> tensor<{tm}x{tn}xf32>
-    scf.yield %next : tensor<{tm}x{tn}xf32>
-  }}
-  triton_xla.insert %sum into %c[%row, %column] [{tm}, {tn}] [1, 1] : tensor<{tm}x{tn}xf32> into memref<{m}x{n}xf32>
-  triton_xla.return
-}}
-"""
-
-
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize(
     ("shape", "tile"),
@@ -103,7 +73,7 @@ def test_product(shape: tuple[int, int, int], tile: tuple[int, int, int], dtype:
     m, n, k = shape
     a, b = random((m, k), DTYPES[dtype], 1), random((k, n), DTYPES[dtype], 2)
     c = Guarded((m, n), np.float32)
-    compiled(product(m, n, k, tile, dtype))(a, b, c.array)
+    compiled(matmul(shape, tile, dtype, start="zero"))(a, b, c.array)
     wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
     # First order: every sum of at most k + 1 terms in f32.
     bound = (k + 1) * 2.0**-23 * (np.abs(wide_a) @ np.abs(wide_b))
@@ -118,7 +88,7 @@ def test_product_carries_special_values() -> None:
     a[11, 9] = 0  # against the NaN
     b[4, 12] = 0  # against the infinity
     c = Guarded((m, n), np.float32)
-    compiled(product(m, n, k, (16, 16, 16), "f16"))(a, b, c.array)
+    compiled(matmul((m, n, k), (16, 16, 16), "f16", start="zero"))(a, b, c.array)
     with np.errstate(invalid="ignore"):
         expected = a.astype(np.float64) @ b.astype(np.float64)
     np.testing.assert_array_equal(np.isnan(c.array), np.isnan(expected))
@@ -131,7 +101,7 @@ def test_product_of_16_bit_values_is_not_rounded_to_16_bits() -> None:
     # 1 + 2^-10 squared needs 21 bits.
     a = np.full((1, 1), 1 + 2.0**-10, np.float16)
     c = Guarded((1, 1), np.float32)
-    compiled(product(1, 1, 1, (16, 16, 16), "f16"))(a, a, c.array)
+    compiled(matmul((1, 1, 1), (16, 16, 16), "f16", start="zero"))(a, a, c.array)
     assert c.array[0, 0] == (1 + 2.0**-10) ** 2
 
 

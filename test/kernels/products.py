@@ -1,0 +1,40 @@
+"""Programs that multiply matrices, of any sizes, tiles and types: for the tests and the benchmarks."""
+
+from __future__ import annotations
+
+
+def matmul(
+    shape: tuple[int, int, int], tile: tuple[int, int, int], dtype: str = "f16", words: str = "", start: str = "window"
+) -> str:
+    """C += A * B, or C = A * B where `start` is "zero"."""
+    (m, n, k), (tm, tn, tk) = shape, tile
+    columns = -(-n // tn)
+    first = {
+        "window": f"triton_xla.extract %c[%row, %column] [{tm}, {tn}] [1, 1] : memref<{m}x{n}xf32> to tensor<{tm}x{tn}xf32>",
+        "zero": f"arith.constant dense<0.0> : tensor<{tm}x{tn}xf32>",
+    }[start]
+    return f"""
+triton_xla.entry_func @matmul(%a: memref<{m}x{k}x{dtype}>, %b: memref<{k}x{n}x{dtype}>, %c: memref<{m}x{n}xf32>,
+                              %tile: index) tiles {-(-m // tm) * columns} {{
+  %c0 = arith.constant 0 : index
+  %columns = arith.constant {columns} : index
+  %tm = arith.constant {tm} : index
+  %tn = arith.constant {tn} : index
+  %tk = arith.constant {tk} : index
+  %depth = arith.constant {k} : index
+  %i = arith.divui %tile, %columns : index
+  %j = arith.remui %tile, %columns : index
+  %row = arith.muli %i, %tm : index
+  %column = arith.muli %j, %tn : index
+  %first = {first}
+  %sum = scf.for %p = %c0 to %depth step %tk iter_args(%acc = %first) -> (tensor<{tm}x{tn}xf32>) {{
+    %at = triton_xla.extract %a[%row, %p] [{tm}, {tk}] [1, 1] : memref<{m}x{k}x{dtype}> to tensor<{tm}x{tk}x{dtype}>
+    %bt = triton_xla.extract %b[%p, %column] [{tk}, {tn}] [1, 1] : memref<{k}x{n}x{dtype}> to tensor<{tk}x{tn}x{dtype}>
+    %next = triton_xla.dot %at, %bt, %acc {words}
+        : tensor<{tm}x{tk}x{dtype}>, tensor<{tk}x{tn}x{dtype}> -> tensor<{tm}x{tn}xf32>
+    scf.yield %next : tensor<{tm}x{tn}xf32>
+  }}
+  triton_xla.insert %sum into %c[%row, %column] [{tm}, {tn}] [1, 1] : tensor<{tm}x{tn}xf32> into memref<{m}x{n}xf32>
+  triton_xla.return
+}}
+"""
