@@ -238,15 +238,16 @@ def columns(ops: int) -> str:
 
 
 def column_buffers(ops: int) -> str:
-    """Many buffers, each written by rows and read by columns."""
+    """As many buffers as fit in shared memory, written by rows and read by columns."""
+    count = min(ops // 4, 48)
+    allocs = "".join(f"  %s{n} = memref.alloc() : memref<32x32xf32, {SHARED}>\n" for n in range(count))
     lines = "".join(
-        f"  %s{n} = memref.alloc() : memref<32x32xf32, {SHARED}>\n"
-        f"  memref.store %zero, %s{n}[%c1, %t] : memref<32x32xf32, {SHARED}>\n"
-        f"  %v{n} = memref.load %s{n}[%t, %c1] : memref<32x32xf32, {SHARED}>\n"
+        f"  memref.store %zero, %s{n % count}[%c1, %t] : memref<32x32xf32, {SHARED}>\n"
+        f"  %v{n} = memref.load %s{n % count}[%t, %c1] : memref<32x32xf32, {SHARED}>\n"
         f"  memref.store %v{n}, %out[%t] : memref<32xf32>\n"
-        for n in range(ops // 4)
+        for n in range((ops - count) // 3)
     )
-    return function(lines, "%out: memref<32xf32>")
+    return function(allocs + lines, "%out: memref<32xf32>")
 
 
 def tiles(ops: int) -> str:
@@ -263,56 +264,66 @@ def tiles(ops: int) -> str:
     )
 
 
-LDS = "memref<2x1x64xf32, #gpu.address_space<workgroup>>"
-SLOT = "memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>"
+SLOT = "memref<1x1x64xf32, strided<[?, 64, 1], offset: ?>, #gpu.address_space<workgroup>>"
 GLOBAL = "memref<4096xf32, #gpu.address_space<global>>"
 
 
-def lds_loop(suffix: str, buffers: list[str]) -> str:
-    """A loop of two slots that loads each buffer from global memory to LDS for the next iteration."""
-    copies, reads, value = [], [], f"acc{suffix}"
-    for number, name in enumerate(buffers):
-        tag = f"{suffix}_{number}"
-        copies.append(
-            f"    %to{tag} = memref.subview %{name}[%next{suffix}, 0, 0] [1, 1, 64] [1, 1, 1] : {LDS} to {SLOT}\n"
-            f"    amdgpu.gather_to_lds %in[%place{suffix}], %to{tag}[%c0, %c0] : f32, {GLOBAL}, {SLOT}\n"
+def lds_type(rows: int) -> str:
+    """Three slots of rows of 64 elements, an argument: the pass runs after shared memory is allocated."""
+    return f"memref<3x{rows}x64xf32, #gpu.address_space<workgroup>>"
+
+
+def lds_loop(suffix: str, rows: int, first: int, copies: int, reads: int) -> str:
+    """A loop of three slots that loads rows from global memory to LDS, two iterations ahead, and reads them."""
+    lds, slot = lds_type(rows), SLOT.replace("?", str(rows * 64), 1)
+
+    def copy(tag: str, at: str, row: int, place: str) -> str:
+        return (
+            f"  %to{tag} = memref.subview %lds[{at}, {row}, 0] [1, 1, 64] [1, 1, 1] : {lds} to {slot}\n"
+            f"  amdgpu.gather_to_lds %in[{place}], %to{tag}[%c0, %c0, %c0] : f32, {GLOBAL}, {slot}\n"
         )
-        reads.append(
-            f"    %from{tag} = memref.subview %{name}[%this{suffix}, 0, 0] [1, 1, 64] [1, 1, 1] : {LDS} to {SLOT}\n"
-            f"    %v{tag} = memref.load %from{tag}[%c0, %t] : {SLOT}\n"
+
+    ahead = "".join(copy(f"{suffix}_{n}_{at}", f"%c{at}", first + n, "%t") for at in range(2) for n in range(copies))
+    inside = "".join(copy(f"{suffix}_{n}", f"%next{suffix}", first + n, f"%place{suffix}") for n in range(copies))
+    lines, value = [], f"acc{suffix}"
+    for n in range(reads):
+        tag = f"{suffix}_{n}"
+        lines.append(
+            f"    %from{tag} = memref.subview %lds[%this{suffix}, {first + n % copies}, 0] [1, 1, 64] [1, 1, 1] : {lds} to {slot}\n"
+            f"    %v{tag} = memref.load %from{tag}[%c0, %c0, %t] : {slot}\n"
             f"    %s{tag} = arith.addf %{value}, %v{tag} : f32\n"
         )
         value = f"s{tag}"
     return (
-        f"  %sum{suffix} = scf.for %i{suffix} = %c0 to %c64 step %c1 iter_args(%acc{suffix} = %zero) -> f32 {{\n"
-        f"    %j{suffix} = arith.addi %i{suffix}, %c1 : index\n"
-        f"    %next{suffix} = arith.remui %j{suffix}, %c2 : index\n"
-        f"    %this{suffix} = arith.remui %i{suffix}, %c2 : index\n"
+        ahead
+        + f"  %sum{suffix} = scf.for %i{suffix} = %c0 to %c64 step %c1 iter_args(%acc{suffix} = %zero) -> f32 {{\n"
+        f"    %j{suffix} = arith.addi %i{suffix}, %c2 : index\n"
+        f"    %next{suffix} = arith.remui %j{suffix}, %c3 : index\n"
+        f"    %this{suffix} = arith.remui %i{suffix}, %c3 : index\n"
         f"    %offset{suffix} = arith.muli %j{suffix}, %c64 : index\n"
         f"    %place{suffix} = arith.addi %offset{suffix}, %t : index\n"
-        "    amdgpu.lds_barrier\n"
-        + "".join(copies)
-        + "    amdgpu.memory_counter_wait load(0)\n    amdgpu.lds_barrier\n"
-        + "".join(reads)
+        f"    amdgpu.memory_counter_wait load({copies})\n    amdgpu.lds_barrier\n"
+        + inside
+        + "".join(lines)
         + f"    scf.yield %{value} : f32\n  }}\n"
+        "  amdgpu.memory_counter_wait load(0)\n  amdgpu.lds_barrier\n"
     )
 
 
-def lds_function(buffers: list[str], loops: str) -> str:
-    allocs = "".join(f"  %{name} = memref.alloc() : {LDS}\n" for name in buffers)
-    return function("  %c2 = arith.constant 2 : index\n" + allocs + loops, f"%in: {GLOBAL}")
+def lds_function(rows: int, loops: str) -> str:
+    constants = "  %c2 = arith.constant 2 : index\n  %c3 = arith.constant 3 : index\n"
+    return function(constants + loops, f"%in: {GLOBAL}, %lds: {lds_type(rows)}")
 
 
-def lds_buffers(ops: int) -> str:
-    """A loop that loads many buffers from global memory to LDS."""
-    names = [f"b{number}" for number in range(ops // 6)]
-    return lds_function(names, lds_loop("0", names))
+def lds_reads(ops: int) -> str:
+    """A loop that loads rows from global memory to LDS, and reads them many times."""
+    return lds_function(16, lds_loop("0", 16, 0, 16, ops // 3))
 
 
 def lds_loops(ops: int) -> str:
-    """Loops that each load a buffer from global memory to LDS."""
-    names = [f"b{number}" for number in range(ops // 16)]
-    return lds_function(names, "".join(lds_loop(str(number), [name]) for number, name in enumerate(names)))
+    """Loops that each load a row from global memory to LDS."""
+    count = ops // 20
+    return lds_function(count, "".join(lds_loop(str(number), count, number, 1, 1) for number in range(count)))
 
 
 def held_reads(ops: int) -> str:
@@ -409,7 +420,7 @@ CASES = [
     *(Case("smalti-multi-buffer{depth=2}", shape) for shape in (many_accesses, many_buffers, many_loops, async_copies)),
     *(Case("smalti-check-resources{target=sm_90a only-remarks=true}", shape) for shape in (many_buffers, many_loops)),
     Case("smalti-allocate-shared-memory{target=sm_90a}", many_small_buffers),
-    *(Case("smalti-overlap-lds-dma{target=gfx950}", shape) for shape in (lds_buffers, lds_loops)),
+    *(Case("smalti-overlap-lds-dma{target=gfx950}", shape) for shape in (lds_reads, lds_loops)),
     Case("smalti-annotate-lds-dma", ordered_loads, "llvm.func"),
     Case("smalti-hold-loads{target=gfx1201}", held_reads),
     Case("smalti-lower-pad{target=gfx942}", masked_transfers),

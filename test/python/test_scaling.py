@@ -1,0 +1,78 @@
+"""The work of passes grows as programs do: instructions, which are the same on every run, not seconds.
+
+The programs are those of benchmarks/pass_scaling.py. Four times the ops may take six times the instructions; a pass that
+compares all pairs takes sixteen. callgrind (of valgrind) counts those of the pass alone, without what reads the program.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import BUILD, ROOT
+
+FEW, MANY = 1000, 4000
+
+
+def benchmark() -> Any:
+    folder = ROOT / "benchmarks"
+    sys.path.insert(0, str(folder))
+    try:
+        spec = importlib.util.spec_from_file_location("pass_scaling", folder / "pass_scaling.py")
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["pass_scaling"] = module
+        spec.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.remove(str(folder))
+
+
+def instructions(pipeline: str, program: str, folder: Path) -> int:
+    source = folder / "program.mlir"
+    source.write_text(program)
+    command = [
+        "valgrind",
+        "--tool=callgrind",
+        "--toggle-collect=*::runOnOperation()",
+        "--callgrind-out-file=/dev/null",
+        str(BUILD / "bin" / "smalti-opt"),
+        str(source),
+        f"--pass-pipeline=builtin.module(func.func({pipeline}))",
+        "--mlir-disable-threading",
+        "--verify-each=0",
+        "-o",
+        "/dev/null",
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = re.search(r"Collected : (\d+)", result.stderr)
+    assert found, result.stderr
+    return int(found[1])
+
+
+CASES = [
+    ("smalti-pipeline-loops{stages=2}", "one_loop"),
+    ("smalti-pipeline-loops{stages=2}", "many_accesses"),
+    ("smalti-place-barriers", "many_loops"),
+    ("smalti-multi-buffer{depth=2}", "many_buffers"),
+    ("smalti-overlap-lds-dma{target=gfx950}", "lds_loops"),
+    ("smalti-lower-pad{target=gfx942}", "masked_transfers"),
+    ("smalti-pad-to-intrinsics{target=gfx942}", "contractions"),
+    ("smalti-pad-shared-memory{target=sm_90a}", "columns"),
+]
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="instructions are counted by valgrind")
+@pytest.mark.parametrize(("pipeline", "shape"), CASES, ids=[f"{p.split('{')[0]}-{s}" for p, s in CASES])
+def test_work_grows_as_the_program(pipeline: str, shape: str, tmp_path: Path) -> None:
+    write = getattr(benchmark(), shape)
+    few, many = (instructions(pipeline, write(ops), tmp_path) for ops in (FEW, MANY))
+    # Something is done: a refusal would cost next to nothing.
+    assert few > 300 * FEW
+    assert many < 6 * few
