@@ -366,7 +366,8 @@ def SmaltiPadToIntrinsics : InterfacePass<"smalti-pad-to-intrinsics", "::mlir::F
 
     Ops that stay as they are, each with a remark that says why:
     - operands that are no tensors, have an encoding, or elements that are neither signless integers nor floats;
-    - contractions with no m, n or k (as of a matrix and a vector), and depthwise convolutions;
+    - contractions with no m, n or k (as of a matrix and a vector), products with several results, depthwise convolutions,
+      and convolutions that read their filter at a constant;
     - element types for which the target has no matrix instruction;
     - padding that takes more than `max-waste` times the iterations, as far as sizes are known, or sizes past 63 bits;
     - bodies with ops that may trap on padding values, like a division, touch memory or have regions; bodies whose
@@ -430,7 +431,7 @@ def SmaltiConvFilterLayout : InterfacePass<"smalti-conv-filter-layout", "::mlir:
 
     Convolutions that stay as they are, each with a remark that says why:
     - operands that are no tensors, or a filter with an encoding;
-    - depthwise convolutions, whose filters have no input or no output channels;
+    - depthwise convolutions, whose filters have no input or no output channels, and those that read it at a constant;
     - filters whose elements are known to be used less than `min-uses` times (batch times image) where the transposing
       would happen at run time.
 

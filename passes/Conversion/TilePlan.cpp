@@ -247,8 +247,14 @@ LogicalResult Planner::checkSignature() {
                     "must be static");
     SmallVector<int64_t> strides;
     int64_t offset;
-    if (failed(type.getStridesAndOffset(strides, offset)) || offset != 0 ||
-        llvm::any_of(strides, [](int64_t stride) { return stride < 0; }))
+    bool isPlain = succeeded(type.getStridesAndOffset(strides, offset)) &&
+                   offset == 0 && llvm::all_of(strides, [](int64_t stride) {
+                     return stride >= 0;
+                   });
+    if (!isPlain && type.getNumElements() == 0)
+      return refuse("an array without elements has no strides, by which a "
+                    "kernel takes a memref");
+    if (!isPlain)
       return refuse("a kernel takes a memref as a bare pointer, so its strides "
                     "must be static and its offset 0");
     if (type.getMemorySpace())

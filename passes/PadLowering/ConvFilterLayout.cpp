@@ -270,13 +270,15 @@ void ConvFilterLayoutPass::runOnOperation() {
   bool missed = false;
   std::vector<FilterPlan> plans;
   function->walk([&](linalg::LinalgOp op) {
-    std::optional<ConvolutionLoops> loops = findConvolutionLoops(op);
-    if (!loops)
-      return;
+    std::string why;
+    std::optional<ConvolutionLoops> loops = findConvolutionLoops(op, why);
     FilterPlan plan{op, {}, {}, {}, {}};
-    if (std::optional<std::string> reason =
-            planFilter(plan, *loops, layout, minUses))
-      missed |= failed(reportMissed(op, kPassName, strict, *reason));
+    if (loops)
+      why = planFilter(plan, *loops, layout, minUses).value_or("");
+    if (!why.empty())
+      missed |= failed(reportMissed(op, kPassName, strict, why));
+    else if (!loops)
+      return;
     else if (plan.permutation.empty())
       remarkAnalysis(op, kPassName)
           << "the filter is in the layout " << filterLayout << " already";

@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace smalti;
 
 std::optional<ConvolutionLoops>
-smalti::findConvolutionLoops(linalg::LinalgOp op) {
+smalti::findConvolutionLoops(linalg::LinalgOp op, std::string &reason) {
   if (op.getNumDpsInits() != 1 || op.getNumDpsInputs() < 2)
     return std::nullopt;
   OpOperand *image = op.getDpsInputOperand(0),
@@ -17,6 +17,14 @@ smalti::findConvolutionLoops(linalg::LinalgOp op) {
   AffineMap imageMap = op.getMatchingIndexingMap(image),
             filterMap = op.getMatchingIndexingMap(filter),
             resultMap = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  // Where the filter is read at a constant, it has a dimension without a loop.
+  SmallVector<AffineExpr> filterDims;
+  for (AffineExpr expr : filterMap.getResults())
+    if (!isa<AffineConstantExpr>(expr))
+      filterDims.push_back(expr);
+  bool hasConstants = filterDims.size() != filterMap.getNumResults();
+  filterMap = AffineMap::get(filterMap.getNumDims(), filterMap.getNumSymbols(),
+                             filterDims, op->getContext());
   if (!filterMap.isProjectedPermutation() ||
       !resultMap.isProjectedPermutation())
     return std::nullopt;
@@ -49,5 +57,9 @@ smalti::findConvolutionLoops(linalg::LinalgOp op) {
   }
   if (loops.image.empty())
     return std::nullopt;
+  if (hasConstants) {
+    reason = "the convolution reads its filter at a constant";
+    return std::nullopt;
+  }
   return loops;
 }

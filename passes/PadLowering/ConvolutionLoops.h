@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 #include <optional>
+#include <string>
 
 namespace smalti {
 
@@ -22,7 +23,10 @@ struct ConvolutionLoops {
 
 /// The loops of a convolution of the first operand with the second; nothing
 /// where `op` is none. A pooling is none, though its window is an operand.
-std::optional<ConvolutionLoops> findConvolutionLoops(mlir::linalg::LinalgOp op);
+/// Where a convolution has none of the loops that are looked for, `reason` says
+/// why.
+std::optional<ConvolutionLoops> findConvolutionLoops(mlir::linalg::LinalgOp op,
+                                                     std::string &reason);
 
 } // namespace smalti
 

@@ -96,8 +96,7 @@ template <typename T> static std::string describe(T typeOrAttribute) {
 /// Nothing, and no reason, where the op is no product at all.
 static std::optional<Product> findProduct(linalg::LinalgOp op,
                                           std::string &reason) {
-  if (op.getNumDpsInits() != 1 || op.getNumDpsInputs() < 2 ||
-      op.getNumReductionLoops() == 0)
+  if (op.getNumDpsInputs() < 2 || op.getNumReductionLoops() == 0)
     return std::nullopt;
   OpOperand *left = op.getDpsInputOperand(0), *right = op.getDpsInputOperand(1);
   // The window of a pooling is an operand without values.
@@ -105,11 +104,31 @@ static std::optional<Product> findProduct(linalg::LinalgOp op,
       !op.payloadUsesValueFromOperand(right))
     return std::nullopt;
 
+  // Operands behind the first two, like zero points, do not matter here.
+  auto getDims = [&](OpOperand &init) {
+    FailureOr<linalg::ContractionDimensions> dims =
+        linalg::inferContractionDims({op.getMatchingIndexingMap(left),
+                                      op.getMatchingIndexingMap(right),
+                                      op.getMatchingIndexingMap(&init)});
+    if (succeeded(dims) &&
+        (dims->m.empty() || dims->n.empty() || dims->k.empty()))
+      return FailureOr<linalg::ContractionDimensions>(failure());
+    return dims;
+  };
+  if (op.getNumDpsInits() != 1) {
+    if (llvm::any_of(op.getDpsInitsMutable(),
+                     [&](OpOperand &init) { return succeeded(getDims(init)); }))
+      reason =
+          "the product has " + std::to_string(op.getNumDpsInits()) + " results";
+    return std::nullopt;
+  }
+
   Product product;
   auto append = [](SmallVector<unsigned> &loops, ArrayRef<unsigned> more) {
     loops.append(more.begin(), more.end());
   };
-  if (std::optional<ConvolutionLoops> loops = findConvolutionLoops(op)) {
+  if (std::optional<ConvolutionLoops> loops =
+          findConvolutionLoops(op, reason)) {
     if (loops->outputChannels.empty() || loops->inputChannels.empty()) {
       reason = "the convolution is depthwise, and no product of matrices";
       return std::nullopt;
@@ -120,12 +139,11 @@ static std::optional<Product> findProduct(linalg::LinalgOp op,
     append(product.k, loops->inputChannels);
     return product;
   }
-  // Operands behind the first two, like zero points, do not matter here.
-  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(
-      {op.getMatchingIndexingMap(left), op.getMatchingIndexingMap(right),
-       op.getMatchingIndexingMap(op.getDpsInitOperand(0))});
-  if (succeeded(dims) && !dims->m.empty() && !dims->n.empty() &&
-      !dims->k.empty()) {
+  if (!reason.empty())
+    return std::nullopt;
+  FailureOr<linalg::ContractionDimensions> dims =
+      getDims(*op.getDpsInitOperand(0));
+  if (succeeded(dims)) {
     append(product.m, dims->m);
     append(product.n, dims->n);
     append(product.k, dims->k);

@@ -155,6 +155,13 @@ bool Scheduler::mayTouchSame(const TimedAccess &a, const TimedAccess &b,
   return dependence->mayTouchSame(*a.access, *b.access, distance);
 }
 
+std::string Scheduler::whatIsNotCompared() const {
+  if (comparisons <= mostComparisons)
+    return "";
+  return "; of the pairs of its accesses " + std::to_string(mostComparisons) +
+         " were compared, and the others count as the same memory";
+}
+
 /// Finds the ops that need nothing but the induction variable, values from
 /// outside, reads of global memory that may be done before what earlier
 /// iterations write, and loop-carried values made of the same.

@@ -221,8 +221,11 @@ static std::optional<LoopSchedule> trySchedule(scf::ForOp loop,
       chosen.startsCopiesFirst = copiesFirst;
       chosen.streamsBesideCopies = streams;
       Scheduler scheduler(loop, chosen);
-      if (auto schedule = scheduler.run(reason))
+      if (auto schedule = scheduler.run(reason)) {
+        schedule->notCompared = scheduler.whatIsNotCompared();
         return schedule;
+      }
+      reason += scheduler.whatIsNotCompared();
       triedCopiesFirst |= scheduler.hasCopiesFirst();
       if (!scheduler.hasStreamOfAsync())
         break;

@@ -128,6 +128,8 @@ struct LoopSchedule {
   unsigned readsAhead = 0;
   /// What kept a loop from more stages, where it was given the choice.
   std::string limit;
+  /// What is to be known where accesses were too many to compare them all.
+  std::string notCompared;
 
   bool executes(Part part, int64_t step, unsigned entry) const {
     int64_t stage = entries[entry].position.stage;

@@ -60,7 +60,8 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did) {
               ? ", fewer than the " + std::to_string(schedule.clampedFrom) +
                     " stages asked for"
               : std::string())
-      << (schedule.limit.empty() ? "" : ": " + schedule.limit);
+      << (schedule.limit.empty() ? "" : ": " + schedule.limit)
+      << schedule.notCompared;
 }
 
 namespace {

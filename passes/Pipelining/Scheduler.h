@@ -54,6 +54,9 @@ public:
   /// Whether the copies of the next iteration start ahead of waits.
   bool hasCopiesFirst() const { return startsCopiesFirst; }
 
+  /// What is to be known where accesses were too many to compare them all.
+  std::string whatIsNotCompared() const;
+
   /// The most stages that may help, and why no more do: as many as shared
   /// buffers have slots in async mode, 3 in stream mode where what is read goes
   /// to shared memory, and no more than iterations.

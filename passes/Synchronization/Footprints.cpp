@@ -8,9 +8,6 @@
 using namespace mlir;
 using namespace smalti;
 
-/// More different ones than this are not compared with one another.
-static constexpr size_t kMostFootprints = 256;
-
 namespace {
 
 /// An access whose addresses may be known.
@@ -82,8 +79,10 @@ Footprints::Footprints(FunctionOpInterface function,
         int(footprints.size()));
     if (inserted)
       footprints.push_back(&it->first);
-    if (footprints.size() <= kMostFootprints)
+    if (it->second < kMost)
       ofAccess[{candidate.op, candidate.memref}] = it->second;
+    else
+      ++numLeftOut;
   }
 }
 

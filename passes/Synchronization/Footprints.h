@@ -25,6 +25,8 @@ struct Target;
 class Footprints {
 public:
   static constexpr int kNone = -1;
+  /// More different ones than this are not compared with one another.
+  static constexpr int kMost = 256;
 
   /// Computes those of all accesses of the function.
   Footprints(mlir::FunctionOpInterface function, const targets::Target *chip);
@@ -33,6 +35,8 @@ public:
   int get(mlir::Operation *op, mlir::Value memref) const;
   /// Whether two different threads may touch the same element by them.
   bool meet(int a, int b);
+  /// Accesses whose footprint is known, and is one too many.
+  size_t getNumLeftOut() const { return numLeftOut; }
 
 private:
   /// The first element of each thread, and how many follow it.
@@ -45,6 +49,7 @@ private:
     }
   };
 
+  size_t numLeftOut = 0;
   std::vector<const Footprint *> footprints;
   std::map<Footprint, int> numbers;
   llvm::DenseMap<std::pair<mlir::Operation *, mlir::Value>, int> ofAccess;

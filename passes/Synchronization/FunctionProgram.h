@@ -39,6 +39,8 @@ public:
   llvm::DenseMap<mlir::Operation *, std::string> notUniform;
   /// The node's op, for remarks.
   std::string describe(sync::NodeId node) const;
+  /// Accesses that are not told apart by the elements that threads access.
+  size_t getNumNotTold() const { return footprints.getNumLeftOut(); }
 
 private:
   /// The structure that a region op is.

@@ -159,6 +159,13 @@ void Plan::report() const {
   for (const sync::Placement::Barrier &barrier : placement.inserted)
     remarkApplied(getPlace(barrier.node), kPassName)
         << "a barrier is put in: " << describeOrder(barrier);
+  if (size_t number = description.getNumNotTold();
+      number != 0 && !(placement.kept.empty() && placement.inserted.empty()))
+    remarkAnalysis(function, kPassName)
+        << "barriers may be more than it takes: by the elements that threads "
+           "access, "
+        << Footprints::kMost << " different accesses are told apart, and "
+        << number << (number == 1 ? " is not" : " are not");
   size_t kept = placement.kept.size(), removed = placement.removed.size(),
          inserted = placement.inserted.size();
   if (kept + removed + inserted == 0)
@@ -213,6 +220,15 @@ void PlaceBarriersPass::runOnOperation() {
       signalPassFailure();
     return;
   }
+  bool missed = false;
+  function->walk([&](gpu::LaunchOp launch) {
+    missed |= failed(reportMissed(
+        launch, kPassName, strict,
+        "the barriers of its body stay as they are: it is no function of its "
+        "own yet, which 'gpu-kernel-outlining' makes it"));
+  });
+  if (missed)
+    return signalPassFailure();
   Plan plan(function, *chip, insert);
   if (failed(plan.reportHazards(strict)))
     return signalPassFailure();

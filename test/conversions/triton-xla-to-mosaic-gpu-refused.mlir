@@ -21,6 +21,13 @@ triton_xla.entry_func @offset(%x: memref<4xf32, strided<[1], offset: 2>>, %tile:
 
 // -----
 
+// expected-error@+1 {{argument #0 has type 'memref<16x0xf16>'; an array without elements has no strides, by which a kernel takes a memref}}
+triton_xla.entry_func @no_elements(%x: memref<16x0xf16>, %tile: index) tiles 1 {
+  triton_xla.return
+}
+
+// -----
+
 // expected-error@+1 {{kernel arguments are in global memory, without a memory space}}
 triton_xla.entry_func @space(%x: memref<4xf32, 3>, %tile: index) tiles 1 {
   triton_xla.return

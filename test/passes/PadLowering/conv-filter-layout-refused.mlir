@@ -57,3 +57,20 @@ func.func @few_uses(%image: tensor<2x18x18x8xf16>, %filter: tensor<16x16x8x32xf1
     outs(%init : tensor<2x3x3x32xf32>) -> tensor<2x3x3x32xf32>
   return %0 : tensor<2x3x3x32xf32>
 }
+
+// CHECK: Function=constant_position | Remark="the convolution reads its filter at a constant"
+func.func @constant_position(%image: tensor<18x8xf16>, %filter: tensor<3x2x8x32xf16>, %init: tensor<16x32xf32>)
+    -> tensor<16x32xf32> {
+  %0 = linalg.generic {
+    indexing_maps = [affine_map<(x, f, w, c) -> (x + w, c)>, affine_map<(x, f, w, c) -> (w, 1, c, f)>,
+                     affine_map<(x, f, w, c) -> (x, f)>],
+    iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+  } ins(%image, %filter : tensor<18x8xf16>, tensor<3x2x8x32xf16>) outs(%init : tensor<16x32xf32>) {
+  ^bb0(%x: f16, %y: f16, %sum: f32):
+    %product = arith.mulf %x, %y : f16
+    %wide = arith.extf %product : f16 to f32
+    %next = arith.addf %sum, %wide : f32
+    linalg.yield %next : f32
+  } -> tensor<16x32xf32>
+  return %0 : tensor<16x32xf32>
+}

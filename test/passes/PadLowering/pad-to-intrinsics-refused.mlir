@@ -262,3 +262,35 @@ func.func @poison_times_0(%a: tensor<16x15xi8>, %b: tensor<15x16xi8>, %point: i3
   } -> tensor<16x16xi32>
   return %0 : tensor<16x16xi32>
 }
+
+// CHECK: Function=two_results | Remark="the product has 2 results"
+func.func @two_results(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>, %d: tensor<16x16xf32>)
+    -> (tensor<16x16xf32>, tensor<16x16xf32>) {
+  %0:2 = linalg.generic {indexing_maps = [#a, #b, #c, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c, %d : tensor<16x16xf32>, tensor<16x16xf32>) {
+  ^bb0(%x: f16, %y: f16, %sum: f32, %most: f32):
+    %product = arith.mulf %x, %y : f16
+    %wide = arith.extf %product : f16 to f32
+    %next = arith.addf %sum, %wide : f32
+    %larger = arith.maximumf %most, %wide : f32
+    linalg.yield %next, %larger : f32, f32
+  } -> (tensor<16x16xf32>, tensor<16x16xf32>)
+  return %0#0, %0#1 : tensor<16x16xf32>, tensor<16x16xf32>
+}
+
+// CHECK: Function=constant_position | Remark="the convolution reads its filter at a constant"
+func.func @constant_position(%image: tensor<18x8xf16>, %filter: tensor<3x2x8x32xf16>, %init: tensor<16x32xf32>)
+    -> tensor<16x32xf32> {
+  %0 = linalg.generic {
+    indexing_maps = [affine_map<(x, f, w, c) -> (x + w, c)>, affine_map<(x, f, w, c) -> (w, 1, c, f)>,
+                     affine_map<(x, f, w, c) -> (x, f)>],
+    iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+  } ins(%image, %filter : tensor<18x8xf16>, tensor<3x2x8x32xf16>) outs(%init : tensor<16x32xf32>) {
+  ^bb0(%x: f16, %y: f16, %sum: f32):
+    %product = arith.mulf %x, %y : f16
+    %wide = arith.extf %product : f16 to f32
+    %next = arith.addf %sum, %wide : f32
+    linalg.yield %next : f32
+  } -> tensor<16x32xf32>
+  return %0 : tensor<16x32xf32>
+}
