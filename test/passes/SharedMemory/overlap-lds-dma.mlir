@@ -598,3 +598,77 @@ func.func @shared_bytes(%in: !global, %all: memref<2048xi8, #gpu.address_space<w
   return %w : f32
 }
 // REMARK-NOT: Remark
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+
+// The number of the iteration after the next overflows the counter: behind 253 comes slot 255 mod 3, behind 254 slot
+// 0 mod 3, which is the same.
+// CHECK-LABEL: @narrow_counter
+// CHECK-NOT: rocdl.s.barrier
+// CHECK: amdgpu.lds_barrier
+// REMARK: Function=narrow_counter | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %arg1 behind 'amdgpu.gather_to_lds'"
+func.func @narrow_counter(%in: !global, %slots: !slots, %n: i8) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %b0 = arith.constant 0 : i8
+  %b1 = arith.constant 1 : i8
+  %b2 = arith.constant 2 : i8
+  %b3 = arith.constant 3 : i8
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+  %p1 = memref.subview %slots[%c1, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p1[%c0, %c0] : f32, !global, !slot
+  %sum = scf.for unsigned %i = %b0 to %n step %b1 iter_args(%acc = %zero) -> (f32) : i8 {
+    %j = arith.addi %i, %b2 : i8
+    %next_i8 = arith.remui %j, %b3 : i8
+    %this_i8 = arith.remui %i, %b3 : i8
+    %next = arith.index_castui %next_i8 : i8 to index
+    %this = arith.index_castui %this_i8 : i8 to index
+    %to = memref.subview %slots[%next, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    %from = memref.subview %slots[%this, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+    amdgpu.memory_counter_wait load(1)
+    amdgpu.lds_barrier
+    amdgpu.gather_to_lds %in[%lane], %to[%c0, %c0] : f32, !global, !slot
+    %v = memref.load %from[%c0, %lane] : !slot
+    %new = arith.addf %acc, %v : f32
+    scf.yield %new : f32
+  }
+  return %sum : f32
+}
+
+// -----
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!buffer = memref<64xf32, #gpu.address_space<workgroup>>
+
+// What is read may be the buffer that a load in flight writes.
+// CHECK-LABEL: @one_of_two
+// CHECK-NOT: rocdl.s.barrier
+// CHECK: amdgpu.lds_barrier
+// REMARK: Function=one_of_two | Remark="loads to LDS do not overlap: no wait and barrier order 'memref.load' of %3 behind 'amdgpu.gather_to_lds'"
+func.func @one_of_two(%in: !global, %n: index, %a: !buffer {llvm.noalias}, %b: !buffer {llvm.noalias}) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %lane = gpu.thread_id x
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> f32 {
+    %bit = arith.andi %i, %c1 : index
+    %is_even = arith.cmpi eq, %bit, %c0 : index
+    %now = arith.select %is_even, %a, %b : !buffer
+    amdgpu.memory_counter_wait load(1)
+    amdgpu.lds_barrier
+    amdgpu.gather_to_lds %in[%lane], %a[%c0] : f32, !global, !buffer
+    %v = memref.load %now[%lane] : !buffer
+    %new = arith.addf %acc, %v : f32
+    scf.yield %new : f32
+  }
+  return %sum : f32
+}
