@@ -4,11 +4,16 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Interfaces/MemoryAccess.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -264,6 +269,70 @@ struct TmaLoadModel
   AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
 };
 
+/// How many bytes a copy writes by a descriptor of which nothing is known: what
+/// is announced to its barrier before, where no other copy completes there. A
+/// phase ends when as many bytes have come.
+int64_t getAnnouncedBytes(Operation *copy, OpOperand &barrier) {
+  constexpr unsigned mostUsers = 64;
+  std::optional<int64_t> bytes;
+  SmallVector<Value> values = {getRootBuffer(barrier.get())};
+  llvm::SmallDenseSet<Operation *, 16> seen;
+  while (!values.empty())
+    for (Operation *user : values.pop_back_val().getUsers()) {
+      if (!seen.insert(user).second)
+        continue;
+      auto object = dyn_cast<BarrierObjectOpInterface>(user);
+      if (seen.size() > mostUsers)
+        return 0;
+      if (!object) {
+        // Whoever else gets the address may announce bytes, too.
+        if (isa<CallOpInterface>(user) ||
+            (user->getNumResults() == 0 &&
+             !hasEffect<MemoryEffects::Free>(user)))
+          return 0;
+        llvm::append_range(values, user->getResults());
+        continue;
+      }
+      if (user == copy ||
+          llvm::is_contained(
+              {BarrierAction::Init, BarrierAction::Wait, BarrierAction::Poll},
+              object.getBarrierAction()) ||
+          isa<NVVM::MBarrierArriveOp, NVVM::MBarrierArriveNocompleteOp>(user))
+        continue;
+      // As often as the copy, and for the same barrier.
+      auto announce = dyn_cast<NVVM::MBarrierArriveExpectTxOp>(user);
+      if (bytes || !announce || announce.getAddr() != barrier.get() ||
+          user->getBlock() != copy->getBlock() ||
+          !user->isBeforeInBlock(copy) ||
+          announce.getPredicate() !=
+              cast<BarrierObjectOpInterface>(copy).getPredicate())
+        return 0;
+      bytes = getConstantIntValue(announce.getTxcount());
+    }
+  return bytes.value_or(0);
+}
+
+struct BulkTensorCopyModel
+    : AsyncCopyOpInterface::ExternalModel<
+          BulkTensorCopyModel, NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp> {
+  Value getCopySource(Operation *op) const {
+    return cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op)
+        .getTmaDescriptor();
+  }
+  Value getCopyDestination(Operation *op) const {
+    // Pairs of blocks may signal each other's barriers.
+    auto copy = cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op);
+    return copy.getMulticastMask() || copy.getGroup() ? Value()
+                                                      : copy.getDstMem();
+  }
+  int64_t getBytesOfThread(Operation *op) const {
+    return getAnnouncedBytes(
+        op, cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op)
+                .getMbarMutable());
+  }
+  AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
+};
+
 struct BulkCopyModel
     : AsyncCopyOpInterface::ExternalModel<
           BulkCopyModel, NVVM::CpAsyncBulkGlobalToSharedClusterOp> {
@@ -273,6 +342,10 @@ struct BulkCopyModel
   Value getCopyDestination(Operation *op) const {
     auto copy = cast<NVVM::CpAsyncBulkGlobalToSharedClusterOp>(op);
     return copy.getMulticastMask() ? Value() : copy.getDstMem();
+  }
+  int64_t getBytesOfThread(Operation *op) const {
+    auto copy = cast<NVVM::CpAsyncBulkGlobalToSharedClusterOp>(op);
+    return getConstantIntValue(copy.getSize()).value_or(0);
   }
   AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
 };
@@ -314,6 +387,8 @@ void smalti::registerAsyncCopyModels(DialectRegistry &registry) {
     NVVM::CpAsyncWaitGroupOp::attachInterface<CpAsyncWaitGroupModel>(*context);
     NVVM::CpAsyncBulkGlobalToSharedClusterOp::attachInterface<BulkCopyModel>(
         *context);
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::attachInterface<
+        BulkTensorCopyModel>(*context);
   });
   registry.addExtension(
       +[](MLIRContext *context, mosaic_gpu::MosaicGPUDialect *) {

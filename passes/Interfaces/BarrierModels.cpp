@@ -82,7 +82,9 @@ struct SingleBarrierModel
   OpOperand &getBarrierMutable(Operation *op) const {
     auto object = cast<OpTy>(op);
     if constexpr (std::is_same_v<OpTy,
-                                 NVVM::CpAsyncBulkGlobalToSharedClusterOp>)
+                                 NVVM::CpAsyncBulkGlobalToSharedClusterOp> ||
+                  std::is_same_v<
+                      OpTy, NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>)
       return object.getMbarMutable();
     else if constexpr (std::is_same_v<OpTy, mosaic_gpu::InitializeBarrierOp>)
       return object.getBasePointerMutable();
@@ -102,6 +104,12 @@ struct SingleBarrierModel
     else
       return nullptr;
   }
+  int64_t getNumBarriers(Operation *op) const {
+    if constexpr (std::is_same_v<OpTy, mosaic_gpu::InitializeBarrierOp>)
+      return cast<OpTy>(op).getNumBarriers();
+    else
+      return 1;
+  }
   OpFoldResult getArrivals(Operation *op) const {
     auto object = cast<OpTy>(op);
     if constexpr (std::is_same_v<OpTy, NVVM::MBarrierInitOp>)
@@ -111,12 +119,18 @@ struct SingleBarrierModel
     else if constexpr (std::is_same_v<OpTy, NVVM::MBarrierArriveOp>)
       return object.getCount() ? OpFoldResult(object.getCount())
                                : getOneArrival(op, Action);
+    else if constexpr (std::is_same_v<OpTy, NVVM::MBarrierArriveNocompleteOp>)
+      return object.getCount();
+    else if constexpr (std::is_same_v<OpTy, NVVM::MBarrierExpectTxOp>)
+      return IntegerAttr::get(IndexType::get(op->getContext()), 0);
     else
       return getOneArrival(op, Action);
   }
   Value getPredicate(Operation *op) const {
     if constexpr (std::is_same_v<OpTy, NVVM::MBarrierInitOp> ||
-                  std::is_same_v<OpTy, NVVM::MBarrierArriveExpectTxOp>)
+                  std::is_same_v<OpTy, NVVM::MBarrierArriveExpectTxOp> ||
+                  std::is_same_v<
+                      OpTy, NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>)
       return cast<OpTy>(op).getPredicate();
     else
       return {};
@@ -186,9 +200,23 @@ void smalti::registerBarrierModels(DialectRegistry &registry) {
         *context);
     NVVM::MBarrierArriveExpectTxOp::attachInterface<SingleBarrierModel<
         NVVM::MBarrierArriveExpectTxOp, BarrierAction::Arrive>>(*context);
+    NVVM::MBarrierArriveNocompleteOp::attachInterface<SingleBarrierModel<
+        NVVM::MBarrierArriveNocompleteOp, BarrierAction::Arrive>>(*context);
+    NVVM::MBarrierExpectTxOp::attachInterface<
+        SingleBarrierModel<NVVM::MBarrierExpectTxOp, BarrierAction::Arrive>>(
+        *context);
+    NVVM::MBarrierTestWaitOp::attachInterface<
+        SingleBarrierModel<NVVM::MBarrierTestWaitOp, BarrierAction::Poll>>(
+        *context);
+    NVVM::MBarrierTryWaitOp::attachInterface<
+        SingleBarrierModel<NVVM::MBarrierTryWaitOp, BarrierAction::Poll>>(
+        *context);
     NVVM::MBarrierTryWaitParityOp::attachInterface<
         SingleBarrierModel<NVVM::MBarrierTryWaitParityOp, BarrierAction::Wait>>(
         *context);
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::attachInterface<
+        SingleBarrierModel<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp,
+                           BarrierAction::Copy>>(*context);
     NVVM::CpAsyncBulkGlobalToSharedClusterOp::attachInterface<
         SingleBarrierModel<NVVM::CpAsyncBulkGlobalToSharedClusterOp,
                            BarrierAction::Copy>>(*context);

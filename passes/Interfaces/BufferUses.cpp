@@ -41,8 +41,11 @@ static std::optional<std::string> checkUser(Operation *user, Value value) {
   bool handsOn =
       user->hasTrait<OpTrait::IsTerminator>() || hasMemRefResult ||
       (user->getNumRegions() != 0 && !isa<DestinationStyleOpInterface>(user));
-  // Asynchronous copies say themselves what they access.
-  if ((!effectOp && !isa<AsyncCopyOpInterface>(user)) || handsOn)
+  // Asynchronous copies, and ops on barrier objects, say themselves what they
+  // access.
+  if ((!effectOp &&
+       !isa<AsyncCopyOpInterface, BarrierObjectOpInterface>(user)) ||
+      handsOn)
     return "escapes through " + describe(user);
   SmallVector<MemoryAccess> accesses;
   std::string reason;

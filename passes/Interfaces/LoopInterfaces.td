@@ -77,6 +77,8 @@ def Smalti_BarrierObjectOpInterface : Smalti_OpInterface<"BarrierObjectOpInterfa
                     "::mlir::OpOperand &", "getBarrierMutable">,
     InterfaceMethod<"The number of the barrier within the operand above; null where that is one barrier.",
                     "::mlir::OpOperand *", "getBarrierIndexMutable", (ins), "", "return nullptr;">,
+    InterfaceMethod<"How many barriers in a row the op initialises, from the operand above on.",
+                    "int64_t", "getNumBarriers", (ins), "", "return 1;">,
     InterfaceMethod<"The parity of the phase that a wait waits for, an `i1` or `i32`; null for other actions.",
                     "::mlir::OpOperand *", "getParityMutable", (ins), "", "return nullptr;">,
     InterfaceMethod<"How many arrivals complete a phase of a barrier that the op initialises, or as how many the op "

@@ -9,8 +9,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -86,6 +89,13 @@ static Value getViewedValue(Value value) {
     return def->getOperand(0);
   if (auto cast = dyn_cast_or_null<LLVM::IntToPtrOp>(def))
     return getAddressBase(cast.getArg());
+  // The same reference, as another dialect has it.
+  if (auto cast = dyn_cast_or_null<UnrealizedConversionCastOp>(def);
+      cast && cast->getNumOperands() == 1 && cast->getNumResults() == 1 &&
+      isa<BaseMemRefType, LLVM::LLVMPointerType>(value.getType()) &&
+      isa<BaseMemRefType, LLVM::LLVMPointerType,
+          nvgpu::TensorMapDescriptorType>(cast.getOperand(0).getType()))
+    return cast.getOperand(0);
   return {};
 }
 
@@ -223,6 +233,25 @@ static bool getPossibleMemRefs(Value root, SmallVectorImpl<Value> &memrefs) {
   return false;
 }
 
+void smalti::collectRootBuffers(Value memref, llvm::SetVector<Value> &buffers) {
+  constexpr unsigned mostRoots = 64;
+  llvm::SetVector<Value> roots;
+  roots.insert(getRootBuffer(memref));
+  for (unsigned i = 0; i < roots.size(); ++i) {
+    SmallVector<Value> memrefs;
+    Operation *def = roots[i].getDefiningOp();
+    bool isChosen =
+        !def || def->getNumRegions() != 0 || isa<SelectLikeOpInterface>(def);
+    if (i < mostRoots && isChosen && !isAllocation(roots[i]))
+      getPossibleMemRefs(roots[i], memrefs);
+    if (!memrefs.empty())
+      for (Value other : memrefs)
+        roots.insert(getRootBuffer(other));
+    if (memrefs.empty())
+      buffers.insert(roots[i]);
+  }
+}
+
 /// The memory of a root whose type says nothing: a thread's stack has the same
 /// type as global memory. What may be either is not known.
 static MemorySpace getUnstatedSpace(Value value) {
@@ -260,9 +289,27 @@ static MemorySpace getUnstatedSpace(Value value) {
   return *space;
 }
 
+/// Whether the pointer is one that the host has given a kernel: the host knows
+/// of no other memory than global memory, and of what it hands over by value.
+static bool isPointerOfHost(Value root) {
+  auto pointer = dyn_cast<LLVM::LLVMPointerType>(root.getType());
+  FunctionOpInterface function = getFunctionOfArgument(root);
+  if (!pointer || pointer.getAddressSpace() != 0 || !function)
+    return false;
+  auto kernel = dyn_cast<gpu::GPUFuncOp>(function.getOperation());
+  return kernel ? kernel.isKernel()
+                : function->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()) ||
+                      function->hasAttr(
+                          NVVM::NVVMDialect::getKernelFuncAttrName()) ||
+                      function->hasAttr(
+                          ROCDL::ROCDLDialect::getKernelFuncAttrName());
+}
+
 MemorySpace smalti::getMemorySpace(Value memref) {
   // The root decides: a view may be in a generic or a buffer address space.
   Value root = getRootBuffer(memref);
+  if (isPointerOfHost(root))
+    return MemorySpace::Global;
   MemorySpace space = getMemorySpaceOfType(root.getType());
   auto type = dyn_cast<BaseMemRefType>(root.getType());
   return type && !type.getMemorySpace() ? getUnstatedSpace(root) : space;

@@ -10,6 +10,7 @@
 #define SMALTI_PASSES_INTERFACES_MEMORYACCESS_H
 
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <string>
@@ -29,6 +30,11 @@ llvm::StringRef toString(MemorySpace space);
 
 /// The buffer that `memref` is a view of.
 mlir::Value getRootBuffer(mlir::Value memref);
+
+/// Appends the buffers that `memref` may be a view of: where it is one of
+/// several, as an arith.select or a value that a loop carries, all of them.
+void collectRootBuffers(mlir::Value memref,
+                        llvm::SetVector<mlir::Value> &buffers);
 
 /// Whether the result of `op` is an address that is computed from `source`: a
 /// memref whose address is taken, a pointer, or such an address as a number.

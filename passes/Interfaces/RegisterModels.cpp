@@ -83,6 +83,8 @@ void smalti::registerRegisterModels(DialectRegistry &registry) {
     NVVM::ShflOp::attachInterface<RegisterModel<NVVM::ShflOp>>(*context);
     NVVM::VoteSyncOp::attachInterface<RegisterModel<NVVM::VoteSyncOp>>(
         *context);
+    NVVM::ElectSyncOp::attachInterface<RegisterModel<NVVM::ElectSyncOp>>(
+        *context);
     NVVM::ReduxOp::attachInterface<RegisterModel<NVVM::ReduxOp>>(*context);
     NVVM::LdMatrixOp::attachInterface<
         MatrixAccessModel<NVVM::LdMatrixOp, MemoryEffects::Read>>(*context);

@@ -11,11 +11,13 @@
 
 #include "passes/Interfaces/BufferUses.h"
 #include "passes/Interfaces/MemoryAccess.h"
-#include "passes/MultiBuffering/BufferSlots.h"
+#include "passes/Support/AddressSlots.h"
 #include "passes/Support/IterationParity.h"
 #include "passes/Support/IterationSlots.h"
+#include "passes/Support/MemorySize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -30,6 +32,8 @@ using namespace smalti;
 using Reason = std::optional<std::string>;
 
 MemRefType BarrierPlan::getType(int64_t slots) const {
+  if (memory)
+    return memory->getType(slots);
   return MemRefType::get({slots * count},
                          IntegerType::get(barriers.getContext(), 64));
 }
@@ -38,26 +42,108 @@ MemRefType BarrierPlan::getType(int64_t slots) const {
 // Plan
 //===----------------------------------------------------------------------===//
 
+static constexpr int64_t kBarrierBytes = 8;
+
+/// How many bytes behind the begin of `buffer` a view of it, or an address in
+/// it, is.
+static std::optional<int64_t> getByteOffset(Value value, Value buffer) {
+  int64_t offset = 0;
+  while (value != buffer) {
+    Operation *def = value.getDefiningOp();
+    if (!def)
+      return std::nullopt;
+    if (auto extract = dyn_cast<memref::ExtractAlignedPointerAsIndexOp>(def)) {
+      // Of a view it is the address of the buffer.
+      if (getRootBuffer(extract.getSource()) != buffer)
+        return std::nullopt;
+      return offset;
+    }
+    std::optional<int64_t> step = 0;
+    Value next = def->getNumOperands() ? def->getOperand(0) : Value();
+    if (isa<arith::AddIOp, LLVM::AddOp>(def)) {
+      step = getConstantIntValue(def->getOperand(1));
+      if (!step) {
+        step = getConstantIntValue(def->getOperand(0));
+        next = def->getOperand(1);
+      }
+    } else if (auto pointer = dyn_cast<LLVM::GEPOp>(def)) {
+      std::optional<int64_t> bytes = getElementBytes(pointer.getElemType());
+      step.reset();
+      if (bytes && pointer.getElemType().isIntOrFloat() &&
+          pointer.getElemType().getIntOrFloatBitWidth() == 8 * *bytes &&
+          pointer.getDynamicIndices().empty() &&
+          pointer.getRawConstantIndices().size() == 1)
+        step = pointer.getRawConstantIndices().front() * *bytes;
+    } else if (auto window = dyn_cast<memref::SubViewOp>(def)) {
+      SmallVector<int64_t> strides;
+      std::optional<int64_t> bytes =
+          getElementBytes(window.getSourceType().getElementType());
+      if (!bytes || !getStaticStrides(window.getSourceType(), strides))
+        return std::nullopt;
+      for (auto [begin, stride] :
+           llvm::zip_equal(window.getMixedOffsets(), strides))
+        if (std::optional<int64_t> number = getConstantIntValue(begin); step)
+          step = number ? std::optional(*step + *number * stride * *bytes)
+                        : std::nullopt;
+    } else if (!isa<memref::CastOp, arith::IndexCastOp, arith::IndexCastUIOp,
+                    LLVM::IntToPtrOp, LLVM::PtrToIntOp, LLVM::AddrSpaceCastOp>(
+                   def)) {
+      return std::nullopt;
+    }
+    if (!step)
+      return std::nullopt;
+    offset += *step;
+    value = next;
+  }
+  return offset;
+}
+
 /// The constant number of the barrier that the op works on.
-static std::optional<int64_t> getNumber(BarrierObjectOpInterface op) {
+static std::optional<int64_t> getNumber(const BarrierPlan &plan,
+                                        BarrierObjectOpInterface op) {
+  if (plan.memory) {
+    std::optional<int64_t> offset =
+        getByteOffset(op.getBarrierMutable().get(), plan.barriers);
+    return offset && *offset % kBarrierBytes == 0
+               ? std::optional(*offset / kBarrierBytes)
+               : std::nullopt;
+  }
   OpOperand *index = op.getBarrierIndexMutable();
   return index ? getConstantIntValue(index->get()) : std::optional<int64_t>(0);
 }
 
 /// Whether the loop sees barriers in memory through windows of the slot of its
-/// iteration alone.
+/// iteration, or through addresses in it, alone.
 static bool isUsedBySlots(const BarrierPlan &plan) {
   bool isUsed = false;
-  for (Operation *user : plan.barriers.getUsers()) {
-    if (!plan.loop->isProperAncestor(user))
-      continue;
-    auto window = dyn_cast<memref::SubViewOp>(user);
-    Value offset = window && !window.getMixedOffsets().empty()
-                       ? dyn_cast<Value>(window.getMixedOffsets().front())
-                       : Value();
-    if (!offset || matchIterationSlot(offset, plan.loop).value_or(1) < 2)
-      return false;
-    isUsed = true;
+  scf::ForOp loop = plan.loop;
+  SmallVector<Value> values = {plan.barriers};
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      bool isAddress = isAddressOf(user, value);
+      if (isa<BarrierObjectOpInterface>(user) && loop->isProperAncestor(user)) {
+        if (!isa<LLVM::LLVMPointerType>(value.getType()))
+          return false;
+        std::optional<IterationSlot> slot =
+            matchAddressSlot(value, plan.barriers, kBarrierBytes, loop);
+        if (!slot || slot->depth < 2)
+          return false;
+        isUsed = true;
+      } else if (isAddress) {
+        llvm::append_range(values, user->getResults());
+      } else if (loop->isProperAncestor(user)) {
+        auto window = dyn_cast<memref::SubViewOp>(user);
+        Value offset = window && !window.getMixedOffsets().empty()
+                           ? dyn_cast<Value>(window.getMixedOffsets().front())
+                           : Value();
+        std::optional<IterationSlot> slot =
+            offset ? matchIterationSlot(offset, loop) : std::nullopt;
+        if (!slot || slot->depth < 2)
+          return false;
+        isUsed = true;
+      }
+    }
   }
   return isUsed;
 }
@@ -68,12 +154,19 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
   std::set<int64_t> numbers;
   Operation *withSlot = nullptr, *withoutSlot = nullptr;
   SmallVector<Operation *> users(plan.barriers.getUsers());
+  if (plan.memory)
+    users = plan.memory->uses.users;
   llvm::stable_sort(users, [&](Operation *a, Operation *b) {
     return order.lookup(a) < order.lookup(b);
   });
   for (Operation *user : users) {
     auto op = dyn_cast<BarrierObjectOpInterface>(user);
-    if (!op || op.getBarrierMutable().get() != plan.barriers)
+    Value barrier = op ? op.getBarrierMutable().get() : Value();
+    auto isOfPlan = [&](Value value) {
+      return getRootBuffer(value) == plan.barriers;
+    };
+    if (!op || llvm::count_if(user->getOperands(), isOfPlan) != 1 ||
+        !isOfPlan(barrier))
       return "escapes through " + describe(user);
     BarrierAction action = op.getBarrierAction();
     if (action == BarrierAction::Poll)
@@ -94,7 +187,7 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
       if (!isa<scf::IfOp>(around))
         return "is used by " + describe(user) + " inside " + describe(around) +
                ", which may repeat it";
-    if (std::optional<int64_t> number = getNumber(op)) {
+    if (std::optional<int64_t> number = getNumber(plan, op)) {
       if (*number < 0 || *number >= plan.count)
         return "has no number " + std::to_string(*number) + ", which " +
                describe(user) + " uses";
@@ -104,9 +197,10 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
         withoutSlot = user;
       continue;
     }
-    std::optional<SlotNumber> slot =
-        matchSlotNumber(op.getBarrierIndexMutable()->get(), plan.loop);
-    if (!slot || slot->depth < 2)
+    std::optional<SlotNumber> number;
+    if (!plan.memory)
+      number = matchSlotNumber(op.getBarrierIndexMutable()->get(), plan.loop);
+    if (!number || number->slot.depth < 2)
       return "is chosen by " + describe(user) +
              " with a number that is neither constant nor that of a slot";
     if (!withSlot)
@@ -117,8 +211,10 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
            describe(withoutSlot);
   plan.hasSlots = withSlot != nullptr;
   for (BarrierObjectOpInterface op : outside) {
-    std::optional<int64_t> number = getNumber(op);
-    if (number && !numbers.count(*number))
+    std::optional<int64_t> number = getNumber(plan, op);
+    auto first = number ? numbers.lower_bound(*number) : numbers.end();
+    if (number &&
+        (first == numbers.end() || *first >= *number + op.getNumBarriers()))
       continue;
     if (op.getBarrierAction() == BarrierAction::Init)
       plan.inits.push_back(op);
@@ -170,30 +266,60 @@ Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
   }
   scf::ForOp loop = plan.loop;
   Operation *first = &loop.getBody()->front();
-  bool isKnown = !op.isOfBlock() && getBlockSize(function, first) &&
-                 isReachedByBlock(first, function);
-  int64_t threads = isKnown ? values.getNumThreads(first) : 0;
-  for (int64_t wave = 0; isKnown && wave * values.getNumLanes() < threads;
-       ++wave) {
-    values.startWave(wave);
+  std::optional<int64_t> executing;
+  if (!op.isOfBlock() && getBlockSize(function, first) &&
+      isReachedByBlock(first, function))
+    executing = countExecuting(conditions, values.getNumThreads(first));
+  if (!executing)
+    return "is arrived on by " + describe(op) +
+           ", and how many threads execute it is not known";
+  arrivals += *each * *executing;
+  return std::nullopt;
+}
+
+/// How many threads of the block the conditions let through, if it is as many
+/// whichever lane of a wave is elected.
+std::optional<int64_t>
+BarrierPlanner::countExecuting(ArrayRef<std::pair<Value, bool>> conditions,
+                               int64_t threads) {
+  auto countInWave = [&]() -> std::optional<int64_t> {
     Lanes active = values.fill(1);
     for (auto [value, taken] : conditions) {
       const Lanes *holds = values.evaluate(value);
-      if (!holds) {
-        isKnown = false;
-        break;
-      }
+      if (!holds)
+        return std::nullopt;
       for (auto [executes, bit] : llvm::zip_equal(active, *holds))
         executes &= (bit != 0) == taken;
     }
+    int64_t count = 0;
     for (auto [lane, executes] : llvm::enumerate(active))
-      if (executes && values.getThread(lane) < threads)
-        arrivals += *each;
+      count += executes && values.getThread(lane) < threads;
+    return count;
+  };
+  int64_t executing = 0;
+  for (int64_t wave = 0; wave * values.getNumLanes() < threads; ++wave) {
+    values.startWave(wave);
+    values.takeNeedsElected();
+    std::optional<int64_t> count = countInWave();
+    if (values.takeNeedsElected()) {
+      for (int64_t lane = 0;
+           lane < values.getNumLanes() && values.getThread(lane) < threads;
+           ++lane) {
+        values.setElected(lane);
+        std::optional<int64_t> other = countInWave();
+        if (lane != 0 && other != count)
+          other.reset();
+        count = other;
+        if (!count)
+          break;
+      }
+      values.setElected(std::nullopt);
+    }
+    if (!count)
+      return std::nullopt;
+    executing += *count;
   }
-  if (!isKnown)
-    return "is arrived on by " + describe(op) +
-           ", and how many threads execute it is not known";
-  return std::nullopt;
+  return executing;
 }
 
 /// What comes behind a wait would belong to the phase of another iteration.
@@ -282,28 +408,68 @@ Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
   return std::nullopt;
 }
 
-Reason BarrierPlanner::plan(BarrierPlan &plan) {
-  auto group = dyn_cast<nvgpu::MBarrierGroupType>(plan.barriers.getType());
-  Operation *create = plan.barriers.getDefiningOp();
-  if (!group) {
-    plan.hasSlots = isUsedBySlots(plan);
-    return plan.hasSlots
-               ? std::nullopt
-               : Reason("is no group of nvgpu, and not used by slots either");
+/// Whose size is not this function's to change.
+static Reason checkOwner(Value barriers) {
+  if (getAliasClass(barriers).kind == RootKind::Allocation)
+    return std::nullopt;
+  constexpr char notOwn[] = ", whose size is not this function's to change";
+  if (Operation *create = barriers.getDefiningOp())
+    return "is what " + describe(create) + " gives" + notOwn;
+  return std::string("is an argument") + notOwn;
+}
+
+/// A buffer that holds barriers, as one with slots.
+Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
+  plan.hasSlots = isUsedBySlots(plan);
+  if (plan.hasSlots)
+    return std::nullopt;
+  if (Reason reason = checkOwner(plan.barriers))
+    return reason;
+  auto type = dyn_cast<MemRefType>(plan.barriers.getType());
+  std::optional<int64_t> bytes = type ? getBufferBytes(type) : std::nullopt;
+  if (!bytes || *bytes <= 0 || *bytes % kBarrierBytes != 0)
+    return "is in " + describe(plan.barriers.getType()) +
+           ", of which no whole number of barriers is known";
+  plan.count = *bytes / kBarrierBytes;
+  BufferPlan &memory = plan.memory.emplace();
+  memory.buffer = plan.barriers;
+  memory.op = plan.op;
+  memory.slotType = type;
+  memory.slotBytes = *bytes;
+  memory.loops = {plan.loop};
+  memory.scope = plan.loop->getBlock();
+  if (Reason reason = collectBufferUses(plan.barriers, memory.uses,
+                                        /*withAddresses=*/true))
+    return reason;
+  for (Operation *user : memory.uses.users) {
+    if (!memory.scope->findAncestorOpInBlock(*user))
+      return "is used by " + describe(user) +
+             ", outside of the block in which the loop stands";
+    auto op = dyn_cast<BarrierObjectOpInterface>(user);
+    if (op && op.getBarrierAction() == BarrierAction::Init &&
+        !isa<LLVM::LLVMPointerType>(op.getBarrierMutable().get().getType()))
+      return "is initialised by " + describe(user) + " without an address";
   }
-  auto effects = dyn_cast_or_null<MemoryEffectOpInterface>(create);
-  if (!effects ||
-      !effects.getEffectOnValue<MemoryEffects::Allocate>(plan.barriers))
-    return create ? "is what " + describe(create) +
-                        " gives, whose size is not this function's to change"
-                  : std::string("is an argument, whose size is not this "
-                                "function's to change");
+  return checkSlotTypes(memory);
+}
+
+Reason BarrierPlanner::planGroup(BarrierPlan &plan) {
+  plan.count =
+      cast<nvgpu::MBarrierGroupType>(plan.barriers.getType()).getNumBarriers();
+  return checkOwner(plan.barriers);
+}
+
+Reason BarrierPlanner::plan(BarrierPlan &plan) {
   if (order.empty()) {
     unsigned number = 0;
     function->walk<WalkOrder::PreOrder>(
         [&](BarrierObjectOpInterface op) { order[op] = number++; });
   }
-  plan.count = group.getNumBarriers();
+  bool isGroup = isa<nvgpu::MBarrierGroupType>(plan.barriers.getType());
+  if (Reason reason = isGroup ? planGroup(plan) : planMemory(plan))
+    return reason;
+  if (plan.hasSlots)
+    return std::nullopt;
   if (Reason reason = sortUsers(plan))
     return reason;
   if (plan.hasSlots)
@@ -318,10 +484,13 @@ Reason BarrierPlanner::plan(BarrierPlan &plan) {
   // One that stands in a loop may initialise any of them.
   Ops anyInits;
   for (BarrierObjectOpInterface init : plan.inits)
-    if (std::optional<int64_t> number = getNumber(init))
-      inits[*number].push_back(init);
-    else
+    if (std::optional<int64_t> number = getNumber(plan, init)) {
+      for (int64_t end = *number + init.getNumBarriers(); *number < end;
+           ++*number)
+        inits[*number].push_back(init);
+    } else {
       anyInits.push_back(init);
+    }
   for (auto &[number, ops] : users) {
     Ops &own = inits[number];
     own.append(anyInits.begin(),
@@ -336,13 +505,13 @@ Reason BarrierPlanner::plan(BarrierPlan &plan) {
 // Commit
 //===----------------------------------------------------------------------===//
 
-/// Has the group hold its slots one behind the other.
-void smalti::commitBarriers(const BarrierPlan &plan) {
+/// Has the group hold its slots one behind the other. What is computed for that
+/// in the loop is made ahead of where the builder then is.
+static void commitGroup(const BarrierPlan &plan, OpBuilder &builder) {
   auto group = cast<nvgpu::MBarrierGroupType>(plan.barriers.getType());
   Value barriers = plan.barriers;
   barriers.setType(nvgpu::MBarrierGroupType::get(
       group.getContext(), group.getMemorySpace(), plan.count * plan.depth));
-  OpBuilder builder(plan.op->getContext());
   for (BarrierObjectOpInterface init : plan.inits) {
     builder.setInsertionPointAfter(init);
     Location loc = init.getLoc();
@@ -368,7 +537,6 @@ void smalti::commitBarriers(const BarrierPlan &plan) {
         builder, loc, slot,
         arith::ConstantIndexOp::create(builder, loc, plan.count));
   std::map<int64_t, Value> indices = {{0, slot}};
-  DenseMap<Type, Value> parities;
   for (auto [op, number] : plan.users) {
     Value &index = indices[number];
     if (!index)
@@ -377,6 +545,39 @@ void smalti::commitBarriers(const BarrierPlan &plan) {
           arith::ConstantIndexOp::create(builder, loc, number));
     BarrierObjectOpInterface user = op;
     user.getBarrierIndexMutable()->set(index);
+  }
+}
+
+/// Gives the buffer slots, and initialises the barriers of all.
+static void commitMemory(const BarrierPlan &plan, OpBuilder &builder) {
+  BufferPlan memory = *plan.memory;
+  memory.depth = plan.depth;
+  commitBuffer(memory);
+  for (BarrierObjectOpInterface init : plan.inits) {
+    builder.setInsertionPointAfter(init);
+    Value first = init.getBarrierMutable().get();
+    for (int64_t slot = 1; slot < plan.depth; ++slot) {
+      Value own = LLVM::GEPOp::create(
+          builder, init.getLoc(), first.getType(), builder.getI8Type(), first,
+          ArrayRef<LLVM::GEPArg>{int32_t(slot * memory.slotBytes)});
+      auto other = cast<BarrierObjectOpInterface>(builder.clone(*init));
+      other.getBarrierMutable().set(own);
+    }
+  }
+}
+
+void smalti::commitBarriers(const BarrierPlan &plan) {
+  scf::ForOp loop = plan.loop;
+  OpBuilder builder(loop.getContext());
+  if (plan.memory) {
+    commitMemory(plan, builder);
+    builder.setInsertionPointToStart(loop.getBody());
+  } else {
+    commitGroup(plan, builder);
+  }
+  DenseMap<Type, Value> parities;
+  for (auto [op, number] : plan.users) {
+    BarrierObjectOpInterface user = op;
     OpOperand *parity = user.getParityMutable();
     if (!parity)
       continue;

@@ -10,6 +10,7 @@
 #define SMALTI_PASSES_MULTIBUFFERING_BARRIERSLOTS_H
 
 #include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/MultiBuffering/BufferSlots.h"
 #include "passes/Support/ThreadValues.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -20,14 +21,17 @@
 
 namespace smalti {
 
-/// How a group of barrier objects gets its slots.
+/// How barrier objects get their slots: a group of nvgpu, or a buffer that
+/// holds nothing else.
 struct BarrierPlan {
   mlir::Value barriers;
+  /// Of a buffer.
+  std::optional<BufferPlan> memory;
   mlir::Operation *op; ///< where remarks go
   mlir::scf::ForOp loop;
   /// The buffers that copies fill which complete on the barriers.
   llvm::SmallVector<mlir::Value> buffers;
-  int64_t count = 0; ///< of the group
+  int64_t count = 0; ///< of the barriers
   int64_t depth = 0;
   /// Ops of the loop, with the number of the barrier that they work on.
   llvm::SmallVector<std::pair<BarrierObjectOpInterface, int64_t>> users;
@@ -54,6 +58,8 @@ public:
   std::optional<std::string> plan(BarrierPlan &plan);
 
 private:
+  std::optional<std::string> planGroup(BarrierPlan &plan);
+  std::optional<std::string> planMemory(BarrierPlan &plan);
   std::optional<std::string> sortUsers(BarrierPlan &plan);
   std::optional<std::string>
   checkBarrier(const BarrierPlan &plan,
@@ -64,6 +70,9 @@ private:
   std::optional<std::string> countArrivals(const BarrierPlan &plan,
                                            BarrierObjectOpInterface op,
                                            int64_t &arrivals);
+  std::optional<int64_t>
+  countExecuting(llvm::ArrayRef<std::pair<mlir::Value, bool>> conditions,
+                 int64_t threads);
   std::optional<int64_t> evaluateForBlock(mlir::OpFoldResult number);
 
   mlir::FunctionOpInterface function;

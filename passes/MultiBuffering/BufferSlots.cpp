@@ -175,11 +175,13 @@ static std::optional<std::string> planLoops(BufferPlan &plan,
   return reason && firstReason ? firstReason : reason;
 }
 
+/// What tensor copies by a descriptor write begins at a multiple of this.
+static constexpr int64_t kTensorCopyAlignment = 128;
+
 /// Bytes that the begin of a slot must be a multiple of for what `user` does
 /// with one of `views`: asynchronous copies write in one piece.
 static int64_t getNeededAlignment(Operation *user,
                                   const DenseSet<Value> &views) {
-  constexpr int64_t ofTensorCopies = 128;
   int64_t needed = 1;
   if (auto stated = user->getAttrOfType<IntegerAttr>("alignment");
       stated && llvm::isPowerOf2_64(stated.getInt()))
@@ -194,7 +196,7 @@ static int64_t getNeededAlignment(Operation *user,
     if (!copy || copy.getCopyDestination() != operand.get())
       continue;
     if (copy.getQueue() == AsyncQueue::BarrierObject)
-      needed = std::max(needed, ofTensorCopies);
+      needed = std::max(needed, kTensorCopyAlignment);
     std::optional<RowAccess> row =
         strided ? strided.getRowAccess(operand) : std::nullopt;
     auto type = cast<MemRefType>(operand.get().getType());
@@ -213,12 +215,16 @@ static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
            " B, which would break its alignment of " +
            std::to_string(alignment) + " B";
   // Buffers begin at multiples of this, which accesses by address may rely on.
-  if (!plan.uses.addresses.empty() &&
-      plan.slotBytes % kSharedMemoryAlignment != 0)
+  int64_t ofAddresses = kSharedMemoryAlignment;
+  for (Operation *user : plan.uses.users)
+    if (auto copy = dyn_cast<AsyncCopyOpInterface>(user);
+        copy && copy.getQueue() == AsyncQueue::BarrierObject)
+      ofAddresses = kTensorCopyAlignment;
+  if (!plan.uses.addresses.empty() && plan.slotBytes % ofAddresses != 0)
     return "has slots of " + std::to_string(plan.slotBytes) + " B, and " +
            describe(plan.uses.addresses.front()) +
            " takes an address that may be used as a multiple of " +
-           std::to_string(kSharedMemoryAlignment) + " B";
+           std::to_string(ofAddresses) + " B";
   DenseSet<Value> views = {plan.buffer};
   for (Operation *view : plan.uses.views)
     views.insert(view->result_begin(), view->result_end());
@@ -259,7 +265,7 @@ static Value createBuffer(OpBuilder &builder, const BufferPlan &plan,
 }
 
 /// Tries the new types on copies of all ops that would get them.
-static std::optional<std::string> checkTypes(const BufferPlan &plan) {
+std::optional<std::string> smalti::checkSlotTypes(const BufferPlan &plan) {
   Block arguments;
   Location loc = plan.buffer.getLoc();
   Value slot =
@@ -342,7 +348,7 @@ std::optional<std::string> smalti::planBuffer(FunctionOpInterface function,
     return reason;
   if (auto reason = checkAlignment(plan))
     return reason;
-  return checkTypes(plan);
+  return checkSlotTypes(plan);
 }
 
 //===----------------------------------------------------------------------===//

@@ -58,6 +58,10 @@ std::optional<std::string> planBuffer(mlir::FunctionOpInterface function,
 /// most.
 bool isExecutedOnce(mlir::Block *block, mlir::Value buffer);
 
+/// Why an op that uses the buffer does not take a slot of a larger one; nothing
+/// where all do.
+std::optional<std::string> checkSlotTypes(const BufferPlan &plan);
+
 /// Gives the buffer its `plan.depth` slots.
 void commitBuffer(const BufferPlan &plan);
 

@@ -151,6 +151,18 @@ bool OverwriteProof::visitUser(Operation *op, Written &written) {
   return true;
 }
 
+/// What is written either way.
+void OverwriteProof::keepCommon(Written &written, Written other) {
+  if (written.all) {
+    written = std::move(other);
+  } else if (!other.all) {
+    if (other.elements.empty())
+      written.elements.clear();
+    written.elements &= other.elements;
+    written.count = written.elements.count();
+  }
+}
+
 bool OverwriteProof::visitBranch(scf::IfOp branch, Written &written) {
   Value condition = branch.getCondition();
   Block *thenBlock = branch.thenBlock(), *elseBlock = branch.elseBlock();
@@ -178,14 +190,7 @@ bool OverwriteProof::visitBranch(scf::IfOp branch, Written &written) {
     return true;
   if (written.all || other.all || written.count != other.count)
     ignore(branch, "one way through it writes less than the other");
-  if (written.all) {
-    written = std::move(other);
-  } else if (!other.all) {
-    written.elements &= other.elements;
-    if (other.elements.empty())
-      written.elements.clear();
-    written.count = written.elements.count();
-  }
+  keepCommon(written, std::move(other));
   return true;
 }
 
@@ -234,11 +239,39 @@ bool OverwriteProof::addWrites(Operation *op, Written &written) {
     Active active(lanes);
     for (int64_t lane = 0; lane < lanes; ++lane)
       active[lane] = values->getThread(lane) < threads;
-    if (!addFrame(0, active, op, written) || written.all)
+    if (!addWritesOfAnyElected(active, op, written) || written.all)
       break;
   }
   written.all |= written.count == numElements;
   return true;
+}
+
+/// What a wave writes whichever lane is elected.
+bool OverwriteProof::addWritesOfAnyElected(const Active &active, Operation *op,
+                                           Written &written) {
+  std::string ignoredBefore = ignored;
+  values->takeNeedsElected();
+  bool isFine = addFrame(0, active, op, written);
+  if (!values->takeNeedsElected())
+    return isFine;
+  ignored = std::move(ignoredBefore);
+  std::optional<Written> common;
+  isFine = true;
+  for (size_t lane = 0; isFine && lane < active.size(); ++lane) {
+    if (!active[lane])
+      continue;
+    values->setElected(lane);
+    Written own = written;
+    isFine = addFrame(0, active, op, own);
+    if (common)
+      keepCommon(*common, std::move(own));
+    else
+      common = std::move(own);
+  }
+  values->setElected(std::nullopt);
+  if (isFine && common)
+    written = std::move(*common);
+  return isFine;
 }
 
 bool OverwriteProof::addFrame(size_t frame, const Active &active, Operation *op,

@@ -64,6 +64,9 @@ private:
   /// Add what an op writes. They return false where it cannot be told, and then
   /// remember why.
   bool addWrites(mlir::Operation *op, Written &written);
+  bool addWritesOfAnyElected(const Active &active, mlir::Operation *op,
+                             Written &written);
+  static void keepCommon(Written &written, Written other);
   bool addFrame(size_t frame, const Active &active, mlir::Operation *op,
                 Written &written);
   bool addIterations(size_t frame, const Active &active, mlir::Operation *op,

@@ -179,7 +179,7 @@ int64_t Scheduler::getBarrierSlots(Value root, ArrayRef<Operation *> ops) {
   if (!group)
     return 1;
   std::set<std::tuple<int64_t, int64_t>> uses; // factor, offset
-  std::optional<int64_t> depth;
+  std::optional<IterationSlot> slot;
   llvm::SmallDenseSet<Value, 4> seen;
   for (Operation *op : ops) {
     OpOperand *index =
@@ -189,19 +189,18 @@ int64_t Scheduler::getBarrierSlots(Value root, ArrayRef<Operation *> ops) {
     if (!seen.insert(index->get()).second)
       continue;
     std::optional<SlotNumber> number = matchSlotNumber(index->get(), loop);
-    if (!number || number->depth < 2 || (depth && *depth != number->depth))
+    if (!number || number->slot.depth < 2 || !takeSlot(number->slot, slot))
       return 1;
-    depth = number->depth;
     uses.insert({number->factor, number->offset});
   }
   // No barrier is anybody else's, and all are there.
   llvm::SmallSet<int64_t, 16> barriers;
   for (auto [factor, offset] : uses)
-    for (int64_t slot = 0; slot < *depth; ++slot) {
-      int64_t barrier = factor * slot + offset;
+    for (int64_t turn = 0; turn < slot->depth; ++turn) {
+      int64_t barrier = factor * turn + offset;
       if (barrier >= int64_t(group.getNumBarriers()) ||
           !barriers.insert(barrier).second)
         return 1;
     }
-  return depth.value_or(1);
+  return slot ? slot->depth : 1;
 }

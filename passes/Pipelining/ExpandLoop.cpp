@@ -41,7 +41,8 @@ private:
   Value createConstant(int64_t value);
   Value createMultipleOfStep(int64_t factor);
   Value addToCounter(Value value, int64_t steps);
-  scf::IfOp guardTripCount();
+  Value checkTripCount();
+  scf::IfOp createGuard();
   void choosePrototype();
 
   // What the kernel carries.
@@ -133,11 +134,9 @@ Value LoopExpander::addToCounter(Value value, int64_t steps) {
                                createMultipleOfStep(steps));
 }
 
-/// Makes an scf.if in whose first branch the pipelined loop goes, where it runs
-/// often enough, and in whose second the plain one is.
-scf::IfOp LoopExpander::guardTripCount() {
+/// Whether the loop runs often enough.
+Value LoopExpander::checkTripCount() {
   Location loc = loop.getLoc();
-  rewriter.setInsertionPoint(loop);
   Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
   // The last of the first `stages` iterations exists: (upper - lower - 1) /
   // step >= stages - 1, unsigned once lower < upper is known. In this form
@@ -156,7 +155,21 @@ scf::IfOp LoopExpander::guardTripCount() {
   Value isLong =
       arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge,
                             lastIteration, createConstant(stages - 1));
-  Value condition = arith::AndIOp::create(rewriter, loc, isNotEmpty, isLong);
+  return arith::AndIOp::create(rewriter, loc, isNotEmpty, isLong);
+}
+
+/// Makes an scf.if in whose first branch the pipelined loop goes, where what it
+/// relies on holds, and in whose second the plain one is.
+scf::IfOp LoopExpander::createGuard() {
+  Location loc = loop.getLoc();
+  rewriter.setInsertionPoint(loop);
+  Value condition = schedule.tripCount ? Value() : checkTripCount();
+  for (const CountLimit &limit : schedule.limits) {
+    Value holds = limit.createCheck(rewriter, loop, lastIteration);
+    condition = condition
+                    ? arith::AndIOp::create(rewriter, loc, condition, holds)
+                    : holds;
+  }
   auto guard = scf::IfOp::create(rewriter, loc, loop.getResultTypes(),
                                  condition, /*withElseRegion=*/true);
   rewriter.replaceAllUsesWith(loop.getResults(), guard.getResults());
@@ -493,8 +506,8 @@ void LoopExpander::setLayouts() {
 ExpandedLoop LoopExpander::run() {
   choosePrototype();
   scf::IfOp guard;
-  if (!schedule.tripCount) {
-    guard = guardTripCount();
+  if (schedule.isGuarded()) {
+    guard = createGuard();
     rewriter.setInsertionPointToStart(guard.thenBlock());
   } else {
     rewriter.setInsertionPoint(loop);

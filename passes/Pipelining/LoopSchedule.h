@@ -11,6 +11,7 @@
 
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/IterationSlots.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
@@ -126,10 +127,15 @@ struct LoopSchedule {
   /// Block barriers that are waits as well, with a copy that makes waits.
   llvm::DenseMap<mlir::Operation *, AsyncCopyOpInterface> waitMakers;
   unsigned readsAhead = 0;
+  /// What must hold for the buffers to have their slots: where it does not, the
+  /// loop executes as it was.
+  llvm::SmallVector<CountLimit> limits;
   /// What kept a loop from more stages, where it was given the choice.
   std::string limit;
   /// What is to be known where accesses were too many to compare them all.
   std::string notCompared;
+
+  bool isGuarded() const { return !tripCount || !limits.empty(); }
 
   bool executes(Part part, int64_t step, unsigned entry) const {
     int64_t stage = entries[entry].position.stage;

@@ -29,13 +29,19 @@ static constexpr llvm::StringLiteral kPassName = "smalti-pipeline-loops";
 
 /// What the loop became, in one sentence with its numbers.
 static void reportApplied(const LoopSchedule &schedule, StringRef did) {
+  llvm::SetVector<Value> roots;
+  for (const LoopBuffer &buffer : schedule.buffers)
+    if (buffer.space == MemorySpace::Shared && !buffer.isBarrierObject)
+      collectRootBuffers(buffer.root, roots);
+  // Two names of one global are one buffer.
+  llvm::SmallDenseSet<const void *, 8> seen;
   unsigned buffers = 0;
   int64_t bytes = 0;
-  for (const LoopBuffer &buffer : schedule.buffers) {
-    if (buffer.space != MemorySpace::Shared || buffer.isBarrierObject)
+  for (Value root : roots) {
+    if (!seen.insert(getAliasClass(root).identity).second)
       continue;
     ++buffers;
-    if (auto type = dyn_cast<MemRefType>(buffer.root.getType()))
+    if (auto type = dyn_cast<MemRefType>(root.getType()))
       bytes += getBufferBytes(type).value_or(0);
   }
   size_t barriers = llvm::count_if(schedule.barriers, [](const Place &place) {
@@ -56,6 +62,9 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did) {
       << (schedule.tripCount
               ? count(*schedule.tripCount, "iteration", "iterations")
               : std::string("a guard for the number of iterations"))
+      << (schedule.limits.empty() ? ""
+                                  : ", a guard for the number that slots are "
+                                    "counted by")
       << (schedule.clampedFrom
               ? ", fewer than the " + std::to_string(schedule.clampedFrom) +
                     " stages asked for"

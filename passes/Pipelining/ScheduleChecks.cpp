@@ -17,22 +17,39 @@
 using namespace mlir;
 using namespace smalti;
 
+/// Whether an access is in the same slot of its iteration as others are, which
+/// it then says. What must hold for it to be one is kept for the guard.
+bool Scheduler::takeSlot(const std::optional<IterationSlot> &found,
+                         std::optional<IterationSlot> &slot) {
+  if (!found || (slot && !slot->isSameAs(*found)))
+    return false;
+  if (const std::optional<CountLimit> &limit = found->limit) {
+    if (schedule.tripCount &&
+        limit->bindsNumber(loop.getInductionVar().getType()) &&
+        *schedule.tripCount > limit->getMost())
+      return false;
+    if (llvm::none_of(schedule.limits, [&](const CountLimit &other) {
+          return other.counted == limit->counted;
+        }))
+      schedule.limits.push_back(*limit);
+  }
+  slot = found;
+  return true;
+}
+
 /// How many iterations in a row use different slots of the buffer, where every
 /// access in the loop goes through the slot of its iteration.
 int64_t Scheduler::getSlots(Value root, ArrayRef<Value> memrefs) {
   auto type = dyn_cast<MemRefType>(root.getType());
   if (!type || type.getRank() == 0)
     return 1;
-  std::optional<int64_t> slots;
+  std::optional<IterationSlot> slot;
   for (Value memref : memrefs) {
     if (!isa<MemRefType>(memref.getType())) {
       int64_t bytes = bytesOfThread.lookup(memref);
-      std::optional<int64_t> depth =
-          bytes != 0 ? matchAddressSlot(memref, root, bytes, loop)
-                     : std::nullopt;
-      if (!depth || (slots && *slots != *depth))
+      if (bytes == 0 ||
+          !takeSlot(matchAddressSlot(memref, root, bytes, loop), slot))
         return 1;
-      slots = depth;
       continue;
     }
     Operation *outermost = nullptr;
@@ -47,13 +64,11 @@ int64_t Scheduler::getSlots(Value root, ArrayRef<Value> memrefs) {
     if (!window || !isConstantIntValue(window.getMixedSizes().front(), 1))
       return 1;
     auto offset = dyn_cast<Value>(window.getMixedOffsets().front());
-    std::optional<int64_t> depth =
-        offset ? matchIterationSlot(offset, loop) : std::nullopt;
-    if (!depth || (slots && *slots != *depth) || type.getDimSize(0) < *depth)
+    if (!offset || !takeSlot(matchIterationSlot(offset, loop), slot) ||
+        type.getDimSize(0) < slot->depth)
       return 1;
-    slots = depth;
   }
-  return slots.value_or(1);
+  return slot ? slot->depth : 1;
 }
 
 void Scheduler::findBuffers() {
@@ -64,15 +79,19 @@ void Scheduler::findBuffers() {
       bool isNew = memrefs[access.root].insert(access.memref);
       // Of a pointer that others use, too, nothing is known.
       auto copy = dyn_cast<AsyncCopyOpInterface>(access.op);
+      auto object = dyn_cast<BarrierObjectOpInterface>(access.op);
+      bool isBarrier =
+          object && access.memref == object.getBarrierMutable().get();
       if (!isa<BaseMemRefType>(access.memref.getType())) {
-        int64_t bytes = copy && copy.getCopyDestination() == access.memref
+        constexpr int64_t ofBarrier = 8;
+        int64_t bytes = isBarrier ? ofBarrier
+                        : copy && copy.getCopyDestination() == access.memref
                             ? copy.getBytesOfThread()
                             : 0;
         int64_t &known = bytesOfThread[access.memref];
         known = isNew || known == bytes ? bytes : 0;
       }
-      auto object = dyn_cast<BarrierObjectOpInterface>(access.op);
-      if (object && access.memref == object.getBarrierMutable().get())
+      if (isBarrier)
         barrierOps[access.root].push_back(object);
     }
   DenseMap<Value, unsigned> number;

@@ -100,6 +100,8 @@ private:
   /// that computes it for a later iteration, or none, as for the induction
   /// variable.
   mlir::Operation *getProducer(mlir::Value value);
+  bool takeSlot(const std::optional<IterationSlot> &found,
+                std::optional<IterationSlot> &slot);
   int64_t getSlots(mlir::Value root, llvm::ArrayRef<mlir::Value> memrefs);
   int64_t getBarrierSlots(mlir::Value root,
                           llvm::ArrayRef<mlir::Operation *> ops);

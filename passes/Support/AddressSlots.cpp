@@ -62,6 +62,22 @@ static SmallVector<Value> getSummands(Value address) {
   return summands;
 }
 
+/// How many bytes further a pointer is, where that is not negative.
+static std::optional<IntegerSum> getOffset(LLVM::GEPOp step) {
+  std::optional<int64_t> bytes = getElementBytes(step.getElemType());
+  if (!bytes || !step.getElemType().isIntOrFloat() ||
+      step.getElemType().getIntOrFloatBitWidth() != 8 * *bytes ||
+      step.getRawConstantIndices().size() != 1)
+    return std::nullopt;
+  // An index may be shorter than an address, and is one with a sign.
+  if (!step.getDynamicIndices().empty())
+    return std::nullopt;
+  int64_t index = step.getRawConstantIndices().front();
+  if (index < 0)
+    return std::nullopt;
+  return IntegerSum::of(index * *bytes);
+}
+
 /// Whether the value is the address at which the buffer begins.
 static bool isAddressOf(Value value, Value buffer) {
   auto extract = value.getDefiningOp<memref::ExtractAlignedPointerAsIndexOp>();
@@ -78,10 +94,19 @@ static bool isAddressOf(Value value, Value buffer) {
   return true;
 }
 
-std::optional<int64_t> smalti::matchAddressSlot(Value pointer, Value buffer,
-                                                int64_t bytes,
-                                                scf::ForOp loop) {
+std::optional<IterationSlot> smalti::matchAddressSlot(Value pointer,
+                                                      Value buffer,
+                                                      int64_t bytes,
+                                                      scf::ForOp loop) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
+  std::optional<IntegerSum> offset = IntegerSum::of(int64_t(0));
+  while (Operation *step = pointer.getDefiningOp()) {
+    if (auto gep = dyn_cast<LLVM::GEPOp>(step))
+      offset = IntegerSum::combine(offset, getOffset(gep), 1);
+    else if (!isa<LLVM::AddrSpaceCastOp>(step))
+      break;
+    pointer = step->getOperand(0);
+  }
   auto toPointer = pointer.getDefiningOp<LLVM::IntToPtrOp>();
   std::optional<int64_t> all = type && type.hasStaticShape() &&
                                        type.getRank() > 0 &&
@@ -93,7 +118,6 @@ std::optional<int64_t> smalti::matchAddressSlot(Value pointer, Value buffer,
   int64_t slotBytes = *all / type.getDimSize(0);
 
   bool hasAddress = false;
-  std::optional<IntegerSum> offset = IntegerSum::of(int64_t(0));
   for (Value summand : getSummands(toPointer.getArg())) {
     if (!hasAddress && isAddressOf(summand, buffer))
       hasAddress = true;
@@ -104,7 +128,7 @@ std::optional<int64_t> smalti::matchAddressSlot(Value pointer, Value buffer,
   if (!terms)
     return std::nullopt;
 
-  std::optional<int64_t> depth;
+  std::optional<IterationSlot> slot;
   int64_t last = bytes;
   for (auto [value, factor] : *terms) {
     if (factor < 0)
@@ -113,10 +137,10 @@ std::optional<int64_t> smalti::matchAddressSlot(Value pointer, Value buffer,
       last += factor;
       continue;
     }
-    if (std::optional<int64_t> slots = matchIterationSlot(value, loop);
-        slots && factor == slotBytes && !depth) {
-      depth = slots;
-      continue;
+    if (factor == slotBytes && !slot) {
+      slot = matchIterationSlot(value, loop);
+      if (slot)
+        continue;
     }
     APInt most = getRange(value, /*budget=*/8).umax();
     if (most.getActiveBits() > 31 ||
@@ -124,7 +148,7 @@ std::optional<int64_t> smalti::matchAddressSlot(Value pointer, Value buffer,
         llvm::AddOverflow(last, factor, last))
       return std::nullopt;
   }
-  if (!depth || *depth > type.getDimSize(0) || last > slotBytes)
+  if (!slot || slot->depth > type.getDimSize(0) || last > slotBytes)
     return std::nullopt;
-  return depth;
+  return slot;
 }

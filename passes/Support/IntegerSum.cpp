@@ -3,6 +3,7 @@
 #include "passes/Support/IntegerSum.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -44,6 +45,25 @@ IntegerSum::asValueAndConstant() const {
   if (!value)
     return std::nullopt;
   return std::make_pair(value, constant);
+}
+
+SmallVector<Value> IntegerSum::getValues() const {
+  SmallVector<Value> values;
+  for (const auto &[product, factor] : products)
+    for (void *value : {product.first, product.second})
+      if (value &&
+          !llvm::is_contained(values, Value::getFromOpaquePointer(value)))
+        values.push_back(Value::getFromOpaquePointer(value));
+  return values;
+}
+
+bool IntegerSum::hasOnce(Value value) const {
+  void *key = value.getAsOpaquePointer();
+  return llvm::all_of(products, [&](const auto &entry) {
+    auto [product, factor] = entry;
+    return product.first != key &&
+           (product.second != key || (!product.first && factor == 1));
+  });
 }
 
 std::optional<IntegerSum> IntegerSum::divideBy(Value divisor) const {
@@ -109,11 +129,12 @@ std::optional<IntegerSum> IntegerSum::of(Value value, unsigned budget) {
   }
   Operation *op = budget == 0 ? nullptr : value.getDefiningOp();
   std::optional<IntegerSum> result;
-  if (isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op))
+  if (isa_and_nonnull<arith::AddIOp, arith::SubIOp, LLVM::AddOp, LLVM::SubOp>(
+          op))
     result = combine(of(op->getOperand(0), budget - 1),
                      of(op->getOperand(1), budget - 1),
-                     isa<arith::AddIOp>(op) ? 1 : -1);
-  else if (isa_and_nonnull<arith::MulIOp>(op))
+                     isa<arith::AddIOp, LLVM::AddOp>(op) ? 1 : -1);
+  else if (isa_and_nonnull<arith::MulIOp, LLVM::MulOp>(op))
     result = multiply(of(op->getOperand(0), budget - 1),
                       of(op->getOperand(1), budget - 1));
   if (result)

@@ -29,6 +29,13 @@ public:
   std::optional<int64_t> asConstant() const;
   /// The value, if the sum is one value and a constant.
   std::optional<std::pair<mlir::Value, int64_t>> asValueAndConstant() const;
+  bool operator==(const IntegerSum &other) const {
+    return products == other.products;
+  }
+  /// All values of the sum, in no order that is of any use.
+  llvm::SmallVector<mlir::Value> getValues() const;
+  /// Whether the value is in the sum just as it is, once.
+  bool hasOnce(mlir::Value value) const;
   /// The sum divided by a value, if that is a factor of each product.
   std::optional<IntegerSum> divideBy(mlir::Value divisor) const;
   static std::optional<IntegerSum> combine(const std::optional<IntegerSum> &a,

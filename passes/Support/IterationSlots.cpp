@@ -4,7 +4,6 @@
 
 #include "passes/Support/TripCount.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -94,93 +93,4 @@ bool smalti::isIterationNumber(Value value, scf::ForOp loop) {
   auto division = value.getDefiningOp<arith::DivUIOp>();
   return division && matchDistance(division.getLhs(), loop) &&
          isSame(division.getRhs(), loop.getStep());
-}
-
-/// Compares an affine.apply to ((iv - lower bound) floordiv step) mod depth.
-static std::optional<int64_t> matchAffine(affine::AffineApplyOp apply,
-                                          scf::ForOp loop) {
-  MLIRContext *context = apply.getContext();
-  AffineMap map = apply.getAffineMap();
-  SmallVector<AffineExpr> dims, symbols;
-  AffineExpr iv, lowerBound, step;
-  if (auto constant = getConstantIntValue(loop.getLowerBound()))
-    lowerBound = getAffineConstantExpr(*constant, context);
-  if (auto constant = getConstantIntValue(loop.getStep()))
-    step = getAffineConstantExpr(*constant, context);
-  for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
-    bool isDim = i < map.getNumDims();
-    AffineExpr expr = isDim
-                          ? getAffineDimExpr(i, context)
-                          : getAffineSymbolExpr(i - map.getNumDims(), context);
-    if (auto constant = getConstantIntValue(operand))
-      expr = getAffineConstantExpr(*constant, context);
-    else if (operand == loop.getInductionVar())
-      iv = expr;
-    else if (operand == loop.getLowerBound())
-      lowerBound = expr;
-    else if (operand == loop.getStep())
-      step = expr;
-    (isDim ? dims : symbols).push_back(expr);
-  }
-  if (!iv || !lowerBound || !step)
-    return std::nullopt;
-  AffineExpr expr =
-      simplifyAffineExpr(map.getResult(0).replaceDimsAndSymbols(dims, symbols),
-                         map.getNumDims(), map.getNumSymbols());
-  auto mod = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!mod || mod.getKind() != AffineExprKind::Mod)
-    return std::nullopt;
-  auto depth = dyn_cast<AffineConstantExpr>(mod.getRHS());
-  if (!depth)
-    return std::nullopt;
-  AffineExpr expected =
-      simplifyAffineExpr((iv - lowerBound).floorDiv(step) % depth.getValue(),
-                         map.getNumDims(), map.getNumSymbols());
-  if (expr != expected)
-    return std::nullopt;
-  return depth.getValue();
-}
-
-std::optional<int64_t> smalti::matchIterationSlot(Value value,
-                                                  scf::ForOp loop) {
-  if (hasWideCounter(loop))
-    return std::nullopt;
-  if (auto cast = value.getDefiningOp<arith::IndexCastUIOp>())
-    value = cast.getIn();
-  if (auto apply = value.getDefiningOp<affine::AffineApplyOp>())
-    return matchAffine(apply, loop);
-  auto remainder = value.getDefiningOp<arith::RemUIOp>();
-  if (!remainder || !isIterationNumber(remainder.getLhs(), loop))
-    return std::nullopt;
-  std::optional<int64_t> depth = getConstantIntValue(remainder.getRhs());
-  if (!depth || *depth < 1)
-    return std::nullopt;
-  return depth;
-}
-
-std::optional<SlotNumber> smalti::matchSlotNumber(Value value,
-                                                  scf::ForOp loop) {
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
-    return SlotNumber{0, 0, *constant};
-  if (std::optional<int64_t> depth = matchIterationSlot(value, loop))
-    return SlotNumber{*depth, 1, 0};
-  Operation *op = value.getDefiningOp();
-  if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op))
-    return std::nullopt;
-  for (unsigned side : {0, 1}) {
-    std::optional<int64_t> constant =
-        getConstantIntValue(op->getOperand(1 - side));
-    if (!constant || *constant < 0 || *constant > 4096)
-      continue;
-    std::optional<SlotNumber> number =
-        matchSlotNumber(op->getOperand(side), loop);
-    if (!number)
-      continue;
-    if (isa<arith::AddIOp>(op))
-      return SlotNumber{number->depth, number->factor,
-                        number->offset + *constant};
-    return SlotNumber{number->depth, number->factor * *constant,
-                      number->offset * *constant};
-  }
-  return std::nullopt;
 }

@@ -9,13 +9,12 @@
 #ifndef SMALTI_PASSES_SUPPORT_ITERATIONSLOTS_H
 #define SMALTI_PASSES_SUPPORT_ITERATIONSLOTS_H
 
-#include "mlir/Support/LLVM.h"
+#include "passes/Support/IntegerSum.h"
 
 #include <optional>
 
 namespace mlir {
 class OpBuilder;
-class Value;
 namespace scf {
 class ForOp;
 } // namespace scf
@@ -44,15 +43,55 @@ mlir::Value createIterationSlot(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
 mlir::Value createLastSlot(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
                            int64_t depth, mlir::Value before);
 
-/// The depth where `value` is the number of the iteration of `loop` modulo a
-/// constant, as the function above or affine.apply computes it.
-std::optional<int64_t> matchIterationSlot(mlir::Value value,
-                                          mlir::scf::ForOp loop);
+/// What is counted modulo a number that is no power of two: iterations in a row
+/// have different slots as long as that does not overflow.
+struct CountLimit {
+  mlir::Value counted; ///< in the body
+  unsigned bits;       ///< in which it, or a part of it, is counted
 
-/// A number that is `factor` times the number of the iteration modulo `depth`,
-/// and an offset; `depth` is 0 for a constant.
+  /// What it must be below in the first iteration, and with it the number of
+  /// the last one where `bindsNumber`.
+  int64_t getMost() const { return int64_t(1) << (bits - 2); }
+  bool bindsNumber(mlir::Type counter) const;
+
+  /// Creates, ahead of `loop`, the `i1` that says that nothing overflows.
+  /// `lastIteration` is the number of the last iteration, in the type of the
+  /// counter; null where that is known to be small enough.
+  mlir::Value createCheck(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
+                          mlir::Value lastIteration) const;
+};
+
+/// The slot that an iteration of a loop uses: its number and `base`, modulo
+/// `depth`.
+struct IterationSlot {
+  int64_t depth;
+  /// Of values that are the same in all iterations.
+  IntegerSum base = {};
+  /// What has to hold of it, where that is not certain.
+  std::optional<CountLimit> limit = std::nullopt;
+  /// It begins at the base, which is a slot or may be none, and is set back to
+  /// 0 when it has counted the slots.
+  bool isSetBack = false;
+
+  bool isOfNumber() const { return base.asConstant() == 0 && !limit; }
+  bool isSameAs(const IterationSlot &other) const {
+    return depth == other.depth && base == other.base &&
+           isSetBack == other.isSetBack;
+  }
+};
+
+/// Whether `value` is such a slot. Remainders and masks are seen through, of
+/// the number of the iteration or of one that the loop carries, sums of these
+/// with values from outside, affine.apply, and numbers that the loop carries
+/// and sets back to 0.
+std::optional<IterationSlot> matchIterationSlot(mlir::Value value,
+                                                mlir::scf::ForOp loop);
+
+/// A number that is `factor` times a slot, and an offset; nothing but the
+/// offset where the slot's depth is 0.
 struct SlotNumber {
-  int64_t depth, factor, offset;
+  IterationSlot slot;
+  int64_t factor, offset;
 };
 
 /// Sees through sums with and products by constants.

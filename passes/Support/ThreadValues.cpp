@@ -147,6 +147,21 @@ std::optional<Lanes> ThreadValues::getWave() const {
   return fill(wave);
 }
 
+/// One lane of the wave, the same one each time.
+std::optional<Lanes> ThreadValues::getElected(Operation *op) {
+  Value mask = cast<NVVM::ElectSyncOp>(op).getMembermask();
+  constexpr int64_t allLanes = -1;
+  if (assume == Assume::NothingOfOneThread || !target ||
+      (mask && getConstantIntValue(mask) != allLanes))
+    return std::nullopt;
+  needsElected = true;
+  if (!elected)
+    return std::nullopt;
+  Lanes lanes = fill(0);
+  lanes[*elected] = -1;
+  return lanes;
+}
+
 const Lanes *ThreadValues::evaluate(Value value, unsigned depth) {
   if (auto stated = bound.find(value); stated != bound.end())
     return &stated->second;
@@ -371,6 +386,21 @@ std::optional<Lanes> ThreadValues::computeOp(Operation *op, unsigned result,
       })
       .Case([&](gpu::GlobalIdOp id) {
         return isExact() ? std::nullopt : getThreadId(op, id.getDimension());
+      })
+      .Case([&](NVVM::ElectSyncOp) { return getElected(op); })
+      .Case([&](NVVM::ShflOp shuffle) -> Result {
+        // All lanes of the wave get the value of one of them.
+        Result lanes = copy(shuffle.getVal());
+        std::optional<int64_t> lane = getConstantIntValue(shuffle.getOffset());
+        constexpr int64_t allLanes = -1, lastLane = 31;
+        if (!lanes || !lane || *lane < 0 || *lane >= numLanes ||
+            shuffle.getKind() != NVVM::ShflKind::idx || result != 0 ||
+            op->getNumResults() != 1 ||
+            !op->getResult(0).getType().isInteger() ||
+            getConstantIntValue(shuffle.getThreadMask()) != allLanes ||
+            getConstantIntValue(shuffle.getMaskAndClamp()) != lastLane)
+          return std::nullopt;
+        return fill((*lanes)[*lane]);
       })
       .Case([&](ROCDL::ReadfirstlaneOp read) -> Result {
         Result lanes = copy(read.getSrc());

@@ -18,6 +18,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace mlir::gpu {
 enum class Dimension : uint32_t;
@@ -66,6 +67,14 @@ public:
     wave = number;
     values.clear();
   }
+  /// Of each wave nvvm.elect.sync chooses one lane. Which one is not known: to
+  /// find out what holds for any, ask again for each.
+  void setElected(std::optional<int64_t> lane) {
+    elected = lane;
+    values.clear();
+  }
+  /// Whether something that was asked for depends on that choice.
+  bool takeNeedsElected() { return std::exchange(needsElected, false); }
   /// States what a value is, such as the counter of a loop.
   void bind(mlir::Value value, Lanes lanes);
   void unbind(mlir::Value value);
@@ -100,6 +109,7 @@ private:
   Result getThreadId(mlir::Operation *op, mlir::gpu::Dimension dimension) const;
   Result getLaneId() const;
   Result getWave() const;
+  Result getElected(mlir::Operation *op);
   template <typename Fn>
   Result combine(mlir::Value lhs, mlir::Value rhs, unsigned depth, Fn fn);
   Result add(Result sum, mlir::OpFoldResult value, int64_t factor);
@@ -110,6 +120,8 @@ private:
   Assume assume;
   int64_t numLanes;
   int64_t wave = 0;
+  std::optional<int64_t> elected;
+  bool needsElected = false;
   llvm::DenseMap<mlir::Value, Lanes> bound;
   llvm::DenseMap<mlir::Value, std::unique_ptr<Result>> values;
 };

@@ -135,13 +135,14 @@ sync::Slot FunctionProgram::getSlot(const MemoryAccess &access,
                : sync::Slot();
   for (auto loop = access.op->getParentOfType<scf::ForOp>(); loop;
        loop = loop->getParentOfType<scf::ForOp>()) {
-    std::optional<int64_t> depth =
+    std::optional<IterationSlot> slot =
         matchIterationSlot(cast<Value>(offset), loop);
     auto node = nodes.find(loop);
-    if (!depth || node == nodes.end() || *depth > type.getDimSize(0))
+    if (!slot || !slot->isOfNumber() || node == nodes.end() ||
+        slot->depth > type.getDimSize(0))
       continue;
-    auto [it, inserted] = depths.try_emplace(buffer, *depth);
-    if (it->second != *depth)
+    auto [it, inserted] = depths.try_emplace(buffer, slot->depth);
+    if (it->second != slot->depth)
       it->second = 0;
     return sync::Slot::ofLoop(node->second, 0);
   }

@@ -332,7 +332,7 @@ void BarrierPlacer::run() {
   // an iteration or at its end: both the prologue and the epilogue then have to
   // be ordered with all of it.
   bool comesAgain = before.repeats && after.repeats;
-  if (comesAgain && !schedule.tripCount)
+  if (comesAgain && schedule.isGuarded())
     llvm::append_range(program[start].pending, getOwnAccesses());
   for (int64_t step = 0; step < schedule.stages - 1; ++step)
     addEntries(Part::Prologue, step, sync::Program::kRoot, 0);

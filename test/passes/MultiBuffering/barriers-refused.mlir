@@ -539,7 +539,7 @@ func.func @unknown_number(%map: !map, %out: memref<64xf32>) attributes {gpu.know
   nvgpu.mbarrier.init %bars[%c0], %c1, predicate = %is_first : !three
   gpu.barrier
   %last = scf.for %i = %c0 to %c64 step %c1 iter_args(%phase = %false) -> i1 {
-    %number = arith.addi %i, %c1 : index
+    %number = arith.muli %i, %c2 : index
     %odd = arith.remui %number, %c3 : index
     nvgpu.mbarrier.arrive.expect_tx %bars[%odd], %c256, predicate = %is_first : !three
     nvgpu.tma.async.load %map[%c0], %bars[%odd] to %tile, predicate = %is_first : !map, !three -> !tile

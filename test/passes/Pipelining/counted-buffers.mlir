@@ -1,0 +1,67 @@
+// The remark counts the buffers that a loop's memref may be one of.
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=2}))' \
+// RUN:   --remarks-filter=smalti-pipeline-loops -o /dev/null 2>&1 | FileCheck %s
+
+#shared = #gpu.address_space<workgroup>
+!buffer = memref<256xf32, #shared>
+
+// CHECK: Function=selected | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 2 shared buffers of 2048 B, 2 barriers an iteration, 16 iterations"
+func.func @selected(%a: memref<16x256xf32>, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %one = memref.alloc() : !buffer
+  %other = memref.alloc() : !buffer
+  %sum = scf.for %i = %c0 to %c16 step %c1 iter_args(%acc = %init) -> f32 {
+    %bit = arith.andi %i, %c1 : index
+    %is_even = arith.cmpi eq, %bit, %c0 : index
+    %now = arith.select %is_even, %one, %other : !buffer
+    %x = memref.load %a[%i, %thread] : memref<16x256xf32>
+    memref.store %x, %now[%thread] : !buffer
+    gpu.barrier
+    %y = memref.load %now[%c1] : !buffer
+    %next = arith.addf %acc, %y : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=change_places | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 2 shared buffers of 2048 B, 2 barriers an iteration, 16 iterations"
+func.func @change_places(%a: memref<16x256xf32>, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %one = memref.alloc() : !buffer
+  %other = memref.alloc() : !buffer
+  %sum:3 = scf.for %i = %c0 to %c16 step %c1 iter_args(%acc = %init, %now = %one, %then = %other)
+      -> (f32, !buffer, !buffer) {
+    %x = memref.load %a[%i, %thread] : memref<16x256xf32>
+    memref.store %x, %now[%thread] : !buffer
+    gpu.barrier
+    %y = memref.load %now[%c1] : !buffer
+    %next = arith.addf %acc, %y : f32
+    scf.yield %next, %then, %now : f32, !buffer, !buffer
+  }
+  return %sum#0 : f32
+}
+
+// Both are names of one global.
+memref.global "private" @rows : !buffer
+// CHECK: Function=one_global | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 1 shared buffer of 1024 B, 2 barriers an iteration, 16 iterations"
+func.func @one_global(%a: memref<16x256xf32>, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %one = memref.get_global @rows : !buffer
+  %other = memref.get_global @rows : !buffer
+  %sum = scf.for %i = %c0 to %c16 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i, %thread] : memref<16x256xf32>
+    memref.store %x, %one[%thread] : !buffer
+    gpu.barrier
+    %y = memref.load %other[%c1] : !buffer
+    %next = arith.addf %acc, %y : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
