@@ -7,6 +7,7 @@ long runs are `tools/dev fuzz loops`, with `--grid` for all points.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import hypothesis
@@ -23,7 +24,7 @@ SHAPES = {shape.name: shape for shape in kernels.SHAPES}
 
 PIPELINED = {
     "reduction", "registers", "product", "recurrence", "branch", "siblings", "outputs", "chain", "rotating", "groups",
-    "pieces", "waves", "tensors", "tiles", "phases",
+    "pieces", "waves", "tensors", "tiles", "phases", "running_groups", "running_tiles_5", "running_phases_5",
 }  # fmt: skip
 """Shapes that are pipelined with any number of stages."""
 
@@ -69,6 +70,19 @@ def test_random_kernels_stay_what_they_are(chip: str) -> None:
 
     run()
     assert tally.pipelined >= 2 and tally.ran >= 6, tally
+
+
+def test_numbers_that_overflow_are_not_counted_on() -> None:
+    point = Point(SHAPES["running_groups"], "sm_80", 3, bounds=(kernels.RUNS[0],))
+    case = replace(point.case, text=point.case.text.replace("%begin_number = %c0", "%begin_number = %almost"))
+    case = replace(case, text=case.text.replace("%c0 = ", "%almost = arith.constant -20 : index\n    %c0 = "))
+    outcome = runner.run(case, runner.Tally(), SCHEDULES)
+    assert outcome.pipelined == 1, outcome.missed
+    # Behind 2^64 - 1, which is a multiple of 5, comes 0.
+    wrong, changes = re.subn(r"arith\.cmpi ult, (%\w+, %c4611686018427387904)", r"arith.cmpi uge, \1", outcome.text)
+    assert changes == 1
+    with pytest.raises(runner.Wrong):
+        runner.execute(case, wrong, SCHEDULES)
 
 
 KEPT = sorted((Path(kernels.__file__).parent / "kept").glob("*.case"))

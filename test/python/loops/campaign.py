@@ -17,7 +17,7 @@ from . import kernels, runner
 from .blocks import Block
 from .case import Case
 from .grammar import cases
-from .kernels import BOUNDS, Bounds, Shape
+from .kernels import BOUNDS, RUNS, Bounds, Shape
 
 SETTINGS = hypothesis.settings(
     database=None,
@@ -92,7 +92,8 @@ class Point:
 
     def __str__(self) -> str:
         first = self.bounds[0]
-        trips = "dynamic" if first.trips is None else f"{first.trips}_from_{first.lower}_by_{first.step}"
+        runs = "again" if first.pace else "dynamic"
+        trips = runs if first.trips is None else f"{first.trips}_from_{first.lower}_by_{first.step}"
         words = [self.shape.name, self.chip, f"{self.stages}_stages", f"{self.depth}_slots", self.mode, trips]
         return "-".join([*words, *([] if self.noalias else ["alias"])])
 
@@ -142,10 +143,11 @@ def facts(point: Point) -> dict[str, object]:
         "trips": bounds.trips,
         # All of them, where they are not constant.
         "bounds": bounds.lower if bounds.trips is not None else None,
+        "runs": bounds.pace > 0,
     }
 
 
-_APART = ({"shape", "trips"}, {"shape", "bounds"}, {"bounds", "trips"})
+_APART = ({"shape", "trips"}, {"shape", "bounds"}, {"bounds", "trips"}, {"runs", "trips"}, {"runs", "bounds"})
 """What one launch with bounds that are not constant has all pairs of."""
 
 
@@ -180,7 +182,8 @@ def covering(chips: Sequence[str]) -> list[Point]:
 
 
 def grid(chips: Sequence[str]) -> list[Point]:
-    """Every shape with 1 to 5 stages: with bounds that are not constant, and with each constant trip count.
+    """Every shape with 1 to 5 stages: with bounds that are not constant, also of a loop that another one runs again and
+    again, and with each constant trip count.
 
     In an order of its own, which is always the same: any part of it has all of them in about equal shares.
     """
@@ -196,6 +199,9 @@ def _grid(chips: Sequence[str]) -> Iterator[Point]:
                 yield Point(shape, chip, stages, depth)
             yield Point(shape, chip, stages, stages, "async" if shape.waits else "stream")
             yield Point(shape, chip, stages, noalias=False)
+            if shape.repeats:
+                for depth in (0, stages):
+                    yield Point(shape, chip, stages, depth, bounds=RUNS)
             for trips, bounds in itertools.product(range(kernels.TRIPS), BOUNDS):
                 constant = Bounds(bounds.lower, bounds.step, bounds.short, trips)
                 yield Point(shape, chip, stages, stages, bounds=(constant,))

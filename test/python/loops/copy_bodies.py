@@ -413,3 +413,137 @@ gpu.barrier
 memref.store %sum#0, %o[%block, %c0, %t] : OUT
 """
 )
+
+# Barrier objects that all runs of the loop use in turn: slot and parity are counted from the iterations of all runs.
+RUNNING_HEAD = (
+    _OBJECTS
+    + """
+%bytes = arith.constant BOTHBYTES : index
+%full = nvgpu.mbarrier.create -> OBJECTS<SLOTS>
+%slots = arith.constant SLOTS : index
+scf.for %k = %c0 to %slots step %c1 {
+  nvgpu.mbarrier.init %full[%k], %c1, predicate = %is_first : OBJECTS<SLOTS>
+}
+gpu.barrier
+"""
+)
+_RUNNING_TILES = """
+  %v0 = memref.subview %s0[%slot, 0, 0] [1, 1, C] [1, 1, 1]
+    : memref<SLOTSx1xCxf32, SHARED> to memref<1xCxf32, strided<[C, 1], offset: ?>, SHARED>
+  %v1 = memref.subview %s1[%slot, 0, 0] [1, 1, C] [1, 1, 1]
+    : memref<SLOTSx1xCxf32, SHARED> to memref<1xCxf32, strided<[C, 1], offset: ?>, SHARED>
+  scf.if %is_first {
+    nvgpu.mbarrier.arrive.expect_tx %full[%slot], %bytes : OBJECTS<SLOTS>
+    nvgpu.tma.async.load %map_a[%c0, %row], %full[%slot] to %v0
+      : MAP, OBJECTS<SLOTS> -> memref<1xCxf32, strided<[C, 1], offset: ?>, SHARED>
+    nvgpu.tma.async.load %map_b[%c0, %row], %full[%slot] to %v1
+      : MAP, OBJECTS<SLOTS> -> memref<1xCxf32, strided<[C, 1], offset: ?>, SHARED>
+  }
+  nvgpu.mbarrier.try_wait.parity %full[%slot], %parity, %ticks : OBJECTS<SLOTS>
+  %x = memref.load %v0[%c0, %m] : memref<1xCxf32, strided<[C, 1], offset: ?>, SHARED>
+  %y = memref.load %v1[%c0, %m] : memref<1xCxf32, strided<[C, 1], offset: ?>, SHARED>
+  %p = arith.mulf %x, %y : f32
+  %less = arith.mulf %acc, %half : f32
+  %next = arith.addf %less, %p : f32
+  gpu.barrier
+"""
+
+RUNNING_TILES = (
+    """
+%later = arith.addi %before, %block : index
+%sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {
+  %row = arith.addi %i, %c16 : index
+  %distance = arith.subi %i, %lower : index
+  %own = arith.divui %distance, %step : index
+  %number = arith.addi %before, %own : index
+  %slot = arith.remui %number, %slots : index
+  %turn = arith.divui %number, %slots : index
+  %bit = arith.remui %turn, %c2 : index
+  %parity = arith.cmpi eq, %bit, %c1 : index
+"""
+    + _RUNNING_TILES
+    + """
+  scf.yield %next : f32
+}
+memref.store %sum, %o[%block, %c0, %t] : OUT
+"""
+)
+
+# The same with a slot and a parity that go from iteration to iteration, and from run to run.
+RUNNING_PHASES = (
+    """
+%sum:3 = scf.for %i = %lower to %upper step %step
+    iter_args(%acc = %zero, %slot = %begin_slot, %parity = %begin_parity) -> (f32, index, i1) {
+  %row = arith.addi %i, %c16 : index
+"""
+    + _RUNNING_TILES
+    + """
+  %more = arith.addi %slot, %c1 : index
+  %is_over = arith.cmpi eq, %more, %slots : index
+  %later_slot = arith.select %is_over, %c0, %more : index
+  %flipped = arith.xori %parity, %true : i1
+  %later_parity = arith.select %is_over, %flipped, %parity : i1
+  scf.yield %next, %later_slot, %later_parity : f32, index, i1
+}
+memref.store %sum#0, %o[%block, %c0, %t] : OUT
+"""
+)
+
+# A number that goes from iteration to iteration, and from run to run.
+RUNNING_GROUPS = """
+%sum:2 = scf.for %i = %lower to %upper step %step iter_args(%acc = %zeros, %number = %begin_number)
+    -> (vector<4xf32>, index) {
+  %row = arith.addi %i, %c16 : index
+  %slot = arith.remui %number, %c5 : index
+  %v0 = memref.subview %s0[%slot, 0] [1, C] [1, 1]
+    : memref<5xCxf32, SHARED> to memref<Cxf32, strided<[1], offset: ?>, SHARED>
+  %v1 = memref.subview %s1[%slot, 0] [1, C] [1, 1]
+    : memref<5xCxf32, SHARED> to memref<Cxf32, strided<[1], offset: ?>, SHARED>
+  %ca = nvgpu.device_async_copy %a[%row, %tc], %v0[%tc], 4 : ROW to memref<Cxf32, strided<[1], offset: ?>, SHARED>
+  %cb = nvgpu.device_async_copy %b[%row, %tc], %v1[%tc], 4 : ROW to memref<Cxf32, strided<[1], offset: ?>, SHARED>
+  %group = nvgpu.device_async_create_group %ca, %cb
+  nvgpu.device_async_wait %group {numGroups = 0 : i32}
+  gpu.barrier
+  %x = vector.load %v0[%mc] : memref<Cxf32, strided<[1], offset: ?>, SHARED>, vector<4xf32>
+  %y = vector.load %v1[%mc] : memref<Cxf32, strided<[1], offset: ?>, SHARED>, vector<4xf32>
+  %p = arith.mulf %x, %y : vector<4xf32>
+  %less = arith.mulf %acc, %halves : vector<4xf32>
+  %next = arith.addf %less, %p : vector<4xf32>
+  %more = arith.addi %number, %c1 : index
+  scf.yield %next, %more : vector<4xf32>, index
+}
+vector.store %sum#0, %o[%block, %c0, %tc] : OUT, vector<4xf32>
+"""
+
+# A number of all runs that is narrower than the counter.
+RUNNING_DMA = """
+%wave = arith.divui %t, %wave_size : index
+%first_of_wave = arith.muli %wave, %wave_size : index
+%later = arith.addi %before, %block : index
+%before32 = arith.index_cast %before : index to i32
+%four = arith.constant 4 : i32
+%sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {
+  %row = arith.addi %i, %c16 : index
+  %distance = arith.subi %i, %lower : index
+  %own = arith.divui %distance, %step : index
+  %own32 = arith.index_cast %own : index to i32
+  %number = arith.addi %own32, %before32 : i32
+  %slot32 = arith.remsi %number, %four : i32
+  %slot = arith.index_cast %slot32 : i32 to index
+  %v0 = memref.subview %s0[%slot, 0] [1, C] [1, 1]
+    : memref<4xCxf32, SHARED> to memref<Cxf32, strided<[1], offset: ?>, SHARED>
+  %v1 = memref.subview %s1[%slot, 0] [1, C] [1, 1]
+    : memref<4xCxf32, SHARED> to memref<Cxf32, strided<[1], offset: ?>, SHARED>
+  amdgpu.gather_to_lds %a[%row, %t], %v0[%first_of_wave] : f32, ROW, memref<Cxf32, strided<[1], offset: ?>, SHARED>
+  amdgpu.gather_to_lds %b[%row, %t], %v1[%first_of_wave] : f32, ROW, memref<Cxf32, strided<[1], offset: ?>, SHARED>
+  gpu.barrier
+  %x = memref.load %v0[%m] : memref<Cxf32, strided<[1], offset: ?>, SHARED>
+  %y = memref.load %v1[%m] : memref<Cxf32, strided<[1], offset: ?>, SHARED>
+  %p = arith.mulf %x, %y : f32
+  %less = arith.mulf %acc, %half : f32
+  %next = arith.addf %less, %p : f32
+  gpu.barrier
+  scf.yield %next : f32
+}
+memref.store %sum, %o[%block, %c0, %t] : OUT
+"""

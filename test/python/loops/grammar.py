@@ -30,7 +30,9 @@ class Kernel(Copies):
     unsigned = False
     """Whether loops count without a sign."""
     _outer_trips = ""
-    """How often the loop runs in each iteration of one around it."""
+    """How often the loop runs in each iteration of one around it, where that is always the same."""
+    _upper = ""
+    """Where the loop ends, if it runs another number of times in each iteration of one around it."""
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -194,7 +196,9 @@ class Kernel(Copies):
         if not inner:
             self.number = ""
         for buffer, was in zip(self.buffers, filled, strict=True):
-            buffer.filled, buffer.view, buffer.view_type, buffer.slot = was, "", "", ""
+            buffer.filled = was
+            if not inner:
+                buffer.view, buffer.view_type, buffer.slot = "", "", ""
         for (kind, _), value in zip(carried, range(len(carried)), strict=True):
             found = f"%r{number}#{value}"
             if kind == "vector":
@@ -236,6 +240,8 @@ class Kernel(Copies):
         if self._outer_trips:
             before = self.op(f"arith.muli %outer, {self._outer_trips} : index", "i")
             self.number = self.op(f"arith.addi {self.number}, {before} : index", "i")
+        elif self._upper:
+            self.number = self.op(f"arith.addi %done, {self.number} : index", "i")
 
     def _slots(self, counter: str, by: int) -> None:
         """Views of the slots that were chosen by hand: by the number of the iteration, or by what looks like it."""
@@ -286,7 +292,7 @@ class Kernel(Copies):
         for buffer in self.buffers:
             if not buffer.slots and self.seldom():
                 self.write_shared(scope, buffer)
-        outer = self.choose(("", "", "", "for", "if"))
+        outer = self.choose(("", "", "", "for", "again", "if"))
         results: list[str] = []
         inside = scope
         filled = [buffer.filled for buffer in self.buffers]
@@ -300,8 +306,18 @@ class Kernel(Copies):
             self.begin(f"scf.for %outer = {self.constant(0)} to {self.constant(2)} step {self.constant(1)} {{")
             inside = scope.inner(nested=False)
             self._outer_trips = self.constant(trips) if static else "%block"
+        elif outer == "again":
+            if self._pending.reads or self._pending.writes:
+                self.barrier()
+            self._run_again(self.constant(trips) if static else "%block", adjust)
+            inside = scope.inner(nested=False)
         for _ in range(self.choose((1, 1, 1, 2))):
             bounds = self._bounds(static, low, trips, by, adjust, ty)
+            if self._upper:
+                upper = (
+                    self._upper if ty == "index" else self.op(f"arith.index_cast {self._upper} : index to {ty}", "i")
+                )
+                bounds = bounds[0], upper, bounds[2]
             self.loop(inside, *bounds, by, ty=ty)
             for _ in range(self.integer(0, 1)):
                 if self.choose((True, False)):
@@ -315,14 +331,28 @@ class Kernel(Copies):
             )
             results.append(value)
         if outer:
-            if outer == "for" and (self._pending.reads or self._pending.writes):
+            if outer != "if" and (self._pending.reads or self._pending.writes):
                 self.barrier()
+            if outer == "again":
+                self.line(f"scf.yield {self.op('arith.addi %done, %own : index', 'i')} : index")
             self.end()
             for buffer, was in zip(self.buffers, filled, strict=True):
                 buffer.filled = was
         arguments = self._arguments()
         launches = ({len(arguments): str(low), len(arguments) + 1: str(by)},)
         return self._text(arguments, static, trips, by, low, ty, adjust), launches
+
+    def _run_again(self, trips: str, adjust: int) -> None:
+        """A loop in whose iterations the next loops run more often each time, or less, or not at all."""
+        runs, pace = self.constant(self.choose((2, 3, 4))), self.constant(self.choose((1, 7, TRIPS - 1)))
+        self.begin(f"%all = scf.for %outer = {self.constant(0)} to {runs} step {self.constant(1)} "
+                   f"iter_args(%done = {self.constant(0)}) -> (index) {{")  # fmt: skip
+        more = self.op(f"arith.muli %outer, {pace} : index", "i")
+        more = self.op(f"arith.addi {trips}, {more} : index", "i")
+        self.line(f"%own = arith.remui {more}, {self.constant(TRIPS)} : index")
+        length = self.op("arith.muli %own, %step : index", "i")
+        end = self.op(f"arith.addi %lower, {length} : index", "i")
+        self._upper = self.op(f"arith.subi {end}, {self.constant(adjust)} : index", "i")
 
     def _bounds(self, static: bool, low: int, trips: int, by: int, adjust: int, ty: str) -> tuple[str, str, str]:
         if not static:

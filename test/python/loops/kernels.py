@@ -1,14 +1,16 @@
 """Kernels with one shape of loop each, with their results in numpy.
 
 A block runs its loop as often as its number says, from `lower` by `step`: one launch covers 0 to 9 iterations. With
-`trips` the bounds are constants, and there is one block.
+`trips` the bounds are constants, and there is one block. With `pace` one block runs the loop again and again, as a loop
+around it says, each time another number of times.
 """
 
 from __future__ import annotations
 
+import re
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,8 @@ class Bounds:
     short: int = 0
     """By how much the end is nearer than a whole step."""
     trips: int | None = None
+    pace: int = 0
+    """Where a loop around runs it ten times: in its run k there are k * pace mod 10 iterations."""
 
     def rows(self, trips: int) -> list[int]:
         return [self.lower + BIAS + k * self.step for k in range(trips)]
@@ -56,6 +60,14 @@ class Shape:
     lanes: int = 1
     maps: bool = False
     """Whether it gets tensor maps of its inputs."""
+    head: str = ""
+    """What a thread does once, ahead of the body."""
+    carried: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
+    """What one run of the body hands on to the next: by its name the first value, the type, and the last value."""
+    repeats: bool = True
+    """Whether the body may be run again."""
+    joins: bool = False
+    """Whether threads have to wait for one another between two runs of it."""
 
     def case(self, chip: str, passes: str, bounds: Sequence[Bounds], noalias: bool = True) -> Case:
         """The kernel and the passes; one launch for each of `bounds` where they are not constant."""
@@ -65,13 +77,15 @@ class Shape:
     def _scalars(bounds: Bounds) -> dict[int, str]:
         if bounds.trips is not None:
             return {}
-        return {3: str(bounds.lower), 4: str(bounds.step), 5: str(bounds.short)}
+        found = {3: str(bounds.lower), 4: str(bounds.step), 5: str(bounds.short)}
+        return {**found, 6: str(bounds.pace)} if bounds.pace else found
 
     def text(self, chip: str, bounds: Bounds, noalias: bool = True) -> str:
         threads = 2 * targets.get(chip).wave_size
         columns = threads * self.lanes
         own = " {llvm.noalias}" if noalias else ""
         scalars = "" if bounds.trips is not None else ", %lower: index, %step: index, %short: index"
+        scalars += ", %pace: index" if bounds.pace else ""
         if bounds.trips is None:
             ends = ["%length = arith.muli %block, %step : index", "%whole = arith.addi %lower, %length : index",
                     "%upper = arith.subi %whole, %short : index"]  # fmt: skip
@@ -90,7 +104,7 @@ class Shape:
                 "oob = zero, interleave = none>")  # fmt: skip
         maps = f", %map_a: {tile}, %map_b: {tile}" if self.maps else ""
         objects = f"!nvgpu.mbarrier.group<memorySpace = {SHARED}, num_barriers ="
-        body = (self.body.replace("ROWBYTES", str(4 * columns)).replace("BOTHBYTES", str(8 * columns))
+        body = (self._body(ends, bounds).replace("ROWBYTES", str(4 * columns)).replace("BOTHBYTES", str(8 * columns))
                 .replace("OBJECTS<", objects).replace("MAP", tile)
                 .replace("ROW", f"memref<{ROWS}x{columns}xf32>")
                 .replace("OUT", f"memref<{TRIPS}x{ROWS}x{columns}xf32>")
@@ -100,27 +114,51 @@ class Shape:
             "gpu.module @kernels {",
             f"  gpu.func @{self.name}(%a: {a}, %b: {a}, %o: memref<{TRIPS}x{ROWS}x{columns}xf32>{own}{scalars}{maps}) kernel",
             f"      attributes {{known_block_size = array<i32: {threads}, 1, 1>, "
-            f"known_grid_size = array<i32: {TRIPS if bounds.trips is None else 1}, 1, 1>}} {{",
+            f"known_grid_size = array<i32: {self._blocks(bounds)}, 1, 1>}} {{",
             *("    " + line for line in (
                 *constants, "%half = arith.constant 0.5 : f32", "%zero = arith.constant 0.0 : f32",
                 "%halves = arith.constant dense<0.5> : vector<4xf32>",
                 "%zeros = arith.constant dense<0.0> : vector<4xf32>",
-                "%block = gpu.block_id x", "%t = gpu.thread_id x", f"%last = arith.constant {threads - 1} : index",
+                "%t = gpu.thread_id x", f"%last = arith.constant {threads - 1} : index",
                 "%m = arith.subi %last, %t : index", f"%lanes = arith.constant {self.lanes} : index",
                 f"%wave_size = arith.constant {threads // 2} : index",
-                "%tc = arith.muli %t, %lanes : index", "%mc = arith.muli %m, %lanes : index", *ends, *buffers,
+                "%tc = arith.muli %t, %lanes : index", "%mc = arith.muli %m, %lanes : index", *buffers,
             )),
-            textwrap.indent(textwrap.dedent(body).strip("\n"), "    "),
+            textwrap.indent(body, "    "),
             "    gpu.return",
             "  }",
             "}",
         ]  # fmt: skip
         return "\n".join(lines) + "\n"
 
+    @staticmethod
+    def _blocks(bounds: Bounds) -> int:
+        return TRIPS if bounds.trips is None and not bounds.pace else 1
+
+    def _body(self, ends: Sequence[str], bounds: Bounds) -> str:
+        """The body with its bounds, as often as it runs."""
+        head, body = (textwrap.dedent(text).strip("\n") for text in (self.head, self.body))
+        if not bounds.pace:
+            for name, (first, _, _) in self.carried.items():
+                body = re.sub(rf"{name}\b", first, body)
+            return "\n".join(["%block = gpu.block_id x", *ends, head, body])
+        carried = ", ".join(f"{name} = {first}" for name, (first, _, _) in self.carried.items())
+        types = ", ".join(ty for _, ty, _ in self.carried.values())
+        lasts = ", ".join(last for _, _, last in self.carried.values())
+        around = f" iter_args({carried}) -> ({types})" if carried else ""
+        lines = ["%paced = arith.muli %run, %pace : index", "%block = arith.remui %paced, %runs : index", *ends, body]
+        lines += ["gpu.barrier"] if self.joins else []
+        lines += [f"scf.yield {lasts} : {types}"] if carried else []
+        loop = f"{'%after:' + str(len(self.carried)) + ' = ' if carried else ''}scf.for %run = %c0 to %runs step %c1{around} {{"
+        return "\n".join(
+            [f"%runs = arith.constant {TRIPS} : index", head, loop, textwrap.indent("\n".join(lines), "  "), "}"]
+        )
+
     def check(self, bounds: Bounds, arrays: Sequence[np.ndarray]) -> None:
         """Compares the kernel's output with numpy in double precision."""
         a, b, out = (array.astype(np.float64) for array in arrays[:3])
         for block in range(TRIPS if bounds.trips is None else 1):
+            # Which of the runs it was makes no difference.
             rows = bounds.rows(block if bounds.trips is None else bounds.trips)
             for row, wanted in self.expected(a, b, rows).items():
                 np.testing.assert_allclose(out[block, row], wanted, rtol=1e-5, atol=1e-5, err_msg=f"block {block}")
@@ -230,15 +268,17 @@ SHAPES = (
     Shape("counted", copy_bodies.COUNTED, _once, ["5xC", "5xC"], waits="async_counter"),
     Shape(
         "rotating", bodies.ROTATING, lambda a, b, rows: {0: _folded(a[row][::-1] for row in rows)}, ["C", "C"],
+        joins=True,
     ),
     Shape(
         "selected", bodies.SELECTED, lambda a, b, rows: {0: _folded(a[row][::-1] for row in rows)}, ["C", "C"],
+        joins=True,
     ),
     Shape(
         "left_behind", bodies.LEFT_BEHIND,
         lambda a, b, rows: {
             0: _folded(a[row][::-1] for row in rows), 1: (a[rows[-1]] if rows else b[5])[::-1]
-        }, ["C"],
+        }, ["C"], joins=True,
     ),
     Shape(
         "pieces", copy_bodies.PIECES, lambda a, b, rows: {0: _folded(_pieces(a, b, rows))}, ["5xC", "5xC"],
@@ -250,13 +290,28 @@ SHAPES = (
     ),
     Shape("waves", copy_bodies.WAVES, _once, ["5xC", "5xC"], waits="vmcnt"),
     Shape("tensors", copy_bodies.TENSORS, _once, ["5xC", "5xC"], waits="tensor_counter"),
-    Shape("tiles", copy_bodies.TILES, _once, ["5x1xC", "5x1xC"], waits="mbarrier", maps=True),
-    Shape("one_tile", copy_bodies.ONE_TILE, _once, ["1xC", "1xC"], waits="mbarrier", maps=True),
-    Shape("phases", copy_bodies.PHASES, _once, ["5x1xC", "5x1xC"], waits="mbarrier", maps=True),
+    Shape("tiles", copy_bodies.TILES, _once, ["5x1xC", "5x1xC"], waits="mbarrier", maps=True, repeats=False),
+    Shape("one_tile", copy_bodies.ONE_TILE, _once, ["1xC", "1xC"], waits="mbarrier", maps=True, repeats=False),
+    Shape("phases", copy_bodies.PHASES, _once, ["5x1xC", "5x1xC"], waits="mbarrier", maps=True, repeats=False),
+    Shape("running_groups", copy_bodies.RUNNING_GROUPS, _both, ["5xC", "5xC"], waits="cp_async_group", lanes=4, joins=True,
+          carried={"%begin_number": ("%c0", "index", "%sum#1")}),
+    Shape("running_dma", copy_bodies.RUNNING_DMA, _once, ["4xC", "4xC"], waits="vmcnt",
+          carried={"%before": ("%c0", "index", "%later")}),
+    *(Shape(f"{name}_{slots}", body.replace("SLOTS", str(slots)), _once, [f"{slots}x1xC"] * 2, waits="mbarrier", maps=True,
+            head=copy_bodies.RUNNING_HEAD.replace("SLOTS", str(slots)), carried=carried)
+      for slots in (3, 5)
+      for name, body, carried in (
+          ("running_tiles", copy_bodies.RUNNING_TILES, {"%before": ("%c0", "index", "%later")}),
+          ("running_phases", copy_bodies.RUNNING_PHASES, {
+              "%begin_slot": ("%c0", "index", "%sum#1"), "%begin_parity": ("%false", "i1", "%sum#2"),
+          }),
+      )),
 )  # fmt: skip
 
 BOUNDS = (Bounds(), Bounds(lower=3, step=2, short=1), Bounds(lower=-5, step=3, short=2))
 """Of loops whose bounds are not constant."""
+RUNS = tuple(replace(bounds, pace=pace) for bounds, pace in zip(BOUNDS, (1, 9, 7), strict=True))
+"""The same in a loop around them: one iteration more each time, one less, or more and less in turn."""
 
 
 def passes(chip: str, stages: int, depth: int = 0, mode: str = "auto") -> str:
