@@ -39,7 +39,8 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
     had none, where the values were before. Where a loop around executes all of this again, what an earlier execution
     left must not be read.
 
-    Barrier objects on which copies into such buffers complete (`nvgpu.mbarrier.create`) get as many slots, or else the
+    Barrier objects on which copies into such buffers complete (`nvgpu.mbarrier.create`, or a buffer whose elements are
+    barriers of `mosaic_gpu` or are used by `nvvm.mbarrier.*` through their addresses) get as many slots, or else the
     buffers get none either: every initialisation is repeated for each slot, and iteration i waits for phase i / `depth`
     of the barrier of its slot. They are accepted where they are initialised once, ahead of the loop, and used in the
     loop alone, with constant numbers; where as many threads arrive in every iteration, ahead of the waits, as a phase

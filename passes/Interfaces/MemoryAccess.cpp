@@ -4,6 +4,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Support/MemorySize.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -352,7 +353,23 @@ static bool isOfBlock(MemorySpace space) {
   return space == MemorySpace::Shared || space == MemorySpace::Cluster;
 }
 
+/// Whether the two are parts of a kernel's shared memory that have no byte in
+/// common.
+static bool areApart(Value rootA, Value rootB) {
+  auto a = rootA.getDefiningOp<mosaic_gpu::SliceSMEMOp>();
+  auto b = rootB.getDefiningOp<mosaic_gpu::SliceSMEMOp>();
+  if (!a || !b)
+    return false;
+  std::optional<int64_t> bytesA = getBufferBytes(cast<MemRefType>(a.getType()));
+  std::optional<int64_t> bytesB = getBufferBytes(cast<MemRefType>(b.getType()));
+  int64_t beginA = a.getOffset(), beginB = b.getOffset();
+  return (bytesA && *bytesA <= beginB - beginA) ||
+         (bytesB && *bytesB <= beginA - beginB);
+}
+
 bool smalti::mayAlias(Value rootA, Value rootB) {
+  if (areApart(rootA, rootB))
+    return false;
   AliasClass a = getAliasClass(rootA), b = getAliasClass(rootB);
   if (a.identity == b.identity)
     return true;

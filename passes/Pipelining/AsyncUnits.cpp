@@ -426,6 +426,8 @@ std::optional<std::string> AsyncAnalysis::use(const Unit &unit,
   llvm::sort(numbers);
   for (unsigned number : numbers) {
     Value root = copiedRoots[number];
+    if (!mayAlias(root, access.root))
+      continue;
     auto found = open.find(root);
     if (found == open.end())
       return quote(unit.op) + " uses " + names.get(root) +

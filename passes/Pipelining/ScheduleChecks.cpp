@@ -184,6 +184,11 @@ Scheduler::Reason Scheduler::checkMemory() {
     return quote(schedule.entries[access.time.second].op) + " of " +
            names.get(schedule.buffers[access.buffer].root);
   };
+  auto areApart = [&](const TimedAccess &x, const TimedAccess &y) {
+    return x.buffer != y.buffer && ++comparisons <= mostComparisons &&
+           !mayAlias(schedule.buffers[x.buffer].root,
+                     schedule.buffers[y.buffer].root);
+  };
   Reason reason;
 
   // x before y in one iteration.
@@ -193,7 +198,8 @@ Scheduler::Reason Scheduler::checkMemory() {
       if (list.latest <= y.time)
         return false;
       for (const TimedAccess *x : list.items)
-        if (x->time > y.time && mayTouchSame(*x, y, /*distance=*/0)) {
+        if (x->time > y.time && !areApart(*x, y) &&
+            mayTouchSame(*x, y, /*distance=*/0)) {
           reason = text(y) + " would overtake " + text(*x) +
                    ", which it may depend on";
           return true;
@@ -209,8 +215,8 @@ Scheduler::Reason Scheduler::checkMemory() {
   // again after so many iterations.
   for (const TimedAccess &y : accesses) {
     const LoopBuffer &buffer = schedule.buffers[y.buffer];
-    auto check = [&](const AccessList &list, bool isSameBuffer) {
-      isSameBuffer &= list.buffer == y.buffer;
+    auto check = [&](const AccessList &list, bool isOwnList) {
+      bool isSameBuffer = isOwnList && list.buffer == y.buffer;
       int64_t slots = isSameBuffer ? buffer.slots : 1;
       auto isOvertaken = [&](AccessTime time, int64_t distance) {
         time.first += distance;
@@ -221,7 +227,9 @@ Scheduler::Reason Scheduler::checkMemory() {
       for (const TimedAccess *x : list.items)
         for (int64_t distance = slots; isOvertaken(x->time, distance);
              distance += slots) {
-          if (!mayTouchSame(y, *x, distance))
+          // Of the buffer itself its own list tells more.
+          if ((!isOwnList && x->buffer == y.buffer) || areApart(*x, y) ||
+              !mayTouchSame(y, *x, distance))
             continue;
           if (isSameBuffer && buffer.space == MemorySpace::Shared)
             reason = "the schedule needs " +

@@ -181,3 +181,113 @@ func.func @block_program(%a: memref<64x1024xf16>, %init: vector<64x64xf16>) -> v
   }
   return %sum : vector<64x64xf16>
 }
+
+// The same in slices of a kernel's shared memory, which have no byte in common.
+// REMARK: Function=slices | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 32768 B, 1 barrier an iteration, 16 iterations"
+// CHECK-LABEL: func.func @slices(
+// TWO-COUNT-1:   mosaic_gpu.async_load
+// THREE-COUNT-2: mosaic_gpu.async_load
+// FOUR-COUNT-3:  mosaic_gpu.async_load
+// CHECK-NOT:     mosaic_gpu.async_load
+// CHECK:         scf.for
+// CHECK:           mosaic_gpu.wait
+// CHECK:           mosaic_gpu.arrive_expect_tx
+// CHECK-NEXT:      mosaic_gpu.async_load
+// CHECK:           mosaic_gpu.vector_load
+// CHECK:           scf.yield
+func.func @slices(%a: memref<64x1024xf16>, %init: vector<64x64xf16>) -> vector<64x64xf16> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %row = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %barriers = mosaic_gpu.slice_smem 32768 : memref<4x!mosaic_gpu.barrier, #shared>
+  %shared = mosaic_gpu.slice_smem 0 : memref<4x64x64xf16, #shared>
+  %sum = scf.for %i = %c0 to %c16 step %c1 iter_args(%acc = %init) -> vector<64x64xf16> {
+    %slot = arith.remui %i, %c4 : index
+    %turn = arith.divui %i, %c4 : index
+    %bit = arith.remui %turn, %c2 : index
+    %parity = arith.cmpi eq, %bit, %c1 : index
+    %number = arith.index_cast %i : index to i32
+    %column = arith.muli %number, %c64 : i32
+    %barrier = memref.subview %barriers[%slot] [1] [1]
+      : memref<4x!mosaic_gpu.barrier, #shared> to memref<!mosaic_gpu.barrier, strided<[], offset: ?>, #shared>
+    %view = memref.subview %shared[%slot, 0, 0] [1, 64, 64] [1, 1, 1]
+      : memref<4x64x64xf16, #shared> to memref<64x64xf16, strided<[64, 1], offset: ?>, #shared>
+    mosaic_gpu.arrive_expect_tx barrier(%barrier : memref<!mosaic_gpu.barrier, strided<[], offset: ?>, #shared>) 8192
+    mosaic_gpu.async_load %a[%row, %column] [64, 64] to %view barrier(%barrier)
+      : memref<64x1024xf16>[i32, i32] to memref<64x64xf16, strided<[64, 1], offset: ?>, #shared>,
+        memref<!mosaic_gpu.barrier, strided<[], offset: ?>, #shared>
+    mosaic_gpu.wait barrier(%barrier : memref<!mosaic_gpu.barrier, strided<[], offset: ?>, #shared>) parity(%parity : i1)
+    %value = mosaic_gpu.vector_load %view
+      : memref<64x64xf16, strided<[64, 1], offset: ?>, #shared> -> vector<64x64xf16>
+    %next = arith.addf %acc, %value : vector<64x64xf16>
+    gpu.barrier
+    scf.yield %next : vector<64x64xf16>
+  }
+  return %sum : vector<64x64xf16>
+}
+
+// PTX's instructions, with the addresses of slots. A tensor copy stays in its slot: it writes what was announced for it.
+// REMARK: Function=addresses | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 2048 B, 1 barrier an iteration, a guard for the number of iterations"
+// CHECK-LABEL: func.func @addresses(
+// CHECK:         scf.if
+// TWO-COUNT-1:     nvvm.cp.async.bulk.tensor
+// THREE-COUNT-2:   nvvm.cp.async.bulk.tensor
+// FOUR-COUNT-3:    nvvm.cp.async.bulk.tensor
+// CHECK-NOT:       nvvm.cp.async.bulk.tensor
+// CHECK:           scf.for
+// CHECK:             nvvm.mbarrier.try_wait.parity
+// CHECK:             gpu.barrier
+// CHECK:             nvvm.mbarrier.arrive.expect_tx
+// CHECK-NEXT:        nvvm.cp.async.bulk.tensor
+// CHECK:             memref.load
+// CHECK:             scf.yield
+func.func @addresses(%map: !llvm.ptr, %n: index, %init: f32) -> f32 attributes {gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c512 = arith.constant 512 : index
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %thread = gpu.thread_id x
+  %is_first = arith.cmpi eq, %thread, %c0 : index
+  %tiles = memref.alloc() : memref<4x128xf32, #shared>
+  %barriers = memref.alloc() : memref<4xi64, #shared>
+  %tiles_begin = memref.extract_aligned_pointer_as_index %tiles : memref<4x128xf32, #shared> -> index
+  %barriers_begin = memref.extract_aligned_pointer_as_index %barriers : memref<4xi64, #shared> -> index
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c4 : index
+    %turn = arith.divui %i, %c4 : index
+    %bit = arith.remui %turn, %c2 : index
+    %parity = arith.index_cast %bit : index to i32
+    %number = arith.index_cast %i : index to i32
+    %x = arith.muli %number, %width : i32
+    %offset = arith.muli %slot, %c512 : index
+    %place = arith.addi %tiles_begin, %offset : index
+    %place_i64 = arith.index_cast %place : index to i64
+    %own = llvm.inttoptr %place_i64 : i64 to !llvm.ptr<3>
+    %to = llvm.addrspacecast %own : !llvm.ptr<3> to !llvm.ptr<7>
+    %bar_offset = arith.muli %slot, %c8 : index
+    %bar_place = arith.addi %barriers_begin, %bar_offset : index
+    %bar_i64 = arith.index_cast %bar_place : index to i64
+    %bar = llvm.inttoptr %bar_i64 : i64 to !llvm.ptr<3>
+    scf.if %is_first {
+      nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] : !llvm.ptr<7>, !llvm.ptr
+    }
+    nvvm.mbarrier.try_wait.parity %bar, %parity, %ticks : !llvm.ptr<3>, i32, i32
+    %view = memref.subview %tiles[%slot, 0] [1, 128] [1, 1]
+      : memref<4x128xf32, #shared> to memref<128xf32, strided<[1], offset: ?>, #shared>
+    %value = memref.load %view[%thread] : memref<128xf32, strided<[1], offset: ?>, #shared>
+    %next = arith.addf %acc, %value : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}

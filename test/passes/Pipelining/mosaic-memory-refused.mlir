@@ -82,3 +82,40 @@ func.func @tensor_load(%a: memref<128x64xf32, #mosaic_gpu.tmem>, %g: memref<128x
   }
   return
 }
+
+// The first barrier is the end of the last tile.
+// CHECK: Function=slices_that_overlap | Remark="the loop is not pipelined: 'mosaic_gpu.async_load' of %1 would overtake 'mosaic_gpu.wait' of %0 of an earlier iteration, which it may depend on"
+func.func @slices_that_overlap(%a: memref<64x1024xf16>, %init: vector<64x64xf16>) -> vector<64x64xf16> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %row = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %barriers = mosaic_gpu.slice_smem 32760 : memref<4x!mosaic_gpu.barrier, #shared>
+  %shared = mosaic_gpu.slice_smem 0 : memref<4x64x64xf16, #shared>
+  %sum = scf.for %i = %c0 to %c16 step %c1 iter_args(%acc = %init) -> vector<64x64xf16> {
+    %slot = arith.remui %i, %c4 : index
+    %turn = arith.divui %i, %c4 : index
+    %bit = arith.remui %turn, %c2 : index
+    %parity = arith.cmpi eq, %bit, %c1 : index
+    %number = arith.index_cast %i : index to i32
+    %column = arith.muli %number, %c64 : i32
+    %barrier = memref.subview %barriers[%slot] [1] [1]
+      : memref<4x!mosaic_gpu.barrier, #shared> to memref<!mosaic_gpu.barrier, strided<[], offset: ?>, #shared>
+    %view = memref.subview %shared[%slot, 0, 0] [1, 64, 64] [1, 1, 1]
+      : memref<4x64x64xf16, #shared> to memref<64x64xf16, strided<[64, 1], offset: ?>, #shared>
+    mosaic_gpu.arrive_expect_tx barrier(%barrier : memref<!mosaic_gpu.barrier, strided<[], offset: ?>, #shared>) 8192
+    mosaic_gpu.async_load %a[%row, %column] [64, 64] to %view barrier(%barrier)
+      : memref<64x1024xf16>[i32, i32] to memref<64x64xf16, strided<[64, 1], offset: ?>, #shared>,
+        memref<!mosaic_gpu.barrier, strided<[], offset: ?>, #shared>
+    mosaic_gpu.wait barrier(%barrier : memref<!mosaic_gpu.barrier, strided<[], offset: ?>, #shared>) parity(%parity : i1)
+    %value = mosaic_gpu.vector_load %view
+      : memref<64x64xf16, strided<[64, 1], offset: ?>, #shared> -> vector<64x64xf16>
+    %next = arith.addf %acc, %value : vector<64x64xf16>
+    gpu.barrier
+    scf.yield %next : vector<64x64xf16>
+  }
+  return %sum : vector<64x64xf16>
+}

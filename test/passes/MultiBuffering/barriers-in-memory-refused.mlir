@@ -1,0 +1,634 @@
+// Barriers in memory that get no slots, and with them the buffers whose copies complete on them.
+// RUN: smalti-opt %s -o %t.before
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=3 target=sm_90a}))' \
+// RUN:   --remarks-filter=smalti-multi-buffer -o %t.after 2>%t.remarks
+// RUN: diff %t.before %t.after
+// RUN: FileCheck %s < %t.remarks
+
+#shared = #gpu.address_space<workgroup>
+
+// CHECK: Function=slices | Remark="the barrier object is what 'mosaic_gpu.slice_smem' gives, whose size is not this function's to change"
+// CHECK: Function=slices | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @slices(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %t = gpu.thread_id x
+  %is_first = arith.cmpi eq, %t, %c0 : index
+  %tile = memref.alloc() {alignment = 128 : i64} : memref<128xf32, #shared>
+  %bars = mosaic_gpu.slice_smem 0 : memref<1xi64, #shared>
+  %bar_index = memref.extract_aligned_pointer_as_index %bars : memref<1xi64, #shared> -> index
+  %bar_i64 = arith.index_cast %bar_index : index to i64
+  %bar = llvm.inttoptr %bar_i64 : i64 to !llvm.ptr<3>
+  %tile_index = memref.extract_aligned_pointer_as_index %tile : memref<128xf32, #shared> -> index
+  %tile_i64 = arith.index_cast %tile_index : index to i64
+  %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
+  scf.if %is_first {
+    nvvm.mbarrier.init %bar, %one : !llvm.ptr<3>, i32
+  }
+  gpu.barrier
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %zero) -> (i32) {
+    %number = arith.index_cast %i : index to i32
+    %x = arith.muli %number, %width : i32
+    scf.if %is_first {
+      nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+    }
+    nvvm.mbarrier.try_wait.parity %bar, %phase, %ticks : !llvm.ptr<3>, i32, i32
+    %v = memref.load %tile[%t] : memref<128xf32, #shared>
+    memref.store %v, %out[%t] : memref<128xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %one : i32
+    scf.yield %next : i32
+  }
+  return
+}
+
+// CHECK: Function=argument | Remark="the barrier object is an argument, whose size is not this function's to change"
+// CHECK: Function=argument | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @argument(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %bars: memref<1xi64, #shared>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %t = gpu.thread_id x
+  %is_first = arith.cmpi eq, %t, %c0 : index
+  %tile = memref.alloc() {alignment = 128 : i64} : memref<128xf32, #shared>
+  %bar_index = memref.extract_aligned_pointer_as_index %bars : memref<1xi64, #shared> -> index
+  %bar_i64 = arith.index_cast %bar_index : index to i64
+  %bar = llvm.inttoptr %bar_i64 : i64 to !llvm.ptr<3>
+  %tile_index = memref.extract_aligned_pointer_as_index %tile : memref<128xf32, #shared> -> index
+  %tile_i64 = arith.index_cast %tile_index : index to i64
+  %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
+  scf.if %is_first {
+    nvvm.mbarrier.init %bar, %one : !llvm.ptr<3>, i32
+  }
+  gpu.barrier
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %zero) -> (i32) {
+    %number = arith.index_cast %i : index to i32
+    %x = arith.muli %number, %width : i32
+    scf.if %is_first {
+      nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+    }
+    nvvm.mbarrier.try_wait.parity %bar, %phase, %ticks : !llvm.ptr<3>, i32, i32
+    %v = memref.load %tile[%t] : memref<128xf32, #shared>
+    memref.store %v, %out[%t] : memref<128xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %one : i32
+    scf.yield %next : i32
+  }
+  return
+}
+
+// CHECK: Function=pointer | Remark="the barrier object is an argument, whose size is not this function's to change"
+// CHECK: Function=pointer | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @pointer(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %bar: !llvm.ptr<3>) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %t = gpu.thread_id x
+  %is_first = arith.cmpi eq, %t, %c0 : index
+  %tile = memref.alloc() {alignment = 128 : i64} : memref<128xf32, #shared>
+  %tile_index = memref.extract_aligned_pointer_as_index %tile : memref<128xf32, #shared> -> index
+  %tile_i64 = arith.index_cast %tile_index : index to i64
+  %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
+  scf.if %is_first {
+    nvvm.mbarrier.init %bar, %one : !llvm.ptr<3>, i32
+  }
+  gpu.barrier
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %zero) -> (i32) {
+    %number = arith.index_cast %i : index to i32
+    %x = arith.muli %number, %width : i32
+    scf.if %is_first {
+      nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+    }
+    nvvm.mbarrier.try_wait.parity %bar, %phase, %ticks : !llvm.ptr<3>, i32, i32
+    %v = memref.load %tile[%t] : memref<128xf32, #shared>
+    memref.store %v, %out[%t] : memref<128xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %one : i32
+    scf.yield %next : i32
+  }
+  return
+}
+
+// CHECK: Function=escapes | Remark="the barrier object escapes through 'llvm.icmp'"
+// CHECK: Function=escapes | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @escapes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %t = gpu.thread_id x
+  %is_first = arith.cmpi eq, %t, %c0 : index
+  %tile = memref.alloc() {alignment = 128 : i64} : memref<128xf32, #shared>
+  %bars = memref.alloc() : memref<1xi64, #shared>
+  %bar_index = memref.extract_aligned_pointer_as_index %bars : memref<1xi64, #shared> -> index
+  %bar_i64 = arith.index_cast %bar_index : index to i64
+  %bar = llvm.inttoptr %bar_i64 : i64 to !llvm.ptr<3>
+  %tile_index = memref.extract_aligned_pointer_as_index %tile : memref<128xf32, #shared> -> index
+  %tile_i64 = arith.index_cast %tile_index : index to i64
+  %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
+  %as_number = llvm.ptrtoint %bar : !llvm.ptr<3> to i64
+  %is_low = llvm.icmp "ult" %as_number, %bar_i64 : i64
+  scf.if %is_first {
+    nvvm.mbarrier.init %bar, %one : !llvm.ptr<3>, i32
+  }
+  gpu.barrier
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %zero) -> (i32) {
+    %number = arith.index_cast %i : index to i32
+    %x = arith.muli %number, %width : i32
+    scf.if %is_first {
+      nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+    }
+    nvvm.mbarrier.try_wait.parity %bar, %phase, %ticks : !llvm.ptr<3>, i32, i32
+    %v = memref.load %tile[%t] : memref<128xf32, #shared>
+    memref.store %v, %out[%t] : memref<128xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %one : i32
+    scf.yield %next : i32
+  }
+  return
+}
+
+// CHECK: Function=bytes | Remark="the barrier object is in memref<12xi8, #gpu.address_space<workgroup>>, of which no whole number of barriers is known"
+// CHECK: Function=bytes | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @bytes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %t = gpu.thread_id x
+  %is_first = arith.cmpi eq, %t, %c0 : index
+  %tile = memref.alloc() {alignment = 128 : i64} : memref<128xf32, #shared>
+  %bars = memref.alloc() : memref<12xi8, #shared>
+  %bar_index = memref.extract_aligned_pointer_as_index %bars : memref<12xi8, #shared> -> index
+  %bar_i64 = arith.index_cast %bar_index : index to i64
+  %bar = llvm.inttoptr %bar_i64 : i64 to !llvm.ptr<3>
+  %tile_index = memref.extract_aligned_pointer_as_index %tile : memref<128xf32, #shared> -> index
+  %tile_i64 = arith.index_cast %tile_index : index to i64
+  %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
+  scf.if %is_first {
+    nvvm.mbarrier.init %bar, %one : !llvm.ptr<3>, i32
+  }
+  gpu.barrier
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %zero) -> (i32) {
+    %number = arith.index_cast %i : index to i32
+    %x = arith.muli %number, %width : i32
+    scf.if %is_first {
+      nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+    }
+    nvvm.mbarrier.try_wait.parity %bar, %phase, %ticks : !llvm.ptr<3>, i32, i32
+    %v = memref.load %tile[%t] : memref<128xf32, #shared>
+    memref.store %v, %out[%t] : memref<128xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %one : i32
+    scf.yield %next : i32
+  }
+  return
+}
+
+// CHECK: Function=chosen | Remark="the barrier object is chosen by 'nvvm.mbarrier.arrive.expect_tx' with a number that is neither constant nor that of a slot"
+// CHECK: Function=chosen | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @chosen(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %which: i32) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %t = gpu.thread_id x
+  %is_first = arith.cmpi eq, %t, %c0 : index
+  %tile = memref.alloc() {alignment = 128 : i64} : memref<128xf32, #shared>
+  %bars = memref.alloc() : memref<4xi64, #shared>
+  %bar_index = memref.extract_aligned_pointer_as_index %bars : memref<4xi64, #shared> -> index
+  %bar_i64 = arith.index_cast %bar_index : index to i64
+  %bar = llvm.inttoptr %bar_i64 : i64 to !llvm.ptr<3>
+  %tile_index = memref.extract_aligned_pointer_as_index %tile : memref<128xf32, #shared> -> index
+  %tile_i64 = arith.index_cast %tile_index : index to i64
+  %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
+  %own = llvm.getelementptr %bar[%which] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i64
+  scf.if %is_first {
+    nvvm.mbarrier.init %own, %one : !llvm.ptr<3>, i32
+  }
+  gpu.barrier
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %zero) -> (i32) {
+    %number = arith.index_cast %i : index to i32
+    %x = arith.muli %number, %width : i32
+    scf.if %is_first {
+      nvvm.mbarrier.arrive.expect_tx %own, %bytes : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %own, box[%x] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+    }
+    nvvm.mbarrier.try_wait.parity %own, %phase, %ticks : !llvm.ptr<3>, i32, i32
+    %v = memref.load %tile[%t] : memref<128xf32, #shared>
+    memref.store %v, %out[%t] : memref<128xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %one : i32
+    scf.yield %next : i32
+  }
+  return
+}
+
+// CHECK: Function=polled | Remark="the barrier object is asked for its phase by 'nvvm.mbarrier.try_wait', which does not wait for it"
+// CHECK: Function=polled | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @polled(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %t = gpu.thread_id x
+  %is_first = arith.cmpi eq, %t, %c0 : index
+  %tile = memref.alloc() {alignment = 128 : i64} : memref<128xf32, #shared>
+  %bars = memref.alloc() : memref<1xi64, #shared>
+  %bar_index = memref.extract_aligned_pointer_as_index %bars : memref<1xi64, #shared> -> index
+  %bar_i64 = arith.index_cast %bar_index : index to i64
+  %bar = llvm.inttoptr %bar_i64 : i64 to !llvm.ptr<3>
+  %tile_index = memref.extract_aligned_pointer_as_index %tile : memref<128xf32, #shared> -> index
+  %tile_i64 = arith.index_cast %tile_index : index to i64
+  %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
+  scf.if %is_first {
+    nvvm.mbarrier.init %bar, %one : !llvm.ptr<3>, i32
+  }
+  gpu.barrier
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %zero) -> (i32) {
+    %number = arith.index_cast %i : index to i32
+    %x = arith.muli %number, %width : i32
+    scf.if %is_first {
+      nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+    }
+    %done = nvvm.mbarrier.try_wait %bar, %phase : !llvm.ptr<3>, i32 -> i1
+    nvvm.mbarrier.try_wait.parity %bar, %phase, %ticks : !llvm.ptr<3>, i32, i32
+    %v = memref.load %tile[%t] : memref<128xf32, #shared>
+    memref.store %v, %out[%t] : memref<128xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %one : i32
+    scf.yield %next : i32
+  }
+  return
+}
+
+// CHECK: Function=announced_twice | Remark="the barrier object counts 2 arrivals in an iteration, and 'nvvm.mbarrier.init' says that 1 complete a phase"
+// CHECK: Function=announced_twice | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @announced_twice(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %t = gpu.thread_id x
+  %is_first = arith.cmpi eq, %t, %c0 : index
+  %tile = memref.alloc() {alignment = 128 : i64} : memref<128xf32, #shared>
+  %bars = memref.alloc() : memref<1xi64, #shared>
+  %bar_index = memref.extract_aligned_pointer_as_index %bars : memref<1xi64, #shared> -> index
+  %bar_i64 = arith.index_cast %bar_index : index to i64
+  %bar = llvm.inttoptr %bar_i64 : i64 to !llvm.ptr<3>
+  %tile_index = memref.extract_aligned_pointer_as_index %tile : memref<128xf32, #shared> -> index
+  %tile_i64 = arith.index_cast %tile_index : index to i64
+  %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
+  scf.if %is_first {
+    nvvm.mbarrier.init %bar, %one : !llvm.ptr<3>, i32
+  }
+  gpu.barrier
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %zero) -> (i32) {
+    %number = arith.index_cast %i : index to i32
+    %x = arith.muli %number, %width : i32
+    scf.if %is_first {
+      nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+    }
+    scf.if %is_first {
+      %state = nvvm.mbarrier.arrive %bar : !llvm.ptr<3> -> i64
+    }
+    nvvm.mbarrier.try_wait.parity %bar, %phase, %ticks : !llvm.ptr<3>, i32, i32
+    %v = memref.load %tile[%t] : memref<128xf32, #shared>
+    memref.store %v, %out[%t] : memref<128xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %one : i32
+    scf.yield %next : i32
+  }
+  return
+}
+
+// CHECK: Function=each_warp | Remark="the barrier object counts 4 arrivals in an iteration, and 'nvvm.mbarrier.init' says that 1 complete a phase"
+// CHECK: Function=each_warp | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @each_warp(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %t = gpu.thread_id x
+  %is_first = arith.cmpi eq, %t, %c0 : index
+  %elected = nvvm.elect.sync -> i1
+  %tile = memref.alloc() {alignment = 128 : i64} : memref<128xf32, #shared>
+  %bars = memref.alloc() : memref<1xi64, #shared>
+  %bar_index = memref.extract_aligned_pointer_as_index %bars : memref<1xi64, #shared> -> index
+  %bar_i64 = arith.index_cast %bar_index : index to i64
+  %bar = llvm.inttoptr %bar_i64 : i64 to !llvm.ptr<3>
+  %tile_index = memref.extract_aligned_pointer_as_index %tile : memref<128xf32, #shared> -> index
+  %tile_i64 = arith.index_cast %tile_index : index to i64
+  %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
+  scf.if %is_first {
+    nvvm.mbarrier.init %bar, %one : !llvm.ptr<3>, i32
+  }
+  gpu.barrier
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %zero) -> (i32) {
+    %number = arith.index_cast %i : index to i32
+    %x = arith.muli %number, %width : i32
+    scf.if %elected {
+      nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+    }
+    nvvm.mbarrier.try_wait.parity %bar, %phase, %ticks : !llvm.ptr<3>, i32, i32
+    %v = memref.load %tile[%t] : memref<128xf32, #shared>
+    memref.store %v, %out[%t] : memref<128xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %one : i32
+    scf.yield %next : i32
+  }
+  return
+}
+
+// CHECK: Function=some_lanes | Remark="the barrier object is arrived on by 'nvvm.mbarrier.arrive', and how many threads execute it is not known"
+// CHECK: Function=some_lanes | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @some_lanes(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %t = gpu.thread_id x
+  %c32 = arith.constant 32 : index
+  %is_warp = arith.cmpi ult, %t, %c32 : index
+  %elected = nvvm.elect.sync -> i1
+  %is_first = arith.andi %is_warp, %elected : i1
+  %c16 = arith.constant 16 : index
+  %is_early = arith.cmpi ult, %t, %c16 : index
+  %maybe = arith.andi %is_early, %elected : i1
+  %tile = memref.alloc() {alignment = 128 : i64} : memref<128xf32, #shared>
+  %bars = memref.alloc() : memref<1xi64, #shared>
+  %bar_index = memref.extract_aligned_pointer_as_index %bars : memref<1xi64, #shared> -> index
+  %bar_i64 = arith.index_cast %bar_index : index to i64
+  %bar = llvm.inttoptr %bar_i64 : i64 to !llvm.ptr<3>
+  %tile_index = memref.extract_aligned_pointer_as_index %tile : memref<128xf32, #shared> -> index
+  %tile_i64 = arith.index_cast %tile_index : index to i64
+  %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
+  scf.if %is_first {
+    nvvm.mbarrier.init %bar, %two : !llvm.ptr<3>, i32
+  }
+  gpu.barrier
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %zero) -> (i32) {
+    %number = arith.index_cast %i : index to i32
+    %x = arith.muli %number, %width : i32
+    scf.if %is_first {
+      nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+    }
+    scf.if %maybe {
+      %state = nvvm.mbarrier.arrive %bar : !llvm.ptr<3> -> i64
+    }
+    nvvm.mbarrier.try_wait.parity %bar, %phase, %ticks : !llvm.ptr<3>, i32, i32
+    %v = memref.load %tile[%t] : memref<128xf32, #shared>
+    memref.store %v, %out[%t] : memref<128xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %one : i32
+    scf.yield %next : i32
+  }
+  return
+}
+
+// CHECK: Function=some_members | Remark="the barrier object is arrived on by 'nvvm.mbarrier.arrive', and how many threads execute it is not known"
+// CHECK: Function=some_members | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @some_members(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %t = gpu.thread_id x
+  %c32 = arith.constant 32 : index
+  %is_warp = arith.cmpi ult, %t, %c32 : index
+  %elected = nvvm.elect.sync -> i1
+  %is_first = arith.andi %is_warp, %elected : i1
+  %mask = arith.constant 255 : i32
+  %some = nvvm.elect.sync %mask -> i1
+  %tile = memref.alloc() {alignment = 128 : i64} : memref<128xf32, #shared>
+  %bars = memref.alloc() : memref<1xi64, #shared>
+  %bar_index = memref.extract_aligned_pointer_as_index %bars : memref<1xi64, #shared> -> index
+  %bar_i64 = arith.index_cast %bar_index : index to i64
+  %bar = llvm.inttoptr %bar_i64 : i64 to !llvm.ptr<3>
+  %tile_index = memref.extract_aligned_pointer_as_index %tile : memref<128xf32, #shared> -> index
+  %tile_i64 = arith.index_cast %tile_index : index to i64
+  %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
+  scf.if %is_first {
+    nvvm.mbarrier.init %bar, %two : !llvm.ptr<3>, i32
+  }
+  gpu.barrier
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %zero) -> (i32) {
+    %number = arith.index_cast %i : index to i32
+    %x = arith.muli %number, %width : i32
+    scf.if %is_first {
+      nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+    }
+    scf.if %some {
+      %state = nvvm.mbarrier.arrive %bar : !llvm.ptr<3> -> i64
+    }
+    nvvm.mbarrier.try_wait.parity %bar, %phase, %ticks : !llvm.ptr<3>, i32, i32
+    %v = memref.load %tile[%t] : memref<128xf32, #shared>
+    memref.store %v, %out[%t] : memref<128xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %one : i32
+    scf.yield %next : i32
+  }
+  return
+}
+
+// CHECK: Function=phase_before | Remark="the barrier object is waited for by 'nvvm.mbarrier.try_wait.parity' with parity 1 in the first iteration, where its first phase has parity 0"
+// CHECK: Function=phase_before | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @phase_before(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %t = gpu.thread_id x
+  %is_first = arith.cmpi eq, %t, %c0 : index
+  %tile = memref.alloc() {alignment = 128 : i64} : memref<128xf32, #shared>
+  %bars = memref.alloc() : memref<1xi64, #shared>
+  %bar_index = memref.extract_aligned_pointer_as_index %bars : memref<1xi64, #shared> -> index
+  %bar_i64 = arith.index_cast %bar_index : index to i64
+  %bar = llvm.inttoptr %bar_i64 : i64 to !llvm.ptr<3>
+  %tile_index = memref.extract_aligned_pointer_as_index %tile : memref<128xf32, #shared> -> index
+  %tile_i64 = arith.index_cast %tile_index : index to i64
+  %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
+  scf.if %is_first {
+    nvvm.mbarrier.init %bar, %one : !llvm.ptr<3>, i32
+  }
+  gpu.barrier
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %zero) -> (i32) {
+    %number = arith.index_cast %i : index to i32
+    %x = arith.muli %number, %width : i32
+    scf.if %is_first {
+      nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+    }
+    %before = arith.xori %phase, %one : i32
+    nvvm.mbarrier.try_wait.parity %bar, %before, %ticks : !llvm.ptr<3>, i32, i32
+    %v = memref.load %tile[%t] : memref<128xf32, #shared>
+    memref.store %v, %out[%t] : memref<128xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %one : i32
+    scf.yield %next : i32
+  }
+  return
+}
+
+// CHECK: Function=other_block | Remark="the barrier object is used by 'nvvm.mbarrier.init', outside of the block in which the loop stands"
+// CHECK: Function=other_block | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @other_block(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index, %c: i1) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %t = gpu.thread_id x
+  %is_first = arith.cmpi eq, %t, %c0 : index
+  %tile = memref.alloc() {alignment = 128 : i64} : memref<128xf32, #shared>
+  %bars = memref.alloc() : memref<1xi64, #shared>
+  %bar_index = memref.extract_aligned_pointer_as_index %bars : memref<1xi64, #shared> -> index
+  %bar_i64 = arith.index_cast %bar_index : index to i64
+  %bar = llvm.inttoptr %bar_i64 : i64 to !llvm.ptr<3>
+  %tile_index = memref.extract_aligned_pointer_as_index %tile : memref<128xf32, #shared> -> index
+  %tile_i64 = arith.index_cast %tile_index : index to i64
+  %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
+  scf.if %is_first {
+    nvvm.mbarrier.init %bar, %one : !llvm.ptr<3>, i32
+  }
+  gpu.barrier
+  scf.if %c {
+    %last = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %zero) -> (i32) {
+      %number = arith.index_cast %i : index to i32
+      %x = arith.muli %number, %width : i32
+      scf.if %is_first {
+        nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
+        nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+      }
+      nvvm.mbarrier.try_wait.parity %bar, %phase, %ticks : !llvm.ptr<3>, i32, i32
+      %v = memref.load %tile[%t] : memref<128xf32, #shared>
+      memref.store %v, %out[%t] : memref<128xf32>
+      gpu.barrier
+      %next = arith.xori %phase, %one : i32
+      scf.yield %next : i32
+    }
+  }
+  return
+}
+
+// How much of what was announced is whose is not known.
+// CHECK: Function=shared_phase | Remark="the buffer is read by 'memref.load' before it is overwritten in the iteration (0 of 128 elements are); 'nvvm.cp.async.bulk.tensor.shared.cluster.global' does not count: how much it writes behind the address is not known"
+func.func @shared_phase(%map: !llvm.ptr, %out: memref<128xf32> {llvm.noalias}, %n: index) attributes {gpu.known_block_size = array<i32: 128, 1, 1>, gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %width = arith.constant 128 : i32
+  %bytes = arith.constant 512 : i32
+  %ticks = arith.constant 1000 : i32
+  %t = gpu.thread_id x
+  %is_first = arith.cmpi eq, %t, %c0 : index
+  %tile = memref.alloc() {alignment = 128 : i64} : memref<128xf32, #shared>
+  %bars = memref.alloc() : memref<1xi64, #shared>
+  %bar_index = memref.extract_aligned_pointer_as_index %bars : memref<1xi64, #shared> -> index
+  %bar_i64 = arith.index_cast %bar_index : index to i64
+  %bar = llvm.inttoptr %bar_i64 : i64 to !llvm.ptr<3>
+  %tile_index = memref.extract_aligned_pointer_as_index %tile : memref<128xf32, #shared> -> index
+  %tile_i64 = arith.index_cast %tile_index : index to i64
+  %to = llvm.inttoptr %tile_i64 : i64 to !llvm.ptr<3>
+  scf.if %is_first {
+    nvvm.mbarrier.init %bar, %one : !llvm.ptr<3>, i32
+  }
+  gpu.barrier
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%phase = %zero) -> (i32) {
+    %number = arith.index_cast %i : index to i32
+    %x = arith.muli %number, %width : i32
+    scf.if %is_first {
+      nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%x] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %bar, box[%zero] {isCTAOnly = true} : !llvm.ptr<3>, !llvm.ptr
+    }
+    nvvm.mbarrier.try_wait.parity %bar, %phase, %ticks : !llvm.ptr<3>, i32, i32
+    %v = memref.load %tile[%t] : memref<128xf32, #shared>
+    memref.store %v, %out[%t] : memref<128xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %one : i32
+    scf.yield %next : i32
+  }
+  return
+}
