@@ -310,6 +310,13 @@ nvgpu.tma.async.load %map[%y], %bars[%B] to %b, predicate = %is_first : MAP, GRO
   nvgpu.tma.async.load %map[%y], %bars[%A] to %b : MAP, GROUP -> TILE
 }
 """,
+    "elected": """%is_first_warp = arith.cmpi ult, %t, %c32 : index
+%leads = nvvm.elect.sync -> i1
+%is_elected = arith.andi %is_first_warp, %leads : i1
+nvgpu.mbarrier.arrive.expect_tx %bars[%A], %both, predicate = %is_elected : GROUP
+nvgpu.tma.async.load %map[%x], %bars[%A] to %a, predicate = %is_elected : MAP, GROUP -> TILE
+nvgpu.tma.async.load %map[%y], %bars[%A] to %b, predicate = %is_elected : MAP, GROUP -> TILE
+""",
     "all threads": """%mine = arith.select %is_first, %both, %c0 : index
 nvgpu.mbarrier.arrive.expect_tx %bars[%B], %mine : GROUP
 nvgpu.tma.async.load %map[%x], %bars[%B] to %a, predicate = %is_first : MAP, GROUP -> TILE
@@ -341,6 +348,7 @@ def plain_tma(arrivals: str, parity: str) -> str:
     %A = arith.constant 0 : index
     %B = arith.constant 1 : index
     %one32 = arith.constant 1 : i32
+    %c32 = arith.constant 32 : index
     %c127 = arith.constant 127 : index
     %c128 = arith.constant 128 : index
     %bytes = arith.constant 512 : index
