@@ -2,6 +2,8 @@
 
 #include "passes/Conversion/MmaSelection.h"
 
+#include "targets/BlockFragments.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -52,18 +54,12 @@ std::optional<BlockMma> smalti::arrangeMma(const MmaInstruction &instruction,
   mma.k = k;
   mma.warpsM = warpsM;
   mma.warpsN = warpsN;
-  mma.a =
-      layout::blockLayout(instruction.aLayout, {instruction.m, instruction.k},
-                          {warpsM, 1}, warpsN, {0, 1, 2})
-          .canonical();
-  mma.b =
-      layout::blockLayout(instruction.bLayout, {instruction.k, instruction.n},
-                          {1, warpsN}, warpsM, {2, 0, 1})
-          .canonical();
-  mma.accumulator =
-      layout::blockLayout(instruction.cLayout, {instruction.m, instruction.n},
-                          {warpsM, warpsN}, 1, {0, 1, 2})
-          .canonical();
+  auto layoutOf = [&](targets::Operand operand) {
+    return targets::blockFragment(instruction, operand, warpsM, warpsN);
+  };
+  mma.a = layoutOf(targets::Operand::A);
+  mma.b = layoutOf(targets::Operand::B);
+  mma.accumulator = layoutOf(targets::Operand::Accumulator);
   return mma;
 }
 

@@ -5,7 +5,9 @@
 #include "dialects/MosaicGPU/NamedLayouts.h"
 #include "passes/Layouts/Relayouts.h"
 #include "passes/Layouts/TransferPlan.h"
-#include "targets/Target.h"
+#include "targets/BlockFragments.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -335,6 +337,44 @@ void bindLayoutsOfAnyKind(nb::module_ &m) {
       nb::arg("layout"), "The name of a layout, or else its text.");
 }
 
+void bindFragments(nb::module_ &m) {
+  m.def(
+      "block_fragments",
+      [](const std::string &name, const std::string &operand, const Ints &shape,
+         const std::string &element, int64_t warps) {
+        const targets::Target &target = getTarget(name);
+        std::vector<std::tuple<std::string, int64_t, int64_t, TiledLayout>>
+            found;
+        bool isOperand = false;
+        for (targets::Operand kind : {targets::Operand::A, targets::Operand::B,
+                                      targets::Operand::Accumulator}) {
+          if (targets::toString(kind) != operand)
+            continue;
+          isOperand = true;
+          llvm::SmallVector<targets::Element> elements;
+          for (const targets::MmaInstruction &mma : target.mmas)
+            for (targets::Element own : {mma.a, mma.b, mma.accumulator})
+              if (targets::toString(own) == element &&
+                  !llvm::is_contained(elements, own))
+                elements.push_back(own);
+          for (targets::Element own : elements)
+            for (const targets::BlockFragment &fragment :
+                 targets::blockFragments(target, kind, shape, own, warps))
+              found.emplace_back(fragment.instruction->mnemonic,
+                                 fragment.warpsM, fragment.warpsN,
+                                 fragment.layout);
+        }
+        if (!isOperand)
+          throw nb::value_error("an operand is 'a', 'b' or 'accumulator'");
+        return found;
+      },
+      nb::arg("target"), nb::arg("operand"), nb::arg("shape"),
+      nb::arg("element"), nb::arg("warps") = 4,
+      "The layouts of an operand of the chip's matrix instructions over a "
+      "number of warps, each as (instruction, warps along M, along N, "
+      "layout).");
+}
+
 } // namespace
 
 void smalti::python::bindTransferPlans(nb::module_ &m) {
@@ -342,4 +382,5 @@ void smalti::python::bindTransferPlans(nb::module_ &m) {
   bindMemory(m);
   bindTransfers(m);
   bindRelayouts(m);
+  bindFragments(m);
 }

@@ -9,7 +9,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from smalti import layouts
+from smalti import layouts, targets
 from smalti.layouts import Replicated, SplatLayout, StridedLayout, TiledLayout, named_layout
 from test_layouts import NAMED, divisors, enumerate_layout, random_case
 
@@ -375,6 +375,42 @@ def test_copies_have_every_element_once(rows: int, columns: int, swizzle: int, b
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 2), (3, 2), (2, 1)])
 def test_copies_of_uneven_tiles_have_no_layout(rows: int, columns: int) -> None:
     assert layouts.smem_gmem_copy(rows, columns, 128, 16) is None
+
+
+@pytest.mark.parametrize(
+    ("chip", "operand", "shape", "element", "first"),
+    [
+        ("gfx942", "accumulator", [64, 64], "f32", ("v_mfma_f32_16x16x16_f16", 4, 1)),
+        ("gfx950", "a", [64, 64], "f16", ("v_mfma_f32_16x16x32_f16", 4, 1)),
+        ("gfx950", "b", [64, 128], "bf16", ("v_mfma_f32_16x16x32_bf16", 4, 1)),
+        ("gfx1201", "accumulator", [32, 32], "f32", ("v_wmma_f32_16x16x16_f16", 2, 2)),
+        ("sm_80", "accumulator", [64, 32], "f32", ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 4, 1)),
+    ],
+)
+def test_fragments_of_a_block(
+    chip: str, operand: str, shape: list[int], element: str, first: tuple[str, int, int]
+) -> None:
+    found = layouts.block_fragments(chip, operand, shape, element, 4)
+    assert found[0][:3] == first
+    assert {(m, n) for _, m, n, _ in found} <= {(4, 1), (2, 2), (1, 4)}
+    for _, warps_m, warps_n, layout in found:
+        assert layout.num_warps == 4 and layout.num_lanes == targets.get(chip).wave_size
+        layout.validate_for(shape)
+        replicas = {"a": warps_n, "b": warps_m, "accumulator": 1}[operand]
+        held = enumerate_layout(layout, shape)
+        by_lane = math.prod(part.times for part in layout.lane_dims if isinstance(part, Replicated))
+        assert Counter(held.values()) == dict.fromkeys(range(math.prod(shape)), replicas * by_lane)
+        # Warp n + warps_n * m has row m and column n of the instruction's tiles.
+        rows = {warp: min(n // shape[1] for (w, _, _, _), n in held.items() if w == warp) for warp in range(4)}
+        if operand != "b":
+            assert [rows[warp] > 0 for warp in range(4)] == [warp // warps_n > 0 for warp in range(4)]
+
+
+def test_fragments_of_nothing() -> None:
+    assert layouts.block_fragments("gfx942", "a", [8, 8], "f16") == []
+    assert layouts.block_fragments("sm_80", "a", [64, 64], "f64") == []
+    with pytest.raises(ValueError, match="an operand is 'a', 'b' or 'accumulator'"):
+        layouts.block_fragments("gfx942", "c", [64, 64], "f16")
 
 
 # --- tensor memory ----------------------------------------------------------------------------------------------------
