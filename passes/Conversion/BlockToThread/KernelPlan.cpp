@@ -668,10 +668,6 @@ block_to_thread::getTerminatorDistributions(const KernelPlan &plan,
 }
 
 LogicalResult Planner::planTerminator(Operation *op) {
-  if (!isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op->getParentOp()))
-    return op->emitOpError()
-           << "passes a block-level vector through '"
-           << op->getParentOp()->getName() << "', which is not supported";
   for (auto [operand, wanted] : llvm::zip_equal(
            op->getOperands(), getTerminatorDistributions(plan, op))) {
     if (!wanted)
@@ -707,9 +703,6 @@ LogicalResult Planner::planMma(mosaic_gpu::MMAOp op) {
   auto aType = cast<VectorType>(op.getA().getType()),
        bType = cast<VectorType>(op.getB().getType()),
        accumulatorType = cast<VectorType>(op.getAccumulator().getType());
-  if (aType.getRank() != 2 || bType.getRank() != 2 ||
-      accumulatorType.getRank() != 2)
-    return op.emitOpError() << "must multiply matrices";
   int64_t m = aType.getDimSize(0), k = aType.getDimSize(1),
           n = bType.getDimSize(1);
   for (auto [value, name] :
@@ -804,8 +797,6 @@ LogicalResult Planner::planMemoryAccess(Operation *op) {
              << "reads memory and cannot have the layout of a splat";
     return success();
   }
-  if (op->getNumResults() != 0)
-    return op->emitOpError() << "must write to a memref";
   // A splat says nothing about which thread stores what: the store does, or the
   // elements are dealt out.
   Value stored = op->getOperand(0);

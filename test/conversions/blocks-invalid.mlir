@@ -1,0 +1,386 @@
+// What the lowering of blocks to threads refuses, word for word.
+// RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
+
+gpu.module @m {
+  gpu.func @k(%m: memref<64x6xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    // expected-error @below {{has a vector of type 'vector<64x6xf32>' that cannot have layout #mosaic_gpu.WGStridedFragLayout<[64, 6], 4>: chunks of 4 elements do not divide the rows of shape [64, 6]}}
+    %v = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 6], 4>]} : memref<64x6xf32> -> vector<64x6xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
+    // expected-error @below {{that cannot have layout "none": it is not a register layout}}
+    %w = arith.negf %v {in_layouts = ["none"]} : vector<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %zero = arith.constant 0.0 : f32
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{that cannot have layout #mosaic_gpu.WGStridedFragLayout<[4], 1>: scalable vectors have no layout}}
+    %v = vector.transfer_read %m[%c0], %zero {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[4], 1>]} : memref<256xf32>, vector<[4]xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @k(%t: tensor<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %zero = arith.constant 0.0 : f32
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{cannot be lowered to threads: it does not access a memref}}
+    %v = vector.transfer_read %t[%c0], %zero {out_layouts = [#one]} : tensor<256xf32>, vector<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %zero = arith.constant 0.0 : f32
+    %c0 = arith.constant 0 : index
+    %mask = arith.constant {out_layouts = [#one]} dense<true> : vector<256xi1>
+    // expected-error @below {{cannot be lowered to threads: masked transfers are not supported; select on the vector instead}}
+    %v = vector.transfer_read %m[%c0], %zero, %mask {out_layouts = [#one]} : memref<256xf32>, vector<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %zero = arith.constant 0.0 : f32
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{cannot be lowered to threads: broadcasting transfers are not supported}}
+    %v = vector.transfer_read %m[%c0], %zero {in_bounds = [true], permutation_map = affine_map<(d0) -> (0)>, out_layouts = [#one]} : memref<256xf32>, vector<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32, affine_map<(d0) -> (d0 mod 7)>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %zero = arith.constant 0.0 : f32
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{cannot be lowered to threads: the memref's layout is not strided}}
+    %v = vector.transfer_read %m[%c0], %zero {out_layouts = [#one]} : memref<256xf32, affine_map<(d0) -> (d0 mod 7)>>, vector<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xi4>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // expected-error @below {{cannot be lowered to threads: elements smaller than a byte are not supported}}
+    %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xi4> -> vector<256xi4>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  // expected-error @below {{'gpu.func' op must have a one-dimensional block}}
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 2, 1>} {
+    mosaic_gpu.async_commit_group
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  // expected-error @below {{'gpu.func' op has blocks of 2048 threads, sm_90a has at most 1024}}
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 2048, 1, 1>} {
+    mosaic_gpu.async_commit_group
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  // expected-error @below {{'gpu.func' op has unstructured control flow, which block-level kernels cannot have}}
+  gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    mosaic_gpu.async_commit_group
+    cf.br ^next
+  ^next:
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
+    // expected-error @below {{that cannot have layout #mosaic_gpu.WGStridedFragLayout<[128], 1>: its shape [128] is not that of the vector}}
+    %w = arith.addf %v, %v {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[128], 1>, #one], out_layouts = [#one]} : vector<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
+    // expected-error @below {{has 2 vector operands and 1 'in_layouts'}}
+    %w = arith.addf %v, %v {in_layouts = [#one], out_layouts = [#one]} : vector<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    mosaic_gpu.async_commit_group
+    // expected-error @below {{has unstructured control flow, which block-level kernels cannot have}}
+    scf.execute_region {
+      cf.br ^next
+    ^next:
+      scf.yield
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
+    // expected-error @below {{broadcasts a vector in layout #mosaic_gpu.WGStridedFragLayout<[256], 1>; only scalars and splats can be broadcast}}
+    %w = vector.broadcast %v : vector<256xf32> to vector<2x256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#splat = #mosaic_gpu.WGSplatFragLayout<[256]>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c7 = arith.constant 7 : index
+    // expected-error @below {{'vector.create_mask' op cannot have the layout of a splat}}
+    %w = vector.create_mask %c7 {out_layouts = [#splat]} : vector<256xi1>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+#two = #mosaic_gpu.WGStridedFragLayout<[256], 2>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
+    // expected-error @below {{has a result in layout #mosaic_gpu.WGStridedFragLayout<[256], 2>, but operands in layout #mosaic_gpu.WGStridedFragLayout<[256], 1>}}
+    %w = arith.negf %v {out_layouts = [#two]} : vector<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+#two = #mosaic_gpu.WGStridedFragLayout<[256], 2>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
+    // expected-error @below {{carries a vector in layout #mosaic_gpu.WGStridedFragLayout<[256], 2>, but its initial value is in layout #mosaic_gpu.WGStridedFragLayout<[256], 1>}}
+    %r = scf.for %i = %c0 to %c1 step %c1 iter_args(%x = %v) -> (vector<256xf32>) {
+      scf.yield %x : vector<256xf32>
+    } {out_layouts = [#two]}
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
+    // expected-error @below {{stores to several devices at once, which is not supported}}
+    mosaic_gpu.vector_store %v, %m {multimem = true} : vector<256xf32>, memref<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#splat = #mosaic_gpu.WGSplatFragLayout<[256]>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // expected-error @below {{reads memory and cannot have the layout of a splat}}
+    %v = mosaic_gpu.vector_load %m {out_layouts = [#splat]} : memref<256xf32> -> vector<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%m: memref<7xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %x = arith.constant dense<1.0> : vector<7xf32>
+    // expected-error @below {{stores a splat that cannot be dealt to the threads: }}
+    mosaic_gpu.vector_store %x, %m : vector<7xf32>, memref<7xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%src: memref<64x64xi4>, %d: memref<16x16xi4, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{must copy from a strided memref to a static one of the same rank in shared memory}}
+    mosaic_gpu.async_copy %src[%c0, %c0] to %d : memref<64x64xi4> to memref<16x16xi4, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
+    // expected-error @below {{must be in the address space workgroup in a program of blocks, got 'memref<64xf32, 3>'}}
+    %s = mosaic_gpu.slice_smem 0 : memref<64xf32, 3>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // expected-error @below {{must have a static, contiguous type}}
+    %s = mosaic_gpu.slice_smem 0 : memref<8x8xf32, strided<[16, 1]>, #gpu.address_space<workgroup>>
+    %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %s = mosaic_gpu.slice_smem 0 : memref<256xf32, #gpu.address_space<workgroup>>
+    // expected-error @below {{has shared memory in a transformed layout [#mosaic_gpu.swizzle<128 : i32>], which the lowering to threads does not support}}
+    %v = mosaic_gpu.vector_load %s {out_layouts = [#one], in_transforms = [[#mosaic_gpu.swizzle<128 : i32>]]} : memref<256xf32, #gpu.address_space<workgroup>> -> vector<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#tiled = #mosaic_gpu.TiledLayout<[[16, 8], [8, 8], [2]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
+gpu.module @m {
+  gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %x = arith.constant dense<1.0> : vector<16x8xf32>
+    %a = arith.constant dense<1.0> : vector<16x16xf16>
+    %b = arith.constant dense<1.0> : vector<16x8xf16>
+    // expected-error @below {{needs operand a in a fragment layout, it is in layout #mosaic_gpu.WGSplatFragLayout<[16, 16]>}}
+    %c = mosaic_gpu.mma accumulator(%x : vector<16x8xf32>) a(%a : vector<16x16xf16>) b(%b : vector<16x8xf16>) {out_layouts = [#tiled]} -> vector<16x8xf32>
+    mosaic_gpu.async_commit_group
+    gpu.return
+  }
+}
+
+// -----
+
+#a = #mosaic_gpu.TiledLayout<[[16, 16], [8, 8], [2]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
+#b = #mosaic_gpu.TiledLayout<[[16, 8], [8, 8], [2]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
+#strided = #mosaic_gpu.WGStridedFragLayout<[16, 8], 1>
+gpu.module @m {
+  gpu.func @k(%ma: memref<16x16xf16>, %mb: memref<16x8xf16>, %mc: memref<16x8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %a = mosaic_gpu.vector_load %ma {out_layouts = [#a]} : memref<16x16xf16> -> vector<16x16xf16>
+    %b = mosaic_gpu.vector_load %mb {out_layouts = [#b]} : memref<16x8xf16> -> vector<16x8xf16>
+    %c = mosaic_gpu.vector_load %mc {out_layouts = [#strided]} : memref<16x8xf32> -> vector<16x8xf32>
+    // expected-error @below {{has an accumulator in layout #mosaic_gpu.WGStridedFragLayout<[16, 8], 1>, but a result in layout}}
+    %r = mosaic_gpu.mma accumulator(%c : vector<16x8xf32>) a(%a : vector<16x16xf16>) b(%b : vector<16x8xf16>) {out_layouts = [#b]} -> vector<16x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#a = #mosaic_gpu.TiledLayout<[[16, 16], [8, 8], [2]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
+#b = #mosaic_gpu.TiledLayout<[[16, 8], [8, 8], [2]], warp_dims = [], lane_dims = [-3, -2], vector_dim = -1>
+#strided = #mosaic_gpu.WGStridedFragLayout<[16, 8], 1>
+gpu.module @m {
+  gpu.func @k(%ma: memref<16x16xf16>, %mb: memref<16x8xf16>, %mc: memref<16x8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %a = mosaic_gpu.vector_load %ma {out_layouts = [#a]} : memref<16x16xf16> -> vector<16x16xf16>
+    %b = mosaic_gpu.vector_load %mb {out_layouts = [#b]} : memref<16x8xf16> -> vector<16x8xf16>
+    %c = mosaic_gpu.vector_load %mc {out_layouts = [#strided]} : memref<16x8xf32> -> vector<16x8xf32>
+    // expected-error @below {{needs its result in a fragment layout, it is in layout #mosaic_gpu.WGStridedFragLayout<[16, 8], 1>}}
+    %r = mosaic_gpu.mma accumulator(%c : vector<16x8xf32>) a(%a : vector<16x16xf16>) b(%b : vector<16x8xf16>) {out_layouts = [#strided]} -> vector<16x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%v: vector<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    mosaic_gpu.async_commit_group
+    // expected-error @below {{uses a vector that has no layout}}
+    %w = arith.negf %v : vector<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%t: tensor<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %x = arith.constant dense<1.0> : vector<256xf32>
+    // expected-error @below {{cannot be lowered to threads: it does not access a memref}}
+    %w = vector.transfer_write %x, %t[%c0] : vector<256xf32>, tensor<256xf32>
+    mosaic_gpu.async_commit_group
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %b = mosaic_gpu.slice_smem 0 : memref<!mosaic_gpu.barrier<orders_tensor_core = true>, #gpu.address_space<workgroup>>
+    // expected-error @below {{'mosaic_gpu.arrive' op orders the tensor core, which is not supported}}
+    mosaic_gpu.arrive %b {orders_tensor_core = true} : memref<!mosaic_gpu.barrier<orders_tensor_core = true>, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
