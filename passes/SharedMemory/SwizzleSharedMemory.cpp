@@ -247,9 +247,6 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
   if (rowBytes % chip.bankBytes == 0)
     widest = std::max(widest, chip.bankBytes);
   widest = std::max(widest, rows->elementBytes);
-  if (!llvm::isPowerOf2_64(widest))
-    return "has elements of " + std::to_string(rows->elementBytes) +
-           " B, which is no power of two";
   if (rowBytes % widest != 0)
     return "has rows of " + std::to_string(rowBytes) +
            " B, which is no multiple of the " + std::to_string(widest) +

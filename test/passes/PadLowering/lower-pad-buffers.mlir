@@ -298,3 +298,21 @@ func.func @writes(%dest: memref<10x7xf32>, %mask: vector<4xi1>, %i: index, %v: v
   vector.transfer_write %rows, %dest[%c0, %c0] : vector<33x2xf32>, memref<10x7xf32>
   return
 }
+
+// REMARK: Function=no_strides | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref; its memref is no raw buffer: its layout has no strides"
+func.func @no_strides(%source: memref<16xf32, affine_map<(d0) -> (d0 mod 7)>>, %i: index, %v: f32) -> vector<4xf32> {
+  %r = vector.transfer_read %source[%i], %v : memref<16xf32, affine_map<(d0) -> (d0 mod 7)>>, vector<4xf32>
+  return %r : vector<4xf32>
+}
+
+// REMARK: Function=no_extent | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref; its memref is no raw buffer: its extent is not known"
+func.func @no_extent(%source: memref<4294967296x4294967296xf32>, %i: index, %v: f32) -> vector<4xf32> {
+  %r = vector.transfer_read %source[%i, %i], %v : memref<4294967296x4294967296xf32>, vector<4xf32>
+  return %r : vector<4xf32>
+}
+
+// REMARK: Function=long_vector | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref; its memref is no raw buffer: the vector takes more than 1048576 bytes"
+func.func @long_vector(%source: memref<1024x1024xf32>, %i: index, %v: f32) -> vector<1024x512xf32> {
+  %r = vector.transfer_read %source[%i, %i], %v : memref<1024x1024xf32>, vector<1024x512xf32>
+  return %r : vector<1024x512xf32>
+}

@@ -149,3 +149,30 @@ func.func @moved(%source: memref<16x64xf16>, %other: memref<64xf16>, %i: index, 
   }
   return
 }
+
+// REMARK: Function=numbered_source | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref; it is no asynchronous copy: its memory space 1 : i64 is not the generic one"
+func.func @numbered_source(%source: memref<?x32xf16, 1>, %buffer: memref<8x32xf16, #gpu.address_space<workgroup>>, %i: index) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f16
+  %r = vector.transfer_read %source[%i, %c0], %zero {in_bounds = [false, true]} : memref<?x32xf16, 1>, vector<1x8xf16>
+  vector.transfer_write %r, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<1x8xf16>, memref<8x32xf16, #gpu.address_space<workgroup>>
+  return
+}
+
+// REMARK: Function=numbered_buffer | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref; it is no asynchronous copy: shared memory must be of the address space workgroup"
+func.func @numbered_buffer(%source: memref<?x32xf16>, %buffer: memref<8x32xf16, 3>, %i: index) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f16
+  %r = vector.transfer_read %source[%i, %c0], %zero {in_bounds = [false, true]} : memref<?x32xf16>, vector<1x8xf16>
+  vector.transfer_write %r, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<1x8xf16>, memref<8x32xf16, 3>
+  return
+}
+
+// REMARK: Function=too_many_copies | Remark="the padded read became a masked one, which also leaves out what is ahead of the memref; it is no asynchronous copy: it would be 64 copies, more than 32"
+func.func @too_many_copies(%source: memref<?x32xf16>, %buffer: memref<64x32xf16, #gpu.address_space<workgroup>>, %i: index) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f16
+  %r = vector.transfer_read %source[%i, %c0], %zero {in_bounds = [false, true]} : memref<?x32xf16>, vector<64x8xf16>
+  vector.transfer_write %r, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<64x8xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
+  return
+}

@@ -111,3 +111,12 @@ func.func @encoding(%source: tensor<4xf32, "csr">, %value: f32) -> tensor<6xf32,
   } : tensor<4xf32, "csr"> to tensor<6xf32, "csr">
   return %padded : tensor<6xf32, "csr">
 }
+
+// CHECK: Function=complex_elements | Remark="the pad's elements of type complex<f32> make no vector"
+func.func @complex_elements(%source: tensor<4xcomplex<f32>>, %value: complex<f32>) -> tensor<6xcomplex<f32>> {
+  %padded = tensor.pad %source low[1] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %value : complex<f32>
+  } : tensor<4xcomplex<f32>> to tensor<6xcomplex<f32>>
+  return %padded : tensor<6xcomplex<f32>>
+}

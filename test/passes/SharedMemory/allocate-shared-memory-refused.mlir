@@ -51,3 +51,23 @@ gpu.module @no_target {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @sizes attributes {smalti.target = "gfx942"} {
+  gpu.func @dynamic(%n: index) kernel {
+    // expected-error@+1 {{'memref.alloc' op has type 'memref<?xf32, #gpu.address_space<workgroup>>'; buffers in shared memory have a static shape, no layout map and elements of known size}}
+    %a = memref.alloc(%n) : memref<?xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @slices attributes {smalti.target = "gfx942"} {
+  gpu.func @gaps() kernel {
+    // expected-error@+1 {{'mosaic_gpu.slice_smem' op has type 'memref<8x8xf32, strided<[16, 1]>, #gpu.address_space<workgroup>>', whose size in bytes is not known}}
+    %a = mosaic_gpu.slice_smem 0 : memref<8x8xf32, strided<[16, 1]>, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}

@@ -148,3 +148,33 @@ func.func @left_alone() -> f32 {
   %v = memref.load %buffer[%lane, %c0] : memref<64x64xf32, #shared>
   return %v : f32
 }
+
+// CHECK: Function=single | Remark="the buffer has a single row, or rows of a single chunk"
+func.func @single(%x: f32) {
+  %t = gpu.thread_id x
+  %c0 = arith.constant 0 : index
+  %b = memref.alloc() : memref<1x64xf32, #shared>
+  memref.store %x, %b[%c0, %t] : memref<1x64xf32, #shared>
+  return
+}
+
+// CHECK: Function=place | Remark="the buffer has a place that is not known at compile time"
+func.func @place(%n: index, %x: f32) {
+  %t = gpu.thread_id x
+  %c0 = arith.constant 0 : index
+  %m = gpu.dynamic_shared_memory : memref<?xi8, #shared>
+  %b = memref.view %m[%n][] : memref<?xi8, #shared> to memref<64x32xf32, #shared>
+  memref.store %x, %b[%t, %c0] : memref<64x32xf32, #shared>
+  return
+}
+
+// CHECK: Function=lessens | Remark="the buffer has 63 bank conflicts, which no swizzle of its chunks lessens"
+func.func @lessens(%x: f32) {
+  %t = gpu.thread_id x
+  %c2 = arith.constant 128 : index
+  %c0 = arith.constant 0 : index
+  %r = arith.muli %t, %c2 : index
+  %b = memref.alloc() : memref<8192x2xf32, #shared>
+  memref.store %x, %b[%r, %c0] : memref<8192x2xf32, #shared>
+  return
+}

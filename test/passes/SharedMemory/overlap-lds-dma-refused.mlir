@@ -1,0 +1,64 @@
+// Refused functions: the reason word for word, and the program as it was.
+// RUN: smalti-opt %s -o %t.before
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-overlap-lds-dma{target=gfx950}))' \
+// RUN:   --remarks-filter=smalti-overlap-lds-dma -o %t.after 2>%t.remarks
+// RUN: diff %t.before %t.after
+// RUN: FileCheck %s < %t.remarks
+
+!global = memref<4096xf32, #gpu.address_space<global>>
+!slots = memref<3x1x64xf32, #gpu.address_space<workgroup>>
+!slot = memref<1x64xf32, strided<[64, 1], offset: ?>, #gpu.address_space<workgroup>>
+
+// CHECK: Function=no_barrier | Remark="loads to LDS do not overlap: there is no barrier"
+func.func @no_barrier(%in: !global, %slots: !slots) {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+  return
+}
+
+// CHECK: Function=blocks | Remark="loads to LDS do not overlap: the function has unstructured control flow"
+func.func @blocks(%in: !global, %slots: !slots, %c: i1) {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+  amdgpu.lds_barrier
+  cf.cond_br %c, ^a, ^a
+^a:
+  return
+}
+
+// CHECK: Function=pointer | Remark="loads to LDS do not overlap: 'rocdl.load.to.lds' does not name the memref that it writes"
+func.func @pointer(%from: !llvm.ptr<1>, %to: !llvm.ptr<3>) {
+  rocdl.load.to.lds %from, %to, 4, 0, 0 : !llvm.ptr<1>
+  amdgpu.memory_counter_wait load(0)
+  amdgpu.lds_barrier
+  return
+}
+
+// CHECK: Function=allocates | Remark="loads to LDS do not overlap: 'memref.alloc' allocates or frees memory"
+func.func @allocates(%in: !global) {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %slots = memref.alloc() : !slots
+  %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+  amdgpu.memory_counter_wait load(0)
+  amdgpu.lds_barrier
+  return
+}
+
+// CHECK: Function=overwritten | Remark="loads to LDS do not overlap: no barrier orders 'amdgpu.gather_to_lds' into %arg1 behind the accesses to the same slot"
+func.func @overwritten(%in: !global, %slots: !slots) -> f32 {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %p0 = memref.subview %slots[%c0, 0, 0] [1, 1, 64] [1, 1, 1] : !slots to !slot
+  amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+  amdgpu.memory_counter_wait load(0)
+  amdgpu.lds_barrier
+  %v = memref.load %p0[%c0, %lane] : !slot
+  amdgpu.gather_to_lds %in[%lane], %p0[%c0, %c0] : f32, !global, !slot
+  return %v : f32
+}

@@ -1,0 +1,37 @@
+// Barriers that stay, and why, word for word; the programs are as they were.
+// RUN: smalti-opt %s -o %t.before
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers)))' \
+// RUN:   --remarks-filter=smalti-place-barriers -o %t.after 2>%t.remarks
+// RUN: diff %t.before %t.after
+// RUN: FileCheck %s < %t.remarks
+#shared = #gpu.address_space<workgroup>
+
+gpu.module @m {
+  // CHECK: Function=arrives | Remark="no barrier is put in: threads may wait for one another in 'mosaic_gpu.arrive'"
+  // CHECK: Function=arrives | Remark="the barrier stays: 'mosaic_gpu.arrive' works on a barrier object"
+  gpu.func @arrives(%b: memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>, %out: memref<64xf32>, %x: f32) workgroup(%s: memref<64xf32, #shared>) kernel {
+    %c0 = arith.constant 0 : index
+    %t = gpu.thread_id x
+    memref.store %x, %s[%t] : memref<64xf32, #shared>
+    gpu.barrier
+    mosaic_gpu.arrive %b : memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+
+  // CHECK: Function=callee | Remark="the barrier stays: it orders what runs before the function before what runs after the function"
+  gpu.func @callee(%a: memref<64xf32, #shared>, %x: f32) {
+    %t = gpu.thread_id x
+    gpu.barrier
+    memref.store %x, %a[%t] : memref<64xf32, #shared>
+    gpu.return
+  }
+
+  // CHECK: Function=token | Remark="the barrier stays: what 'nvgpu.device_async_wait' waits for is not known"
+  gpu.func @token(%a: memref<64xf32, #shared>, %token: !nvgpu.device.async.token) -> f32 {
+    %c0 = arith.constant 0 : index
+    nvgpu.device_async_wait %token
+    gpu.barrier
+    %x = memref.load %a[%c0] : memref<64xf32, #shared>
+    gpu.return %x : f32
+  }
+}
