@@ -4,6 +4,11 @@
 // RUN:   --remarks-filter=smalti-pipeline-loops -o %t.after 2>%t.remarks
 // RUN: diff %t.before %t.after
 // RUN: FileCheck %s < %t.remarks
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{mode=stream}))' \
+// RUN:   --remarks-filter=smalti-pipeline-loops -o %t.after 2>%t.remarks
+// RUN: diff %t.before %t.after
+// RUN: FileCheck %s --check-prefix=STREAM < %t.remarks
+// STREAM: Function=groups_by_hand | Remark="the loop is not pipelined: it copies asynchronously, which mode=stream leaves alone"
 
 #shared = #gpu.address_space<workgroup>
 !descriptor = !nvgpu.tensormap.descriptor<tensor = memref<64xf32, #shared>, swizzle = none, l2promo = none, oob = zero, interleave = none>
@@ -492,4 +497,57 @@ func.func @own_offset(%a: !llvm.ptr<1>, %init: f32) -> f32 attributes {gpu.known
     scf.yield %next : f32
   }
   return %sum : f32
+}
+
+// CHECK: Function=never_waits | Remark="the loop is not pipelined: it never waits for its asynchronous copies"
+func.func @never_waits(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<64xf32, #shared>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %copy = nvgpu.device_async_copy %a[%i, %thread], %shared[%thread], 1 : memref<64x64xf32> to memref<64xf32, #shared>
+    %group = nvgpu.device_async_create_group %copy
+    gpu.barrier
+    memref.store %x, %out[%i] : memref<64xf32>
+  }
+  return
+}
+
+// CHECK: Function=other_queue | Remark="the loop is not pipelined: 'nvgpu.device_async_wait' leaves 1 in flight of a queue in which the loop starts no copy"
+func.func @other_queue(%a: memref<64x64xf32>, %thread: index, %out: memref<64xf32>, %token: !nvgpu.device.async.token) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<64xf32, #shared>
+  scf.for %i = %c0 to %c64 step %c1 {
+    amdgpu.gather_to_lds %a[%i, %thread], %shared[%c0] : f32, memref<64x64xf32>, memref<64xf32, #shared>
+    nvgpu.device_async_wait %token {numGroups = 1 : i32}
+    gpu.barrier
+    %x = memref.load %shared[%thread] : memref<64xf32, #shared>
+    memref.store %x, %out[%i] : memref<64xf32>
+    gpu.barrier
+  }
+  return
+}
+
+// CHECK: Function=depends | Remark="the loop is not pipelined: its asynchronous copies depend on 'memref.load', which cannot run ahead"
+func.func @depends(%a: memref<64x64xf32>, %thread: index, %at: memref<64xindex>, %out: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<2x64xf32, #shared>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %row = memref.load %at[%i] : memref<64xindex>
+    %slot = arith.remui %i, %c1 : index
+    %copy = nvgpu.device_async_copy %a[%row, %thread], %shared[%slot, %thread], 1 : memref<64x64xf32> to memref<2x64xf32, #shared>
+    %group = nvgpu.device_async_create_group %copy
+    nvgpu.device_async_wait %group {numGroups = 0 : i32}
+    gpu.barrier
+    %x = memref.load %shared[%slot, %thread] : memref<2x64xf32, #shared>
+    memref.store %x, %out[%i] : memref<64xf32>
+    memref.store %row, %at[%c0] : memref<64xindex>
+    gpu.barrier
+  }
+  return
 }

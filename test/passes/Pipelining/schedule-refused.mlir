@@ -112,3 +112,154 @@ func.func @short_loop(%a: memref<64xf32>, %init: f32) -> f32 {
   }
   return %sum : f32
 }
+
+// CHECK: Function=negative | Remark="the loop is not pipelined: 'memref.load' has a negative stage"
+func.func @negative(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] {smalti.stage = -1, smalti.cluster = 0} : memref<64xf32>
+    %next = arith.addf %acc, %x {smalti.stage = 1, smalti.cluster = 0} : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=none | Remark="the loop is not pipelined: it carries no schedule"
+func.func @none(%a: memref<64xf32>, %init: f32, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %init) -> f32 {
+    %next = arith.addf %acc, %init : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=one_stage | Remark="the loop is not pipelined: its schedule has one stage"
+func.func @one_stage(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] {smalti.stage = 0, smalti.cluster = 0} : memref<64xf32>
+    %next = arith.addf %acc, %x {smalti.stage = 0, smalti.cluster = 1} : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=too_late | Remark="the loop is not pipelined: the loop-carried value that 'arith.mulf' uses would be updated too late by 'arith.addf'"
+func.func @too_late(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = arith.mulf %acc, %acc {smalti.stage = 0, smalti.cluster = 0} : f32
+    %y = memref.load %a[%i] {smalti.stage = 0, smalti.cluster = 0} : memref<64xf32>
+    %next = arith.addf %x, %y {smalti.stage = 1, smalti.cluster = 1} : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=view | Remark="the loop is not pipelined: the view that 'memref.subview' makes would have to be carried to another stage"
+func.func @view(%a: memref<64x64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %v = memref.subview %a[%i, 0] [1, 64] [1, 1] {smalti.stage = 0, smalti.cluster = 0} : memref<64x64xf32> to memref<64xf32, strided<[1], offset: ?>>
+    %y = memref.load %v[%i] {smalti.stage = 1, smalti.cluster = 0} : memref<64xf32, strided<[1], offset: ?>>
+    %next = arith.addf %acc, %y {smalti.stage = 1, smalti.cluster = 1} : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=layout | Remark="the loop is not pipelined: the vector that 'vector.transfer_read' computes is carried to another stage and has no layout"
+func.func @layout(%a: memref<64x256xf32>, %init: vector<256xf32>) -> vector<256xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> vector<256xf32> {
+    %y = vector.transfer_read %a[%i, %c0], %zero {in_bounds = [true], smalti.stage = 0, smalti.cluster = 0} : memref<64x256xf32>, vector<256xf32>
+    %next = arith.addf %acc, %y {smalti.stage = 1, smalti.cluster = 1} : vector<256xf32>
+    scf.yield %next : vector<256xf32>
+  } {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 1>]}
+  return %sum : vector<256xf32>
+}
+
+// CHECK: Function=several_stages | Remark="the loop is not pipelined: its asynchronous copies start in several stages"
+func.func @several_stages(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: index, %out: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %s = memref.alloc() : memref<3x64xf32, #gpu.address_space<workgroup>>
+  %q = memref.alloc() : memref<3x64xf32, #gpu.address_space<workgroup>>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %slot = arith.remui %i, %c3 : index
+    %one = nvgpu.device_async_copy %a[%i, %thread], %s[%slot, %thread], 1 {smalti.stage = 0, smalti.cluster = 3} : memref<64x64xf32> to memref<3x64xf32, #gpu.address_space<workgroup>>
+    %two = nvgpu.device_async_copy %b[%i, %thread], %q[%slot, %thread], 1 {smalti.stage = 1, smalti.cluster = 3} : memref<64x64xf32> to memref<3x64xf32, #gpu.address_space<workgroup>>
+    %group = nvgpu.device_async_create_group %one, %two {smalti.stage = 1, smalti.cluster = 4}
+    nvgpu.device_async_wait %group {numGroups = 0 : i32, smalti.stage = 2, smalti.cluster = 5}
+    gpu.barrier
+    %x = memref.load %s[%slot, %thread] {smalti.stage = 2, smalti.cluster = 6} : memref<3x64xf32, #gpu.address_space<workgroup>>
+    %y = memref.load %q[%slot, %thread] {smalti.stage = 2, smalti.cluster = 6} : memref<3x64xf32, #gpu.address_space<workgroup>>
+    %z = arith.addf %x, %y {smalti.stage = 2, smalti.cluster = 7} : f32
+    memref.store %z, %out[%i] {smalti.stage = 2, smalti.cluster = 8} : memref<64xf32>
+    gpu.barrier
+  }
+  return
+}
+
+// CHECK: Function=ahead_of | Remark="the loop is not pipelined: 'nvgpu.device_async_copy' would start ahead of 'nvgpu.device_async_copy', which comes before it in the queue of copies"
+func.func @ahead_of(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: index, %out: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %s = memref.alloc() : memref<3x64xf32, #gpu.address_space<workgroup>>
+  %q = memref.alloc() : memref<3x64xf32, #gpu.address_space<workgroup>>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %slot = arith.remui %i, %c3 : index
+    %one = nvgpu.device_async_copy %a[%i, %thread], %s[%slot, %thread], 1 {smalti.stage = 0, smalti.cluster = 4} : memref<64x64xf32> to memref<3x64xf32, #gpu.address_space<workgroup>>
+    %two = nvgpu.device_async_copy %b[%i, %thread], %q[%slot, %thread], 1 {smalti.stage = 0, smalti.cluster = 3} : memref<64x64xf32> to memref<3x64xf32, #gpu.address_space<workgroup>>
+    %group = nvgpu.device_async_create_group %one, %two {smalti.stage = 0, smalti.cluster = 5}
+    nvgpu.device_async_wait %group {numGroups = 0 : i32, smalti.stage = 2, smalti.cluster = 0}
+    gpu.barrier
+    %x = memref.load %s[%slot, %thread] {smalti.stage = 2, smalti.cluster = 6} : memref<3x64xf32, #gpu.address_space<workgroup>>
+    %y = memref.load %q[%slot, %thread] {smalti.stage = 2, smalti.cluster = 6} : memref<3x64xf32, #gpu.address_space<workgroup>>
+    %z = arith.addf %x, %y {smalti.stage = 2, smalti.cluster = 7} : f32
+    memref.store %z, %out[%i] {smalti.stage = 2, smalti.cluster = 8} : memref<64xf32>
+    gpu.barrier
+  }
+  return
+}
+
+// CHECK: Function=before_copies | Remark="the loop is not pipelined: 'nvgpu.device_async_wait' would execute before the copies start"
+func.func @before_copies(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thread: index, %out: memref<64xf32>, %token: !nvgpu.device.async.token) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %s = memref.alloc() : memref<3x64xf32, #gpu.address_space<workgroup>>
+  %q = memref.alloc() : memref<3x64xf32, #gpu.address_space<workgroup>>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %slot = arith.remui %i, %c3 : index
+    %one = nvgpu.device_async_copy %a[%i, %thread], %s[%slot, %thread], 1 {smalti.stage = 1, smalti.cluster = 5} : memref<64x64xf32> to memref<3x64xf32, #gpu.address_space<workgroup>>
+    %two = nvgpu.device_async_copy %b[%i, %thread], %q[%slot, %thread], 1 {smalti.stage = 1, smalti.cluster = 5} : memref<64x64xf32> to memref<3x64xf32, #gpu.address_space<workgroup>>
+    %group = nvgpu.device_async_create_group %one, %two {smalti.stage = 1, smalti.cluster = 6}
+    nvgpu.device_async_wait %token {numGroups = 0 : i32, smalti.stage = 1, smalti.cluster = 0}
+    gpu.barrier
+    %x = memref.load %s[%slot, %thread] {smalti.stage = 2, smalti.cluster = 6} : memref<3x64xf32, #gpu.address_space<workgroup>>
+    %y = memref.load %q[%slot, %thread] {smalti.stage = 2, smalti.cluster = 6} : memref<3x64xf32, #gpu.address_space<workgroup>>
+    %z = arith.addf %x, %y {smalti.stage = 2, smalti.cluster = 7} : f32
+    memref.store %z, %out[%i] {smalti.stage = 2, smalti.cluster = 8} : memref<64xf32>
+    gpu.barrier
+  }
+  return
+}

@@ -3,9 +3,15 @@
 // RUN:   --remarks-filter=smalti-pipeline-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=AUTO
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=5}))' \
 // RUN:   --remarks-filter=smalti-pipeline-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=FIVE
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{stages=auto}))' \
+// RUN:   --remarks-filter=smalti-pipeline-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=ANY
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops{emit-schedule=true}))' \
+// RUN:   --remarks-filter=smalti-pipeline-loops -o /dev/null 2>&1 | FileCheck %s --check-prefix=EMIT
 
 // To shared memory: three, where the registers do.
 // AUTO: Function=through_shared | Remark="the loop is pipelined with 3 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 64 iterations: more would only hold longer what is read"
+// ANY: Function=through_shared | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 64 iterations: no target says how many registers there are for more"
+// EMIT: Function=through_shared | Remark="the loop got a schedule of 2 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 64 iterations"
 // FIVE: Function=through_shared | Remark="the loop is pipelined with 5 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 64 iterations"
 func.func @through_shared(%a: memref<64x8xf32>, %init: f32) -> f32 {
   %c0 = arith.constant 0 : index
@@ -13,6 +19,24 @@ func.func @through_shared(%a: memref<64x8xf32>, %init: f32) -> f32 {
   %c64 = arith.constant 64 : index
   %shared = memref.alloc() : memref<8xf32, 3>
   %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %row = vector.load %a[%i, %c0] : memref<64x8xf32>, vector<8xf32>
+    vector.store %row, %shared[%c0] : memref<8xf32, 3>, vector<8xf32>
+    gpu.barrier
+    %x = memref.load %shared[%c1] : memref<8xf32, 3>
+    %next = arith.addf %acc, %x : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// AUTO: Function=two_iterations | Remark="the loop is pipelined with 2 stages in stream mode: 1 read ahead, 1 shared buffer of 32 B, 2 barriers an iteration, 2 iterations: it has no more iterations"
+func.func @two_iterations(%a: memref<64x8xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %shared = memref.alloc() : memref<8xf32, 3>
+  %sum = scf.for %i = %c0 to %c2 step %c1 iter_args(%acc = %init) -> f32 {
     %row = vector.load %a[%i, %c0] : memref<64x8xf32>, vector<8xf32>
     vector.store %row, %shared[%c0] : memref<8xf32, 3>, vector<8xf32>
     gpu.barrier
