@@ -177,6 +177,11 @@ bool transfers::isTransferInJAX(const TransferProblem &problem,
   if (!digits || problem.elementBits > kBankBits)
     return false;
   int64_t accessBits = digits->vectorLength * digits->elementBits;
+  int64_t accesses = 1;
+  for (const Digit &digit : digits->registers)
+    accesses *= digit.size;
+  if (accesses > kMostAccesses)
+    return false;
   if (accessBits > kChunkBits || accessBits % 8 != 0)
     return false;
   // Accesses must not cross what a swizzle moves together, as far as the

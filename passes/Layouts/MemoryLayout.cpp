@@ -6,6 +6,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 using namespace smalti;
@@ -16,6 +17,9 @@ using llvm::SmallVector;
 /// Bytes whose rows a swizzle counts, and bytes that it moves together.
 static constexpr int64_t kSwizzleRow = 128;
 static constexpr int64_t kSwizzleChunk = 16;
+
+/// No shared memory has as many.
+static constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
 
 std::string transfers::listText(ArrayRef<int64_t> sizes) {
   std::string text = "[";
@@ -108,6 +112,17 @@ transfers::getMemorySteps(const MemoryLayout &memory) {
   if (llvm::any_of(memory.strides, [](int64_t stride) { return stride < 0; }))
     return Result::none("strides must not be negative, got " +
                         listText(memory.strides));
+  int64_t span = 1;
+  for (auto [size, stride] : llvm::zip_equal(memory.shape, memory.strides)) {
+    bool isLarge = size > kMostElements || stride > kMostElements;
+    if (!isLarge)
+      span += (size - 1) * stride;
+    if (isLarge || span > kMostElements)
+      return Result::none("memory of shape " + listText(memory.shape) +
+                          " and strides " + listText(memory.strides) +
+                          " spans more than " + std::to_string(kMostElements) +
+                          " elements");
+  }
   SmallVector<MemorySteps> steps;
   for (auto [size, stride] : llvm::zip_equal(memory.shape, memory.strides))
     steps.push_back({size, stride, 0});

@@ -37,6 +37,9 @@ using transfers::MemoryLayout;
 
 static constexpr int64_t kWordBits = 32;
 
+/// Elements that are looked at one by one.
+static constexpr int64_t kMostElements = int64_t(1) << 20;
+
 llvm::StringRef relayouts::toString(Means means) {
   switch (means) {
   case Means::None:
@@ -440,6 +443,12 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
   for (auto [size, part] : llvm::zip_equal(shape, unit)) {
     elements *= part;
     units *= size / part;
+  }
+  if (elements > kMostElements) {
+    cost.reason = "the layouts repeat only after " + std::to_string(elements) +
+                  " elements, and no more than " +
+                  std::to_string(kMostElements) + " are looked at";
+    return cost;
   }
   for (const RegisterLayout *layout : {&from, &to})
     if (auto digits = numberElements(*layout, unit, warps, lanes); !digits) {

@@ -74,7 +74,8 @@ struct RelayoutCost {
 /// What it takes to bring a vector of `shape`, held by `warps` warps, from one
 /// layout to another. It is impossible where one of the layouts does not fit
 /// the shape or the threads, where the result is a splat and the source is not,
-/// and where shared memory is needed but `target` has too little of it.
+/// where shared memory is needed but `target` has too little of it, and where
+/// the layouts repeat only after more than a million elements.
 RelayoutCost planRelayout(const layout::RegisterLayout &from,
                           const layout::RegisterLayout &to,
                           llvm::ArrayRef<int64_t> shape, int64_t elementBits,

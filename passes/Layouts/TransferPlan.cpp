@@ -131,8 +131,11 @@ void Planner::listAccesses(TransferPlan &plan) const {
 
 banks::Cost Planner::getCost(int64_t offset, int64_t otherOffset,
                              int64_t groupStride) {
-  offset %= period;
-  otherOffset %= period;
+  // What is whole periods further on asks the banks the same; words that are
+  // apart stay so.
+  int64_t whole = std::min(offset, otherOffset) / period * period;
+  offset -= whole;
+  otherOffset -= whole;
   if (offset == otherOffset)
     groupStride = 0;
   auto [entry, isNew] =
@@ -356,6 +359,14 @@ transfers::planTransfer(const TransferProblem &problem, const Target &target) {
     return Result::none("elements of " + std::to_string(problem.elementBits) +
                         " bits that one thread holds lie apart in memory, and "
                         "less than a byte is no access");
+
+  if (int64_t fewest = candidates.front().numAccesses(); fewest > kMostAccesses)
+    return Result::none("a thread would make " + std::to_string(fewest) +
+                        " accesses, and at most " +
+                        std::to_string(kMostAccesses) + " are planned");
+  llvm::erase_if(candidates, [](const Candidate &candidate) {
+    return candidate.numAccesses() > kMostAccesses;
+  });
 
   // A plan that need not be staggered is looked for first.
   struct Choice {

@@ -22,6 +22,9 @@ struct Target;
 
 namespace smalti::transfers {
 
+/// No thread has registers for as many.
+inline constexpr int64_t kMostAccesses = 16384;
+
 /// Where the elements of a vector are in memory. Sizes and strides are in
 /// elements.
 struct MemoryLayout {
@@ -116,7 +119,6 @@ struct Stagger {
 
 /// The address of a thread for an access:
 ///   swizzle(sum of terms + bases[access.base]) + access.offset
-/// A thread that `participants` leaves out supplies an address all the same.
 struct TransferPlan {
   llvm::SmallVector<ThreadTerm> terms;
   /// Bytes, added before the swizzle. Few: each is one address register.
@@ -151,7 +153,8 @@ struct TransferPlan {
 /// then one without stagger.
 ///
 /// There is none where a load has a splat layout, where shapes and tiles do not
-/// nest, and for elements that are not whole bytes and lie apart in memory.
+/// nest, for elements that are not whole bytes and lie apart in memory, and
+/// where a thread would make more than `kMostAccesses` accesses.
 /// A plan that must be conflict-free may be staggered; others are not.
 layout::ValueOr<TransferPlan> planTransfer(const TransferProblem &problem,
                                            const targets::Target &target);
@@ -164,7 +167,8 @@ enum class TransferNeed { Optimized, Unoptimized, Downgradable };
 /// Whether JAX's inference takes a transfer, as version 0.10.2 decides: its
 /// planner counts 32 banks of one warp, takes every lane's share with one
 /// access of at most 16 bytes, and staggers two groups of lanes. It accepts
-/// some transfers whose accesses of less than 4 bytes conflict in fact.
+/// some transfers whose accesses of less than 4 bytes conflict in fact. (More
+/// than `kMostAccesses` accesses are not looked at, and not taken.)
 bool isTransferInJAX(const TransferProblem &problem, TransferNeed need);
 
 /// The cycles of a number of instructions that one warp issues, and of what it

@@ -10,6 +10,7 @@ import functools
 import itertools
 import json
 import math
+import random
 import re
 from typing import Any
 
@@ -18,7 +19,9 @@ import pytest
 from smalti import layouts, targets
 from smalti._mlir_libs import _smalti
 from smalti.layouts import SplatLayout, StridedLayout, TiledLayout, named_layout
-from smalti.transfers import Access, MemoryLayout, TransferPlan, is_transfer_in_jax, plan_transfer
+from smalti.transfers import Access, MemoryLayout, TransferPlan, is_transfer_in_jax, plan_relayout, plan_transfer
+from test_layout_transforms import random_reshape
+from test_layouts import divisors
 
 Layout = TiledLayout | StridedLayout | SplatLayout
 Array = np.ndarray[Any, Any]
@@ -360,6 +363,65 @@ def test_a_wrong_layout_tile_or_kind_of_chip_is_seen() -> None:
         execute(plan, named_layout("WGMMA"), memory, 16, "gfx1201", True)
 
 
+def random_problem(rng: random.Random, chip: str) -> tuple[TiledLayout, MemoryLayout, int]:
+    """A vector of a known layout, seen through a reshape or a transpose, in memory of some order, tile and swizzle."""
+    known = [(layout, bits) for layout, bits in chip_layouts(chip).values()]
+    if targets.get(chip).wave_size == 32:
+        known += [(named_layout(name), 16) for name in layouts.layout_names()]
+    layout, _ = rng.choice(known)
+    bits = rng.choice([4, 8, 16, 32, 64])
+    shape = [size * rng.choice([1, 1, 2]) for size in layout.tiling[0]]
+    if rng.random() < 0.3:
+        shape.insert(0, rng.choice([1, 2, 3]))
+    for _ in range(rng.randint(0, 2)):
+        try:
+            if rng.random() < 0.5:
+                target = random_reshape(rng, shape)
+                layout, shape = layout.reshape(shape, target), target
+            else:
+                permutation = rng.sample(range(len(shape)), len(shape))
+                layout, shape = layout.transpose(permutation), [shape[dim] for dim in permutation]
+        except ValueError:
+            continue
+    # The order of dimensions in memory; the outermost may have gaps.
+    order = rng.sample(range(len(shape)), len(shape)) if rng.random() < 0.4 else list(range(len(shape)))
+    strides, step = [0] * len(shape), 1
+    for dim in reversed(order):
+        strides[dim] = step
+        step *= shape[dim]
+    tile: list[int] = []
+    if rng.random() < 0.6:
+        tile = [rng.choice([d for d in divisors(size) if d <= 128]) for size in shape[-rng.randint(1, len(shape)) :]]
+    elif rng.random() < 0.3 and len(shape) > 1:
+        strides[order[0]] += rng.choice([1, 4, 8]) if len(order) > 1 else 0
+    return layout, MemoryLayout(shape, strides, tile, rng.choice([16, 32, 64, 128])), bits
+
+
+@pytest.mark.parametrize("chip", ["sm_90a", "gfx950", "gfx1250"])
+def test_random_problems(chip: str) -> None:
+    rng = random.Random(chip)
+    planned = 0
+    reasons = ("free of bank conflicts", "less than a byte", "do not nest with runs")
+    for _ in range(400):
+        try:
+            layout, memory, bits = random_problem(rng, chip)
+        except ValueError as error:
+            assert "is not tiled, but lies inside" in str(error) or "is not a multiple of the" in str(error)
+            continue
+        for is_load, conflict_free in itertools.product((True, False), repeat=2):
+            try:
+                plan = plan_transfer(layout, memory, bits, chip, is_load=is_load, conflict_free=conflict_free)
+            except ValueError as error:
+                assert any(reason in str(error) for reason in reasons), error
+                continue
+            try:
+                execute(plan, layout, memory, bits, chip, is_load)
+            except Mismatch as error:
+                raise AssertionError(f"{layout}, {bits} bits, {describe(memory)}: {error}; {plan}") from error
+            planned += 1
+    assert planned > 150
+
+
 # --- single plans -----------------------------------------------------------------------------------------------------
 
 
@@ -471,9 +533,22 @@ def test_a_layout_of_other_waves_has_no_plan() -> None:
         plan_transfer(named_layout("WGMMA"), MemoryLayout([64, 64]), 16, "sm_1")
 
 
+def test_vectors_beyond_reason_are_refused_at_once() -> None:
+    with pytest.raises(ValueError) as error:
+        plan_transfer(named_layout("WGMMA"), MemoryLayout([32768, 32768]), 32, "sm_90a")
+    assert str(error.value) == "a thread would make 4194304 accesses, and at most 16384 are planned"
+    assert not is_transfer_in_jax(named_layout("WGMMA"), MemoryLayout([32768, 32768]), 32)
+    cost = plan_relayout(named_layout("WGMMA"), StridedLayout([32768, 32768], 2), [32768, 32768], 32, "sm_90a")
+    assert cost.reason == ("the layouts repeat only after 1073741824 elements, and no more than 1048576 are looked at")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (
+            ([64, 64], [1 << 40, 1]),
+            "memory of shape [64, 64] and strides [1099511627776, 1] spans more than 2147483647 elements",
+        ),
         (([64, 64], [64]), "memory of shape [64, 64] has 1 strides"),
         (([64, 64], None, [8, 8, 8]), "tile [8, 8, 8] has more dimensions than memory of shape [64, 64]"),
         (([64, 0],), "sizes must be positive, got [64, 0]"),
