@@ -90,6 +90,14 @@ static Value getViewedValue(Value value) {
     return def->getOperand(0);
   if (auto cast = dyn_cast_or_null<LLVM::IntToPtrOp>(def))
     return getAddressBase(cast.getArg());
+  // The address in the descriptor of a memref.
+  if (auto extract = dyn_cast_or_null<LLVM::ExtractValueOp>(def))
+    if (auto cast =
+            extract.getContainer().getDefiningOp<UnrealizedConversionCastOp>();
+        cast && cast->getNumOperands() == 1 &&
+        isa<BaseMemRefType>(cast.getOperand(0).getType()) &&
+        isa<LLVM::LLVMPointerType>(value.getType()))
+      return cast.getOperand(0);
   // The same reference, as another dialect has it.
   if (auto cast = dyn_cast_or_null<UnrealizedConversionCastOp>(def);
       cast && cast->getNumOperands() == 1 && cast->getNumResults() == 1 &&

@@ -8,9 +8,12 @@
 #include "passes/Pipelining/ValueFlow.h"
 #include "passes/Support/AddressSlots.h"
 #include "passes/Support/IterationSlots.h"
+#include "passes/Support/MemorySize.h"
 #include "passes/Support/ValueNames.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -49,6 +52,18 @@ int64_t Scheduler::getSlots(Value root, ArrayRef<Value> memrefs) {
       int64_t bytes = bytesOfThread.lookup(memref);
       if (bytes == 0 ||
           !takeSlot(matchAddressSlot(memref, root, bytes, loop), slot))
+        return 1;
+      continue;
+    }
+    // A memref that is made of an address.
+    if (auto cast = memref.getDefiningOp<UnrealizedConversionCastOp>();
+        cast && cast->getNumOperands() == 1 &&
+        isa<LLVM::LLVMPointerType>(cast.getOperand(0).getType())) {
+      std::optional<int64_t> bytes =
+          getBufferBytes(mlir::cast<MemRefType>(memref.getType()));
+      if (!bytes ||
+          !takeSlot(matchAddressSlot(cast.getOperand(0), root, *bytes, loop),
+                    slot))
         return 1;
       continue;
     }

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "llvm/Support/MathExtras.h"
@@ -62,29 +63,67 @@ static SmallVector<Value> getSummands(Value address) {
   return summands;
 }
 
-/// How many bytes further a pointer is, where that is not negative.
+/// How many bytes further a pointer is.
 static std::optional<IntegerSum> getOffset(LLVM::GEPOp step) {
   std::optional<int64_t> bytes = getElementBytes(step.getElemType());
   if (!bytes || !step.getElemType().isIntOrFloat() ||
       step.getElemType().getIntOrFloatBitWidth() != 8 * *bytes ||
       step.getRawConstantIndices().size() != 1)
     return std::nullopt;
-  // An index may be shorter than an address, and is one with a sign.
-  if (!step.getDynamicIndices().empty())
+  IntegerSum none = IntegerSum::of(int64_t(0));
+  if (step.getDynamicIndices().empty())
+    return IntegerSum::combine(
+        none, IntegerSum::of(int64_t(step.getRawConstantIndices().front())),
+        *bytes);
+  // It may be shorter than an address: what is added up must not wrap.
+  return IntegerSum::combine(
+      none, IntegerSum::of(step.getDynamicIndices().front(), /*budget=*/0),
+      *bytes);
+}
+
+/// The part of a memref's descriptor that the value is: the memref and the
+/// number of the part.
+static std::pair<Value, int64_t> getDescriptorPart(Value value) {
+  auto extract = value.getDefiningOp<LLVM::ExtractValueOp>();
+  auto cast =
+      extract
+          ? extract.getContainer().getDefiningOp<UnrealizedConversionCastOp>()
+          : UnrealizedConversionCastOp();
+  if (!cast || cast->getNumOperands() != 1 ||
+      !isa<MemRefType>(cast.getOperand(0).getType()) ||
+      extract.getPosition().size() != 1)
+    return {};
+  return {cast.getOperand(0), extract.getPosition().front()};
+}
+
+/// The constant that the offset in a memref's descriptor is.
+static std::optional<int64_t> getDescriptorOffset(Value value) {
+  constexpr int64_t ofOffset = 2;
+  auto [memref, part] = getDescriptorPart(value);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!memref || part != ofOffset ||
+      failed(cast<MemRefType>(memref.getType())
+                 .getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset))
     return std::nullopt;
-  int64_t index = step.getRawConstantIndices().front();
-  if (index < 0)
-    return std::nullopt;
-  return IntegerSum::of(index * *bytes);
+  return offset;
 }
 
 /// Whether the value is the address at which the buffer begins.
 static bool isAddressOf(Value value, Value buffer) {
-  auto extract = value.getDefiningOp<memref::ExtractAlignedPointerAsIndexOp>();
-  if (!extract)
+  constexpr int64_t ofAddress = 1;
+  if (auto number = value.getDefiningOp<LLVM::PtrToIntOp>())
+    value = number.getArg();
+  Value memref;
+  if (auto extract =
+          value.getDefiningOp<memref::ExtractAlignedPointerAsIndexOp>())
+    memref = extract.getSource();
+  else if (auto [described, part] = getDescriptorPart(value); part == ofAddress)
+    memref = described;
+  if (!memref)
     return false;
   // Such views have the address of their source.
-  Value memref = extract.getSource();
   while (memref != buffer) {
     Operation *view = memref.getDefiningOp();
     if (!isa_and_nonnull<memref::SubViewOp, memref::CastOp>(view))
@@ -107,18 +146,22 @@ std::optional<IterationSlot> smalti::matchAddressSlot(Value pointer,
       break;
     pointer = step->getOperand(0);
   }
+  bool hasAddress = isAddressOf(pointer, buffer);
   auto toPointer = pointer.getDefiningOp<LLVM::IntToPtrOp>();
   std::optional<int64_t> all = type && type.hasStaticShape() &&
                                        type.getRank() > 0 &&
                                        type.getLayout().isIdentity()
                                    ? getBufferBytes(type)
                                    : std::nullopt;
-  if (!toPointer || !all || *all <= 0 || *all % type.getDimSize(0) != 0)
+  if (!(toPointer || hasAddress) || !all || *all <= 0 ||
+      *all % type.getDimSize(0) != 0)
     return std::nullopt;
   int64_t slotBytes = *all / type.getDimSize(0);
 
-  bool hasAddress = false;
-  for (Value summand : getSummands(toPointer.getArg())) {
+  SmallVector<Value> summands;
+  if (!hasAddress)
+    summands = getSummands(toPointer.getArg());
+  for (Value summand : summands) {
     if (!hasAddress && isAddressOf(summand, buffer))
       hasAddress = true;
     else
@@ -133,8 +176,11 @@ std::optional<IterationSlot> smalti::matchAddressSlot(Value pointer,
   for (auto [value, factor] : *terms) {
     if (factor < 0)
       return std::nullopt;
-    if (!value) {
-      last += factor;
+    if (std::optional<int64_t> known =
+            value ? getDescriptorOffset(value) : std::optional<int64_t>(1)) {
+      if (*known < 0 || llvm::MulOverflow(factor, *known, factor) ||
+          llvm::AddOverflow(last, factor, last))
+        return std::nullopt;
       continue;
     }
     if (factor == slotBytes && !slot) {

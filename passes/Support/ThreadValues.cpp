@@ -389,18 +389,16 @@ std::optional<Lanes> ThreadValues::computeOp(Operation *op, unsigned result,
       })
       .Case([&](NVVM::ElectSyncOp) { return getElected(op); })
       .Case([&](NVVM::ShflOp shuffle) -> Result {
-        // All lanes of the wave get the value of one of them.
+        // All lanes of the wave get the value of the first.
         Result lanes = copy(shuffle.getVal());
-        std::optional<int64_t> lane = getConstantIntValue(shuffle.getOffset());
         constexpr int64_t allLanes = -1, lastLane = 31;
-        if (!lanes || !lane || *lane < 0 || *lane >= numLanes ||
-            shuffle.getKind() != NVVM::ShflKind::idx || result != 0 ||
-            op->getNumResults() != 1 ||
-            !op->getResult(0).getType().isInteger() ||
+        if (!lanes || shuffle.getKind() != NVVM::ShflKind::idx ||
+            !shuffle.getType().isInteger() ||
+            getConstantIntValue(shuffle.getOffset()) != 0 ||
             getConstantIntValue(shuffle.getThreadMask()) != allLanes ||
             getConstantIntValue(shuffle.getMaskAndClamp()) != lastLane)
           return std::nullopt;
-        return fill((*lanes)[*lane]);
+        return fill(lanes->front());
       })
       .Case([&](ROCDL::ReadfirstlaneOp read) -> Result {
         Result lanes = copy(read.getSrc());

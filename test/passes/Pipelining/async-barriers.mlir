@@ -291,3 +291,61 @@ func.func @addresses(%map: !llvm.ptr, %n: index, %init: f32) -> f32 attributes {
   }
   return %sum : f32
 }
+
+// As JAX writes it: barriers are memrefs that are made of addresses, counted in 32 bits.
+// REMARK: Function=jax_form | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 32768 B, 1 barrier an iteration, 16 iterations"
+// CHECK-LABEL: func.func @jax_form(
+// TWO-COUNT-1:   mosaic_gpu.async_load
+// THREE-COUNT-2: mosaic_gpu.async_load
+// FOUR-COUNT-3:  mosaic_gpu.async_load
+// CHECK-NOT:     mosaic_gpu.async_load
+// CHECK:         scf.for
+// CHECK:           mosaic_gpu.wait
+// CHECK:           mosaic_gpu.arrive_expect_tx
+// CHECK-NEXT:      mosaic_gpu.async_load
+// CHECK:           mosaic_gpu.vector_load
+// CHECK:           scf.yield
+!fields = !llvm.struct<(ptr<3>, ptr<3>, i64, array<1 x i64>, array<1 x i64>)>
+!barrier = memref<!mosaic_gpu.barrier, #shared>
+func.func @jax_form(%a: memref<64x1024xf16>, %init: vector<64x64xf16>) -> vector<64x64xf16> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c4 = arith.constant 4 : i32
+  %c16 = arith.constant 16 : i32
+  %c64 = arith.constant 64 : i32
+  %c8_i64 = arith.constant 8 : i64
+  %tiles = mosaic_gpu.slice_smem 0 : memref<4x64x64xf16, #shared>
+  %barriers = mosaic_gpu.slice_smem 32768 : memref<4x!mosaic_gpu.barrier, #shared>
+  %fields = builtin.unrealized_conversion_cast %barriers : memref<4x!mosaic_gpu.barrier, #shared> to !fields
+  %begin = llvm.extractvalue %fields[1] : !fields
+  %offset = llvm.extractvalue %fields[2] : !fields
+  %bytes = llvm.mul %offset, %c8_i64 : i64
+  %begin_i64 = llvm.ptrtoint %begin : !llvm.ptr<3> to i64
+  %place = llvm.add %begin_i64, %bytes : i64
+  %first = llvm.inttoptr %place : i64 to !llvm.ptr<3>
+  mosaic_gpu.initialize_barrier %first {arrival_count = 1 : i64, num_barriers = 4 : i32} : !llvm.ptr<3>
+  gpu.barrier
+  %sum = scf.for %i = %c0 to %c16 step %c1 iter_args(%acc = %init) -> (vector<64x64xf16>) : i32 {
+    %slot = arith.remsi %i, %c4 : i32
+    %slot_index = arith.index_cast %slot : i32 to index
+    %turn = arith.divsi %i, %c4 : i32
+    %bit = arith.remsi %turn, %c2 : i32
+    %parity = arith.cmpi eq, %bit, %c1 : i32
+    %column = arith.muli %i, %c64 : i32
+    %address = llvm.getelementptr %first[%slot] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i64
+    %barrier = builtin.unrealized_conversion_cast %address : !llvm.ptr<3> to !barrier
+    %view = memref.subview %tiles[%slot_index, 0, 0] [1, 64, 64] [1, 1, 1]
+      : memref<4x64x64xf16, #shared> to memref<64x64xf16, strided<[64, 1], offset: ?>, #shared>
+    mosaic_gpu.arrive_expect_tx barrier(%barrier : !barrier) 8192
+    mosaic_gpu.async_load %a[%c0, %column] [64, 64] to %view barrier(%barrier)
+      : memref<64x1024xf16>[i32, i32] to memref<64x64xf16, strided<[64, 1], offset: ?>, #shared>, !barrier
+    mosaic_gpu.wait barrier(%barrier : !barrier) parity(%parity : i1)
+    %value = mosaic_gpu.vector_load %view
+      : memref<64x64xf16, strided<[64, 1], offset: ?>, #shared> -> vector<64x64xf16>
+    %next = arith.addf %acc, %value : vector<64x64xf16>
+    gpu.barrier
+    scf.yield %next : vector<64x64xf16>
+  }
+  return %sum : vector<64x64xf16>
+}

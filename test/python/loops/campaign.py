@@ -92,8 +92,8 @@ class Point:
 
     def __str__(self) -> str:
         first = self.bounds[0]
-        runs = "again" if first.pace else "dynamic"
-        trips = runs if first.trips is None else f"{first.trips}_from_{first.lower}_by_{first.step}"
+        trips = "dynamic" if first.trips is None else f"{first.trips}_from_{first.lower}_by_{first.step}"
+        trips += "_again" if first.pace else ""
         words = [self.shape.name, self.chip, f"{self.stages}_stages", f"{self.depth}_slots", self.mode, trips]
         return "-".join([*words, *([] if self.noalias else ["alias"])])
 
@@ -202,6 +202,8 @@ def _grid(chips: Sequence[str]) -> Iterator[Point]:
             if shape.repeats:
                 for depth in (0, stages):
                     yield Point(shape, chip, stages, depth, bounds=RUNS)
+                for trips in (2, 5):
+                    yield Point(shape, chip, stages, bounds=(Bounds(1, 2, 1, trips, pace=1),))
             for trips, bounds in itertools.product(range(kernels.TRIPS), BOUNDS):
                 constant = Bounds(bounds.lower, bounds.step, bounds.short, trips)
                 yield Point(shape, chip, stages, stages, bounds=(constant,))

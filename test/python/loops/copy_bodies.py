@@ -450,7 +450,7 @@ _RUNNING_TILES = """
 
 RUNNING_TILES = (
     """
-%later = arith.addi %before, %block : index
+%later = arith.addi %before, %count : index
 %sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {
   %row = arith.addi %i, %c16 : index
   %distance = arith.subi %i, %lower : index
@@ -519,7 +519,7 @@ vector.store %sum#0, %o[%block, %c0, %tc] : OUT, vector<4xf32>
 RUNNING_DMA = """
 %wave = arith.divui %t, %wave_size : index
 %first_of_wave = arith.muli %wave, %wave_size : index
-%later = arith.addi %before, %block : index
+%later = arith.addi %before, %count : index
 %before32 = arith.index_cast %before : index to i32
 %four = arith.constant 4 : i32
 %sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {

@@ -34,7 +34,7 @@ class Bounds:
     """By how much the end is nearer than a whole step."""
     trips: int | None = None
     pace: int = 0
-    """Where a loop around runs it ten times: in its run k there are k * pace mod 10 iterations."""
+    """Where a loop around runs it ten times: in its run k there are k * pace mod 10 iterations, or `trips`."""
 
     def rows(self, trips: int) -> list[int]:
         return [self.lower + BIAS + k * self.step for k in range(trips)]
@@ -75,10 +75,9 @@ class Shape:
 
     @staticmethod
     def _scalars(bounds: Bounds) -> dict[int, str]:
-        if bounds.trips is not None:
-            return {}
-        found = {3: str(bounds.lower), 4: str(bounds.step), 5: str(bounds.short)}
-        return {**found, 6: str(bounds.pace)} if bounds.pace else found
+        values = [] if bounds.trips is not None else [bounds.lower, bounds.step, bounds.short]
+        values += [bounds.pace] if bounds.pace else []
+        return {number: str(value) for number, value in enumerate(values, start=3)}
 
     def text(self, chip: str, bounds: Bounds, noalias: bool = True) -> str:
         threads = 2 * targets.get(chip).wave_size
@@ -92,6 +91,7 @@ class Shape:
         else:
             end = bounds.lower + bounds.trips * bounds.step - (bounds.short if bounds.trips else 0)
             numbers = {"lower": bounds.lower, "upper": end, "step": bounds.step}
+            numbers["count"] = bounds.trips
             ends = [f"%{name} = arith.constant {number} : index" for name, number in numbers.items()]
         constants = [f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 3, 4, 5, BIAS, ROWS - 1)]
         aligned = " {alignment = 128 : i64}" if self.maps else ""
@@ -138,6 +138,8 @@ class Shape:
     def _body(self, ends: Sequence[str], bounds: Bounds) -> str:
         """The body with its bounds, as often as it runs."""
         head, body = (textwrap.dedent(text).strip("\n") for text in (self.head, self.body))
+        if bounds.trips is None:
+            body = re.sub(r"%count\b", "%block", body)
         if not bounds.pace:
             for name, (first, _, _) in self.carried.items():
                 body = re.sub(rf"{name}\b", first, body)
@@ -157,8 +159,8 @@ class Shape:
     def check(self, bounds: Bounds, arrays: Sequence[np.ndarray]) -> None:
         """Compares the kernel's output with numpy in double precision."""
         a, b, out = (array.astype(np.float64) for array in arrays[:3])
-        for block in range(TRIPS if bounds.trips is None else 1):
-            # Which of the runs it was makes no difference.
+        # Of all runs in one block, each has a number of its own.
+        for block in range(TRIPS if bounds.trips is None or bounds.pace else 1):
             rows = bounds.rows(block if bounds.trips is None else bounds.trips)
             for row, wanted in self.expected(a, b, rows).items():
                 np.testing.assert_allclose(out[block, row], wanted, rtol=1e-5, atol=1e-5, err_msg=f"block {block}")
