@@ -18,6 +18,8 @@ BUILD_PACKAGES = (
     "cmake", "ninja-build", "ccache", "g++", "python3-dev", "python3-venv",
     # Device bitcode for AMD kernels that call a mathematical function.
     "rocm-device-libs",
+    # Counts instructions in tests.
+    "valgrind",
 )  # fmt: skip
 FORMAT_PACKAGES = (f"clang-format-{LLVM}",)
 LINT_PACKAGES = (f"clang-tidy-{LLVM}",)
