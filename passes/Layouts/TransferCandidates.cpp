@@ -205,6 +205,70 @@ static std::optional<Candidate> matrixCandidate(const TransferDigits &digits,
   return candidate;
 }
 
+/// ldmatrix or stmatrix of transposed 8-bit elements.
+static std::optional<Candidate> matrix8Candidate(const TransferDigits &digits,
+                                                 bool isLoad) {
+  constexpr int64_t rowBits = 128, elementBits = 8, lanes = 32;
+  std::optional<SmallVector<int64_t>> bits = laneBits(digits.lanes);
+  if (digits.elementBits != elementBits || !bits ||
+      int64_t(1) << bits->size() != lanes)
+    return std::nullopt;
+  Candidate candidate;
+  candidate.kind = AccessKind::MatrixTransposed8;
+  candidate.bytes = rowBits / 8;
+  candidate.outside = heldDigits(digits);
+  auto takeDigit = [&](auto isWanted) -> std::optional<Digit> {
+    auto digit = llvm::find_if(candidate.outside, [&](const Digit &digit) {
+      return digit.size % 2 == 0 && isWanted(digit);
+    });
+    if (digit == candidate.outside.end())
+      return std::nullopt;
+    return takeFactor(*digit, 2);
+  };
+  // Two rows, which are neighbours in a register; the other column; and, of a
+  // load, the next two rows.
+  auto isNext = [](int64_t element) {
+    return [=](const Digit &digit) { return digit.element == element; };
+  };
+  std::optional<Digit> pair = takeDigit(isNext(1));
+  std::optional<Digit> column = takeDigit([&](const Digit &digit) {
+    return digit.stride == rowBits / 2 && digit.element == 0;
+  });
+  if (!pair || !column)
+    return std::nullopt;
+  SmallVector<Digit> together = {*pair, *column};
+  SmallVector<int64_t> rows = {pair->stride};
+  if (isLoad) {
+    std::optional<Digit> next = takeDigit(isNext(2));
+    if (!next)
+      return std::nullopt;
+    together.push_back(*next);
+    rows.push_back(next->stride);
+  }
+  rows.append({(*bits)[0], (*bits)[1]});
+  for (int64_t bit = 0; bit < 3; ++bit)
+    if ((*bits)[2 + bit] != elementBits << bit)
+      return std::nullopt;
+  for (int64_t stride : rows)
+    if (stride == 0 || stride % rowBits != 0)
+      return std::nullopt;
+  if (!areMultiples(candidate.outside, rowBits) ||
+      !areMultiples(digits.warps, rowBits))
+    return std::nullopt;
+  candidate.placesPerPiece = 2;
+  for (Digit &digit : llvm::reverse(candidate.outside))
+    while (rows.size() < 5 && digit.size % 2 == 0) {
+      Digit taken = takeFactor(digit, 2);
+      rows.push_back(taken.stride);
+      together.push_back(taken);
+    }
+  candidate.places = countPlaces(together);
+  candidate.lanes = int64_t(1) << rows.size();
+  appendBitTerms(rows, candidate.terms);
+  appendTerms(digits.warps, lanes, candidate.terms);
+  return candidate;
+}
+
 /// A transposed read of AMD's.
 static std::optional<Candidate>
 transposedCandidate(const TransferDigits &digits,
@@ -264,6 +328,8 @@ SmallVector<Candidate> transfers::listCandidates(const TransferDigits &digits,
   if (isLoad ? target.hasLdMatrix : target.hasStMatrix)
     for (bool isTransposed : {false, true})
       add(matrixCandidate(digits, isTransposed));
+  if (target.hasTransposed8BitMatrix)
+    add(matrix8Candidate(digits, isLoad));
   if (isLoad)
     for (const targets::TransposedRead &read : target.transposedReads)
       add(transposedCandidate(digits, read, target.waveSize));

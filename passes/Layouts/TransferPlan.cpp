@@ -219,11 +219,20 @@ int64_t Planner::baseMask() const {
 }
 
 int64_t Planner::countMoves() const {
+  int64_t count = offsets.size();
+  // The two halves of each register of the instruction belong to two registers.
+  if (candidate.kind == AccessKind::MatrixTransposed8)
+    return count * static_cast<int64_t>(candidate.places.size()) / 4;
   if (candidate.kind != AccessKind::Vector ||
       std::holds_alternative<layout::SplatLayout>(problem.registers))
     return 0;
   constexpr int64_t wordBits = 32;
   int64_t moves = 0;
+  // Accesses of less than a word are put together in their register.
+  int64_t together =
+      std::min(wordBits, digits.vectorLength * digits.elementBits);
+  if (int64_t bits = candidate.bytes * 8; bits < together)
+    return count - count * bits / together;
   for (size_t i = 1; i < candidate.places.size(); ++i) {
     const Place &last = candidate.places[i - 1], &place = candidate.places[i];
     bool goesOn = last.reg == place.reg && last.element + 1 == place.element;
@@ -231,7 +240,7 @@ int64_t Planner::countMoves() const {
     int64_t bit = static_cast<int64_t>(i) * digits.elementBits;
     moves += !goesOn && bit % wordBits != 0;
   }
-  return moves * static_cast<int64_t>(offsets.size());
+  return moves * count;
 }
 
 TransferPlan Planner::plan(bool mayStagger) {
@@ -308,6 +317,9 @@ static std::string instructionText(const Access &access, int64_t elementBytes) {
   case AccessKind::MatrixTransposed:
     return "matrix accesses x" + std::to_string(access.pieces.size()) +
            (access.kind == AccessKind::Matrix ? "" : ", transposed,");
+  case AccessKind::MatrixTransposed8:
+    return "matrix accesses of " + std::to_string(access.pieces.size() * 2) +
+           " bytes a lane, transposed,";
   case AccessKind::TransposedRead:
     return "transposed reads of " + std::to_string(elementBytes) + " bytes";
   }

@@ -74,6 +74,12 @@ enum class AccessKind {
   /// The same, transposed: lane `t` has the elements of column `t / 4` in rows
   /// `2 * (t % 4)` and the next.
   MatrixTransposed,
+  /// ldmatrix of 16 x 16, or stmatrix of 8 x 16, 8-bit elements, transposed:
+  /// lane `rows * m + r` names row `r` of matrix `m`, of 16 bytes. Lane `t` has
+  /// columns `t / 4` and `t / 4 + 8` of each of the rows that it has: `4 * (t %
+  /// 4)` and the next three of a load, `2 * (t % 4)` and the next of a store.
+  /// A 32-bit register has two rows of the one column, then of the other.
+  MatrixTransposed8,
   /// AMD's transposed read, by 16 lanes at a time: each lane reads `bytes`
   /// bytes
   /// at its own address, and gets one element of several lanes' in turn. See
@@ -93,8 +99,8 @@ struct Access {
   /// Bytes that a lane moves at its address: 16 of a matrix.
   int64_t bytes = 0;
   /// Vector: what lies behind one another at the address. Matrix: the part of
-  /// each of the 1, 2 or 4 matrices. TransposedRead: what the lane gets, in
-  /// order.
+  /// each of the 1, 2 or 4 matrices. Else what the lane has, in order: of 8-bit
+  /// matrices two pieces for each 32-bit register, 4 or 2 for each matrix.
   llvm::SmallVector<Piece, 4> pieces;
   /// Which of the plan's bases the address is made from.
   int64_t base = 0;

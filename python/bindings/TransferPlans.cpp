@@ -86,6 +86,8 @@ const char *kindName(AccessKind kind) {
     return "matrix";
   case AccessKind::MatrixTransposed:
     return "matrix_transposed";
+  case AccessKind::MatrixTransposed8:
+    return "matrix_transposed_8";
   case AccessKind::TransposedRead:
     return "transposed_read";
   }
@@ -149,7 +151,8 @@ void bindTransfers(nb::module_ &m) {
   nb::class_<Access>(m, "Access", "One instruction of a transfer.")
       .def_prop_ro(
           "kind", [](const Access &self) { return kindName(self.kind); },
-          "vector, matrix, matrix_transposed or transposed_read.")
+          "vector, matrix, matrix_transposed, matrix_transposed_8 or "
+          "transposed_read.")
       .def_ro("bytes", &Access::bytes, "Bytes that a lane moves.")
       .def_prop_ro(
           "pieces",

@@ -108,7 +108,7 @@ def source_lane(chip: str, bits: int, lane: Array, element: int) -> Array:
     raise Mismatch(f"{chip} has no transposed read of {bits} bits")
 
 
-def places_of_access(plan: TransferPlan, access: Access, bits: int, chip: str) -> list[tuple[Any, ...]]:
+def places_of_access(plan: TransferPlan, access: Access, bits: int, chip: str, is_load: bool) -> list[tuple[Any, ...]]:
     """(register, place in it, address of each thread in elements) of all that an access moves."""
     target = targets.get(chip)
     address = thread_addresses(plan, access)
@@ -138,6 +138,19 @@ def places_of_access(plan: TransferPlan, access: Access, bits: int, chip: str) -
                 else:
                     row, inside = 2 * (lane % 4) + place, 16 * (lane // 4)
                 moved.append((register, first + place, address[first_lane + 8 * matrix + row] * 8 + inside))
+    elif access.kind == "matrix_transposed_8":
+        # A load has matrices of 16 rows, four of a lane's; a store of 8, two of a lane's.
+        rows, of_lane = (16, 4) if is_load else (8, 2)
+        if not target.has_transposed_8bit_matrix or bits != 8 or any(count != 2 for _, _, count in access.pieces):
+            raise Mismatch("no such matrix instruction")
+        if len(access.pieces) // of_lane not in ((1, 2) if is_load else (1, 2, 4)) or len(access.pieces) % of_lane:
+            raise Mismatch("no such number of matrices")
+        for number, (register, first, _) in enumerate(access.pieces):
+            matrix, number = divmod(number, of_lane)
+            for place in range(2):
+                row = of_lane * (lane % 4) + 2 * (number // 2) + place
+                inside = 8 * (lane // 4 + 8 * (number % 2))
+                moved.append((register, first + place, address[first_lane + rows * matrix + row] * 8 + inside))
     else:
         assert access.kind == "transposed_read"
         count = access.bytes * 8 // bits
@@ -185,7 +198,10 @@ def recount_banks(plan: TransferPlan, is_read: bool, target: targets.Target) -> 
         total = (0, 0)
         for step, access in enumerate(accesses):
             named = np.where(is_other, per_access[order[step]][part], per_access[step][part])
-            if access.kind.startswith("matrix"):
+            if access.kind == "matrix_transposed_8":
+                # Four bytes of a lane for each of 8 rows that are named.
+                named = named[: 4 * len(access.pieces)]
+            elif access.kind.startswith("matrix"):
                 named = named[: 8 * len(access.pieces)]
             # What is a multiple of all banks further on asks the same.
             start = int(named.min()) // (target.shared_memory_banks * target.bank_bytes)
@@ -207,7 +223,7 @@ def execute(plan: TransferPlan, layout: Layout, memory: MemoryLayout, bits: int,
     seen = np.zeros(held.shape[1:], np.int64)
     written: set[int] = set()
     for number, access in enumerate(plan.accesses):
-        for register, place, addresses in places_of_access(plan, access, bits, chip):
+        for register, place, addresses in places_of_access(plan, access, bits, chip, is_load):
             seen[register, place] += 1
             if not np.array_equal(where[held[:, register, place]], addresses):
                 raise Mismatch(f"register {register}, place {place} is not at its address")
@@ -303,7 +319,7 @@ def test_every_plan_moves_every_element(chip: str, is_load: bool) -> None:
     planned = 0
     cases = grid(chip)
     # Of chips that are alike, one goes through all.
-    for name, layout, memory, bits in cases[:: 4 if chip in ("sm_80", "sm_100a", "gfx942") else 1]:
+    for name, layout, memory, bits in cases[:: 4 if chip in ("sm_80", "sm_90a", "gfx942") else 1]:
         text = ""
         for conflict_free in (False, True):
             where = f"{name}, {bits} bits, {describe(memory)}"
@@ -330,6 +346,8 @@ def test_every_plan_moves_every_element(chip: str, is_load: bool) -> None:
     expected = {"vector"}
     if target.has_ldmatrix if is_load else target.has_stmatrix:
         expected |= {"matrix", "matrix_transposed"}
+    if target.has_transposed_8bit_matrix:
+        expected.add("matrix_transposed_8")
     if is_load and target.transposed_reads:
         expected.add("transposed_read")
     assert kinds == expected
@@ -441,6 +459,22 @@ def test_random_problems(chip: str) -> None:
             "64 accesses of 8 bytes from 4 bases, staggered by groups of 2 lanes: 128 cycles, no conflicts",
         ),
         ("WGMMA_8BIT", 8, "sm_90a", True, False, "8 matrix accesses x4 from 4 bases: 32 cycles, no conflicts"),
+        (
+            "WGMMA_8BIT",
+            8,
+            "sm_90a",
+            True,
+            True,
+            "128 accesses of 1 bytes from 8 bases, staggered by groups of 2 lanes: 128 cycles, no conflicts",
+        ),
+        (
+            "WGMMA_8BIT",
+            8,
+            "sm_100a",
+            True,
+            True,
+            "8 matrix accesses of 16 bytes a lane, transposed, from 2 bases: 32 cycles, no conflicts",
+        ),
     ],
 )
 def test_plans_for_the_accumulator(
