@@ -4,6 +4,7 @@
 
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/Describe.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Verifier.h"
@@ -16,16 +17,6 @@
 
 using namespace mlir;
 using namespace smalti;
-
-std::string smalti::describe(Operation *op) {
-  return ("'" + op->getName().getStringRef() + "'").str();
-}
-
-std::string smalti::describe(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
 
 static bool freesMemory(Operation *op) {
   return hasEffect<MemoryEffects::Free>(op) && op->getNumResults() == 0;
@@ -46,21 +37,21 @@ static std::optional<std::string> checkUser(Operation *user, Value value) {
   if ((!effectOp &&
        !isa<AsyncCopyOpInterface, BarrierObjectOpInterface>(user)) ||
       handsOn)
-    return "escapes through " + describe(user);
+    return "escapes through " + quote(user);
   SmallVector<MemoryAccess> accesses;
   std::string reason;
   if (!collectAccesses(user, accesses, reason))
     return "is used by an op that cannot be followed: " + reason;
   // What accesses nothing and asks for more than the shape takes the address.
   if (accesses.empty() && !isa<ShapedDimOpInterface>(user))
-    return "escapes through " + describe(user);
+    return "escapes through " + quote(user);
   // An address that is not what is accessed by is stored, compared or the like.
   if (!isa<BaseMemRefType>(value.getType()) &&
       (llvm::count(user->getOperands(), value) != 1 ||
        llvm::none_of(accesses, [&](const MemoryAccess &access) {
          return access.memref == value;
        })))
-    return "escapes through " + describe(user);
+    return "escapes through " + quote(user);
   return std::nullopt;
 }
 
@@ -100,7 +91,7 @@ smalti::collectBufferUses(Value buffer, BufferUses &uses, bool withAddresses) {
       if (reason || isMereDescription(user))
         continue;
       if (freesMemory(user))
-        reason = "is freed through a view by " + describe(user);
+        reason = "is freed through a view by " + quote(user);
       else
         reason = checkUser(user, value);
     }
@@ -138,8 +129,8 @@ smalti::tryTypes(Value buffer, const BufferUses &uses, StringRef what,
     Value source = cast<ViewLikeOpInterface>(view).getViewSource();
     Operation *copy = recreate(builder, view, mapping.lookup(source));
     if (!copy || failed(verify(copy, /*verifyRecursively=*/false))) {
-      reason = "is viewed by " + describe(view) + ", which cannot show " +
-               what.str();
+      reason =
+          "is viewed by " + quote(view) + ", which cannot show " + what.str();
       break;
     }
     mapping.map(view->getResults(), copy->getResults());
@@ -150,8 +141,8 @@ smalti::tryTypes(Value buffer, const BufferUses &uses, StringRef what,
     Operation *copy = user->clone(mapping);
     builder.insert(copy);
     if (failed(verify(copy, /*verifyRecursively=*/true)))
-      reason = "is used by " + describe(user) + ", which does not take " +
-               what.str();
+      reason =
+          "is used by " + quote(user) + ", which does not take " + what.str();
   }
   while (!scratch.empty())
     scratch.back().erase();

@@ -49,10 +49,6 @@ tryTypes(mlir::Value buffer, const BufferUses &uses, llvm::StringRef what,
          llvm::function_ref<mlir::Value(mlir::OpBuilder &)> createBuffer,
          RecreateView recreate);
 
-/// The op's name, quoted, for remarks.
-std::string describe(mlir::Operation *op);
-std::string describe(mlir::Type type);
-
 } // namespace smalti
 
 #endif // SMALTI_PASSES_INTERFACES_BUFFERUSES_H

@@ -4,6 +4,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/MemorySize.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -385,10 +386,6 @@ bool smalti::mayAlias(Value rootA, Value rootB) {
       (isOfBlock(a.space) && isOfBlock(b.space) && a.space != b.space))
     return true;
   return a.space == b.space && mayAlias(a.kind, b.kind);
-}
-
-static std::string quote(Operation *op) {
-  return ("'" + op->getName().getStringRef() + "'").str();
 }
 
 /// Appends one access. Returns false, with the reason, where the memory is not

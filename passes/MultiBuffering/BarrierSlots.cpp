@@ -12,6 +12,7 @@
 #include "passes/Interfaces/BufferUses.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Support/AddressSlots.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/IterationParity.h"
 #include "passes/Support/IterationSlots.h"
 #include "passes/Support/MemorySize.h"
@@ -167,30 +168,30 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     };
     if (!op || llvm::count_if(user->getOperands(), isOfPlan) != 1 ||
         !isOfPlan(barrier))
-      return "escapes through " + describe(user);
+      return "escapes through " + quote(user);
     BarrierAction action = op.getBarrierAction();
     if (action == BarrierAction::Poll)
-      return "is asked for its phase by " + describe(user) +
+      return "is asked for its phase by " + quote(user) +
              ", which does not wait for it";
     if (!plan.loop->isProperAncestor(user)) {
       outside.push_back(op);
       continue;
     }
     if (action == BarrierAction::Init)
-      return "is initialised in every iteration, by " + describe(user);
+      return "is initialised in every iteration, by " + quote(user);
     auto copy = dyn_cast<AsyncCopyOpInterface>(user);
     if (copy && !copy.getCopyDestination())
-      return "counts bytes of " + describe(user) +
+      return "counts bytes of " + quote(user) +
              ", which copies to other blocks or to memory that is not known";
     for (Operation *around = user->getParentOp(); around != plan.loop;
          around = around->getParentOp())
       if (!isa<scf::IfOp>(around))
-        return "is used by " + describe(user) + " inside " + describe(around) +
+        return "is used by " + quote(user) + " inside " + quote(around) +
                ", which may repeat it";
     if (std::optional<int64_t> number = getNumber(plan, op)) {
       if (*number < 0 || *number >= plan.count)
         return "has no number " + std::to_string(*number) + ", which " +
-               describe(user) + " uses";
+               quote(user) + " uses";
       numbers.insert(*number);
       plan.users.emplace_back(op, *number);
       if (!withoutSlot)
@@ -201,14 +202,14 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     if (!plan.memory)
       number = matchSlotNumber(op.getBarrierIndexMutable()->get(), plan.loop);
     if (!number || number->slot.depth < 2)
-      return "is chosen by " + describe(user) +
+      return "is chosen by " + quote(user) +
              " with a number that is neither constant nor that of a slot";
     if (!withSlot)
       withSlot = user;
   }
   if (withSlot && withoutSlot)
-    return "has slots for " + describe(withSlot) + ", and none for " +
-           describe(withoutSlot);
+    return "has slots for " + quote(withSlot) + ", and none for " +
+           quote(withoutSlot);
   plan.hasSlots = withSlot != nullptr;
   for (BarrierObjectOpInterface op : outside) {
     std::optional<int64_t> number = getNumber(plan, op);
@@ -219,7 +220,7 @@ Reason BarrierPlanner::sortUsers(BarrierPlan &plan) {
     if (op.getBarrierAction() == BarrierAction::Init)
       plan.inits.push_back(op);
     else if (!plan.hasSlots)
-      return "is also used outside the loop, by " + describe(op);
+      return "is also used outside the loop, by " + quote(op);
   }
   return std::nullopt;
 }
@@ -244,7 +245,7 @@ Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
                                      int64_t &arrivals) {
   std::optional<int64_t> each = evaluateForBlock(op.getArrivals());
   if (!each)
-    return "is arrived on by " + describe(op) +
+    return "is arrived on by " + quote(op) +
            " a number of times that is not known";
   SmallVector<std::pair<Value, bool>> conditions;
   if (Value predicate = op.getPredicate())
@@ -271,7 +272,7 @@ Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
       isReachedByBlock(first, function))
     executing = countExecuting(conditions, values.getNumThreads(first));
   if (!executing)
-    return "is arrived on by " + describe(op) +
+    return "is arrived on by " + quote(op) +
            ", and how many threads execute it is not known";
   arrivals += *each * *executing;
   return std::nullopt;
@@ -340,7 +341,7 @@ Reason BarrierPlanner::checkOrder(ArrayRef<BarrierObjectOpInterface> users) {
     return "is not waited for in the loop";
   if (!last || isBefore(last, firstWait))
     return std::nullopt;
-  return "is used by " + describe(last) +
+  return "is used by " + quote(last) +
          " behind the wait for it in the same iteration";
 }
 
@@ -350,9 +351,9 @@ static BarrierObjectOpInterface
 findInit(const BarrierPlan &plan, ArrayRef<BarrierObjectOpInterface> inits,
          std::string &reason) {
   if (inits.size() != 1) {
-    reason = inits.empty() ? "is not initialised in the function"
-                           : "is initialised more than once, by " +
-                                 describe(inits.front());
+    reason = inits.empty()
+                 ? "is not initialised in the function"
+                 : "is initialised more than once, by " + quote(inits.front());
     return {};
   }
   BarrierObjectOpInterface init = inits.front();
@@ -362,7 +363,7 @@ findInit(const BarrierPlan &plan, ArrayRef<BarrierObjectOpInterface> inits,
     inner = inner->getParentOp();
   Operation *other = inner->getBlock()->findAncestorOpInBlock(*init);
   if (other == inner || !other->isBeforeInBlock(inner)) {
-    reason = "is initialised by " + describe(init) +
+    reason = "is initialised by " + quote(init) +
              ", which does not stand ahead of the loop";
     return {};
   }
@@ -381,7 +382,7 @@ Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
     return why;
   std::optional<int64_t> expected = evaluateForBlock(init.getArrivals());
   if (!expected)
-    return "is initialised by " + describe(init) +
+    return "is initialised by " + quote(init) +
            " for a number of arrivals that is not known";
   int64_t arrivals = 0;
   for (BarrierObjectOpInterface op : users) {
@@ -392,10 +393,10 @@ Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
       std::optional<bool> first =
           matchIterationParity(parity->get(), plan.loop);
       if (!first)
-        return "is waited for by " + describe(op) +
+        return "is waited for by " + quote(op) +
                " with a parity that is not known to change in every iteration";
       if (*first)
-        return "is waited for by " + describe(op) +
+        return "is waited for by " + quote(op) +
                " with parity 1 in the first iteration, where its first phase "
                "has parity 0";
     }
@@ -403,7 +404,7 @@ Reason BarrierPlanner::checkBarrier(const BarrierPlan &plan,
   if (arrivals != *expected)
     return "counts " + std::to_string(arrivals) +
            (arrivals == 1 ? " arrival" : " arrivals") +
-           " in an iteration, and " + describe(init) + " says that " +
+           " in an iteration, and " + quote(init) + " says that " +
            std::to_string(*expected) + " complete a phase";
   return std::nullopt;
 }
@@ -414,7 +415,7 @@ static Reason checkOwner(Value barriers) {
     return std::nullopt;
   constexpr char notOwn[] = ", whose size is not this function's to change";
   if (Operation *create = barriers.getDefiningOp())
-    return "is what " + describe(create) + " gives" + notOwn;
+    return "is what " + quote(create) + " gives" + notOwn;
   return std::string("is an argument") + notOwn;
 }
 
@@ -443,12 +444,12 @@ Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
     return reason;
   for (Operation *user : memory.uses.users) {
     if (!memory.scope->findAncestorOpInBlock(*user))
-      return "is used by " + describe(user) +
+      return "is used by " + quote(user) +
              ", outside of the block in which the loop stands";
     auto op = dyn_cast<BarrierObjectOpInterface>(user);
     if (op && op.getBarrierAction() == BarrierAction::Init &&
         !isa<LLVM::LLVMPointerType>(op.getBarrierMutable().get().getType()))
-      return "is initialised by " + describe(user) + " without an address";
+      return "is initialised by " + quote(user) + " without an address";
   }
   return checkSlotTypes(memory);
 }

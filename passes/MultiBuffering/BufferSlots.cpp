@@ -7,6 +7,7 @@
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/MultiBuffering/Overwrite.h"
 #include "passes/Resources/Estimate.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/IterationSlots.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/TripCount.h"
@@ -121,7 +122,7 @@ static std::optional<std::string> checkScope(const BufferPlan &plan,
     return std::nullopt;
   for (scf::ForOp loop : plan.loops)
     if (!runsAlike(loop, function))
-      return "is also used outside the loop, by " + describe(*outside) +
+      return "is also used outside the loop, by " + quote(*outside) +
              ", and threads may run the loop a different number of times";
   if (isExecutedOnce(plan.scope, plan.buffer))
     return std::nullopt;
@@ -168,7 +169,7 @@ static std::optional<std::string> planLoops(BufferPlan &plan,
   if (plan.loops.empty())
     return firstReason ? firstReason
                        : std::string("is also used outside the loop, by " +
-                                     describe(plan.uses.users.front()));
+                                     quote(plan.uses.users.front()));
   llvm::sort(plan.loops,
              [](scf::ForOp a, scf::ForOp b) { return a->isBeforeInBlock(b); });
   std::optional<std::string> reason = checkScope(plan, function, proof);
@@ -222,7 +223,7 @@ static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
       ofAddresses = kTensorCopyAlignment;
   if (!plan.uses.addresses.empty() && plan.slotBytes % ofAddresses != 0)
     return "has slots of " + std::to_string(plan.slotBytes) + " B, and " +
-           describe(plan.uses.addresses.front()) +
+           quote(plan.uses.addresses.front()) +
            " takes an address that may be used as a multiple of " +
            std::to_string(ofAddresses) + " B";
   DenseSet<Value> views = {plan.buffer};
@@ -233,7 +234,7 @@ static std::optional<std::string> checkAlignment(const BufferPlan &plan) {
         plan.slotBytes % alignment != 0)
       return "has slots of " + std::to_string(plan.slotBytes) +
              " B, which would break the alignment of " +
-             std::to_string(alignment) + " B that " + describe(user) + " needs";
+             std::to_string(alignment) + " B that " + quote(user) + " needs";
   return std::nullopt;
 }
 
@@ -327,7 +328,7 @@ std::optional<std::string> smalti::planBuffer(FunctionOpInterface function,
   if (auto effects = dyn_cast_or_null<MemoryEffectOpInterface>(alloc);
       alloc && (!effects || !effects.getEffectOnValue<MemoryEffects::Allocate>(
                                 plan.buffer)))
-    return "is what " + describe(alloc) +
+    return "is what " + quote(alloc) +
            " gives, whose size is not this function's to change";
   if (!plan.slotType.hasStaticShape() ||
       (alloc && alloc->getNumOperands() != 0))

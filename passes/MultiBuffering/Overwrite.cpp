@@ -5,6 +5,7 @@
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/TripCount.h"
 
@@ -141,7 +142,7 @@ bool OverwriteProof::visitUser(Operation *op, Written &written) {
     isWritten |= access.isWrite;
     if (access.isWrite || wasAllWritten.value_or(written.all))
       continue;
-    reason = "is read by " + describe(op) +
+    reason = "is read by " + quote(op) +
              " before it is overwritten in the iteration" +
              describeWritten(written);
     return false;
@@ -215,7 +216,7 @@ bool OverwriteProof::isKnown(Value condition) {
 
 bool OverwriteProof::ignore(Operation *op, const Twine &why) {
   if (ignored.empty())
-    ignored = ("; " + describe(op) + " does not count: " + why).str();
+    ignored = ("; " + quote(op) + " does not count: " + why).str();
   return false;
 }
 
@@ -319,8 +320,8 @@ bool OverwriteProof::addIterations(size_t frame, const Active &active,
     variable = loop.getInductionVar();
   }
   if (!counter || !end || !step)
-    return ignore(op, "how often " + describe(around) +
-                          " around it repeats it " + describeUnknown());
+    return ignore(op, "how often " + quote(around) + " around it repeats it " +
+                          describeUnknown());
   while (true) {
     Active running = active;
     for (auto [lane, runs] : llvm::enumerate(running)) {

@@ -1,6 +1,7 @@
 //===- ConvFilterLayout.cpp - smalti-conv-filter-layout -------------------===//
 
 #include "passes/PadLowering/ConvolutionLoops.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/Remarks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,12 +44,6 @@ struct FilterPlan {
 };
 
 } // namespace
-
-template <typename T> static std::string describe(T typeOrAttribute) {
-  std::string text;
-  llvm::raw_string_ostream(text) << typeOrAttribute;
-  return text;
-}
 
 //===----------------------------------------------------------------------===//
 // Filters

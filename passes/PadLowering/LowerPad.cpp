@@ -4,6 +4,7 @@
 #include "passes/PadLowering/ConstantBounds.h"
 #include "passes/PadLowering/PaddedCopies.h"
 #include "passes/PadLowering/PaddedTransfers.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
 #include "targets/Target.h"
@@ -52,12 +53,6 @@ struct PadPlan {
 };
 
 } // namespace
-
-template <typename T> static std::string describe(T typeOrAttribute) {
-  std::string text;
-  llvm::raw_string_ostream(text) << typeOrAttribute;
-  return text;
-}
 
 //===----------------------------------------------------------------------===//
 // tensor.pad

@@ -3,6 +3,7 @@
 #include "passes/Conversion/MmaSelection.h"
 #include "passes/PadLowering/ConvolutionLoops.h"
 #include "passes/PadLowering/PaddingValues.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/Divisibility.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
@@ -82,12 +83,6 @@ struct Shape {
 };
 
 } // namespace
-
-template <typename T> static std::string describe(T typeOrAttribute) {
-  std::string text;
-  llvm::raw_string_ostream(text) << typeOrAttribute;
-  return text;
-}
 
 //===----------------------------------------------------------------------===//
 // Which loops make up the product

@@ -14,10 +14,6 @@
 using namespace mlir;
 using namespace smalti;
 
-std::string smalti::quote(Operation *op) {
-  return ("'" + op->getName().getStringRef() + "'").str();
-}
-
 ArrayRef<Value> Scheduler::operandsOf(Operation *op) {
   auto [it, inserted] = operandCache.try_emplace(op);
   if (inserted)

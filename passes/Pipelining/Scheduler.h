@@ -16,13 +16,11 @@
 #include "passes/Pipelining/AsyncAnalysis.h"
 #include "passes/Pipelining/IterationDependence.h"
 #include "passes/Pipelining/LoopSchedule.h"
+#include "passes/Support/Describe.h"
 
 #include "llvm/ADT/DenseSet.h"
 
 namespace smalti {
-
-/// "'arith.addf'", for a reason.
-std::string quote(mlir::Operation *op);
 
 /// What an op of the body does.
 struct Unit {

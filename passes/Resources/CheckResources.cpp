@@ -2,6 +2,7 @@
 
 #include "passes/Interfaces/BufferUses.h"
 #include "passes/Resources/Estimate.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
 #include "passes/Support/ThreadValues.h"

@@ -5,6 +5,7 @@
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/IterationShift.h"
 #include "passes/Support/LDSFence.h"
 #include "passes/Support/MemorySize.h"
@@ -32,10 +33,6 @@ static AsyncCopyOpInterface getLoadToLDS(Operation *op) {
 static std::optional<int64_t> getPendingLoads(Operation *op) {
   auto wait = dyn_cast<AsyncWaitOpInterface>(op);
   return wait ? wait.getPending(AsyncQueue::LoadCounter) : std::nullopt;
-}
-
-static std::string quote(Operation *op) {
-  return ("'" + op->getName().getStringRef() + "'").str();
 }
 
 LDSDMAOrder::LDSDMAOrder(Operation *function) : function(function) {

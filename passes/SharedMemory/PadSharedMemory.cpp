@@ -3,6 +3,7 @@
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Resources/Estimate.h"
 #include "passes/SharedMemory/SharedBuffers.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
@@ -102,7 +103,7 @@ static std::optional<std::string> checkStaysInRow(const PadPlan &plan,
                    llvm::Log2_64(span);
   if (stays)
     return std::nullopt;
-  return "is accessed by " + describe(operand.getOwner()) + ", whose " +
+  return "is accessed by " + quote(operand.getOwner()) + ", whose " +
          std::to_string(span) +
          " consecutive elements are not known to stay in one row";
 }
@@ -115,7 +116,7 @@ static std::optional<std::string> checkUser(const PadPlan &plan,
     return std::nullopt;
   bool isStrided = isa<StridedAccessOpInterface>(user);
   if (!isStrided && !isa<DestinationStyleOpInterface>(user))
-    return "is used by " + describe(user) +
+    return "is used by " + quote(user) +
            ", which is not known to go by the strides of its memref";
   for (OpOperand &operand : user->getOpOperands()) {
     bool isBuffer = operand.get() == plan.buffer;
@@ -127,7 +128,7 @@ static std::optional<std::string> checkUser(const PadPlan &plan,
         copy && chip.asyncCopy == targets::AsyncCopyKind::LDSLoad &&
         copy.getCopyDestination() == operand.get() && isStrided &&
         cast<StridedAccessOpInterface>(user).getBlockAccess(operand))
-      return "is filled by " + describe(user) +
+      return "is filled by " + quote(user) +
              ", whose waves write consecutive addresses on " + chip.name.str();
     if (isStrided)
       if (auto reason = checkStaysInRow(plan, operand, chip))

@@ -5,6 +5,7 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/Distribution.h"
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/Divisibility.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/ThreadValues.h"

@@ -1,6 +1,7 @@
 //===- SwizzleSharedMemory.cpp - smalti-swizzle-shared-memory -------------===//
 
 #include "passes/SharedMemory/SharedBuffers.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
@@ -116,7 +117,7 @@ static std::optional<std::string> checkBytes(memref::ViewOp view,
       auto other = dyn_cast<memref::ViewOp>(user);
       auto bytes = other ? getBytes(other) : std::nullopt;
       if (!bytes || (bytes->first < own->second && own->first < bytes->second))
-        return "may share bytes with what " + describe(user) + " accesses";
+        return "may share bytes with what " + quote(user) + " accesses";
     }
   return std::nullopt;
 }
@@ -129,22 +130,22 @@ checkAccess(const SwizzlePlan &plan, OpOperand &operand, int64_t &widest) {
   std::optional<RowAccess> row =
       strided ? strided.getRowAccess(operand) : std::nullopt;
   if (!row)
-    return "is accessed by " + describe(op) +
+    return "is accessed by " + quote(op) +
            ", which does not give an index for each chunk";
   if (row->isBoundsChecked)
-    return "is accessed by " + describe(op) + ", which may be out of bounds";
+    return "is accessed by " + quote(op) + ", which may be out of bounds";
   if (row->isWaveWide)
-    return "is accessed by " + describe(op) +
+    return "is accessed by " + quote(op) +
            ", whose lanes' elements have to follow one another";
   int64_t bytes = row->elements * plan.rows.elementBytes;
   if (bytes > banks::kWidestAccess || !llvm::isPowerOf2_64(bytes))
-    return "is accessed by " + describe(op) + ", " + std::to_string(bytes) +
+    return "is accessed by " + quote(op) + ", " + std::to_string(bytes) +
            " B at once, which is no part of a chunk of " +
            std::to_string(banks::kWidestAccess) + " B";
   if (row->elements > 1 &&
       log2ElementDivisor(plan.buffer, operand.get(), row->indices) <
           llvm::Log2_64(row->elements))
-    return "is accessed by " + describe(op) + ", " + std::to_string(bytes) +
+    return "is accessed by " + quote(op) + ", " + std::to_string(bytes) +
            " B at once, at places that are not known to be multiples of that";
   widest = std::max(widest, bytes);
   return std::nullopt;
@@ -223,7 +224,7 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
     return escape;
   for (Operation *view : plan.uses.views)
     if (!canResolve(view))
-      return "is viewed by " + describe(view) +
+      return "is viewed by " + quote(view) +
              ", through which indices cannot be followed";
   int64_t widest = 1;
   for (Operation *user : plan.uses.users) {
@@ -237,7 +238,7 @@ static std::optional<std::string> planBuffer(SwizzlePlan &plan,
       if (auto refused = checkAccess(plan, operand, widest))
         return refused;
       if (!takesBuffer(user, operand.getOperandNumber(), plan.buffer))
-        return "is accessed by " + describe(user) +
+        return "is accessed by " + quote(user) +
                ", which does not take the whole buffer in its place";
       plan.operands.push_back(&operand);
     }

@@ -3,6 +3,7 @@
 #include "passes/Synchronization/FunctionProgram.h"
 
 #include "passes/Interfaces/MemRefViews.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/IterationSlots.h"
 #include "passes/Support/TripCount.h"
 #include "passes/Synchronization/AsyncCopies.h"
@@ -21,10 +22,6 @@ using namespace mlir;
 using namespace smalti;
 using sync::NodeId;
 using Kind = sync::Node::Kind;
-
-static std::string quote(Operation *op) {
-  return ("'" + op->getName().getStringRef() + "'").str();
-}
 
 std::string FunctionProgram::describe(NodeId node) const {
   if (ops[node])

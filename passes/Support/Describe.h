@@ -1,0 +1,38 @@
+//===- Describe.h - Ops and types in reasons --------------------*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_SUPPORT_DESCRIBE_H
+#define SMALTI_PASSES_SUPPORT_DESCRIBE_H
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+
+namespace smalti {
+
+/// "'memref.load'"
+inline std::string quote(mlir::Operation *op) {
+  return ("'" + op->getName().getStringRef() + "'").str();
+}
+
+/// As it is printed.
+inline std::string describe(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+inline std::string describe(mlir::Attribute attribute) {
+  std::string text;
+  llvm::raw_string_ostream(text) << attribute;
+  return text;
+}
+inline std::string describe(mlir::AffineExpr expr) {
+  std::string text;
+  llvm::raw_string_ostream(text) << expr;
+  return text;
+}
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_SUPPORT_DESCRIBE_H
