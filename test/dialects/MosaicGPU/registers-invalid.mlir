@@ -397,3 +397,19 @@ func.func @multiple_large(%a: i8) {
   %0 = mosaic_gpu.assume_multiple %a, 256 : i8
   return
 }
+
+// -----
+
+func.func @concat_of_scalable(%a: vector<[4]xf32>) {
+  // expected-error @below {{'mosaic_gpu.vector_concat' op needs vectors of a fixed length}}
+  %0 = "mosaic_gpu.vector_concat"(%a) <{dimension = 0 : i32}> : (vector<[4]xf32>) -> vector<[4]xf32>
+  return
+}
+
+// -----
+
+func.func @iota_of_pointers() {
+  // expected-error @below {{'mosaic_gpu.broadcasted_iota' op elements must be numbers, got '!llvm.ptr'}}
+  %0 = mosaic_gpu.broadcasted_iota 0 : vector<4x!llvm.ptr>
+  return
+}
