@@ -143,7 +143,7 @@ def facts(point: Point) -> dict[str, object]:
         "trips": bounds.trips,
         # All of them, where they are not constant.
         "bounds": bounds.lower if bounds.trips is not None else None,
-        "runs": bounds.pace > 0,
+        "runs": "changing" if bounds.pace and bounds.trips is None else bounds.pace > 0,
     }
 
 
