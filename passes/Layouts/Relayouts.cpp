@@ -464,9 +464,15 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
     cost.means = cost.shuffles > 0 ? Means::Shuffles : Means::Registers;
     cost.cycles = cost.shuffles * kShuffleCycles + cost.moves;
   }
-  // A trip through shared memory takes two barriers at least.
+  // A trip through shared memory takes two barriers at least, and all banks
+  // every cycle.
+  int64_t bytes = elements * units * elementBits / 8 / warps;
+  int64_t leastScratch =
+      2 * kBarrierCycles +
+      2 * bytes /
+          std::max<int64_t>(target.sharedMemoryBanks * target.bankBytes, 1);
   if (exchange.crossesWarps ||
-      (cost.shuffles > 0 && cost.cycles > 2 * kBarrierCycles)) {
+      (cost.shuffles > 0 && cost.cycles > leastScratch)) {
     RelayoutCost scratch =
         planScratch(from, to, unit, units, elementBits, target, warps);
     if (!cost.isPossible() ||
