@@ -292,3 +292,46 @@ define ptx_kernel void @kernel(i32 %i) {{
     assert limit, result.stdout + result.stderr
     limits = {chip["static_shared_memory"]} | ({chip["shared_memory_per_block"]} if chip["has_tma"] else set())
     assert int(limit[1], 16) in limits
+
+
+# What a chip that has the fact assembles, and one that lacks it does not.
+MATRIX_MOVES = {
+    "has_ldmatrix": "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {r0, r1, r2, r3}, [r4];",
+    "has_stmatrix": "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [r4], {r0, r1, r2, r3};",
+    "has_transposed_8bit_matrix": "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8 {r0, r1, r2, r3}, [r4];\n"
+    "stmatrix.sync.aligned.m16n8.x4.trans.shared.b8 [r4], {r0, r1, r2, r3};",
+}
+
+
+@pytest.mark.parametrize("chip", NVIDIA, ids=lambda chip: chip["name"])
+@pytest.mark.parametrize("fact", MATRIX_MOVES)
+def test_matrix_loads_and_stores_exist_where_the_table_says(chip: Json, fact: str, tmp_path: Path) -> None:
+    if not (ptxas := toolchain.find_ptxas()):
+        pytest.skip("no ptxas")
+    source = tmp_path / "kernel.ptx"
+    version = f"{int(chip['ptx_version']) // 10}.{int(chip['ptx_version']) % 10}"
+    body = (
+        ".reg .b32 r0, r1, r2, r3, r4;\nmov.u32 r4, 0;\nmov.u32 r0, 0;\nmov.u32 r1, 0;\nmov.u32 r2, 0;\nmov.u32 r3, 0;"
+    )
+    source.write_text(
+        f".version {version}\n.target {chip['name']}\n.address_size 64\n"
+        f".visible .entry kernel() {{\n{body}\n{MATRIX_MOVES[fact]}\nret;\n}}\n"
+    )
+    command = [str(ptxas.path), f"-arch={chip['name']}", str(source), "-o", str(tmp_path / "kernel.cubin")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == chip[fact], done.stderr
+
+
+@pytest.mark.parametrize("chip", AMD, ids=lambda chip: chip["name"])
+def test_transposed_reads_exist_where_the_table_says(chip: Json, tmp_path: Path) -> None:
+    names = {
+        (16, 8): "ds_read_b64_tr_b16 v[0:1], v4",
+        (8, 8): "ds_read_b64_tr_b8 v[0:1], v4" if chip["name"] != "gfx1250" else "ds_load_tr8_b64 v[0:1], v4",
+        (16, 16): "ds_load_tr16_b128 v[0:3], v4",
+    }
+    listed = {(read["element_bits"], read["bytes"]) for read in chip["transposed_reads"]}
+    for read, text in names.items():
+        command = [tool("llvm-mc"), "--triple=amdgcn-amd-amdhsa", f"--mcpu={chip['name']}", "--filetype=obj"]
+        command += ["-o", str(tmp_path / "kernel.o")]
+        done = subprocess.run(command, input=text + "\n", capture_output=True, text=True, check=False)
+        assert (done.returncode == 0) == (read in listed), (text, done.stderr)
