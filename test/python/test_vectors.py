@@ -298,6 +298,31 @@ def test_ops(chip: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("chip", CHIPS)
+def test_gather(chip: str) -> None:
+    """Rows of places, some of which the mask leaves out."""
+    body = """%p0 = vector.load %p[%c0, %c0] : memref<2x4xindex>, vector<4xindex>
+        %c1 = arith.constant 1 : index
+        %p1 = vector.load %p[%c1, %c0] : memref<2x4xindex>, vector<4xindex>
+        %none = ub.poison : vector<2x4xindex>
+        %one = vector.insert %p0, %none [0] : vector<4xindex> into vector<2x4xindex>
+        %places = vector.insert %p1, %one [1] : vector<4xindex> into vector<2x4xindex>
+        %c3 = arith.constant 3 : index
+        %c2 = arith.constant 2 : index
+        %mask = vector.create_mask %c2, %c3 : vector<2x4xi1>
+        %others = arith.constant dense<9.0> : vector<2x4xf32>
+        %r = vector.gather %a[%c0] [%places], %mask, %others
+          : memref<6xf32>, vector<2x4xindex>, vector<2x4xi1>, vector<2x4xf32> into vector<2x4xf32>
+        %r0 = vector.extract %r[0] : vector<4xf32> from vector<2x4xf32>
+        %r1 = vector.extract %r[1] : vector<4xf32> from vector<2x4xf32>
+        vector.store %r0, %o[%c0, %c0] : memref<2x4xf32>, vector<4xf32>
+        vector.store %r1, %o[%c1, %c0] : memref<2x4xf32>, vector<4xf32>"""
+    a, out = numbers(6), np.zeros((2, 4), np.float32)
+    places = np.array([[5, 0, 3, 77], [1, 1, 4, -77]], np.int64)
+    run(chip, "%a: memref<6xf32>, %p: memref<2x4xindex>, %o: memref<2x4xf32>", body, a, places, out)
+    np.testing.assert_array_equal(out, [[6, 1, 4, 9], [2, 2, 5, 9]])
+
+
+@pytest.mark.parametrize("chip", CHIPS)
 def test_broadcasting_reads(chip: str) -> None:
     """A row for all rows of the vector, and an element for all of its lanes; some out of bounds."""
     body = """%i = memref.load %at[%c0] : memref<1xindex>
