@@ -231,13 +231,8 @@ LogicalResult Planner::checkSignature() {
               "is: letters, digits, '_' and '$', no digit first";
   for (BlockArgument argument : func.getKernelArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
-    if (!type) {
-      if (argument.getType().isIntOrIndexOrFloat())
-        continue;
-      return func.emitError()
-             << "argument #" << argument.getArgNumber() << " has type "
-             << argument.getType() << "; a kernel takes memrefs and scalars";
-    }
+    if (!type)
+      continue; // A scalar.
     auto refuse = [&](const Twine &why) {
       return func.emitError() << "argument #" << argument.getArgNumber()
                               << " has type " << type << "; " << why;

@@ -164,3 +164,43 @@ triton_xla.entry_func @"a name"(%a: memref<4xf32>, %tile: index) tiles 1 {
 triton_xla.entry_func @bytes(%x: memref<4294967296x4294967296xf32>, %tile: index) tiles 1 {
   triton_xla.return
 }
+
+// -----
+
+triton_xla.entry_func @part(%a: memref<4x4xf32>, %tile: index) tiles 1 {
+  // expected-error@+1 {{'memref.subview' op is not supported on a GPU; supported are scalar ops without side effects, memref.load, triton_xla ops, scf.for and scf.if}}
+  %s = memref.subview %a[0, 0] [2, 4] [1, 1] : memref<4x4xf32> to memref<2x4xf32, strided<[4, 1]>>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @empty(%a: memref<4x4xf32>, %tile: index) tiles 1 {
+  // expected-error@+1 {{'tensor.empty' op on tiles is not supported on a GPU; supported are element-wise ops, triton_xla ops, scf.for and scf.if}}
+  %e = tensor.empty() : tensor<4x4xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @dynamic_tile(%a: memref<4x4xf32>, %tile: index) tiles 1 {
+  // expected-error@+1 {{'tensor.empty' op has a tile of type 'tensor<?x4xf32>'; tiles have static dimensions of at least 1}}
+  %e = tensor.empty(%tile) : tensor<?x4xf32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @complex_tile(%a: memref<4x4xf32>, %tile: index) tiles 1 {
+  // expected-error@+1 {{'tensor.empty' op has a tile of 'complex<f32>'; elements are integers and floats}}
+  %e = tensor.empty() : tensor<4x4xcomplex<f32>>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @vector_value(%a: memref<4x4xf32>, %x: f32, %tile: index) tiles 1 {
+  // expected-error@+1 {{'vector.broadcast' op has a value of type 'vector<4xf32>'; tiles are ranked static tensors}}
+  %v = vector.broadcast %x : f32 to vector<4xf32>
+  triton_xla.return
+}
