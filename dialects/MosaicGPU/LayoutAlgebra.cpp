@@ -2,6 +2,8 @@
 
 #include "dialects/MosaicGPU/LayoutAlgebra.h"
 
+#include "dialects/MosaicGPU/LayoutText.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -27,15 +29,6 @@ static std::optional<int64_t> boundedProduct(ArrayRef<int64_t> factors) {
     product *= factor;
   }
   return product;
-}
-
-static std::string listText(ArrayRef<int64_t> values) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "[";
-  llvm::interleaveComma(values, os);
-  os << "]";
-  return text;
 }
 
 /// Splits the last dimensions of `dims` by a tile.

@@ -2,6 +2,8 @@
 
 #include "dialects/MosaicGPU/LayoutAlgebra.h"
 
+#include "dialects/MosaicGPU/LayoutText.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/raw_ostream.h"
@@ -15,13 +17,6 @@ using llvm::SmallVector;
 static int64_t product(ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
                          std::multiplies<int64_t>());
-}
-
-static std::string listText(ArrayRef<int64_t> sizes) {
-  std::string text = "[";
-  llvm::raw_string_ostream os(text);
-  llvm::interleaveComma(sizes, os);
-  return text + "]";
 }
 
 static bool isPermutation(ArrayRef<int64_t> dims, size_t rank) {

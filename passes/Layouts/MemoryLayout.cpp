@@ -2,6 +2,8 @@
 
 #include "passes/Layouts/TransferDigits.h"
 
+#include "dialects/MosaicGPU/LayoutText.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -11,6 +13,7 @@
 
 using namespace smalti;
 using namespace smalti::transfers;
+using layout::listText;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
@@ -20,13 +23,6 @@ static constexpr int64_t kSwizzleChunk = 16;
 
 /// No shared memory has as many.
 static constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
-
-std::string transfers::listText(ArrayRef<int64_t> sizes) {
-  std::string text = "[";
-  llvm::raw_string_ostream os(text);
-  llvm::interleaveComma(sizes, os);
-  return text + "]";
-}
 
 int64_t transfers::swizzleAddress(int64_t address, int64_t swizzleBytes) {
   int64_t chunks = swizzleBytes / kSwizzleChunk;

@@ -58,9 +58,6 @@ std::optional<std::string> splitDigit(const layout::TiledDim &dim,
 layout::ValueOr<TransferDigits> getDigits(const TransferProblem &problem,
                                           int64_t waveSize);
 
-/// "[8, 64]".
-std::string listText(llvm::ArrayRef<int64_t> sizes);
-
 } // namespace smalti::transfers
 
 #endif // SMALTI_PASSES_LAYOUTS_TRANSFERDIGITS_H

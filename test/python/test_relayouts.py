@@ -10,7 +10,7 @@ import pytest
 from smalti import layouts, targets
 from smalti.layouts import Replicated, SplatLayout, StridedLayout, TiledLayout, named_layout
 from smalti.transfers import plan_relayout
-from test_transfers import chip_layouts, held_elements
+from transfer_simulator import chip_layouts, held_elements
 
 Layout = TiledLayout | StridedLayout
 
