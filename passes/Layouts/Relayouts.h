@@ -47,7 +47,9 @@ enum class Means {
 
 struct RelayoutCost {
   Means means = Means::Impossible;
-  /// 32-bit words that each lane sends to another; each is one shuffle.
+  /// The 32-bit words that a lane gets from others, or gives to them, where
+  /// that is more; of the lane with most. A shuffle moves one from and to each
+  /// lane, so that no sequence of fewer shuffles will do.
   int64_t shuffles = 0;
   /// Selects and byte permutations, a thread.
   int64_t moves = 0;
