@@ -143,9 +143,11 @@ void smalti::targets::addNVIDIA(ChipTable &table) {
   table.add(ampere("sm_89", "Ada", 99 * kb),
             instructions({/*f16=*/512, /*tf32=*/256, /*eightBit=*/1024},
                          /*hasFP8=*/true));
-  for (const char *name : {"sm_90", "sm_90a"})
-    table.add(hopper(name, "Hopper", 227 * kb),
-              instructions({}, /*hasFP8=*/true));
+  for (const char *name : {"sm_90", "sm_90a"}) {
+    Target target = hopper(name, "Hopper", 227 * kb);
+    target.hasWGMMA = name == llvm::StringRef("sm_90a");
+    table.add(target, instructions({}, /*hasFP8=*/true));
+  }
   for (const char *name : {"sm_100a", "sm_103a"}) {
     Target target = hopper(name, "Blackwell", 227 * kb);
     target.tensorMemoryColumns = 512;

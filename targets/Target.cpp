@@ -230,6 +230,7 @@ static void writeTarget(llvm::json::OStream &json, const Target &target) {
     json.attribute("async_copy", toString(target.asyncCopy));
     json.attribute("async_copy_pays_from", target.asyncCopyPaysFrom);
     json.attribute("has_tma", target.hasTMA);
+    json.attribute("has_wgmma", target.hasWGMMA);
     json.attribute("has_tdm", target.hasTDM);
     json.attribute("has_ldmatrix", target.hasLdMatrix);
     json.attribute("has_stmatrix", target.hasStMatrix);

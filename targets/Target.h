@@ -162,6 +162,8 @@ struct Target {
   int64_t asyncCopyPaysFrom = 0;
   /// Bulk tensor copies with mbarriers.
   bool hasTMA = false;
+  /// Products by four warps together, with accumulators in registers (wgmma).
+  bool hasWGMMA = false;
   /// AMD's tensor data mover.
   bool hasTDM = false;
   bool hasLdMatrix = false;

@@ -2,6 +2,7 @@
 
 #include "passes/Support/Divisibility.h"
 
+#include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Support/KernelAttributes.h"
 #include "passes/Support/MemorySize.h"
 
@@ -72,7 +73,10 @@ static unsigned divisor(Value value, unsigned depth) {
   auto of = [&](Value operand) { return divisor(operand, depth + 1); };
 
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (auto map = dyn_cast<mosaic_gpu::WarpMapOp>(parent))
+      return of(map.getOperands()[argument.getArgNumber()]);
+    auto loop = dyn_cast<scf::ForOp>(parent);
     if (!loop || argument != loop.getInductionVar())
       return 0;
     return std::min(of(loop.getLowerBound()), of(loop.getStep()));
@@ -110,7 +114,11 @@ static unsigned divisor(Value value, unsigned depth) {
         return std::min(of(op.getTrueValue()), of(op.getFalseValue()));
       })
       .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
-            arith::ExtUIOp>([&](auto op) { return of(op.getIn()); })
+            arith::ExtUIOp, arith::TruncIOp>(
+          [&](auto op) { return of(op.getIn()); })
+      .Case([&](mosaic_gpu::AssumeMultipleOp op) {
+        return std::max(log2Divisor(op.getMultiple()), of(op.getValue()));
+      })
       .Default([](Operation *) { return 0u; });
 }
 

@@ -71,6 +71,7 @@ class Target:
     async_copy_pays_from: int
     """Bytes; 0: never."""
     has_tma: bool
+    has_wgmma: bool
     has_tdm: bool
     has_ldmatrix: bool
     has_stmatrix: bool

@@ -1,0 +1,352 @@
+//===- Candidates.cpp - Which layouts the search tries --------------------===//
+
+#include "passes/Layouts/Candidates.h"
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "dialects/MosaicGPU/NamedLayouts.h"
+#include "targets/Target.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::inference;
+using Kind = Constraint::Kind;
+
+namespace {
+
+class Lister {
+public:
+  Lister(const SearchState &state, ArrayRef<int> unknown)
+      : state(state), evaluator(state.getEvaluator()),
+        system(evaluator.getSystem()), layouts(evaluator.getLayouts()),
+        unknown(unknown) {}
+
+  std::vector<Candidate> run() {
+    std::vector<int> numbers;
+    for (int index : unknown)
+      llvm::append_range(numbers, state.getLinksOf(index));
+    llvm::sort(numbers);
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    auto isUse = [&](int number) {
+      Kind kind = state.getLinks()[number].constraint->kind;
+      return kind == Kind::Use || kind == Kind::Relayout;
+    };
+    for (int number : numbers)
+      if (isUse(number))
+        addOfUse(state.getLinks()[number]);
+    for (int number : numbers)
+      if (!isUse(number))
+        addOfConstraint(state.getLinks()[number]);
+    for (const Candidate &candidate : later)
+      append(candidate.index, candidate.layout);
+    for (int index : unknown)
+      addDefault(index);
+    if (!state.getMode().asInJAX)
+      for (int index : unknown)
+        addAny(index);
+    return std::move(result);
+  }
+
+private:
+  void append(int index, LayoutId layout) {
+    if (layout != kNoLayout && state.canHave(index, layout) &&
+        seen.insert({index, layout}).second)
+      result.push_back({index, layout});
+  }
+  void add(int index, LayoutId layout) {
+    if (layout == kNoLayout)
+      return;
+    LayoutValue::Kind kind = layouts[layout].kind;
+    if (kind == LayoutValue::Kind::Splat || kind == LayoutValue::Kind::Strided)
+      later.push_back({index, layout});
+    else
+      append(index, layout);
+  }
+  void add(int index, const std::optional<layout::TiledLayout> &layout) {
+    if (layout)
+      add(index, layouts.tiled(*layout));
+  }
+  bool isUnknown(int index) const {
+    return index >= 0 && state.getLayout(index) == kNoLayout;
+  }
+
+  void addOfUse(const Link &link) {
+    if (isUnknown(link.a) && !isUnknown(link.b))
+      add(link.a, state.getLayout(link.b));
+    else if (isUnknown(link.b) && !isUnknown(link.a))
+      add(link.b, state.getLayout(link.a));
+  }
+
+  void addOfConstraint(const Link &link) {
+    const Constraint &constraint = *link.constraint;
+    bool isKnownA = !isUnknown(link.a), isKnownB = !isUnknown(link.b);
+    switch (constraint.kind) {
+    case Kind::TensorTransfer:
+      if (isKnownA != isKnownB)
+        isKnownA ? addTensorRegisters(link) : addTensorMemory(link);
+      break;
+    case Kind::SharedTransfer:
+      if (isKnownA != isKnownB)
+        isKnownA ? addSharedRegisters(link) : addSharedMemory(link);
+      break;
+    case Kind::Becomes:
+      if (!isKnownA && isKnownB)
+        addBeforeReduction(link);
+      break;
+    case Kind::MmaTile:
+      if (!isKnownA)
+        for (const auto &tile :
+             getMmaTiles(getElementBits(constraint.type),
+                         constraint.isTransposed, constraint.allowsUnswizzled))
+          add(link.a,
+              layouts.tiledTransforms(tile, cast<MemRefType>(constraint.type)));
+      break;
+    case Kind::Broadcast:
+      if (isKnownA && !isKnownB && !layouts.isTiled(state.getLayout(link.a)))
+        add(link.b, state.getLayout(link.a));
+      break;
+    case Kind::OneOf:
+      if (!isKnownA)
+        for (LayoutId layout : constraint.layouts)
+          add(link.a, layout);
+      break;
+    default:
+      break;
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Transfers
+  //===--------------------------------------------------------------------===//
+
+  void addTensorRegisters(const Link &link) {
+    const Constraint &transfer = *link.constraint;
+    LayoutId memory = state.getLayout(link.a);
+    int64_t columns = cast<MemRefType>(transfer.type).getDimSize(1);
+    int64_t warps = layouts.getWarps(), lanes = layouts.getLanes();
+    for (const std::optional<layout::TiledLayout> &layout :
+         {std::optional(layout::tcgen05(warps)),
+          std::optional(layouts[memory].tiled),
+          std::optional(layout::tmemNative(2, warps, lanes)),
+          std::optional(layout::wgmma(warps)),
+          layout::m64Collective(columns)}) {
+      if (!layout)
+        continue;
+      LayoutId id = layouts.tiled(*layout);
+      if (evaluator.holds(transfer, memory, id, true))
+        add(link.b, id);
+    }
+  }
+
+  void addTensorMemory(const Link &link) {
+    const Constraint &transfer = *link.constraint;
+    LayoutId registers = state.getLayout(link.b);
+    auto type = cast<MemRefType>(transfer.type);
+    int64_t packed = std::max<int64_t>(32 / getElementBits(type), 1);
+    for (int64_t packing : {packed, int64_t(1)}) {
+      int64_t columns = type.getDimSize(1);
+      for (const std::optional<layout::TiledLayout> &layout :
+           {layout::tmemDefault(packing),
+            layout::tmemHalfLane(columns, packing),
+            layout::tmemM64Collective(columns, packing)}) {
+        if (!layout)
+          continue;
+        LayoutId id = layouts.tensor(*layout);
+        if (evaluator.holds(transfer, id, registers, true))
+          add(link.a, id);
+      }
+    }
+  }
+
+  void addSharedRegisters(const Link &link) {
+    const Constraint &transfer = *link.constraint;
+    auto type = cast<MemRefType>(transfer.type);
+    if (layouts[state.getLayout(link.a)].tile.empty()) {
+      auto vector = VectorType::get(type.getShape(), type.getElementType());
+      add(link.b, layouts.widestStrided(vector));
+      return;
+    }
+    for (const layout::TiledLayout &layout : getTileLayouts())
+      add(link.b, layouts.tiled(layout));
+  }
+
+  /// The layouts in which tiles of shared memory are read without conflicts,
+  /// best first.
+  SmallVector<layout::TiledLayout> getTileLayouts() {
+    const targets::Target &target = system.getTarget();
+    int64_t warps = layouts.getWarps();
+    SmallVector<layout::TiledLayout> list;
+    if (target.vendor == targets::Vendor::AMD) {
+      for (const targets::MmaInstruction &mma : target.mmas)
+        addAccumulator(mma, warps, list);
+      return list;
+    }
+    // Those with larger tiles first, but where wgmma multiplies.
+    if (!target.hasWGMMA)
+      list = {layout::tcgen05(warps), layout::tcgen05Transposed(warps)};
+    list.push_back(layout::wgmma(warps));
+    list.push_back(layout::wgmmaTransposed(warps));
+    return list;
+  }
+
+  /// The accumulator of a matrix instruction, with the warps along its rows.
+  static void addAccumulator(const targets::MmaInstruction &mma, int64_t warps,
+                             SmallVectorImpl<layout::TiledLayout> &list) {
+    if (mma.kind == targets::MmaKind::Fma)
+      return;
+    layout::TiledLayout block =
+        layout::blockLayout(mma.cLayout, mma.cShape(), {warps, 1}, 1, {0});
+    if (!llvm::is_contained(list, block))
+      list.push_back(std::move(block));
+  }
+
+  void addSharedMemory(const Link &link) {
+    auto type = cast<MemRefType>(link.constraint->type);
+    if (layouts.isTiled(state.getLayout(link.b)))
+      addTiles(link.a, type);
+  }
+
+  /// Tiles of 8 rows of 128, 64 or 32 bytes, as far as the constraints allow.
+  void addTiles(int index, MemRefType type) {
+    SmallVector<int64_t> strides;
+    int64_t offset, rank = type.getRank();
+    if (rank < 2 || !type.hasStaticShape() ||
+        failed(type.getStridesAndOffset(strides, offset)))
+      return;
+    SmallVector<int64_t> order(rank);
+    std::iota(order.begin(), order.end(), 0);
+    llvm::stable_sort(order, [&](int64_t left, int64_t right) {
+      return strides[left] < strides[right];
+    });
+    // The two last dimensions alone are tiled, in either order.
+    if (order[0] + order[1] != 2 * rank - 3 ||
+        std::max(order[0], order[1]) != rank - 1)
+      return;
+    if (type.getDimSize(order[1]) % 8 != 0)
+      return;
+    for (auto &tile : getMmaTiles(getElementBits(type), order[0] != rank - 1,
+                                  /*withUnswizzled=*/false)) {
+      if (type.getDimSize(order[0]) % tile[order[0] != rank - 1 ? 0 : 1] != 0)
+        continue;
+      SmallVector<int64_t, 2> merged = tile;
+      if (auto &multiples = state.getClasses()[index].multiples)
+        mergeMultiples(merged, *multiples);
+      add(index, layouts.tiledTransforms(merged, type));
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Reductions
+  //===--------------------------------------------------------------------===//
+
+  /// Layouts that a reduction turns into the one that is known.
+  void addBeforeReduction(const Link &link) {
+    const Steps &steps = system.getSteps(*link.constraint);
+    const Step &step = steps.front();
+    if (step.kind != Step::Kind::Reduce)
+      return;
+    bool asInJAX = state.getMode().asInJAX;
+    LayoutId reduced = state.getLayout(link.b);
+    if (asInJAX && steps.size() > 1)
+      return;
+    if (!layouts.isTiled(reduced)) {
+      add(link.a, reduced);
+      return;
+    }
+    int64_t warps = layouts.getWarps(), lanes = layouts.getLanes();
+    SmallVector<std::optional<layout::TiledLayout>> large{
+        layout::wgmma(warps),
+        layout::wgmmaTransposed(warps),
+        layout::tcgen05(warps),
+        layout::tcgen05Transposed(warps),
+        layout::tmemNative(2, warps, lanes),
+        layout::m64Collective(step.source.back())};
+    if (system.getTarget().vendor == targets::Vendor::AMD)
+      llvm::append_range(large, getTileLayouts());
+    large.push_back(layouts[reduced].tiled);
+    for (const std::optional<layout::TiledLayout> &layout : large) {
+      if (!layout || layout->tiling.front().size() > step.source.size())
+        continue;
+      LayoutId id = layouts.tiled(*layout);
+      if (state.canHave(link.a, id) &&
+          applySteps(layouts, steps, id, asInJAX) == reduced)
+        add(link.a, id);
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Without a hint
+  //===--------------------------------------------------------------------===//
+
+  void addDefault(int index) {
+    const VarClass &varClass = state.getClasses()[index];
+    switch (varClass.memory) {
+    case Memory::Registers:
+      append(index,
+             layouts.widestStrided(cast<VectorType>(varClass.types.front())));
+      break;
+    case Memory::Shared:
+      append(index, layouts.noTransforms());
+      break;
+    case Memory::Tensor: {
+      auto alloc = dyn_cast<mosaic_gpu::TmemAllocOp>(
+          system.getVariables()[varClass.first].getOp());
+      if (alloc)
+        appendTensor(index, cast<MemRefType>(varClass.types.front()),
+                     alloc.getCollective(), 1);
+      break;
+    }
+    }
+  }
+
+  void appendTensor(int index, MemRefType type, bool isCollective,
+                    int64_t packing) {
+    if (auto layout = layout::tmemFor(type.getShape(), isCollective, packing))
+      append(index, layouts.tensor(*layout));
+  }
+
+  void addAny(int index) {
+    const VarClass &varClass = state.getClasses()[index];
+    switch (varClass.memory) {
+    case Memory::Registers: {
+      for (const layout::TiledLayout &layout : getTileLayouts())
+        append(index, layouts.tiled(layout));
+      if (layouts.getWarps() == layout::kGroupWarps &&
+          layouts.getLanes() == layout::kGroupLanes)
+        for (StringRef name : layout::layoutNames())
+          if (auto layout = layout::lookupLayout(name))
+            append(index, layouts.tiled(*layout));
+      append(index, layouts.strided(1));
+      append(index, layouts.splat());
+      break;
+    }
+    case Memory::Shared:
+      addTiles(index, cast<MemRefType>(varClass.types.front()));
+      break;
+    case Memory::Tensor: {
+      auto type = cast<MemRefType>(varClass.types.front());
+      int64_t packed = std::max<int64_t>(32 / getElementBits(type), 1);
+      for (int64_t packing : {int64_t(1), packed})
+        for (bool isCollective : {false, true})
+          appendTensor(index, type, isCollective, packing);
+      break;
+    }
+    }
+  }
+
+  const SearchState &state;
+  Evaluator &evaluator;
+  const ConstraintSystem &system;
+  LayoutTable &layouts;
+  ArrayRef<int> unknown;
+  std::vector<Candidate> result, later;
+  llvm::DenseSet<std::pair<int, LayoutId>> seen;
+};
+
+} // namespace
+
+std::vector<Candidate> inference::listCandidates(const SearchState &state,
+                                                 ArrayRef<int> unknown) {
+  return Lister(state, unknown).run();
+}

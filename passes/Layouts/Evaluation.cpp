@@ -1,0 +1,222 @@
+//===- Evaluation.cpp - Whether known layouts meet constraints, and costs -===//
+
+#include "passes/Layouts/Evaluation.h"
+
+#include "dialects/MosaicGPU/NamedLayouts.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::inference;
+using Kind = Constraint::Kind;
+
+/// What a transfer costs of which no plan is known: each element by itself.
+static constexpr int64_t kElementCycles = 8;
+
+SmallVector<SmallVector<int64_t, 2>, 4>
+inference::getMmaTiles(int64_t bits, bool isTransposed, bool withUnswizzled) {
+  SmallVector<SmallVector<int64_t, 2>, 4> tiles;
+  for (int64_t swizzle : {128, 64, 32, 16}) {
+    if (swizzle == 16 && !withUnswizzled)
+      continue;
+    SmallVector<int64_t, 2> tile{8, swizzle * 8 / bits};
+    if (isTransposed)
+      std::swap(tile[0], tile[1]);
+    tiles.push_back(std::move(tile));
+  }
+  return tiles;
+}
+
+bool inference::dividesMultiples(const LayoutValue &value,
+                                 ArrayRef<int64_t> multiples) {
+  ArrayRef<int64_t> tile = value.tile;
+  if (value.kind == LayoutValue::Kind::Tiled ||
+      value.kind == LayoutValue::Kind::Tensor)
+    tile = value.tiled.tiling.front();
+  if (tile.size() > multiples.size())
+    return false;
+  for (auto [size, multiple] :
+       llvm::zip_equal(tile, multiples.take_back(tile.size())))
+    if (multiple % size != 0)
+      return false;
+  return true;
+}
+
+bool Evaluator::isMmaTile(const Constraint &constraint, LayoutId layout) {
+  const LayoutValue &value = layouts[layout];
+  int64_t bits = getElementBits(constraint.type);
+  for (const auto &tile :
+       getMmaTiles(bits, constraint.isTransposed, constraint.allowsUnswizzled))
+    if (ArrayRef<int64_t>(value.tile) == ArrayRef<int64_t>(tile))
+      return value.swizzle == tile[constraint.isTransposed ? 0 : 1] * bits / 8;
+  return false;
+}
+
+/// A strided vector is repeated along leading dimensions alone: the threads
+/// that have its elements are those that have them in every repetition.
+bool Evaluator::isBroadcast(const Constraint &constraint, LayoutId a,
+                            LayoutId b) {
+  if (layouts[a].kind != layouts[b].kind)
+    return false;
+  if (!layouts.isStrided(a))
+    return true;
+  if (a != b)
+    return false;
+  const Variable &source = system.getVariables()[constraint.a];
+  const Variable &result = system.getVariables()[constraint.b];
+  ArrayRef<int64_t> from = cast<VectorType>(source.type).getShape();
+  ArrayRef<int64_t> to = cast<VectorType>(result.type).getShape();
+  int64_t added = to.size() - from.size();
+  bool isPreserved = false;
+  for (auto [dim, target] : llvm::enumerate(constraint.numbers)) {
+    if (target != added + static_cast<int64_t>(dim))
+      return false;
+    if (from[dim] == 1 && to[target] > 1 && isPreserved)
+      return false;
+    isPreserved |= from[dim] > 1;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Transfers
+//===----------------------------------------------------------------------===//
+
+transfers::TransferProblem Evaluator::getProblem(const Constraint &transfer,
+                                                 LayoutId memory,
+                                                 LayoutId registers) {
+  auto type = cast<MemRefType>(transfer.type);
+  const LayoutValue &value = layouts[memory];
+  transfers::TransferProblem problem;
+  problem.registers = layouts.toRegisterLayout(registers, type.getShape());
+  problem.memory.shape.assign(type.getShape().begin(), type.getShape().end());
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(problem.memory.strides, offset)))
+    problem.memory.strides.clear();
+  problem.memory.tile.assign(value.tile.begin(), value.tile.end());
+  problem.memory.swizzleBytes = value.swizzle;
+  problem.elementBits = getElementBits(type);
+  problem.isLoad = transfer.isLoad;
+  problem.warps = layouts.getWarps();
+  return problem;
+}
+
+bool Evaluator::isTransfer(const Constraint &transfer, LayoutId memory,
+                           LayoutId registers, bool asInJAX) {
+  // A vector that is dealt out element by element is stored in rows.
+  if (!layouts.isTiled(registers))
+    return memory == layouts.noTransforms();
+  auto [entry, isNew] = transferable.try_emplace(
+      {transfer.type.getAsOpaquePointer(), memory, registers,
+       static_cast<int>(transfer.need) * 4 + transfer.isLoad * 2 + asInJAX},
+      false);
+  if (!isNew)
+    return entry->second;
+  transfers::TransferProblem problem = getProblem(transfer, memory, registers);
+  if (llvm::any_of(problem.memory.strides, ShapedType::isDynamic) ||
+      problem.memory.strides.size() != problem.memory.shape.size())
+    return false;
+  if (asInJAX) {
+    entry->second = transfers::isTransferInJAX(problem, transfer.need);
+  } else {
+    problem.mustBeConflictFree =
+        transfer.need == transfers::TransferNeed::Optimized;
+    entry->second =
+        static_cast<bool>(transfers::planTransfer(problem, system.getTarget()));
+  }
+  return entry->second;
+}
+
+int64_t Evaluator::transferCost(const Constraint &transfer, LayoutId memory,
+                                LayoutId registers) {
+  auto [entry, isNew] = transferCosts.try_emplace(
+      {transfer.type.getAsOpaquePointer(), memory, registers, transfer.isLoad},
+      0);
+  if (!isNew)
+    return entry->second;
+  transfers::TransferProblem problem = getProblem(transfer, memory, registers);
+  if (auto plan = transfers::planTransfer(problem, system.getTarget()))
+    return entry->second = plan->cycles;
+  auto type = cast<MemRefType>(transfer.type);
+  return entry->second =
+             type.getNumElements() / layouts.getThreads() * kElementCycles;
+}
+
+//===----------------------------------------------------------------------===//
+// All constraints
+//===----------------------------------------------------------------------===//
+
+const relayouts::RelayoutCost &Evaluator::relayout(VectorType type,
+                                                   LayoutId from, LayoutId to) {
+  auto [entry, isNew] =
+      relayoutCosts.try_emplace({type.getAsOpaquePointer(), from, to});
+  if (isNew)
+    entry->second = relayouts::planRelayout(
+        layouts.toRegisterLayout(from, type.getShape()),
+        layouts.toRegisterLayout(to, type.getShape()), type.getShape(),
+        getElementBits(type), system.getTarget(), layouts.getWarps());
+  return entry->second;
+}
+
+bool Evaluator::holds(const Constraint &constraint, LayoutId a, LayoutId b,
+                      bool asInJAX) {
+  switch (constraint.kind) {
+  case Kind::Use:
+  case Kind::Relayout: {
+    if (a == b)
+      return true;
+    if (layouts.isSplat(a) || layouts.isSplat(b))
+      return layouts.isSplat(a);
+    const relayouts::RelayoutCost &move =
+        relayout(cast<VectorType>(constraint.type), a, b);
+    return asInJAX ? move.isInJAX : move.isPossible();
+  }
+  case Kind::SharedTransfer:
+    return isTransfer(constraint, a, b, asInJAX);
+  case Kind::TensorTransfer: {
+    auto type = cast<MemRefType>(constraint.type);
+    return layouts.isTiled(b) &&
+           layout::isTmemTransfer(layouts[a].tiled, layouts[b].tiled,
+                                  type.getShape(), getElementBits(type));
+  }
+  case Kind::MmaTile:
+    return isMmaTile(constraint, a);
+  case Kind::MinorDivisible:
+    return layouts[a].tile.empty() ||
+           layouts[a].tile.back() % constraint.numbers.front() == 0;
+  case Kind::OneOf:
+    return llvm::is_contained(constraint.layouts, a);
+  case Kind::Assign:
+    return constraint.layouts.front() == a;
+  case Kind::Becomes:
+    return applySteps(layouts, system.getSteps(constraint), a, asInJAX) == b;
+  case Kind::Broadcast:
+    return isBroadcast(constraint, a, b);
+  case Kind::Equal:
+    return a == b;
+  case Kind::NotSplat:
+    return !layouts.isSplat(a);
+  case Kind::NotStrided:
+    return !layouts.isStrided(a);
+  case Kind::Divides:
+    break;
+  }
+  return dividesMultiples(layouts[a], constraint.numbers);
+}
+
+int64_t Evaluator::cost(const Constraint &constraint, LayoutId a, LayoutId b) {
+  switch (constraint.kind) {
+  case Kind::Use:
+  case Kind::Relayout:
+    if (a == b)
+      return 0;
+    // The scalar is copied to registers.
+    if (layouts.isSplat(a))
+      return layouts.countRegisters(b, cast<VectorType>(constraint.type));
+    return relayout(cast<VectorType>(constraint.type), a, b).cycles * kCycle *
+           constraint.weight;
+  case Kind::SharedTransfer:
+    return transferCost(constraint, a, b) * kCycle * constraint.weight;
+  default:
+    return 0;
+  }
+}

@@ -1,0 +1,77 @@
+//===- Evaluation.h - Whether known layouts meet constraints, and the cost
+//-===//
+//
+// Costs are in issue cycles of one warp times `kCycle`, weighted by how often
+// the op runs; a register that a thread needs costs 1, so that it decides
+// between solutions that take as long.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_LAYOUTS_EVALUATION_H
+#define SMALTI_PASSES_LAYOUTS_EVALUATION_H
+
+#include "passes/Layouts/Constraints.h"
+#include "passes/Layouts/Relayouts.h"
+
+namespace smalti::inference {
+
+inline constexpr int64_t kCycle = 64;
+
+/// What is decided by known layouts alone. Answers are kept.
+class Evaluator {
+public:
+  explicit Evaluator(ConstraintSystem &system)
+      : system(system), layouts(system.getLayouts()) {}
+
+  ConstraintSystem &getSystem() { return system; }
+  LayoutTable &getLayouts() { return layouts; }
+
+  /// Whether a constraint holds, whose variables are known (`b` is ignored
+  /// where it has one). `asInJAX`: what JAX takes, or else all that is
+  /// possible. Use counts as Relayout: that producer and user are equal is the
+  /// solver's.
+  bool holds(const Constraint &constraint, LayoutId a, LayoutId b,
+             bool asInJAX);
+
+  /// The cost of a constraint that holds.
+  int64_t cost(const Constraint &constraint, LayoutId a, LayoutId b);
+  /// The cost of holding a vector.
+  int64_t cost(LayoutId layout, mlir::VectorType type) {
+    return layouts.countRegisters(layout, type);
+  }
+
+  const relayouts::RelayoutCost &relayout(mlir::VectorType type, LayoutId from,
+                                          LayoutId to);
+
+private:
+  bool isTransfer(const Constraint &transfer, LayoutId memory,
+                  LayoutId registers, bool asInJAX);
+  transfers::TransferProblem getProblem(const Constraint &transfer,
+                                        LayoutId memory, LayoutId registers);
+  int64_t transferCost(const Constraint &transfer, LayoutId memory,
+                       LayoutId registers);
+  bool isMmaTile(const Constraint &constraint, LayoutId layout);
+  bool isBroadcast(const Constraint &constraint, LayoutId a, LayoutId b);
+
+  ConstraintSystem &system;
+  LayoutTable &layouts;
+  using TransferKey = std::tuple<const void *, LayoutId, LayoutId, int>;
+  std::map<TransferKey, bool> transferable;
+  std::map<TransferKey, int64_t> transferCosts;
+  std::map<std::tuple<const void *, LayoutId, LayoutId>,
+           relayouts::RelayoutCost>
+      relayoutCosts;
+};
+
+/// The tiles of 8 rows of 128, 64 and 32 bytes, of elements of `bits` bits.
+llvm::SmallVector<llvm::SmallVector<int64_t, 2>, 4>
+getMmaTiles(int64_t bits, bool isTransposed, bool withUnswizzled);
+
+/// Whether a tile, if there is one, has no more dimensions than there are
+/// multiples, and divides the last of them.
+bool dividesMultiples(const LayoutValue &value,
+                      llvm::ArrayRef<int64_t> multiples);
+
+} // namespace smalti::inference
+
+#endif // SMALTI_PASSES_LAYOUTS_EVALUATION_H

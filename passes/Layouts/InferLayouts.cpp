@@ -1,0 +1,342 @@
+//===- InferLayouts.cpp - Gives every value its layout --------------------===//
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Layouts/Conflict.h"
+#include "passes/Layouts/Rules.h"
+#include "passes/Support/Remarks.h"
+#include "passes/Support/TargetOption.h"
+#include "targets/Target.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Pass/Pass.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_MOSAICGPUINFERLAYOUTS
+#define GEN_PASS_DEF_MOSAICGPUINFERLAYOUTS
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::inference;
+
+/// Contradictions that one run of the pass reports.
+static constexpr unsigned kMaxReports = 5;
+
+//===----------------------------------------------------------------------===//
+// Constraints
+//===----------------------------------------------------------------------===//
+
+/// Whether another op's rule speaks for a terminator.
+static bool isSpokenFor(Operation *op) {
+  return isa<RegionBranchTerminatorOpInterface>(op) && op->getParentOp() &&
+         isa<RegionBranchOpInterface>(op->getParentOp()) &&
+         isa<LayoutInferenceOpInterface>(op->getParentOp());
+}
+
+static StringRef nameOf(Memory memory) {
+  switch (memory) {
+  case Memory::Registers:
+    return "a vector";
+  case Memory::Shared:
+    return "shared memory";
+  case Memory::Tensor:
+    return "tensor memory";
+  }
+  return "";
+}
+
+static LogicalResult addConstraintsOf(Operation *op, ConstraintSystem &system) {
+  if (isSpokenFor(op))
+    return success();
+  Value first;
+  for (Value value :
+       llvm::concat<const Value>(op->getOperands(), op->getResults()))
+    if (hasLayout(value)) {
+      first = value;
+      break;
+    }
+  if (!first)
+    return success();
+  auto rule = dyn_cast<LayoutInferenceOpInterface>(op);
+  if (!rule)
+    return op->emitOpError()
+           << "has no layout inference rule, but takes or gives "
+           << nameOf(*getMemory(first.getType())) << " (" << first.getType()
+           << ")";
+  system.setOp(op);
+  if (failed(rule.addLayoutConstraints(system)))
+    return failure();
+  auto emitForgotten = [&](StringRef place, unsigned number, Type type) {
+    return op->emitOpError() << "has no layout inference rule for " << place
+                             << " " << number << " (" << type << ")";
+  };
+  for (OpOperand &operand : op->getOpOperands())
+    if (hasLayout(operand.get()) && system.lookup(operand) == kNoVar)
+      return emitForgotten("operand", operand.getOperandNumber(),
+                           operand.get().getType());
+  for (OpResult result : op->getResults())
+    if (hasLayout(result) && system.lookup(Value(result)) == kNoVar)
+      return emitForgotten("result", result.getResultNumber(),
+                           result.getType());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Writes the layouts of all places as JAX does.
+class Writer {
+public:
+  Writer(ConstraintSystem &system, ArrayRef<LayoutId> layouts)
+      : system(system), layouts(layouts) {}
+
+  void write(Operation *op) {
+    // Its layouts are part of the op.
+    if (isa<mosaic_gpu::CustomPrimitiveOp>(op))
+      return;
+    struct Names {
+      Memory memory;
+      StringRef in, out;
+    };
+    const Names names[] = {
+        {Memory::Registers, mosaic_gpu::kInLayouts, mosaic_gpu::kOutLayouts},
+        {Memory::Tensor, mosaic_gpu::kInTMEMLayouts,
+         mosaic_gpu::kOutTMEMLayouts},
+        {Memory::Shared, mosaic_gpu::kInTransforms, mosaic_gpu::kOutTransforms},
+    };
+    SmallVector<Attribute> lists[3], resultLists[3];
+    bool isAny = false;
+    for (OpOperand &operand : op->getOpOperands())
+      if (VarId var = system.lookup(operand); var != kNoVar) {
+        append(lists, var, operand.get().getType());
+        isAny = true;
+      }
+    for (Value result : op->getResults())
+      if (VarId var = system.lookup(result); var != kNoVar) {
+        append(resultLists, var, result.getType());
+        isAny = true;
+      }
+    if (!isAny)
+      return;
+    MLIRContext *context = op->getContext();
+    for (const Names &entry : names) {
+      auto &in = lists[static_cast<int>(entry.memory)];
+      auto &out = resultLists[static_cast<int>(entry.memory)];
+      if (!in.empty())
+        op->setAttr(entry.in, ArrayAttr::get(context, in));
+      if (!out.empty())
+        op->setAttr(entry.out, ArrayAttr::get(context, out));
+    }
+  }
+
+private:
+  void append(SmallVector<Attribute> *lists, VarId var, Type type) {
+    Attribute &attribute = attributes[{layouts[var], type}];
+    if (!attribute)
+      attribute = system.getLayouts().toAttribute(layouts[var], type);
+    lists[static_cast<int>(*getMemory(type))].push_back(attribute);
+  }
+
+  ConstraintSystem &system;
+  ArrayRef<LayoutId> layouts;
+  DenseMap<std::pair<LayoutId, Type>, Attribute> attributes;
+};
+
+/// A relayout of the operand of an op.
+struct Move {
+  OpOperand *operand;
+  LayoutId from, to;
+};
+
+struct MosaicGPUInferLayouts
+    : smalti::impl::MosaicGPUInferLayoutsBase<MosaicGPUInferLayouts> {
+  using MosaicGPUInferLayoutsBase::MosaicGPUInferLayoutsBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    MosaicGPUInferLayoutsBase::getDependentDialects(registry);
+    registerLayoutRules(registry);
+  }
+
+  void runOnOperation() override;
+
+private:
+  /// The chip that the option, `smalti.target` or JAX's attributes name.
+  const targets::Target *findChip();
+  /// Solves one problem into `layouts` and `moves`; an error where it cannot.
+  LogicalResult solveProblem(Solver &solver, const Problem &problem,
+                             std::vector<LayoutId> &layouts,
+                             std::vector<Move> &moves);
+  void commit(Evaluator &evaluator, ArrayRef<LayoutId> layouts,
+              ArrayRef<Move> moves);
+};
+
+} // namespace
+
+const targets::Target *MosaicGPUInferLayouts::findChip() {
+  ModuleOp module = getOperation();
+  FailureOr<const targets::Target *> named = findTarget(module, target);
+  if (failed(named))
+    return nullptr;
+  if (*named)
+    return *named;
+  auto major = module->getAttrOfType<IntegerAttr>(mosaic_gpu::kArchMajor);
+  auto minor = module->getAttrOfType<IntegerAttr>(mosaic_gpu::kArchMinor);
+  if (!major || !minor)
+    return getTarget(module, target);
+  const targets::Target *chip = targets::lookupComputeCapability(
+      major.getValue().getSExtValue(), minor.getValue().getSExtValue());
+  if (!chip)
+    module.emitOpError() << "is for compute capability "
+                         << major.getValue().getSExtValue() << "."
+                         << minor.getValue().getSExtValue()
+                         << ", which no known target has; known targets: "
+                         << targets::knownNames();
+  return chip;
+}
+
+/// Relaxes uses of a contradiction, as long as there are any, until there is a
+/// solution.
+static Solution solveWithRelayouts(Solver &solver, const Problem &problem,
+                                   llvm::DenseSet<int> &relaxed,
+                                   std::vector<int> core) {
+  constexpr int kMaxRounds = 32;
+  ArrayRef<Constraint> constraints =
+      solver.getEvaluator().getSystem().getConstraints();
+  Solution solution;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    bool isNew = false;
+    for (int number : core)
+      if (constraints[number].kind == Constraint::Kind::Use)
+        isNew |= relaxed.insert(number).second;
+    if (!isNew)
+      break;
+    SolveMode mode;
+    mode.asInJAX = false;
+    mode.relaxed = &relaxed;
+    solution = solver.solve(problem, mode);
+    if (solution.status != SolveStatus::Conflict)
+      break;
+    // What still contradicts itself does so without the relaxed uses.
+    Problem rest = problem;
+    llvm::erase_if(rest.constraints,
+                   [&](int number) { return relaxed.contains(number); });
+    core = findCore(solver, rest);
+    if (core.empty())
+      break;
+  }
+  return solution;
+}
+
+LogicalResult
+MosaicGPUInferLayouts::solveProblem(Solver &solver, const Problem &problem,
+                                    std::vector<LayoutId> &layouts,
+                                    std::vector<Move> &moves) {
+  SolveMode mode;
+  Solution solution = solver.solve(problem, mode);
+  if (solution.status == SolveStatus::Conflict) {
+    mode.asInJAX = false;
+    solution = solver.solve(problem, mode);
+  }
+  llvm::DenseSet<int> relaxed;
+  if (solution.status == SolveStatus::Conflict) {
+    std::vector<int> core = findCore(solver, problem);
+    Solution withMoves;
+    if (relayouts)
+      withMoves = solveWithRelayouts(solver, problem, relaxed, core);
+    if (withMoves.status != SolveStatus::Solved) {
+      reportConflict(solver, problem, solution, core, relayouts);
+      return failure();
+    }
+    solution = std::move(withMoves);
+  }
+  if (solution.status == SolveStatus::OutOfFuel) {
+    reportOutOfFuel(solver, solution);
+    return failure();
+  }
+  for (auto [var, layout] : llvm::zip_equal(problem.vars, solution.layouts))
+    layouts[var] = layout;
+  ConstraintSystem &system = solver.getEvaluator().getSystem();
+  for (int number : problem.constraints) {
+    if (!relaxed.contains(number))
+      continue;
+    const Constraint &use = system.getConstraints()[number];
+    LayoutId from = layouts[use.a], to = layouts[use.b];
+    if (from != to && !system.getLayouts().isSplat(from))
+      moves.push_back({use.operand, from, to});
+  }
+  return success();
+}
+
+void MosaicGPUInferLayouts::commit(Evaluator &evaluator,
+                                   ArrayRef<LayoutId> layouts,
+                                   ArrayRef<Move> moves) {
+  ConstraintSystem &system = evaluator.getSystem();
+  Writer writer(system, layouts);
+  getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    writer.write(op);
+    return isa<mosaic_gpu::CustomPrimitiveOp>(op) ? WalkResult::skip()
+                                                  : WalkResult::advance();
+  });
+  LayoutTable &table = system.getLayouts();
+  for (const Move &move : moves) {
+    Operation *user = move.operand->getOwner();
+    Value value = move.operand->get();
+    auto type = cast<VectorType>(value.getType());
+    OpBuilder builder(user);
+    Attribute to = table.toAttribute(move.to, type);
+    auto cast = mosaic_gpu::LayoutCastOp::create(builder, user->getLoc(), type,
+                                                 value, to);
+    cast->setAttr(mosaic_gpu::kInLayouts,
+                  builder.getArrayAttr({table.toAttribute(move.from, type)}));
+    cast->setAttr(mosaic_gpu::kOutLayouts, builder.getArrayAttr({to}));
+    move.operand->set(cast.getResult());
+    remarkApplied(user, getArgument())
+        << "inserted a relayout of operand " << move.operand->getOperandNumber()
+        << " from " << table.name(move.from) << " to " << table.name(move.to)
+        << ": " << evaluator.relayout(type, move.from, move.to).str();
+  }
+}
+
+void MosaicGPUInferLayouts::runOnOperation() {
+  const targets::Target *chip = findChip();
+  if (!chip)
+    return signalPassFailure();
+  if (!chip->isGPU() || warps < 1 || fuel < 1) {
+    getOperation().emitOpError()
+        << "cannot be given layouts: "
+        << (!chip->isGPU() ? "the target is no GPU"
+            : warps < 1    ? "option 'warps' must be positive"
+                           : "option 'fuel' must be positive");
+    return signalPassFailure();
+  }
+  LayoutTable table(&getContext(), warps, chip->waveSize);
+  ConstraintSystem system(table, *chip);
+  WalkResult walk =
+      getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+        if (failed(addConstraintsOf(op, system)))
+          return WalkResult::interrupt();
+        return isa<mosaic_gpu::CustomPrimitiveOp>(op) ? WalkResult::skip()
+                                                      : WalkResult::advance();
+      });
+  if (walk.wasInterrupted())
+    return signalPassFailure();
+  system.linkUses();
+
+  Evaluator evaluator(system);
+  Solver solver(evaluator, {fuel, improvements});
+  std::vector<LayoutId> layouts(system.getVariables().size(), kNoLayout);
+  std::vector<Move> moves;
+  unsigned reports = 0;
+  for (const Problem &problem : splitIntoProblems(system))
+    if (failed(solveProblem(solver, problem, layouts, moves)) &&
+        ++reports == kMaxReports)
+      break;
+  if (reports != 0)
+    return signalPassFailure();
+  commit(evaluator, layouts, moves);
+}

@@ -1,0 +1,227 @@
+//===- Solver.cpp - Layouts that meet all constraints, and cost least -----===//
+
+#include "passes/Layouts/Solver.h"
+
+#include "passes/Layouts/Candidates.h"
+
+#include <limits>
+#include <numeric>
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::inference;
+
+/// Decisions on top of each other: beyond, the stack might not do.
+static constexpr int kMaxDepth = 2000;
+
+namespace {
+
+/// Layouts of classes, with what they cost.
+struct Found {
+  std::vector<std::pair<int, LayoutId>> layouts;
+  int64_t cost = 0;
+};
+
+class Search {
+public:
+  Search(SearchState &state, int64_t &fuel, int64_t improvements)
+      : state(state), fuel(fuel), improvements(improvements) {}
+
+  /// The cheapest layouts of the classes in `unknown`, if they cost less than
+  /// `bound`.
+  std::optional<Found> searchAll(std::vector<int> unknown, int64_t bound) {
+    Found found;
+    for (const std::vector<int> &part : split(unknown)) {
+      std::optional<Found> best = searchPart(part, bound - found.cost);
+      if (!best)
+        return std::nullopt;
+      found.cost += best->cost;
+      llvm::append_range(found.layouts, best->layouts);
+    }
+    return found;
+  }
+
+  bool isOutOfFuel() const { return outOfFuel; }
+  ArrayRef<int> getStuck() const { return stuck; }
+
+private:
+  /// The classes that constraints between unknown ones connect, in order.
+  std::vector<std::vector<int>> split(ArrayRef<int> unknown) {
+    std::vector<std::vector<int>> parts;
+    partOf.resize(state.getClasses().size(), -1);
+    for (int index : unknown)
+      partOf[index] = -1;
+    std::vector<int> queue;
+    for (int first : unknown) {
+      if (partOf[first] >= 0)
+        continue;
+      int part = parts.size();
+      parts.emplace_back();
+      queue.push_back(first);
+      partOf[first] = part;
+      while (!queue.empty()) {
+        int index = queue.back();
+        queue.pop_back();
+        for (int number : state.getLinksOf(index)) {
+          const Link &link = state.getLinks()[number];
+          int other = link.a == index ? link.b : link.a;
+          if (other < 0 || state.getLayout(other) != kNoLayout ||
+              partOf[other] == part)
+            continue;
+          partOf[other] = part;
+          queue.push_back(other);
+        }
+      }
+    }
+    for (int index : unknown)
+      parts[partOf[index]].push_back(index);
+    return parts;
+  }
+
+  std::optional<Found> searchPart(const std::vector<int> &unknown,
+                                  int64_t bound) {
+    std::vector<Candidate> candidates = listCandidates(state, unknown);
+    if (candidates.empty()) {
+      // Nothing contradicts anything.
+      if (state.getMode().refuteOnly)
+        return Found();
+      noteStuck(unknown);
+      return std::nullopt;
+    }
+    if (++depth > kMaxDepth)
+      outOfFuel = true;
+    std::optional<Found> best;
+    SmallVector<Candidate> forbidden;
+    for (const Candidate &candidate : candidates) {
+      if (outOfFuel && best)
+        break;
+      if (fuel <= 0 || outOfFuel) {
+        outOfFuel = true;
+        noteStuck(unknown);
+        break;
+      }
+      if (state.isForbidden(candidate.index, candidate.layout))
+        continue;
+      if (best && improvements-- <= 0)
+        break;
+      --fuel;
+      std::optional<Found> found =
+          tryCandidate(candidate, unknown, best ? best->cost : bound);
+      if (found)
+        best = std::move(found);
+      if (best && state.getMode().refuteOnly)
+        break;
+      // What it leads to is known: nothing else need lead there.
+      state.forbid(candidate.index, candidate.layout);
+      forbidden.push_back(candidate);
+    }
+    for (const Candidate &candidate : forbidden)
+      state.allow(candidate.index, candidate.layout);
+    --depth;
+    return best;
+  }
+
+  std::optional<Found> tryCandidate(const Candidate &candidate,
+                                    const std::vector<int> &unknown,
+                                    int64_t bound) {
+    size_t mark = state.getTrailLength();
+    std::optional<Found> found;
+    if (state.assign(candidate.index, candidate.layout) && state.propagate()) {
+      int64_t cost = state.costSince(mark);
+      if (cost < bound) {
+        std::vector<int> rest;
+        for (int index : unknown)
+          if (state.getLayout(index) == kNoLayout)
+            rest.push_back(index);
+        found = searchAll(std::move(rest), bound - cost);
+      }
+      if (found) {
+        found->cost += cost;
+        for (int index : state.getTrail().drop_front(mark))
+          found->layouts.push_back({index, state.getLayout(index)});
+      }
+    }
+    state.undo(mark);
+    return found;
+  }
+
+  void noteStuck(const std::vector<int> &unknown) {
+    if (stuck.empty())
+      stuck = unknown;
+  }
+
+  SearchState &state;
+  int64_t &fuel;
+  int64_t improvements;
+  int depth = 0;
+  bool outOfFuel = false;
+  std::vector<int> partOf;
+  std::vector<int> stuck;
+};
+
+} // namespace
+
+Solution Solver::solve(const Problem &problem, const SolveMode &mode) {
+  locals.resize(evaluator.getSystem().getVariables().size(), -1);
+  SearchState state(evaluator, problem, mode, locals);
+  Solution solution;
+  if (!state.start())
+    return solution;
+  solution.cost = state.costSince(0);
+  std::vector<int> unknown;
+  for (size_t index = 0; index < state.getClasses().size(); ++index)
+    if (state.getLayout(index) == kNoLayout)
+      unknown.push_back(index);
+  Search search(state, fuel, limits.improvements);
+  std::optional<Found> found =
+      search.searchAll(unknown, std::numeric_limits<int64_t>::max() / 2);
+  if (!found) {
+    solution.status =
+        search.isOutOfFuel() ? SolveStatus::OutOfFuel : SolveStatus::Conflict;
+    for (int index : search.getStuck())
+      solution.stuck.push_back(state.getClasses()[index].first);
+    return solution;
+  }
+  std::vector<LayoutId> layouts(state.getClasses().size());
+  for (size_t index = 0; index < layouts.size(); ++index)
+    layouts[index] = state.getLayout(index);
+  for (auto [index, layout] : found->layouts)
+    layouts[index] = layout;
+  solution.status = SolveStatus::Solved;
+  solution.cost += found->cost;
+  for (size_t var = 0; var < problem.vars.size(); ++var)
+    solution.layouts.push_back(layouts[state.getClass(var)]);
+  return solution;
+}
+
+std::vector<Problem>
+inference::splitIntoProblems(const ConstraintSystem &system) {
+  size_t count = system.getVariables().size();
+  std::vector<int> parent(count);
+  std::iota(parent.begin(), parent.end(), 0);
+  auto find = [&](int var) {
+    while (parent[var] != var)
+      var = parent[var] = parent[parent[var]];
+    return var;
+  };
+  for (const Constraint &constraint : system.getConstraints()) {
+    if (constraint.b == kNoVar)
+      continue;
+    int a = find(constraint.a), b = find(constraint.b);
+    parent[std::max(a, b)] = std::min(a, b);
+  }
+  std::vector<Problem> problems;
+  std::vector<int> number(count, -1);
+  for (size_t var = 0; var < count; ++var) {
+    int root = find(var);
+    if (number[root] < 0) {
+      number[root] = problems.size();
+      problems.emplace_back();
+    }
+    number[var] = number[root];
+    problems[number[var]].vars.push_back(var);
+  }
+  for (auto [index, constraint] : llvm::enumerate(system.getConstraints()))
+    problems[number[constraint.a]].constraints.push_back(index);
+  return problems;
+}

@@ -1,0 +1,86 @@
+//===- Solver.h - Layouts that meet all constraints, and cost least -------===//
+//
+// Variables that must be equal are merged; what follows is propagated; the rest
+// is searched, depth first. Variables that no constraint connects any more are
+// searched apart from each other. Candidates are tried in JAX's order
+// (Candidates.h), so that the first solution is the one that JAX finds; the
+// search goes on for a cheaper one, and prunes what costs as much already.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_LAYOUTS_SOLVER_H
+#define SMALTI_PASSES_LAYOUTS_SOLVER_H
+
+#include "passes/Layouts/Evaluation.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+namespace smalti::inference {
+
+/// Constraints that variables connect, by their number in the system, in order.
+struct Problem {
+  std::vector<VarId> vars;
+  std::vector<int> constraints;
+};
+
+struct SolveMode {
+  /// JAX's relayouts, transfers and candidates alone.
+  bool asInJAX = true;
+  /// Uses that a relayout may serve.
+  const llvm::DenseSet<int> *relaxed = nullptr;
+  /// Whether what no candidate is known for counts as solved: to tell whether
+  /// constraints contradict each other.
+  bool refuteOnly = false;
+};
+
+enum class SolveStatus {
+  Solved,
+  Conflict,  ///< there is no solution
+  OutOfFuel, ///< none was found before the fuel was used up
+};
+
+struct Solution {
+  SolveStatus status = SolveStatus::Conflict;
+  /// One for each variable of the problem, when solved.
+  std::vector<LayoutId> layouts;
+  int64_t cost = 0;
+  /// Variables without a layout when the fuel was used up, or for which there
+  /// was no candidate.
+  std::vector<VarId> stuck;
+};
+
+/// Assignments that the search tries. `improvements` of them, at most, look for
+/// a cheaper solution of one problem when it has one.
+struct SolverLimits {
+  int64_t fuel = 100000;
+  int64_t improvements = 1000;
+};
+
+class Solver {
+public:
+  Solver(Evaluator &evaluator, SolverLimits limits)
+      : evaluator(evaluator), limits(limits), fuel(limits.fuel) {}
+
+  Solution solve(const Problem &problem, const SolveMode &mode);
+
+  int64_t getTried() const { return limits.fuel - fuel; }
+  int64_t getFuelLimit() const { return limits.fuel; }
+  Evaluator &getEvaluator() { return evaluator; }
+  /// Gives back what refutations used.
+  void setFuel(int64_t newFuel) { fuel = newFuel; }
+  int64_t getFuel() const { return fuel; }
+
+private:
+  Evaluator &evaluator;
+  SolverLimits limits;
+  int64_t fuel;
+  /// The number of a variable within the problem that is being solved.
+  std::vector<int> locals;
+};
+
+/// The parts of the system that no constraint connects.
+std::vector<Problem> splitIntoProblems(const ConstraintSystem &system);
+
+} // namespace smalti::inference
+
+#endif // SMALTI_PASSES_LAYOUTS_SOLVER_H
