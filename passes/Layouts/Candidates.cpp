@@ -143,7 +143,7 @@ private:
     const Constraint &transfer = *link.constraint;
     LayoutId registers = state.getLayout(link.b);
     auto type = cast<MemRefType>(transfer.type);
-    int64_t packed = std::max<int64_t>(32 / getElementBits(type), 1);
+    int64_t packed = getPacking(type);
     for (int64_t packing : {packed, int64_t(1)}) {
       int64_t columns = type.getDimSize(1);
       for (const std::optional<layout::TiledLayout> &layout :
@@ -223,7 +223,7 @@ private:
     if (order[0] + order[1] != 2 * rank - 3 ||
         std::max(order[0], order[1]) != rank - 1)
       return;
-    if (type.getDimSize(order[1]) % 8 != 0)
+    if (type.getDimSize(order[1]) % 8 != 0 || getElementBits(type) == 0)
       return;
     for (auto &tile : getMmaTiles(getElementBits(type), order[0] != rank - 1,
                                   /*withUnswizzled=*/false)) {
@@ -326,7 +326,7 @@ private:
       break;
     case Memory::Tensor: {
       auto type = cast<MemRefType>(varClass.types.front());
-      int64_t packed = std::max<int64_t>(32 / getElementBits(type), 1);
+      int64_t packed = getPacking(type);
       for (int64_t packing : {int64_t(1), packed})
         for (bool isCollective : {false, true})
           appendTensor(index, type, isCollective, packing);

@@ -154,9 +154,9 @@ static std::string describe(Evaluator &evaluator,
   case Kind::Relayout:
     return "needs a relayout from its operand's layout";
   case Kind::Use:
-    return "uses operand " +
+    return "takes operand " +
            std::to_string(constraint.operand->getOperandNumber()) +
-           " in the layout that it has";
+           " as it is laid out";
   case Kind::Equal:
   case Kind::Becomes:
   case Kind::Broadcast:

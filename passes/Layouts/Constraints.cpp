@@ -139,8 +139,8 @@ void ConstraintSystem::equal(VarId a, VarId b, StringRef why) {
   add(Constraint::Kind::Equal, a, b, why);
 }
 
-void ConstraintSystem::notSplat(VarId var, StringRef why) {
-  add(Constraint::Kind::NotSplat, var, kNoVar, why);
+void ConstraintSystem::notSplat(VarId var, StringRef why, bool isJAXOnly) {
+  add(Constraint::Kind::NotSplat, var, kNoVar, why).isJAXOnly = isJAXOnly;
 }
 
 void ConstraintSystem::notStrided(VarId var, StringRef why) {
@@ -173,7 +173,9 @@ void ConstraintSystem::link(OpOperand &operand, VarId producer, VarId user) {
     return;
   Constraint &constraint =
       add(isVector ? Constraint::Kind::Use : Constraint::Kind::Equal, producer,
-          user, isVector ? "its operand" : "all uses of memory see it alike");
+          user,
+          isVector ? "only a splat becomes another layout by itself"
+                   : "all uses of memory see it alike");
   constraint.operand = &operand;
   constraint.type = operand.get().getType();
 }

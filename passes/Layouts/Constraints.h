@@ -73,6 +73,8 @@ struct Constraint {
   /// Of MmaTile: the memory is seen transposed, and a tile without swizzle will
   /// do.
   bool isTransposed = false, allowsUnswizzled = false;
+  /// JAX cannot lower what else would be: only for solutions as in JAX.
+  bool isJAXOnly = false;
   /// Of Use: where a layout_cast could stand.
   mlir::OpOperand *operand = nullptr;
   /// How often the op runs, about: 8 times for each loop around it.
@@ -128,7 +130,7 @@ public:
   void oneOf(VarId var, llvm::ArrayRef<LayoutId> candidates,
              llvm::StringRef why);
   void equal(VarId a, VarId b, llvm::StringRef why);
-  void notSplat(VarId var, llvm::StringRef why);
+  void notSplat(VarId var, llvm::StringRef why, bool isJAXOnly = false);
   void notStrided(VarId var, llvm::StringRef why);
   void divides(VarId var, llvm::ArrayRef<int64_t> multiples,
                llvm::StringRef why);

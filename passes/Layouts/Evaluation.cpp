@@ -113,6 +113,7 @@ bool Evaluator::isTransfer(const Constraint &transfer, LayoutId memory,
     return entry->second;
   transfers::TransferProblem problem = getProblem(transfer, memory, registers);
   if (llvm::any_of(problem.memory.strides, ShapedType::isDynamic) ||
+      llvm::any_of(problem.memory.shape, ShapedType::isDynamic) ||
       problem.memory.strides.size() != problem.memory.shape.size())
     return false;
   if (asInJAX) {

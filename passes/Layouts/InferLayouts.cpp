@@ -59,6 +59,12 @@ static LogicalResult addConstraintsOf(Operation *op, ConstraintSystem &system) {
     }
   if (!first)
     return success();
+  for (Value value :
+       llvm::concat<const Value>(op->getOperands(), op->getResults()))
+    if (auto type = dyn_cast<VectorType>(value.getType());
+        type && type.isScalable())
+      return op->emitOpError() << "takes or gives " << type
+                               << ": scalable vectors have no layout";
   auto rule = dyn_cast<LayoutInferenceOpInterface>(op);
   if (!rule)
     return op->emitOpError()
@@ -232,6 +238,30 @@ static Solution solveWithRelayouts(Solver &solver, const Problem &problem,
   return solution;
 }
 
+/// A cheaper solution in which any use may be a relayout, of a problem that is
+/// not too large to ask.
+static void improveWithRelayouts(Solver &solver, const Problem &problem,
+                                 llvm::DenseSet<int> &relaxed,
+                                 Solution &solution) {
+  constexpr size_t kMaxUses = 256;
+  ArrayRef<Constraint> constraints =
+      solver.getEvaluator().getSystem().getConstraints();
+  llvm::DenseSet<int> uses;
+  for (int number : problem.constraints)
+    if (constraints[number].kind == Constraint::Kind::Use)
+      uses.insert(number);
+  if (uses.size() > kMaxUses)
+    return;
+  SolveMode mode;
+  mode.asInJAX = false;
+  mode.relaxed = &uses;
+  Solution other = solver.solve(problem, mode);
+  if (other.status != SolveStatus::Solved || other.cost >= solution.cost)
+    return;
+  solution = std::move(other);
+  relaxed = std::move(uses);
+}
+
 LogicalResult
 MosaicGPUInferLayouts::solveProblem(Solver &solver, const Problem &problem,
                                     std::vector<LayoutId> &layouts,
@@ -243,6 +273,8 @@ MosaicGPUInferLayouts::solveProblem(Solver &solver, const Problem &problem,
     solution = solver.solve(problem, mode);
   }
   llvm::DenseSet<int> relaxed;
+  if (solution.status == SolveStatus::Solved && !mode.asInJAX && relayouts)
+    improveWithRelayouts(solver, problem, relaxed, solution);
   if (solution.status == SolveStatus::Conflict) {
     std::vector<int> core = findCore(solver, problem);
     Solution withMoves;

@@ -35,6 +35,11 @@ int64_t inference::getElementBits(Type type) {
   return mosaic_gpu::getElementBytes(element) * 8;
 }
 
+int64_t inference::getPacking(Type type) {
+  int64_t bits = getElementBits(type);
+  return bits > 0 && bits < 32 ? 32 / bits : 1;
+}
+
 LayoutTable::LayoutTable(MLIRContext *context, int64_t warps, int64_t lanes)
     : context(context), warps(warps), lanes(lanes) {
   intern(LayoutValue(), "splat");

@@ -27,8 +27,10 @@ enum class Memory { Registers, Shared, Tensor };
 /// barriers, and tensor memory.
 std::optional<Memory> getMemory(mlir::Type type);
 
-/// Bits that an element takes.
+/// Bits that an element takes; 0 where there is no such number.
 int64_t getElementBits(mlir::Type type);
+/// Elements that fill a column of tensor memory.
+int64_t getPacking(mlir::Type type);
 
 /// Splat and strided layouts are those of any shape: the variable has it.
 struct LayoutValue {

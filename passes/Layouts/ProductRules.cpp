@@ -167,8 +167,7 @@ struct TcGen05Rule {
       addMmaTile(system, a, op.getA());
       return success();
     }
-    return demandTensor(op, system, a, type,
-                        std::max<int64_t>(32 / getElementBits(type), 1), kA);
+    return demandTensor(op, system, a, type, getPacking(type), kA);
   }
 
   static LogicalResult addScales(TcGen05MMAOp op, ConstraintSystem &system) {
@@ -202,8 +201,7 @@ struct CopyToTensorRule {
     LayoutTable &layouts = system.getLayouts();
     VarId source = system.share(op.getSourceMutable());
     VarId destination = system.share(op.getDestinationMutable());
-    int64_t packing = std::max<int64_t>(
-        32 / getElementBits(op.getDestination().getType()), 1);
+    int64_t packing = getPacking(op.getDestination().getType());
     auto layout = layout::tmemDefault(packing);
     if (failed(demand(system, op, destination,
                       layout ? layouts.tensor(*layout) : kNoLayout,

@@ -104,7 +104,8 @@ void SearchState::mergeClasses(const Problem &problem,
   });
   for (int number : problem.constraints) {
     const Constraint &constraint = constraints[number];
-    bool isNotSplat = constraint.kind == Kind::NotSplat;
+    bool isNotSplat = constraint.kind == Kind::NotSplat &&
+                      (mode.asInJAX || !constraint.isJAXOnly);
     if (constraint.kind == Kind::Assign || constraint.kind == Kind::OneOf)
       isNotSplat = llvm::none_of(
           constraint.layouts, [&](LayoutId id) { return layouts.isSplat(id); });

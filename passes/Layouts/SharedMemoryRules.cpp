@@ -154,7 +154,8 @@ LogicalResult addSlice(OpTy op, OpOperand &memory, MemRefType global,
   system.divides(var, multiples, "the slice begins and ends at whole tiles");
   if (isGather) {
     int64_t divisor =
-        std::max<int64_t>(kGatherRowBits / getElementBits(global), 1);
+        kGatherRowBits /
+        std::clamp<int64_t>(getElementBits(global), 1, kGatherRowBits);
     if (op.getSliceLengths().back() % divisor != 0)
       return op.emitOpError()
              << "gathers rows of " << op.getSliceLengths().back()

@@ -112,47 +112,42 @@ void addSlice(ConstraintSystem &system, VarId whole, VarId part,
               ArrayRef<int64_t> offsets) {
   system.divides(whole, offsets, "slices begin at whole tiles");
   system.equal(whole, part, "a slice has the layout of the whole");
-  system.notSplat(whole, "a splat cannot be sliced");
   system.notStrided(whole, "a strided layout cannot be sliced");
-}
-
-LogicalResult checkUnitStrides(Operation *op, ArrayAttr strides) {
-  for (int64_t stride : getIntegers(strides))
-    if (stride != 1)
-      return op->emitOpError()
-             << "has stride " << stride
-             << ": there is no layout for slices with gaps, whose elements "
-                "would lie in a part of the threads";
-  return success();
 }
 
 struct ExtractSliceRule {
   static LogicalResult derive(vector::ExtractStridedSliceOp op,
                               ConstraintSystem &system) {
-    if (failed(checkUnitStrides(op, op.getStrides())))
-      return failure();
     VarId source = system.create(op.getSourceMutable());
     VarId result = system.create(op.getResult());
-    addSlice(system, source, result, fullOffsets(op));
-    return success();
-  }
-  /// Dimensions behind the stated ones begin at 0.
-  static SmallVector<int64_t, 4> fullOffsets(vector::ExtractStridedSliceOp op) {
+    // Dimensions behind the stated ones begin at 0. A slice with gaps takes
+    // every so manieth register of a dimension that is not tiled.
     SmallVector<int64_t, 4> offsets = getIntegers(op.getOffsets());
+    for (auto [dim, stride] : llvm::enumerate(getIntegers(op.getStrides())))
+      if (stride != 1)
+        offsets[dim] = 1;
     offsets.resize(op.getSourceVectorType().getRank(), 0);
-    return offsets;
+    addSlice(system, source, result, offsets);
+    system.notSplat(result, "a splat is not sliced", /*isJAXOnly=*/true);
+    return success();
   }
 };
 
 struct InsertSliceRule {
   static LogicalResult derive(vector::InsertStridedSliceOp op,
                               ConstraintSystem &system) {
-    if (failed(checkUnitStrides(op, op.getStrides())))
-      return failure();
+    SmallVector<int64_t, 4> offsets = getIntegers(op.getOffsets());
+    // The strides are of the part's dimensions, the last ones.
+    SmallVector<int64_t, 4> strides = getIntegers(op.getStrides());
+    size_t first = offsets.size() - strides.size();
+    for (auto [dim, stride] : llvm::enumerate(strides))
+      if (stride != 1)
+        offsets[first + dim] = 1;
     VarId part = system.create(op.getValueToStoreMutable());
     VarId whole = system.create(op.getDestMutable());
     system.bind(whole, op.getResult());
-    addSlice(system, whole, part, getIntegers(op.getOffsets()));
+    addSlice(system, whole, part, offsets);
+    system.notSplat(whole, "elements of two vectors differ");
     return success();
   }
 };
@@ -172,7 +167,7 @@ struct ExtractRule {
     system.equal(source, result, "a slice has the layout of the whole");
     system.divides(source, getShape(op.getSource()), "slices are whole tiles");
     system.divides(source, getShape(op.getResult()), "slices are whole tiles");
-    system.notSplat(source, "a splat cannot be sliced");
+    system.notSplat(source, "a splat is not sliced", /*isJAXOnly=*/true);
     system.notStrided(source, "a strided layout cannot be sliced");
     return success();
   }

@@ -1,0 +1,130 @@
+// What an op demands that no program can meet, on the op.
+// RUN: smalti-opt %s -split-input-file -verify-diagnostics --mosaic-gpu-infer-layouts
+
+#smem = #gpu.address_space<workgroup>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @no_rule(%v: vector<16xf32>, %i: index, %m: memref<64xf32>) {
+    %mask = arith.constant dense<true> : vector<16xi1>
+    // expected-error@+1 {{'vector.compressstore' op has no layout inference rule, but takes or gives a vector ('vector<16xi1>')}}
+    vector.compressstore %m[%i], %mask, %v : memref<64xf32>, vector<16xi1>, vector<16xf32>
+    return
+  }
+}
+
+// -----
+
+#wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @cast(%v: vector<32x64xf32>) {
+    // expected-error@+1 {{'mosaic_gpu.layout_cast' op the result of the cast must have layout WGMMA, which does not fit 'vector<32x64xf32>'}}
+    %a = mosaic_gpu.layout_cast x(%v : vector<32x64xf32>) {new_layout = #wgmma}
+    return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @tile() {
+    %a = mosaic_gpu.slice_smem 0 : memref<64x96xf16, #smem>
+    // expected-error@+1 {{'mosaic_gpu.with_transforms' op}}
+    %w = mosaic_gpu.with_transforms %a [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>] : memref<64x96xf16, #smem>
+    return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @gather_of_three(%m: memref<512x64xf16>, %b: memref<!mosaic_gpu.barrier, #smem>, %r: vector<3xi32>) {
+    %c0 = arith.constant 0 : i32
+    %s = mosaic_gpu.slice_smem 0 : memref<3x64xf16, #smem>
+    // expected-error@+1 {{'mosaic_gpu.async_load' op gathers 3 rows: a copy takes 4 at a time, and the number is no multiple of 4}}
+    mosaic_gpu.async_load %m[%r, %c0] [3, 64] to %s barrier(%b)
+        : memref<512x64xf16>[vector<3xi32>, i32] to memref<3x64xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
+    return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @narrow_gather(%m: memref<512x64xf16>, %b: memref<!mosaic_gpu.barrier, #smem>, %r: vector<16xi32>) {
+    %c0 = arith.constant 0 : i32
+    %s = mosaic_gpu.slice_smem 0 : memref<16x8xf16, #smem>
+    // expected-error@+1 {{'mosaic_gpu.async_load' op gathers rows of 8 elements, which are no multiple of 16 (32 bytes)}}
+    mosaic_gpu.async_load %m[%r, %c0] [16, 8] to %s barrier(%b)
+        : memref<512x64xf16>[vector<16xi32>, i32] to memref<16x8xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
+    return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @gather_of_columns(%m: memref<512x64xf16>, %b: memref<!mosaic_gpu.barrier, #smem>, %r: vector<16xi32>) {
+    %c0 = arith.constant 0 : i32
+    %s = mosaic_gpu.slice_smem 0 : memref<64x16xf16, #smem>
+    // expected-error@+1 {{'mosaic_gpu.async_load' op gathers along dimension 1; copies gather along the first alone}}
+    mosaic_gpu.async_load %m[%c0, %r] [64, 16] to %s barrier(%b)
+        : memref<512x64xf16>[i32, vector<16xi32>] to memref<64x16xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
+    return
+  }
+}
+
+// -----
+
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @broadcast(%v: vector<64xf32>) {
+    // expected-error@+1 {{'vector.broadcast' op has no layout rule for a vector source; use mosaic_gpu.broadcast_in_dim}}
+    %b = vector.broadcast %v : vector<64xf32> to vector<64x64xf32>
+    return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @strided_view() {
+    %a = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
+    // expected-error@+1 {{'memref.subview' op has a stride that is not 1: the part of each tile that it takes is no tile}}
+    %s = memref.subview %a[0, 0] [32, 64] [2, 1] : memref<64x64xf16, #smem> to memref<32x64xf16, strided<[128, 1]>, #smem>
+    return
+  }
+}
+
+// -----
+
+#tmem = #mosaic_gpu.tmem
+#smem = #gpu.address_space<workgroup>
+module attributes {mosaic_gpu.arch_major = 10 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @rows(%c: memref<96x64xf32, #tmem>, %a: memref<96x64xf16, #smem>, %b: memref<64x64xf16, #smem>, %i1: i1) {
+    // expected-error@+1 {{'mosaic_gpu.tcgen05_mma' op the accumulator has no layout in tensor memory}}
+    mosaic_gpu.tcgen05_mma accumulator(%c : memref<96x64xf32, #tmem>) a(%a : memref<96x64xf16, #smem>)
+        b(%b : memref<64x64xf16, #smem>) accumulate(%i1)
+    return
+  }
+}
+
+// -----
+
+// expected-error@+1 {{is for compute capability 7.0, which no known target has; known targets: }}
+module attributes {mosaic_gpu.arch_major = 7 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+}
+
+// -----
+
+// expected-error@+1 {{no target given: use the option 'target=NAME' or set the attribute smalti.target = "NAME" on the module}}
+module {
+}
+
+// -----
+
+// expected-error@+1 {{cannot be given layouts: the target is no GPU}}
+module attributes {smalti.target = "cpu"} {
+}
