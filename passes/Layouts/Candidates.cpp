@@ -96,11 +96,7 @@ private:
       break;
     case Kind::MmaTile:
       if (!isKnownA)
-        for (const auto &tile :
-             getMmaTiles(getElementBits(constraint.type),
-                         constraint.isTransposed, constraint.allowsUnswizzled))
-          add(link.a,
-              layouts.tiledTransforms(tile, cast<MemRefType>(constraint.type)));
+        addMmaTiles(link);
       break;
     case Kind::Broadcast:
       if (isKnownA && !isKnownB && !layouts.isTiled(state.getLayout(link.a)))
@@ -114,6 +110,18 @@ private:
     default:
       break;
     }
+  }
+
+  /// Those that the memory is made of, all of them whole.
+  void addMmaTiles(const Link &link) {
+    const Constraint &constraint = *link.constraint;
+    auto type = cast<MemRefType>(constraint.type);
+    ArrayRef<int64_t> sizes = type.getShape().take_back(2);
+    for (const auto &tile :
+         getMmaTiles(getElementBits(type), constraint.isTransposed,
+                     constraint.allowsUnswizzled))
+      if (sizes[0] % tile[0] == 0 && sizes[1] % tile[1] == 0)
+        add(link.a, layouts.tiledTransforms(tile, type));
   }
 
   //===--------------------------------------------------------------------===//

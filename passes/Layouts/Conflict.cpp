@@ -17,33 +17,47 @@ using Kind = Constraint::Kind;
 // The smallest contradiction
 //===----------------------------------------------------------------------===//
 
-/// Searches for a contradiction in parts of a problem, and assignments that
-/// each may try: what takes longer is taken for no contradiction.
-static constexpr int kMaxTests = 400;
+/// Some constraints, with their variables.
+static Problem makeProblem(ArrayRef<Constraint> all,
+                           ArrayRef<int> constraints) {
+  Problem part;
+  part.constraints.assign(constraints.begin(), constraints.end());
+  llvm::sort(part.constraints);
+  for (int number : constraints) {
+    part.vars.push_back(all[number].a);
+    if (all[number].b != kNoVar)
+      part.vars.push_back(all[number].b);
+  }
+  llvm::sort(part.vars);
+  part.vars.erase(std::unique(part.vars.begin(), part.vars.end()),
+                  part.vars.end());
+  return part;
+}
+
+/// Searches for a contradiction in parts of a problem, constraints that all of
+/// them may look at together, and assignments that each may try: what takes
+/// longer is taken for no contradiction, and what is not left out stays.
+static constexpr int64_t kMaxTests = 400;
+static constexpr int64_t kMaxWork = 10 * 1000 * 1000;
 static constexpr int64_t kTestFuel = 500;
+/// Uses between the demands of a contradiction that are looked at one by one.
+static constexpr size_t kMaxUses = 64;
+
+/// Whether a constraint says that a layout is handed on, and not which.
+static bool isLink(const Constraint &constraint) {
+  return constraint.kind == Kind::Use || constraint.kind == Kind::Equal;
+}
 
 namespace {
 
-/// QuickXplain: halves of the constraints are left out at once, so that k of n
-/// are found with about k log(n / k) tests.
 class CoreFinder {
 public:
-  CoreFinder(Solver &solver) : solver(solver) {}
+  explicit CoreFinder(Solver &solver)
+      : solver(solver),
+        all(solver.getEvaluator().getSystem().getConstraints()) {}
 
   bool isContradiction(ArrayRef<int> constraints) {
-    ArrayRef<Constraint> all =
-        solver.getEvaluator().getSystem().getConstraints();
-    Problem part;
-    part.constraints.assign(constraints.begin(), constraints.end());
-    llvm::sort(part.constraints);
-    for (int number : constraints) {
-      part.vars.push_back(all[number].a);
-      if (all[number].b != kNoVar)
-        part.vars.push_back(all[number].b);
-    }
-    llvm::sort(part.vars);
-    part.vars.erase(std::unique(part.vars.begin(), part.vars.end()),
-                    part.vars.end());
+    Problem part = makeProblem(all, constraints);
     SolveMode mode;
     mode.asInJAX = false;
     mode.refuteOnly = true;
@@ -55,29 +69,74 @@ public:
   }
 
   /// Those of `constraints` without which `background` and the others are no
-  /// contradiction.
-  std::vector<int> find(std::vector<int> &background, bool hasNew,
-                        ArrayRef<int> constraints) {
-    if (hasNew && ++tests <= kMaxTests && isContradiction(background))
+  /// contradiction. QuickXplain: halves are left out at once, so that k of n
+  /// are found with about k log(n / k) tests.
+  std::vector<int> minimize(std::vector<int> &background, bool hasNew,
+                            ArrayRef<int> constraints) {
+    if (constraints.empty())
       return {};
-    if (constraints.size() == 1 || tests > kMaxTests)
+    if (hasNew && hasBudget(background.size()) && isContradiction(background))
+      return {};
+    if (constraints.size() == 1 || !hasBudget(0))
       return constraints.vec();
     ArrayRef<int> first = constraints.take_front(constraints.size() / 2);
     ArrayRef<int> second = constraints.drop_front(constraints.size() / 2);
     size_t length = background.size();
     llvm::append_range(background, first);
-    std::vector<int> ofSecond = find(background, true, second);
+    std::vector<int> ofSecond = minimize(background, true, second);
     background.resize(length);
     llvm::append_range(background, ofSecond);
-    std::vector<int> ofFirst = find(background, !ofSecond.empty(), first);
+    std::vector<int> ofFirst = minimize(background, !ofSecond.empty(), first);
     background.resize(length);
     llvm::append_range(ofFirst, ofSecond);
     return ofFirst;
   }
 
+  /// The links that connect the variables of some demands, by the shortest ways
+  /// from the first one.
+  std::vector<int> connect(ArrayRef<int> demands, ArrayRef<int> links) {
+    llvm::DenseMap<VarId, SmallVector<int, 2>> edges;
+    for (int number : llvm::concat<const int>(demands, links))
+      if (all[number].b != kNoVar) {
+        edges[all[number].a].push_back(number);
+        edges[all[number].b].push_back(number);
+      }
+    llvm::DenseMap<VarId, int> way;
+    std::vector<VarId> queue{all[demands.front()].a};
+    way[queue.front()] = -1;
+    for (size_t next = 0; next < queue.size(); ++next)
+      for (int number : edges[queue[next]]) {
+        VarId other =
+            all[number].a == queue[next] ? all[number].b : all[number].a;
+        if (way.try_emplace(other, number).second)
+          queue.push_back(other);
+      }
+    llvm::DenseSet<int> taken;
+    for (int demand : demands)
+      for (VarId var : {all[demand].a, all[demand].b})
+        while (var != kNoVar && way.count(var) && way[var] >= 0 &&
+               taken.insert(way[var]).second)
+          var = all[way[var]].a == var ? all[way[var]].b : all[way[var]].a;
+    std::vector<int> result;
+    for (int number : taken)
+      if (isLink(all[number]))
+        result.push_back(number);
+    llvm::sort(result);
+    return result;
+  }
+
 private:
+  bool hasBudget(int64_t size) {
+    if (size > 0) {
+      ++tests;
+      work += size;
+    }
+    return tests <= kMaxTests && work <= kMaxWork;
+  }
+
   Solver &solver;
-  int tests = 0;
+  ArrayRef<Constraint> all;
+  int64_t tests = 0, work = 0;
 };
 
 } // namespace
@@ -86,8 +145,24 @@ std::vector<int> inference::findCore(Solver &solver, const Problem &problem) {
   CoreFinder finder(solver);
   if (!finder.isContradiction(problem.constraints))
     return {};
-  std::vector<int> background;
-  std::vector<int> core = finder.find(background, false, problem.constraints);
+  ArrayRef<Constraint> all = solver.getEvaluator().getSystem().getConstraints();
+  std::vector<int> links, demands;
+  for (int number : problem.constraints)
+    (isLink(all[number]) ? links : demands).push_back(number);
+  std::vector<int> background = links;
+  std::vector<int> core = finder.minimize(background, !links.empty(), demands);
+  if (!core.empty()) {
+    std::vector<int> between = finder.connect(core, links);
+    std::vector<int> both = core;
+    llvm::append_range(both, between);
+    if (finder.isContradiction(both))
+      links = std::move(between);
+  }
+  if (links.size() <= kMaxUses) {
+    background = core;
+    links = finder.minimize(background, true, links);
+  }
+  llvm::append_range(core, links);
   llvm::sort(core);
   return core;
 }
@@ -162,10 +237,11 @@ static std::string describe(Evaluator &evaluator,
   case Kind::Broadcast:
     break;
   }
-  return "relates the layouts of " +
+  return "ties the layouts of " +
          typeText(evaluator.getSystem().getVariables()[constraint.a].type) +
          " and " +
-         typeText(evaluator.getSystem().getVariables()[constraint.b].type);
+         typeText(evaluator.getSystem().getVariables()[constraint.b].type) +
+         " together";
 }
 
 /// Whether an op is there to state a layout.
@@ -189,7 +265,7 @@ public:
     llvm::SmallPtrSet<Operation *, 8> ops;
     for (int number : core) {
       const Constraint &constraint = constraints[number];
-      if (constraint.kind == Kind::Use)
+      if (isLink(constraint))
         continue;
       last = number;
       demands += ops.insert(constraint.op).second;
@@ -201,12 +277,27 @@ public:
       diagnostic << "what these " << demands << " ops demand together";
     else
       diagnostic << "all that it demands";
-    for (int number : core)
-      attach(diagnostic, constraints[number]);
+    attachAll(diagnostic);
     suggest(diagnostic, allowsRelayouts);
   }
 
 private:
+  /// All demands, and where they meet unless that is a long way.
+  void attachAll(InFlightDiagnostic &diagnostic) {
+    constexpr size_t kShownLinks = 4, kShownDemands = 12;
+    size_t links = llvm::count_if(
+        core, [&](int number) { return isLink(constraints[number]); });
+    size_t shown = 0;
+    for (int number : core) {
+      if (isLink(constraints[number]) ? links > kShownLinks
+                                      : ++shown > kShownDemands)
+        continue;
+      attach(diagnostic, constraints[number]);
+    }
+    if (shown > kShownDemands)
+      diagnostic.attachNote() << "and " << shown - kShownDemands << " more";
+  }
+
   void attach(InFlightDiagnostic &diagnostic, const Constraint &constraint) {
     diagnostic.attachNote(constraint.op->getLoc())
         << "'" << constraint.op->getName() << "' "
@@ -215,17 +306,8 @@ private:
 
   /// What the core without one constraint makes of the variable `var`.
   LayoutId solveWithout(int dropped, VarId var) {
-    Problem part;
-    for (int number : core) {
-      part.vars.push_back(constraints[number].a);
-      if (constraints[number].b != kNoVar)
-        part.vars.push_back(constraints[number].b);
-      if (number != dropped)
-        part.constraints.push_back(number);
-    }
-    llvm::sort(part.vars);
-    part.vars.erase(std::unique(part.vars.begin(), part.vars.end()),
-                    part.vars.end());
+    Problem part = makeProblem(constraints, core);
+    llvm::erase(part.constraints, dropped);
     SolveMode mode;
     mode.asInJAX = false;
     Solution solution = solver.solve(part, mode);

@@ -135,8 +135,11 @@ int64_t Evaluator::transferCost(const Constraint &transfer, LayoutId memory,
   if (!isNew)
     return entry->second;
   transfers::TransferProblem problem = getProblem(transfer, memory, registers);
+  // Addresses do not count: they are the same each time the op runs.
   if (auto plan = transfers::planTransfer(problem, system.getTarget()))
-    return entry->second = plan->cycles;
+    return entry->second = transfers::estimateCycles(
+               static_cast<int64_t>(plan->accesses.size()) + plan->selects,
+               plan->cost);
   auto type = cast<MemRefType>(transfer.type);
   return entry->second =
              type.getNumElements() / layouts.getThreads() * kElementCycles;

@@ -211,14 +211,21 @@ static Solution solveWithRelayouts(Solver &solver, const Problem &problem,
                                    llvm::DenseSet<int> &relaxed,
                                    std::vector<int> core) {
   constexpr int kMaxRounds = 32;
+  constexpr size_t kMaxRelaxed = 16;
   ArrayRef<Constraint> constraints =
       solver.getEvaluator().getSystem().getConstraints();
   Solution solution;
   for (int round = 0; round < kMaxRounds; ++round) {
+    // Of a long way between two demands, the places that run least often.
+    llvm::erase_if(core, [&](int number) {
+      return constraints[number].kind != Constraint::Kind::Use;
+    });
+    llvm::stable_sort(core, [&](int left, int right) {
+      return constraints[left].weight < constraints[right].weight;
+    });
     bool isNew = false;
-    for (int number : core)
-      if (constraints[number].kind == Constraint::Kind::Use)
-        isNew |= relaxed.insert(number).second;
+    for (int number : ArrayRef(core).take_front(kMaxRelaxed))
+      isNew |= relaxed.insert(number).second;
     if (!isNew)
       break;
     SolveMode mode;

@@ -13,6 +13,9 @@ using namespace smalti::inference;
 
 /// Decisions on top of each other: beyond, the stack might not do.
 static constexpr int kMaxDepth = 2000;
+/// Classes in one part of the search from which on what is made of splats alone
+/// is taken for a splat first: deep chains of them need no decisions then.
+static constexpr size_t kManyClasses = 512;
 
 namespace {
 
@@ -30,6 +33,29 @@ public:
   /// The cheapest layouts of the classes in `unknown`, if they cost less than
   /// `bound`.
   std::optional<Found> searchAll(std::vector<int> unknown, int64_t bound) {
+    if (unknown.size() > kManyClasses) {
+      size_t mark = state.getTrailLength();
+      assumeSplats(unknown);
+      std::vector<int> rest = takeUnknown(unknown);
+      if (rest.size() < unknown.size()) {
+        int64_t cost = state.costSince(mark);
+        std::optional<Found> found = searchParts(rest, bound - cost);
+        if (found)
+          takeTrail(mark, cost, *found);
+        state.undo(mark);
+        if (found || outOfFuel)
+          return found;
+      }
+    }
+    return searchParts(unknown, bound);
+  }
+
+  bool isOutOfFuel() const { return outOfFuel; }
+  ArrayRef<int> getStuck() const { return stuck; }
+
+private:
+  std::optional<Found> searchParts(const std::vector<int> &unknown,
+                                   int64_t bound) {
     Found found;
     for (const std::vector<int> &part : split(unknown)) {
       std::optional<Found> best = searchPart(part, bound - found.cost);
@@ -41,10 +67,43 @@ public:
     return found;
   }
 
-  bool isOutOfFuel() const { return outOfFuel; }
-  ArrayRef<int> getStuck() const { return stuck; }
+  /// In the order of the program, so that one makes the next one known.
+  void assumeSplats(const std::vector<int> &unknown) {
+    LayoutTable &layouts = state.getEvaluator().getLayouts();
+    for (int index : unknown) {
+      if (state.getLayout(index) != kNoLayout)
+        continue;
+      bool hasSource = false, isSplat = true;
+      for (int number : state.getLinksOf(index)) {
+        const Link &link = state.getLinks()[number];
+        bool isUse = link.constraint->kind == Constraint::Kind::Use;
+        if (isUse && link.b != index)
+          continue;
+        hasSource = true;
+        isSplat &= isUse && state.getLayout(link.a) == layouts.splat();
+      }
+      size_t mark = state.getTrailLength();
+      if (hasSource && isSplat &&
+          !(state.assign(index, layouts.splat()) && state.propagate()))
+        state.undo(mark);
+    }
+  }
 
-private:
+  std::vector<int> takeUnknown(ArrayRef<int> indices) const {
+    std::vector<int> rest;
+    for (int index : indices)
+      if (state.getLayout(index) == kNoLayout)
+        rest.push_back(index);
+    return rest;
+  }
+
+  /// Adds the layouts given since the trail had this length.
+  void takeTrail(size_t mark, int64_t cost, Found &found) const {
+    found.cost += cost;
+    for (int index : state.getTrail().drop_front(mark))
+      found.layouts.push_back({index, state.getLayout(index)});
+  }
+
   /// The classes that constraints between unknown ones connect, in order.
   std::vector<std::vector<int>> split(ArrayRef<int> unknown) {
     std::vector<std::vector<int>> parts;
@@ -128,18 +187,10 @@ private:
     std::optional<Found> found;
     if (state.assign(candidate.index, candidate.layout) && state.propagate()) {
       int64_t cost = state.costSince(mark);
-      if (cost < bound) {
-        std::vector<int> rest;
-        for (int index : unknown)
-          if (state.getLayout(index) == kNoLayout)
-            rest.push_back(index);
-        found = searchAll(std::move(rest), bound - cost);
-      }
-      if (found) {
-        found->cost += cost;
-        for (int index : state.getTrail().drop_front(mark))
-          found->layouts.push_back({index, state.getLayout(index)});
-      }
+      if (cost < bound)
+        found = searchAll(takeUnknown(unknown), bound - cost);
+      if (found)
+        takeTrail(mark, cost, *found);
     }
     state.undo(mark);
     return found;

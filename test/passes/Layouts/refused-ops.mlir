@@ -13,11 +13,12 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 
 // -----
 
-#wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+#smem = #gpu.address_space<workgroup>
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
-  func.func @cast(%v: vector<32x64xf32>) {
-    // expected-error@+1 {{'mosaic_gpu.layout_cast' op the result of the cast must have layout WGMMA, which does not fit 'vector<32x64xf32>'}}
-    %a = mosaic_gpu.layout_cast x(%v : vector<32x64xf32>) {new_layout = #wgmma}
+  // The instruction takes 16 columns of 8-bit elements at least.
+  func.func @wgmma_a(%c: vector<64x64xf32>, %a: vector<64x8xf8E4M3FN>, %b: memref<8x64xf8E4M3FN, #smem>) {
+    // expected-error@+1 {{'mosaic_gpu.wgmma' op operand 'a' must have layout WGMMA_8BIT, which does not fit 'vector<64x8xf8E4M3FN>'}}
+    %r = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%a : vector<64x8xf8E4M3FN>) b(%b : memref<8x64xf8E4M3FN, #smem>) -> vector<64x64xf32>
     return
   }
 }

@@ -10,9 +10,79 @@
 #tcgen = #mosaic_gpu.TiledLayout<[[128, 8], [32, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @contradictory_casts(%v: vector<128x64xf32>, %w: vector<128x64xf32>) {
+    // expected-note@+1 {{'mosaic_gpu.layout_cast' needs WGMMA: the result of the cast}}
     %a = mosaic_gpu.layout_cast x(%v : vector<128x64xf32>) {new_layout = #wgmma}
+    // expected-error@+2 {{'mosaic_gpu.layout_cast' op needs TCGEN05, but no layouts meet what these 2 ops demand together}}
+    // expected-note@+1 {{'mosaic_gpu.layout_cast' needs TCGEN05: the result of the cast}}
     %b = mosaic_gpu.layout_cast x(%w : vector<128x64xf32>) {new_layout = #tcgen}
+    // expected-note@+3 {{'arith.addf' takes operand 0 as it is laid out: only a splat becomes another layout by itself}}
+    // expected-note@+2 {{'arith.addf' takes operand 1 as it is laid out: only a splat becomes another layout by itself}}
+    // expected-note@+1 {{to resolve it, allow relayouts or insert 'mosaic_gpu.layout_cast' to TCGEN05 for operand 0 of this 'arith.addf', which has WGMMA (32768 bytes of shared memory, 2 barriers and 128 bank cycles (0 conflicts): 264 cycles)}}
     %r = arith.addf %a, %b : vector<128x64xf32>
+    return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @two_tiles() {
+    %s = mosaic_gpu.slice_smem 0 : memref<64x64xf16, #smem>
+    // expected-note@+2 {{'mosaic_gpu.with_transforms' needs tile 8x64, swizzle 128: the memory}}
+    // expected-note@+1 {{to resolve it, remove this 'mosaic_gpu.with_transforms' or let it state tile 8x32, swizzle 64, which the others allow}}
+    %a = mosaic_gpu.with_transforms %s [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>] : memref<64x64xf16, #smem>
+    // expected-error@+3 {{'mosaic_gpu.with_transforms' op needs tile 8x32, swizzle 64, but no layouts meet what these 2 ops demand together}}
+    // expected-note@+2 {{'mosaic_gpu.with_transforms' needs tile 8x32, swizzle 64: the memory}}
+    // expected-note@+1 {{to resolve it, remove this 'mosaic_gpu.with_transforms' or let it state tile 8x64, swizzle 128, which the others allow}}
+    %b = mosaic_gpu.with_transforms %s [#mosaic_gpu.tile<[8, 32]>, #mosaic_gpu.swizzle<64 : i32>] : memref<64x64xf16, #smem>
+    return
+  }
+}
+
+// -----
+
+// A tile that a view cuts.
+#smem = #gpu.address_space<workgroup>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @cut_tile(%c: vector<64x64xf32>, %b: memref<64x64xf16, #smem>) {
+    %s = mosaic_gpu.slice_smem 0 : memref<64x128xf16, #smem>
+    // expected-note@+3 {{'memref.subview' needs tiles whose sizes divide [64, 8]: views begin and end at whole tiles}}
+    // expected-note@+2 {{'memref.subview' ties the layouts of memref<64x128xf16, #gpu.address_space<workgroup>> and memref<64x64xf16, strided<[128, 1], offset: 8>, #gpu.address_space<workgroup>> together: a view is stored as what it is a view of}}
+    // expected-note@+1 {{to resolve it, let this 'memref.subview' begin and end at multiples of the tile}}
+    %v = memref.subview %s[0, 8] [64, 64] [1, 1] : memref<64x128xf16, #smem> to memref<64x64xf16, strided<[128, 1], offset: 8>, #smem>
+    // expected-error@+3 {{'mosaic_gpu.wgmma' op needs tile 8x64 or 8x32 or 8x16, swizzled over its rows, but no layouts meet what these 2 ops demand together}}
+    // expected-note@+2 {{'mosaic_gpu.wgmma' needs tile 8x64 or 8x32 or 8x16, swizzled over its rows: the tensor core reads tiles of 8 rows of 32, 64 or 128 bytes}}
+    // expected-note@+1 {{'mosaic_gpu.wgmma' ties the layouts of memref<64x64xf16, #gpu.address_space<workgroup>> and memref<64x64xf16, strided<[128, 1], offset: 8>, #gpu.address_space<workgroup>> together: 'a' and 'b' are stored alike}}
+    %r = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%v : memref<64x64xf16, strided<[128, 1], offset: 8>, #smem>)
+        b(%b : memref<64x64xf16, #smem>) -> vector<64x64xf32>
+    return
+  }
+}
+
+// -----
+
+// Only a splat has each element in every thread.
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @element(%a: memref<128xf32>) -> f32 {
+    // expected-note@+1 {{'mosaic_gpu.vector_load' needs a layout that is not splat: the loaded elements differ}}
+    %v = mosaic_gpu.vector_load %a : memref<128xf32> -> vector<128xf32>
+    // expected-error@+3 {{'vector.extract' op needs splat, but no layouts meet what these 2 ops demand together}}
+    // expected-note@+2 {{'vector.extract' needs splat: only of a splat is an element in every thread}}
+    // expected-note@+1 {{'vector.extract' takes operand 0 as it is laid out: only a splat becomes another layout by itself}}
+    %e = vector.extract %v[3] : f32 from vector<128xf32>
+    return %e : f32
+  }
+}
+
+// -----
+
+// 15 elements cannot be shared by 128 threads.
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @few(%a: memref<3x5xf32>) {
+    // expected-error@+2 {{'mosaic_gpu.vector_load' op needs a layout for 'vector<3x5xf32>', and no known one fits}}
+    // expected-note@+1 {{'mosaic_gpu.vector_load' needs a layout that is not splat: the loaded elements differ}}
+    %v = mosaic_gpu.vector_load %a : memref<3x5xf32> -> vector<3x5xf32>
     return
   }
 }
