@@ -2,6 +2,7 @@
 // would resolve it. What is refused stays as it was.
 // RUN: smalti-opt %s -split-input-file -verify-diagnostics --pass-pipeline='builtin.module(mosaic-gpu-infer-layouts{relayouts=false})'
 // RUN: not smalti-opt %s -split-input-file --mlir-print-ir-after-failure --pass-pipeline='builtin.module(mosaic-gpu-infer-layouts{relayouts=false})' 2>&1 | FileCheck %s
+// CHECK: IR Dump After MosaicGPUInferLayouts Failed (mosaic-gpu-infer-layouts)
 // CHECK-NOT: in_layouts =
 // CHECK-NOT: out_layouts =
 // CHECK-NOT: in_transforms =
