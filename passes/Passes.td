@@ -100,8 +100,9 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
       stay in flight, in the kernel and while the epilogue drains. Only copies of the loop that surely follow are
       counted; a block barrier that completes copies without a wait becomes a wait. Copies that complete on barrier
       objects (TMA, `mosaic_gpu.async_load`): arrivals run ahead with the copies, and the barriers need slots as the
-      buffers do. Copies may stand under conditions and in inner loops. A buffer that is filled through registers
-      beside them is read one iteration ahead.
+      buffers do. Slots go by the number of the iteration, also where that is counted through all runs of the loop.
+      Copies may stand under conditions and in inner loops. A buffer that is filled through registers beside them is
+      read one iteration ahead.
 
     Ops are classified by their memory effects and by small interfaces, so the pass works on whole-block programs
     (`mosaic_gpu`) and on those of single threads (`memref`, `vector`, `gpu`, `nvgpu`, `amdgpu`) alike. Barriers in the
