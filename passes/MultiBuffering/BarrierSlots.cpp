@@ -294,7 +294,8 @@ BarrierPlanner::countExecuting(ArrayRef<std::pair<Value, bool>> conditions,
     }
     int64_t count = 0;
     for (auto [lane, executes] : llvm::enumerate(active))
-      count += executes && values.getThread(lane) < threads;
+      count +=
+          executes && values.getThread(static_cast<int64_t>(lane)) < threads;
     return count;
   };
   int64_t executing = 0;
