@@ -242,10 +242,9 @@ LogicalResult Planner::checkSignature() {
                     "must be static");
     SmallVector<int64_t> strides;
     int64_t offset;
-    bool isPlain = succeeded(type.getStridesAndOffset(strides, offset)) &&
-                   offset == 0 && llvm::all_of(strides, [](int64_t stride) {
-                     return stride >= 0;
-                   });
+    bool isPlain =
+        succeeded(type.getStridesAndOffset(strides, offset)) && offset == 0 &&
+        llvm::all_of(strides, [](int64_t stride) { return stride >= 0; });
     if (!isPlain && type.getNumElements() == 0)
       return refuse("an array without elements has no strides, by which a "
                     "kernel takes a memref");
