@@ -1218,4 +1218,42 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
   ];
 }
 
+def MosaicGPUEvaluateLayouts : Pass<"mosaic-gpu-evaluate-layouts", "::mlir::ModuleOp"> {
+  let summary = "Says what the layouts of a module cost, and whether they meet the demands of its ops";
+  let description = [{
+    Takes a module whose layouts are there: from `mosaic-gpu-infer-layouts`, from JAX, or written by hand. It changes
+    nothing. The demands and the costs are those of the inference:
+
+    - a layout that an op cannot work with is an error on the op, with the demand and the layout;
+    - each relayout and each transfer to or from shared memory is an analysis remark with its cycles, weighted by 8 for
+      each loop around;
+    - one remark on the module has the sums: of the cycles, and of the 32-bit registers that a thread needs for every
+      vector that is produced.
+
+    Layouts of one program can be compared by the sums; cycles come before registers.
+
+    Example:
+
+    ```mlir
+    module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+      func.func @scale(%a: memref<128x128xf32>) {
+        %v = mosaic_gpu.vector_load %a {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[128, 128], 2>]}
+            : memref<128x128xf32> -> vector<128x128xf32>
+        mosaic_gpu.vector_store %v, %a {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[128, 128], 2>]}
+            : vector<128x128xf32>, memref<128x128xf32>
+        return
+      }
+    }
+    ```
+
+    The layouts cost 128 registers and no cycles.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "Chip that the module is for, e.g. `target=sm_90a`; empty: what the module says">,
+    Option<"warps", "warps", "int64_t", "4", "Warps that hold a vector together, e.g. `warps=8`">
+  ];
+  let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
+}
+
 #endif // SMALTI_PASSES_PASSES

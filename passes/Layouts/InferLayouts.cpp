@@ -1,5 +1,7 @@
 //===- InferLayouts.cpp - Gives every value its layout --------------------===//
 
+#include "passes/Layouts/InferLayouts.h"
+
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Layouts/Conflict.h"
 #include "passes/Layouts/Rules.h"
@@ -89,6 +91,62 @@ static LogicalResult addConstraintsOf(Operation *op, ConstraintSystem &system) {
   return success();
 }
 
+LogicalResult inference::collectConstraints(ModuleOp module,
+                                            ConstraintSystem &system) {
+  WalkResult walk = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (failed(addConstraintsOf(op, system)))
+      return WalkResult::interrupt();
+    return isa<mosaic_gpu::CustomPrimitiveOp>(op) ? WalkResult::skip()
+                                                  : WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  system.linkUses();
+  return success();
+}
+
+ArrayRef<LayoutAttributeNames> inference::getLayoutAttributeNames() {
+  static const LayoutAttributeNames names[] = {
+      {Memory::Registers, mosaic_gpu::kInLayouts, mosaic_gpu::kOutLayouts},
+      {Memory::Tensor, mosaic_gpu::kInTMEMLayouts, mosaic_gpu::kOutTMEMLayouts},
+      {Memory::Shared, mosaic_gpu::kInTransforms, mosaic_gpu::kOutTransforms},
+  };
+  return names;
+}
+
+/// The chip that the option, `smalti.target` or JAX's attributes name.
+static const targets::Target *findNamedChip(ModuleOp module, StringRef option) {
+  FailureOr<const targets::Target *> named = findTarget(module, option);
+  if (failed(named))
+    return nullptr;
+  if (*named)
+    return *named;
+  auto major = module->getAttrOfType<IntegerAttr>(mosaic_gpu::kArchMajor);
+  auto minor = module->getAttrOfType<IntegerAttr>(mosaic_gpu::kArchMinor);
+  if (!major || !minor)
+    return getTarget(module, option);
+  const targets::Target *chip = targets::lookupComputeCapability(
+      major.getValue().getSExtValue(), minor.getValue().getSExtValue());
+  if (!chip)
+    module.emitOpError() << "is for compute capability "
+                         << major.getValue().getSExtValue() << "."
+                         << minor.getValue().getSExtValue()
+                         << ", which no known target has; known targets: "
+                         << targets::knownNames();
+  return chip;
+}
+
+const targets::Target *inference::findChip(ModuleOp module, StringRef option,
+                                           int64_t warps) {
+  const targets::Target *chip = findNamedChip(module, option);
+  if (!chip || (chip->isGPU() && warps > 0))
+    return chip;
+  module.emitOpError() << "cannot be given layouts: "
+                       << (chip->isGPU() ? "option 'warps' must be positive"
+                                         : "the target is no GPU");
+  return nullptr;
+}
+
 //===----------------------------------------------------------------------===//
 // Results
 //===----------------------------------------------------------------------===//
@@ -105,16 +163,6 @@ public:
     // Its layouts are part of the op.
     if (isa<mosaic_gpu::CustomPrimitiveOp>(op))
       return;
-    struct Names {
-      Memory memory;
-      StringRef in, out;
-    };
-    const Names names[] = {
-        {Memory::Registers, mosaic_gpu::kInLayouts, mosaic_gpu::kOutLayouts},
-        {Memory::Tensor, mosaic_gpu::kInTMEMLayouts,
-         mosaic_gpu::kOutTMEMLayouts},
-        {Memory::Shared, mosaic_gpu::kInTransforms, mosaic_gpu::kOutTransforms},
-    };
     SmallVector<Attribute> lists[3], resultLists[3];
     bool isAny = false;
     for (OpOperand &operand : op->getOpOperands())
@@ -130,7 +178,7 @@ public:
     if (!isAny)
       return;
     MLIRContext *context = op->getContext();
-    for (const Names &entry : names) {
+    for (const LayoutAttributeNames &entry : getLayoutAttributeNames()) {
       auto &in = lists[static_cast<int>(entry.memory)];
       auto &out = resultLists[static_cast<int>(entry.memory)];
       if (!in.empty())
@@ -171,8 +219,6 @@ struct MosaicGPUInferLayouts
   void runOnOperation() override;
 
 private:
-  /// The chip that the option, `smalti.target` or JAX's attributes name.
-  const targets::Target *findChip();
   /// Solves one problem into `layouts` and `moves`; an error where it cannot.
   LogicalResult solveProblem(Solver &solver, const Problem &problem,
                              std::vector<LayoutId> &layouts,
@@ -182,28 +228,6 @@ private:
 };
 
 } // namespace
-
-const targets::Target *MosaicGPUInferLayouts::findChip() {
-  ModuleOp module = getOperation();
-  FailureOr<const targets::Target *> named = findTarget(module, target);
-  if (failed(named))
-    return nullptr;
-  if (*named)
-    return *named;
-  auto major = module->getAttrOfType<IntegerAttr>(mosaic_gpu::kArchMajor);
-  auto minor = module->getAttrOfType<IntegerAttr>(mosaic_gpu::kArchMinor);
-  if (!major || !minor)
-    return getTarget(module, target);
-  const targets::Target *chip = targets::lookupComputeCapability(
-      major.getValue().getSExtValue(), minor.getValue().getSExtValue());
-  if (!chip)
-    module.emitOpError() << "is for compute capability "
-                         << major.getValue().getSExtValue() << "."
-                         << minor.getValue().getSExtValue()
-                         << ", which no known target has; known targets: "
-                         << targets::knownNames();
-  return chip;
-}
 
 /// Relaxes uses of a contradiction, as long as there are any, until there is a
 /// solution.
@@ -342,29 +366,18 @@ void MosaicGPUInferLayouts::commit(Evaluator &evaluator,
 }
 
 void MosaicGPUInferLayouts::runOnOperation() {
-  const targets::Target *chip = findChip();
+  const targets::Target *chip = findChip(getOperation(), target, warps);
   if (!chip)
     return signalPassFailure();
-  if (!chip->isGPU() || warps < 1 || fuel < 1) {
+  if (fuel < 1) {
     getOperation().emitOpError()
-        << "cannot be given layouts: "
-        << (!chip->isGPU() ? "the target is no GPU"
-            : warps < 1    ? "option 'warps' must be positive"
-                           : "option 'fuel' must be positive");
+        << "cannot be given layouts: option 'fuel' must be positive";
     return signalPassFailure();
   }
   LayoutTable table(&getContext(), warps, chip->waveSize);
   ConstraintSystem system(table, *chip);
-  WalkResult walk =
-      getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-        if (failed(addConstraintsOf(op, system)))
-          return WalkResult::interrupt();
-        return isa<mosaic_gpu::CustomPrimitiveOp>(op) ? WalkResult::skip()
-                                                      : WalkResult::advance();
-      });
-  if (walk.wasInterrupted())
+  if (failed(collectConstraints(getOperation(), system)))
     return signalPassFailure();
-  system.linkUses();
 
   Evaluator evaluator(system);
   Solver solver(evaluator, {fuel, improvements});
