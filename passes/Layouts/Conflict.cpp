@@ -232,6 +232,7 @@ static std::string describe(Evaluator &evaluator,
     return "takes operand " +
            std::to_string(constraint.operand->getOperandNumber()) +
            " as it is laid out";
+  case Kind::BulkCopy:
   case Kind::Equal:
   case Kind::Becomes:
   case Kind::Broadcast:

@@ -51,6 +51,7 @@ struct Constraint {
     NotStrided,     ///< a is not strided
     SharedTransfer, ///< memory a, registers b
     TensorTransfer, ///< tensor memory a, registers b
+    BulkCopy,       ///< a copy in bulk moves a's rows: no demand, but a cost
     MmaTile,        ///< a's tile is what the tensor core reads
     Divides,        ///< a's tile divides `numbers`, counted from the end
     MinorDivisible, ///< the last size of a's tile is a multiple of numbers[0]
@@ -66,7 +67,7 @@ struct Constraint {
   llvm::SmallVector<int64_t, 2> numbers;
   /// Of Becomes: an index of the system's steps.
   int steps = -1;
-  /// Of transfers and relayouts: the type that is moved.
+  /// Of transfers, copies and relayouts: the type that is moved.
   mlir::Type type;
   transfers::TransferNeed need = transfers::TransferNeed::Optimized;
   bool isLoad = false;

@@ -168,6 +168,8 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
                                     cast<VectorType>(site.value.getType()));
   }
   for (const Constraint &constraint : system.getConstraints()) {
+    if (constraint.isJAXOnly)
+      continue;
     LayoutId a = layouts[constraint.a];
     LayoutId b = constraint.b == kNoVar ? kNoLayout : layouts[constraint.b];
     // A relayout without an op is a splat's alone.
@@ -184,10 +186,10 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
     }
     int64_t part = evaluator.cost(constraint, a, b);
     cost += part;
-    if (part != 0)
+    if (part >= kCycle)
       remarkAnalysis(constraint.op, getArgument())
-          << constraint.why << " costs " << part / kCycle
-          << " cycles: " << describe(table, constraint, layouts);
+          << "costs " << part / kCycle << " cycles (" << constraint.why
+          << "): " << describe(table, constraint, layouts);
   }
   if (!isValid)
     return signalPassFailure();

@@ -145,6 +145,27 @@ int64_t Evaluator::transferCost(const Constraint &transfer, LayoutId memory,
              type.getNumElements() / layouts.getThreads() * kElementCycles;
 }
 
+/// The unit that copies moves a row of a tile in a cycle, 128 bytes at most:
+/// rows of 32 bytes take four times as long.
+int64_t Evaluator::copyCost(const Constraint &copy, LayoutId memory) {
+  constexpr int64_t kBytesPerCycle = 128;
+  auto type = cast<MemRefType>(copy.type);
+  if (!type.hasStaticShape())
+    return 0;
+  const LayoutValue &value = layouts[memory];
+  int64_t bits = getElementBits(type);
+  int64_t rowBytes = kBytesPerCycle;
+  if (value.swizzle != 16)
+    rowBytes = value.swizzle;
+  else if (!value.tile.empty())
+    rowBytes = llvm::divideCeil(value.tile.back() * bits, 8);
+  else if (type.getRank() != 0)
+    rowBytes = llvm::divideCeil(type.getShape().back() * bits, 8);
+  int64_t bytes = llvm::divideCeil(type.getNumElements() * bits, 8);
+  return llvm::divideCeil(bytes,
+                          std::clamp<int64_t>(rowBytes, 1, kBytesPerCycle));
+}
+
 //===----------------------------------------------------------------------===//
 // All constraints
 //===----------------------------------------------------------------------===//
@@ -197,6 +218,8 @@ bool Evaluator::holds(const Constraint &constraint, LayoutId a, LayoutId b,
     return isBroadcast(constraint, a, b);
   case Kind::Equal:
     return a == b;
+  case Kind::BulkCopy:
+    return true;
   case Kind::NotSplat:
     return !layouts.isSplat(a);
   case Kind::NotStrided:
@@ -220,6 +243,8 @@ int64_t Evaluator::cost(const Constraint &constraint, LayoutId a, LayoutId b) {
            constraint.weight;
   case Kind::SharedTransfer:
     return transferCost(constraint, a, b) * kCycle * constraint.weight;
+  case Kind::BulkCopy:
+    return copyCost(constraint, a) * kCycle * constraint.weight;
   default:
     return 0;
   }

@@ -50,6 +50,7 @@ private:
                                         LayoutId memory, LayoutId registers);
   int64_t transferCost(const Constraint &transfer, LayoutId memory,
                        LayoutId registers);
+  int64_t copyCost(const Constraint &copy, LayoutId memory);
   bool isMmaTile(const Constraint &constraint, LayoutId layout);
   bool isBroadcast(const Constraint &constraint, LayoutId a, LayoutId b);
 

@@ -342,8 +342,10 @@ int64_t SearchState::costSince(size_t length) const {
                               cast<VectorType>(varClass.types.front()));
     for (int number : getLinksOf(index)) {
       const Link &link = links[number];
-      if (link.b < 0)
+      if (link.b < 0) {
+        total += evaluator.cost(*link.constraint, varClass.layout, kNoLayout);
         continue;
+      }
       // Counted with the later of its two classes.
       const VarClass &other = classes[link.a == index ? link.b : link.a];
       if (other.layout == kNoLayout || other.position > varClass.position)

@@ -152,6 +152,8 @@ LogicalResult addSlice(OpTy op, OpOperand &memory, MemRefType global,
     return addGatherIndices(op, op.getIndicesMutable(), system);
   VarId var = system.share(memory);
   system.divides(var, multiples, "the slice begins and ends at whole tiles");
+  system.add(Constraint::Kind::BulkCopy, var, kNoVar, "the copy moves its rows")
+      .type = memory.get().getType();
   if (isGather) {
     int64_t divisor =
         kGatherRowBits /

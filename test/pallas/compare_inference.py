@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -62,13 +63,18 @@ class Comparison:
     ops: int = 0
     """Those that have layouts."""
     differences: list[Difference] = field(default_factory=list)
-    jax_cost: int | None = None
-    cost: int | None = None
+    jax_cost: tuple[int, int] | None = None
+    """Cycles and registers."""
+    cost: tuple[int, int] | None = None
     message: str = ""
     """Where someone refuses."""
 
     def __str__(self) -> str:
-        costs = f", cost {self.jax_cost} -> {self.cost}" if self.differences and self.cost is not None else ""
+        costs = ""
+        if self.differences and self.cost is not None and self.jax_cost is not None:
+            costs = ", cycles {} -> {}, registers {} -> {}".format(
+                *(number for pair in zip(self.jax_cost, self.cost, strict=True) for number in pair)
+            )
         ops = f", {len(self.differences)} of {self.ops} ops differ" if self.differences else f", {self.ops} ops"
         lines = [f"{self.name}: {self.verdict}{ops if self.ops else ''}{costs}"]
         if self.message:
@@ -160,11 +166,12 @@ def _all_layouts(operation: Any) -> list[str]:
     return [f"{name}: {_text(attribute)}" for name, attribute in _layouts(operation).items()]
 
 
-def cost(module: Any) -> int:
-    """What the layouts of a module cost."""
+def cost(module: Any) -> tuple[int, int]:
+    """What the layouts of a module cost: cycles, then registers."""
     remarks = Pipeline(f"builtin.module({EVALUATE})").run(module)
-    (total,) = [remark for remark in remarks if remark.category == EVALUATE and remark.name == "cost"]
-    return int(total.args["cost"])
+    totals = [re.fullmatch(r"the layouts cost (\d+) cycles and (\d+) registers", remark.message) for remark in remarks]
+    (total,) = [found for found in totals if found]
+    return int(total[1]), int(total[2])
 
 
 def compare(path: Path, options: str = "") -> Comparison:

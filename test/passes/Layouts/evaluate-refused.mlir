@@ -1,0 +1,54 @@
+// Layouts that are no layouts of their values, or that ops cannot work with.
+// RUN: smalti-opt %s --split-input-file --mosaic-gpu-evaluate-layouts --verify-diagnostics -o /dev/null
+
+#wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @none(%a: memref<64x64xf16>) {
+    // expected-error @+1 {{'mosaic_gpu.vector_load' op has a value of type 'vector<64x64xf16>' without a layout}}
+    %v = mosaic_gpu.vector_load %a {optimized = false} : memref<64x64xf16> -> vector<64x64xf16>
+    return
+  }
+}
+
+// -----
+
+#wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @two(%a: memref<64x64xf16>) {
+    %v = mosaic_gpu.vector_load %a {optimized = false, out_layouts = [#wgmma]} : memref<64x64xf16> -> vector<64x64xf16>
+    // expected-error @+1 {{'arith.addf' op has strided by 2 in 'out_layouts' for what is WGMMA elsewhere}}
+    %r = arith.addf %v, %v {in_layouts = [#wgmma, #wgmma], out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 2>]} : vector<64x64xf16>
+    return
+  }
+}
+
+// -----
+
+#wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @use(%a: memref<64x64xf16>) {
+    %v = mosaic_gpu.vector_load %a {optimized = false, out_layouts = [#wgmma]} : memref<64x64xf16> -> vector<64x64xf16>
+    // expected-error @+1 {{'mosaic_gpu.vector_store' op has layouts that do not meet its demand: only a splat becomes another layout by itself, got WGMMA and strided by 2}}
+    mosaic_gpu.vector_store %v, %a {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 2>]} : vector<64x64xf16>, memref<64x64xf16>
+    return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @demand() {
+    %a = mosaic_gpu.slice_smem 0 {out_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]]} : memref<64x64xf16, #smem>
+    // expected-error @+1 {{'mosaic_gpu.vector_load' op has layouts that do not meet its demand: the load reads the memory, got tile 8x64, swizzle 128 and strided by 2}}
+    %v = mosaic_gpu.vector_load %a {in_transforms = [[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]],
+        out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 2>]} : memref<64x64xf16, #smem> -> vector<64x64xf16>
+    return
+  }
+}
+
+// -----
+
+// expected-error @+1 {{'builtin.module' op cannot be given layouts: the target is no GPU}}
+module attributes {smalti.target = "cpu"} {
+}
