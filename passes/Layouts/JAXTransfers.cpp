@@ -11,6 +11,7 @@
 
 #include "dialects/MosaicGPU/NamedLayouts.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -115,23 +116,23 @@ bool JAXPlanner::hasPlan() const {
     return true;
 
   int64_t inner = count;
+  llvm::DenseSet<std::pair<int64_t, int64_t>> seen;
   for (const Digit &step : steps) {
     inner /= step.size;
     if (step.stride % (kBanks * bankBits) == 0)
       continue;
     for (int64_t group = 1; group < kLanes; group *= 2)
       for (int64_t by = 1; by < step.size; ++by) {
-        SmallVector<std::pair<int64_t, int64_t>> pairs;
-        for (int64_t i = 0; i < count; ++i) {
+        // Nearly all of these fail at their first access.
+        seen.clear();
+        bool fails = false;
+        for (int64_t i = 0; i < count && !fails; ++i) {
           int64_t value = i / inner % step.size;
           int64_t other = i + ((value + by) % step.size - value) * inner;
-          pairs.push_back({offsets[i], offsets[other]});
+          if (seen.insert({offsets[i], offsets[other]}).second)
+            fails = conflicts(offsets[i], offsets[other], group);
         }
-        llvm::sort(pairs);
-        pairs.erase(llvm::unique(pairs), pairs.end());
-        if (llvm::none_of(pairs, [&](std::pair<int64_t, int64_t> pair) {
-              return conflicts(pair.first, pair.second, group);
-            }))
+        if (!fails)
           return true;
       }
   }
