@@ -191,9 +191,12 @@ bool Evaluator::holds(const Constraint &constraint, LayoutId a, LayoutId b,
       return true;
     if (layouts.isSplat(a) || layouts.isSplat(b))
       return layouts.isSplat(a);
-    const relayouts::RelayoutCost &move =
-        relayout(cast<VectorType>(constraint.type), a, b);
-    return asInJAX ? move.isInJAX : move.isPossible();
+    auto type = cast<VectorType>(constraint.type);
+    if (asInJAX)
+      return relayouts::isRelayoutInJAX(
+          layouts.toRegisterLayout(a, type.getShape()),
+          layouts.toRegisterLayout(b, type.getShape()), getElementBits(type));
+    return relayout(type, a, b).isPossible();
   }
   case Kind::SharedTransfer:
     return isTransfer(constraint, a, b, asInJAX);

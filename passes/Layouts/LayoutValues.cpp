@@ -63,11 +63,28 @@ LayoutId LayoutTable::strided(int64_t vectorSize) {
 }
 
 LayoutId LayoutTable::tiled(const layout::TiledLayout &layout) {
+  // The search asks for the same few again and again.
+  SmallVector<int64_t, 48> numbers;
+  for (ArrayRef<int64_t> tile : layout.tiling) {
+    numbers.push_back(tile.size());
+    llvm::append_range(numbers, tile);
+  }
+  for (ArrayRef<layout::PartitionDim> parts :
+       {ArrayRef(layout.warpDims), ArrayRef(layout.laneDims)}) {
+    numbers.push_back(-static_cast<int64_t>(parts.size()));
+    for (const layout::PartitionDim &part : parts)
+      numbers.append({part.dim, part.times});
+  }
+  numbers.push_back(layout.vectorDim);
+  auto [known, isNew] = tiledIds.try_emplace(
+      std::vector<int64_t>(numbers.begin(), numbers.end()), kNoLayout);
+  if (!isNew)
+    return known->second;
   LayoutValue value;
   value.kind = LayoutValue::Kind::Tiled;
   value.tiled = layout.canonical();
   std::string key = "tiled " + value.tiled.str();
-  return intern(std::move(value), std::move(key));
+  return known->second = intern(std::move(value), std::move(key));
 }
 
 LayoutId LayoutTable::tensor(const layout::TiledLayout &layout) {

@@ -17,6 +17,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace smalti::inference {
 
@@ -113,6 +114,8 @@ private:
   int64_t warps, lanes;
   std::deque<LayoutValue> values;
   std::map<std::string, LayoutId> ids;
+  /// Of tiled layouts as they were given.
+  std::map<std::vector<int64_t>, LayoutId> tiledIds;
   llvm::DenseMap<std::pair<LayoutId, mlir::Type>, bool> fitting;
 };
 

@@ -479,9 +479,15 @@ RelayoutCost relayouts::planRelayout(const RegisterLayout &from,
         (scratch.isPossible() && scratch.cycles < cost.cycles))
       cost = scratch;
   }
+  cost.isInJAX = isRelayoutInJAX(from, to, elementBits);
+  return cost;
+}
+
+bool relayouts::isRelayoutInJAX(const RegisterLayout &from,
+                                const RegisterLayout &to, int64_t elementBits) {
+  if (from == to || std::holds_alternative<SplatLayout>(from))
+    return true;
   auto *fromTiled = std::get_if<TiledLayout>(&from);
   auto *toTiled = std::get_if<TiledLayout>(&to);
-  cost.isInJAX =
-      fromTiled && toTiled && isCastInJAX(*fromTiled, *toTiled, elementBits);
-  return cost;
+  return fromTiled && toTiled && isCastInJAX(*fromTiled, *toTiled, elementBits);
 }

@@ -83,6 +83,10 @@ RelayoutCost planRelayout(const layout::RegisterLayout &from,
                           llvm::ArrayRef<int64_t> shape, int64_t elementBits,
                           const targets::Target &target, int64_t warps = 4);
 
+/// `isInJAX` of the relayout between layouts that fit, without the plan.
+bool isRelayoutInJAX(const layout::RegisterLayout &from,
+                     const layout::RegisterLayout &to, int64_t elementBits);
+
 llvm::StringRef toString(Means means);
 
 } // namespace smalti::relayouts
