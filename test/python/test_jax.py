@@ -15,6 +15,9 @@ import pytest
 from conftest import ROOT
 from smalti import compiler, ir
 
+sys.path.insert(0, str(ROOT / "test/pallas"))
+import compare_inference
+
 PRINTER = ROOT / "test/pallas/printer/print_modules.py"
 PYTHON = os.environ.get("SMALTI_JAX_PYTHON", sys.executable)
 # The version whose front end the kernels are written for.
@@ -81,3 +84,11 @@ def test_all_modules_make_the_round_trip(printed: Path) -> None:
                 assert again.operation.verify()
                 assert str(again) == custom, path.name
                 assert again.operation.get_asm(print_generic_op_form=True) == generic, path.name
+
+
+def test_inference_costs_no_more_than_that_of_jax(printed: Path) -> None:
+    verdicts = {path.stem: compare_inference.compare(path).verdict for path in compare_inference.find([printed])}
+    assert not [name for name, verdict in verdicts.items() if verdict in ("dearer", "theirs alone")]
+    both = {name for name, verdict in verdicts.items() if verdict == "both refuse"}
+    assert both <= {"keep_dims"}
+    assert sum(verdict == "equal" for verdict in verdicts.values()) > 90
