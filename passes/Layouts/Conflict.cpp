@@ -38,8 +38,9 @@ static Problem makeProblem(ArrayRef<Constraint> all,
 /// them may look at together, and assignments that each may try: what takes
 /// longer is taken for no contradiction, and what is not left out stays.
 static constexpr int64_t kMaxTests = 400;
-static constexpr int64_t kMaxWork = 10 * 1000 * 1000;
-static constexpr int64_t kTestFuel = 500;
+static constexpr int64_t kMaxWork = 2 * 1000 * 1000;
+static constexpr int64_t kTestFuel = 500, kMinTestFuel = 16;
+static constexpr int64_t kTestWork = 20 * 1000;
 /// Uses between the demands of a contradiction that are looked at one by one.
 static constexpr size_t kMaxUses = 64;
 
@@ -62,7 +63,8 @@ public:
     mode.asInJAX = false;
     mode.refuteOnly = true;
     int64_t fuel = solver.getFuel();
-    solver.setFuel(kTestFuel);
+    int64_t size = std::max<int64_t>(part.constraints.size(), 1);
+    solver.setFuel(std::clamp(kTestWork / size, kMinTestFuel, kTestFuel));
     Solution solution = solver.solve(part, mode);
     solver.setFuel(fuel);
     return solution.status == SolveStatus::Conflict;

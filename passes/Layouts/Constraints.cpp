@@ -153,11 +153,12 @@ void ConstraintSystem::divides(VarId var, ArrayRef<int64_t> multiples,
       .numbers.assign(multiples.begin(), multiples.end());
 }
 
-void ConstraintSystem::becomes(VarId source, VarId result, Steps steps,
-                               StringRef why) {
+Constraint &ConstraintSystem::becomes(VarId source, VarId result, Steps steps,
+                                      StringRef why) {
   allSteps.push_back(std::move(steps));
-  add(Constraint::Kind::Becomes, source, result, why).steps =
-      allSteps.size() - 1;
+  Constraint &constraint = add(Constraint::Kind::Becomes, source, result, why);
+  constraint.steps = allSteps.size() - 1;
+  return constraint;
 }
 
 //===----------------------------------------------------------------------===//

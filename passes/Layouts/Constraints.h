@@ -67,7 +67,8 @@ struct Constraint {
   llvm::SmallVector<int64_t, 2> numbers;
   /// Of Becomes: an index of the system's steps.
   int steps = -1;
-  /// Of transfers, copies and relayouts: the type that is moved.
+  /// Of transfers, copies and relayouts: the type that is moved. Of Becomes: the
+  /// result of a reduction, where lanes have to exchange what they have.
   mlir::Type type;
   transfers::TransferNeed need = transfers::TransferNeed::Optimized;
   bool isLoad = false;
@@ -135,7 +136,8 @@ public:
   void notStrided(VarId var, llvm::StringRef why);
   void divides(VarId var, llvm::ArrayRef<int64_t> multiples,
                llvm::StringRef why);
-  void becomes(VarId source, VarId result, Steps steps, llvm::StringRef why);
+  Constraint &becomes(VarId source, VarId result, Steps steps,
+                      llvm::StringRef why);
   /// For constraints with more to say.
   Constraint &add(Constraint::Kind kind, VarId a, VarId b, llvm::StringRef why);
 

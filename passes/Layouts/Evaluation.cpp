@@ -4,6 +4,8 @@
 
 #include "dialects/MosaicGPU/NamedLayouts.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace smalti;
 using namespace smalti::inference;
@@ -233,6 +235,27 @@ bool Evaluator::holds(const Constraint &constraint, LayoutId a, LayoutId b,
   return dividesMultiples(layouts[a], constraint.numbers);
 }
 
+/// How many lanes have the same elements.
+static int64_t countReplicas(const layout::TiledLayout &layout) {
+  int64_t replicas = 1;
+  for (const layout::PartitionDim &part : layout.laneDims)
+    if (part.isReplicated())
+      replicas *= part.times;
+  return replicas;
+}
+
+/// Lanes that have parts of one result exchange them, in a tree.
+int64_t Evaluator::reductionCost(const Constraint &constraint, LayoutId a,
+                                 LayoutId b) {
+  if (!layouts.isTiled(a) || !layouts.isTiled(b))
+    return 0;
+  int64_t lanes =
+      countReplicas(layouts[b].tiled) / countReplicas(layouts[a].tiled);
+  return llvm::Log2_64_Ceil(std::max<int64_t>(lanes, 1)) *
+         (relayouts::kShuffleCycles + 1) *
+         layouts.countRegisters(b, cast<VectorType>(constraint.type));
+}
+
 int64_t Evaluator::cost(const Constraint &constraint, LayoutId a, LayoutId b) {
   switch (constraint.kind) {
   case Kind::Use:
@@ -248,6 +271,10 @@ int64_t Evaluator::cost(const Constraint &constraint, LayoutId a, LayoutId b) {
     return transferCost(constraint, a, b) * kCycle * constraint.weight;
   case Kind::BulkCopy:
     return copyCost(constraint, a) * kCycle * constraint.weight;
+  case Kind::Becomes:
+    return constraint.type
+               ? reductionCost(constraint, a, b) * kCycle * constraint.weight
+               : 0;
   default:
     return 0;
   }

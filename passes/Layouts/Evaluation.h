@@ -51,6 +51,7 @@ private:
   int64_t transferCost(const Constraint &transfer, LayoutId memory,
                        LayoutId registers);
   int64_t copyCost(const Constraint &copy, LayoutId memory);
+  int64_t reductionCost(const Constraint &constraint, LayoutId a, LayoutId b);
   bool isMmaTile(const Constraint &constraint, LayoutId layout);
   bool isBroadcast(const Constraint &constraint, LayoutId a, LayoutId b);
 

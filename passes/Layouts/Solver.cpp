@@ -33,7 +33,7 @@ public:
   /// The cheapest layouts of the classes in `unknown`, if they cost less than
   /// `bound`.
   std::optional<Found> searchAll(std::vector<int> unknown, int64_t bound) {
-    if (unknown.size() > kManyClasses) {
+    if (depth == 0 && unknown.size() > kManyClasses) {
       size_t mark = state.getTrailLength();
       assumeSplats(unknown);
       std::vector<int> rest = takeUnknown(unknown);

@@ -58,8 +58,10 @@ struct MultiReductionRule {
     if (step.numbers.empty())
       system.equal(source, result, "nothing is reduced");
     else
-      system.becomes(source, result, {step},
-                     "the result is the source's layout, reduced");
+      system
+          .becomes(source, result, {step},
+                   "the result is the source's layout, reduced")
+          .type = op.getResult().getType();
     return success();
   }
 };
