@@ -741,10 +741,11 @@ def MosaicGPUInferLayouts : Pass<"mosaic-gpu-infer-layouts", "::mlir::ModuleOp">
     Option<"relayouts", "relayouts", "bool", "true",
            "Whether relayouts are inserted where ops disagree; JAX inserts none, e.g. `relayouts=false`">,
     Option<"fuel", "fuel", "int64_t", "100000",
-           "Assignments that the search tries before it gives up with an error that says where it was, e.g. "
-           "`fuel=1000`">,
+           "Assignments that the search tries for a part of the program that hangs together before it gives up with an "
+           "error that says where it was, e.g. `fuel=1000`">,
     Option<"improvements", "improvements", "int64_t", "1000",
-           "Of these, those that look for a cheaper solution once there is one; 0 keeps JAX's, e.g. `improvements=0`">
+           "Assignments that look for a cheaper solution of such a part once there is one; 0 keeps JAX's, e.g. "
+           "`improvements=0`">
   ];
   let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
 }

@@ -42,9 +42,12 @@ public:
       append(candidate.index, candidate.layout);
     for (int index : unknown)
       addDefault(index);
-    if (!state.getMode().asInJAX)
-      for (int index : unknown)
-        addAny(index);
+    return std::move(result);
+  }
+
+  std::vector<Candidate> runAny() {
+    for (int index : unknown)
+      addAny(index);
     return std::move(result);
   }
 
@@ -249,6 +252,12 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Layouts that a reduction turns into the one that is known.
+  static std::optional<layout::TiledLayout>
+  keepReduced(const layout::TiledLayout &layout, const Step &step,
+              ArrayRef<int64_t> axes) {
+    return layout.reduce(step.source.size(), axes, /*keepDims=*/true).value;
+  }
+
   void addBeforeReduction(const Link &link) {
     const Steps &steps = system.getSteps(*link.constraint);
     const Step &step = steps.front();
@@ -273,6 +282,17 @@ private:
     if (system.getTarget().vendor == targets::Vendor::AMD)
       llvm::append_range(large, getTileLayouts());
     large.push_back(layouts[reduced].tiled);
+    // Along a dimension of size one nothing is left to hold: what keeps it
+    // when it is reduced.
+    SmallVector<int64_t> units;
+    for (int64_t axis : step.numbers)
+      if (step.source[axis] == 1)
+        units.push_back(axis);
+    if (!asInJAX && !units.empty())
+      for (size_t i = 0, e = large.size(); i < e; ++i)
+        if (auto kept =
+                large[i] ? keepReduced(*large[i], step, units) : std::nullopt)
+          large.push_back(std::move(kept));
     for (const std::optional<layout::TiledLayout> &layout : large) {
       if (!layout || layout->tiling.front().size() > step.source.size())
         continue;
@@ -314,21 +334,28 @@ private:
       append(index, layouts.tensor(*layout));
   }
 
+  ArrayRef<LayoutId> getAnyRegisters() {
+    if (!anyRegisters.empty())
+      return anyRegisters;
+    for (const layout::TiledLayout &layout : getTileLayouts())
+      anyRegisters.push_back(layouts.tiled(layout));
+    if (layouts.getWarps() == layout::kGroupWarps &&
+        layouts.getLanes() == layout::kGroupLanes)
+      for (StringRef name : layout::layoutNames())
+        if (auto layout = layout::lookupLayout(name))
+          anyRegisters.push_back(layouts.tiled(*layout));
+    anyRegisters.push_back(layouts.strided(1));
+    anyRegisters.push_back(layouts.splat());
+    return anyRegisters;
+  }
+
   void addAny(int index) {
     const VarClass &varClass = state.getClasses()[index];
     switch (varClass.memory) {
-    case Memory::Registers: {
-      for (const layout::TiledLayout &layout : getTileLayouts())
-        append(index, layouts.tiled(layout));
-      if (layouts.getWarps() == layout::kGroupWarps &&
-          layouts.getLanes() == layout::kGroupLanes)
-        for (StringRef name : layout::layoutNames())
-          if (auto layout = layout::lookupLayout(name))
-            append(index, layouts.tiled(*layout));
-      append(index, layouts.strided(1));
-      append(index, layouts.splat());
+    case Memory::Registers:
+      for (LayoutId layout : getAnyRegisters())
+        append(index, layout);
       break;
-    }
     case Memory::Shared:
       addTiles(index, cast<MemRefType>(varClass.types.front()));
       break;
@@ -349,6 +376,8 @@ private:
   LayoutTable &layouts;
   ArrayRef<int> unknown;
   std::vector<Candidate> result, later;
+  /// What registers may have that nothing speaks for.
+  std::vector<LayoutId> anyRegisters;
   llvm::DenseSet<std::pair<int, LayoutId>> seen;
 };
 
@@ -357,4 +386,9 @@ private:
 std::vector<Candidate> inference::listCandidates(const SearchState &state,
                                                  ArrayRef<int> unknown) {
   return Lister(state, unknown).run();
+}
+
+std::vector<Candidate> inference::listAnyCandidates(const SearchState &state,
+                                                    ArrayRef<int> unknown) {
+  return Lister(state, unknown).runAny();
 }

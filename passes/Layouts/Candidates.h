@@ -29,6 +29,11 @@ struct Candidate {
 std::vector<Candidate> listCandidates(const SearchState &state,
                                       llvm::ArrayRef<int> unknown);
 
+/// The layouts that have a name, for classes that have no layout: what JAX does
+/// not try.
+std::vector<Candidate> listAnyCandidates(const SearchState &state,
+                                         llvm::ArrayRef<int> unknown);
+
 } // namespace smalti::inference
 
 #endif // SMALTI_PASSES_LAYOUTS_CANDIDATES_H

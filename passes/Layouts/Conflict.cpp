@@ -61,7 +61,8 @@ public:
     Problem part = makeProblem(all, constraints);
     SolveMode mode;
     mode.asInJAX = false;
-    mode.refuteOnly = true;
+    mode.refuteOnly = !needsCandidates;
+    mode.firstOnly = true;
     int64_t fuel = solver.getFuel();
     int64_t size = std::max<int64_t>(part.constraints.size(), 1);
     solver.setFuel(std::clamp(kTestWork / size, kMinTestFuel, kTestFuel));
@@ -69,6 +70,9 @@ public:
     solver.setFuel(fuel);
     return solution.status == SolveStatus::Conflict;
   }
+
+  /// Takes also for a contradiction what no known layout meets.
+  void needCandidates() { needsCandidates = true; }
 
   /// Those of `constraints` without which `background` and the others are no
   /// contradiction. QuickXplain: halves are left out at once, so that k of n
@@ -139,14 +143,18 @@ private:
   Solver &solver;
   ArrayRef<Constraint> all;
   int64_t tests = 0, work = 0;
+  bool needsCandidates = false;
 };
 
 } // namespace
 
 std::vector<int> inference::findCore(Solver &solver, const Problem &problem) {
   CoreFinder finder(solver);
-  if (!finder.isContradiction(problem.constraints))
-    return {};
+  if (!finder.isContradiction(problem.constraints)) {
+    finder.needCandidates();
+    if (!finder.isContradiction(problem.constraints))
+      return {};
+  }
   ArrayRef<Constraint> all = solver.getEvaluator().getSystem().getConstraints();
   std::vector<int> links, demands;
   for (int number : problem.constraints)
@@ -261,7 +269,8 @@ public:
       : solver(solver), evaluator(solver.getEvaluator()),
         constraints(evaluator.getSystem().getConstraints()), core(core) {}
 
-  void report(bool allowsRelayouts) {
+  /// `stuck`: a variable for which no candidate was left, if any.
+  void report(bool allowsRelayouts, VarId stuck) {
     // The op with the last demand; the others are what it meets.
     int last = core.back();
     size_t demands = 0;
@@ -274,8 +283,16 @@ public:
       demands += ops.insert(constraint.op).second;
     }
     const Constraint &end = constraints[last];
-    InFlightDiagnostic diagnostic = end.op->emitOpError();
-    diagnostic << describe(evaluator, end) << ", but no layouts meet ";
+    const Variable *variable =
+        stuck == kNoVar ? nullptr
+                        : &evaluator.getSystem().getVariables()[stuck];
+    InFlightDiagnostic diagnostic =
+        (variable ? variable->getOp() : end.op)->emitOpError();
+    if (variable)
+      diagnostic << "needs a layout for " << variable->type
+                 << ", and no known one meets ";
+    else
+      diagnostic << describe(evaluator, end) << ", but no layouts meet ";
     if (demands > 1)
       diagnostic << "what these " << demands << " ops demand together";
     else
@@ -307,32 +324,44 @@ private:
         << describe(evaluator, constraint) << ": " << constraint.why;
   }
 
-  /// What the core without one constraint makes of the variable `var`.
-  LayoutId solveWithout(int dropped, VarId var) {
+  /// What the core without one constraint makes of the variables `a` and `b`.
+  std::pair<LayoutId, LayoutId> solveWithout(int dropped, VarId a, VarId b) {
     Problem part = makeProblem(constraints, core);
     llvm::erase(part.constraints, dropped);
     SolveMode mode;
     mode.asInJAX = false;
     Solution solution = solver.solve(part, mode);
     if (solution.status != SolveStatus::Solved)
-      return kNoLayout;
-    return solution
-        .layouts[llvm::lower_bound(part.vars, var) - part.vars.begin()];
+      return {kNoLayout, kNoLayout};
+    auto layoutOf = [&](VarId var) {
+      return solution
+          .layouts[llvm::lower_bound(part.vars, var) - part.vars.begin()];
+    };
+    return {layoutOf(a), layoutOf(b)};
+  }
+
+  /// The uses where a cast is tried: on a long way, those at its ends.
+  SmallVector<int> usesToTry() const {
+    size_t each = core.size() > 256 ? 2 : 8;
+    SmallVector<int> uses;
+    for (int number : core)
+      if (constraints[number].kind == Kind::Use)
+        uses.push_back(number);
+    if (uses.size() > 2 * each)
+      uses.erase(uses.begin() + each, uses.end() - each);
+    return uses;
   }
 
   void suggest(InFlightDiagnostic &diagnostic, bool allowsRelayouts) {
-    for (int number : core) {
-      const Constraint &constraint = constraints[number];
-      if (constraint.kind == Kind::Use &&
-          suggestCast(diagnostic, constraint, number, allowsRelayouts))
+    for (int number : usesToTry())
+      if (suggestCast(diagnostic, constraints[number], number, allowsRelayouts))
         return;
-    }
     bool isSuggested = false;
     for (int number : core) {
       const Constraint &constraint = constraints[number];
       if (constraint.kind != Kind::Assign || !isAnnotation(constraint.op))
         continue;
-      LayoutId other = solveWithout(number, constraint.a);
+      LayoutId other = solveWithout(number, constraint.a, constraint.a).first;
       Diagnostic &note = diagnostic.attachNote(constraint.op->getLoc());
       note << "to resolve it, remove this '" << constraint.op->getName() << "'";
       if (other != kNoLayout)
@@ -354,8 +383,7 @@ private:
   /// A cast between producer and user, where the move is possible.
   bool suggestCast(InFlightDiagnostic &diagnostic, const Constraint &use,
                    int number, bool allowsRelayouts) {
-    LayoutId from = solveWithout(number, use.a);
-    LayoutId to = solveWithout(number, use.b);
+    auto [from, to] = solveWithout(number, use.a, use.b);
     if (from == kNoLayout || to == kNoLayout)
       return false;
     const relayouts::RelayoutCost &move =
@@ -403,7 +431,9 @@ void inference::reportConflict(Solver &solver, const Problem &problem,
                                const Solution &solution, ArrayRef<int> core,
                                bool allowsRelayouts) {
   if (!core.empty()) {
-    Reporter(solver, core).report(allowsRelayouts);
+    Reporter(solver, core)
+        .report(allowsRelayouts,
+                solution.stuck.empty() ? kNoVar : solution.stuck.front());
     return;
   }
   Evaluator &evaluator = solver.getEvaluator();

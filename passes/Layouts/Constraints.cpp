@@ -92,10 +92,15 @@ VarId ConstraintSystem::getAlias(Value value, int64_t kind, int64_t offset,
                                  int64_t alias) {
   auto [entry, isNew] = aliases.try_emplace({kind, offset, alias}, kNoVar);
   if (isNew)
-    entry->second = create(value);
-  else
+    return entry->second = create(value);
+  if (variables[entry->second].type == value.getType()) {
     bind(entry->second, value);
-  return entry->second;
+    return entry->second;
+  }
+  // Another type: what it demands is of its own.
+  VarId first = entry->second, other = create(value);
+  equal(first, other, "slices with one alias are stored alike");
+  return other;
 }
 
 VarId ConstraintSystem::lookup(OpOperand &operand) const {

@@ -67,8 +67,8 @@ struct Constraint {
   llvm::SmallVector<int64_t, 2> numbers;
   /// Of Becomes: an index of the system's steps.
   int steps = -1;
-  /// Of transfers, copies and relayouts: the type that is moved. Of Becomes: the
-  /// result of a reduction, where lanes have to exchange what they have.
+  /// Of transfers, copies and relayouts: the type that is moved. Of Becomes:
+  /// the result of a reduction, where lanes have to exchange what they have.
   mlir::Type type;
   transfers::TransferNeed need = transfers::TransferNeed::Optimized;
   bool isLoad = false;

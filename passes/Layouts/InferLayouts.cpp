@@ -164,31 +164,32 @@ public:
     if (isa<mosaic_gpu::CustomPrimitiveOp>(op))
       return;
     SmallVector<Attribute> lists[3], resultLists[3];
-    bool isAny = false;
     for (OpOperand &operand : op->getOpOperands())
       if (VarId var = system.lookup(operand); var != kNoVar) {
         append(lists, var, operand.get().getType());
-        isAny = true;
       }
     for (Value result : op->getResults())
       if (VarId var = system.lookup(result); var != kNoVar) {
         append(resultLists, var, result.getType());
-        isAny = true;
       }
-    if (!isAny)
-      return;
-    MLIRContext *context = op->getContext();
     for (const LayoutAttributeNames &entry : getLayoutAttributeNames()) {
       auto &in = lists[static_cast<int>(entry.memory)];
       auto &out = resultLists[static_cast<int>(entry.memory)];
-      if (!in.empty())
-        op->setAttr(entry.in, ArrayAttr::get(context, in));
-      if (!out.empty())
-        op->setAttr(entry.out, ArrayAttr::get(context, out));
+      // What an earlier inference left there may be of another type.
+      setOrRemove(op, entry.in, in);
+      setOrRemove(op, entry.out, out);
     }
   }
 
 private:
+  static void setOrRemove(Operation *op, StringRef name,
+                          ArrayRef<Attribute> list) {
+    if (list.empty())
+      op->removeDiscardableAttr(name);
+    else
+      op->setAttr(name, ArrayAttr::get(op->getContext(), list));
+  }
+
   void append(SmallVector<Attribute> *lists, VarId var, Type type) {
     Attribute &attribute = attributes[{layouts[var], type}];
     if (!attribute)
@@ -236,6 +237,8 @@ static Solution solveWithRelayouts(Solver &solver, const Problem &problem,
                                    std::vector<int> core) {
   constexpr int kMaxRounds = 32;
   constexpr size_t kMaxRelaxed = 16;
+  // Fewer relayouts than uses are looked for in so many rounds; after that, any
+  // use may be one.
   ArrayRef<Constraint> constraints =
       solver.getEvaluator().getSystem().getConstraints();
   Solution solution;
@@ -250,6 +253,10 @@ static Solution solveWithRelayouts(Solver &solver, const Problem &problem,
     bool isNew = false;
     for (int number : ArrayRef(core).take_front(kMaxRelaxed))
       isNew |= relaxed.insert(number).second;
+    if (isNew && round == kMaxRounds - 1)
+      for (int number : problem.constraints)
+        if (constraints[number].kind == Constraint::Kind::Use)
+          relaxed.insert(number);
     if (!isNew)
       break;
     SolveMode mode;
@@ -297,6 +304,7 @@ LogicalResult
 MosaicGPUInferLayouts::solveProblem(Solver &solver, const Problem &problem,
                                     std::vector<LayoutId> &layouts,
                                     std::vector<Move> &moves) {
+  solver.refuel();
   SolveMode mode;
   Solution solution = solver.solve(problem, mode);
   if (solution.status == SolveStatus::Conflict) {
@@ -311,6 +319,10 @@ MosaicGPUInferLayouts::solveProblem(Solver &solver, const Problem &problem,
     Solution withMoves;
     if (relayouts)
       withMoves = solveWithRelayouts(solver, problem, relaxed, core);
+    if (withMoves.status == SolveStatus::OutOfFuel) {
+      reportOutOfFuel(solver, withMoves);
+      return failure();
+    }
     if (withMoves.status != SolveStatus::Solved) {
       reportConflict(solver, problem, solution, core, relayouts);
       return failure();

@@ -197,6 +197,12 @@ std::optional<std::string> LayoutTable::checkFit(LayoutId id, Type type) const {
            std::to_string(value.vectorSize);
   }
   case LayoutValue::Kind::Tiled:
+    if (value.tiled.numWarps() != getWarps() ||
+        value.tiled.numLanes() != getLanes())
+      return "it is of " + std::to_string(value.tiled.numWarps()) +
+             " warps of " + std::to_string(value.tiled.numLanes()) +
+             " lanes, and the block has " + std::to_string(getWarps()) +
+             " of " + std::to_string(getLanes());
     return value.tiled.validateFor(cast<VectorType>(type).getShape());
   case LayoutValue::Kind::Tensor:
     return mosaic_gpu::checkTMEMLayout(toAttribute(id, type),

@@ -30,6 +30,9 @@ void addMmaTile(ConstraintSystem &system, VarId var, Value memory,
 
 struct WGMMARule {
   static LogicalResult derive(WGMMAOp op, ConstraintSystem &system) {
+    if (!system.getTarget().hasWGMMA)
+      return op.emitOpError()
+             << "is no instruction of " << system.getTarget().name;
     LayoutTable &layouts = system.getLayouts();
     int64_t warps = layouts.getWarps();
     VarId accumulator = system.create(op.getAccumulatorMutable());
@@ -118,6 +121,9 @@ struct MMARule {
 
 struct TcGen05Rule {
   static LogicalResult derive(TcGen05MMAOp op, ConstraintSystem &system) {
+    if (system.getTarget().tensorMemoryColumns == 0)
+      return op.emitOpError()
+             << "is no instruction of " << system.getTarget().name;
     auto accumulatorType = cast<MemRefType>(op.getAccumulator().getType());
     auto bType = cast<MemRefType>(op.getB().getType());
     if (failed(demandTensor(op, system,

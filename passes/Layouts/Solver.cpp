@@ -6,6 +6,7 @@
 
 #include <limits>
 #include <numeric>
+#include <utility>
 
 using namespace mlir;
 using namespace smalti;
@@ -140,6 +141,13 @@ private:
   std::optional<Found> searchPart(const std::vector<int> &unknown,
                                   int64_t bound) {
     std::vector<Candidate> candidates = listCandidates(state, unknown);
+    bool isAnyListed = state.getMode().asInJAX;
+    auto listAny = [&] {
+      isAnyListed = true;
+      llvm::append_range(candidates, listAnyCandidates(state, unknown));
+    };
+    if (candidates.empty() && !isAnyListed)
+      listAny();
     if (candidates.empty()) {
       // Nothing contradicts anything.
       if (state.getMode().refuteOnly)
@@ -151,24 +159,36 @@ private:
       outOfFuel = true;
     std::optional<Found> best;
     SmallVector<Candidate> forbidden;
-    for (const Candidate &candidate : candidates) {
-      if (outOfFuel && best)
+    for (size_t next = 0;; ++next) {
+      // There are many: they are listed where they are going to be tried.
+      if (next == candidates.size() && !isAnyListed && !outOfFuel &&
+          (!best || improvements > 0))
+        listAny();
+      if (next == candidates.size())
         break;
-      if (fuel <= 0 || outOfFuel) {
+      Candidate candidate = candidates[next];
+      // What is cheaper is looked for from its own store, also on the way
+      // there: a solution is found whenever the fuel does for one.
+      bool isBetter = best || improving;
+      if (outOfFuel || (!isBetter && fuel <= 0)) {
         outOfFuel = true;
-        noteStuck(unknown);
+        if (!best)
+          noteStuck(unknown);
         break;
       }
       if (state.isForbidden(candidate.index, candidate.layout))
         continue;
-      if (best && improvements-- <= 0)
+      int64_t &store = isBetter ? improvements : fuel;
+      if (store <= 0)
         break;
-      --fuel;
+      --store;
+      bool wasImproving = std::exchange(improving, isBetter);
       std::optional<Found> found =
           tryCandidate(candidate, unknown, best ? best->cost : bound);
+      improving = wasImproving;
       if (found)
         best = std::move(found);
-      if (best && state.getMode().refuteOnly)
+      if (best && (state.getMode().refuteOnly || state.getMode().firstOnly))
         break;
       // What it leads to is known: nothing else need lead there.
       state.forbid(candidate.index, candidate.layout);
@@ -206,6 +226,8 @@ private:
   int64_t improvements;
   int depth = 0;
   bool outOfFuel = false;
+  /// Whether there is a solution already.
+  bool improving = false;
   std::vector<int> partOf;
   std::vector<int> stuck;
 };

@@ -31,6 +31,8 @@ struct SolveMode {
   /// Whether what no candidate is known for counts as solved: to tell whether
   /// constraints contradict each other.
   bool refuteOnly = false;
+  /// Whether the first solution will do.
+  bool firstOnly = false;
 };
 
 enum class SolveStatus {
@@ -49,8 +51,8 @@ struct Solution {
   std::vector<VarId> stuck;
 };
 
-/// Assignments that the search tries. `improvements` of them, at most, look for
-/// a cheaper solution of one problem when it has one.
+/// Assignments that the search tries for one problem: `fuel` until it has a
+/// solution, `improvements` for a cheaper one.
 struct SolverLimits {
   int64_t fuel = 100000;
   int64_t improvements = 1000;
@@ -66,6 +68,8 @@ public:
   int64_t getTried() const { return limits.fuel - fuel; }
   int64_t getFuelLimit() const { return limits.fuel; }
   Evaluator &getEvaluator() { return evaluator; }
+  /// Gives all of the fuel back, for another problem.
+  void refuel() { fuel = limits.fuel; }
   /// Gives back what refutations used.
   void setFuel(int64_t newFuel) { fuel = newFuel; }
   int64_t getFuel() const { return fuel; }

@@ -4,6 +4,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "dialects/MosaicGPU/NamedLayouts.h"
+#include "targets/Target.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -17,6 +18,9 @@ constexpr int64_t kTensorAlias = 1;
 
 struct AllocRule {
   static LogicalResult derive(TmemAllocOp op, ConstraintSystem &system) {
+    if (system.getTarget().tensorMemoryColumns == 0)
+      return op.emitOpError()
+             << system.getTarget().name << " has no tensor memory";
     system.create(op.getResult());
     if (hasLayout(op.getSmemPtr()))
       system.assign(system.createDetached(op.getSmemPtrMutable()),

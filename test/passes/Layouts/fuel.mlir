@@ -1,15 +1,53 @@
-// What the search had no layout for when its fuel was used up, and what helps.
-// RUN: not smalti-opt %s --mosaic-gpu-infer-layouts=fuel=1 2>&1 | FileCheck %s --check-prefix=EMPTY
-// RUN: smalti-opt %s --mosaic-gpu-infer-layouts=fuel=100 | FileCheck %s
+// What the search had no layout for when its fuel was used up, and what helps. Each part of a program that hangs together
+// has all of the fuel.
+// RUN: not smalti-opt %s --mosaic-gpu-infer-layouts=fuel=1 -split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not smalti-opt %s --mosaic-gpu-infer-layouts=fuel=1 -split-input-file 2>/dev/null | FileCheck %s --check-prefix=APART
+// RUN: smalti-opt %s --mosaic-gpu-infer-layouts=fuel=100 -split-input-file | FileCheck %s
 
+#smem = #gpu.address_space<workgroup>
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
-  func.func @two_values(%a: memref<64x64xf32>, %b: memref<64x64xf32>) {
-    // CHECK: vector_load {{.*}}WGStridedFragLayout<[64, 64], 2>
-    %v = mosaic_gpu.vector_load %a : memref<64x64xf32> -> vector<64x64xf32>
+  func.func @two_values_of_one_memory() {
+    %m = mosaic_gpu.slice_smem 0 : memref<64x64xf32, #smem>
     // CHECK: vector_load {{.*}}WGStridedFragLayout<[64, 64], 2>
     // EMPTY: [[@LINE+2]]:10: error: 'mosaic_gpu.vector_load' op has no layout after 1 assignments that the search tried (option 'fuel')
     // EMPTY: [[@LINE+1]]:10: note: no layout yet for 'vector<64x64xf32>' of 'mosaic_gpu.vector_load'; a 'mosaic_gpu.layout_cast' there would help
+    %v = mosaic_gpu.vector_load %m : memref<64x64xf32, #smem> -> vector<64x64xf32>
+    // CHECK: vector_load {{.*}}WGStridedFragLayout<[64, 64], 2>
+    %w = mosaic_gpu.vector_load %m : memref<64x64xf32, #smem> -> vector<64x64xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @values_apart(%a: memref<64x64xf32>, %b: memref<64x64xf32>) {
+    // APART-LABEL: func.func @values_apart
+    // APART: vector_load {{.*}}WGStridedFragLayout<[64, 64], 2>
+    // APART: vector_load {{.*}}WGStridedFragLayout<[64, 64], 2>
+    // CHECK-LABEL: func.func @values_apart
+    // CHECK: vector_load {{.*}}WGStridedFragLayout<[64, 64], 2>
+    %v = mosaic_gpu.vector_load %a : memref<64x64xf32> -> vector<64x64xf32>
+    // CHECK: vector_load {{.*}}WGStridedFragLayout<[64, 64], 2>
     %w = mosaic_gpu.vector_load %b : memref<64x64xf32> -> vector<64x64xf32>
+    return
+  }
+}
+
+// -----
+
+// Looking for relayouts takes fuel too.
+#wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+#tcgen = #mosaic_gpu.TiledLayout<[[128, 8], [32, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  // CHECK-LABEL: func.func @swap
+  func.func @swap(%v: vector<128x64xf32>, %n: index) {
+    %a = mosaic_gpu.layout_cast x(%v : vector<128x64xf32>) {new_layout = #wgmma}
+    // EMPTY: [[@LINE+1]]:10: error: 'mosaic_gpu.layout_cast' op has no layout after 1 assignments that the search tried (option 'fuel')
+    %b = mosaic_gpu.layout_cast x(%v : vector<128x64xf32>) {new_layout = #tcgen}
+    %r:2 = scf.for %i = %n to %n step %n iter_args(%x = %a, %y = %b) -> (vector<128x64xf32>, vector<128x64xf32>) {
+      scf.yield %y, %x : vector<128x64xf32>, vector<128x64xf32>
+    }
     return
   }
 }

@@ -29,7 +29,7 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @tile() {
     %a = mosaic_gpu.slice_smem 0 : memref<64x96xf16, #smem>
-    // expected-error@+1 {{'mosaic_gpu.with_transforms' op}}
+    // expected-error@+1 {{'mosaic_gpu.with_transforms' op 'transforms' does not fit 'memref<64x96xf16, #gpu.address_space<workgroup>>': size 96 is not a multiple of the tile's 64}}
     %w = mosaic_gpu.with_transforms %a [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>] : memref<64x96xf16, #smem>
     return
   }
@@ -128,4 +128,26 @@ module {
 
 // expected-error@+1 {{cannot be given layouts: the target is no GPU}}
 module attributes {smalti.target = "cpu"} {
+}
+
+// -----
+
+#wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+module attributes {smalti.target = "gfx942"} {
+  func.func @lanes_of_another_chip(%v: vector<64x64xf16>) {
+    // expected-error@+1 {{'mosaic_gpu.layout_cast' op the result of the cast must have layout WGMMA, which does not fit 'vector<64x64xf16>': it is of 4 warps of 32 lanes, and the block has 4 of 64}}
+    %a = mosaic_gpu.layout_cast x(%v : vector<64x64xf16>) {new_layout = #wgmma}
+    return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+module attributes {smalti.target = "sm_80"} {
+  func.func @wgmma_of_another_chip(%c: vector<64x64xf32>, %a: memref<64x64xf16, #smem>) {
+    // expected-error@+1 {{'mosaic_gpu.wgmma' op is no instruction of sm_80}}
+    %r = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%a : memref<64x64xf16, #smem>) b(%a : memref<64x64xf16, #smem>) -> vector<64x64xf32>
+    return
+  }
 }

@@ -81,9 +81,42 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 // 15 elements cannot be shared by 128 threads.
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
   func.func @few(%a: memref<3x5xf32>) {
-    // expected-error@+2 {{'mosaic_gpu.vector_load' op needs a layout for 'vector<3x5xf32>', and no known one fits}}
+    // expected-error@+2 {{'mosaic_gpu.vector_load' op needs a layout for 'vector<3x5xf32>', and no known one meets all that it demands}}
     // expected-note@+1 {{'mosaic_gpu.vector_load' needs a layout that is not splat: the loaded elements differ}}
     %v = mosaic_gpu.vector_load %a : memref<3x5xf32> -> vector<3x5xf32>
+    return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @alias_of_another_shape() {
+    %a = mosaic_gpu.slice_smem 0 {alias_id = 1 : i32} : memref<64x64xf16, #smem>
+    // expected-note@+1 {{'mosaic_gpu.slice_smem' ties the layouts of memref<64x64xf16, #gpu.address_space<workgroup>> and memref<64x96xf16, #gpu.address_space<workgroup>> together: slices with one alias are stored alike}}
+    %b = mosaic_gpu.slice_smem 0 {alias_id = 1 : i32} : memref<64x96xf16, #smem>
+    // expected-error@+3 {{'mosaic_gpu.with_transforms' op needs tile 8x64, swizzle 128, but no layouts meet all that it demands}}
+    // expected-note@+2 {{'mosaic_gpu.with_transforms' needs tile 8x64, swizzle 128: the memory}}
+    // expected-note@+1 {{to resolve it, remove this 'mosaic_gpu.with_transforms' or let it state no tile, which the others allow}}
+    %w = mosaic_gpu.with_transforms %a [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>] : memref<64x64xf16, #smem>
+    return
+  }
+}
+
+// -----
+
+// No tile begins at row 3.
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @slice_in_a_tile(%m: memref<128x64xf32>) {
+    // expected-error@+2 {{'mosaic_gpu.vector_load' op needs a layout for 'vector<128x64xf32>', and no known one meets what these 2 ops demand together}}
+    // expected-note@+1 {{'mosaic_gpu.vector_load' needs a layout that is not splat: the loaded elements differ}}
+    %v = mosaic_gpu.vector_load %m : memref<128x64xf32> -> vector<128x64xf32>
+    // expected-note@+4 {{'vector.extract_strided_slice' needs tiles whose sizes divide [3, 1]: slices begin at whole tiles}}
+    // expected-note@+3 {{'vector.extract_strided_slice' needs a layout that is not strided: a strided layout cannot be sliced}}
+    // expected-note@+2 {{'vector.extract_strided_slice' takes operand 0 as it is laid out: only a splat becomes another layout by itself}}
+    // expected-note@+1 {{to resolve it, let this 'vector.extract_strided_slice' begin and end at multiples of the tile}}
+    %c = vector.extract_strided_slice %v {offsets = [3, 1], sizes = [64, 8], strides = [1, 1]} : vector<128x64xf32> to vector<64x8xf32>
     return
   }
 }
