@@ -200,6 +200,8 @@ void ConstraintSystem::linkUses() {
           setOp(site.operand->getOwner());
           producer = create(site.operand->get());
           visited.push_back(false);
+          if (isa<VectorType>(site.operand->get().getType()))
+            notSplat(producer, "nothing says that its elements are equal");
         }
         if (!visited[producer])
           link(*site.operand, producer, var);

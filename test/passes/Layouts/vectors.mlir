@@ -28,6 +28,26 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     return %c : vector<64xf32>
   }
 
+  // Nothing of it is known but how it is reduced: rows as the sums have them.
+  // CHECK-LABEL: func.func @keep_dims_of_sums
+  func.func @keep_dims_of_sums(%v: vector<64x64xf32>, %zero: vector<64xf32>, %out: memref<64x1xf32>) {
+    %w = mosaic_gpu.layout_cast x(%v : vector<64x64xf32>) {new_layout = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>}
+    %s = vector.multi_reduction <add>, %w, %zero [1] : vector<64x64xf32> to vector<64xf32>
+    // CHECK: broadcast_in_dim({{.*}}out_layouts = [#mosaic_gpu.TiledLayout<{{\[\[}}64, 1], [16, 1], [8, 1]], warp_dims = [-6], lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>]
+    %b = mosaic_gpu.broadcast_in_dim(%s : vector<64xf32>) {broadcast_dimensions = array<i64: 0>} -> vector<64x1xf32>
+    mosaic_gpu.vector_store %b, %out : vector<64x1xf32>, memref<64x1xf32>
+    return
+  }
+
+  // An argument is no splat, whatever its number of elements.
+  // CHECK-LABEL: func.func @argument
+  func.func @argument(%v: vector<96xf32>, %out: memref<96xf32>) {
+    // CHECK: arith.addf {{.*}}in_layouts = [#mosaic_gpu.TiledLayout<
+    %r = arith.addf %v, %v : vector<96xf32>
+    mosaic_gpu.vector_store %r, %out : vector<96xf32>, memref<96xf32>
+    return
+  }
+
   // Dimensions of size one that are repeated, which JAX does not know of tiles.
   // CHECK-LABEL: func.func @keep_dims
   func.func @keep_dims(%v: vector<64x1xf32>) {
