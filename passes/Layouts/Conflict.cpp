@@ -364,7 +364,8 @@ private:
       LayoutId other = solveWithout(number, constraint.a, constraint.a).first;
       Diagnostic &note = diagnostic.attachNote(constraint.op->getLoc());
       note << "to resolve it, remove this '" << constraint.op->getName() << "'";
-      if (other != kNoLayout)
+      // Nothing but a constant can be told to be a splat.
+      if (other != kNoLayout && !evaluator.getLayouts().isSplat(other))
         note << " or let it state " << evaluator.getLayouts().name(other)
              << ", which the others allow";
       isSuggested = true;

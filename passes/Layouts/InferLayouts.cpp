@@ -121,6 +121,15 @@ static const targets::Target *findNamedChip(ModuleOp module, StringRef option) {
     return nullptr;
   if (*named)
     return *named;
+  for (StringRef name : {mosaic_gpu::kArchMajor, mosaic_gpu::kArchMinor})
+    if (Attribute number = module->getAttr(name)) {
+      auto integer = dyn_cast<IntegerAttr>(number);
+      if (!integer || !integer.getValue().isSignedIntN(32)) {
+        module.emitOpError() << "attribute '" << name
+                             << "' must be a number of 32 bits, got " << number;
+        return nullptr;
+      }
+    }
   auto major = module->getAttrOfType<IntegerAttr>(mosaic_gpu::kArchMajor);
   auto minor = module->getAttrOfType<IntegerAttr>(mosaic_gpu::kArchMinor);
   if (!major || !minor)
@@ -139,11 +148,18 @@ static const targets::Target *findNamedChip(ModuleOp module, StringRef option) {
 const targets::Target *inference::findChip(ModuleOp module, StringRef option,
                                            int64_t warps) {
   const targets::Target *chip = findNamedChip(module, option);
-  if (!chip || (chip->isGPU() && warps > 0))
+  if (!chip)
+    return nullptr;
+  int64_t most = chip->maxThreadsPerBlock / chip->waveSize;
+  if (chip->isGPU() && warps > 0 && warps <= most)
     return chip;
-  module.emitOpError() << "cannot be given layouts: "
-                       << (chip->isGPU() ? "option 'warps' must be positive"
-                                         : "the target is no GPU");
+  InFlightDiagnostic diagnostic = module.emitOpError()
+                                  << "cannot be given layouts: ";
+  if (chip->isGPU())
+    diagnostic << "option 'warps' must be from 1 to " << most << ", got "
+               << warps;
+  else
+    diagnostic << "the target is no GPU";
   return nullptr;
 }
 
@@ -165,13 +181,11 @@ public:
       return;
     SmallVector<Attribute> lists[3], resultLists[3];
     for (OpOperand &operand : op->getOpOperands())
-      if (VarId var = system.lookup(operand); var != kNoVar) {
+      if (VarId var = system.lookup(operand); var != kNoVar)
         append(lists, var, operand.get().getType());
-      }
     for (Value result : op->getResults())
-      if (VarId var = system.lookup(result); var != kNoVar) {
+      if (VarId var = system.lookup(result); var != kNoVar)
         append(resultLists, var, result.getType());
-      }
     for (const LayoutAttributeNames &entry : getLayoutAttributeNames()) {
       auto &in = lists[static_cast<int>(entry.memory)];
       auto &out = resultLists[static_cast<int>(entry.memory)];
