@@ -32,7 +32,7 @@ RemarkBuilder::RemarkBuilder(Operation *op, StringRef pass, Kind kind)
   this->pass = pass.str();
 }
 
-RemarkBuilder::RemarkBuilder(RemarkBuilder &&other)
+RemarkBuilder::RemarkBuilder(RemarkBuilder &&other) noexcept
     : loc(other.loc), function(std::move(other.function)),
       pass(std::move(other.pass)), kind(other.kind),
       text(std::move(other.text)), enabled(other.enabled) {

@@ -39,7 +39,7 @@ public:
 
   RemarkBuilder(mlir::Operation *op, llvm::StringRef pass, Kind kind);
   ~RemarkBuilder();
-  RemarkBuilder(RemarkBuilder &&other);
+  RemarkBuilder(RemarkBuilder &&other) noexcept;
   RemarkBuilder(const RemarkBuilder &) = delete;
   RemarkBuilder &operator=(const RemarkBuilder &) = delete;
   RemarkBuilder &operator=(RemarkBuilder &&) = delete;

@@ -3,8 +3,8 @@
 
 #include "python/bindings/EmulatorCAPI.h"
 #include "python/bindings/Layouts.h"
-#include "python/bindings/TransferPlans.h"
 #include "python/bindings/SmaltiCAPI.h"
+#include "python/bindings/TransferPlans.h"
 
 #include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
