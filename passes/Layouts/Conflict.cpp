@@ -379,6 +379,39 @@ private:
             << "' begin and end at multiples of the tile";
         return;
       }
+    for (int number : llvm::reverse(core)) {
+      const Constraint &constraint = constraints[number];
+      StringRef remedy = remedyFor(constraint.kind);
+      if (remedy.empty())
+        continue;
+      diagnostic.attachNote(constraint.op->getLoc())
+          << "to resolve it, for this '" << constraint.op->getName() << "' "
+          << remedy;
+      return;
+    }
+  }
+
+  /// What helps where no cast does.
+  static StringRef remedyFor(Kind kind) {
+    switch (kind) {
+    case Kind::SharedTransfer:
+      return "give the memory another tile and swizzle "
+             "('mosaic_gpu.with_transforms'), or let 'optimized' be false";
+    case Kind::TensorTransfer:
+      return "give the tensor memory another layout "
+             "('mosaic_gpu.tmem_layout_cast')";
+    case Kind::MmaTile:
+      return "give the memory a tile of 8 rows of 32, 64 or 128 bytes";
+    case Kind::MinorDivisible:
+      return "choose rows of 32 bytes or a multiple";
+    case Kind::Equal:
+    case Kind::Becomes:
+    case Kind::Broadcast:
+    case Kind::OneOf:
+      return "choose sizes that one layout fits on both sides";
+    default:
+      return "";
+    }
   }
 
   /// A cast between producer and user, where the move is possible.

@@ -120,3 +120,21 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
     return
   }
 }
+
+// -----
+
+// WGMMA has 8 columns at a time.
+#smem = #gpu.address_space<workgroup>
+module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
+  func.func @slice_of_five(%x: memref<64x64xf32>, %a: memref<64x64xf16, #smem>) {
+    %c = mosaic_gpu.vector_load %x : memref<64x64xf32> -> vector<64x64xf32>
+    // expected-error@+2 {{'mosaic_gpu.wgmma' op needs WGMMA, but no layouts meet all that it demands}}
+    // expected-note@+1 {{'mosaic_gpu.wgmma' needs WGMMA: the accumulator}}
+    %r = mosaic_gpu.wgmma accumulator(%c : vector<64x64xf32>) a(%a : memref<64x64xf16, #smem>) b(%a : memref<64x64xf16, #smem>) -> vector<64x64xf32>
+    // expected-note@+3 {{'vector.extract_strided_slice' ties the layouts of vector<64x64xf32> and vector<64x5xf32> together: a slice has the layout of the whole}}
+    // expected-note@+2 {{'vector.extract_strided_slice' takes operand 0 as it is laid out: only a splat becomes another layout by itself}}
+    // expected-note@+1 {{to resolve it, for this 'vector.extract_strided_slice' choose sizes that one layout fits on both sides}}
+    %e = vector.extract_strided_slice %r {offsets = [0, 3], sizes = [64, 5], strides = [1, 1]} : vector<64x64xf32> to vector<64x5xf32>
+    return
+  }
+}
