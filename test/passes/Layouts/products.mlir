@@ -37,7 +37,7 @@ module attributes {smalti.target = "gfx942"} {
     // CHECK: mosaic_gpu.mma {{.*}}#mosaic_gpu.TiledLayout<{{\[\[}}[[A]]
     %r = mosaic_gpu.mma accumulator(%c : vector<64x64xf32>) a(%a : vector<64x64xf16>) b(%b : vector<64x64xf16>) -> vector<64x64xf32>
     mosaic_gpu.vector_store %r, %out : vector<64x64xf32>, memref<64x64xf32>
-    // 256 threads take two elements each.
+    // 256 threads take 16 elements each, in vectors of 4.
     // CHECK: vector_load {{.*}} {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 64], 4>]}
     %v = mosaic_gpu.vector_load %x : memref<64x64xf16> -> vector<64x64xf16>
     mosaic_gpu.debug_print "{}", %v : vector<64x64xf16>
