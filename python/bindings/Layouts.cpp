@@ -7,6 +7,8 @@
 
 #include "python/bindings/Layouts.h"
 
+#include "python/bindings/Results.h"
+
 #include "dialects/MosaicGPU/NamedLayouts.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -28,6 +30,9 @@
 namespace nb = nanobind;
 using namespace smalti::layout;
 
+using smalti::python::raiseIf;
+using smalti::python::valueOrRaise;
+
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -41,17 +46,6 @@ struct Replicated {
 };
 
 using Part = std::variant<int64_t, Replicated>;
-
-void raiseIf(const std::optional<std::string> &reason) {
-  if (reason)
-    throw nb::value_error(reason->c_str());
-}
-
-template <typename T> T valueOrRaise(ValueOr<T> result) {
-  if (!result)
-    throw nb::value_error(result.reason.c_str());
-  return std::move(*result.value);
-}
 
 void checkBelow(const char *name, int64_t value, int64_t bound) {
   if (value < 0 || value >= bound)

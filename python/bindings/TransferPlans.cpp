@@ -2,6 +2,8 @@
 
 #include "python/bindings/TransferPlans.h"
 
+#include "python/bindings/Results.h"
+
 #include "dialects/MosaicGPU/NamedLayouts.h"
 #include "passes/Layouts/Relayouts.h"
 #include "passes/Layouts/TransferPlan.h"
@@ -25,6 +27,9 @@ using namespace smalti::layout;
 using namespace smalti::relayouts;
 using namespace smalti::transfers;
 
+using smalti::python::raiseIf;
+using smalti::python::valueOrRaise;
+
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -32,17 +37,6 @@ using Triples = std::vector<std::tuple<int64_t, int64_t, int64_t>>;
 
 Ints toInts(llvm::ArrayRef<int64_t> values) {
   return Ints(values.begin(), values.end());
-}
-
-void raiseIf(const std::optional<std::string> &reason) {
-  if (reason)
-    throw nb::value_error(reason->c_str());
-}
-
-template <typename T> T valueOrRaise(ValueOr<T> result) {
-  if (!result)
-    throw nb::value_error(result.reason.c_str());
-  return std::move(*result.value);
 }
 
 const targets::Target &getTarget(const std::string &name) {
