@@ -2,6 +2,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/BlockToThread.h"
+#include "passes/Conversion/BlockToThread/OpLowerings.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Support/Divisibility.h"
 #include "passes/Support/TargetOption.h"
@@ -438,7 +439,9 @@ public:
                         << " is not an NVIDIA GPU";
       return signalPassFailure();
     }
-    if (failed(convertKernels(root, NVIDIALowering(*chip))))
+    OpLowerings lowerings;
+    registerCommonLowerings(lowerings);
+    if (failed(convertKernels(root, NVIDIALowering(*chip), lowerings)))
       return signalPassFailure();
     root->walk([](gpu::GPUFuncOp func) { passTensorMapsByPointer(func); });
   }

@@ -2,6 +2,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/BlockToThread.h"
+#include "passes/Conversion/BlockToThread/OpLowerings.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Support/LDSFence.h"
 #include "passes/Support/MemorySize.h"
@@ -376,7 +377,9 @@ public:
                         << " is not an AMD GPU";
       return signalPassFailure();
     }
-    if (failed(convertKernels(root, AMDLowering(*chip))))
+    OpLowerings lowerings;
+    registerCommonLowerings(lowerings);
+    if (failed(convertKernels(root, AMDLowering(*chip), lowerings)))
       signalPassFailure();
   }
 };

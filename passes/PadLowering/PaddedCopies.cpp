@@ -3,7 +3,7 @@
 #include "passes/PadLowering/PaddedCopies.h"
 #include "passes/PadLowering/TransferMasks.h"
 
-#include "passes/Conversion/BlockToThread/KernelPlan.h"
+#include "passes/Conversion/BlockToThread/Windows.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Support/Divisibility.h"

@@ -17,6 +17,7 @@ class Operation;
 
 namespace smalti::block_to_thread {
 
+class OpLowerings;
 class VendorLowering;
 
 /// Converts every block-level kernel at or below `root`. All kernels are
@@ -25,7 +26,8 @@ class VendorLowering;
 /// ops belong to threads, the buffers in shared memory get their addresses, and
 /// the rest stays as it is.
 mlir::LogicalResult convertKernels(mlir::Operation *root,
-                                   const VendorLowering &vendor);
+                                   const VendorLowering &vendor,
+                                   const OpLowerings &lowerings);
 
 } // namespace smalti::block_to_thread
 

@@ -1,0 +1,178 @@
+//===- Emitter.cpp - Emits the kernel of one thread -----------------------===//
+
+#include "passes/Conversion/BlockToThread/Emitter.h"
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Conversion/BlockToThread/VendorLowering.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+Type block_to_thread::convertType(Type type) {
+  // A barrier object is an opaque 64-bit word.
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!memref || !isa<mosaic_gpu::BarrierType>(memref.getElementType()))
+    return type;
+  return MemRefType::Builder(memref).setElementType(
+      IntegerType::get(type.getContext(), 64));
+}
+
+void block_to_thread::removeLayouts(Operation *op) {
+  for (StringRef name :
+       {StringRef(mosaic_gpu::kInLayouts), StringRef(mosaic_gpu::kOutLayouts),
+        StringRef(mosaic_gpu::kInTransforms),
+        StringRef(mosaic_gpu::kOutTransforms)})
+    op->removeDiscardableAttr(name);
+}
+
+Emitter::Emitter(KernelPlan &plan, const VendorLowering &vendor,
+                 const OpLowerings &lowerings, gpu::GPUFuncOp newFunc,
+                 Block *body)
+    : plan(plan), vendor(vendor), indices(body, plan.func.getLoc(), plan.grid),
+      lowerings(lowerings) {
+  scalars.map(plan.func.getBody().getArguments(), body->getArguments());
+  if (plan.sharedMemoryBytes > 0)
+    sharedMemory = vendor.emitSharedMemory(indices.getBuilder(), newFunc,
+                                           plan.sharedMemoryBytes,
+                                           plan.sharedMemoryAlignment);
+}
+
+SmallVector<Value> Emitter::lookup(ValueRange values) const {
+  SmallVector<Value> mapped;
+  for (Value value : values)
+    mapped.push_back(lookup(value));
+  return mapped;
+}
+
+Value Emitter::getFirstThreadOfWave() {
+  if (firstThreadOfWave)
+    return firstThreadOfWave;
+  // A single warp has no number.
+  Value warp = indices.getWarp();
+  firstThreadOfWave =
+      warp ? indices.mul(vendor.emitUniform(indices.getBuilder(),
+                                            indices.getLoc(), warp),
+                         plan.grid.waveSize)
+           : indices.getConstant(0);
+  return firstThreadOfWave;
+}
+
+void Emitter::emitBlock(Block &block, OpBuilder &builder) {
+  for (Operation &op : block)
+    emitOp(&op, builder);
+}
+
+Registers Emitter::getRegisters(Value value, const Distribution &wanted,
+                                OpBuilder &builder) {
+  const Distribution &distribution = plan.getDistribution(value);
+  const Registers &held = registers.find(value)->second;
+  if (distribution == wanted || !distribution.isSplat())
+    return held;
+  // One scalar in every element.
+  Type elementType = cast<VectorType>(value.getType()).getElementType();
+  Value splat = held.front();
+  if (wanted.getVectorLength() > 1) {
+    Value scalar = vector::ExtractOp::create(builder, value.getLoc(), splat,
+                                             ArrayRef<int64_t>{0});
+    splat = vector::BroadcastOp::create(
+        builder, value.getLoc(), wanted.getRegisterType(elementType), scalar);
+  }
+  return Registers(wanted.getNumRegisters(), splat);
+}
+
+void Emitter::emitOp(Operation *op, OpBuilder &builder) {
+  if (const OpLowering *lowering = lowerings.find(op))
+    return lowering->emit(op, *this, builder);
+  auto hasVectorType = [](Type type) { return isa<VectorType>(type); };
+  if (llvm::any_of(op->getOperandTypes(), hasVectorType) ||
+      llvm::any_of(op->getResultTypes(), hasVectorType))
+    return getElementwiseLowering().emit(op, *this, builder);
+  emitScalar(op, builder);
+}
+
+void Emitter::emitScalar(Operation *op, OpBuilder &builder) {
+  Operation *clone = builder.cloneWithoutRegions(*op, scalars);
+  removeLayouts(clone);
+  for (OpResult result : clone->getResults())
+    result.setType(convertType(result.getType()));
+  for (auto [from, to] :
+       llvm::zip_equal(op->getRegions(), clone->getRegions())) {
+    if (from.empty())
+      continue;
+    Block *block = builder.createBlock(&to);
+    for (BlockArgument argument : from.getArguments())
+      scalars.map(argument, block->addArgument(convertType(argument.getType()),
+                                               argument.getLoc()));
+    OpBuilder nested = OpBuilder::atBlockEnd(block);
+    emitBlock(from.front(), nested);
+  }
+  builder.setInsertionPointAfter(clone);
+}
+
+Operation *Emitter::expand(Operation *op,
+                           ArrayRef<const Distribution *> operandDistributions,
+                           OpBuilder &builder) {
+  OperationState state(op->getLoc(), op->getName());
+  for (auto [operand, distribution] :
+       llvm::zip_equal(op->getOperands(), operandDistributions)) {
+    if (distribution)
+      llvm::append_range(state.operands,
+                         getRegisters(operand, *distribution, builder));
+    else
+      state.operands.push_back(scalars.lookup(operand));
+  }
+  for (OpResult result : op->getResults()) {
+    if (auto type = dyn_cast<VectorType>(result.getType())) {
+      const Distribution &distribution = plan.getDistribution(result);
+      state.types.append(distribution.getNumRegisters(),
+                         distribution.getRegisterType(type.getElementType()));
+    } else {
+      state.types.push_back(convertType(result.getType()));
+    }
+  }
+  state.addAttributes(op->getAttrs());
+  for (unsigned region = 0; region < op->getNumRegions(); ++region)
+    state.addRegion();
+  Operation *created = builder.create(state);
+  removeLayouts(created);
+  return created;
+}
+
+void Emitter::mapExpanded(ValueRange from, ValueRange to) {
+  for (Value value : from) {
+    unsigned count = 1;
+    if (isa<VectorType>(value.getType())) {
+      count = plan.getDistribution(value).getNumRegisters();
+      registers[value] = Registers(to.take_front(count));
+    } else {
+      scalars.map(value, to.front());
+    }
+    to = to.drop_front(count);
+  }
+}
+
+void Emitter::emitRegions(Operation *op, Operation *created) {
+  for (auto [from, to] :
+       llvm::zip_equal(op->getRegions(), created->getRegions())) {
+    if (from.empty())
+      continue;
+    OpBuilder nested(created->getContext());
+    Block *block = nested.createBlock(&to);
+    for (BlockArgument argument : from.getArguments()) {
+      if (auto type = dyn_cast<VectorType>(argument.getType())) {
+        const Distribution &distribution = plan.getDistribution(argument);
+        for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
+          block->addArgument(
+              distribution.getRegisterType(type.getElementType()),
+              argument.getLoc());
+      } else {
+        block->addArgument(convertType(argument.getType()), argument.getLoc());
+      }
+    }
+    mapExpanded(from.getArguments(), block->getArguments());
+    emitBlock(from.front(), nested);
+  }
+}

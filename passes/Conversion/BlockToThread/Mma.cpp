@@ -1,0 +1,183 @@
+//===- Mma.cpp - Products of matrices in registers ------------------------===//
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Conversion/BlockToThread/Emitter.h"
+#include "passes/Conversion/BlockToThread/Planner.h"
+#include "passes/Conversion/BlockToThread/VendorLowering.h"
+#include "passes/Conversion/MmaSelection.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+namespace {
+struct MmaPlan : OpPlan {
+  explicit MmaPlan(BlockMma mma) : mma(std::move(mma)) {}
+  BlockMma mma;
+};
+
+class Mma : public LoweringOf<mosaic_gpu::MMAOp> {
+public:
+  LogicalResult plan(mosaic_gpu::MMAOp op, Planner &planner) const override;
+  void emit(mosaic_gpu::MMAOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+} // namespace
+
+/// Whether the layouts number the registers instruction tile after instruction
+/// tile, as the emission takes them.
+static bool hasTilesInOrder(const layout::TiledLayout &layout,
+                            ArrayRef<int64_t> shape, int64_t tilesOuter,
+                            int64_t tilesInner, int64_t stepOuter,
+                            int64_t stepInner, int64_t registers) {
+  if (layout.numRegisters(shape) != tilesOuter * tilesInner * registers)
+    return false;
+  for (int64_t outer = 0; outer < tilesOuter; ++outer)
+    for (int64_t inner = 0; inner < tilesInner; ++inner) {
+      SmallVector<int64_t> index = layout.elementIndex(
+          shape, 0, 0, (outer * tilesInner + inner) * registers, 0);
+      if (index[0] != outer * stepOuter || index[1] != inner * stepInner)
+        return false;
+    }
+  return true;
+}
+
+LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
+  auto aType = cast<VectorType>(op.getA().getType()),
+       bType = cast<VectorType>(op.getB().getType()),
+       accumulatorType = cast<VectorType>(op.getAccumulator().getType());
+  int64_t m = aType.getDimSize(0), k = aType.getDimSize(1),
+          n = bType.getDimSize(1);
+  for (auto [value, name] :
+       {std::pair<Value, StringRef>{op.getA(), "a"}, {op.getB(), "b"}})
+    if (planner.find(value)->getKind() != Distribution::Kind::Tiled)
+      return op.emitOpError() << "needs operand " << name
+                              << " in a fragment layout, it is in layout "
+                              << planner.find(value)->str();
+  // The accumulator may start as one scalar; the result says how it is held.
+  if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0)) {
+    if (failed(planner.setLayout(op, op.getResult(), layout)))
+      return failure();
+  } else {
+    planner.shareDistribution(op.getAccumulator(), op.getResult());
+  }
+  const Distribution &a = *planner.find(op.getA()),
+                     &b = *planner.find(op.getB()),
+                     &accumulator = *planner.find(op.getAccumulator()),
+                     &result = *planner.find(op.getResult());
+  if (accumulator != result && !accumulator.isSplat())
+    return op.emitOpError()
+           << "has an accumulator in layout " << accumulator.str()
+           << ", but a result in layout " << result.str();
+  if (result.getKind() != Distribution::Kind::Tiled)
+    return op.emitOpError()
+           << "needs its result in a fragment layout, it is in layout "
+           << result.str();
+
+  const VendorLowering &vendor = planner.getVendor();
+  const targets::Target &target = vendor.getTarget();
+  std::optional<targets::Element> aElement =
+                                      getMmaElement(aType.getElementType()),
+                                  bElement =
+                                      getMmaElement(bType.getElementType()),
+                                  accumulatorElement = getMmaElement(
+                                      accumulatorType.getElementType());
+  std::optional<BlockMma> mma;
+  bool hasElements = aElement && bElement && accumulatorElement;
+  auto match = [&](targets::Element lhs, targets::Element rhs) {
+    return matchMma(target, lhs, rhs, *accumulatorElement, m, n, k,
+                    a.getTiled(), b.getTiled(), result.getTiled());
+  };
+  if (hasElements && op.getAllowTf32() && *aElement == targets::Element::F32 &&
+      *bElement == targets::Element::F32)
+    mma = match(targets::Element::TF32, targets::Element::TF32);
+  if (hasElements && !mma)
+    mma = match(*aElement, *bElement);
+  if (!mma)
+    return op.emitOpError()
+           << "matches no matrix instruction of " << target.name << ": "
+           << aType << " in layout " << a.str() << " times " << bType
+           << " in layout " << b.str() << " into " << accumulatorType
+           << " in layout " << result.str();
+  if (std::optional<std::string> why = vendor.refuseMma(*mma->instruction))
+    return op.emitOpError()
+           << "cannot be lowered for " << target.name << ": " << *why;
+
+  const targets::MmaInstruction &instruction = *mma->instruction;
+  int64_t stepM = instruction.m * mma->warpsM,
+          stepN = instruction.n * mma->warpsN, stepK = instruction.k;
+  if (!hasTilesInOrder(a.getTiled(), {m, k}, mma->tilesM(), mma->tilesK(),
+                       stepM, stepK, instruction.aOrder.size()) ||
+      !hasTilesInOrder(b.getTiled(), {k, n}, mma->tilesK(), mma->tilesN(),
+                       stepK, stepN, instruction.bOrder.size()) ||
+      !hasTilesInOrder(result.getTiled(), {m, n}, mma->tilesM(), mma->tilesN(),
+                       stepM, stepN, instruction.cOrder.size()))
+    return op.emitOpError()
+           << "has fragments whose registers are not in instruction order";
+  planner.setOpPlan(op, std::make_unique<MmaPlan>(std::move(*mma)));
+  return success();
+}
+
+/// One rounding on every chip, and no call of a device library.
+static Value fusedMultiplyAdd(OpBuilder &builder, Location loc, Value a,
+                              Value b, Value accumulator) {
+  Type wide = cast<VectorType>(accumulator.getType()).getElementType();
+  auto extend = [&](Value value) -> Value {
+    auto type = cast<VectorType>(value.getType());
+    if (type.getElementType() == wide)
+      return value;
+    return arith::ExtFOp::create(builder, loc, type.clone(wide), value);
+  };
+  return LLVM::FMAOp::create(builder, loc, extend(a), extend(b), accumulator);
+}
+
+void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
+               OpBuilder &builder) const {
+  const BlockMma &mma = emitter.plan.getOpPlan<MmaPlan>(op)->mma;
+  const targets::MmaInstruction &instruction = *mma.instruction;
+  Location loc = op.getLoc();
+  Registers a = emitter.getRegisters(op.getA()),
+            b = emitter.getRegisters(op.getB()),
+            result = emitter.getRegisters(
+                op.getAccumulator(),
+                emitter.plan.getDistribution(op.getResult()), builder);
+  // Operand register i of the instruction is register order[i] of its tile.
+  auto gather = [](ArrayRef<Value> held, int64_t tile,
+                   ArrayRef<int64_t> order) {
+    SmallVector<Value> gathered;
+    for (int64_t reg : order)
+      gathered.push_back(held[tile * order.size() + reg]);
+    return gathered;
+  };
+  for (int64_t tileK = 0; tileK < mma.tilesK(); ++tileK)
+    for (int64_t tileM = 0; tileM < mma.tilesM(); ++tileM)
+      for (int64_t tileN = 0; tileN < mma.tilesN(); ++tileN) {
+        int64_t tile = tileM * mma.tilesN() + tileN;
+        SmallVector<Value> operandA = gather(a, tileM * mma.tilesK() + tileK,
+                                             instruction.aOrder),
+                           operandB = gather(b, tileK * mma.tilesN() + tileN,
+                                             instruction.bOrder),
+                           accumulator =
+                               gather(result, tile, instruction.cOrder);
+        SmallVector<Value> products;
+        if (instruction.kind == targets::MmaKind::Fma)
+          products.push_back(fusedMultiplyAdd(builder, loc, operandA.front(),
+                                              operandB.front(),
+                                              accumulator.front()));
+        else
+          products = emitter.vendor.emitMma(builder, loc, instruction, operandA,
+                                            operandB, accumulator);
+        for (auto [reg, product] :
+             llvm::zip_equal(instruction.cOrder, products))
+          result[tile * instruction.cOrder.size() + reg] = product;
+      }
+  emitter.setRegisters(op.getResult(), std::move(result));
+}
+
+void block_to_thread::registerMma(OpLowerings &lowerings) {
+  lowerings.add<Mma, mosaic_gpu::MMAOp>();
+}

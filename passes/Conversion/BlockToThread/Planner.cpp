@@ -1,0 +1,249 @@
+//===- Planner.cpp - Decides what becomes of a kernel ---------------------===//
+
+#include "passes/Conversion/BlockToThread/Planner.h"
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Conversion/BlockToThread/VendorLowering.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+OpPlan::~OpPlan() = default;
+
+/// Whether the op is a buffer in shared memory, which means the same to a block
+/// and to each of its threads. Barrier objects belong to block-level ops.
+static bool isSharedBuffer(Operation *op) {
+  auto slice = dyn_cast<mosaic_gpu::SliceSMEMOp>(op);
+  return slice && !isa<mosaic_gpu::BarrierType>(
+                      cast<MemRefType>(slice.getType()).getElementType());
+}
+
+Level block_to_thread::getLevel(gpu::GPUFuncOp func) {
+  Level level = Level::Lowered;
+  func.walk([&](Operation *op) {
+    if (isSharedBuffer(op)) {
+      level = Level::Thread;
+      return WalkResult::advance();
+    }
+    bool isBlockOp =
+        isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect()) ||
+        op->hasAttr(mosaic_gpu::kInLayouts) ||
+        op->hasAttr(mosaic_gpu::kOutLayouts);
+    if (!isBlockOp)
+      return WalkResult::advance();
+    level = Level::Block;
+    return WalkResult::interrupt();
+  });
+  return level;
+}
+
+Attribute block_to_thread::layoutAt(Operation *op, StringRef name,
+                                    unsigned index) {
+  auto layouts = op->getAttrOfType<ArrayAttr>(name);
+  return layouts && index < layouts.size() ? layouts[index] : Attribute();
+}
+
+/// The layout that the program declares for a value, looking through control
+/// flow that does not say: loops are rebuilt by passes that drop attributes.
+Attribute block_to_thread::findDeclaredLayout(Value value, unsigned depth) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result || depth > 8)
+    return {};
+  Operation *op = result.getOwner();
+  unsigned index = 0;
+  for (OpResult other : op->getResults().take_front(result.getResultNumber()))
+    if (isa<VectorType>(other.getType()))
+      ++index;
+  Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, index);
+  if (layout && !isa<mosaic_gpu::WGSplatFragLayoutAttr>(layout))
+    return layout;
+  if (isa<scf::ForOp, scf::IfOp>(op)) {
+    for (Region &region : op->getRegions())
+      if (!region.empty())
+        if (Attribute yielded =
+                findDeclaredLayout(region.front().getTerminator()->getOperand(
+                                       result.getResultNumber()),
+                                   depth + 1))
+          return yielded;
+  } else if (OpTrait::hasElementwiseMappableTraits(op)) {
+    for (Value operand : op->getOperands())
+      if (isa<VectorType>(operand.getType()))
+        if (Attribute inherited = findDeclaredLayout(operand, depth + 1))
+          return inherited;
+  } else if (auto mma = dyn_cast<mosaic_gpu::MMAOp>(op)) {
+    return findDeclaredLayout(mma.getAccumulator(), depth + 1);
+  }
+  return layout;
+}
+
+LogicalResult Planner::setLayout(Operation *op, Value value, Attribute layout) {
+  auto type = cast<VectorType>(value.getType());
+  std::string why;
+  std::optional<Distribution> distribution =
+      Distribution::get(type, layout, plan.grid, why);
+  if (!distribution)
+    return op->emitOpError()
+           << "has a vector of type " << type << " that cannot have layout "
+           << layout << ": " << why;
+  plan.distributions.try_emplace(value, std::move(*distribution));
+  return success();
+}
+
+LogicalResult Planner::setResultLayout(Operation *op) {
+  Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0);
+  if (!layout)
+    return op->emitOpError() << "has no layout for its result; block-level "
+                                "vectors need the attribute '"
+                             << mosaic_gpu::kOutLayouts << "'";
+  return setLayout(op, op->getResult(0), layout);
+}
+
+LogicalResult Planner::checkOperands(Operation *op) {
+  auto layouts = op->getAttrOfType<ArrayAttr>(mosaic_gpu::kInLayouts);
+  unsigned index = 0;
+  for (Value operand : op->getOperands()) {
+    auto type = dyn_cast<VectorType>(operand.getType());
+    if (!type)
+      continue;
+    const Distribution *distribution = find(operand);
+    if (!distribution)
+      return op->emitOpError() << "uses a vector that has no layout";
+    if (layouts && index < layouts.size()) {
+      std::string why;
+      std::optional<Distribution> wanted =
+          Distribution::get(type, layouts[index], plan.grid, why);
+      if (!wanted)
+        return op->emitOpError()
+               << "has a vector of type " << type << " that cannot have layout "
+               << layouts[index] << ": " << why;
+      // One scalar fits every layout.
+      if (*wanted != *distribution && !distribution->isSplat())
+        return op->emitOpError()
+               << "wants vector operand #" << index << " in layout "
+               << wanted->str() << ", but its value is in layout "
+               << distribution->str();
+    }
+    ++index;
+  }
+  if (layouts && layouts.size() != index)
+    return op->emitOpError()
+           << "has " << index << " vector operands and " << layouts.size()
+           << " '" << mosaic_gpu::kInLayouts << "'";
+  return success();
+}
+
+LogicalResult Planner::planGrid() {
+  gpu::GPUFuncOp func = plan.func;
+  if (!func.getBody().hasOneBlock())
+    return func.emitOpError() << "has unstructured control flow, which "
+                                 "block-level kernels cannot have";
+  std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize();
+  if (!size)
+    return func.emitOpError() << "is a block-level kernel and needs the "
+                                 "attribute 'known_block_size'";
+  const targets::Target &target = vendor.getTarget();
+  ArrayRef<int32_t> threads = *size;
+  if (threads.size() != 3 || threads[1] != 1 || threads[2] != 1)
+    return func.emitOpError() << "must have a one-dimensional block";
+  plan.grid = {threads[0], target.waveSize};
+  if (threads[0] <= 0 || threads[0] % target.waveSize != 0)
+    return func.emitOpError()
+           << "has blocks of " << threads[0]
+           << " threads, which is not a multiple of the " << target.waveSize
+           << " threads of a warp on " << target.name;
+  if (threads[0] > target.maxThreadsPerBlock)
+    return func.emitOpError()
+           << "has blocks of " << threads[0] << " threads, " << target.name
+           << " has at most " << target.maxThreadsPerBlock;
+  return success();
+}
+
+LogicalResult Planner::planBlock(Block &block) {
+  for (Operation &op : block)
+    if (failed(planOp(&op)))
+      return failure();
+  return success();
+}
+
+static bool hasVectors(Operation *op) {
+  return llvm::any_of(op->getOperands(), isVector) ||
+         llvm::any_of(op->getResults(), isVector) ||
+         llvm::any_of(op->getRegions(), [](Region &region) {
+           return llvm::any_of(region.getArguments(), isVector);
+         });
+}
+
+/// The first list of transforms that is not empty.
+static Attribute findTransforms(Operation *op) {
+  for (StringRef name : {StringRef(mosaic_gpu::kInTransforms),
+                         StringRef(mosaic_gpu::kOutTransforms)})
+    if (auto transforms = op->getAttrOfType<ArrayAttr>(name))
+      for (Attribute list : transforms)
+        if (auto entries = dyn_cast<ArrayAttr>(list);
+            entries && !entries.empty())
+          return entries;
+  return {};
+}
+
+LogicalResult Planner::planOp(Operation *op) {
+  const OpLowering *lowering = lowerings.find(op);
+  if (!lowering || !lowering->acceptsTransforms())
+    if (Attribute transforms = findTransforms(op))
+      return op->emitOpError()
+             << "has shared memory in a transformed layout " << transforms
+             << ", which the lowering to threads does not support";
+  bool isBlockOp =
+      isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect());
+  if ((isBlockOp || hasVectors(op)) && failed(checkOperands(op)))
+    return failure();
+  if (lowering) {
+    used.insert(lowering);
+    return lowering->plan(op, *this);
+  }
+  if (isBlockOp)
+    return op->emitOpError()
+           << "cannot be lowered to threads: the op is not supported";
+  if (isa<memref::AllocOp>(op))
+    return op->emitOpError() << "allocates memory; allocate shared memory "
+                                "first (smalti-allocate-shared-memory)";
+  if (hasVectors(op)) {
+    if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumRegions() == 0)
+      return getElementwiseLowering().plan(op, *this);
+    return op->emitOpError() << "cannot be lowered to threads: the op is not "
+                                "supported on block-level vectors";
+  }
+  for (Region &region : op->getRegions()) {
+    if (region.empty())
+      continue;
+    if (!region.hasOneBlock())
+      return op->emitOpError() << "has unstructured control flow, which "
+                                  "block-level kernels cannot have";
+    if (failed(planBlock(region.front())))
+      return failure();
+  }
+  return success();
+}
+
+std::optional<KernelPlan> Planner::run(Level level) {
+  plan.level = level;
+  if (level == Level::Thread) {
+    WalkResult result = plan.func.walk([&](mosaic_gpu::SliceSMEMOp slice) {
+      return failed(planSharedBuffer(slice, *this)) ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return std::nullopt;
+    return std::move(plan);
+  }
+  if (failed(planGrid()) || failed(planBlock(plan.func.getBody().front())))
+    return std::nullopt;
+  for (const OpLowering *lowering : used)
+    if (failed(lowering->planKernel(*this)))
+      return std::nullopt;
+  return std::move(plan);
+}

@@ -1,0 +1,90 @@
+//===- Planner.h - Decides what becomes of a kernel -------------*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_PLANNER_H
+#define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_PLANNER_H
+
+#include "passes/Conversion/BlockToThread/KernelPlan.h"
+#include "passes/Conversion/BlockToThread/OpLowerings.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace smalti::block_to_thread {
+
+class VendorLowering;
+
+inline bool isVector(mlir::Value value) {
+  return mlir::isa<mlir::VectorType>(value.getType());
+}
+
+/// Goes through a block-level kernel once, in order, and makes its plan.
+class Planner {
+public:
+  Planner(mlir::gpu::GPUFuncOp func, const VendorLowering &vendor,
+          const OpLowerings &lowerings)
+      : vendor(vendor), lowerings(lowerings) {
+    plan.func = func;
+  }
+
+  /// The plan of a kernel of this level, or nothing after an error was
+  /// reported.
+  std::optional<KernelPlan> run(Level level);
+
+  const VendorLowering &getVendor() const { return vendor; }
+  KernelPlan &getPlan() { return plan; }
+  const ThreadGrid &getGrid() const { return plan.grid; }
+
+  /// Plans every op of the block, in order.
+  mlir::LogicalResult planBlock(mlir::Block &block);
+
+  /// The distribution of a vector; null where it has none yet.
+  const Distribution *find(mlir::Value value) const {
+    auto it = plan.distributions.find(value);
+    return it == plan.distributions.end() ? nullptr : &it->second;
+  }
+  void setDistribution(mlir::Value value, Distribution distribution) {
+    plan.distributions.try_emplace(value, std::move(distribution));
+  }
+  /// `to` is held as `from` is.
+  void shareDistribution(mlir::Value from, mlir::Value to) {
+    setDistribution(to, Distribution(*find(from)));
+  }
+  /// Records the distribution of a value from a layout; an error at `op` if it
+  /// does not fit.
+  mlir::LogicalResult setLayout(mlir::Operation *op, mlir::Value value,
+                                mlir::Attribute layout);
+  /// The declared layout of the first result must be there.
+  mlir::LogicalResult setResultLayout(mlir::Operation *op);
+
+  /// Keeps what `emit` needs.
+  void setOpPlan(mlir::Operation *op, std::unique_ptr<OpPlan> opPlan) {
+    plan.opPlans[op] = std::move(opPlan);
+  }
+
+private:
+  mlir::LogicalResult planGrid();
+  mlir::LogicalResult planOp(mlir::Operation *op);
+  /// Vector operands must have the layouts that the op declares.
+  mlir::LogicalResult checkOperands(mlir::Operation *op);
+
+  const VendorLowering &vendor;
+  const OpLowerings &lowerings;
+  /// Those that lower something in this kernel, in order.
+  llvm::SetVector<const OpLowering *> used;
+  KernelPlan plan;
+};
+
+/// Element `index` of the layouts that an op declares under this name; null
+/// where it does not.
+mlir::Attribute layoutAt(mlir::Operation *op, llvm::StringRef name,
+                         unsigned index);
+
+/// The layout that the program declares for a value, looking through control
+/// flow that does not say: loops are rebuilt by passes that drop attributes.
+mlir::Attribute findDeclaredLayout(mlir::Value value, unsigned depth = 0);
+
+/// Decides where a buffer in shared memory lies.
+mlir::LogicalResult planSharedBuffer(mlir::Operation *slice, Planner &planner);
+
+} // namespace smalti::block_to_thread
+
+#endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_PLANNER_H
