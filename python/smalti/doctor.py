@@ -89,6 +89,7 @@ def _examine() -> Iterator[Finding]:
         "cubins and register counts for NVIDIA (without it: PTX only)",
         toolchain.PTXAS_HINT,
     )
+    yield _tool("nvdisasm", toolchain.find_nvdisasm, "machine code of NVIDIA kernels as text", toolchain.NVDISASM_HINT)
     for name, enables, get in (
         ("llvm-mc", "assembling code for AMD", toolchain.LLVM_MC_HINT),
         ("ld.lld", "code objects (HSACO) for AMD, running kernels on emulated GPUs", toolchain.LLD_HINT),

@@ -98,19 +98,25 @@ def _on_path(*names: str) -> Iterator[tuple[str, Path]]:
             yield "path", Path(found)
 
 
+def _nvidia_tool(name: str) -> Iterator[tuple[str, Path]]:
+    yield from _given(f"SMALTI_{name.upper()}")
+    yield from _on_path(name)
+    for folder in package_dirs():
+        for path in sorted((folder / "nvidia").glob(f"**/bin/{name}"), reverse=True):
+            yield "package", path
+    for home in _cuda_homes():
+        yield "cuda", home / "bin" / name
+
+
 def find_ptxas() -> Tool | None:
     """NVIDIA's assembler: `SMALTI_PTXAS`, PATH, the package `nvidia-cuda-nvcc`, a CUDA toolkit."""
 
-    def candidates() -> Iterator[tuple[str, Path]]:
-        yield from _given("SMALTI_PTXAS")
-        yield from _on_path("ptxas")
-        for folder in package_dirs():
-            for path in sorted((folder / "nvidia").glob("**/bin/ptxas"), reverse=True):
-                yield "package", path
-        for home in _cuda_homes():
-            yield "cuda", home / "bin" / "ptxas"
+    return _first("ptxas", _nvidia_tool("ptxas"))
 
-    return _first("ptxas", candidates())
+
+def find_nvdisasm() -> Tool | None:
+    """NVIDIA's disassembler: `SMALTI_NVDISASM`, PATH, the package `nvidia-cuda-nvdisasm`, a CUDA toolkit."""
+    return _first("nvdisasm", _nvidia_tool("nvdisasm"))
 
 
 def find_llvm_tool(name: str) -> Tool | None:
@@ -221,6 +227,7 @@ def version_of(path: Path) -> str | None:
 
 
 PTXAS_HINT = "pip install nvidia-cuda-nvcc (or put a CUDA toolkit's ptxas on PATH, or name one in SMALTI_PTXAS)"
+NVDISASM_HINT = "pip install nvidia-cuda-nvdisasm (or put a CUDA toolkit's on PATH, or name one in SMALTI_NVDISASM)"
 LLD_HINT = f"apt install lld-{LLVM_MAJOR} (or name one in SMALTI_LD_LLD)"
 LLVM_MC_HINT = f"apt install llvm-{LLVM_MAJOR} (or name one in SMALTI_LLVM_MC)"
 EMULATOR_HINTS = {

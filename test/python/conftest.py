@@ -93,4 +93,5 @@ def no_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     from smalti import toolchain
 
     monkeypatch.setattr(toolchain, "find_ptxas", lambda: None)
+    monkeypatch.setattr(toolchain, "find_nvdisasm", lambda: None)
     monkeypatch.setattr(toolchain, "find_llvm_tool", lambda name: None)

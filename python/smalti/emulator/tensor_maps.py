@@ -1,31 +1,22 @@
-"""Tensor maps: what NVIDIA's copies of tiles (`cp.async.bulk.tensor`) take, and `cuTensorMapEncodeTiled` makes for a GPU."""
+"""Tensor maps of arrays on emulated GPUs, as arguments of a launch."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .. import arrays, dtypes
+from .. import arrays, dtypes, tensor_maps
 from ..errors import LaunchError
 from . import memory
 
-BYTES = 128
-"""Of a tensor map in memory."""
-ALIGNMENT = 64
-ADDRESS_OFFSET = 8
-"""Where the array's address stands in it: the emulator knows it."""
+BYTES = tensor_maps.BYTES
 
-_ADDRESS_ALIGNMENT = 16
-"""Of the array."""
-_MAGIC = b"SMALTITM"
-_MAX_RANK = 5
-_LAYOUT = "<8sQBBBB5Q4Q5H5B"
-_FILLS = ("zeros", "nan")
-_SWIZZLES = (0, 32, 64, 128)
+_MARK_OFFSET = 64
+_MARK = b"SMALTITM"
+"""Stands behind what is known of a map's bytes: the emulator knows by it that there is one."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +26,18 @@ class TensorMap:
     array: Any
     fields: bytes
     """What lies in memory but for the address."""
+
+
+def encode(described: tensor_maps.TensorMap) -> bytes:
+    """What lies in memory but for the address."""
+    if described.swizzle > 16 and described.row_bytes != described.swizzle:
+        # The driver allows less; where the rows lie then is in no document that we know.
+        raise LaunchError(
+            f"tensor map: a row of the box has {described.row_bytes} B; with a swizzle of {described.swizzle} B it must "
+            "have as many"
+        )
+    known = tensor_maps.encode(described)
+    return known[:_MARK_OFFSET] + _MARK + known[_MARK_OFFSET + len(_MARK) :]
 
 
 def tensor_map(
@@ -59,54 +62,21 @@ def tensor_map(
     ty = dtypes.from_name(view.dtype)
     if view.device != arrays.CPU:
         raise LaunchError(f"tensor map: the array is on {view.device}, the emulator runs on the CPU")
-    if ty is None or ty.bits not in (8, 16, 32, 64):
+    if ty is None:
         raise LaunchError(f"tensor map: its element type is {view.dtype}; it takes 8, 16, 32 or 64 bits")
-    width = ty.bits // 8
-    rank = len(view.shape)
-    if not 1 <= rank <= _MAX_RANK:
-        raise LaunchError(f"tensor map: the array has {rank} dimensions, 1 to {_MAX_RANK} are possible")
-    steps = list(element_strides) if element_strides is not None else [1] * rank
-    for title, values, most in (("box", box, 256), ("element_strides", steps, 8)):
-        if len(values) != rank or any(not 1 <= value <= most for value in values):
-            raise LaunchError(
-                f"tensor map: {title} is {tuple(values)}; it has a number from 1 to {most} for each dimension of the array"
-            )
-    if steps[-1] != 1:
-        raise LaunchError("tensor map: the element stride of the innermost dimension is 1")
-    strides = [stride * width for stride in view.strides]
-    if any(not 1 <= size <= 1 << 32 for size in view.shape):
-        raise LaunchError(f"tensor map: the array's shape is {tuple(view.shape)}; each size is from 1 to 2^32")
-    if view.shape[-1] > 1 and strides[-1] != width:
-        raise LaunchError("tensor map: the elements of the innermost dimension must lie one after the other")
-    if any(stride % 16 or not 0 <= stride < 1 << 40 for stride in strides[:-1]):
-        raise LaunchError(
-            f"tensor map: the array's strides are {strides} B; they must be multiples of 16 B below 2^40 B"
-        )
-    row = box[-1] * width
-    if row % 16:
-        raise LaunchError(f"tensor map: a row of the box has {row} B; it must be a multiple of 16 B")
-    if swizzle not in _SWIZZLES:
-        raise LaunchError(f"tensor map: swizzle is {swizzle}; it is one of {', '.join(map(str, _SWIZZLES))}")
-    if swizzle and row != swizzle:
-        # The driver allows less; where the rows lie then is in no document that we know.
-        raise LaunchError(
-            f"tensor map: a row of the box has {row} B; with a swizzle of {swizzle} B it must have as many"
-        )
-    if oob_fill not in _FILLS:
-        raise LaunchError(f"tensor map: oob_fill is {oob_fill!r}; it is one of {', '.join(_FILLS)}")
-    if oob_fill == "nan" and ty.kind != "f":
-        raise LaunchError(f"tensor map: {ty} has no NaN")
-
-    def filled(values: Sequence[int], count: int, with_: int) -> list[int]:
-        """From the innermost dimension on."""
-        return [*reversed(values), *[with_] * (count - len(values))]
-
-    fields = struct.pack(
-        _LAYOUT,
-        _MAGIC, 0, rank, width, swizzle, oob_fill == "nan",
-        *filled(view.shape, 5, 1), *filled(strides[:-1], 4, 0), *filled(box, 5, 1), *filled(steps, 5, 1),
-    )  # fmt: skip
-    return TensorMap(array, fields.ljust(BYTES, b"\0"))
+    if swizzle not in (0, *tensor_maps.SWIZZLES[1:]):
+        raise LaunchError(f"tensor map: swizzle is {swizzle}; it is 0, 32, 64 or 128")
+    width = max(ty.bits // 8, 1)
+    described = tensor_maps.TensorMap(
+        element=ty.mlir,
+        extents=tuple(view.shape),
+        strides=tuple(stride * width for stride in view.strides),
+        box=tuple(box),
+        element_strides=tuple(element_strides) if element_strides is not None else (1,) * len(view.shape),
+        swizzle=swizzle or tensor_maps.SWIZZLES[0],
+        fill=oob_fill,
+    )
+    return TensorMap(array, encode(described))
 
 
 @dataclass
@@ -132,11 +102,12 @@ class Placing:
             ty = dtypes.from_name(view.dtype)
             assert ty is not None
             name = f"the array of the tensor map of {title}"
-            self.arrays.append(memory.Array(of, view, ty.bits // 8, _ADDRESS_ALIGNMENT, not view.readonly, name))
-        address = memory.Address(ADDRESS_OFFSET, of)
+            size = ty.bits // 8
+            self.arrays.append(memory.Array(of, view, size, tensor_maps.ADDRESS_ALIGNMENT, not view.readonly, name))
+        address = memory.Address(tensor_maps.ADDRESS_OFFSET, of)
         if is_pointer:
             fields = arrays.view(np.frombuffer(given.fields, np.uint8))
-            self.arrays.append(memory.Array(index, fields, 1, ALIGNMENT, False, title, address))
+            self.arrays.append(memory.Array(index, fields, 1, tensor_maps.ALIGNMENT, False, title, address))
             return
         self.values[index] = given.fields
         self.addresses[index] = address

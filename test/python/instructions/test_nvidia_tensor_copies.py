@@ -477,7 +477,7 @@ WRONG = [
     (F32, (8, 16), {"swizzle": 16}, "swizzle is 16"),
     (F32, (8, 16), {"element_strides": (9, 1)}, "element_strides"),
     (F32, (8, 16), {"element_strides": (1, 2)}, "innermost dimension is 1"),
-    (F32, (8, 16), {"oob_fill": "ones"}, "oob_fill"),
+    (F32, (8, 16), {"oob_fill": "ones"}, "the fill is 'ones'"),
     (F32.astype(np.int32), (8, 16), {"oob_fill": "nan"}, "has no NaN"),
     (F32.T, (8, 8), {}, "one after the other"),
     (np.zeros((8, 5), np.float32), (8, 4), {}, "multiples of 16 B"),

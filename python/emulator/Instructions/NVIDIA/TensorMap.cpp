@@ -9,21 +9,50 @@
 using namespace smalti::emulator;
 using namespace smalti::emulator::nvidia;
 
-/// "SMALTITM"
-static constexpr uint64_t tensorMapMagic = 0x4d5449544c414d53;
 static constexpr uint32_t chunkBytes = 16;
+static constexpr uint32_t mapBytes = 128;
+
+/// "SMALTITM", behind what is known of the bytes.
+static constexpr uint64_t mark = 0x4d5449544c414d53;
+static constexpr uint32_t markWord = 16;
+
+/// PTX ISA, "tensormap.replace": by the code of the element type; 0 = one that
+/// no map has here.
+static constexpr uint8_t bytesOfType[16] = {1, 2, 4, 4, 8, 8, 2, 4,
+                                            0, 8, 2, 0, 0, 0, 0, 0};
+
+static uint32_t bits(uint32_t word, uint32_t first, uint32_t count) {
+  return word >> first & ((1u << count) - 1);
+}
 
 TensorMap::TensorMap(const void *address, uint32_t rank) {
   if (uintptr_t(address) % 64)
     failAs("misaligned", "tensor map: %p is not aligned to 64 bytes", address);
-  touchRead(address, sizeof(fields));
-  memcpy(&fields, address, sizeof(fields));
-  if (fields.magic != tensorMapMagic)
+  touchRead(address, mapBytes);
+  uint32_t words[mapBytes / sizeof(uint32_t)];
+  memcpy(words, address, sizeof(words));
+  if ((words[markWord] | uint64_t(words[markWord + 1]) << 32) != mark)
     fail("tensor map: there is none at %p: pass smalti.emulator.tensor_map()",
          address);
+  fields.base = words[0] | uint64_t(words[1]) << 32;
+  fields.rank = bits(words[2], 4, 3) + 1;
+  fields.elementBytes = bytesOfType[bits(words[2], 7, 4)];
+  fields.swizzle = chunkBytes << bits(words[2], 13, 2);
+  fields.fillsNaN = bits(words[2], 15, 1);
+  for (uint32_t i = 0; i + 1 < maxRank; ++i)
+    fields.strides[i] =
+        (words[3 + i] | uint64_t(bits(words[7], 4 * i, 4)) << 32) * chunkBytes;
+  for (uint32_t i = 0; i < maxRank; ++i) {
+    fields.sizes[i] = uint64_t(words[8 + i]) + 1;
+    fields.steps[i] = bits(words[13], 3 * i, 3) + 1;
+    fields.box[i] =
+        (i ? bits(words[14], 8 * (i - 1), 8) : bits(words[13], 24, 8)) + 1;
+  }
   if (fields.rank != rank)
     fail("tensor map: it has %u dimensions, the instruction %u", fields.rank,
          rank);
+  if (!fields.elementBytes)
+    fail("tensor map: its element type is not one that the emulator knows");
   if (fields.base % chunkBytes)
     failAs("misaligned",
            "tensor map: the tensor at %#llx is not aligned to %u "
@@ -47,8 +76,7 @@ uint32_t TensorMap::boxBytes() const {
 /// PTX ISA, "Tensors: Swizzling modes": chunks of 16 bytes are exchanged within
 /// 32, 64 or 128 bytes, by which multiple of 128 bytes they are in.
 template <class Pointer> Pointer TensorMap::swizzled(Pointer chunk) const {
-  if (!fields.swizzle)
-    return chunk;
+  // Nothing is exchanged within 16 bytes.
   uintptr_t mask = fields.swizzle - chunkBytes;
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<Pointer>(uintptr_t(chunk) ^

@@ -1,8 +1,8 @@
 //===- TensorMap.h - Tensor maps of NVIDIA --------------------------------===//
 //
 // PTX ISA, "Tensors: Tensor-map"; CUDA Driver API, "Tensor Map Object
-// Management: cuTensorMapEncodeTiled". The 128 bytes are opaque; ours are what
-// python/smalti/emulator/tensor_map.py writes.
+// Management: cuTensorMapEncodeTiled". python/smalti/tensor_maps.py says what
+// is known of the 128 bytes, and writes them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,23 +43,18 @@ private:
   /// Where a chunk of 16 bytes lies instead.
   template <class Pointer> Pointer swizzled(Pointer chunk) const;
 
-  // As in memory, without gaps.
-#pragma pack(push, 1)
   struct Fields {
-    uint64_t magic;
     uint64_t base;
-    uint8_t rank, elementBytes;
-    /// 0, 32, 64 or 128 bytes.
-    uint8_t swizzle;
-    uint8_t fillsNaN;
+    uint32_t rank, elementBytes;
+    /// 16, 32, 64 or 128 bytes.
+    uint32_t swizzle;
+    bool fillsNaN;
     uint64_t sizes[maxRank];
     /// In bytes; without the first one.
     uint64_t strides[maxRank - 1];
-    uint16_t box[maxRank];
-    uint8_t steps[maxRank];
+    uint32_t box[maxRank];
+    uint32_t steps[maxRank];
   };
-#pragma pack(pop)
-  static_assert(sizeof(Fields) <= 128);
   Fields fields;
 };
 
