@@ -447,10 +447,6 @@ Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
     if (!memory.scope->findAncestorOpInBlock(*user))
       return "is used by " + quote(user) +
              ", outside of the block in which the loop stands";
-    auto op = dyn_cast<BarrierObjectOpInterface>(user);
-    if (op && op.getBarrierAction() == BarrierAction::Init &&
-        !isa<LLVM::LLVMPointerType>(op.getBarrierMutable().get().getType()))
-      return "is initialised by " + quote(user) + " without an address";
   }
   return checkSlotTypes(memory);
 }
@@ -557,7 +553,10 @@ static void commitMemory(const BarrierPlan &plan, OpBuilder &builder) {
   commitBuffer(memory);
   for (BarrierObjectOpInterface init : plan.inits) {
     builder.setInsertionPointAfter(init);
+    // Ops that initialise name the barrier by its address, where it is in no
+    // group.
     Value first = init.getBarrierMutable().get();
+    assert(isa<LLVM::LLVMPointerType>(first.getType()));
     for (int64_t slot = 1; slot < plan.depth; ++slot) {
       Value own = LLVM::GEPOp::create(
           builder, init.getLoc(), first.getType(), builder.getI8Type(), first,

@@ -53,13 +53,14 @@ static scf::ForOp findLoopAroundAll(ArrayRef<Operation *> users) {
   return loop;
 }
 
-/// The innermost block that holds all users, or null.
-static Block *findBlockAroundAll(ArrayRef<Operation *> users) {
+/// The innermost block of the function that holds all users, or null.
+static Block *findBlockAroundAll(ArrayRef<Operation *> users,
+                                 FunctionOpInterface function) {
   Block *block = users.front()->getBlock();
   for (Operation *user : users)
     while (block && !block->findAncestorOpInBlock(*user)) {
       Operation *parent = block->getParentOp();
-      block = parent ? parent->getBlock() : nullptr;
+      block = parent == function ? nullptr : parent->getBlock();
     }
   return block;
 }
@@ -148,7 +149,7 @@ static std::optional<std::string> planLoops(BufferPlan &plan,
       return std::nullopt;
   }
   plan.loops.clear();
-  plan.scope = findBlockAroundAll(plan.uses.users);
+  plan.scope = findBlockAroundAll(plan.uses.users, function);
   if (!plan.scope)
     return firstReason ? firstReason
                        : std::string("is used in several blocks of the "

@@ -117,16 +117,17 @@ bool Scheduler::mayStartCopiesFirst() const {
          });
 }
 
-/// Copies that may not be started cannot be left in flight.
-Scheduler::Reason Scheduler::checkCopiesFirst() {
-  if (!startsCopiesFirst)
-    return std::nullopt;
-  for (const auto &[place, queues] : schedule.waits)
-    for (auto [queue, pending] : queues)
-      if (place.part == Part::Kernel && pending == 0)
-        return quote(schedule.entries[place.entry].op) +
-               " would wait for the copies of the next iteration";
-  return std::nullopt;
+/// Whether a wait covers the copies of the next iteration, too: copies that may
+/// not be started cannot be left in flight. The schedule in which they do not
+/// come first is then the one to try.
+bool Scheduler::waitsForNextCopies() const {
+  return startsCopiesFirst &&
+         llvm::any_of(schedule.waits, [](const auto &wait) {
+           return wait.first.part == Part::Kernel &&
+                  llvm::any_of(wait.second, [](const auto &queue) {
+                    return queue.second == 0;
+                  });
+         });
 }
 
 Scheduler::Reason Scheduler::placeAsync() {

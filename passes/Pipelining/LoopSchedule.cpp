@@ -202,8 +202,8 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
     return std::nullopt;
   }
   findBuffers();
-  if (!check(checkValues()) || !check(checkWaits()) ||
-      !check(checkCopiesFirst()) || !check(checkMemory()))
+  if (!check(checkValues()) || !check(checkWaits()) || waitsForNextCopies() ||
+      !check(checkMemory()))
     return std::nullopt;
   placeBarriers(schedule);
   return std::move(schedule);

@@ -71,7 +71,7 @@ private:
   void findHoistable();
   Reason placeStream();
   bool mayStartCopiesFirst() const;
-  Reason checkCopiesFirst();
+  bool waitsForNextCopies() const;
   Reason placeAsync();
   Reason hoistOperandsOfCopies(Position place);
   void placeStreamOfAsync(Position copy, Position read);

@@ -812,3 +812,102 @@ func.func @shared_barrier(%map: !map, %out: memref<64xf32>) attributes {gpu.know
   }
   return
 }
+
+// What another block copies here, or what this one copies there, is not counted.
+// CHECK: Function=multicast | Remark="the barrier object counts bytes of 'nvgpu.tma.async.load', which copies to other blocks or to memory that is not known"
+// CHECK: Function=multicast | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @multicast(%map: !map, %mask: i16, %foreign: !tile, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %ticks = arith.constant 1000000 : index
+  %true = arith.constant true
+  %false = arith.constant false
+  %thread = gpu.thread_id x
+  %is_first = arith.cmpi eq, %thread, %c0 : index
+  %tile = memref.alloc() : !tile
+  %bars = nvgpu.mbarrier.create -> !one
+  nvgpu.mbarrier.init %bars[%c0], %c1, predicate = %is_first : !one
+  gpu.barrier
+  %last = scf.for %i = %c0 to %c64 step %c1 iter_args(%phase = %false) -> i1 {
+    nvgpu.mbarrier.arrive.expect_tx %bars[%c0], %c512, predicate = %is_first : !one
+    nvgpu.tma.async.load %map[%c0], %bars[%c0] to %tile, predicate = %is_first : !map, !one -> !tile
+    nvgpu.tma.async.load %map[%c0], %bars[%c0] to %foreign multicast_mask = %mask, predicate = %is_first : !map, !one -> !tile
+    nvgpu.mbarrier.try_wait.parity %bars[%c0], %phase, %ticks : !one
+    %value = memref.load %tile[%thread] : !tile
+    memref.store %value, %out[%thread] : memref<64xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %true : i1
+    scf.yield %next : i1
+  }
+  return
+}
+
+// CHECK: Function=some_arrivals | Remark="the barrier object is arrived on by 'nvgpu.mbarrier.arrive.nocomplete' a number of times that is not known"
+// CHECK: Function=some_arrivals | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @some_arrivals(%map: !map, %times: index, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %ticks = arith.constant 1000000 : index
+  %true = arith.constant true
+  %false = arith.constant false
+  %thread = gpu.thread_id x
+  %is_first = arith.cmpi eq, %thread, %c0 : index
+  %tile = memref.alloc() : !tile
+  %bars = nvgpu.mbarrier.create -> !one
+  nvgpu.mbarrier.init %bars[%c0], %c64, predicate = %is_first : !one
+  gpu.barrier
+  %last = scf.for %i = %c0 to %c64 step %c1 iter_args(%phase = %false) -> i1 {
+    nvgpu.mbarrier.arrive.expect_tx %bars[%c0], %c256, predicate = %is_first : !one
+    nvgpu.tma.async.load %map[%c0], %bars[%c0] to %tile, predicate = %is_first : !map, !one -> !tile
+    %token = nvgpu.mbarrier.arrive.nocomplete %bars[%c0], %times : !one -> !nvgpu.mbarrier.token
+    nvgpu.mbarrier.try_wait.parity %bars[%c0], %phase, %ticks : !one
+    %value = memref.load %tile[%thread] : !tile
+    memref.store %value, %out[%thread] : memref<64xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %true : i1
+    scf.yield %next : i1
+  }
+  return
+}
+
+// The second loop fills the tile through registers, in slots of its own iterations.
+// CHECK: Function=two_loops | Remark="the barrier object counts bytes of copies into buffers that several loops use"
+// CHECK: Function=two_loops | Remark="the buffer is filled by copies that complete on a barrier object without slots"
+func.func @two_loops(%map: !map, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %ticks = arith.constant 1000000 : index
+  %true = arith.constant true
+  %false = arith.constant false
+  %zero = arith.constant 0.0 : f32
+  %thread = gpu.thread_id x
+  %is_first = arith.cmpi eq, %thread, %c0 : index
+  %tile = memref.alloc() : !tile
+  %bars = nvgpu.mbarrier.create -> !one
+  nvgpu.mbarrier.init %bars[%c0], %c1, predicate = %is_first : !one
+  gpu.barrier
+  %last = scf.for %i = %c0 to %c64 step %c1 iter_args(%phase = %false) -> i1 {
+    nvgpu.mbarrier.arrive.expect_tx %bars[%c0], %c256, predicate = %is_first : !one
+    nvgpu.tma.async.load %map[%c0], %bars[%c0] to %tile, predicate = %is_first : !map, !one -> !tile
+    nvgpu.mbarrier.try_wait.parity %bars[%c0], %phase, %ticks : !one
+    %value = memref.load %tile[%thread] : !tile
+    memref.store %value, %out[%thread] : memref<64xf32>
+    gpu.barrier
+    %next = arith.xori %phase, %true : i1
+    scf.yield %next : i1
+  }
+  scf.for %i = %c0 to %c64 step %c1 {
+    memref.store %zero, %tile[%thread] : !tile
+    gpu.barrier
+    %value = memref.load %tile[%c1] : !tile
+    memref.store %value, %out[%thread] : memref<64xf32>
+    gpu.barrier
+  }
+  return
+}

@@ -53,3 +53,93 @@ func.func @number(%row: vector<8xf32>, %out: memref<8xf32>) {
   }
   return
 }
+
+// The loops' own attribute wins over the option.
+// CHECK: Function=left_alone | Remark="the buffer belongs to a loop with smalti.slots = 1"
+func.func @left_alone(%row: vector<8xf32>, %out: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %buffer = memref.alloc() : memref<8xf32, #shared>
+  scf.for %j = %c0 to %c8 step %c1 {
+    scf.for %i = %c0 to %c8 step %c1 {
+      vector.store %row, %buffer[%c0] : memref<8xf32, #shared>, vector<8xf32>
+      %back = vector.load %buffer[%c0] : memref<8xf32, #shared>, vector<8xf32>
+      vector.store %back, %out[%c0] : memref<8xf32>, vector<8xf32>
+    } {smalti.slots = 1 : i64}
+  }
+  return
+}
+
+// What the loop left is read when the code around it runs again.
+// CHECK: Function=carried_around | Remark="the buffer may carry values from one execution of the code around the loop to the next: it is read by 'memref.load' before it is overwritten in the iteration (0 of 8 elements are)"
+func.func @carried_around(%row: vector<8xf32>, %more: memref<8xi1>, %out: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %buffer = memref.alloc() : memref<8xf32, #shared>
+  scf.while : () -> () {
+    %goes_on = memref.load %more[%c0] : memref<8xi1>
+    scf.condition(%goes_on)
+  } do {
+    %last = memref.load %buffer[%c0] : memref<8xf32, #shared>
+    memref.store %last, %out[%c0] : memref<8xf32>
+    scf.for %i = %c0 to %c8 step %c1 {
+      vector.store %row, %buffer[%c0] : memref<8xf32, #shared>, vector<8xf32>
+      %back = vector.load %buffer[%c0] : memref<8xf32, #shared>, vector<8xf32>
+      vector.store %back, %out[%c0] : memref<8xf32>, vector<8xf32>
+    }
+    scf.yield
+  }
+  return
+}
+
+// No block of the function holds all uses.
+// CHECK: Function=unstructured | Remark="the buffer is used in several blocks of the function's control flow"
+func.func @unstructured(%row: vector<8xf32>, %condition: i1, %out: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %buffer = memref.alloc() : memref<8xf32, #shared>
+  scf.for %i = %c0 to %c8 step %c1 {
+    vector.store %row, %buffer[%c0] : memref<8xf32, #shared>, vector<8xf32>
+  }
+  cf.cond_br %condition, ^read, ^end
+^read:
+  %back = vector.load %buffer[%c0] : memref<8xf32, #shared>, vector<8xf32>
+  vector.store %back, %out[%c0] : memref<8xf32>, vector<8xf32>
+  cf.br ^end
+^end:
+  return
+}
+
+// A thread's stack is not in a block's memory, whatever the type says.
+// CHECK: Function=on_the_stack | Remark="the buffer cannot be allocated as a slot of a larger buffer"
+func.func @on_the_stack(%a: memref<8xf32>, %out: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %buffer = memref.alloca() : memref<8xf32, #shared>
+  scf.for %i = %c0 to %c8 step %c1 {
+    memref.copy %a, %buffer : memref<8xf32> to memref<8xf32, #shared>
+    memref.copy %buffer, %out : memref<8xf32, #shared> to memref<8xf32>
+  }
+  return
+}
+
+// CHECK: Function=calls_inside | Remark="the buffer is used by an op that cannot be followed: 'func.call' has side effects that are not known"
+func.func private @compute(f32) -> f32
+func.func @calls_inside() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %buffer = memref.alloc() : memref<8xf32, #shared>
+  scf.for %i = %c0 to %c8 step %c1 {
+    linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%buffer : memref<8xf32, #shared>) {
+    ^bb0(%x: f32):
+      %y = func.call @compute(%x) : (f32) -> f32
+      linalg.yield %y : f32
+    }
+  }
+  return
+}

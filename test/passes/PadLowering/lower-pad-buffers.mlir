@@ -316,3 +316,13 @@ func.func @long_vector(%source: memref<1024x1024xf32>, %i: index, %v: f32) -> ve
   %r = vector.transfer_read %source[%i, %i], %v : memref<1024x1024xf32>, vector<1024x512xf32>
   return %r : vector<1024x512xf32>
 }
+
+// REMARK: Function=far_begin | Remark="the padded read became a masked one; its memref is no raw buffer: it takes 2^63 or more bytes, more than the 2146435071 of a buffer"
+// CHECK-LABEL: func.func @far_begin(
+// CHECK-NOT:     fat_raw_buffer_cast
+func.func @far_begin(%source: memref<8xf32, strided<[1], offset: 4611686018427387904>>) -> vector<4xf32> {
+  %c0 = arith.constant 0 : index
+  %value = arith.constant 1.0 : f32
+  %read = vector.transfer_read %source[%c0], %value {in_bounds = [false]} : memref<8xf32, strided<[1], offset: 4611686018427387904>>, vector<4xf32>
+  return %read : vector<4xf32>
+}

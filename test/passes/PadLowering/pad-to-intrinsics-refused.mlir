@@ -17,7 +17,7 @@
 // RUN:   | FileCheck %s --check-prefix=IN-RANGE
 //
 // STRICT: error: smalti-pad-to-intrinsics: its operands are no tensors
-// TARGET: error: no target given: use the option 'target=NAME'
+// TARGET: error: no target given: use the option 'target=NAME' or set the attribute smalti.target = "NAME" on the module; known targets: cpu, sm_80
 // SIZE: error: smalti-pad-to-intrinsics: option 'm' must be 0 to 65536, but is -1
 // WASTE: error: smalti-pad-to-intrinsics: option 'max-waste' must be 1 or more, but is 0.50
 // CPU: Function=few_rows | Remark="cpu has no matrix instruction for f16 times f16 plus f32"

@@ -551,3 +551,57 @@ func.func @depends(%a: memref<64x64xf32>, %thread: index, %at: memref<64xindex>,
   }
   return
 }
+
+// CHECK: Function=initialises | Remark="the loop is not pipelined: 'nvgpu.mbarrier.init' initialises a barrier in every iteration"
+func.func @initialises(%a: !descriptor, %barriers: !barriers, %shared: memref<64xf32, #shared>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    nvgpu.mbarrier.init %barriers[%c0], %c1 : !barriers
+    nvgpu.tma.async.load %a[%i], %barriers[%c0] to %shared : !descriptor, !barriers -> memref<64xf32, #shared>
+  }
+  return
+}
+
+// The arrival is one for the next phase.
+// CHECK: Function=arrives_behind | Remark="the loop is not pipelined: 'nvgpu.mbarrier.arrive' arrives on %{{[^ ]*}} behind the wait for it in the same iteration: the loop is pipelined by hand"
+func.func @arrives_behind(%a: !descriptor, %parity: i1, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %barriers = nvgpu.mbarrier.create -> !barriers
+  %shared = memref.alloc() : memref<3x64xf32, #shared>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c3 : index
+    %view = memref.subview %shared[%slot, 0] [1, 64] [1, 1] : memref<3x64xf32, #shared> to !view
+    nvgpu.mbarrier.arrive.expect_tx %barriers[%slot], %c256 : !barriers
+    nvgpu.tma.async.load %a[%i], %barriers[%slot] to %view : !descriptor, !barriers -> !view
+    nvgpu.mbarrier.try_wait.parity %barriers[%slot], %parity, %c256 : !barriers
+    %value = memref.load %view[%thread] : !view
+    gpu.barrier
+    %token = nvgpu.mbarrier.arrive %barriers[%slot] : !barriers -> !nvgpu.mbarrier.token
+    %next = arith.addf %acc, %value : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// The store would be done ahead, with the copies.
+// CHECK: Function=unit_writes | Remark="the loop is not pipelined: 'scf.if' starts asynchronous copies, and 'memref.store' in it writes %arg1"
+func.func @unit_writes(%a: memref<64xf32>, %flags: memref<64xi1, #shared>, %shared: memref<64xf32, #shared>, %condition: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    scf.if %condition {
+      memref.store %condition, %flags[%i] : memref<64xi1, #shared>
+      mosaic_gpu.async_copy %a[%c0] to %shared : memref<64xf32> to memref<64xf32, #shared>
+    }
+    mosaic_gpu.async_commit_group
+    mosaic_gpu.async_wait_group 0
+  }
+  return
+}

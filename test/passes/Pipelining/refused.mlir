@@ -383,3 +383,30 @@ func.func @wide_counter(%a: memref<64xf32>, %init: f32) -> f32 {
   }
   return %sum : f32
 }
+
+// Such a loop goes on for ever.
+// CHECK: Function=no_step | Remark="the loop is not pipelined: its step is 0"
+func.func @no_step(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c0 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
+// CHECK: Function=stored_before | Remark="the loop is not pipelined: 'memref.store' of %arg0 may alias the 'memref.load' of %arg0 in the same iteration"
+func.func @stored_before(%a: memref<64xf32>, %b: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    memref.store %acc, %a[%i] : memref<64xf32>
+    %x = memref.load %a[%i] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}

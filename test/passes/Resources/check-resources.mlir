@@ -45,6 +45,19 @@ gpu.module @slots attributes {smalti.target = "gfx942"} {
 
 // -----
 
+gpu.module @more_slots attributes {smalti.target = "gfx942"} {
+  // expected-error@+1 {{needs 80000 bytes of shared memory; a block of gfx942 has at most 65536: with 4 slots for each buffer it would need 64000}}
+  gpu.func @more_slots(%slot: index) kernel {
+    // expected-note@+1 {{80000 bytes hold a 'memref<5x8000xf16, #gpu.address_space<workgroup>>'}}
+    %buffer = memref.alloc() : memref<5x8000xf16, #gpu.address_space<workgroup>>
+    %view = memref.subview %buffer[%slot, 0] [1, 8000] [1, 1]
+      : memref<5x8000xf16, #gpu.address_space<workgroup>> to memref<8000xf16, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+
+// -----
+
 // CHECK: [Failure] {{.*}} Function=threads | Remark="needs 2048 threads; a block of sm_90a has at most 1024"
 gpu.module @threads attributes {smalti.target = "sm_90a"} {
   // expected-error@+1 {{needs 2048 threads; a block of sm_90a has at most 1024}}
@@ -55,6 +68,7 @@ gpu.module @threads attributes {smalti.target = "sm_90a"} {
 
 // -----
 
+// CHECK: [Analysis] {{.*}} Function=columns | Remark="0 of 232448 B of shared memory; values take 0 of 255 registers of a thread; 768 of 512 columns of tensor memory"
 // CHECK: [Failure] {{.*}} Function=columns | Remark="needs 768 columns of tensor memory; a block of sm_100a has at most 512"
 gpu.module @columns attributes {smalti.target = "sm_100a"} {
   // expected-error@+1 {{needs 768 columns of tensor memory; a block of sm_100a has at most 512}}

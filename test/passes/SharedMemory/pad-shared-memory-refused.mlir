@@ -162,3 +162,16 @@ func.func @filled_by_waves(%a: memref<64x32xf32>, %i: index) -> f32 {
   %v = memref.load %buffer[%lane, %c0] : memref<64x32xf32, #shared>
   return %v : f32
 }
+
+// CHECK: Function=on_the_stack | Remark="the buffer cannot be allocated as padded rows"
+func.func @on_the_stack(%which: memref<32xindex>, %out: memref<32xf32>) attributes {gpu.known_block_size = array<i32: 32, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %thread = gpu.thread_id x
+  %v = arith.constant 0.0 : f32
+  %buffer = memref.alloca() : memref<32x32xf32, #shared>
+  memref.store %v, %buffer[%thread, %c0] : memref<32x32xf32, #shared>
+  %place = memref.load %which[%thread] : memref<32xindex>
+  %w = memref.load %buffer[%place, %c0] : memref<32x32xf32, #shared>
+  memref.store %w, %out[%thread] : memref<32xf32>
+  return
+}

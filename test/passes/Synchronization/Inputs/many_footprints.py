@@ -1,15 +1,16 @@
-"""Writes a kernel whose threads access their own element of `count` different rows, with a barrier behind each two."""
+"""Writes a kernel whose threads write their own element of `count` different rows, and behind a barrier read `read`."""
 
 import sys
 
 count = int(sys.argv[1])
+read = int(sys.argv[2]) if len(sys.argv) > 2 else count
 lines = []
 for row in range(count):
     lines.append(f"    %c{row} = arith.constant {row * 32} : index")
     lines.append(f"    %i{row} = arith.addi %t, %c{row} : index")
     lines.append(f"    memref.store %x, %s[%i{row}] : memref<{count * 32}xf32, #gpu.address_space<workgroup>>")
 lines.append("    gpu.barrier")
-for row in range(count):
+for row in range(read):
     lines.append(f"    %y{row} = memref.load %s[%i{row}] : memref<{count * 32}xf32, #gpu.address_space<workgroup>>")
     lines.append(f"    memref.store %y{row}, %out[%t] : memref<32xf32>")
 body = "\n".join(lines)
