@@ -1219,6 +1219,58 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
   ];
 }
 
+def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::ModuleOp"> {
+  let summary = "Makes kernels of the gpu.launch ops of a module that JAX emitted";
+  let description = [{
+    The body of each `gpu.launch` becomes a `gpu.func` in a `gpu.module` of its own, and the launch a `gpu.launch_func`.
+    The kernel's arguments are the memrefs of the entry's pointers that it uses, in their order; each says which one it is
+    (`mosaic_gpu.from_kernel_arg_idx`). Constants from outside are made again inside. The kernel has the sizes of its
+    grid, its blocks and its clusters, the bytes of its dynamic shared memory, and in `mosaic_gpu.program_threads` how
+    many threads run a program together and hold its vectors: JAX's warpgroup.
+
+    Declarations that JAX adds to every module and that nothing refers to are taken away.
+
+    A launch is refused whose sizes are not constants, that declares memory of its own, or that uses anything else from
+    outside: a memref must be all of an entry, with a descriptor that says what its type says. Then nothing changes.
+
+    Example:
+
+    ```mlir
+    module {
+      func.func @scale_mosaic_gpu(%stream: !llvm.ptr, %pointers: !llvm.ptr) {
+        %one = arith.constant 1 : index
+        %threads = arith.constant 128 : index
+        %zero = llvm.mlir.constant(0 : i64) : i64
+        %step = llvm.mlir.constant(1 : i64) : i64
+        %size = llvm.mlir.constant(512 : i64) : i64
+        %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+        %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+        %d0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+        %d1 = llvm.insertvalue %p, %d0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+        %d2 = llvm.insertvalue %zero, %d1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+        %d3 = llvm.insertvalue %size, %d2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+        %d4 = llvm.insertvalue %step, %d3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+        %x = builtin.unrealized_conversion_cast %d4
+            : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+        gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+            threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) {
+          %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
+          %r = arith.addf %v, %v : vector<512xf32>
+          mosaic_gpu.vector_store %r, %x : vector<512xf32>, memref<512xf32>
+          gpu.terminator
+        }
+        return
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"programThreads", "program-threads", "int64_t", "128",
+           "Threads that run a program together, e.g. `program-threads=256`">
+  ];
+  let dependentDialects = ["::mlir::gpu::GPUDialect"];
+}
+
 def MosaicGPUEvaluateLayouts : Pass<"mosaic-gpu-evaluate-layouts", "::mlir::ModuleOp"> {
   let summary = "Says what the layouts of a module cost, and whether they meet the demands of its ops";
   let description = [{

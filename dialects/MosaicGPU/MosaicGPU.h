@@ -57,6 +57,11 @@ inline constexpr llvm::StringLiteral kSharedMemoryBytes =
 inline constexpr llvm::StringLiteral kSharedMemoryAlignment =
     "smalti.shared_memory_alignment";
 
+/// The threads that run a program of a kernel together, where a block runs
+/// several of them (i64, on gpu.func): they hold its vectors.
+inline constexpr llvm::StringLiteral kProgramThreads =
+    "mosaic_gpu.program_threads";
+
 /// Which memory a memref lies in. Shared memory is the block's own; that of the
 /// cluster is any of its blocks'.
 bool isSharedMemory(mlir::MemRefType type);

@@ -297,7 +297,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %s = mosaic_gpu.slice_smem 0 : memref<256xf32, #gpu.address_space<workgroup>>
-    // expected-error @below {{has shared memory in a transformed layout [#mosaic_gpu.swizzle<128 : i32>], which the lowering to threads does not support}}
+    // expected-error @below {{takes shared memory with transforms [#mosaic_gpu.swizzle<128 : i32>], but it is stored with no tile}}
     %v = mosaic_gpu.vector_load %s {out_layouts = [#one], in_transforms = [[#mosaic_gpu.swizzle<128 : i32>]]} : memref<256xf32, #gpu.address_space<workgroup>> -> vector<256xf32>
     gpu.return
   }

@@ -39,9 +39,9 @@ static void emitKernel(KernelPlan &plan, const VendorLowering &vendor,
   if (plan.sharedMemoryBytes > 0)
     newFunc->setAttr(mosaic_gpu::kSharedMemoryBytes,
                      builder.getI64IntegerAttr(plan.sharedMemoryBytes));
-  if (Attribute alignment =
-          plan.func->getAttr(mosaic_gpu::kSharedMemoryAlignment))
-    newFunc->setAttr(mosaic_gpu::kSharedMemoryAlignment, alignment);
+  if (plan.sharedMemoryAlignment > kSharedMemoryAlignment)
+    newFunc->setAttr(mosaic_gpu::kSharedMemoryAlignment,
+                     builder.getI64IntegerAttr(plan.sharedMemoryAlignment));
   func.erase();
 }
 

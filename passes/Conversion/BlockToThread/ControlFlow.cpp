@@ -162,7 +162,7 @@ void ControlFlow::emit(Operation *op, Emitter &emitter,
   Operation *created = emitter.expand(op, wanted, builder);
 
   emitter.emitRegions(op, created);
-  emitter.mapExpanded(op->getResults(), created->getResults());
+  emitter.mapExpanded(op->getResults(), created->getResults(), builder);
 }
 
 void Terminators::emit(Operation *op, Emitter &emitter,

@@ -143,10 +143,13 @@ std::string Distribution::str() const {
 
 ThreadIndices::ThreadIndices(Block *block, Location loc, const ThreadGrid &grid)
     : builder(OpBuilder::atBlockEnd(block)), loc(loc), grid(grid) {
-  thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
+  threadOfBlock = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
+  thread = threadOfBlock;
   // Everything of the head goes before this op.
   marker = arith::ConstantIndexOp::create(builder, loc, 0);
   builder.setInsertionPoint(marker);
+  if (grid.blockThreads > grid.numThreads)
+    thread = rem(threadOfBlock, grid.numThreads);
 }
 
 void ThreadIndices::finish() {

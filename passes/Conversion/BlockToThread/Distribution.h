@@ -21,10 +21,12 @@
 
 namespace smalti::block_to_thread {
 
-/// The threads of a block.
+/// The threads that run a program together, and hold its vectors.
 struct ThreadGrid {
   int64_t numThreads = 0;
   int64_t waveSize = 0;
+  /// A block has as many, so that it runs several programs side by side.
+  int64_t blockThreads = 0;
   int64_t numWarps() const { return numThreads / waveSize; }
 };
 
@@ -97,9 +99,12 @@ public:
   /// Removes what was only needed while emitting.
   void finish();
 
+  /// Numbers in the program.
   mlir::Value getThread() const { return thread; }
   mlir::Value getLane();
   mlir::Value getWarp();
+  /// The number in the block.
+  mlir::Value getThreadOfBlock() const { return threadOfBlock; }
   mlir::Value getConstant(int64_t value);
   /// Of the head of the kernel, for values that dominate everything.
   mlir::OpBuilder &getBuilder() { return builder; }
@@ -139,7 +144,7 @@ private:
   mlir::Location loc;
   ThreadGrid grid;
   mlir::Operation *marker = nullptr;
-  mlir::Value thread, lane, warp;
+  mlir::Value threadOfBlock, thread, lane, warp;
   /// Ordered: every number may be asked for, and a hash map reserves two.
   std::map<int64_t, mlir::Value> constants;
   std::vector<std::pair<Distribution, llvm::SmallVector<Coordinate>>>

@@ -5,6 +5,9 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -58,6 +61,69 @@ Value Emitter::getFirstThreadOfWave() {
                          plan.grid.waveSize)
            : indices.getConstant(0);
   return firstThreadOfWave;
+}
+
+Value Emitter::getI32(int64_t value) {
+  Value &word = words[value];
+  if (!word)
+    word = arith::ConstantOp::create(
+        indices.getBuilder(), indices.getLoc(),
+        indices.getBuilder().getI32IntegerAttr(static_cast<int32_t>(value)));
+  return word;
+}
+
+Value Emitter::getSharedBase() {
+  if (sharedBase)
+    return sharedBase;
+  OpBuilder &head = indices.getBuilder();
+  Location loc = indices.getLoc();
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(head, loc, sharedMemory);
+  Value word =
+      arith::IndexCastOp::create(head, loc, head.getI64Type(), address);
+  sharedBase = LLVM::IntToPtrOp::create(
+      head, loc, LLVM::LLVMPointerType::get(head.getContext(), 3), word);
+  return sharedBase;
+}
+
+Value Emitter::getSharedPointer(Value memref, OpBuilder &builder) {
+  if (Value pointer = sharedPointers.lookup(memref))
+    return pointer;
+  Value base = getSharedBase();
+  return LLVM::GEPOp::create(builder, memref.getLoc(), base.getType(),
+                             builder.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{getSharedOffset(memref)});
+}
+
+void Emitter::mapShared(Value memref, Value offset, OpBuilder &builder) {
+  setSharedOffset(memref, offset);
+  const SharedRef &ref = *plan.getSharedRef(memref);
+  if (ref.isTransformed())
+    return;
+  Location loc = memref.getLoc();
+  auto type = cast<MemRefType>(convertType(memref.getType()));
+  // First the bytes that it spans, then its shape.
+  int64_t span = 1;
+  for (auto [size, stride] :
+       llvm::zip_equal(ref.layout.shape, ref.layout.strides))
+    span += (size - 1) * stride;
+  auto flat =
+      MemRefType::get({span}, type.getElementType(),
+                      MemRefLayoutAttrInterface(), type.getMemorySpace());
+  Value shift =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), offset);
+  Value view = memref::ViewOp::create(builder, loc, flat, sharedMemory, shift,
+                                      ValueRange());
+  auto strided = MemRefType::get(
+      ref.layout.shape, type.getElementType(),
+      StridedLayoutAttr::get(type.getContext(), 0, ref.layout.strides),
+      type.getMemorySpace());
+  view = memref::ReinterpretCastOp::create(builder, loc, strided, view,
+                                           /*offset=*/0, ref.layout.shape,
+                                           ref.layout.strides);
+  if (strided != type)
+    view = memref::CastOp::create(builder, loc, type, view);
+  scalars.map(memref, view);
 }
 
 void Emitter::emitBlock(Block &block, OpBuilder &builder) {
@@ -121,6 +187,8 @@ Operation *Emitter::expand(Operation *op,
     if (distribution)
       llvm::append_range(state.operands,
                          getRegisters(operand, *distribution, builder));
+    else if (plan.getSharedRef(operand))
+      state.operands.push_back(getSharedOffset(operand));
     else
       state.operands.push_back(scalars.lookup(operand));
   }
@@ -129,6 +197,8 @@ Operation *Emitter::expand(Operation *op,
       const Distribution &distribution = plan.getDistribution(result);
       state.types.append(distribution.getNumRegisters(),
                          distribution.getRegisterType(type.getElementType()));
+    } else if (plan.getSharedRef(result)) {
+      state.types.push_back(builder.getI32Type());
     } else {
       state.types.push_back(convertType(result.getType()));
     }
@@ -141,12 +211,14 @@ Operation *Emitter::expand(Operation *op,
   return created;
 }
 
-void Emitter::mapExpanded(ValueRange from, ValueRange to) {
+void Emitter::mapExpanded(ValueRange from, ValueRange to, OpBuilder &builder) {
   for (Value value : from) {
     unsigned count = 1;
     if (isa<VectorType>(value.getType())) {
       count = plan.getDistribution(value).getNumRegisters();
       registers[value] = Registers(to.take_front(count));
+    } else if (plan.getSharedRef(value)) {
+      mapShared(value, to.front(), builder);
     } else {
       scalars.map(value, to.front());
     }
@@ -168,11 +240,13 @@ void Emitter::emitRegions(Operation *op, Operation *created) {
           block->addArgument(
               distribution.getRegisterType(type.getElementType()),
               argument.getLoc());
+      } else if (plan.getSharedRef(argument)) {
+        block->addArgument(nested.getI32Type(), argument.getLoc());
       } else {
         block->addArgument(convertType(argument.getType()), argument.getLoc());
       }
     }
-    mapExpanded(from.getArguments(), block->getArguments());
+    mapExpanded(from.getArguments(), block->getArguments(), nested);
     emitBlock(from.front(), nested);
   }
 }

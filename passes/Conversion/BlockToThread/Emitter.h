@@ -44,6 +44,27 @@ public:
   llvm::SmallVector<mlir::Value> lookup(mlir::ValueRange values) const;
   void map(mlir::Value from, mlir::Value to) { scalars.map(from, to); }
 
+  /// Bytes from the start of the block's dynamic shared memory to the first
+  /// element of a memref in it, ahead of its swizzle: an i32.
+  mlir::Value getSharedOffset(mlir::Value memref) const {
+    return sharedOffsets.find(memref)->second;
+  }
+  /// A pointer to it.
+  mlir::Value getSharedPointer(mlir::Value memref, mlir::OpBuilder &builder);
+  /// Sets the offset, and what stands for the memref in ops that take one,
+  /// unless it is transformed.
+  void mapShared(mlir::Value memref, mlir::Value offset,
+                 mlir::OpBuilder &builder);
+  /// Sets the offset of a memref that is mapped already, or needs not be.
+  void setSharedOffset(mlir::Value memref, mlir::Value offset) {
+    sharedOffsets[memref] = offset;
+  }
+
+  /// Sets a pointer that is known anyway.
+  void setSharedPointer(mlir::Value memref, mlir::Value pointer) {
+    sharedPointers[memref] = pointer;
+  }
+
   /// Clones an op that has no block-level vectors, and its regions.
   void emitScalar(mlir::Operation *op, mlir::OpBuilder &builder);
   /// Creates the op anew with vectors taken apart into registers; its regions
@@ -53,12 +74,16 @@ public:
          llvm::ArrayRef<const Distribution *> operandDistributions,
          mlir::OpBuilder &builder);
   /// Maps values to those that `expand` made of them.
-  void mapExpanded(mlir::ValueRange from, mlir::ValueRange to);
+  void mapExpanded(mlir::ValueRange from, mlir::ValueRange to,
+                   mlir::OpBuilder &builder);
   /// Emits the regions of an op into those of what `expand` made of it.
   void emitRegions(mlir::Operation *op, mlir::Operation *created);
 
-  /// Bytes of the block's shared memory: a memref of i8.
+  /// Bytes of the block's shared memory: a memref of i8, and a pointer to it.
   mlir::Value getSharedMemory() const { return sharedMemory; }
+  mlir::Value getSharedBase();
+  /// A constant at the head of the kernel.
+  mlir::Value getI32(int64_t value);
 
   /// The number of the wave's first thread, uniform in the wave.
   mlir::Value getFirstThreadOfWave();
@@ -74,7 +99,9 @@ private:
   /// Of everything that is not a block-level vector.
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Registers> registers;
-  mlir::Value sharedMemory;
+  llvm::DenseMap<mlir::Value, mlir::Value> sharedOffsets, sharedPointers;
+  std::map<int64_t, mlir::Value> words;
+  mlir::Value sharedMemory, sharedBase;
   mlir::Value firstThreadOfWave;
 };
 

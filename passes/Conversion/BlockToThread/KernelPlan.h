@@ -4,6 +4,7 @@
 #define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNELPLAN_H
 
 #include "passes/Conversion/BlockToThread/Distribution.h"
+#include "passes/Conversion/BlockToThread/SharedRefs.h"
 #include "passes/Support/MemorySize.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -35,10 +36,17 @@ struct KernelPlan {
   int64_t sharedMemoryAlignment = smalti::kSharedMemoryAlignment;
   /// Of every block-level vector.
   llvm::DenseMap<mlir::Value, Distribution> distributions;
+  /// Of every memref in shared memory.
+  llvm::DenseMap<mlir::Value, SharedRef> sharedRefs;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<OpPlan>> opPlans;
 
   const Distribution &getDistribution(mlir::Value value) const {
     return distributions.find(value)->second;
+  }
+  /// Null for what is not in shared memory.
+  const SharedRef *getSharedRef(mlir::Value value) const {
+    auto it = sharedRefs.find(value);
+    return it == sharedRefs.end() ? nullptr : &it->second;
   }
   /// What the op's lowering kept, of the type that it knows; null where it kept
   /// nothing.

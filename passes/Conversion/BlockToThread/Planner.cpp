@@ -4,6 +4,8 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
+#include "passes/Layouts/LayoutValues.h"
+#include "passes/Layouts/TransferDigits.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -150,7 +152,7 @@ LogicalResult Planner::planGrid() {
   ArrayRef<int32_t> threads = *size;
   if (threads.size() != 3 || threads[1] != 1 || threads[2] != 1)
     return func.emitOpError() << "must have a one-dimensional block";
-  plan.grid = {threads[0], target.waveSize};
+  plan.grid = {threads[0], target.waveSize, threads[0]};
   if (threads[0] <= 0 || threads[0] % target.waveSize != 0)
     return func.emitOpError()
            << "has blocks of " << threads[0]
@@ -178,25 +180,79 @@ static bool hasVectors(Operation *op) {
          });
 }
 
-/// The first list of transforms that is not empty.
-static Attribute findTransforms(Operation *op) {
-  for (StringRef name : {StringRef(mosaic_gpu::kInTransforms),
-                         StringRef(mosaic_gpu::kOutTransforms)})
-    if (auto transforms = op->getAttrOfType<ArrayAttr>(name))
-      for (Attribute list : transforms)
-        if (auto entries = dyn_cast<ArrayAttr>(list);
-            entries && !entries.empty())
-          return entries;
+/// The transforms that an op declares for a value in shared memory; null where
+/// it declares none. `values` are all operands or all results.
+static ArrayAttr getDeclaredTransforms(Operation *op, StringRef name,
+                                       ValueRange values, Value value) {
+  auto lists = op->getAttrOfType<ArrayAttr>(name);
+  unsigned index = 0;
+  for (Value other : values) {
+    if (inference::getMemory(other.getType()) != inference::Memory::Shared)
+      continue;
+    if (other == value)
+      return lists && index < lists.size() ? dyn_cast<ArrayAttr>(lists[index])
+                                           : ArrayAttr();
+    ++index;
+  }
   return {};
+}
+
+/// Whether memory stored as `ref` is what transforms make of its type; null:
+/// they are not declared.
+static bool isDeclared(const SharedRef &ref, MemRefType type,
+                       ArrayAttr transforms) {
+  if (!transforms)
+    return true;
+  inference::LayoutTable table(type.getContext(), 1, 1);
+  inference::LayoutId id = table.fromAttribute(transforms, type);
+  return id != inference::kNoLayout &&
+         ArrayRef<int64_t>(table[id].tile) ==
+             ArrayRef<int64_t>(ref.layout.tile) &&
+         table[id].swizzle == ref.layout.swizzleBytes;
+}
+
+LogicalResult Planner::checkSharedOperands(Operation *op,
+                                           const OpLowering *lowering) {
+  for (Value operand : op->getOperands()) {
+    const SharedRef *ref = getSharedRef(operand);
+    if (!ref)
+      continue;
+    ArrayAttr declared = getDeclaredTransforms(op, mosaic_gpu::kInTransforms,
+                                               op->getOperands(), operand);
+    if (!isDeclared(*ref, cast<MemRefType>(operand.getType()), declared))
+      return op->emitOpError()
+             << "takes shared memory with transforms " << declared
+             << ", but it is stored with " << ref->str();
+    if (ref->isTransformed() && (!lowering || !lowering->acceptsTransforms()))
+      return op->emitOpError()
+             << "has shared memory in a transformed layout (" << ref->str()
+             << "), which its lowering to threads does not support";
+  }
+  return success();
+}
+
+LogicalResult block_to_thread::setResultRef(Operation *op, Value result,
+                                            const ValueOr<SharedRef> &ref,
+                                            Planner &planner) {
+  if (!ref)
+    return op->emitOpError() << "cannot be lowered to threads: " << ref.reason;
+  ArrayAttr declared = getDeclaredTransforms(op, mosaic_gpu::kOutTransforms,
+                                             op->getResults(), result);
+  if (!isDeclared(*ref, cast<MemRefType>(result.getType()), declared))
+    return op->emitOpError()
+           << "has a result with transforms " << declared
+           << ", but its memory is stored with " << ref->str();
+  if (ref->layout.swizzleBytes != 16)
+    planner.requireSharedAlignment(
+        transfers::swizzlePeriod(ref->layout.swizzleBytes));
+  planner.setSharedRef(result, *ref);
+  return success();
 }
 
 LogicalResult Planner::planOp(Operation *op) {
   const OpLowering *lowering = lowerings.find(op);
-  if (!lowering || !lowering->acceptsTransforms())
-    if (Attribute transforms = findTransforms(op))
-      return op->emitOpError()
-             << "has shared memory in a transformed layout " << transforms
-             << ", which the lowering to threads does not support";
+  if (failed(checkSharedOperands(op, lowering)))
+    return failure();
   bool isBlockOp =
       isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect());
   if ((isBlockOp || hasVectors(op)) && failed(checkOperands(op)))

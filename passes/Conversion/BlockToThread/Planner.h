@@ -55,6 +55,18 @@ public:
   /// The declared layout of the first result must be there.
   mlir::LogicalResult setResultLayout(mlir::Operation *op);
 
+  /// Where a memref in shared memory is and how it is stored; null for others.
+  const SharedRef *getSharedRef(mlir::Value value) const {
+    return plan.getSharedRef(value);
+  }
+  void setSharedRef(mlir::Value value, SharedRef ref) {
+    plan.sharedRefs.try_emplace(value, std::move(ref));
+  }
+  /// Shared memory starts at a multiple of so many bytes, a power of two.
+  void requireSharedAlignment(int64_t bytes) {
+    plan.sharedMemoryAlignment = std::max(plan.sharedMemoryAlignment, bytes);
+  }
+
   /// Keeps what `emit` needs.
   void setOpPlan(mlir::Operation *op, std::unique_ptr<OpPlan> opPlan) {
     plan.opPlans[op] = std::move(opPlan);
@@ -65,6 +77,10 @@ private:
   mlir::LogicalResult planOp(mlir::Operation *op);
   /// Vector operands must have the layouts that the op declares.
   mlir::LogicalResult checkOperands(mlir::Operation *op);
+  /// Operands in shared memory must be stored as the op declares, and as its
+  /// lowering can access them.
+  mlir::LogicalResult checkSharedOperands(mlir::Operation *op,
+                                          const OpLowering *lowering);
 
   const VendorLowering &vendor;
   const OpLowerings &lowerings;
@@ -84,6 +100,12 @@ mlir::Attribute findDeclaredLayout(mlir::Value value, unsigned depth = 0);
 
 /// Decides where a buffer in shared memory lies.
 mlir::LogicalResult planSharedBuffer(mlir::Operation *slice, Planner &planner);
+
+/// The reference as what result `index` in shared memory of an op is: it must
+/// be stored as the op declares.
+mlir::LogicalResult setResultRef(mlir::Operation *op, mlir::Value result,
+                                 const ValueOr<SharedRef> &ref,
+                                 Planner &planner);
 
 } // namespace smalti::block_to_thread
 

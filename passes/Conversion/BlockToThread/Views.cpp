@@ -5,9 +5,16 @@
 #include "passes/Conversion/BlockToThread/Planner.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Conversion/BlockToThread/Windows.h"
+#include "passes/Layouts/LayoutValues.h"
+#include "passes/Support/Divisibility.h"
 #include "targets/Target.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -17,13 +24,46 @@ namespace {
 class Slices : public LoweringOf<mosaic_gpu::SliceSMEMOp> {
 public:
   LogicalResult plan(mosaic_gpu::SliceSMEMOp op,
-                     Planner &planner) const override {
-    return planSharedBuffer(op, planner);
-  }
+                     Planner &planner) const override;
   void emit(mosaic_gpu::SliceSMEMOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
+};
+
+/// Ops whose result is some of the memory of their first operand.
+class Views : public OpLowering {
+public:
+  LogicalResult plan(Operation *op, Planner &planner) const override;
+  void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
+};
+
+/// Casts between memrefs and what LLVM makes of them.
+class Descriptors : public LoweringOf<UnrealizedConversionCastOp> {
+public:
+  LogicalResult plan(UnrealizedConversionCastOp op,
+                     Planner &planner) const override;
+  void emit(UnrealizedConversionCastOp op, Emitter &emitter,
             OpBuilder &builder) const override;
 };
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+/// Bytes of a buffer whose elements may share bytes.
+static std::optional<int64_t> getPackedBytes(MemRefType type) {
+  Type element = type.getElementType();
+  if (elementBytes(element) > 0)
+    return getBufferBytes(type);
+  // A truth value has no agreed place in memory.
+  int64_t bits = inference::getElementBits(type);
+  if ((bits != 2 && bits != 4) || !type.hasStaticShape() ||
+      !type.getLayout().isIdentity())
+    return std::nullopt;
+  return llvm::divideCeil(type.getNumElements() * bits, 8);
+}
 
 LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
                                                 Planner &planner) {
@@ -31,8 +71,10 @@ LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
   KernelPlan &plan = planner.getPlan();
   const targets::Target &target = planner.getVendor().getTarget();
   auto type = cast<MemRefType>(op.getType());
-  std::optional<int64_t> bytes = getBufferBytes(type);
-  if (!bytes || elementBytes(type.getElementType()) == 0)
+  std::optional<int64_t> bytes =
+      plan.level == Level::Block ? getPackedBytes(type) : getBufferBytes(type);
+  if (!bytes ||
+      (plan.level != Level::Block && elementBytes(type.getElementType()) == 0))
     return op.emitOpError() << "must have a static, contiguous type";
   if (plan.level == Level::Block && !isWorkgroupMemory(type))
     return op.emitOpError() << "must be in the address space workgroup in a "
@@ -58,19 +100,274 @@ LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
   return success();
 }
 
+LogicalResult Slices::plan(mosaic_gpu::SliceSMEMOp op, Planner &planner) const {
+  if (failed(planSharedBuffer(op, planner)))
+    return failure();
+  auto transforms = op->getAttrOfType<ArrayAttr>(mosaic_gpu::kOutTransforms);
+  bool isDeclared = transforms && transforms.size() == 1;
+  return setResultRef(
+      op, op.getResult(),
+      getSharedRef(cast<MemRefType>(op.getType()),
+                   isDeclared ? dyn_cast<ArrayAttr>(transforms[0])
+                              : ArrayAttr(),
+                   log2Divisor(static_cast<int64_t>(op.getOffset()))),
+      planner);
+}
+
 void Slices::emit(mosaic_gpu::SliceSMEMOp op, Emitter &emitter,
                   OpBuilder &) const {
-  ThreadIndices &indices = emitter.indices;
+  Value slice = op.getResult();
+  emitter.setSharedOffset(slice, emitter.getI32(op.getOffset()));
+  if (emitter.plan.getSharedRef(slice)->isTransformed())
+    return;
   // At the head, where one view serves every use of the slice.
+  ThreadIndices &indices = emitter.indices;
   OpBuilder &head = indices.getBuilder();
   Value offset = indices.getConstant(op.getOffset());
   auto type = cast<MemRefType>(convertType(op.getType()));
-  emitter.map(op.getResult(), memref::ViewOp::create(head, op.getLoc(), type,
-                                                     emitter.getSharedMemory(),
-                                                     offset, ValueRange())
-                                  .getResult());
+  emitter.map(slice, memref::ViewOp::create(head, op.getLoc(), type,
+                                            emitter.getSharedMemory(), offset,
+                                            ValueRange())
+                         .getResult());
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+/// Where the memory is that a memref.reinterpret_cast shows: from the start of
+/// the buffer on, not from that of its source.
+static ValueOr<SharedRef> getReinterpreted(memref::ReinterpretCastOp op,
+                                           const SharedRef &source) {
+  using Result = ValueOr<SharedRef>;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto type = dyn_cast<MemRefType>(op.getSource().getType());
+  if (!type || failed(type.getStridesAndOffset(strides, offset)) || offset != 0)
+    return Result::none("its source is not known to be the start of a buffer");
+  if (!source.layout.tile.empty())
+    return Result::none("the memory is in tiles");
+  if (llvm::any_of(op.getStaticSizes(), ShapedType::isDynamic) ||
+      llvm::any_of(op.getStaticStrides(), ShapedType::isDynamic))
+    return Result::none("its sizes and strides are not static");
+  SharedRef ref = source;
+  ref.layout.shape.assign(op.getStaticSizes());
+  ref.layout.strides.assign(op.getStaticStrides());
+  unsigned log2Offset = log2Divisor(op.getMixedOffsets().front());
+  if (log2Offset != 62)
+    ref.log2Alignment =
+        std::min(ref.log2Alignment,
+                 source.elementBits % 8 != 0
+                     ? 0u
+                     : log2Offset + log2Divisor(source.elementBytes()));
+  if (std::optional<std::string> why = checkRef(ref))
+    return Result::none(*why);
+  return ref;
+}
+
+/// Why only static sizes are known.
+static bool hasStaticShape(Operation *view) {
+  auto type = dyn_cast<MemRefType>(view->getResult(0).getType());
+  return type && type.hasStaticShape();
+}
+
+static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
+  using Result = ValueOr<SharedRef>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](memref::SubViewOp view) -> Result {
+        if (llvm::any_of(view.getStaticSizes(), ShapedType::isDynamic) ||
+            llvm::any_of(view.getStaticStrides(), ShapedType::isDynamic))
+          return Result::none("its sizes and strides are not static");
+        SharedWindow window;
+        window.offsets = view.getMixedOffsets();
+        window.sizes.assign(view.getStaticSizes());
+        window.strides.assign(view.getStaticStrides());
+        llvm::SmallBitVector dropped = view.getDroppedDims();
+        for (unsigned dim = 0; dim < dropped.size(); ++dim)
+          window.isDropped.push_back(dropped.test(dim));
+        return getWindow(source, window);
+      })
+      .Case([&](memref::TransposeOp view) -> Result {
+        SmallVector<int64_t> permutation;
+        for (AffineExpr dim : view.getPermutation().getResults())
+          permutation.push_back(cast<AffineDimExpr>(dim).getPosition());
+        return transpose(source, permutation);
+      })
+      .Case([&](memref::ExpandShapeOp view) -> Result {
+        if (!hasStaticShape(view))
+          return Result::none("its shape is not static");
+        SmallVector<SmallVector<int64_t>> groups;
+        for (ReassociationIndices &group : view.getReassociationIndices()) {
+          SmallVector<int64_t> &sizes = groups.emplace_back();
+          for (int64_t dim : group)
+            sizes.push_back(view.getResultType().getDimSize(dim));
+        }
+        return expand(source, groups);
+      })
+      .Case([&](memref::CollapseShapeOp view) -> Result {
+        SmallVector<int64_t> groups;
+        for (ReassociationIndices &group : view.getReassociationIndices())
+          groups.push_back(group.size());
+        return collapse(source, groups);
+      })
+      .Case([&](memref::ReinterpretCastOp view) {
+        return getReinterpreted(view, source);
+      })
+      .Case([&](mosaic_gpu::ReinterpretCastOp view) -> Result {
+        auto type = cast<MemRefType>(view.getType());
+        SmallVector<int64_t> strides;
+        int64_t offset;
+        if (!type.hasStaticShape() ||
+            failed(type.getStridesAndOffset(strides, offset)) ||
+            llvm::any_of(strides, ShapedType::isDynamic))
+          return Result::none("its shape or its strides are not static");
+        return reinterpret(source, type.getShape(), strides);
+      })
+      // Casts and statements.
+      .Default([&](Operation *) -> Result { return source; });
+}
+
+LogicalResult Views::plan(Operation *op, Planner &planner) const {
+  Value source = op->getOperand(0), result = op->getResult(0);
+  if (const SharedRef *ref = planner.getSharedRef(source))
+    return setResultRef(op, result, getViewed(op, SharedRef(*ref)), planner);
+  auto type = dyn_cast<MemRefType>(source.getType());
+  if (!type || isWorkgroupMemory(type))
+    return op->emitOpError() << "cannot be lowered to threads: it is not known "
+                                "which shared memory it is a view of";
+  return success();
+}
+
+/// A multiple of an index, as an i32.
+static Value multiply(Value index, int64_t run, int64_t stride,
+                      OpBuilder &builder, Location loc, Emitter &emitter) {
+  Value word =
+      arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+  if (run > 1)
+    word = arith::DivUIOp::create(builder, loc, word, emitter.getI32(run));
+  return arith::MulIOp::create(builder, loc, word, emitter.getI32(stride));
+}
+
+/// Bytes from the start of the source's buffer, and then from that of the
+/// source, to the view.
+static Value emitOffset(Operation *op, const SharedRef &source, Value start,
+                        Emitter &emitter, OpBuilder &builder) {
+  Location loc = op->getLoc();
+  SmallVector<OpFoldResult> offsets;
+  SmallVector<SharedStep> steps;
+  if (auto view = dyn_cast<memref::SubViewOp>(op)) {
+    offsets = view.getMixedOffsets();
+    for (int64_t dim = 0, rank = offsets.size(); dim < rank; ++dim)
+      steps.push_back(getStep(source, dim));
+  } else if (auto view = dyn_cast<memref::ReinterpretCastOp>(op)) {
+    offsets = {view.getMixedOffsets().front()};
+    steps.push_back({1, 1});
+  }
+  int64_t constant = 0;
+  Value offset = start;
+  for (auto [index, step] : llvm::zip_equal(offsets, steps)) {
+    if (std::optional<int64_t> known = getConstantIntValue(index)) {
+      constant += *known / step.run * step.stride;
+      continue;
+    }
+    // Elements that share bytes are in runs that do not.
+    int64_t run = step.run, stride = step.stride * source.elementBits;
+    if (stride % 8 != 0) {
+      run *= 8 / source.elementBits;
+      stride *= 8 / source.elementBits;
+    }
+    offset =
+        arith::AddIOp::create(builder, loc, offset,
+                              multiply(emitter.lookup(cast<Value>(index)), run,
+                                       stride / 8, builder, loc, emitter));
+  }
+  if (constant == 0)
+    return offset;
+  return arith::AddIOp::create(
+      builder, loc, offset, emitter.getI32(constant * source.elementBits / 8));
+}
+
+void Views::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
+  Value source = op->getOperand(0), result = op->getResult(0);
+  const SharedRef *ref = emitter.plan.getSharedRef(source);
+  bool isOwnView = isa<mosaic_gpu::ReinterpretCastOp>(op);
+  if (ref)
+    emitter.setSharedOffset(result, emitOffset(op, *ref,
+                                               emitter.getSharedOffset(source),
+                                               emitter, builder));
+  if (ref && ref->isTransformed())
+    return;
+  if (isa<mosaic_gpu::WithTransformsOp>(op))
+    return emitter.map(result, emitter.lookup(source));
+  if (ref && isOwnView)
+    return emitter.mapShared(result, emitter.getSharedOffset(result), builder);
+  if (!isOwnView)
+    return emitter.emitScalar(op, builder);
+  // Of global memory.
+  Location loc = op->getLoc();
+  auto type = cast<MemRefType>(result.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  emitter.map(result, memref::ReinterpretCastOp::create(
+                          builder, loc, type, emitter.lookup(source), offset,
+                          type.getShape(), strides)
+                          .getResult());
+}
+
+//===----------------------------------------------------------------------===//
+// Descriptors
+//===----------------------------------------------------------------------===//
+
+static bool isSharedPointer(Type type) {
+  auto pointer = dyn_cast<LLVM::LLVMPointerType>(type);
+  return pointer && pointer.getAddressSpace() ==
+                        static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+}
+
+LogicalResult Descriptors::plan(UnrealizedConversionCastOp op,
+                                Planner &planner) const {
+  auto type = op.getNumResults() == 1
+                  ? dyn_cast<MemRefType>(op.getResult(0).getType())
+                  : MemRefType();
+  if (!type || !isWorkgroupMemory(type))
+    return success();
+  if (op.getNumOperands() != 1 || !isSharedPointer(op.getOperand(0).getType()))
+    return op.emitOpError() << "makes shared memory of " << op.getOperandTypes()
+                            << ", which is not supported; of a pointer it is";
+  if (planner.getPlan().sharedMemoryBytes == 0)
+    return op.emitOpError() << "makes shared memory of a pointer, but the "
+                               "kernel has none";
+  // What divides the offset is not known, but that elements are aligned.
+  int64_t bytes = elementBytes(type.getElementType());
+  if (bytes == 0)
+    return op.emitOpError() << "makes shared memory of a pointer to elements "
+                               "smaller than a byte, which is not supported";
+  return setResultRef(op, op.getResult(0),
+                      getSharedRef(type, ArrayAttr(), log2Divisor(bytes)),
+                      planner);
+}
+
+void Descriptors::emit(UnrealizedConversionCastOp op, Emitter &emitter,
+                       OpBuilder &builder) const {
+  if (op.getNumResults() != 1 || !emitter.plan.getSharedRef(op.getResult(0)))
+    return emitter.emitScalar(op, builder);
+  Location loc = op.getLoc();
+  auto toWord = [&](Value pointer, OpBuilder &at) -> Value {
+    return LLVM::PtrToIntOp::create(at, loc, at.getI32Type(), pointer);
+  };
+  Value offset = arith::SubIOp::create(
+      builder, loc, toWord(emitter.lookup(op.getOperand(0)), builder),
+      toWord(emitter.getSharedBase(), builder));
+  emitter.mapShared(op.getResult(0), offset, builder);
+  emitter.setSharedPointer(op.getResult(0), emitter.lookup(op.getOperand(0)));
 }
 
 void block_to_thread::registerViews(OpLowerings &lowerings) {
   lowerings.add<Slices, mosaic_gpu::SliceSMEMOp>();
+  lowerings.add<Views, memref::SubViewOp, memref::CastOp, memref::TransposeOp,
+                memref::ExpandShapeOp, memref::CollapseShapeOp,
+                memref::ReinterpretCastOp, mosaic_gpu::ReinterpretCastOp,
+                mosaic_gpu::WithTransformsOp>();
+  lowerings.add<Descriptors, UnrealizedConversionCastOp>();
 }

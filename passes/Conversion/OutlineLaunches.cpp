@@ -1,0 +1,334 @@
+//===- OutlineLaunches.cpp - From gpu.launch to kernels -------------------===//
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Support/KernelAttributes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Utils/GPUUtils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+#include <limits>
+#include <map>
+#include <optional>
+
+namespace smalti {
+#define GEN_PASS_DECL_MOSAICGPUOUTLINELAUNCHES
+#define GEN_PASS_DEF_MOSAICGPUOUTLINELAUNCHES
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+/// Attributes that JAX puts on the memref of an entry, and that a kernel's
+/// argument keeps.
+static constexpr llvm::StringLiteral kKernelArgument =
+    "mosaic_gpu.from_kernel_arg_idx";
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+/// What was inserted in a struct, by position; nothing where the struct is not
+/// made by insertions in an undefined one.
+static std::optional<std::map<std::vector<int64_t>, Value>>
+collectFields(Value descriptor) {
+  std::map<std::vector<int64_t>, Value> fields;
+  while (auto insert = descriptor.getDefiningOp<LLVM::InsertValueOp>()) {
+    // The last insertion counts.
+    fields.try_emplace(std::vector<int64_t>(insert.getPosition()),
+                       insert.getValue());
+    descriptor = insert.getContainer();
+  }
+  if (!descriptor.getDefiningOp<LLVM::UndefOp>() &&
+      !descriptor.getDefiningOp<LLVM::PoisonOp>())
+    return std::nullopt;
+  return fields;
+}
+
+/// Which of the entry's pointers it is, if it is loaded from the array of
+/// pointers that is the function's last argument.
+static std::optional<int64_t> getEntry(Value pointer, func::FuncOp func) {
+  auto load = pointer.getDefiningOp<LLVM::LoadOp>();
+  if (!load || func.getNumArguments() == 0)
+    return std::nullopt;
+  Value array = func.getArguments().back();
+  if (load.getAddr() == array)
+    return 0;
+  auto element = load.getAddr().getDefiningOp<LLVM::GEPOp>();
+  if (!element || element.getBase() != array ||
+      !isa<LLVM::LLVMPointerType>(element.getElemType()) ||
+      !element.getDynamicIndices().empty() ||
+      element.getRawConstantIndices().size() != 1)
+    return std::nullopt;
+  return element.getRawConstantIndices().front();
+}
+
+static bool isConstant(Value value, int64_t expected) {
+  APInt constant;
+  return value && matchPattern(value, m_ConstantInt(&constant)) &&
+         constant.getSExtValue() == expected;
+}
+
+/// Which entry a memref is all of, or why it is none: its descriptor says what
+/// its type says.
+static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
+                                               std::string &why) {
+  auto type = cast<MemRefType>(memref.getType());
+  auto cast = memref.getDefiningOp<UnrealizedConversionCastOp>();
+  if (!cast || cast->getNumOperands() != 1) {
+    why = "it is not made of a descriptor";
+    return std::nullopt;
+  }
+  auto fields = collectFields(cast.getOperand(0));
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!fields || !type.hasStaticShape() ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset) ||
+      llvm::any_of(strides, ShapedType::isDynamic)) {
+    why = "its descriptor is not made of fields, or its type is not static";
+    return std::nullopt;
+  }
+  auto field = [&](std::vector<int64_t> position) {
+    auto it = fields->find(position);
+    return it == fields->end() ? Value() : it->second;
+  };
+  Value pointer = field({1});
+  std::optional<int64_t> entry =
+      pointer ? getEntry(pointer, func) : std::nullopt;
+  if (!entry || field({0}) != pointer) {
+    why = "its address is not loaded from the entry's array of pointers";
+    return std::nullopt;
+  }
+  bool isAsTyped = isConstant(field({2}), offset);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    isAsTyped &= isConstant(field({3, dim}), type.getDimSize(dim)) &&
+                 isConstant(field({4, dim}), strides[dim]);
+  if (!isAsTyped) {
+    why = "its descriptor has another offset, other sizes or other strides "
+          "than its type";
+    return std::nullopt;
+  }
+  return entry;
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct LaunchPlan {
+  gpu::LaunchOp launch;
+  /// The kernel's arguments: memrefs of the entries, in their order.
+  SmallVector<Value> arguments;
+  SmallVector<int64_t> entries;
+  int64_t sharedMemoryBytes = 0;
+  int64_t programThreads = 0;
+};
+
+class MosaicGPUOutlineLaunches
+    : public smalti::impl::MosaicGPUOutlineLaunchesBase<
+          MosaicGPUOutlineLaunches> {
+public:
+  using MosaicGPUOutlineLaunchesBase::MosaicGPUOutlineLaunchesBase;
+  void runOnOperation() override;
+
+private:
+  FailureOr<LaunchPlan> plan(gpu::LaunchOp launch);
+  void outline(const LaunchPlan &plan, SymbolTable &symbols);
+};
+} // namespace
+
+/// What can be made again in the kernel at no cost.
+static bool isSunk(Operation *op) {
+  return op->getNumOperands() == 0 && op->getNumRegions() == 0 &&
+         (op->hasTrait<OpTrait::ConstantLike>() ||
+          isa<LLVM::UndefOp, LLVM::PoisonOp>(op));
+}
+
+static std::optional<int64_t> getConstant(Value value) {
+  APInt constant;
+  if (!matchPattern(value, m_ConstantInt(&constant)))
+    return std::nullopt;
+  return constant.getSExtValue();
+}
+
+/// The product of the sizes, or nothing where one is not a positive constant.
+static std::optional<int64_t> getVolume(const gpu::KernelDim3 &size) {
+  int64_t volume = 1;
+  for (Value value : {size.x, size.y, size.z}) {
+    std::optional<int64_t> constant = getConstant(value);
+    if (!constant || *constant <= 0 ||
+        *constant > std::numeric_limits<int32_t>::max())
+      return std::nullopt;
+    volume = std::min<int64_t>(volume * *constant,
+                               std::numeric_limits<int32_t>::max());
+  }
+  return volume;
+}
+
+FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
+  LaunchPlan plan;
+  plan.launch = launch;
+  auto func = launch->getParentOfType<func::FuncOp>();
+  if (!func || func->getParentOp() != getOperation())
+    return launch.emitOpError() << "is not in a function of the module";
+  if (!launch.getBody().hasOneBlock())
+    return launch.emitOpError() << "has unstructured control flow";
+  if (!launch.getWorkgroupAttributions().empty() ||
+      !launch.getPrivateAttributions().empty())
+    return launch.emitOpError()
+           << "declares memory of its own; block programs slice the dynamic "
+              "shared memory";
+  std::optional<int64_t> threads =
+      getVolume(launch.getBlockSizeOperandValues());
+  bool isStatic = threads && getVolume(launch.getGridSizeOperandValues());
+  if (std::optional<gpu::KernelDim3> cluster =
+          launch.getClusterSizeOperandValues())
+    isStatic &= getVolume(*cluster).has_value();
+  if (!isStatic)
+    return launch.emitOpError()
+           << "has sizes of its grid, its blocks or its clusters that are not "
+              "positive constants";
+  plan.programThreads = programThreads;
+  if (programThreads <= 0 || *threads % programThreads != 0)
+    return launch.emitOpError()
+           << "has blocks of " << *threads
+           << " threads, which is not a multiple of the " << plan.programThreads
+           << " threads that run a program together";
+  if (Value bytes = launch.getDynamicSharedMemorySize()) {
+    std::optional<int64_t> constant = getConstant(bytes);
+    if (!constant || *constant < 0)
+      return launch.emitOpError() << "needs a constant size of shared memory";
+    plan.sharedMemoryBytes = *constant;
+  }
+
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(launch.getBody(), captured);
+  std::map<int64_t, Value> byEntry;
+  for (Value value : captured) {
+    Operation *definition = value.getDefiningOp();
+    if (definition && isSunk(definition))
+      continue;
+    if (!isa<MemRefType>(value.getType()))
+      return launch.emitOpError()
+             << "uses a value of type " << value.getType()
+             << " from outside, which is neither a constant nor a memref of an "
+                "entry of its function";
+    std::string why;
+    std::optional<int64_t> entry = getEntryOfMemRef(value, func, why);
+    if (!entry)
+      return launch.emitOpError() << "uses a memref of type " << value.getType()
+                                  << " from outside, but " << why;
+    if (!byEntry.try_emplace(*entry, value).second)
+      return launch.emitOpError()
+             << "uses two memrefs of entry " << *entry << " of its function";
+  }
+  for (auto [entry, value] : byEntry) {
+    plan.entries.push_back(entry);
+    plan.arguments.push_back(value);
+  }
+
+  // Symbols of the module are not those of the kernel's.
+  WalkResult result = launch.getBody().walk([&](Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs())
+      if (auto symbol = dyn_cast<SymbolRefAttr>(attribute.getValue())) {
+        op->emitOpError() << "in a launch refers to " << symbol
+                          << ", which the kernel cannot take along";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
+                                       SymbolTable &symbols) {
+  gpu::LaunchOp launch = plan.launch;
+  auto func = launch->getParentOfType<func::FuncOp>();
+  (void)sinkOperationsIntoLaunchOp(launch, isSunk);
+
+  StringRef name = func.getSymName();
+  name.consume_back("_mosaic_gpu");
+  SmallVector<Value> operands = plan.arguments;
+  gpu::GPUFuncOp kernel = outlineKernelFunc(launch, name, operands);
+
+  OpBuilder builder(func);
+  auto kernels = gpu::GPUModuleOp::create(builder, func.getLoc(),
+                                          (name + "_module").str());
+  symbols.insert(kernels, Block::iterator(func));
+  SymbolTable(kernels).insert(kernel);
+
+  SmallVector<Type> types;
+  for (auto [index, entry] : llvm::enumerate(plan.entries)) {
+    types.push_back(kernel.getArgument(index).getType());
+    kernel.setArgAttr(index, kKernelArgument,
+                      builder.getI32IntegerAttr(static_cast<int32_t>(entry)));
+  }
+  kernel->setAttr(kArguments, builder.getTypeArrayAttr(types));
+  kernel->setAttr(mosaic_gpu::kProgramThreads,
+                  builder.getI64IntegerAttr(plan.programThreads));
+  if (plan.sharedMemoryBytes > 0)
+    kernel->setAttr(mosaic_gpu::kSharedMemoryBytes,
+                    builder.getI64IntegerAttr(plan.sharedMemoryBytes));
+
+  builder.setInsertionPoint(launch);
+  auto call = gpu::LaunchFuncOp::create(
+      builder, launch.getLoc(), kernel, launch.getGridSizeOperandValues(),
+      launch.getBlockSizeOperandValues(), launch.getDynamicSharedMemorySize(),
+      operands,
+      launch.getAsyncToken() ? launch.getAsyncToken().getType() : Type(),
+      launch.getAsyncDependencies(), launch.getClusterSizeOperandValues());
+  launch.replaceAllUsesWith(call->getResults());
+  launch.erase();
+}
+
+/// Declarations that JAX adds to every module and that nothing refers to.
+static void eraseDeadDeclarations(ModuleOp module) {
+  for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
+    auto function = dyn_cast<func::FuncOp>(op);
+    auto global = dyn_cast<LLVM::GlobalOp>(op);
+    bool isDeclaration =
+        (function && function.isDeclaration()) ||
+        (global && global.getLinkage() == LLVM::Linkage::External &&
+         !global.getValueOrNull() && global.getInitializerRegion().empty());
+    if (isDeclaration && SymbolTable::symbolKnownUseEmpty(&op, module))
+      op.erase();
+  }
+}
+
+void MosaicGPUOutlineLaunches::runOnOperation() {
+  ModuleOp module = getOperation();
+  SmallVector<LaunchPlan> plans;
+  bool hasFailed = false;
+  module.walk([&](gpu::LaunchOp launch) {
+    FailureOr<LaunchPlan> planned = plan(launch);
+    if (succeeded(planned))
+      plans.push_back(std::move(*planned));
+    else
+      hasFailed = true;
+  });
+  if (hasFailed)
+    return signalPassFailure();
+  if (plans.empty())
+    return;
+  SymbolTable symbols(module);
+  for (const LaunchPlan &plan : plans)
+    outline(plan, symbols);
+  eraseDeadDeclarations(module);
+  module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                  UnitAttr::get(&getContext()));
+}

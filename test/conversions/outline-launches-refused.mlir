@@ -1,0 +1,304 @@
+// RUN: not smalti-opt %s --split-input-file --mosaic-gpu-outline-launches --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+// RUN: smalti-opt %s --split-input-file --mosaic-gpu-outline-launches --verify-diagnostics
+
+// Nothing has changed.
+// CHECK-NOT: gpu.func
+
+module {
+  func.func @add_mosaic_gpu(%n: index, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %threads = arith.constant 384 : index
+    %bytes = arith.constant 4096 : i32
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+    %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
+    // expected-error @below {{has sizes of its grid, its blocks or its clusters that are not positive constants}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %n, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func @add_mosaic_gpu(%n: index, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %threads = arith.constant 384 : index
+    %bytes = arith.constant 4096 : i32
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+    %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
+    %none = arith.constant 0 : index
+    // expected-error @below {{has sizes of its grid, its blocks or its clusters that are not positive constants}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %none, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func @add_mosaic_gpu(%n: index, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %threads = arith.constant 384 : index
+    %bytes = arith.constant 4096 : i32
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+    %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
+    %odd = arith.constant 100 : index
+    // expected-error @below {{has blocks of 100 threads, which is not a multiple of the 128 threads that run a program together}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %odd, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func @add_mosaic_gpu(%n: index, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %threads = arith.constant 384 : index
+    %bytes = arith.constant 4096 : i32
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+    %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
+    %b = arith.index_cast %n : index to i32
+    // expected-error @below {{needs a constant size of shared memory}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %b {
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func @add_mosaic_gpu(%n: index, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %threads = arith.constant 384 : index
+    %bytes = arith.constant 4096 : i32
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+    %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
+    // expected-error @below {{uses a value of type 'index' from outside, which is neither a constant nor a memref of an entry of its function}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
+      %m = arith.addi %n, %n : index
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func @add_mosaic_gpu(%n: index, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %threads = arith.constant 384 : index
+    %bytes = arith.constant 4096 : i32
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+    %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
+    %x = memref.alloc() : memref<512xf32>
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' from outside, but it is not made of a descriptor}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
+      %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func @add_mosaic_gpu(%n: index, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %threads = arith.constant 384 : index
+    %bytes = arith.constant 4096 : i32
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+    %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %stream, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %stream, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' from outside, but its address is not loaded from the entry's array of pointers}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
+      %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func @add_mosaic_gpu(%n: index, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %threads = arith.constant 384 : index
+    %bytes = arith.constant 4096 : i32
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+    %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %step, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' from outside, but its descriptor has another offset, other sizes or other strides than its type}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
+      %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func @add_mosaic_gpu(%n: index, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %threads = arith.constant 384 : index
+    %bytes = arith.constant 4096 : i32
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+    %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %step, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    // expected-error @below {{uses a memref of type 'memref<512xf32>' from outside, but its descriptor has another offset, other sizes or other strides than its type}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
+      %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func @add_mosaic_gpu(%n: index, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %threads = arith.constant 384 : index
+    %bytes = arith.constant 4096 : i32
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+    %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %y0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %y1 = llvm.insertvalue %p, %y0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %y2 = llvm.insertvalue %zero, %y1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %y3 = llvm.insertvalue %size, %y2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %y4 = llvm.insertvalue %step, %y3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %y = builtin.unrealized_conversion_cast %y4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    // expected-error @below {{uses two memrefs of entry 0 of its function}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
+      %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
+      %w = mosaic_gpu.vector_load %y : memref<512xf32> -> vector<512xf32>
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  llvm.mlir.global internal @table() : !llvm.array<4 x i8>
+  func.func @add_mosaic_gpu(%n: index, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %threads = arith.constant 384 : index
+    %bytes = arith.constant 4096 : i32
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %place = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+    %q = llvm.load %place : !llvm.ptr -> !llvm.ptr
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
+      // expected-error @below {{in a launch refers to @table, which the kernel cannot take along}}
+      %t = llvm.mlir.addressof @table : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
