@@ -195,6 +195,35 @@ public:
     gpu::BarrierOp::create(builder, loc);
   }
 
+  std::optional<std::string>
+  refuseProgramBarrier(const ThreadGrid &grid) const override {
+    // Number 0 is the barrier of the block.
+    constexpr int64_t barriers = 16;
+    if (grid.blockThreads / grid.numThreads < barriers)
+      return std::nullopt;
+    return "there are " + std::to_string(barriers - 1) +
+           " of them, and a block runs " +
+           std::to_string(grid.blockThreads / grid.numThreads) + " programs";
+  }
+  void emitProgramBarrier(OpBuilder &builder, Location loc,
+                          ThreadIndices &indices) const override {
+    const ThreadGrid &grid = indices.getGrid();
+    if (grid.blockThreads == grid.numThreads) {
+      gpu::BarrierOp::create(builder, loc);
+      return;
+    }
+    Value program = indices.add(
+        indices.div(indices.getThreadOfBlock(), grid.numThreads), 1);
+    OpBuilder &head = indices.getBuilder();
+    Type word = builder.getI32Type();
+    Value number = arith::IndexCastOp::create(head, loc, word, program);
+    Value threads = arith::ConstantOp::create(
+        head, loc,
+        head.getI32IntegerAttr(static_cast<int32_t>(grid.numThreads)));
+    NVVM::BarrierOp::create(builder, loc, /*res=*/Type(), number, threads,
+                            NVVM::BarrierReductionAttr(), Value());
+  }
+
   SmallVector<Value> emitMma(OpBuilder &builder, Location loc,
                              const MmaInstruction &instruction,
                              ArrayRef<Value> a, ArrayRef<Value> b,

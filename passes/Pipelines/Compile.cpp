@@ -79,6 +79,7 @@ void SmaltiCompile::getDependentDialects(DialectRegistry &registry) const {
         kernels(gpu::GPUModuleOp::getOperationName());
     if (chip->isGPU()) {
       buildTilesToBlocks(module, *chip, numWarps, copies);
+      buildLaunchesToBlocks(module, *chip);
       buildPipelining(kernels, *chip, /*depth=*/2, /*stages=*/2,
                       BankConflicts::Pad);
       buildBlocksToThreads(kernels, *chip, BankConflicts::Swizzle,
@@ -203,14 +204,25 @@ static LogicalResult verifyLowered(gpu::GPUModuleOp kernels,
   return success();
 }
 
+/// Whether kernels are launched where they stand, as JAX emits them.
+static bool hasLaunches(ModuleOp module) {
+  return module->walk([](gpu::LaunchOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last,
                                            BankConflicts conflicts) {
   ModuleOp module = getOperation();
+  bool isJAX = hasLaunches(module);
   OpPassManager tiles(ModuleOp::getOperationName());
-  // Tile programs alone: vectors of blocks have layouts.
-  buildTileSimplification(tiles.nest<func::FuncOp>());
-  tiles.addPass(createCSEPass());
-  if (last >= Level::Mosaic)
+  if (!isJAX) {
+    // Tile programs alone: vectors of blocks have layouts.
+    buildTileSimplification(tiles.nest<func::FuncOp>());
+    tiles.addPass(createCSEPass());
+  }
+  if (last >= Level::Mosaic && isJAX)
+    buildLaunchesToBlocks(tiles, chip);
+  else if (last >= Level::Mosaic)
     buildTilesToBlocks(tiles, chip, numWarps, copies);
   if (failed(runPipeline(tiles, module)))
     return failure();
@@ -218,11 +230,14 @@ LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last,
     return success();
 
   for (gpu::GPUModuleOp kernels : module.getOps<gpu::GPUModuleOp>()) {
-    FailureOr<Overlap> overlap = chooseOverlap(kernels, chip);
-    if (failed(overlap))
-      return failure();
     OpPassManager pm(gpu::GPUModuleOp::getOperationName());
-    buildPipelining(pm, chip, overlap->depth, overlap->stages, conflicts);
+    // JAX's programs pipeline their loops themselves.
+    if (!isJAX) {
+      FailureOr<Overlap> overlap = chooseOverlap(kernels, chip);
+      if (failed(overlap))
+        return failure();
+      buildPipelining(pm, chip, overlap->depth, overlap->stages, conflicts);
+    }
     if (last >= Level::Thread)
       buildBlocksToThreads(pm, chip, conflicts, holdLoads);
     if (last >= Level::LLVM)

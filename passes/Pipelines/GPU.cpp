@@ -35,6 +35,17 @@ void smalti::buildTilesToBlocks(OpPassManager &pm, const Target &target,
   pm.addPass(createCSEPass());
 }
 
+void smalti::buildLaunchesToBlocks(OpPassManager &pm, const Target &target) {
+  MosaicGPUInferLayoutsOptions options;
+  options.target = target.name.str();
+  pm.addPass(createMosaicGPUInferLayouts(options));
+  pm.addPass(createMosaicGPUOutlineLaunches());
+  SmaltiCheckResourcesOptions check;
+  check.target = target.name.str();
+  pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(
+      createSmaltiCheckResources(check));
+}
+
 void smalti::buildPipelining(OpPassManager &pm, const Target &target,
                              int64_t depth, int64_t stages,
                              BankConflicts bankConflicts) {

@@ -24,6 +24,11 @@ enum class BankConflicts { Keep, Pad, Swizzle };
 void buildTilesToBlocks(mlir::OpPassManager &pm, const targets::Target &target,
                         unsigned numWarps, llvm::StringRef copies);
 
+/// On a module: block programs that JAX launches become kernels with layouts,
+/// each in a gpu.module.
+void buildLaunchesToBlocks(mlir::OpPassManager &pm,
+                           const targets::Target &target);
+
 /// On a gpu.module: the loops of its block programs get `depth` slots for each
 /// buffer and `stages` stages, and the buffers their places, with padded rows
 /// where that is wanted.

@@ -1,8 +1,11 @@
 //===- ControlFlow.cpp - Loops and branches that pass on vectors ----------===//
 
+#include "dialects/MosaicGPU/LayoutText.h"
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/Emitter.h"
 #include "passes/Conversion/BlockToThread/Planner.h"
+#include "passes/Layouts/TransferDigits.h"
+#include "passes/Support/Divisibility.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -15,14 +18,31 @@ class ControlFlow : public OpLowering {
 public:
   LogicalResult plan(Operation *op, Planner &planner) const override;
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
 };
 
 class Terminators : public OpLowering {
 public:
   LogicalResult plan(Operation *op, Planner &planner) const override;
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
 };
 } // namespace
+
+/// Shared memory that is passed on may come from another place each time: what
+/// is kept is how it is stored, and the alignment that accesses rely on.
+static void shareRef(Value from, Value to, Planner &planner) {
+  const SharedRef *ref = planner.getSharedRef(from);
+  if (!ref)
+    return;
+  SharedRef passed = *ref;
+  unsigned period =
+      log2Divisor(transfers::swizzlePeriod(ref->layout.swizzleBytes));
+  passed.log2Alignment =
+      std::min(ref->log2Alignment,
+               std::max(log2Divisor(kSharedMemoryAlignment), period));
+  planner.setSharedRef(to, std::move(passed));
+}
 
 LogicalResult ControlFlow::plan(Operation *op, Planner &planner) const {
   // A carried vector has one distribution: the declared one, that of its
@@ -55,6 +75,8 @@ LogicalResult ControlFlow::plan(Operation *op, Planner &planner) const {
     for (auto [initial, argument, yielded, result] :
          llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(),
                          loop.getYieldedValues(), loop.getResults())) {
+      shareRef(initial, argument, planner);
+      shareRef(initial, result, planner);
       if (!isVector(result))
         continue;
       if (failed(choose(result, vectorIndex++, initial, yielded)))
@@ -78,12 +100,37 @@ LogicalResult ControlFlow::plan(Operation *op, Planner &planner) const {
     return branch.elseBlock() ? planner.planBlock(*branch.elseBlock())
                               : success();
   }
+  if (auto branch = dyn_cast<scf::IndexSwitchOp>(op)) {
+    for (OpResult result : branch.getResults()) {
+      if (!isVector(result))
+        continue;
+      Value yielded;
+      for (Region &region : branch->getRegions()) {
+        yielded = region.front().getTerminator()->getOperand(
+            result.getResultNumber());
+        if (findDeclaredLayout(yielded))
+          break;
+      }
+      if (failed(choose(result, vectorIndex++, {}, yielded)))
+        return failure();
+    }
+    for (Region &region : branch->getRegions())
+      if (failed(planner.planBlock(region.front())))
+        return failure();
+    return success();
+  }
   auto loop = cast<scf::WhileOp>(op);
+  unsigned initialIndex = 0;
   for (auto [initial, argument, yielded] :
        llvm::zip_equal(loop.getInits(), loop.getBeforeArguments(),
-                       loop.getYieldOp().getResults()))
+                       loop.getYieldOp().getResults())) {
+    shareRef(initial, argument, planner);
     if (isVector(argument)) {
-      if (!planner.find(initial)->isSplat())
+      Attribute declared = layoutAt(op, mosaic_gpu::kInLayouts, initialIndex++);
+      if (declared && planner.find(initial)->isSplat()) {
+        if (failed(planner.setLayout(op, argument, declared)))
+          return failure();
+      } else if (!planner.find(initial)->isSplat())
         planner.shareDistribution(initial, argument);
       else if (Attribute layout = findDeclaredLayout(yielded);
                layout && failed(planner.setLayout(op, argument, layout)))
@@ -91,6 +138,7 @@ LogicalResult ControlFlow::plan(Operation *op, Planner &planner) const {
       else if (!layout)
         planner.shareDistribution(initial, argument);
     }
+  }
   for (auto [passed, argument, result] :
        llvm::zip_equal(loop.getConditionOp().getArgs(),
                        loop.getAfterArguments(), loop.getResults()))
@@ -104,7 +152,22 @@ LogicalResult ControlFlow::plan(Operation *op, Planner &planner) const {
     }
   if (failed(planner.planBlock(*loop.getBeforeBody())))
     return failure();
+  // What the condition passes on is known now.
+  for (auto [argument, result] :
+       llvm::zip_equal(loop.getAfterArguments(), loop.getResults()))
+    shareRef(result, argument, planner);
   return planner.planBlock(*loop.getAfterBody());
+}
+
+/// The values that the operands of a region terminator become, from the first
+/// that becomes one.
+static std::pair<ValueRange, unsigned> getTargets(Operation *terminator) {
+  Operation *parent = terminator->getParentOp();
+  if (isa<scf::ConditionOp>(terminator))
+    return {parent->getResults(), 1};
+  if (auto loop = dyn_cast<scf::WhileOp>(parent))
+    return {loop.getBeforeArguments(), 0};
+  return {parent->getResults(), 0};
 }
 
 /// The distributions that the operands of a region terminator must have, one
@@ -113,17 +176,7 @@ static SmallVector<const Distribution *>
 getTerminatorDistributions(const KernelPlan &plan, Operation *terminator) {
   SmallVector<const Distribution *> wanted(terminator->getNumOperands(),
                                            nullptr);
-  ValueRange targets;
-  unsigned first = 0;
-  Operation *parent = terminator->getParentOp();
-  if (isa<scf::ConditionOp>(terminator)) {
-    targets = parent->getResults();
-    first = 1;
-  } else if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
-    targets = loop.getBeforeArguments();
-  } else {
-    targets = parent->getResults();
-  }
+  auto [targets, first] = getTargets(terminator);
   for (auto [index, target] : llvm::enumerate(targets))
     if (isVector(target))
       wanted[first + index] = &plan.getDistribution(target);
@@ -141,6 +194,30 @@ LogicalResult Terminators::plan(Operation *op, Planner &planner) const {
       return op->emitOpError()
              << "passes on a vector in layout " << distribution.str()
              << " where layout " << wanted->str() << " is expected";
+  }
+  auto [targets, first] = getTargets(op);
+  for (auto [operand, target] :
+       llvm::zip_equal(op->getOperands().drop_front(first), targets)) {
+    const SharedRef *ref = planner.getSharedRef(operand),
+                    *wanted = planner.getSharedRef(target);
+    if (ref && !wanted) {
+      shareRef(operand, target, planner);
+    } else if (!ref != !wanted) {
+      return op->emitOpError() << "passes on memory that is not known to be "
+                                  "in shared memory";
+    } else if (ref && !ref->isStoredAs(*wanted)) {
+      return op->emitOpError()
+             << "passes on shared memory stored with " << ref->str()
+             << " and strides " << layout::listText(ref->layout.strides)
+             << " where " << wanted->str() << " and strides "
+             << layout::listText(wanted->layout.strides) << " are expected";
+    } else if (ref && ref->log2Alignment < wanted->log2Alignment) {
+      return op->emitOpError()
+             << "passes on shared memory whose offset is known to be a "
+                "multiple of "
+             << (int64_t(1) << ref->log2Alignment) << " bytes where "
+             << (int64_t(1) << wanted->log2Alignment) << " are expected";
+    }
   }
   return success();
 }
@@ -171,6 +248,7 @@ void Terminators::emit(Operation *op, Emitter &emitter,
 }
 
 void block_to_thread::registerControlFlow(OpLowerings &lowerings) {
-  lowerings.add<ControlFlow, scf::ForOp, scf::IfOp, scf::WhileOp>();
+  lowerings.add<ControlFlow, scf::ForOp, scf::IfOp, scf::IndexSwitchOp,
+                scf::WhileOp>();
   lowerings.add<Terminators, scf::YieldOp, scf::ConditionOp>();
 }

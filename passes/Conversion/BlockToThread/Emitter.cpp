@@ -149,7 +149,20 @@ Registers Emitter::getRegisters(Value value, const Distribution &wanted,
   return Registers(wanted.getNumRegisters(), splat);
 }
 
+void Emitter::mapSame(Value from, Value to) {
+  if (auto held = registers.find(from); held != registers.end())
+    setRegisters(to, Registers(held->second));
+  if (Value offset = sharedOffsets.lookup(from))
+    sharedOffsets[to] = offset;
+  if (Value pointer = sharedPointers.lookup(from))
+    sharedPointers[to] = pointer;
+  if (Value mapped = scalars.lookupOrNull<Value>(from))
+    scalars.map(to, mapped);
+}
+
 void Emitter::emitOp(Operation *op, OpBuilder &builder) {
+  if (plan.threadOps.contains(op))
+    return emitScalar(op, builder);
   if (const OpLowering *lowering = lowerings.find(op))
     return lowering->emit(op, *this, builder);
   auto hasVectorType = [](Type type) { return isa<VectorType>(type); };
@@ -193,7 +206,8 @@ Operation *Emitter::expand(Operation *op,
       state.operands.push_back(scalars.lookup(operand));
   }
   for (OpResult result : op->getResults()) {
-    if (auto type = dyn_cast<VectorType>(result.getType())) {
+    if (plan.isBlockVector(result)) {
+      auto type = cast<VectorType>(result.getType());
       const Distribution &distribution = plan.getDistribution(result);
       state.types.append(distribution.getNumRegisters(),
                          distribution.getRegisterType(type.getElementType()));
@@ -214,7 +228,7 @@ Operation *Emitter::expand(Operation *op,
 void Emitter::mapExpanded(ValueRange from, ValueRange to, OpBuilder &builder) {
   for (Value value : from) {
     unsigned count = 1;
-    if (isa<VectorType>(value.getType())) {
+    if (plan.isBlockVector(value)) {
       count = plan.getDistribution(value).getNumRegisters();
       registers[value] = Registers(to.take_front(count));
     } else if (plan.getSharedRef(value)) {
@@ -234,7 +248,8 @@ void Emitter::emitRegions(Operation *op, Operation *created) {
     OpBuilder nested(created->getContext());
     Block *block = nested.createBlock(&to);
     for (BlockArgument argument : from.getArguments()) {
-      if (auto type = dyn_cast<VectorType>(argument.getType())) {
+      if (plan.isBlockVector(argument)) {
+        auto type = cast<VectorType>(argument.getType());
         const Distribution &distribution = plan.getDistribution(argument);
         for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
           block->addArgument(

@@ -60,6 +60,8 @@ public:
     sharedOffsets[memref] = offset;
   }
 
+  /// `to` is held, or stood for, as `from` is.
+  void mapSame(mlir::Value from, mlir::Value to);
   /// Sets a pointer that is known anyway.
   void setSharedPointer(mlir::Value memref, mlir::Value pointer) {
     sharedPointers[memref] = pointer;

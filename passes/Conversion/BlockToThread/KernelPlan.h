@@ -8,6 +8,7 @@
 #include "passes/Support/MemorySize.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <memory>
 
@@ -40,6 +41,13 @@ struct KernelPlan {
   llvm::DenseMap<mlir::Value, SharedRef> sharedRefs;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<OpPlan>> opPlans;
 
+  /// Ops in code for threads whose vectors are a thread's own.
+  llvm::DenseSet<mlir::Operation *> threadOps;
+
+  /// Whether it is a vector that the threads of a program hold together.
+  bool isBlockVector(mlir::Value value) const {
+    return distributions.contains(value);
+  }
   const Distribution &getDistribution(mlir::Value value) const {
     return distributions.find(value)->second;
   }

@@ -17,7 +17,10 @@ void block_to_thread::registerCommonLowerings(OpLowerings &lowerings) {
   registerControlFlow(lowerings);
   registerElementwise(lowerings);
   registerMma(lowerings);
+  registerOpaque(lowerings);
+  registerRegions(lowerings);
   registerRelayouts(lowerings);
+  registerShapes(lowerings);
   registerTransfers(lowerings);
   registerViews(lowerings);
 }

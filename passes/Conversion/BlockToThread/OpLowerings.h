@@ -88,7 +88,10 @@ void registerBlockBarriers(OpLowerings &lowerings);
 void registerControlFlow(OpLowerings &lowerings);
 void registerElementwise(OpLowerings &lowerings);
 void registerMma(OpLowerings &lowerings);
+void registerOpaque(OpLowerings &lowerings);
+void registerRegions(OpLowerings &lowerings);
 void registerRelayouts(OpLowerings &lowerings);
+void registerShapes(OpLowerings &lowerings);
 void registerTransfers(OpLowerings &lowerings);
 void registerViews(OpLowerings &lowerings);
 

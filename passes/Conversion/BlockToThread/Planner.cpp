@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -64,7 +65,7 @@ Attribute block_to_thread::findDeclaredLayout(Value value, unsigned depth) {
   Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, index);
   if (layout && !isa<mosaic_gpu::WGSplatFragLayoutAttr>(layout))
     return layout;
-  if (isa<scf::ForOp, scf::IfOp>(op)) {
+  if (isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp>(op)) {
     for (Region &region : op->getRegions())
       if (!region.empty())
         if (Attribute yielded =
@@ -162,6 +163,17 @@ LogicalResult Planner::planGrid() {
     return func.emitOpError()
            << "has blocks of " << threads[0] << " threads, " << target.name
            << " has at most " << target.maxThreadsPerBlock;
+  auto program = func->getAttrOfType<IntegerAttr>(mosaic_gpu::kProgramThreads);
+  if (!program)
+    return success();
+  int64_t together = program.getInt();
+  if (together <= 0 || together % target.waveSize != 0 ||
+      threads[0] % together != 0)
+    return func.emitOpError()
+           << "has programs of " << together << " threads, which must be whole "
+           << "warps of " << target.waveSize << " and divide the " << threads[0]
+           << " threads of its block";
+  plan.grid.numThreads = together;
   return success();
 }
 
@@ -186,8 +198,14 @@ static ArrayAttr getDeclaredTransforms(Operation *op, StringRef name,
                                        ValueRange values, Value value) {
   auto lists = op->getAttrOfType<ArrayAttr>(name);
   unsigned index = 0;
+  // Custom primitives count barriers, too.
+  bool countsBarriers = isa<mosaic_gpu::CustomPrimitiveOp>(op);
   for (Value other : values) {
-    if (inference::getMemory(other.getType()) != inference::Memory::Shared)
+    auto type = dyn_cast<MemRefType>(other.getType());
+    bool isBarrier =
+        type && isa<mosaic_gpu::BarrierType>(type.getElementType());
+    if (inference::getMemory(other.getType()) != inference::Memory::Shared &&
+        !(countsBarriers && isBarrier))
       continue;
     if (other == value)
       return lists && index < lists.size() ? dyn_cast<ArrayAttr>(lists[index])
@@ -249,13 +267,35 @@ LogicalResult block_to_thread::setResultRef(Operation *op, Value result,
   return success();
 }
 
+LogicalResult Planner::planThreadCode(Block &block) {
+  llvm::SaveAndRestore guard(isInThreadCode, true);
+  return planBlock(block);
+}
+
+bool Planner::isThreadOp(Operation *op) const {
+  if (isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect()) ||
+      !hasVectors(op))
+    return false;
+  // Registers become a vector of the program by a cast that has its layout.
+  if (isa<UnrealizedConversionCastOp>(op) && op->hasAttr(kCastLayout))
+    return false;
+  return llvm::none_of(op->getOperands(), [&](Value operand) {
+    return plan.isBlockVector(operand);
+  });
+}
+
 LogicalResult Planner::planOp(Operation *op) {
   const OpLowering *lowering = lowerings.find(op);
+  if (isInThreadCode && isThreadOp(op)) {
+    plan.threadOps.insert(op);
+    lowering = nullptr;
+  }
   if (failed(checkSharedOperands(op, lowering)))
     return failure();
   bool isBlockOp =
       isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect());
-  if ((isBlockOp || hasVectors(op)) && failed(checkOperands(op)))
+  bool isThread = plan.threadOps.contains(op);
+  if (!isThread && (isBlockOp || hasVectors(op)) && failed(checkOperands(op)))
     return failure();
   if (lowering) {
     used.insert(lowering);
@@ -267,7 +307,7 @@ LogicalResult Planner::planOp(Operation *op) {
   if (isa<memref::AllocOp>(op))
     return op->emitOpError() << "allocates memory; allocate shared memory "
                                 "first (smalti-allocate-shared-memory)";
-  if (hasVectors(op)) {
+  if (hasVectors(op) && !isThread) {
     if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumRegions() == 0)
       return getElementwiseLowering().plan(op, *this);
     return op->emitOpError() << "cannot be lowered to threads: the op is not "

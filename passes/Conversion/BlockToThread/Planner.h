@@ -36,6 +36,10 @@ public:
   /// Plans every op of the block, in order.
   mlir::LogicalResult planBlock(mlir::Block &block);
 
+  /// Plans the body of an op that is code for threads: vectors that no op has
+  /// given a distribution are a thread's own.
+  mlir::LogicalResult planThreadCode(mlir::Block &block);
+
   /// The distribution of a vector; null where it has none yet.
   const Distribution *find(mlir::Value value) const {
     auto it = plan.distributions.find(value);
@@ -82,12 +86,20 @@ private:
   mlir::LogicalResult checkSharedOperands(mlir::Operation *op,
                                           const OpLowering *lowering);
 
+  /// Whether the vectors of an op in code for threads are a thread's own.
+  bool isThreadOp(mlir::Operation *op) const;
+
   const VendorLowering &vendor;
   const OpLowerings &lowerings;
+  bool isInThreadCode = false;
   /// Those that lower something in this kernel, in order.
   llvm::SetVector<const OpLowering *> used;
   KernelPlan plan;
 };
+
+/// The attribute of an unrealized_conversion_cast between a vector of a program
+/// and its registers that has the vector's layout.
+inline constexpr llvm::StringLiteral kCastLayout = "layout";
 
 /// Element `index` of the layouts that an op declares under this name; null
 /// where it does not.

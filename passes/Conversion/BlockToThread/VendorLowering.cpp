@@ -2,6 +2,8 @@
 
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 
+#include "targets/Target.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -43,6 +45,19 @@ Value block_to_thread::takeElements(OpBuilder &builder, Location loc,
 }
 
 VendorLowering::~VendorLowering() = default;
+
+std::optional<std::string>
+VendorLowering::refuseProgramBarrier(const ThreadGrid &grid) const {
+  if (grid.blockThreads == grid.numThreads)
+    return std::nullopt;
+  return target.name.str() + " has none for some of the threads of a block";
+}
+
+void VendorLowering::emitProgramBarrier(OpBuilder &builder, Location loc,
+                                        ThreadIndices &) const {
+  emitBarrier(builder, loc, /*ordersGlobalMemory=*/false,
+              /*hasAsyncCopies=*/false);
+}
 
 SmallVector<Value> VendorLowering::emitFragmentLoad(OpBuilder &, Location,
                                                     Value, unsigned,

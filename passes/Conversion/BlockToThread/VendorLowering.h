@@ -80,6 +80,13 @@ public:
                            bool ordersGlobalMemory,
                            bool hasAsyncCopies) const = 0;
 
+  /// Why there are no barriers of the threads of a program, if there are none.
+  virtual std::optional<std::string>
+  refuseProgramBarrier(const ThreadGrid &grid) const;
+  /// A barrier of the threads of a program that orders shared memory.
+  virtual void emitProgramBarrier(mlir::OpBuilder &builder, mlir::Location loc,
+                                  ThreadIndices &indices) const;
+
   /// One matrix instruction on registers in the instruction's order.
   virtual llvm::SmallVector<mlir::Value>
   emitMma(mlir::OpBuilder &builder, mlir::Location loc,

@@ -325,8 +325,54 @@ static bool isSharedPointer(Type type) {
                         static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
 }
 
+/// The vector of a cast between a vector of the program and its registers.
+static Value getCastVector(UnrealizedConversionCastOp op) {
+  if (!op->hasAttr(kCastLayout))
+    return {};
+  if (op.getNumOperands() == 1 && isVector(op.getOperand(0)) &&
+      op.getNumResults() != 1)
+    return op.getOperand(0);
+  if (op.getNumResults() == 1 && isVector(op.getResult(0)))
+    return op.getResult(0);
+  return op.getNumOperands() == 1 && isVector(op.getOperand(0))
+             ? op.getOperand(0)
+             : Value();
+}
+
+static LogicalResult planRegisters(UnrealizedConversionCastOp op, Value vector,
+                                   Planner &planner) {
+  if (!planner.find(vector) &&
+      failed(planner.setLayout(op, vector, op->getAttr(kCastLayout))))
+    return failure();
+  const Distribution &distribution = *planner.find(vector);
+  auto type = cast<VectorType>(vector.getType());
+  std::string why;
+  std::optional<Distribution> declared =
+      Distribution::get(type, op->getAttr(kCastLayout), planner.getGrid(), why);
+  if (!declared || *declared != distribution)
+    return op.emitOpError() << "has layout " << op->getAttr(kCastLayout)
+                            << " for a vector in layout " << distribution.str();
+  bool isFromVector = op.getNumOperands() == 1 && op.getOperand(0) == vector;
+  TypeRange registers = isFromVector ? TypeRange(op.getResultTypes())
+                                     : TypeRange(op.getOperandTypes());
+  Type wanted = distribution.getRegisterType(type.getElementType());
+  if (static_cast<int64_t>(registers.size()) !=
+          distribution.getNumRegisters() ||
+      llvm::any_of(registers, [&](Type held) { return held != wanted; }))
+    return op.emitOpError() << "must have " << distribution.getNumRegisters()
+                            << " registers of type " << wanted << " for layout "
+                            << distribution.str();
+  return success();
+}
+
 LogicalResult Descriptors::plan(UnrealizedConversionCastOp op,
                                 Planner &planner) const {
+  if (Value vector = getCastVector(op))
+    return planRegisters(op, vector, planner);
+  if (llvm::any_of(op.getOperands(), isVector) ||
+      llvm::any_of(op.getResults(), isVector))
+    return op.emitOpError()
+           << "of vectors must have the attribute '" << kCastLayout << "'";
   auto type = op.getNumResults() == 1
                   ? dyn_cast<MemRefType>(op.getResult(0).getType())
                   : MemRefType();

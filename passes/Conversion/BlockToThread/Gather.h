@@ -1,0 +1,54 @@
+//===- Gather.h - Elements that a thread has already ------------*- C++ -*-===//
+//
+// Slices, concatenations, reshapes and broadcasts where each thread holds all
+// elements that it needs: registers are renamed and taken apart, and nothing
+// moves between threads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_GATHER_H
+#define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_GATHER_H
+
+#include "passes/Conversion/BlockToThread/Emitter.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace smalti::block_to_thread {
+
+/// Where an element is: in which of several vectors, at which index.
+struct ElementIndex {
+  unsigned vector = 0;
+  llvm::SmallVector<int64_t> index;
+};
+
+/// Where a thread has an element: in which register of which vector.
+struct ElementPlace {
+  unsigned vector = 0;
+  int64_t reg = 0;
+  int64_t element = 0;
+};
+
+/// For each element of each register of a vector in distribution `to`, in
+/// order, where every thread has it; or why not every thread has. `source` says
+/// which element of the vectors in distributions `from` an element is.
+ValueOr<std::vector<ElementPlace>>
+planGather(const Distribution &to, llvm::ArrayRef<const Distribution *> from,
+           llvm::function_ref<ElementIndex(llvm::ArrayRef<int64_t>)> source,
+           const ThreadGrid &grid);
+
+/// The registers of the vector, made of those of the others.
+Registers emitGather(const Distribution &to, mlir::Type elementType,
+                     llvm::ArrayRef<Registers> from,
+                     llvm::ArrayRef<ElementPlace> places,
+                     mlir::OpBuilder &builder, mlir::Location loc);
+
+/// What a lowering of such an op keeps.
+struct GatherPlan : OpPlan {
+  explicit GatherPlan(std::vector<ElementPlace> places)
+      : places(std::move(places)) {}
+  std::vector<ElementPlace> places;
+};
+
+} // namespace smalti::block_to_thread
+
+#endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_GATHER_H

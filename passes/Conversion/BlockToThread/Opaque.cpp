@@ -1,0 +1,313 @@
+//===- Opaque.cpp - Barriers of the optimiser, and output -----------------===//
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Conversion/BlockToThread/Emitter.h"
+#include "passes/Conversion/BlockToThread/Planner.h"
+#include "passes/Conversion/BlockToThread/VendorLowering.h"
+#include "passes/Layouts/LayoutValues.h"
+#include "passes/Support/Remarks.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+namespace {
+/// Values that the optimiser knows nothing about.
+class OptimizationBarriers
+    : public LoweringOf<mosaic_gpu::OptimizationBarrierOp> {
+public:
+  LogicalResult plan(mosaic_gpu::OptimizationBarrierOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::OptimizationBarrierOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+
+class DebugPrints : public LoweringOf<mosaic_gpu::DebugPrintOp> {
+public:
+  LogicalResult plan(mosaic_gpu::DebugPrintOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+
+/// A remark, and nothing in the program.
+class LayoutPrints : public LoweringOf<mosaic_gpu::PrintLayoutOp> {
+public:
+  LogicalResult plan(mosaic_gpu::PrintLayoutOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::PrintLayoutOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Barriers of the optimiser
+//===----------------------------------------------------------------------===//
+
+/// The letter of a register of 16, 32 or 64 bits in assembly; 0 for others.
+static char getRegisterClass(int64_t bits) {
+  switch (bits) {
+  case 16:
+    return 'h';
+  case 32:
+    return 'r';
+  case 64:
+    return 'l';
+  default:
+    return 0;
+  }
+}
+
+static int64_t getBits(Type type) {
+  if (type.isIndex())
+    return 64;
+  return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
+}
+
+LogicalResult OptimizationBarriers::plan(mosaic_gpu::OptimizationBarrierOp op,
+                                         Planner &planner) const {
+  if (planner.getVendor().getTarget().vendor != targets::Vendor::NVIDIA)
+    return op.emitOpError()
+           << "is not supported on " << planner.getVendor().getTarget().name;
+  unsigned index = 0;
+  for (auto [operand, result] :
+       llvm::zip_equal(op.getOperands(), op.getResults())) {
+    Type type = getElementTypeOrSelf(operand.getType());
+    int64_t bits = getBits(type);
+    if (isa<ShapedType>(operand.getType()) && !isVector(operand))
+      bits = 0;
+    if (bits == 0 || bits > 64 || (bits < 64 && 32 % bits != 0))
+      return op.emitOpError()
+             << "on " << operand.getType() << " is not supported";
+    if (!isVector(operand))
+      continue;
+    if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, index++)) {
+      if (failed(planner.setLayout(op, result, layout)))
+        return failure();
+      const Distribution &from = *planner.find(operand),
+                         &to = *planner.find(result);
+      if (from != to && !from.isSplat())
+        return op.emitOpError() << "has a result in layout " << to.str()
+                                << ", but an operand in layout " << from.str();
+    } else {
+      planner.shareDistribution(operand, result);
+    }
+  }
+  return success();
+}
+
+/// The same number, as one the optimiser has not seen before.
+static Value hide(Value word, OpBuilder &builder, Location loc) {
+  Type type = word.getType();
+  char letter = getRegisterClass(type.getIntOrFloatBitWidth());
+  std::string constraints = std::string("=") + letter + ",0";
+  return LLVM::InlineAsmOp::create(
+             builder, loc, type, ValueRange(word), /*asm_string=*/"",
+             constraints, /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::tailcallkind::TailCallKind::None,
+             LLVM::AsmDialectAttr::get(builder.getContext(),
+                                       LLVM::AsmDialect::AD_ATT),
+             ArrayAttr())
+      .getResult(0);
+}
+
+/// Of a register, in words of at most 64 bits.
+static Value hideRegister(Value held, OpBuilder &builder, Location loc) {
+  auto type = cast<VectorType>(held.getType());
+  Type element = type.getElementType();
+  if (element.isIndex()) {
+    VectorType words = type.clone(builder.getI64Type());
+    held = hideRegister(arith::IndexCastOp::create(builder, loc, words, held),
+                        builder, loc);
+    return arith::IndexCastOp::create(builder, loc, type, held);
+  }
+  int64_t bits = element.getIntOrFloatBitWidth(), count = type.getDimSize(0);
+  int64_t wordBits = std::max<int64_t>(bits, 16);
+  for (int64_t wider : {32, 16})
+    if (bits < wider && bits * count % wider == 0) {
+      wordBits = wider;
+      break;
+    }
+  if (bits * count % wordBits != 0) {
+    // Fewer bits than a register has.
+    VectorType integers = type.clone(builder.getIntegerType(bits)),
+               wide = type.clone(builder.getI16Type());
+    Value value = element.isInteger()
+                      ? held
+                      : arith::BitcastOp::create(builder, loc, integers, held)
+                            .getResult();
+    value = hideRegister(arith::ExtUIOp::create(builder, loc, wide, value),
+                         builder, loc);
+    value = arith::TruncIOp::create(builder, loc, integers, value);
+    return element.isInteger()
+               ? value
+               : arith::BitcastOp::create(builder, loc, type, value)
+                     .getResult();
+  }
+  auto words = VectorType::get({bits * count / wordBits},
+                               builder.getIntegerType(wordBits));
+  Value asWords = vector::BitCastOp::create(builder, loc, words, held);
+  SmallVector<Value> hidden;
+  for (int64_t word = 0; word < words.getDimSize(0); ++word)
+    hidden.push_back(hide(vector::ExtractOp::create(builder, loc, asWords,
+                                                    ArrayRef<int64_t>{word}),
+                          builder, loc));
+  return vector::BitCastOp::create(
+      builder, loc, type,
+      vector::FromElementsOp::create(builder, loc, words, hidden));
+}
+
+void OptimizationBarriers::emit(mosaic_gpu::OptimizationBarrierOp op,
+                                Emitter &emitter, OpBuilder &builder) const {
+  Location loc = op.getLoc();
+  for (auto [operand, result] :
+       llvm::zip_equal(op.getOperands(), op.getResults())) {
+    if (isVector(operand)) {
+      Registers held = emitter.getRegisters(
+          operand, emitter.plan.getDistribution(result), builder);
+      for (Value &reg : held)
+        reg = hideRegister(reg, builder, loc);
+      emitter.setRegisters(result, std::move(held));
+      continue;
+    }
+    auto type = VectorType::get({1}, operand.getType());
+    Value one = vector::BroadcastOp::create(builder, loc, type,
+                                            emitter.lookup(operand));
+    emitter.map(result, vector::ExtractOp::create(
+                            builder, loc, hideRegister(one, builder, loc),
+                            ArrayRef<int64_t>{0}));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Output
+//===----------------------------------------------------------------------===//
+
+LogicalResult DebugPrints::plan(mosaic_gpu::DebugPrintOp op,
+                                Planner &planner) const {
+  if (planner.getVendor().getTarget().vendor != targets::Vendor::NVIDIA)
+    return op.emitOpError()
+           << "is not supported on " << planner.getVendor().getTarget().name;
+  auto type = cast<VectorType>(op.getValue().getType());
+  if (!type.getElementType().isIntOrIndexOrFloat())
+    return op.emitOpError()
+           << "cannot print elements of type " << type.getElementType();
+  if (op.getFormat().contains('%'))
+    return op.emitOpError() << "has a format with '%', which is not supported";
+  return success();
+}
+
+/// A number as printf takes it, and how it is printed.
+static std::pair<Value, StringRef> getPrinted(Value number, OpBuilder &builder,
+                                              Location loc) {
+  Type type = number.getType();
+  if (auto floating = dyn_cast<FloatType>(type)) {
+    if (floating.getWidth() < 64)
+      number =
+          arith::ExtFOp::create(builder, loc, builder.getF64Type(), number);
+    return {number, "%f"};
+  }
+  if (type.isIndex())
+    return {
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), number),
+        "%lld"};
+  if (type.getIntOrFloatBitWidth() == 1)
+    return {arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number),
+            "%lld"};
+  if (type.getIntOrFloatBitWidth() < 64)
+    number = arith::ExtSIOp::create(builder, loc, builder.getI64Type(), number);
+  return {number, "%lld"};
+}
+
+void DebugPrints::emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
+                       OpBuilder &builder) const {
+  Location loc = op.getLoc();
+  const Distribution &distribution =
+      emitter.plan.getDistribution(op.getValue());
+  Registers held = emitter.getRegisters(op.getValue());
+  auto print = [&](OpBuilder &nested) {
+    for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
+      for (int64_t element = 0; element < distribution.getVectorLength();
+           ++element) {
+        std::string prefix;
+        SmallVector<Value> values;
+        if (!distribution.isSplat()) {
+          prefix = "[";
+          SmallVector<Coordinate> coordinates =
+              emitter.indices.getCoordinates(distribution, reg);
+          for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
+            int64_t offset = coordinate.offset;
+            if (static_cast<int64_t>(dim) == distribution.getVectorDim())
+              offset += element * distribution.getVectorStride();
+            Value index = emitter.indices.getConstant(offset);
+            if (coordinate.base)
+              index =
+                  arith::AddIOp::create(nested, loc, coordinate.base, index);
+            values.push_back(arith::IndexCastOp::create(
+                nested, loc, nested.getI64Type(), index));
+            prefix += dim == 0 ? "%lld" : ", %lld";
+          }
+          prefix += "]: ";
+        }
+        auto [number, format] =
+            getPrinted(vector::ExtractOp::create(nested, loc, held[reg],
+                                                 ArrayRef<int64_t>{element}),
+                       nested, loc);
+        std::string text = prefix;
+        StringRef rest = op.getFormat();
+        for (size_t at = rest.find("{}"); at != StringRef::npos;
+             at = rest.find("{}")) {
+          text += rest.take_front(at);
+          text += format;
+          values.push_back(number);
+          rest = rest.drop_front(at + 2);
+        }
+        text += rest;
+        text += "\n";
+        gpu::PrintfOp::create(nested, loc, text, values);
+      }
+  };
+  // Elements that several threads hold are printed by the first of them.
+  Value isFirst =
+      distribution.isSplat()
+          ? arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                  emitter.indices.getThread(),
+                                  emitter.indices.getConstant(0))
+                .getResult()
+          : emitter.indices.isFirstReplica(distribution);
+  if (!isFirst)
+    return print(builder);
+  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
+    print(nested);
+    scf::YieldOp::create(nested, loc);
+  });
+}
+
+LogicalResult LayoutPrints::plan(mosaic_gpu::PrintLayoutOp op,
+                                 Planner &planner) const {
+  if (!isVector(op.getValue()) && !planner.getSharedRef(op.getValue()))
+    return op.emitOpError() << "has no layout for " << op.getValue().getType();
+  return success();
+}
+
+void LayoutPrints::emit(mosaic_gpu::PrintLayoutOp op, Emitter &emitter,
+                        OpBuilder &) const {
+  std::string layout = isVector(op.getValue())
+                           ? emitter.plan.getDistribution(op.getValue()).str()
+                           : emitter.plan.getSharedRef(op.getValue())->str();
+  auto [before, after] = op.getFormat().split("{}");
+  remarkAnalysis(op, "convert-mosaic-gpu-to-nvvm") << before << layout << after;
+}
+
+void block_to_thread::registerOpaque(OpLowerings &lowerings) {
+  lowerings.add<OptimizationBarriers, mosaic_gpu::OptimizationBarrierOp>();
+  lowerings.add<DebugPrints, mosaic_gpu::DebugPrintOp>();
+  lowerings.add<LayoutPrints, mosaic_gpu::PrintLayoutOp>();
+}
