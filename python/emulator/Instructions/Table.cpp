@@ -19,9 +19,7 @@ const Instruction *smalti::emulator::findInstruction(const char *name) {
       const Instruction &entry = list->first[i];
       if (strcmp(entry.name, name) == 0)
         return &entry;
-      // Inline assembly has characters that patterns know.
-      if (!byPattern && strncmp(entry.name, "asm:", 4) != 0 &&
-          fnmatch(entry.name, name, 0) == 0)
+      if (!byPattern && fnmatch(entry.name, name, 0) == 0)
         byPattern = &entry;
     }
   return byPattern;

@@ -83,9 +83,12 @@ Expected<HostObject> makeHostObject(StringRef input,
     if (Error error = lowerBufferPointers(device, options))
       return error;
     addBackendWaits(device);
+  } else if (Error error = expandAssembly(device)) {
+    return error;
   }
   lowerFloats(device, *vendor);
   inlineInstructions(device);
+  followAccumulators(device);
   Expected<std::unique_ptr<TargetMachine>> made = makeHostMachine(options);
   if (!made)
     return made.takeError();

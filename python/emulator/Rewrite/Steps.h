@@ -89,6 +89,13 @@ llvm::Error lowerBufferPointers(llvm::Module &module,
 /// Makes explicit where AMD's backend waits for copies to LDS.
 void addBackendWaits(llvm::Module &module);
 
+/// Makes LLVM's instructions, and calls of the emulator's, of the inline
+/// assembly of NVIDIA.
+llvm::Error expandAssembly(llvm::Module &module);
+
+/// Makes explicit where registers are read that an asynchronous product writes.
+void followAccumulators(llvm::Module &module);
+
 /// Makes explicit how the device rounds where the host would do otherwise.
 void lowerFloats(llvm::Module &module, Vendor vendor);
 

@@ -99,13 +99,14 @@ void Block::begin(uint64_t index) {
   uint64_t x = launch.grid.x, y = launch.grid.y;
   blockId = {int32_t(index % x), int32_t(index / x % y),
              int32_t(index / x / y)};
-  numDone = 0;
+  numDone = numTimeouts = 0;
   randomState = launch.seed + index;
   sharedMemory.begin();
   std::fill(arrivals.begin(), arrivals.end(), 0);
   for (Barrier &barrier : barriers)
     barrier = {1, 0, 0, 0, nullptr};
   writesInFlight.clear();
+  BlockObserver::begin();
   for (GPUWave &wave : waves) {
     for (WaveUnits &units : wave.units)
       units.clear();
@@ -208,9 +209,10 @@ void Block::run(uint64_t index) {
       progress = std::any_of(visits.begin(), visits.end(), [&](GPUWave *wave) {
         return formGroup(*wave, /*isForced=*/true);
       });
-    if (!progress)
+    if (!progress && !endLimitedWaits())
       reportDeadlock();
   }
+  BlockObserver::end();
   checkRedZone();
 }
 
@@ -247,6 +249,26 @@ bool Block::pollConditions(GPUWave &wave) {
     thread.state = GPUThread::State::Ready;
     wave.waiting &= ~bitOf(thread);
     wave.ready |= bitOf(thread);
+    numTimeouts = 0;
+    progress = true;
+  }
+  return progress;
+}
+
+/// The time of those that wait with a limit is over, as nobody can go on. Most
+/// wait again at once: when that did not help a few times, nothing will.
+bool Block::endLimitedWaits() {
+  constexpr int maxTimeouts = 3;
+  bool progress = false;
+  if (numTimeouts++ == maxTimeouts)
+    return false;
+  for (GPUThread &thread : threads) {
+    if (thread.state != GPUThread::State::Waiting || !thread.isLimited)
+      continue;
+    thread.isTimeOver = true;
+    thread.state = GPUThread::State::Ready;
+    thread.wave->waiting &= ~bitOf(thread);
+    thread.wave->ready |= bitOf(thread);
     progress = true;
   }
   return progress;
@@ -384,6 +406,7 @@ void Block::endThread() {
   wave.done |= bitOf(thread);
   wave.ready &= ~bitOf(thread);
   ++numDone;
+  numTimeouts = 0;
   if (launch.vendor == Vendor::AMD)
     leaveBarriers(thread);
   thread.fiber.switchTo(schedule, /*ends=*/true);
@@ -420,15 +443,19 @@ void Block::yield(const void *returnAddress) {
     thread.returnAddress = nullptr;
 }
 
-void Block::waitUntil(const char *what, const std::function<bool()> &ready) {
+bool Block::waitUntil(const char *what, const std::function<bool()> &ready,
+                      bool isLimited) {
   if (ready())
-    return;
+    return true;
   GPUThread &thread = *current;
   thread.what = what;
   thread.condition = &ready;
+  thread.isLimited = isLimited;
+  thread.isTimeOver = false;
   thread.state = GPUThread::State::Waiting;
   thread.wave->waiting |= bitOf(thread);
   suspend(thread);
+  return !thread.isTimeOver;
 }
 
 /// CDNA and RDNA guides, "S_BARRIER": waves that have ended do not count, and a
@@ -499,6 +526,7 @@ void Block::wait(int id) {
 }
 
 void Block::complete(Barrier &barrier) {
+  numTimeouts = 0;
   ++barrier.generation;
   barrier.arrived = barrier.ended = 0;
   for (GPUThread *thread = barrier.firstWaiting; thread;

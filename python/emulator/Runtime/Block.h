@@ -51,6 +51,7 @@ struct GPUThread {
   /// While it waits for a condition.
   const char *what;
   const std::function<bool()> *condition;
+  bool isLimited, isTimeOver;
   AsyncWork async[numAsyncQueues];
   /// Of the unit of a counter that it adds to next.
   uint32_t slot;
@@ -92,7 +93,8 @@ public:
   /// What threads ask for; see Thread.h.
   bool arrive(int barrier, int expected);
   void wait(int barrier);
-  void waitUntil(const char *what, const std::function<bool()> &ready);
+  bool waitUntil(const char *what, const std::function<bool()> &ready,
+                 bool isLimited);
   void yield(const void *returnAddress);
   void call(const Instruction &instruction, const Call &call);
   [[noreturn]] void endThread();
@@ -126,6 +128,7 @@ private:
   void beginSanitizerThreads();
   bool visit(GPUWave &wave, int maxSteps);
   bool pollConditions(GPUWave &wave);
+  bool endLimitedWaits();
   void runReady(GPUWave &wave);
   bool formGroup(GPUWave &wave, bool isForced);
   void execute(GPUWave &wave, uint64_t group);
@@ -152,6 +155,8 @@ private:
   std::vector<uint32_t> arrivals;
   Barrier barriers[maxBarriers];
   int numDone = 0;
+  /// How often limited waits were ended since anybody went on for real.
+  int numTimeouts = 0;
   uint64_t blockIndex = 0;
   Dimensions blockId = {0, 0, 0};
   uint64_t randomState = 0;

@@ -1,7 +1,7 @@
 //===- Instruction.h - What the emulator knows of device instructions -----===//
 //
 // An instruction is an intrinsic of LLVM's (`llvm.nvvm.*`, `llvm.amdgcn.*`), a
-// string of inline assembly, or a function that device code expects of its
+// statement of inline assembly, or a function that device code expects of its
 // system (`vprintf`). The table has one entry for each: its name, what it does
 // on the host, and the document that says so. A newcomer adds an entry.
 //
@@ -88,8 +88,8 @@ struct Instruction {
   using Members = uint64_t (*)(const Call &call);
 
   /// The name, a pattern of fnmatch: `*` stands for the types that LLVM
-  /// appends. For inline assembly `asm:` and the string without the blanks at
-  /// its ends.
+  /// appends. For a statement of NVIDIA's inline assembly `asm:` and its
+  /// opcode.
   const char *name;
   /// What it does. One of the two is null.
   OfThread ofThread;

@@ -73,9 +73,10 @@ bool smalti::emulator::arriveAtBarrier(int id, int expected) {
   return block.arrive(id, expected);
 }
 void smalti::emulator::waitAtBarrier(int id) { block.wait(id); }
-void smalti::emulator::waitUntil(const char *what,
-                                 const std::function<bool()> &ready) {
-  block.waitUntil(what, ready);
+bool smalti::emulator::waitUntil(const char *what,
+                                 const std::function<bool()> &ready,
+                                 bool isLimited) {
+  return block.waitUntil(what, ready, isLimited);
 }
 void smalti::emulator::yield() { block.yield(nullptr); }
 void smalti::emulator::endThread() { block.endThread(); }
@@ -155,6 +156,29 @@ void smalti::emulator::endWrite(uint32_t write) {
     writesInFlight.end(write);
 }
 
+const BlockObserver *BlockObserver::first = nullptr;
+
+BlockObserver::BlockObserver(void (*begin)(), void (*end)())
+    : atBegin(begin), atEnd(end), next(first) {
+  first = this;
+}
+
+void BlockObserver::begin() {
+  for (const BlockObserver *each = first; each; each = each->next)
+    if (each->atBegin)
+      each->atBegin();
+}
+
+void BlockObserver::end() {
+  for (const BlockObserver *each = first; each; each = each->next)
+    if (each->atEnd)
+      each->atEnd();
+}
+
+Origin smalti::emulator::originHere() {
+  return {current->index, current->returnAddress};
+}
+
 //===----------------------------------------------------------------------===//
 // Findings
 //===----------------------------------------------------------------------===//
@@ -194,6 +218,31 @@ void smalti::emulator::failLane(const Call &, int lane, const char *format,
   va_list list;
   va_start(list, format);
   failAt("fault", &block.thread(current->wave->first + lane), format, list);
+}
+
+void smalti::emulator::failInOrder(const char *kind, const Origin &other,
+                                   const void *address, size_t bytes,
+                                   const char *format, ...) {
+  static Finding finding(kind);
+  finding.kind = kind;
+  setPlace(finding, current);
+  va_list list;
+  va_start(list, format);
+  finding.message.appendList(format, list);
+  if (address) {
+    finding.setAddress(address);
+    finding.bytes = bytes;
+    finding.message.append(": ");
+    describeAddress(finding.message, address);
+  }
+  if (Place *place = finding.addOther()) {
+    place->block = int64_t(block.index());
+    place->thread = other.thread;
+    place->addReturn(other.returnAddress);
+    place->note.append("which was executed here");
+  }
+  report(finding);
+  endProcess(exitFindings);
 }
 
 void smalti::emulator::printOutput(const char *text, size_t length) {
@@ -261,6 +310,17 @@ void smalti::emulator::touchRead(const void *address, size_t bytes) {
 
 void smalti::emulator::touchWrite(void *address, size_t bytes) {
   touch(address, bytes, true);
+}
+
+void smalti::emulator::touchReadAs(int lane, const Origin &origin,
+                                   const void *address, size_t bytes) {
+  GPUThread &thread = block.thread(current->wave->first + lane);
+  sanitizer::access(thread.sanitizerThread, address, bytes, /*isWrite=*/false,
+                    /*isAtomic=*/false, origin.returnAddress);
+}
+
+bool smalti::emulator::areRacesSought() {
+  return sanitizer::kind == sanitizer::Kind::Thread;
 }
 
 void smalti::emulator::touchAtomicRead(const void *address, size_t bytes) {

@@ -64,8 +64,10 @@ bool arriveAtBarrier(int id, int expected = 0);
 void waitAtBarrier(int id);
 
 /// Lets the other threads run until `ready` holds; `what` names it in the
-/// report of a deadlock. Returns at once where it holds already.
-void waitUntil(const char *what, const std::function<bool()> &ready);
+/// report of a deadlock. Returns at once where it holds already. A limited wait
+/// also ends when nobody can go on, and then returns false.
+bool waitUntil(const char *what, const std::function<bool()> &ready,
+               bool isLimited = false);
 
 /// Lets the other threads run: for a loop that waits for them.
 void yield();
@@ -138,6 +140,27 @@ auto inFlight(const std::vector<SharedRange> &ranges, Work work) {
   };
 }
 
+/// What instructions keep of the running block: they forget it before a block
+/// begins, and look at what is left when it is over. Either may be null.
+class BlockObserver {
+public:
+  BlockObserver(void (*begin)(), void (*end)());
+  static void begin();
+  static void end();
+
+private:
+  void (*atBegin)(), (*atEnd)();
+  const BlockObserver *next;
+  static const BlockObserver *first;
+};
+
+/// Who executed an instruction, and where.
+struct Origin {
+  int thread = -1;
+  const void *returnAddress = nullptr;
+};
+Origin originHere();
+
 //===----------------------------------------------------------------------===//
 // Memory and findings
 //===----------------------------------------------------------------------===//
@@ -146,6 +169,13 @@ auto inFlight(const std::vector<SharedRange> &ranges, Work work) {
 /// checks it: an instruction calls this before it touches memory for a thread.
 void touchRead(const void *address, size_t bytes);
 void touchWrite(void *address, size_t bytes);
+
+/// Tells ThreadSanitizer alone of a read by a lane of the running wave, for an
+/// instruction that it executed before.
+void touchReadAs(int lane, const Origin &origin, const void *address,
+                 size_t bytes);
+/// Whether it listens.
+bool areRacesSought();
 
 /// The same of an atomic without order: none of them races with another, and
 /// each with what is not atomic.
@@ -176,6 +206,13 @@ void fenceMemory();
 /// or "out-of-bounds".
 [[noreturn]] void failAs(const char *kind, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/// The same, with an instruction that was executed before as the other side.
+/// `address` can be null.
+[[noreturn]] void failInOrder(const char *kind, const Origin &other,
+                              const void *address, size_t bytes,
+                              const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 /// Prints what the program wants printed (`vprintf`), behind the launch's
 /// output.

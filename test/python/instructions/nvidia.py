@@ -184,6 +184,21 @@ def table() -> dict[str, dict[str, str]]:
     return {e["name"]: e for e in entries if not re.match(r"llvm\.(?!nvvm\.)|__ockl_|smalti\.amdgcn\.", e["name"])}
 
 
+_OF_THE_REWRITER = re.compile(
+    r"(mov|setp|selp|bra|add|sub|mul|mad|addc|subc|madc|and|or|xor|not|sh[lr]|cvta|lop3)(?!.*\.f)(\.|$)|setp|selp"
+)
+"""Statements that become code of LLVM's."""
+
+
+def opcodes(name: str) -> set[str]:
+    """What a string of inline assembly (`asm:...`) has of the table; any other name is itself."""
+    if not name.startswith("asm:") or ";" not in name:
+        return {name}
+    statements = re.split(r"[;{}\n]|\bLAB_WAIT:|\bDONE:", re.sub(r"\{[^{};]*\}", "", name[4:]))
+    found = {re.sub(r"^@!?\S+\s+", "", s.strip()).split()[0] for s in statements if s.strip()}
+    return {f"asm:{opcode}" for opcode in found if not opcode.startswith(".") and not _OF_THE_REWRITER.match(opcode)}
+
+
 def seeded(name: str) -> np.random.Generator:
     """Numbers that are the same in every run, and others for every name."""
     return np.random.default_rng([ord(c) for c in name])

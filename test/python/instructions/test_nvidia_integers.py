@@ -236,19 +236,50 @@ def _carried(op: str) -> str:
     )
 
 
-def _assembly(part: str) -> str:
-    """The entry of which this is a part: its text is libdevice's, and its test is what it computes."""
-    return next(name for name in nvidia.table() if name.startswith("asm:") and part in name)
+_PRODUCT = """asm:{
+\t.reg .u32 r0, r1, r2, r3, alo, ahi, blo, bhi;
+\tmov.b64         {alo,ahi}, $2;
+\tmov.b64         {blo,bhi}, $3;
+\tmul.lo.u32      r0, alo, blo;
+\tmul.hi.u32      r1, alo, blo;
+\tmad.lo.cc.u32   r1, alo, bhi, r1;
+\tmadc.hi.u32     r2, alo, bhi,  0;
+\tmad.lo.cc.u32   r1, ahi, blo, r1;
+\tmadc.hi.cc.u32  r2, ahi, blo, r2;
+\tmadc.hi.u32     r3, ahi, bhi,  0;
+\tmad.lo.cc.u32   r2, ahi, bhi, r2;
+\taddc.u32        r3, r3,  0;
+\tmov.b64         $0, {r0,r1};
+\tmov.b64         $1, {r2,r3};
+\t}"""
+_SUM_OF_PRODUCT = """asm:{
+\t.reg .u32 r0, r1, r2, r3, alo, ahi, blo, bhi, clo, chi;
+\tmov.b64         {alo,ahi}, $2;
+\tmov.b64         {blo,bhi}, $3;
+\tmov.b64         {clo,chi}, $4;
+\tmad.lo.cc.u32   r0, alo, blo, clo;
+\tmadc.hi.cc.u32  r1, alo, blo, chi;
+\tmadc.hi.u32     r2, alo, bhi,   0;
+\tmad.lo.cc.u32   r1, alo, bhi,  r1;
+\tmadc.hi.cc.u32  r2, ahi, blo,  r2;
+\tmadc.hi.u32     r3, ahi, bhi,   0;
+\tmad.lo.cc.u32   r1, ahi, blo,  r1;
+\tmadc.lo.cc.u32  r2, ahi, bhi,  r2;
+\taddc.u32        r3,  r3,   0;
+\tmov.b64         $0, {r0,r1};
+\tmov.b64         $1, {r2,r3};
+\t}"""
+_SMALL_SUM = "asm:{\n\tmad.lo.cc.u32   $0, $2, $3, $4;\n\tmadc.hi.u32     $1, $2, $3,  0;\n\t}"
 
 
 def _wide() -> dict[str, tuple[str, int, Callable[..., int]]]:
-    """Entry: type, operands, and the whole result."""
+    """Text: type, operands, and the whole result."""
     return {
         _carried("add"): ("i64", 4, lambda a, b, c, d: (a | b << 64) + (c | d << 64)),
         _carried("sub"): ("i64", 4, lambda a, b, c, d: (a | b << 64) - (c | d << 64)),
-        _assembly("mul.hi.u32"): ("i64", 2, lambda a, b: a * b),
-        _assembly("madc.hi.cc.u32  r1, alo, blo, chi"): ("i64", 3, lambda a, b, c: a * b + c),
-        _assembly("mad.lo.cc.u32   $0, $2, $3, $4"): ("i32", 3, lambda a, b, c: a * b + c),
+        _PRODUCT: ("i64", 2, lambda a, b: a * b),
+        _SUM_OF_PRODUCT: ("i64", 3, lambda a, b, c: a * b + c),
+        _SMALL_SUM: ("i32", 3, lambda a, b, c: a * b + c),
     }
 
 

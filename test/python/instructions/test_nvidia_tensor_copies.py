@@ -43,16 +43,20 @@ def loads(rank: int) -> dict[str, tuple[str, str]]:
             f"ptr addrspace(3) @tile, {bar}, {tmap}, {at}, i64 0, i1 false",
         ),
     }
-    for blocks, hint in itertools.product((False, True), repeat=2):
+    for space, blocks, hint in itertools.product(("cluster", "cta"), (False, True), (False, True)):
+        if space == "cta" and blocks:
+            continue
         last = 3 + rank
         more = [f"${last + i}" for i in range(blocks + hint)]
         text = (
-            f"@${last + blocks + hint} cp.async.bulk.tensor.{rank}d.shared::cluster.global.mbarrier::complete_tx::bytes"
+            f"@${last + blocks + hint} cp.async.bulk.tensor.{rank}d.shared::{space}.global.mbarrier::complete_tx::bytes"
             f"{'.multicast::cluster' if blocks else ''}{'.L2::cache_hint' if hint else ''}"
             f" [$0], [$1, {{{_numbered(2, rank, ',')}}} ], [${2 + rank}]{''.join(f', {m}' for m in more)};"
         )
-        constraints = ",".join(["l", "l", *["r"] * rank, "r", *["h"] * blocks, *["l"] * hint, "b"])
-        operands = f"{dst}, {tmap}, {at}, {bar}"
+        constraints = ",".join(
+            ["l" if space == "cluster" else "r", "l", *["r"] * rank, "r", *["h"] * blocks, *["l"] * hint, "b"]
+        )
+        operands = f"{dst if space == 'cluster' else 'ptr addrspace(3) @tile'}, {tmap}, {at}, {bar}"
         operands += ", i16 1" * blocks + ", i64 0" * hint + ", i1 %if"
         made[f"asm:{text}"] = (constraints, operands)
     return made
@@ -61,25 +65,33 @@ def loads(rank: int) -> dict[str, tuple[str, str]]:
 def stores(rank: int) -> dict[str, tuple[str, str]]:
     ints = ", ".join(["i32"] * rank)
     at = ", ".join(f"i32 %c{i}" for i in range(rank))
-    text = (
-        f"@${2 + rank} cp.async.bulk.tensor.{rank}d.global.shared::cta.bulk_group"
-        f" [$0, {{{_numbered(2, rank, ', ')}}} ], [$1];"
-    )
+    texts = {}
+    for hint in (False, True):
+        text = (
+            f"@${2 + rank + hint} cp.async.bulk.tensor.{rank}d.global.shared::cta.bulk_group{'.L2::cache_hint' * hint}"
+            f" [$0, {{{_numbered(2, rank, ', ')}}} ], [$1]{f', ${2 + rank}' * hint};"
+        )
+        texts[f"asm:{text}"] = (
+            ",".join(["l", "r", *["r"] * rank, *["l"] * hint, "b"]),
+            f"ptr %map, ptr addrspace(3) @tile, {at}{', i64 0' * hint}, i1 %if",
+        )
     return {
         f"{PREFIX}cp.async.bulk.tensor.s2g.tile.{rank}d": (
             f"ptr addrspace(3), ptr, {ints}, i64, i1",
             f"ptr addrspace(3) @tile, ptr %map, {at}, i64 0, i1 false",
         ),
-        f"asm:{text}": (
-            ",".join(["l", "r", *["r"] * rank, "b"]),
-            f"ptr %map, ptr addrspace(3) @tile, {at}, i1 %if",
-        ),
+        **texts,
     }
 
 
 LOADS = {name: (rank, *form) for rank in range(1, 6) for name, form in loads(rank).items()}
 STORES = {name: (rank, *form) for rank in range(1, 6) for name, form in stores(rank).items()}
 PREFETCHES = [f"{PREFIX}cp.async.bulk.tensor.prefetch.tile.{rank}d" for rank in range(1, 6)]
+
+PREFETCH_TEXTS = [
+    f"asm:cp.async.bulk.prefetch.tensor.{rank}d.L2.global.tile [$0, {{{_numbered(1, rank, ',')}}}];"
+    for rank in range(1, 6)
+]
 
 WAIT_LOOP = """{
 \t.reg .pred       P1; 
@@ -351,6 +363,7 @@ def test_prefetches(name: str) -> None:
     ints, at = ", ".join(["i32"] * rank), ", ".join(["i32 0"] * rank)
     body = f"  call void @{name}(ptr %map, {at}, i64 0, i1 false)\n  call void @llvm.nvvm.prefetch.tensormap.p0(ptr %map)\n"
     body += call("asm:@$1 prefetch.tensormap [$0];", "l,b", "ptr %map, i1 true")
+    body += call(PREFETCH_TEXTS[rank - 1], ",".join(["l", *["r"] * rank]), f"ptr %map, {at}")
     declarations = f"declare void @{name}(ptr, {ints}, i64, i1)\ndeclare void @llvm.nvvm.prefetch.tensormap.p0(ptr)\n"
     run(kernel(body, "ptr %map", declarations), tensor_map(np.zeros(SHAPES[rank], np.float32), BOXES[rank]))
 
@@ -366,7 +379,9 @@ def test_barriers_of_mlir(space: str) -> None:
     body += "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n"
     body += call(names["expect"], f"{letter},r,b", f"{pointer}, i32 512, i1 %if")
     name = next(
-        n for n in LOADS if n.startswith("asm:@$5 cp.async.bulk.tensor.2d") and "hint" not in n and "multi" not in n
+        n
+        for n in LOADS
+        if n.startswith("asm:@$5 cp.async.bulk.tensor.2d.shared::cluster") and "hint" not in n and "multi" not in n
     )
     body += call(name, LOADS[name][1], LOADS[name][2].replace("%if", "%if"))
     body += call(names["wait"], f"{letter},r,r", f"{pointer}, i32 0, i32 1000")
@@ -497,6 +512,7 @@ TESTED = [
     *LOADS,
     *STORES,
     *PREFETCHES,
+    *PREFETCH_TEXTS,
     f"{PREFIX}prefetch.tensormap.*",
     "asm:@$1 prefetch.tensormap [$0];",
     *(name for names in MLIR_BARRIERS.values() for name in names.values()),

@@ -44,6 +44,14 @@ void arriveCount(const Call &call) {
   arriveAtBarrier(id, countOf(call));
 }
 
+/// In inline assembly the count is one operand more.
+void syncOfText(const Call &call) {
+  if (call.numOperands() > 1)
+    syncCount(call);
+  else
+    sync(call);
+}
+
 /// barrier.red: what the threads of one use of a barrier say. Those of two uses
 /// can be on their way, the slower ones to read the first result.
 struct Reduction {
@@ -104,6 +112,18 @@ constexpr Instruction table[] = {
     {"llvm.nvvm.barrier.cta.sync.count", syncCount, nullptr, barrierDocument},
     {"llvm.nvvm.barrier.cta.arrive.aligned.count", arriveCount, nullptr, barrierDocument},
     {"llvm.nvvm.barrier.cta.arrive.count", arriveCount, nullptr, barrierDocument},
+    {"asm:bar.sync", syncOfText, nullptr, barrierDocument},
+    {"asm:bar.cta.sync", syncOfText, nullptr, barrierDocument},
+    {"asm:barrier.sync", syncOfText, nullptr, barrierDocument},
+    {"asm:barrier.sync.aligned", syncOfText, nullptr, barrierDocument},
+    {"asm:barrier.cta.sync", syncOfText, nullptr, barrierDocument},
+    {"asm:barrier.cta.sync.aligned", syncOfText, nullptr, barrierDocument},
+    {"asm:bar.arrive", arriveCount, nullptr, barrierDocument},
+    {"asm:bar.cta.arrive", arriveCount, nullptr, barrierDocument},
+    {"asm:barrier.arrive", arriveCount, nullptr, barrierDocument},
+    {"asm:barrier.arrive.aligned", arriveCount, nullptr, barrierDocument},
+    {"asm:barrier.cta.arrive", arriveCount, nullptr, barrierDocument},
+    {"asm:barrier.cta.arrive.aligned", arriveCount, nullptr, barrierDocument},
     {"llvm.nvvm.barrier.cta.red.and.aligned.all", reduce<false, uint8_t, allTrue>, nullptr, barrierDocument},
     {"llvm.nvvm.barrier.cta.red.and.aligned.count", reduce<true, uint8_t, allTrue>, nullptr, barrierDocument},
     {"llvm.nvvm.barrier.cta.red.and.all", reduce<false, uint8_t, allTrue>, nullptr, barrierDocument},

@@ -225,6 +225,13 @@ void arrive(const Call &call) {
   setState(call, barrier.arrive(hasCount ? call.get<uint32_t>(1) : 1, drop));
 }
 
+template <bool drop> void arriveOfText(const Call &call) {
+  if (call.numOperands() > 1)
+    arrive<false, drop, true>(call);
+  else
+    arrive<false, drop, false>(call);
+}
+
 template <bool drop> void arriveNoComplete(const Call &call) {
   Mbarrier barrier = barrierOf(call);
   barrier.release();
@@ -282,22 +289,23 @@ template <bool relaxed, bool byParity> void tryWait(const Call &call) {
   call.set<uint8_t>(1);
 }
 
-/// With a limit of the program's, which is over at once.
+/// With a limit of the program's, which is over when nobody else can go on.
 template <bool relaxed, bool byParity> void tryWaitLimited(const Call &call) {
-  testWait<relaxed, byParity>(call);
-}
-
-/// Inline assembly with the predicate as its last operand.
-template <Instruction::OfThread function> void ifTrue(const Call &call) {
-  if (call.get<uint8_t>(int(call.numOperands()) - 1))
-    function(call);
-}
-
-/// A loop around try_wait, which ends when the phase is over.
-void waitForParity(const Call &call) {
   Mbarrier barrier = barrierOf(call);
-  waitUntil("mbarrier.try_wait", [&] { return poll<true>(barrier, call); });
-  barrier.acquire();
+  bool over = waitUntil(
+      "mbarrier.try_wait", [&] { return poll<byParity>(barrier, call); },
+      /*isLimited=*/true);
+  if (over && !relaxed)
+    barrier.acquire();
+  call.set<uint8_t>(over);
+}
+
+/// In inline assembly the limit is one operand more.
+template <bool byParity> void tryWaitOfText(const Call &call) {
+  if (call.numOperands() > 2)
+    tryWaitLimited<false, byParity>(call);
+  else
+    tryWait<false, byParity>(call);
 }
 
 void pendingCount(const Call &call) {
@@ -329,9 +337,10 @@ void pendingCount(const Call &call) {
 #define SMALTI_BOTH(name, function, section) \
     {"llvm.nvvm.mbarrier." name, function, nullptr, SMALTI_PTX(section)}, \
     {"llvm.nvvm.mbarrier." name ".shared", function, nullptr, SMALTI_PTX(section)},
-#define SMALTI_NVVM(name, operands, function, section) \
-    {"asm:" name ".b64" operands, function, nullptr, SMALTI_PTX(section)}, \
-    {"asm:" name ".shared.b64" operands, function, nullptr, SMALTI_PTX(section)},
+#define SMALTI_TEXT(name, function, section) \
+    {"asm:mbarrier." name ".b64", function, nullptr, SMALTI_PTX(section)}, \
+    {"asm:mbarrier." name ".shared.b64", function, nullptr, SMALTI_PTX(section)}, \
+    {"asm:mbarrier." name ".shared::cta.b64", function, nullptr, SMALTI_PTX(section)},
 // NOLINTEND(bugprone-macro-parentheses)
 constexpr Instruction table[] = {
     SMALTI_BOTH("init", init, "init")
@@ -353,10 +362,16 @@ constexpr Instruction table[] = {
     SMALTI_WAITS("try.wait.parity", tryWait, true)
     SMALTI_WAITS("try.wait.tl", tryWaitLimited, false)
     SMALTI_WAITS("try.wait.parity.tl", tryWaitLimited, true)
-    // As MLIR's NVVM dialect writes them
-    SMALTI_NVVM("@$2 mbarrier.init", " [$0], $1;", ifTrue<init>, "init")
-    SMALTI_NVVM("@$2 mbarrier.arrive.expect_tx", " _, [$0], $1;", (ifTrue<arriveExpecting<false, false>>), "arrive")
-    SMALTI_NVVM("{\n\t.reg .pred       P1; \n\tLAB_WAIT: \n\tmbarrier.try_wait.parity", " P1, [$0], $1, $2; \n\t@P1 bra.uni DONE; \n\tbra.uni     LAB_WAIT; \n\tDONE: \n\t}", waitForParity, "test_wait, try_wait")
+    SMALTI_TEXT("init", init, "init")
+    SMALTI_TEXT("inval", invalidate, "inval")
+    SMALTI_TEXT("arrive", arriveOfText<false>, "arrive")
+    SMALTI_TEXT("arrive_drop", arriveOfText<true>, "arrive_drop")
+    SMALTI_TEXT("arrive.expect_tx", (arriveExpecting<false, false>), "arrive")
+    SMALTI_TEXT("arrive_drop.expect_tx", (arriveExpecting<false, true>), "arrive_drop")
+    SMALTI_TEXT("test_wait", (testWait<false, false>), "test_wait, try_wait")
+    SMALTI_TEXT("test_wait.parity", (testWait<false, true>), "test_wait, try_wait")
+    SMALTI_TEXT("try_wait", tryWaitOfText<false>, "test_wait, try_wait")
+    SMALTI_TEXT("try_wait.parity", tryWaitOfText<true>, "test_wait, try_wait")
     {"llvm.nvvm.mbarrier.pending.count", pendingCount, nullptr, SMALTI_PTX("pending_count")},
 };
 // clang-format on

@@ -1,7 +1,6 @@
 //===- TensorCopies.cpp - cp.async.bulk.tensor of NVIDIA ------------------===//
 //
-// Tiles of tensors. Predicated forms are inline assembly, as the NVVM dialect
-// of MLIR writes them.
+// Tiles of tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,11 +70,8 @@ template <int rank> void loadTileOfBlock(const Call &call) {
                coordinatesOf(call, 3, rank));
 }
 
-/// Operands place, map, coordinates, barrier, [blocks,] [hint,] predicate.
-template <int rank, bool hasBlocks, bool hasHint>
-void loadTileIf(const Call &call) {
-  if (!call.get<uint8_t>(3 + rank + hasBlocks + hasHint))
-    return;
+/// Operands place, map, coordinates, barrier, [blocks,] [hint].
+template <int rank, bool hasBlocks> void loadTileOfText(const Call &call) {
   if (hasBlocks)
     checkIsOfBlock(call.get<uint16_t>(3 + rank));
   copyToShared(call.get<char *>(0), call.get<void *>(2 + rank),
@@ -98,11 +94,10 @@ template <int rank> void storeTile(const Call &call) {
                coordinatesOf(call, 2, rank));
 }
 
-/// Operands map, place, coordinates, predicate.
-template <int rank> void storeTileIf(const Call &call) {
-  if (call.get<uint8_t>(2 + rank))
-    copyToGlobal(call.get<char *>(1), TensorMap(call.get<void *>(0), rank),
-                 coordinatesOf(call, 2, rank));
+/// Operands map, coordinates, place, [hint].
+template <int rank> void storeTileOfText(const Call &call) {
+  copyToGlobal(call.get<char *>(1 + rank), TensorMap(call.get<void *>(0), rank),
+               coordinatesOf(call, 1, rank));
 }
 
 void prefetchTensorMap(const Call &) {}
@@ -116,28 +111,31 @@ template <int rank> void prefetchTile(const Call &call) {
   "PTX ISA, \"Data Movement and Conversion Instructions: " section             \
   "\"; \"Tensors\""
 #define SMALTI_LOAD "shared::cluster.global.mbarrier::complete_tx::bytes"
-#define SMALTI_NVVM                                                            \
-  SMALTI_PTX("cp.async.bulk.tensor") ", as MLIR's NVVM dialect writes it"
+#define SMALTI_LOAD_OF_BLOCK "shared::cta.global.mbarrier::complete_tx::bytes"
+#define SMALTI_STORE "global.shared::cta.bulk_group"
 // clang-format off: one line an instruction
-// NOLINTBEGIN(bugprone-macro-parentheses): names and lists of operands
-#define SMALTI_TILES(rank, list, spaced, a, b, c, d) \
+// NOLINTBEGIN(bugprone-macro-parentheses): names
+#define SMALTI_TEXT(rank, ending, function) \
+    {"asm:cp.async.bulk.tensor." #rank "d." ending, function, nullptr, SMALTI_PTX("cp.async.bulk.tensor")}, \
+    {"asm:cp.async.bulk.tensor." #rank "d." ending ".L2::cache_hint", function, nullptr, SMALTI_PTX("cp.async.bulk.tensor")},
+#define SMALTI_TILES(rank) \
     {"llvm.nvvm.cp.async.bulk.tensor.g2s.tile." #rank "d", loadTile<rank>, nullptr, SMALTI_PTX("cp.async.bulk.tensor")}, \
     {"llvm.nvvm.cp.async.bulk.tensor.g2s.cta.tile." #rank "d", loadTileOfBlock<rank>, nullptr, SMALTI_PTX("cp.async.bulk.tensor")}, \
     {"llvm.nvvm.cp.async.bulk.tensor.s2g.tile." #rank "d", storeTile<rank>, nullptr, SMALTI_PTX("cp.async.bulk.tensor")}, \
     {"llvm.nvvm.cp.async.bulk.tensor.prefetch.tile." #rank "d", prefetchTile<rank>, nullptr, SMALTI_PTX("cp.async.bulk.prefetch.tensor")}, \
-    {"asm:@$" b " cp.async.bulk.tensor." #rank "d." SMALTI_LOAD " [$0], [$1, {" list "} ], [$" a "];", loadTileIf<rank, false, false>, nullptr, SMALTI_NVVM}, \
-    {"asm:@$" c " cp.async.bulk.tensor." #rank "d." SMALTI_LOAD ".L2::cache_hint [$0], [$1, {" list "} ], [$" a "], $" b ";", loadTileIf<rank, false, true>, nullptr, SMALTI_NVVM}, \
-    {"asm:@$" c " cp.async.bulk.tensor." #rank "d." SMALTI_LOAD ".multicast::cluster [$0], [$1, {" list "} ], [$" a "], $" b ";", loadTileIf<rank, true, false>, nullptr, SMALTI_NVVM}, \
-    {"asm:@$" d " cp.async.bulk.tensor." #rank "d." SMALTI_LOAD ".multicast::cluster.L2::cache_hint [$0], [$1, {" list "} ], [$" a "], $" b ", $" c ";", loadTileIf<rank, true, true>, nullptr, SMALTI_NVVM}, \
-    {"asm:@$" a " cp.async.bulk.tensor." #rank "d.global.shared::cta.bulk_group [$0, {" spaced "} ], [$1];", storeTileIf<rank>, nullptr, SMALTI_NVVM},
+    {"asm:cp.async.bulk.prefetch.tensor." #rank "d.L2.global*", prefetchTile<rank>, nullptr, SMALTI_PTX("cp.async.bulk.prefetch.tensor")}, \
+    SMALTI_TEXT(rank, SMALTI_LOAD, (loadTileOfText<rank, false>)) \
+    SMALTI_TEXT(rank, SMALTI_LOAD_OF_BLOCK, (loadTileOfText<rank, false>)) \
+    SMALTI_TEXT(rank, SMALTI_LOAD ".multicast::cluster", (loadTileOfText<rank, true>)) \
+    SMALTI_TEXT(rank, SMALTI_STORE, storeTileOfText<rank>)
 constexpr Instruction table[] = {
-    SMALTI_TILES(1, "$2", "$2", "3", "4", "5", "6")
-    SMALTI_TILES(2, "$2,$3", "$2, $3", "4", "5", "6", "7")
-    SMALTI_TILES(3, "$2,$3,$4", "$2, $3, $4", "5", "6", "7", "8")
-    SMALTI_TILES(4, "$2,$3,$4,$5", "$2, $3, $4, $5", "6", "7", "8", "9")
-    SMALTI_TILES(5, "$2,$3,$4,$5,$6", "$2, $3, $4, $5, $6", "7", "8", "9", "10")
+    SMALTI_TILES(1)
+    SMALTI_TILES(2)
+    SMALTI_TILES(3)
+    SMALTI_TILES(4)
+    SMALTI_TILES(5)
     {"llvm.nvvm.prefetch.tensormap.*", prefetchTensorMap, nullptr, SMALTI_PTX("prefetch")},
-    {"asm:@$1 prefetch.tensormap [$0];", prefetchTensorMap, nullptr, SMALTI_PTX("prefetch")},
+    {"asm:prefetch.tensormap", prefetchTensorMap, nullptr, SMALTI_PTX("prefetch")},
 };
 // NOLINTEND(bugprone-macro-parentheses)
 // clang-format on

@@ -1,0 +1,280 @@
+//===- Accumulators.cpp - Registers that wgmma writes ---------------------===//
+//
+// An asynchronous product writes its accumulators until it is waited for, and
+// LLVM IR has them at once, as values. Next to such a value goes the number of
+// the product that writes it, through everything that only moves registers;
+// who reads one asks the emulator whether the product was waited for.
+//
+//===----------------------------------------------------------------------===//
+
+#include "emulator/Rewrite/Steps.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/ValueHandle.h"
+
+#include <map>
+
+using namespace llvm;
+
+namespace smalti::emulator {
+
+static bool isProduct(const Value *value) {
+  auto *call = dyn_cast<CallInst>(value);
+  auto *callee = call ? dyn_cast<Function>(call->getCalledOperand()) : nullptr;
+  return callee && callee->getName().starts_with("asm:wgmma.mma_async.");
+}
+
+/// The single values that a value of an aggregate type has.
+static unsigned numLeaves(Type *type) {
+  unsigned count = 0;
+  if (auto *structure = dyn_cast<StructType>(type)) {
+    for (Type *element : structure->elements())
+      count += numLeaves(element);
+    return count;
+  }
+  if (auto *array = dyn_cast<ArrayType>(type))
+    return array->getNumElements() * numLeaves(array->getElementType());
+  return 1;
+}
+
+/// The first of them below some indices.
+static unsigned leafAt(Type *type, ArrayRef<unsigned> indices) {
+  unsigned leaf = 0;
+  for (unsigned index : indices) {
+    if (auto *array = dyn_cast<ArrayType>(type)) {
+      type = array->getElementType();
+      leaf += index * numLeaves(type);
+      continue;
+    }
+    auto *structure = cast<StructType>(type);
+    for (unsigned i = 0; i < index; ++i)
+      leaf += numLeaves(structure->getElementType(i));
+    type = structure->getElementType(index);
+  }
+  return leaf;
+}
+
+namespace {
+class Tracker {
+public:
+  explicit Tracker(Function &function)
+      : function(function), number(Type::getInt64Ty(function.getContext())),
+        none(ConstantInt::get(number, 0)) {}
+
+  void run();
+
+private:
+  /// Whether `user` only moves registers, so that its result is in question.
+  static bool isMove(const User *user) {
+    if (isa<ExtractValueInst, InsertValueInst, PHINode, FreezeInst>(user))
+      return true;
+    if (auto *select = dyn_cast<SelectInst>(user))
+      return select->getCondition()->getType()->isIntegerTy();
+    auto *cast = dyn_cast<BitCastInst>(user);
+    return cast && !cast->getType()->isVectorTy() &&
+           !cast->getSrcTy()->isVectorTy();
+  }
+  void collect();
+  /// The number of the product that writes a part of `value`, 0 for none.
+  Value *numberOf(Value *value, unsigned leaf);
+  Value *makeNumber(Value *value, unsigned leaf);
+  void unifyJoins();
+  void checkBefore(Instruction &user);
+  void connect(CallInst &product);
+
+  Function &function;
+  Type *number;
+  Value *none;
+  SetVector<CallInst *> products;
+  /// What may hold accumulators.
+  SetVector<Value *> values;
+  DenseMap<std::pair<Value *, unsigned>, WeakTrackingVH> numbers;
+  /// Those that join numbers, made here.
+  SmallVector<PHINode *> joins;
+  /// Numbers that were checked in a block since its last call.
+  DenseMap<BasicBlock *, SmallPtrSet<Value *, 4>> checked;
+};
+} // namespace
+
+void Tracker::collect() {
+  for (Instruction &at : instructions(function))
+    if (isProduct(&at))
+      products.insert(cast<CallInst>(&at));
+  values.insert(products.begin(), products.end());
+  for (unsigned i = 0; i < values.size(); ++i)
+    for (User *user : values[i]->users())
+      if (isMove(user))
+        values.insert(user);
+}
+
+Value *Tracker::numberOf(Value *value, unsigned leaf) {
+  if (!values.contains(value))
+    return none;
+  auto key = std::make_pair(value, leaf);
+  if (Value *known = numbers.lookup(key))
+    return known;
+  Value *made = makeNumber(value, leaf);
+  numbers[key] = made;
+  return made;
+}
+
+/// The accumulators of a product go side by side: of joins with the same
+/// operands one is enough.
+void Tracker::unifyJoins() {
+  using Key = std::pair<BasicBlock *, std::vector<Value *>>;
+  for (bool isChanged = true; isChanged;) {
+    isChanged = false;
+    std::map<Key, PHINode *> known;
+    SmallVector<PHINode *> kept;
+    for (PHINode *join : joins) {
+      Key key(join->getParent(), {join->op_begin(), join->op_end()});
+      auto [first, isNew] = known.try_emplace(key, join);
+      if (isNew) {
+        kept.push_back(join);
+        continue;
+      }
+      join->replaceAllUsesWith(first->second);
+      join->eraseFromParent();
+      isChanged = true;
+    }
+    joins = std::move(kept);
+  }
+}
+
+Value *Tracker::makeNumber(Value *value, unsigned leaf) {
+  auto *at = cast<Instruction>(value);
+  if (isProduct(at)) {
+    IRBuilder<> builder(at->getNextNode());
+    unsigned last = numLeaves(at->getType()) - 1;
+    WeakTrackingVH &made = numbers[{value, last}];
+    if (!made)
+      made = builder.CreateExtractValue(at, last);
+    return made;
+  }
+  if (auto *extract = dyn_cast<ExtractValueInst>(at)) {
+    Value *from = extract->getAggregateOperand();
+    return numberOf(from,
+                    leafAt(from->getType(), extract->getIndices()) + leaf);
+  }
+  if (auto *insert = dyn_cast<InsertValueInst>(at)) {
+    Value *inserted = insert->getInsertedValueOperand();
+    unsigned first = leafAt(at->getType(), insert->getIndices());
+    bool isThere =
+        leaf >= first && leaf < first + numLeaves(inserted->getType());
+    return isThere ? numberOf(inserted, leaf - first)
+                   : numberOf(insert->getAggregateOperand(), leaf);
+  }
+  if (auto *phi = dyn_cast<PHINode>(at)) {
+    auto *made = PHINode::Create(number, phi->getNumIncomingValues(), "",
+                                 phi->getIterator());
+    joins.push_back(made);
+    numbers[{value, leaf}] = made;
+    for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i)
+      made->addIncoming(numberOf(phi->getIncomingValue(i), leaf),
+                        phi->getIncomingBlock(i));
+    return made;
+  }
+  if (auto *select = dyn_cast<SelectInst>(at)) {
+    Value *a = numberOf(select->getTrueValue(), leaf);
+    Value *b = numberOf(select->getFalseValue(), leaf);
+    IRBuilder<> builder(select);
+    return a == b ? a : builder.CreateSelect(select->getCondition(), a, b);
+  }
+  return numberOf(at->getOperand(0), leaf);
+}
+
+static CallInst *callCheck(Instruction &before, Value *number) {
+  IRBuilder<> builder(&before);
+  auto *type = FunctionType::get(builder.getVoidTy(), {number->getType()},
+                                 /*isVarArg=*/false);
+  CallInst *call = builder.CreateCall(
+      before.getModule()->getOrInsertFunction("smalti.nvvm.accumulator", type),
+      {number});
+  call->setConvergent();
+  return call;
+}
+
+/// A product reads its accumulators in its own order.
+static bool isAccumulatorOf(const CallInst &product, const Use &use) {
+  return use.getOperandNo() + 1 < numLeaves(product.getType());
+}
+
+void Tracker::checkBefore(Instruction &user) {
+  SmallSetVector<Value *, 4> found;
+  for (Use &use : user.operands()) {
+    if (!values.contains(use.get()) ||
+        (isProduct(&user) && isAccumulatorOf(cast<CallInst>(user), use)))
+      continue;
+    for (unsigned leaf = 0; leaf < numLeaves(use->getType()); ++leaf)
+      found.insert(numberOf(use.get(), leaf));
+  }
+  for (Value *number : found)
+    if (number != none && checked[user.getParent()].insert(number).second)
+      callCheck(user, number);
+}
+
+/// Tells a product which one wrote its accumulators last. Those of several, or
+/// in another place than before, were read by then.
+void Tracker::connect(CallInst &product) {
+  SmallSetVector<Value *, 4> found;
+  unsigned count = numLeaves(product.getType()) - 1;
+  for (unsigned i = 0; i < count; ++i)
+    found.insert(numberOf(product.getArgOperand(i), 0));
+  if (found.size() == 1) {
+    product.setArgOperand(product.arg_size() - 1, found[0]);
+    return;
+  }
+  for (Value *number : found)
+    if (number != none)
+      callCheck(product, number);
+}
+
+static bool mayWait(const Instruction &at) {
+  auto *call = dyn_cast<CallBase>(&at);
+  const Function *callee = call ? call->getCalledFunction() : nullptr;
+  return call && !(callee && callee->isIntrinsic() && !isInstruction(*callee));
+}
+
+void Tracker::run() {
+  collect();
+  if (products.empty())
+    return;
+  SmallVector<Instruction *> readers;
+  for (BasicBlock &block : function)
+    for (Instruction &at : block)
+      if (!isMove(&at) && any_of(at.operands(), [&](const Use &use) {
+            return values.contains(use.get());
+          }))
+        readers.push_back(&at);
+  // All of them first, so that equal ones are one value.
+  auto prepare = [&](Instruction &reader) {
+    for (Use &use : reader.operands())
+      if (values.contains(use.get()))
+        for (unsigned leaf = 0; leaf < numLeaves(use->getType()); ++leaf)
+          numberOf(use.get(), leaf);
+  };
+  for (Instruction *reader : readers)
+    prepare(*reader);
+  unifyJoins();
+  SmallPtrSet<Instruction *, 32> isReader(readers.begin(), readers.end());
+  for (BasicBlock &block : function)
+    for (Instruction &at : make_early_inc_range(block)) {
+      if (isReader.contains(&at))
+        checkBefore(at);
+      if (mayWait(at))
+        checked[&block].clear();
+    }
+  for (CallInst *product : products)
+    connect(*product);
+}
+
+void followAccumulators(Module &module) {
+  for (Function &function : module)
+    if (!function.isDeclaration())
+      Tracker(function).run();
+}
+
+} // namespace smalti::emulator

@@ -1,0 +1,371 @@
+//===- AssemblyText.cpp - The text of NVIDIA's inline assembly ------------===//
+
+#include "emulator/Rewrite/AssemblyText.h"
+
+#include "emulator/Rewrite/Steps.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+
+namespace smalti::emulator::assembly {
+
+unsigned bitsOfType(StringRef type) {
+  return StringSwitch<unsigned>(type)
+      .Case("pred", 1)
+      .Cases({"b8", "u8", "s8"}, 8)
+      .Cases({"b16", "u16", "s16", "f16", "bf16"}, 16)
+      .Cases({"b32", "u32", "s32", "f32", "f16x2", "bf16x2", "tf32"}, 32)
+      .Cases({"b64", "u64", "s64", "f64"}, 64)
+      .Case("b128", 128)
+      .Default(0);
+}
+
+namespace {
+
+bool isOfName(char c) { return isAlnum(c) || c == '_' || c == '%'; }
+
+class Parser {
+public:
+  explicit Parser(StringRef text) : rest(text) { scopes.emplace_back(); }
+
+  Expected<Program> run();
+
+private:
+  /// The names of a block `{}`; those of the blocks around it hold too.
+  struct Scope {
+    StringMap<unsigned> registers, labels;
+  };
+
+  void skipBlanks();
+  bool consume(char c) {
+    skipBlanks();
+    return rest.consume_front(StringRef(&c, 1));
+  }
+  bool isAtEnd() {
+    skipBlanks();
+    return rest.empty();
+  }
+  bool isNext(char c) { return !isAtEnd() && rest.front() == c; }
+  std::string takeName();
+  std::string takeOpcode();
+  /// Consumes `name:` and returns the name.
+  std::optional<std::string> takeLabel();
+
+  bool parseStatement();
+  bool parseRegisters();
+  std::optional<Operand> parseOperand();
+  std::optional<Operand> parseSimple();
+  std::optional<Operand> parseAddress();
+  std::optional<Operand> parseNumber();
+  bool parseList(char end, std::vector<Operand> &into);
+  std::optional<Operand> named(const std::string &name);
+  bool complain(const Twine &what) {
+    if (problem.empty())
+      problem = what.str();
+    return false;
+  }
+  std::nullopt_t complainNone(const Twine &what) {
+    complain(what);
+    return std::nullopt;
+  }
+
+  StringRef rest;
+  Program program;
+  std::vector<Scope> scopes;
+  /// Of the whole program, as branches go forwards too: the names with the
+  /// depth of the block they are in.
+  std::vector<std::string> labelNames;
+  std::string problem;
+};
+
+} // namespace
+
+void Parser::skipBlanks() {
+  while (true) {
+    rest = rest.ltrim();
+    if (rest.starts_with("//"))
+      rest = rest.drop_until([](char c) { return c == '\n'; });
+    else if (rest.starts_with("/*"))
+      rest = rest.substr(std::min(rest.find("*/", 2), rest.size() - 2) + 2);
+    else
+      return;
+  }
+}
+
+/// A name; `$$` in it is one dollar.
+std::string Parser::takeName() {
+  skipBlanks();
+  std::string name;
+  while (!rest.empty()) {
+    if (rest.starts_with("$$")) {
+      name += '$';
+      rest = rest.drop_front(2);
+    } else if (isOfName(rest.front()) ||
+               // Special registers have parts: %tid.x.
+               (rest.front() == '.' && StringRef(name).starts_with("%"))) {
+      name += rest.front();
+      rest = rest.drop_front();
+    } else {
+      break;
+    }
+  }
+  return name;
+}
+
+std::string Parser::takeOpcode() {
+  skipBlanks();
+  std::string opcode;
+  while (!rest.empty()) {
+    size_t take =
+        rest.starts_with("::") ? 2
+        : isAlnum(rest.front()) || rest.front() == '_' || rest.front() == '.'
+            ? 1
+            : 0;
+    if (!take)
+      break;
+    opcode += rest.take_front(take);
+    rest = rest.drop_front(take);
+  }
+  return opcode;
+}
+
+std::optional<std::string> Parser::takeLabel() {
+  StringRef before = rest;
+  std::string name = takeName();
+  skipBlanks();
+  if (!name.empty() && rest.starts_with(":") && !rest.starts_with("::")) {
+    rest = rest.drop_front();
+    return name;
+  }
+  rest = before;
+  return std::nullopt;
+}
+
+/// `.reg .b32 a, b<4>;`
+bool Parser::parseRegisters() {
+  std::string type = takeOpcode();
+  unsigned bits = bitsOfType(StringRef(type).drop_front(type.empty() ? 0 : 1));
+  if (!bits)
+    return complain("registers of the type '" + type + "'");
+  do {
+    std::string name = takeName();
+    if (name.empty())
+      return complain("a declaration of registers without a name");
+    uint64_t count = 0;
+    bool isRow = consume('<');
+    if (isRow) {
+      skipBlanks();
+      if (rest.consumeInteger(10, count) || count > 4096 || !consume('>'))
+        return complain("the number of the registers " + name);
+    }
+    for (uint64_t i = 0; i < (isRow ? count : 1); ++i) {
+      scopes.back().registers[isRow ? name + std::to_string(i) : name] =
+          program.registers.size();
+      program.registers.push_back(bits);
+    }
+  } while (consume(','));
+  return consume(';') || complain("a declaration of registers without its end");
+}
+
+std::optional<Operand> Parser::named(const std::string &name) {
+  if (name == "_")
+    return Operand(Operand::Sink);
+  for (Scope &scope : reverse(scopes)) {
+    auto found = scope.registers.find(name);
+    if (found != scope.registers.end())
+      return Operand(Operand::Register, found->second);
+  }
+  if (name == "WARP_SZ")
+    return Operand(Operand::Number, 32);
+  if (StringRef(name).starts_with("%"))
+    return Operand(Operand::Special, 0, name.substr(1));
+  // It can only be a label, of which branches know where it is at the end.
+  return Operand(Operand::Label, 0, name);
+}
+
+/// PTX ISA, "Constants": decimal, hexadecimal and octal integers, and the bits
+/// of floats behind 0f and 0d. Other floats have the type of the statement and
+/// are not read.
+std::optional<Operand> Parser::parseNumber() {
+  bool isNegative = rest.consume_front("-");
+  StringRef digits = rest.take_while([](char c) { return isAlnum(c); });
+  rest = rest.drop_front(digits.size());
+  StringRef number = digits;
+  uint64_t value = 0;
+  bool isBits = number.starts_with_insensitive("0f") ||
+                number.starts_with_insensitive("0d");
+  if (isBits) {
+    if (number.drop_front(2).getAsInteger(16, value))
+      return complainNone("the number '" + digits + "'");
+    bool isDouble = number.starts_with_insensitive("0d");
+    if (isNegative)
+      value ^= uint64_t(1) << (isDouble ? 63 : 31);
+    return Operand(Operand::Number, value);
+  }
+  if (!number.consume_back("U"))
+    number.consume_back("u");
+  if (rest.starts_with(".") || number.getAsInteger(0, value))
+    return complainNone("the number '" + digits + "'");
+  return Operand(Operand::Number, isNegative ? 0 - value : value);
+}
+
+std::optional<Operand> Parser::parseAddress() {
+  Operand address(Operand::Address);
+  do {
+    std::optional<Operand> part = parseOperand();
+    if (!part)
+      return std::nullopt;
+    address.parts.push_back(std::move(*part));
+    if (address.parts.size() > 1)
+      continue;
+    skipBlanks();
+    if (rest.consume_front("+")) {
+      skipBlanks();
+    } else if (!rest.starts_with("-")) {
+      continue;
+    }
+    std::optional<Operand> offset = parseNumber();
+    if (!offset)
+      return std::nullopt;
+    address.value = offset->value;
+  } while (consume(','));
+  if (!consume(']'))
+    return complainNone("an address without its end");
+  return address;
+}
+
+bool Parser::parseList(char end, std::vector<Operand> &into) {
+  do {
+    std::optional<Operand> part = parseOperand();
+    if (!part)
+      return false;
+    into.push_back(std::move(*part));
+  } while (consume(','));
+  return consume(end) || complain("a list of operands without its end");
+}
+
+std::optional<Operand> Parser::parseSimple() {
+  if (isAtEnd())
+    return complainNone("an operand is missing");
+  if (consume('[')) {
+    return parseAddress();
+  }
+  if (consume('{')) {
+    Operand vector(Operand::Vector);
+    if (!parseList('}', vector.parts))
+      return std::nullopt;
+    return vector;
+  }
+  if (consume('!')) {
+    std::optional<Operand> negated = parseSimple();
+    if (negated)
+      negated->isNegated = !negated->isNegated;
+    return negated;
+  }
+  if (rest.starts_with("$") && !rest.starts_with("$$")) {
+    rest = rest.drop_front();
+    bool isBraced = rest.consume_front("{");
+    uint64_t index = 0;
+    if (rest.consumeInteger(10, index) ||
+        (isBraced && !rest.consume_front("}")))
+      return complainNone("an operand behind '$'");
+    return Operand(Operand::Argument, index);
+  }
+  if (isDigit(rest.front()) || rest.front() == '-')
+    return parseNumber();
+  std::string name = takeName();
+  if (name.empty())
+    return complainNone("what begins with '" + rest.take_front(8) + "'");
+  return named(name);
+}
+
+std::optional<Operand> Parser::parseOperand() {
+  std::optional<Operand> first = parseSimple();
+  if (!first || !consume('|'))
+    return first;
+  std::optional<Operand> second = parseSimple();
+  if (!second)
+    return std::nullopt;
+  Operand pair(Operand::Pair);
+  pair.parts = {std::move(*first), std::move(*second)};
+  return pair;
+}
+
+/// One statement, or the begin or end of a block.
+bool Parser::parseStatement() {
+  if (consume(';'))
+    return true;
+  if (consume('{')) {
+    scopes.emplace_back();
+    return true;
+  }
+  if (consume('}')) {
+    if (scopes.size() == 1)
+      return complain("a '}' without its begin");
+    scopes.pop_back();
+    return true;
+  }
+  if (std::optional<std::string> label = takeLabel()) {
+    if (is_contained(labelNames, *label))
+      return complain("the label " + *label + " stands twice");
+    labelNames.push_back(*label);
+    program.labels.push_back(program.statements.size());
+    return true;
+  }
+  StringRef begin = rest;
+  Statement statement;
+  if (consume('@')) {
+    statement.guard = parseSimple();
+    if (!statement.guard)
+      return false;
+  }
+  statement.opcode = takeOpcode();
+  if (statement.opcode == ".reg")
+    return parseRegisters();
+  if (statement.opcode.empty())
+    return complain("what begins with '" + rest.take_front(8) + "'");
+  if (!isNext(';'))
+    do {
+      std::optional<Operand> operand = parseOperand();
+      if (!operand)
+        return false;
+      statement.operands.push_back(std::move(*operand));
+    } while (consume(','));
+  statement.text = begin.drop_back(rest.size()).rtrim().str();
+  // The last one of a string may go without its end.
+  if (!consume(';') && !isAtEnd())
+    return complain("what begins with '" + rest.take_front(8) + "'");
+  program.statements.push_back(std::move(statement));
+  return true;
+}
+
+Expected<Program> Parser::run() {
+  while (!isAtEnd()) {
+    StringRef begin = rest;
+    if (!parseStatement()) {
+      StringRef statement = begin.take_until([](char c) { return c == ';'; });
+      return refuse("inline assembly that is not understood: " + problem +
+                    " in '" + statement.trim() + "'");
+    }
+  }
+  if (scopes.size() != 1)
+    return refuse("inline assembly that is not understood: a '{' without its "
+                  "end");
+  for (Statement &statement : program.statements)
+    for (Operand &operand : statement.operands) {
+      if (operand.kind != Operand::Label)
+        continue;
+      auto found = find(labelNames, operand.name);
+      if (found == labelNames.end())
+        return refuse("inline assembly that is not understood: there is no " +
+                      operand.name + " in '" + statement.text + "'");
+      operand.value = found - labelNames.begin();
+    }
+  return std::move(program);
+}
+
+Expected<Program> parse(StringRef text) { return Parser(text).run(); }
+
+} // namespace smalti::emulator::assembly

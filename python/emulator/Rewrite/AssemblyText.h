@@ -1,0 +1,77 @@
+//===- AssemblyText.h - The text of NVIDIA's inline assembly --------------===//
+//
+// Statements of PTX as they stand in a string of inline assembly: PTX ISA,
+// "Syntax". `$0` is an operand of the call, `$$` a dollar.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_EMULATOR_REWRITE_ASSEMBLYTEXT_H
+#define SMALTI_EMULATOR_REWRITE_ASSEMBLYTEXT_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace smalti::emulator::assembly {
+
+struct Operand {
+  enum Kind {
+    /// An operand of the call, `value`.
+    Argument,
+    /// A register of the program, `value`.
+    Register,
+    /// `%laneid` and its like, by their names without the sign.
+    Special,
+    /// The bits of a number.
+    Number,
+    /// `_`: the result is not wanted.
+    Sink,
+    /// `[a + value]`, and behind the address what else stands there.
+    Address,
+    /// `{a, b}`
+    Vector,
+    /// `a|b`
+    Pair,
+    /// The place `value` in the program.
+    Label,
+  };
+  Kind kind;
+  uint64_t value;
+  std::string name;
+  bool isNegated = false;
+  std::vector<Operand> parts;
+
+  explicit Operand(Kind kind, uint64_t value = 0, std::string name = {})
+      : kind(kind), value(value), name(std::move(name)) {}
+};
+
+struct Statement {
+  /// As it was written, for messages.
+  std::string text;
+  std::string opcode;
+  std::vector<Operand> operands;
+  /// The predicate under which it is executed.
+  std::optional<Operand> guard;
+};
+
+struct Program {
+  std::vector<Statement> statements;
+  /// The number of bits of each register; 1 for a predicate.
+  std::vector<unsigned> registers;
+  /// Where a label stands: before this statement.
+  std::vector<unsigned> labels;
+};
+
+/// What is not understood is named by the error.
+llvm::Expected<Program> parse(llvm::StringRef text);
+
+/// The bits of a fundamental type without its dot, as "b32"; 0 for others.
+unsigned bitsOfType(llvm::StringRef type);
+
+} // namespace smalti::emulator::assembly
+
+#endif // SMALTI_EMULATOR_REWRITE_ASSEMBLYTEXT_H
