@@ -5,7 +5,7 @@
 #include "python/bindings/Results.h"
 
 #include "dialects/MosaicGPU/NamedLayouts.h"
-#include "passes/Layouts/Relayouts.h"
+#include "passes/Layouts/RelayoutPlan.h"
 #include "passes/Layouts/TransferPlan.h"
 #include "targets/BlockFragments.h"
 
@@ -37,6 +37,13 @@ using Triples = std::vector<std::tuple<int64_t, int64_t, int64_t>>;
 
 Ints toInts(llvm::ArrayRef<int64_t> values) {
   return Ints(values.begin(), values.end());
+}
+
+std::vector<Ints> toLists(llvm::ArrayRef<llvm::SmallVector<int64_t>> lists) {
+  std::vector<Ints> result;
+  for (const llvm::SmallVector<int64_t> &list : lists)
+    result.push_back(toInts(list));
+  return result;
 }
 
 const targets::Target &getTarget(const std::string &name) {
@@ -288,6 +295,76 @@ void bindRelayouts(nb::module_ &m) {
       nb::arg("source"), nb::arg("result"), nb::arg("shape"),
       nb::arg("element_bits"), nb::arg("target"), nb::arg("warps") = 4,
       "What it takes to bring a vector from one layout to another.");
+
+  nb::class_<RelayoutPlan>(m, "RelayoutPlan",
+                           "The steps that bring a vector from one layout to "
+                           "another, word by word.")
+      .def_ro("cost", &RelayoutPlan::cost, "What the steps take.")
+      .def_prop_ro(
+          "steps",
+          [](const RelayoutPlan &self) {
+            std::vector<std::tuple<std::string, int64_t, int64_t, int64_t>>
+                steps;
+            for (const Step &step : self.steps)
+              steps.emplace_back(toString(step.kind), step.a, step.b,
+                                 step.table);
+            return steps;
+          },
+          "[(select, permute or shuffle, word, other word, table)]: each makes "
+          "a word.")
+      .def_prop_ro(
+          "tables",
+          [](const RelayoutPlan &self) { return toLists(self.tables); },
+          "What each thread takes.")
+      .def_prop_ro(
+          "results",
+          [](const RelayoutPlan &self) { return toInts(self.results); },
+          "The number of each word of a unit's result.")
+      .def_ro("source_words", &RelayoutPlan::sourceWords,
+              "Words of a register of the source.")
+      .def_ro("result_words", &RelayoutPlan::resultWords,
+              "Words of a register of the result.")
+      .def_prop_ro(
+          "source_registers",
+          [](const RelayoutPlan &self) {
+            return toLists(self.sourceRegisters);
+          },
+          "The registers that hold each unit of the source.")
+      .def_prop_ro(
+          "result_registers",
+          [](const RelayoutPlan &self) {
+            return toLists(self.resultRegisters);
+          },
+          "The registers that hold each unit of the result.")
+      .def_prop_ro(
+          "memory", [](const RelayoutPlan &self) { return self.trip.memory; },
+          "Where a unit lies in shared memory.")
+      .def_prop_ro(
+          "store", [](const RelayoutPlan &self) { return self.trip.store; },
+          "How a unit gets to shared memory, if it goes there.")
+      .def_prop_ro(
+          "load", [](const RelayoutPlan &self) { return self.trip.load; },
+          "How it gets back.")
+      .def_prop_ro(
+          "unit_bytes",
+          [](const RelayoutPlan &self) { return self.trip.unitBytes; },
+          "Bytes of shared memory from one unit to the next.")
+      .def_prop_ro(
+          "together",
+          [](const RelayoutPlan &self) { return self.trip.together; },
+          "Units that are in shared memory together.");
+  m.def(
+      "plan_relayout_steps",
+      [](const RegisterLayout &from, const RegisterLayout &to,
+         const Ints &shape, int64_t elementBits, const std::string &target,
+         int64_t warps) {
+        return valueOrRaise(planRelayoutSteps(from, to, shape, elementBits,
+                                              getTarget(target), warps));
+      },
+      nb::arg("source"), nb::arg("result"), nb::arg("shape"),
+      nb::arg("element_bits"), nb::arg("target"), nb::arg("warps") = 4,
+      "The steps that bring a vector from one layout to another; ValueError "
+      "says why there are none.");
 }
 
 /// Reductions, reshapes and transposes of layouts of any kind.

@@ -14,9 +14,11 @@ from ._mlir_libs._smalti import (
     Access,
     MemoryLayout,
     RelayoutCost,
+    RelayoutPlan,
     TransferPlan,
     is_transfer_in_jax,
     plan_relayout,
+    plan_relayout_steps,
     plan_transfer,
 )
 
@@ -24,8 +26,10 @@ __all__ = [
     "Access",
     "MemoryLayout",
     "RelayoutCost",
+    "RelayoutPlan",
     "TransferPlan",
     "is_transfer_in_jax",
     "plan_relayout",
+    "plan_relayout_steps",
     "plan_transfer",
 ]
