@@ -2,6 +2,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/BlockToThread.h"
+#include "passes/Conversion/BlockToThread/NVIDIALowerings.h"
 #include "passes/Conversion/BlockToThread/OpLowerings.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Support/Divisibility.h"
@@ -470,6 +471,10 @@ public:
     }
     OpLowerings lowerings;
     registerCommonLowerings(lowerings);
+    registerNVIDIAConversions(lowerings);
+    registerNVIDIAReductions(lowerings);
+    registerNVIDIARelayouts(lowerings);
+    registerNVIDIATransfers(lowerings);
     if (failed(convertKernels(root, NVIDIALowering(*chip), lowerings)))
       return signalPassFailure();
     root->walk([](gpu::GPUFuncOp func) { passTensorMapsByPointer(func); });

@@ -2,6 +2,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/Emitter.h"
+#include "passes/Conversion/BlockToThread/NVIDIALowerings.h"
 #include "passes/Conversion/BlockToThread/Planner.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Conversion/BlockToThread/Windows.h"
@@ -186,6 +187,16 @@ void Stores::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
     emit(nested);
     scf::YieldOp::create(nested, loc);
   });
+}
+
+const OpLowering &block_to_thread::getCommonLoads() {
+  static const Loads loads;
+  return loads;
+}
+
+const OpLowering &block_to_thread::getCommonStores() {
+  static const Stores stores;
+  return stores;
 }
 
 void block_to_thread::registerTransfers(OpLowerings &lowerings) {

@@ -1,0 +1,23 @@
+//===- NVIDIALowerings.h - Lowerings of NVIDIA GPUs alone -------*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_NVIDIALOWERINGS_H
+#define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_NVIDIALOWERINGS_H
+
+namespace smalti::block_to_thread {
+
+class OpLowering;
+class OpLowerings;
+
+// One function a file. They replace common lowerings of the same ops.
+void registerNVIDIAConversions(OpLowerings &lowerings);
+void registerNVIDIAReductions(OpLowerings &lowerings);
+void registerNVIDIARelayouts(OpLowerings &lowerings);
+void registerNVIDIATransfers(OpLowerings &lowerings);
+
+/// The common lowerings of vector_load and vector_store.
+const OpLowering &getCommonLoads();
+const OpLowering &getCommonStores();
+
+} // namespace smalti::block_to_thread
+
+#endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_NVIDIALOWERINGS_H

@@ -1,0 +1,117 @@
+//===- ProgramScratch.cpp - Memory that a program uses in passing ---------===//
+
+#include "passes/Conversion/BlockToThread/ProgramScratch.h"
+
+#include "passes/Conversion/BlockToThread/Planner.h"
+#include "passes/Conversion/BlockToThread/RegisterWords.h"
+#include "passes/Conversion/BlockToThread/VendorLowering.h"
+#include "passes/Support/Divisibility.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+/// What every swizzle repeats after.
+static constexpr int64_t kScratchAlignment = 1024;
+
+namespace {
+/// Kept with the kernel.
+struct Scratch : OpPlan {
+  /// For each program.
+  int64_t bytes = 0;
+  std::optional<int64_t> offset;
+};
+} // namespace
+
+static Scratch *findScratch(const KernelPlan &plan) {
+  auto it = plan.opPlans.find(plan.func);
+  return it == plan.opPlans.end() ? nullptr
+                                  : static_cast<Scratch *>(it->second.get());
+}
+
+int64_t block_to_thread::getNumPrograms(const ThreadGrid &grid) {
+  return std::max<int64_t>(grid.blockThreads / grid.numThreads, 1);
+}
+
+LogicalResult block_to_thread::reserveScratch(Operation *op, Planner &planner,
+                                              int64_t bytes) {
+  KernelPlan &plan = planner.getPlan();
+  const targets::Target &target = planner.getVendor().getTarget();
+  if (!findScratch(plan))
+    planner.setOpPlan(plan.func, std::make_unique<Scratch>());
+  Scratch &scratch = *findScratch(plan);
+  bytes = llvm::alignTo(bytes, kScratchAlignment);
+  scratch.bytes = std::max(scratch.bytes, bytes);
+  int64_t programs = getNumPrograms(plan.grid);
+  int64_t end = llvm::alignTo(plan.sharedMemoryBytes, kScratchAlignment) +
+                programs * scratch.bytes;
+  if (end <= target.sharedMemoryPerBlock)
+    return success();
+  return op->emitOpError() << "moves elements between warps through "
+                           << programs * bytes
+                           << " bytes of shared memory, behind "
+                           << plan.sharedMemoryBytes
+                           << " that the kernel has, but " << target.name
+                           << " has " << target.sharedMemoryPerBlock
+                           << " for a block";
+}
+
+void block_to_thread::placeScratch(KernelPlan &plan) {
+  Scratch *scratch = findScratch(plan);
+  if (!scratch || scratch->offset)
+    return;
+  scratch->offset = llvm::alignTo(plan.sharedMemoryBytes, kScratchAlignment);
+  plan.sharedMemoryBytes =
+      *scratch->offset + getNumPrograms(plan.grid) * scratch->bytes;
+  plan.sharedMemoryAlignment =
+      std::max(plan.sharedMemoryAlignment, kScratchAlignment);
+}
+
+SharedPlace block_to_thread::getProgramPlace(Emitter &emitter, int64_t offset,
+                                             int64_t bytes) {
+  ThreadIndices &indices = emitter.indices;
+  OpBuilder &head = indices.getBuilder();
+  Location loc = indices.getLoc();
+  SharedPlace place;
+  place.base = emitter.getSharedBase();
+  place.offset = getI32(head, loc, offset);
+  place.log2Alignment = log2Divisor(offset);
+  const ThreadGrid &grid = indices.getGrid();
+  if (getNumPrograms(grid) == 1)
+    return place;
+  Value program = indices.div(indices.getThreadOfBlock(), grid.numThreads);
+  Value own = arith::IndexCastOp::create(head, loc, head.getI32Type(),
+                                         indices.mul(program, bytes));
+  place.offset = arith::AddIOp::create(head, loc, place.offset, own);
+  place.log2Alignment = std::min(place.log2Alignment, log2Divisor(bytes));
+  return place;
+}
+
+SharedPlace block_to_thread::getScratch(Emitter &emitter) {
+  const Scratch &scratch = *findScratch(emitter.plan);
+  return getProgramPlace(emitter, *scratch.offset, scratch.bytes);
+}
+
+void block_to_thread::emitProgramBarrier(OpBuilder &builder, Location loc,
+                                         ThreadIndices &indices) {
+  const ThreadGrid &grid = indices.getGrid();
+  if (getNumPrograms(grid) == 1) {
+    gpu::BarrierOp::create(builder, loc);
+    return;
+  }
+  // Barrier 0 is that of the block; the others are the programs', as in JAX.
+  OpBuilder &head = indices.getBuilder();
+  Value number =
+      indices.add(indices.div(indices.getThreadOfBlock(), grid.numThreads), 1);
+  number = arith::IndexCastOp::create(head, indices.getLoc(), head.getI32Type(),
+                                      number);
+  NVVM::BarrierOp::create(builder, loc, TypeRange(), number,
+                          getI32(builder, loc, grid.numThreads),
+                          NVVM::BarrierReductionAttr(), Value());
+}

@@ -1,0 +1,62 @@
+//===- SharedTransfers.h - Emits plans of transfers -------------*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_SHAREDTRANSFERS_H
+#define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_SHAREDTRANSFERS_H
+
+#include "passes/Conversion/BlockToThread/Emitter.h"
+#include "passes/Layouts/TransferPlan.h"
+
+namespace smalti::block_to_thread {
+
+/// Memory that a plan goes to: `offset` bytes (i32) behind `base`, which points
+/// to the block's shared memory and is aligned to every swizzle.
+struct SharedPlace {
+  mlir::Value base;
+  mlir::Value offset;
+  /// 2^log2Alignment divides the offset.
+  unsigned log2Alignment = 0;
+};
+
+/// Emits the accesses of a plan. Matrices need a place aligned to 16 bytes.
+class TransferEmitter {
+public:
+  TransferEmitter(mlir::OpBuilder &builder, mlir::Location loc,
+                  ThreadIndices &indices, const transfers::TransferPlan &plan,
+                  const SharedPlace &place)
+      : builder(builder), loc(loc), indices(indices), plan(plan), place(place) {
+  }
+
+  /// What is read of `count` registers of a type: pieces that other transfers
+  /// do not bring.
+  Registers load(mlir::VectorType type, int64_t count);
+  /// Writes registers.
+  void store(llvm::ArrayRef<mlir::Value> registers);
+  /// Writes one element everywhere.
+  void storeSplat(mlir::Value element);
+
+private:
+  mlir::Value getBase(int64_t base);
+  mlir::Value getAddress(const transfers::Access &access);
+  mlir::Value advance(mlir::Value pointer, int64_t bytes);
+  mlir::Value selectOther(mlir::Value other, mlir::Value own);
+  mlir::Value loadVector(mlir::Value address, int64_t bytes,
+                         mlir::Type elementType);
+  mlir::Value loadMatrices(const transfers::Access &access, mlir::Value address,
+                           mlir::Type elementType);
+  void storeVector(mlir::Value address, int64_t bytes, mlir::Value data);
+  void storeMatrices(const transfers::Access &access, mlir::Value address,
+                     mlir::Value data);
+  void storeAll(llvm::ArrayRef<mlir::Value> data);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  ThreadIndices &indices;
+  const transfers::TransferPlan &plan;
+  const SharedPlace &place;
+  llvm::SmallVector<mlir::Value> bases;
+  mlir::Value isOther;
+};
+
+} // namespace smalti::block_to_thread
+
+#endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_SHAREDTRANSFERS_H

@@ -1,0 +1,421 @@
+"""Vectors of blocks on an emulated Hopper, against numpy: layouts that change, reductions, conversions."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+import smalti
+from smalti.emulator import Emulation
+
+Array = np.ndarray[Any, Any]
+
+LAYOUTS = {
+    "wgmma": "#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], "
+    "vector_dim = -1>",
+    "acc": "#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2], [1]], warp_dims = [-8], lane_dims = [-4, -3], "
+    "vector_dim = -1>",
+    "transposed": "#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2, 2], [2, 1]], warp_dims = [-10], "
+    "lane_dims = [-6, -3, -5], vector_dim = -2>",
+    "upcast_2x": "#mosaic_gpu.TiledLayout<[[64, 16], [16, 16], [8, 16], [8], [4]], warp_dims = [-8], "
+    "lane_dims = [-4, -2, -3], vector_dim = -1>",
+    "upcast_4x": "#mosaic_gpu.TiledLayout<[[64, 32], [16, 32], [8, 32], [8]], warp_dims = [-7], lane_dims = [-3, -2], "
+    "vector_dim = -1>",
+    "eight_bit": "#mosaic_gpu.TiledLayout<[[64, 16], [16, 16], [8, 16], [4]], warp_dims = [-7], lane_dims = [-3, -2], "
+    "vector_dim = -1>",
+    "tcgen05": "#mosaic_gpu.TiledLayout<[[128, 8], [32, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], "
+    "vector_dim = -1>",
+    "native": "#mosaic_gpu.TiledLayout<[[128, 2], [32, 2]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>",
+    "strided": "#mosaic_gpu.WGStridedFragLayout<[128, 64], 4>",
+    "columns": "#mosaic_gpu.TiledLayout<[[8, 64], [8, 16], [8, 8], [2]], warp_dims = [-5], lane_dims = [-3, -2], "
+    "vector_dim = -1>",
+    "row": "#mosaic_gpu.TiledLayout<[[64], [16], [8], [1]], warp_dims = [-4], "
+    "lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>",
+    "column": "#mosaic_gpu.TiledLayout<[[8], [2]], warp_dims = [#mosaic_gpu.Replicated<times = 4>], "
+    "lane_dims = [#mosaic_gpu.Replicated<times = 8>, -2], vector_dim = -1>",
+    "native_row": "#mosaic_gpu.TiledLayout<[[128], [32], [1]], warp_dims = [-3], lane_dims = [-2], vector_dim = -1>",
+    "columns_row": "#mosaic_gpu.TiledLayout<[[8], [1]], warp_dims = [#mosaic_gpu.Replicated<times = 4>], "
+    "lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>",
+    "columns_column": "#mosaic_gpu.TiledLayout<[[64], [16], [8], [2]], warp_dims = [-4], "
+    "lane_dims = [#mosaic_gpu.Replicated<times = 8>, -2], vector_dim = -1>",
+}
+
+TYPES: dict[str, Any] = {
+    "f32": np.float32,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f64": np.float64,
+    "i8": np.int8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "i64": np.int64,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+}
+
+SHAPE = (128, 64)
+SAFE = Emulation(sanitize="address", workers=1)
+
+
+def vector(element: str, shape: tuple[int, ...]) -> str:
+    return f"vector<{'x'.join(map(str, shape))}x{element}>"
+
+
+def memref(element: str, shape: tuple[int, ...]) -> str:
+    return vector(element, shape).replace("vector", "memref")
+
+
+@functools.cache
+def kernel(arguments: tuple[tuple[str, tuple[int, ...]], ...], body: str, attributes: str = "") -> smalti.Kernel:
+    """A block of 128 threads; arguments %0, %1, ... of these types and shapes."""
+    declared = ", ".join(f"%{index}: {memref(*argument)}" for index, argument in enumerate(arguments))
+    aliases = "\n".join(f"#{name} = {text}" for name, text in LAYOUTS.items())
+    return smalti.compile(
+        f"""
+{aliases}
+module attributes {{gpu.container_module}} {{
+gpu.module @block_module {{
+  gpu.func @block({declared}) kernel attributes {{known_block_size = array<i32: 128, 1, 1>,
+      known_grid_size = array<i32: 1, 1, 1>{attributes}}} {{
+{body}
+    gpu.return
+  }}
+}}
+}}
+""",
+        target="emu:sm_90a",
+    )
+
+
+def load(name: str, argument: int, element: str, shape: tuple[int, ...], layout: str) -> str:
+    return (
+        f"    %{name} = mosaic_gpu.vector_load %{argument} {{optimized = false, out_layouts = [#{layout}]}} : "
+        f"{memref(element, shape)} -> {vector(element, shape)}\n"
+    )
+
+
+def store(name: str, argument: int, element: str, shape: tuple[int, ...], layout: str) -> str:
+    return (
+        f"    mosaic_gpu.vector_store %{name}, %{argument} {{in_layouts = [#{layout}]}} : "
+        f"{vector(element, shape)}, {memref(element, shape)}\n"
+    )
+
+
+def numbers(element: str, shape: tuple[int, ...], seed: int = 0) -> Array:
+    """Any bits that a type has, so that each element is where it is alone."""
+    rng = np.random.default_rng(seed)
+    dtype = np.dtype(TYPES[element])
+    return rng.integers(0, 256, (*shape, dtype.itemsize), np.uint8).view(dtype)[..., 0]
+
+
+def bits(array: Array) -> Array:
+    return array.view(np.uint8)
+
+
+def fill(element: str, shape: tuple[int, ...]) -> Array:
+    return np.full((*shape, np.dtype(TYPES[element]).itemsize), 0xFF, np.uint8).view(TYPES[element])[..., 0]
+
+
+# --- relayouts --------------------------------------------------------------------------------------------------------
+
+CASTS = [
+    ("wgmma", "transposed", "f16"),
+    ("transposed", "wgmma", "f32"),
+    ("transposed", "wgmma", "bf16"),
+    ("wgmma", "transposed", "i8"),
+    ("upcast_2x", "wgmma", "bf16"),
+    ("upcast_2x", "wgmma", "i8"),
+    ("upcast_4x", "wgmma", "f16"),
+    ("upcast_4x", "upcast_2x", "i8"),
+    ("eight_bit", "upcast_2x", "f8E4M3FN"),
+    ("wgmma", "acc", "f32"),
+    ("acc", "wgmma", "f16"),
+    ("acc", "wgmma", "f32"),
+    ("wgmma", "tcgen05", "f16"),
+    ("tcgen05", "native", "f32"),
+    ("strided", "wgmma", "f16"),
+    ("wgmma", "strided", "f32"),
+    ("columns", "wgmma", "f64"),
+    ("strided", "columns", "i8"),
+    ("wgmma", "columns", "i16"),
+]
+
+
+@pytest.mark.parametrize(("source", "result", "element"), CASTS)
+def test_layouts_change(source: str, result: str, element: str) -> None:
+    body = load("v", 0, element, SHAPE, source)
+    body += (
+        f"    %w = mosaic_gpu.layout_cast x(%v : {vector(element, SHAPE)}) {{in_layouts = [#{source}], "
+        f"new_layout = #{result}, out_layouts = [#{result}]}}\n"
+    )
+    body += store("w", 1, element, SHAPE, result)
+    x, y = numbers(element, SHAPE), fill(element, SHAPE)
+    kernel(((element, SHAPE), (element, SHAPE)), body).launcher(x, y, emulation=SAFE)
+    assert np.array_equal(bits(x), bits(y))
+
+
+def test_casts_behind_one_another_share_memory() -> None:
+    """No thread overwrites what another one has not read yet."""
+    body = load("a", 0, "f16", SHAPE, "wgmma") + load("b", 1, "f16", SHAPE, "wgmma")
+    for name in "ab":
+        body += (
+            f"    %{name}2 = mosaic_gpu.layout_cast x(%{name} : {vector('f16', SHAPE)}) {{in_layouts = [#wgmma], "
+            "new_layout = #tcgen05, out_layouts = [#tcgen05]}\n"
+        )
+    body += store("a2", 2, "f16", SHAPE, "tcgen05") + store("b2", 3, "f16", SHAPE, "tcgen05")
+    arrays = [numbers("f16", SHAPE, seed) for seed in range(2)] + [fill("f16", SHAPE) for _ in range(2)]
+    block = kernel((("f16", SHAPE),) * 4, body)
+    block.launcher(*arrays, emulation=Emulation(sanitize="thread", workers=1))
+    assert np.array_equal(bits(arrays[0]), bits(arrays[2])) and np.array_equal(bits(arrays[1]), bits(arrays[3]))
+
+
+# --- reductions -------------------------------------------------------------------------------------------------------
+
+KINDS: dict[str, Any] = {
+    "add": np.add,
+    "mul": np.multiply,
+    "maximumf": np.maximum,
+    "minimumf": np.minimum,
+    "maxnumf": np.fmax,
+    "minnumf": np.fmin,
+    "maxsi": np.maximum,
+    "minsi": np.minimum,
+    "maxui": np.maximum,
+    "minui": np.minimum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
+REDUCTIONS = [
+    ("wgmma", 1, "row"),
+    ("wgmma", 0, "column"),
+    ("native", 1, "native_row"),
+    ("columns", 1, "columns_row"),
+    ("columns", 0, "columns_column"),
+]
+
+
+def reduce_body(kind: str, element: str, layout: str, axis: int, result: str, scratch: str = "") -> str:
+    kept = (SHAPE[1 - axis],)
+    body = load("v", 0, element, SHAPE, layout) + load("acc", 1, element, kept, result)
+    body += (
+        f"    %r = vector.multi_reduction <{kind}>, %v, %acc {{in_layouts = [#{layout}, #{result}], "
+        f"out_layouts = [#{result}]{scratch}}} [{axis}] : {vector(element, SHAPE)} to {vector(element, kept)}\n"
+    )
+    return body + store("r", 2, element, kept, result)
+
+
+def run_reduction(kind: str, element: str, layout: str, axis: int, result: str, x: Array, initial: Array) -> Array:
+    kept = (SHAPE[1 - axis],)
+    y = fill(element, kept)
+    block = kernel(
+        ((element, SHAPE), (element, kept), (element, kept)), reduce_body(kind, element, layout, axis, result)
+    )
+    block.launcher(x, initial, y, emulation=SAFE)
+    return y
+
+
+@pytest.mark.parametrize(("layout", "axis", "result"), REDUCTIONS)
+@pytest.mark.parametrize("element", ["f32", "f16", "bf16", "f64", "i32", "i8"])
+def test_sums(layout: str, axis: int, result: str, element: str) -> None:
+    rng = np.random.default_rng(1)
+    is_integer = element[0] == "i"
+    x = (rng.integers(-100, 100, SHAPE) if is_integer else rng.standard_normal(SHAPE)).astype(TYPES[element])
+    initial = np.arange(SHAPE[1 - axis]).astype(TYPES[element])
+    y = run_reduction("add", element, layout, axis, result, x, initial)
+    if is_integer:
+        assert np.array_equal(y, (x.astype(np.int64).sum(axis) + initial).astype(TYPES[element]))
+        return
+    wanted = x.astype(np.float64).sum(axis) + initial.astype(np.float64)
+    # Sums are in f32 at least, and rounded once.
+    step = {"f64": 2.0**-53, "f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}[element]
+    scale = np.abs(x.astype(np.float64)).sum(axis) * (2.0**-21 if element != "f64" else 2.0**-48)
+    assert (np.abs(y.astype(np.float64) - wanted) <= scale + 1.01 * step * np.abs(wanted)).all()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("add", "mul")])
+@pytest.mark.parametrize(("layout", "axis", "result"), [REDUCTIONS[0], REDUCTIONS[1], REDUCTIONS[3]])
+def test_kinds(kind: str, layout: str, axis: int, result: str) -> None:
+    is_float = kind.endswith("f")
+    for element in ["f32", "bf16", "f16"] if is_float else ["i32", "i8", "i64"]:
+        if is_float:
+            x = np.random.default_rng(2).standard_normal(SHAPE).astype(TYPES[element])
+            # Rows and columns with a NaN, with infinities.
+            x[5, 7], x[70, 30], x[100, 60], x[101, 61] = np.nan, np.nan, np.inf, -np.inf
+            initial = np.zeros(SHAPE[1 - axis], TYPES[element])
+            initial[3] = np.nan
+        else:
+            x, initial = numbers(element, SHAPE), numbers(element, (SHAPE[1 - axis],), 1)
+        y = run_reduction(kind, element, layout, axis, result, x, initial)
+        values, start = (x, initial) if not kind.endswith("ui") else (as_unsigned(x), as_unsigned(initial))
+        with np.errstate(invalid="ignore"):
+            wide = values.astype(np.float64) if is_float else values
+            wanted = KINDS[kind](KINDS[kind].reduce(wide, axis), start.astype(wide.dtype))
+        got = y if not kind.endswith("ui") else as_unsigned(y)
+        assert np.array_equal(got.astype(wide.dtype), wanted, equal_nan=is_float), element
+
+
+def as_unsigned(array: Array) -> Array:
+    return array.view(np.dtype(f"u{array.dtype.itemsize}"))
+
+
+def test_products() -> None:
+    x = np.random.default_rng(3).uniform(0.9, 1.1, SHAPE).astype(np.float32)
+    y = run_reduction("mul", "f32", "wgmma", 1, "row", x, np.full(128, 2, np.float32))
+    assert np.allclose(y, 2 * x.astype(np.float64).prod(1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [8192, 4096])
+@pytest.mark.parametrize("element", ["f32", "f16", "i32"])
+def test_one_scalar(size: int, element: str) -> None:
+    strided = f"#mosaic_gpu.WGStridedFragLayout<[{size}], 2>"
+    shape = (size,)
+    body = (
+        f"    %v = mosaic_gpu.vector_load %0 {{optimized = false, out_layouts = [{strided}]}} : "
+        f"{memref(element, shape)} -> {vector(element, shape)}\n"
+        f"    %s = vector.reduction <add>, %v {{in_layouts = [{strided}]}} : {vector(element, shape)} into {element}\n"
+        f"    %b = vector.broadcast %s {{out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]}} : {element} to "
+        f"{vector(element, (128,))}\n"
+        f"    %w = mosaic_gpu.layout_cast x(%b : {vector(element, (128,))}) {{"
+        "in_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>], "
+        "new_layout = #mosaic_gpu.WGStridedFragLayout<[128], 1>, "
+        "out_layouts = [#mosaic_gpu.WGStridedFragLayout<[128], 1>]}\n"
+        f"    mosaic_gpu.vector_store %w, %1 {{in_layouts = [#mosaic_gpu.WGStridedFragLayout<[128], 1>]}} : "
+        f"{vector(element, (128,))}, {memref(element, (128,))}\n"
+    )
+    x = np.random.default_rng(4).integers(-8, 8, shape).astype(TYPES[element])
+    y = fill(element, (128,))
+    kernel(((element, shape), (element, (128,))), body).launcher(x, y, emulation=SAFE)
+    # Every thread has the same sum.
+    assert (y == x.astype(np.int64).sum().astype(TYPES[element])).all()
+
+
+def test_scratch_that_the_program_names() -> None:
+    """Half of it would do for a half at a time, and each has its turn."""
+    x = np.random.default_rng(5).standard_normal(SHAPE).astype(np.float32)
+    initial = np.zeros(64, np.float32)
+    wanted = x.astype(np.float64).sum(0)
+    for size in (2048, 1024, 512, 256, 16):
+        y = fill("f32", (64,))
+        scratch = f", offset = 1024 : i32, scratch_size = {size} : i32"
+        block = kernel(
+            (("f32", SHAPE), ("f32", (64,)), ("f32", (64,))),
+            reduce_body("add", "f32", "wgmma", 0, "column", scratch),
+            ", mosaic_gpu.shared_memory_bytes = 4096 : i64",
+        )
+        block.launcher(x, initial, y, emulation=Emulation(sanitize="thread", workers=1))
+        assert np.allclose(y, wanted, atol=1e-4)
+
+
+# --- conversions ------------------------------------------------------------------------------------------------------
+
+CONVERSIONS = [
+    ("extf", "f8E4M3FN", "f32"),
+    ("extf", "f8E4M3FN", "f16"),
+    ("extf", "f8E5M2", "bf16"),
+    ("extf", "f8E5M2", "f32"),
+    ("extf", "bf16", "f32"),
+    ("truncf", "f32", "f8E4M3FN"),
+    ("truncf", "f32", "f8E5M2"),
+    ("truncf", "f16", "f8E4M3FN"),
+    ("truncf", "bf16", "f8E5M2"),
+    ("truncf", "f32", "bf16"),
+    ("truncf", "f32", "f16"),
+    ("sitofp", "i8", "bf16"),
+    ("sitofp", "i8", "f16"),
+    ("sitofp", "i8", "f32"),
+    ("uitofp", "i8", "bf16"),
+    ("uitofp", "i8", "f16"),
+    ("fptosi", "f32", "i8"),
+    ("fptosi", "bf16", "i32"),
+    ("extsi", "i8", "i32"),
+    ("trunci", "i32", "i8"),
+]
+
+
+def converted(op: str, x: Array, to: str) -> Array:
+    dtype = np.dtype(TYPES[to])
+    if op == "uitofp":
+        return as_unsigned(x).astype(np.float32).astype(dtype)
+    if to.startswith("f8"):
+        # What is too large becomes the largest.
+        most = float(ml_dtypes.finfo(dtype).max)
+        wide = x.astype(np.float32)
+        return np.where(np.isnan(wide), wide, np.clip(wide, -most, most)).astype(dtype)
+    return x.astype(dtype)
+
+
+@pytest.mark.parametrize(("op", "source", "result"), CONVERSIONS)
+@pytest.mark.parametrize("layout", ["wgmma", "eight_bit", "acc"])
+def test_conversions(op: str, source: str, result: str, layout: str) -> None:
+    body = load("v", 0, source, SHAPE, layout)
+    body += (
+        f"    %w = arith.{op} %v {{in_layouts = [#{layout}], out_layouts = [#{layout}]}} : "
+        f"{vector(source, SHAPE)} to {vector(result, SHAPE)}\n"
+    )
+    body += store("w", 1, result, SHAPE, layout)
+    if op == "fptosi":
+        x = np.random.default_rng(6).uniform(-120, 120, SHAPE).astype(TYPES[source])
+    elif op == "truncf":
+        x = (np.random.default_rng(6).standard_normal(SHAPE) * 2.0 ** np.arange(-40, 24)).astype(TYPES[source])
+        x[:4, 0] = [np.nan, np.inf, -np.inf, -0.0]
+    else:
+        x = numbers(source, SHAPE)
+    y = fill(result, SHAPE)
+    kernel(((source, SHAPE), (result, SHAPE)), body).launcher(x, y, emulation=SAFE)
+    with np.errstate(all="ignore"):
+        wanted = converted(op, x, result)
+    if source[0] != "i" and result[0] not in "i":
+        both = np.isnan(wanted.astype(np.float32)) & np.isnan(y.astype(np.float32))
+        wanted = np.where(both, y, wanted)
+    assert np.array_equal(bits(np.ascontiguousarray(wanted)), bits(y))
+
+
+@pytest.mark.parametrize("is_signed", [True, False])
+@pytest.mark.parametrize("layout", ["upcast_4x", "wgmma", "eight_bit"])
+def test_nibbles(is_signed: bool, layout: str) -> None:
+    """To four bits, to another layout, and back."""
+    sign = "s" if is_signed else "u"
+    body = load("v", 0, "i8", SHAPE, layout)
+    body += (
+        f"    %n = arith.trunci %v {{in_layouts = [#{layout}], out_layouts = [#{layout}]}} : {vector('i8', SHAPE)} "
+        f"to {vector('i4', SHAPE)}\n"
+        f"    %c = mosaic_gpu.layout_cast x(%n : {vector('i4', SHAPE)}) {{in_layouts = [#{layout}], "
+        "new_layout = #upcast_2x, out_layouts = [#upcast_2x]}\n"
+        f"    %d = mosaic_gpu.layout_cast x(%n : {vector('i4', SHAPE)}) {{in_layouts = [#{layout}], "
+        "new_layout = #acc, out_layouts = [#acc]}\n"
+        f"    %f = arith.{sign}itofp %c {{in_layouts = [#upcast_2x], out_layouts = [#upcast_2x]}} : "
+        f"{vector('i4', SHAPE)} to {vector('bf16', SHAPE)}\n"
+        f"    %i = arith.ext{sign}i %d {{in_layouts = [#acc], out_layouts = [#acc]}} : {vector('i4', SHAPE)} to "
+        f"{vector('i32', SHAPE)}\n"
+    )
+    body += store("f", 1, "bf16", SHAPE, "upcast_2x") + store("i", 2, "i32", SHAPE, "acc")
+    x, y, z = numbers("i8", SHAPE), fill("bf16", SHAPE), fill("i32", SHAPE)
+    kernel((("i8", SHAPE), ("bf16", SHAPE), ("i32", SHAPE)), body).launcher(x, y, z, emulation=SAFE)
+    wanted = as_unsigned(x).astype(np.int32) & 15
+    if is_signed:
+        wanted = (wanted ^ 8) - 8
+    assert np.array_equal(y.astype(np.int32), wanted) and np.array_equal(z, wanted)
+
+
+def test_small_floats_need_their_instructions() -> None:
+    with pytest.raises(smalti.CompileError, match="converts elements of type 'f8E4M3FN', for which sm_80 has no"):
+        smalti.compile(
+            f"""
+gpu.module @m {{
+  gpu.func @k(%x: memref<128x64xf8E4M3FN>, %y: memref<128x64xf32>) kernel
+      attributes {{known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
+    %v = mosaic_gpu.vector_load %x {{optimized = false, out_layouts = [{LAYOUTS["strided"]}]}}
+        : memref<128x64xf8E4M3FN> -> vector<128x64xf8E4M3FN>
+    %w = arith.extf %v : vector<128x64xf8E4M3FN> to vector<128x64xf32>
+    mosaic_gpu.vector_store %w, %y {{in_layouts = [{LAYOUTS["strided"]}]}} : vector<128x64xf32>, memref<128x64xf32>
+    gpu.return
+  }}
+}}
+""",
+            target="emu:sm_80",
+        )
