@@ -419,3 +419,166 @@ gpu.module @m {{
 """,
             target="emu:sm_80",
         )
+
+
+# --- shared memory ----------------------------------------------------------------------------------------------------
+
+WORKGROUP = "#gpu.address_space<workgroup>"
+PROGRAM = ", mosaic_gpu.program_threads = 128 : i64, mosaic_gpu.shared_memory_bytes = 65536 : i64"
+
+
+def transforms(tile: tuple[int, ...], swizzle: int) -> str:
+    parts = [f"#mosaic_gpu.tile<[{', '.join(map(str, tile))}]>"] if tile else []
+    parts += [f"#mosaic_gpu.swizzle<{swizzle} : i32>"] if swizzle > 16 else []
+    return f"[{', '.join(parts)}]"
+
+
+def shared_body(element: str, shape: tuple[int, int], how: str, stored: str, loaded: str, is_transposed: bool) -> str:
+    """Through shared memory, from one layout to another; `is_transposed`: what is loaded is the transpose."""
+    there = memref(element, shape)[:-1] + f", {WORKGROUP}>"
+    body = load("v", 0, element, shape, stored)
+    body += (
+        f'    %m = "mosaic_gpu.slice_smem"() <{{offset = 1024 : i32}}> {{out_transforms = [{how}]}} : () -> {there}\n'
+        f"    mosaic_gpu.vector_store %v, %m {{in_layouts = [#{stored}], in_transforms = [{how}], optimized = false}} : "
+        f"{vector(element, shape)}, {there}\n"
+        "    gpu.barrier\n"
+    )
+    source, result = "m", shape
+    if is_transposed:
+        rows, columns = shape
+        result = (columns, rows)
+        tile = how.split("tile<[")[1].split("]")[0].split(", ")
+        turned = how.replace(f"tile<[{', '.join(tile)}]", f"tile<[{', '.join(tile[::-1])}]")
+        type_of_result = f"memref<{columns}x{rows}x{element}, strided<[1, {columns}]>, {WORKGROUP}>"
+        body += (
+            f"    %t = memref.transpose %m (d0, d1) -> (d1, d0) {{in_transforms = [{how}], "
+            f"out_transforms = [{turned}]}} : {there} to {type_of_result}\n"
+        )
+        source, there, how = "t", type_of_result, turned
+    body += (
+        f"    %w = mosaic_gpu.vector_load %{source} {{optimized = false, in_transforms = [{how}], "
+        f"out_layouts = [#{loaded}]}} : {there} -> {vector(element, result)}\n"
+    )
+    return body + store("w", 1, element, result, loaded)
+
+
+@pytest.mark.parametrize(
+    ("element", "tile", "swizzle"),
+    [
+        ("f16", (8, 64), 128),
+        ("f16", (8, 32), 64),
+        ("f16", (8, 16), 32),
+        ("bf16", (8, 64), 16),
+        ("f32", (8, 32), 128),
+        ("i8", (8, 64), 64),
+        ("f8E5M2", (8, 32), 32),
+        ("f64", (8, 16), 128),
+        ("f16", (), 128),
+        ("f32", (), 16),
+    ],
+)
+@pytest.mark.parametrize(
+    ("stored", "loaded"),
+    [("wgmma", "eight_bit"), ("strided", "wgmma"), ("upcast_2x", "strided"), ("native", "transposed"), ("acc", "acc")],
+)
+def test_shared_memory(element: str, tile: tuple[int, ...], swizzle: int, stored: str, loaded: str) -> None:
+    body = shared_body(element, SHAPE, transforms(tile, swizzle), stored, loaded, False)
+    x, y = numbers(element, SHAPE), fill(element, SHAPE)
+    kernel(((element, SHAPE), (element, SHAPE)), body, PROGRAM).launcher(x, y, emulation=SAFE)
+    assert np.array_equal(bits(x), bits(y))
+
+
+@pytest.mark.parametrize(("element", "swizzle"), [("f16", 128), ("f16", 64), ("bf16", 32), ("f32", 128), ("i8", 128)])
+@pytest.mark.parametrize("loaded", ["wgmma", "transposed", "acc"])
+def test_shared_memory_transposed(element: str, swizzle: int, loaded: str) -> None:
+    shape = (128, 128)
+    tile = (8, swizzle // np.dtype(TYPES[element]).itemsize)
+    body = shared_body(element, shape, transforms(tile, swizzle), "wgmma", loaded, True)
+    x, y = numbers(element, shape), fill(element, shape)
+    kernel(((element, shape), (element, shape)), body, PROGRAM).launcher(x, y, emulation=SAFE)
+    assert np.array_equal(bits(np.ascontiguousarray(x.T)), bits(y))
+
+
+def test_splats_and_replicas_in_shared_memory() -> None:
+    """What many threads hold is written by one: no two threads write the same place."""
+    there = f"memref<128xf32, {WORKGROUP}>"
+    body = load("v", 0, "f32", (128,), "row")
+    body += (
+        f'    %m = "mosaic_gpu.slice_smem"() <{{offset = 0 : i32}}> {{out_transforms = [[]]}} : () -> {there}\n'
+        f'    %n = "mosaic_gpu.slice_smem"() <{{offset = 1024 : i32}}> {{out_transforms = [[]]}} : () -> {there}\n'
+        "    %c = arith.constant {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]} dense<3.0> : vector<128xf32>\n"
+        f"    mosaic_gpu.vector_store %v, %m {{in_layouts = [#row]}} : vector<128xf32>, {there}\n"
+        f"    mosaic_gpu.vector_store %c, %n {{in_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]}} : "
+        f"vector<128xf32>, {there}\n"
+        "    gpu.barrier\n"
+        f"    %a = mosaic_gpu.vector_load %m {{optimized = false, out_layouts = [#native_row]}} : {there} -> "
+        "vector<128xf32>\n"
+        f"    %b = mosaic_gpu.vector_load %n {{optimized = false, out_layouts = [#native_row]}} : {there} -> "
+        "vector<128xf32>\n"
+        "    %s = arith.addf %a, %b : vector<128xf32>\n"
+    )
+    body += store("s", 1, "f32", (128,), "native_row")
+    x, y = np.arange(128, dtype=np.float32), fill("f32", (128,))
+    block = kernel((("f32", (128,)), ("f32", (128,))), body, PROGRAM)
+    block.launcher(x, y, emulation=Emulation(sanitize="thread", workers=1))
+    assert np.array_equal(y, x + 3)
+
+
+def test_programs_side_by_side() -> None:
+    """Each program has its own barrier and its own scratch."""
+    body = """
+    %c128 = arith.constant 128 : index
+    %thread = gpu.thread_id x
+    %program = arith.divui %thread, %c128 : index
+    %x = memref.subview %0[%program, 0, 0] [1, 128, 64] [1, 1, 1]
+        : memref<2x128x64xf16> to memref<128x64xf16, strided<[64, 1], offset: ?>>
+    %y = memref.subview %1[%program, 0, 0] [1, 128, 64] [1, 1, 1]
+        : memref<2x128x64xf16> to memref<128x64xf16, strided<[64, 1], offset: ?>>
+    %z = memref.subview %2[%program, 0] [1, 64] [1, 1] : memref<2x64xf16> to memref<64xf16, strided<[1], offset: ?>>
+    %v = mosaic_gpu.vector_load %x {optimized = false, out_layouts = [#wgmma]}
+        : memref<128x64xf16, strided<[64, 1], offset: ?>> -> vector<128x64xf16>
+    %w = mosaic_gpu.layout_cast x(%v : vector<128x64xf16>) {in_layouts = [#wgmma], new_layout = #tcgen05,
+        out_layouts = [#tcgen05]}
+    mosaic_gpu.vector_store %w, %y {in_layouts = [#tcgen05]}
+        : vector<128x64xf16>, memref<128x64xf16, strided<[64, 1], offset: ?>>
+    %zero = arith.constant {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[64]>]} dense<-0.0> : vector<64xf16>
+    %s = vector.multi_reduction <add>, %v, %zero {in_layouts = [#wgmma, #column], out_layouts = [#column],
+        offset = 0 : i32, scratch_size = 2048 : i32} [0] : vector<128x64xf16> to vector<64xf16>
+    mosaic_gpu.vector_store %s, %z {in_layouts = [#column]} : vector<64xf16>, memref<64xf16, strided<[1], offset: ?>>
+"""
+    aliases = "\n".join(f"#{name} = {text}" for name, text in LAYOUTS.items())
+    block = smalti.compile(
+        f"""
+{aliases}
+module attributes {{gpu.container_module}} {{
+gpu.module @block_module {{
+  gpu.func @block(%0: memref<2x128x64xf16>, %1: memref<2x128x64xf16>, %2: memref<2x64xf16>) kernel attributes {{
+      known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 1, 1, 1>{PROGRAM}}} {{
+{body}
+    gpu.return
+  }}
+}}
+}}
+""",
+        target="emu:sm_90a",
+    )
+    x = np.random.default_rng(7).standard_normal((2, 128, 64)).astype(np.float16)
+    y, z = fill("f16", (2, 128, 64)), fill("f16", (2, 64))
+    for order in ("first-ahead", "last-ahead", "in-step"):
+        block.launcher(x, y, z, emulation=Emulation(sanitize="thread", workers=1, order=order))
+        assert np.array_equal(x, y)
+        assert np.allclose(z.astype(np.float64), x.astype(np.float64).sum(1), atol=2e-2, rtol=1e-3)
+    assert "barrier.sync" in block.asm["llvm"] or "barrier.cta.sync" in block.asm["llvm"]
+
+
+@pytest.mark.parametrize("element", ["f32", "f16", "bf16", "i32", "f64"])
+def test_stores_that_add(element: str) -> None:
+    body = load("v", 0, element, (128,), "row")
+    body += (
+        f"    mosaic_gpu.vector_store %v, %1 {{in_layouts = [#row], atomic_type = 0 : i32}} : "
+        f"{vector(element, (128,))}, {memref(element, (128,))}\n"
+    )
+    x, y = np.arange(128).astype(TYPES[element]), np.arange(128)[::-1].astype(TYPES[element])
+    kernel(((element, (128,)), (element, (128,))), body).launcher(x, y, emulation=SAFE)
+    # Once for each element, which four threads hold.
+    assert (y.astype(np.int64) == 127).all()
