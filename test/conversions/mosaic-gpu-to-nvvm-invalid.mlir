@@ -70,8 +70,8 @@ gpu.module @m {
   gpu.func @cast(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %a = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 1>]}
         : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{changes the layout from #mosaic_gpu.WGStridedFragLayout<[256], 1> to #mosaic_gpu.WGStridedFragLayout<[256], 2>, but moving elements between threads is not supported}}
-    %b = mosaic_gpu.layout_cast x(%a : vector<256xf32>) {new_layout = #mosaic_gpu.WGStridedFragLayout<[256], 2>}
+    // expected-error @below {{'mosaic_gpu.layout_cast' op cannot change the layout from #mosaic_gpu.WGStridedFragLayout<[256], 1> to #mosaic_gpu.WGSplatFragLayout<[256]>: elements that differ are no splat}}
+    %b = mosaic_gpu.layout_cast x(%a : vector<256xf32>) {new_layout = #mosaic_gpu.WGSplatFragLayout<[256]>}
     gpu.return
   }
 }
@@ -105,8 +105,8 @@ gpu.module @m {
   gpu.func @unknown(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %a = mosaic_gpu.vector_load %m {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[256], 1>]}
         : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{'vector.reduction' op cannot be lowered to threads: the op is not supported on block-level vectors}}
-    %s = vector.reduction <add>, %a : vector<256xf32> into f32
+    // expected-error @below {{'vector.interleave' op cannot be lowered to threads: the op is not supported on block-level vectors}}
+    %s = vector.interleave %a, %a : vector<256xf32> -> vector<512xf32>
     gpu.return
   }
 }
@@ -195,8 +195,8 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @atomic(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{'mosaic_gpu.vector_store' op stores atomically, which is not supported}}
-    mosaic_gpu.vector_store %v, %m {atomic_type = 0 : i32, in_layouts = [#one]} : vector<256xf32>, memref<256xf32>
+    // expected-error @below {{'mosaic_gpu.vector_store' op combines elements of type 'f32' by min, for which sm_90a has no atomic instruction}}
+    mosaic_gpu.vector_store %v, %m {atomic_type = 1 : i32, in_layouts = [#one]} : vector<256xf32>, memref<256xf32>
     gpu.return
   }
 }

@@ -30,7 +30,7 @@ gpu.module @shuffles_module {
 // From warp to warp, through shared memory that the kernel gets for it.
 gpu.module @scratch_module {
   // CHECK-LABEL: gpu.func @scratch
-  // CHECK-SAME: mosaic_gpu.shared_memory_bytes = 16384 : i64
+  // CHECK-SAME: smalti.shared_memory_bytes = 16384 : i64
   // CHECK-COUNT-8: nvvm.stmatrix
   // CHECK-NOT: nvvm.stmatrix
   // CHECK: gpu.barrier
@@ -82,7 +82,7 @@ gpu.module @all_module {
   // CHECK-COUNT-4: llvm.load
   // CHECK: gpu.barrier
   gpu.func @all(%x: memref<1024xi32>, %y: memref<1024xi32>) kernel
-      attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.shared_memory_bytes = 2048 : i64} {
+      attributes {known_block_size = array<i32: 128, 1, 1>, smalti.shared_memory_bytes = 2048 : i64} {
     %v = mosaic_gpu.vector_load %x {optimized = false, out_layouts = [#strided]} : memref<1024xi32> -> vector<1024xi32>
     %s = vector.reduction <add>, %v {in_layouts = [#strided], offset = 0 : i32, scratch_size = 2048 : i32} : vector<1024xi32> into i32
     %b = vector.broadcast %s {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[1024]>]} : i32 to vector<1024xi32>
@@ -99,7 +99,7 @@ gpu.module @all_module {
 // Pairs of elements, whatever the type of the result.
 gpu.module @conversions_module {
   // CHECK-LABEL: gpu.func @conversions
-  // CHECK-COUNT-32: nvvm.convert.f8x2.to.f16x2 {{.*}} : vector<2xi8> (f8E4M3FN) -> vector<2xf16>
+  // CHECK-COUNT-32: nvvm.convert.f8x2.to.f16x2 %{{.*}} : vector<2xi8>(f8E4M3FN) -> vector<2xf16>
   // CHECK-NOT: nvvm.convert.f8x2
   // CHECK-COUNT-32: nvvm.convert.f32x2.to.f8x2 {{.*}} {rnd = #nvvm.fp_rnd_mode<rn>, sat = #nvvm.sat_mode<satfinite>} : vector<2xi8>(f8E5M2)
   // CHECK-NOT: nvvm.convert.f32x2

@@ -532,7 +532,7 @@ Value WarpExchange::exchange(Value chunk) {
     });
   else
     write(builder);
-  emitProgramBarrier(builder, loc, emitter.indices);
+  emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
   Value pointer = getPointer(builder, read);
   SmallVector<Value> parts;
   for (int64_t part = 0; part < plan.reduction.parts; ++part) {
@@ -553,7 +553,7 @@ Value WarpExchange::exchange(Value chunk) {
     }
     parts.push_back(concatenate(builder, loc, pieces));
   }
-  emitProgramBarrier(builder, loc, emitter.indices);
+  emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
   return combiner.combine(parts);
 }
 

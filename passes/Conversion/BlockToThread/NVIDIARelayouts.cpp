@@ -112,7 +112,7 @@ emitScratchTrip(OpBuilder &builder, Location loc, Emitter &emitter,
                         });
     else
       store(builder);
-    emitProgramBarrier(builder, loc, emitter.indices);
+    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
     for (int64_t unit = 0; unit < units; ++unit) {
       ArrayRef<int64_t> targets = plan.resultRegisters[first + unit];
       SharedPlace place = placeOf(unit);
@@ -122,7 +122,7 @@ emitScratchTrip(OpBuilder &builder, Location loc, Emitter &emitter,
       for (auto [reg, value] : llvm::zip_equal(targets, loaded))
         results[reg] = value;
     }
-    emitProgramBarrier(builder, loc, emitter.indices);
+    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
   }
   return results;
 }

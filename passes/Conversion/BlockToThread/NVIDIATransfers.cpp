@@ -88,6 +88,12 @@ static layout::ValueOr<TransferPlan> findPlan(TransferProblem problem,
   return free;
 }
 
+/// The bytes that divide where the memory begins, as far as they matter.
+static int64_t getAlignment(const SharedRef &ref) {
+  constexpr unsigned log2Pattern = 10;
+  return int64_t(1) << std::min(ref.log2Alignment, log2Pattern);
+}
+
 /// Plans the transfer of a vector in this distribution.
 static std::optional<TransferPlan> planShared(Operation *op, Value memref,
                                               const Distribution &distribution,
@@ -103,17 +109,18 @@ static std::optional<TransferPlan> planShared(Operation *op, Value memref,
   problem.warps = planner.getGrid().numWarps();
   const targets::Target &target = planner.getVendor().getTarget();
   auto plan = findPlan(problem, need, target);
-  if (plan && ref.log2Alignment < 4 && !plan->accesses.empty() &&
+  int64_t alignment = getAlignment(ref);
+  if (plan && alignment < 16 && !plan->accesses.empty() &&
       plan->accesses.front().kind != transfers::AccessKind::Vector) {
     op->emitOpError() << "cannot be lowered to threads: rows of matrices begin "
                          "at multiples of 16 bytes, not of "
-                      << (1 << ref.log2Alignment);
+                      << alignment;
     return std::nullopt;
   }
-  if (plan && (1 << ref.log2Alignment) * 8 < ref.elementBits) {
+  if (plan && alignment * 8 < ref.elementBits) {
     op->emitOpError() << "cannot be lowered to threads: elements of "
                       << ref.elementBits << " bits begin at multiples of "
-                      << (1 << ref.log2Alignment) << " bytes";
+                      << alignment << " bytes";
     return std::nullopt;
   }
   if (plan)

@@ -9,8 +9,6 @@
 #include "targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -43,6 +41,10 @@ LogicalResult block_to_thread::reserveScratch(Operation *op, Planner &planner,
                                               int64_t bytes) {
   KernelPlan &plan = planner.getPlan();
   const targets::Target &target = planner.getVendor().getTarget();
+  if (std::optional<std::string> why =
+          planner.getVendor().refuseProgramBarrier(plan.grid))
+    return op->emitOpError()
+           << "needs a barrier of the program's threads: " << *why;
   if (!findScratch(plan))
     planner.setOpPlan(plan.func, std::make_unique<Scratch>());
   Scratch &scratch = *findScratch(plan);
@@ -96,22 +98,4 @@ SharedPlace block_to_thread::getProgramPlace(Emitter &emitter, int64_t offset,
 SharedPlace block_to_thread::getScratch(Emitter &emitter) {
   const Scratch &scratch = *findScratch(emitter.plan);
   return getProgramPlace(emitter, *scratch.offset, scratch.bytes);
-}
-
-void block_to_thread::emitProgramBarrier(OpBuilder &builder, Location loc,
-                                         ThreadIndices &indices) {
-  const ThreadGrid &grid = indices.getGrid();
-  if (getNumPrograms(grid) == 1) {
-    gpu::BarrierOp::create(builder, loc);
-    return;
-  }
-  // Barrier 0 is that of the block; the others are the programs', as in JAX.
-  OpBuilder &head = indices.getBuilder();
-  Value number =
-      indices.add(indices.div(indices.getThreadOfBlock(), grid.numThreads), 1);
-  number = arith::IndexCastOp::create(head, indices.getLoc(), head.getI32Type(),
-                                      number);
-  NVVM::BarrierOp::create(builder, loc, TypeRange(), number,
-                          getI32(builder, loc, grid.numThreads),
-                          NVVM::BarrierReductionAttr(), Value());
 }

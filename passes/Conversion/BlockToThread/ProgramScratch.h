@@ -32,11 +32,6 @@ SharedPlace getScratch(Emitter &emitter);
 /// more for each program.
 SharedPlace getProgramPlace(Emitter &emitter, int64_t offset, int64_t bytes);
 
-/// A barrier of the threads that run the program, which orders their accesses
-/// to shared memory.
-void emitProgramBarrier(mlir::OpBuilder &builder, mlir::Location loc,
-                        ThreadIndices &indices);
-
 } // namespace smalti::block_to_thread
 
 #endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_PROGRAMSCRATCH_H

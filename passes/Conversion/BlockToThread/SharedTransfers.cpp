@@ -138,10 +138,16 @@ static Value castElements(OpBuilder &builder, Location loc, Value vector,
   return vector::BitCastOp::create(builder, loc, result, vector);
 }
 
+int64_t TransferEmitter::getPieceBytes(int64_t bytes) const {
+  return place.log2Alignment < llvm::Log2_64(bytes)
+             ? int64_t(1) << place.log2Alignment
+             : bytes;
+}
+
 Value TransferEmitter::loadVector(Value address, int64_t bytes,
                                   Type elementType) {
   // What is less aligned is read piece by piece.
-  int64_t step = std::min<int64_t>(bytes, int64_t(1) << place.log2Alignment);
+  int64_t step = getPieceBytes(bytes);
   SmallVector<Value> pieces;
   for (int64_t byte = 0; byte < bytes; byte += step)
     pieces.push_back(LLVM::LoadOp::create(
@@ -155,7 +161,7 @@ void TransferEmitter::storeVector(Value address, int64_t bytes, Value data) {
   Type elementType = cast<VectorType>(data.getType()).getElementType();
   Value stored = castElements(
       builder, loc, data, getMemoryType(bytes, elementType).getElementType());
-  int64_t step = std::min<int64_t>(bytes, int64_t(1) << place.log2Alignment);
+  int64_t step = getPieceBytes(bytes);
   int64_t pieces = bytes / step;
   int64_t length = cast<VectorType>(stored.getType()).getDimSize(0) / pieces;
   for (int64_t piece = 0; piece < pieces; ++piece)

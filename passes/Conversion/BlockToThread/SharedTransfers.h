@@ -38,6 +38,7 @@ private:
   mlir::Value getBase(int64_t base);
   mlir::Value getAddress(const transfers::Access &access);
   mlir::Value advance(mlir::Value pointer, int64_t bytes);
+  int64_t getPieceBytes(int64_t bytes) const;
   mlir::Value selectOther(mlir::Value other, mlir::Value own);
   mlir::Value loadVector(mlir::Value address, int64_t bytes,
                          mlir::Type elementType);

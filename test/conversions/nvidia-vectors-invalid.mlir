@@ -1,0 +1,122 @@
+// RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
+// RUN: not smalti-opt %s --split-input-file --convert-mosaic-gpu-to-nvvm=target=sm_80 2>&1 | FileCheck %s
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @devices(%x: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
+    // expected-error @below {{'mosaic_gpu.vector_store' op stores to several devices at once, which is not supported}}
+    mosaic_gpu.vector_store %v, %x {multimem = true, in_layouts = [#one]} : vector<256xf32>, memref<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @sign(%x: memref<256xi32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xi32> -> vector<256xi32>
+    // expected-error @below {{takes the max of integers that do not say whether they have a sign, which is not supported}}
+    mosaic_gpu.vector_store %v, %x {atomic_type = 2 : i32, in_layouts = [#one]} : vector<256xi32>, memref<256xi32>
+    gpu.return
+  }
+}
+
+// -----
+
+// All lanes of a quarter of a warp ask one bank.
+#row = #mosaic_gpu.TiledLayout<[[128], [32], [1]], warp_dims = [-3], lane_dims = [-2], vector_dim = -1>
+#rows = #mosaic_gpu.TiledLayout<[[128, 1], [32, 1]], warp_dims = [-4], lane_dims = [-2], vector_dim = -1>
+gpu.module @m {
+  gpu.func @conflicts() kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, mosaic_gpu.program_threads = 128 : i64} {
+    %m = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<128x32xf32, #gpu.address_space<workgroup>>
+    // expected-error @below {{'mosaic_gpu.vector_load' op cannot be lowered to threads: no accesses are free of bank conflicts; of the best}}
+    // expected-note @below {{with 'optimized = false' it may have conflicts}}
+    %v = mosaic_gpu.vector_load %m {optimized = true, out_layouts = [#rows]} : memref<128x32xf32, #gpu.address_space<workgroup>> -> vector<128x32xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 4>
+gpu.module @m {
+  gpu.func @small_floats(%x: memref<256xf8E4M3FN>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E4M3FN> -> vector<256xf8E4M3FN>
+    // CHECK: 'arith.extf' op converts elements of type 'f8E4M3FN', for which sm_80 has no instructions
+    %w = arith.extf %v : vector<256xf8E4M3FN> to vector<256xf64>
+    // expected-error @below {{'arith.truncf' op rounds 'f64' to 'f8E4M3FN', which would take two roundings; convert to f32 first}}
+    %n = arith.truncf %w : vector<256xf64> to vector<256xf8E4M3FN>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 4>
+gpu.module @m {
+  gpu.func @unknown_floats(%x: memref<256xf8E5M2FNUZ>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E5M2FNUZ> -> vector<256xf8E5M2FNUZ>
+    // expected-error @below {{'arith.extf' op converts elements of type 'f8E5M2FNUZ', which sm_90a does not know}}
+    %w = arith.extf %v : vector<256xf8E5M2FNUZ> to vector<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 4>
+gpu.module @m {
+  gpu.func @sum_of_small_floats(%x: memref<256xf8E5M2>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E5M2> -> vector<256xf8E5M2>
+    // expected-error @below {{'vector.reduction' op reduces elements of type 'f8E5M2', which the chip has no arithmetic for; widen them first}}
+    %s = vector.reduction <add>, %v : vector<256xf8E5M2> into f8E5M2
+    gpu.return
+  }
+}
+
+// -----
+
+#strided = #mosaic_gpu.WGStridedFragLayout<[64, 64], 4>
+gpu.module @m {
+  gpu.func @crossing(%x: memref<64x64xf32>, %y: memref<64xf32>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %zero = arith.constant {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[64]>]} dense<0.0> : vector<64xf32>
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#strided]} : memref<64x64xf32> -> vector<64x64xf32>
+    // expected-error @below {{'vector.multi_reduction' op cannot reduce a vector in layout #mosaic_gpu.WGStridedFragLayout<[64, 64], 4>: }}
+    %r = vector.multi_reduction <add>, %v, %zero [1] : vector<64x64xf32> to vector<64xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+#row = #mosaic_gpu.TiledLayout<[[64], [16], [8], [1]], warp_dims = [-4], lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>
+gpu.module @m {
+  gpu.func @other_layout(%x: memref<64x64xf32>, %y: memref<64xf32>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %zero = arith.constant {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[64]>]} dense<0.0> : vector<64xf32>
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#wgmma]} : memref<64x64xf32> -> vector<64x64xf32>
+    // expected-error @below {{has a result in layout #mosaic_gpu.TiledLayout<[[64], [16], [8], [1]], warp_dims = [-4], lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>, but reducing layout}}
+    %r = vector.multi_reduction <add>, %v, %zero {out_layouts = [#row]} [0] : vector<64x64xf32> to vector<64xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+#tcgen05 = #mosaic_gpu.TiledLayout<[[128, 8], [32, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+gpu.module @m {
+  gpu.func @no_room(%x: memref<128x64xf16>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, smalti.shared_memory_bytes = 229376 : i64} {
+    %m = mosaic_gpu.slice_smem 0 : memref<114688xf16, #gpu.address_space<workgroup>>
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#wgmma]} : memref<128x64xf16> -> vector<128x64xf16>
+    // expected-error @below {{'mosaic_gpu.layout_cast' op moves elements between warps through 16384 bytes of shared memory, behind 229376 that the kernel has, but sm_90a has 232448 for a block}}
+    %w = mosaic_gpu.layout_cast x(%v : vector<128x64xf16>) {new_layout = #tcgen05}
+    gpu.return
+  }
+}
