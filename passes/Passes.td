@@ -1086,9 +1086,9 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
   let description = [{
     For programs of one thread, before the conversion to the LLVM dialect.
 
-    - NVIDIA: `fma` and `trunc` become LLVM's intrinsics, which are instructions of the chips. The
-      usual conversion calls NVIDIA's device library for `fma`, which then has to be there, and
-      has nothing for `trunc`.
+    - NVIDIA: `fma`, `trunc`, `ctlz`, `cttz`, `ctpop` and `absi` become LLVM's intrinsics, which are instructions of the
+      chips. The usual conversion calls NVIDIA's device library for `fma`, which then has to be there, and has nothing for
+      the others.
     - AMD: `acos`, `asin`, `atan`, `atan2`, `cosh`, `sinh`, `tan` and `tanh` become calls of the
       device library: LLVM cannot select its intrinsics for them. So do `expm1` and `log1p`,
       which the usual conversion takes for `exp(x) - 1` and `log(1 + x)`. `sin`, `cos` and `tan` of

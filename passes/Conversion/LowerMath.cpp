@@ -76,7 +76,9 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
     if (chip->vendor == targets::Vendor::NVIDIA) {
       // The chips have instructions for these. The conversion to NVVM accepts
       // no other intrinsics.
-      legal.addIllegalOp<math::FmaOp, math::TruncOp>();
+      legal.addIllegalOp<math::AbsIOp, math::CountLeadingZerosOp,
+                         math::CountTrailingZerosOp, math::CtPopOp, math::FmaOp,
+                         math::TruncOp>();
       populateMathToLLVMConversionPatterns(types, patterns);
     } else if (chip->vendor == targets::Vendor::AMD) {
       // LLVM's intrinsics end in calls that the chips do not have; and exp(x) -

@@ -6,16 +6,24 @@
 
 gpu.module @instructions {
   // ALL-LABEL: gpu.func @instructions
-  gpu.func @instructions(%a: vector<4xf32>, %h: vector<2xf16>, %d: f64) {
+  gpu.func @instructions(%a: vector<4xf32>, %h: vector<2xf16>, %d: f64, %i: vector<2xi32>) {
     // NVIDIA: llvm.intr.fma(%{{.*}}) : (vector<4xf32>
     // NVIDIA: llvm.intr.trunc(%{{.*}}) : (vector<4xf32>
     // NVIDIA: llvm.intr.fma(%{{.*}}) : (vector<2xf16>
     // NVIDIA: llvm.intr.trunc(%{{.*}}) : (f64) -> f64
-    // AMD-COUNT-4: math.
+    // NVIDIA: "llvm.intr.ctlz"(%{{.*}}) <{is_zero_poison = false}> : (vector<2xi32>
+    // NVIDIA: "llvm.intr.cttz"(%{{.*}}) <{is_zero_poison = false}> : (vector<2xi32>
+    // NVIDIA: llvm.intr.ctpop(%{{.*}}) : (vector<2xi32>
+    // NVIDIA: "llvm.intr.abs"(%{{.*}}) <{is_int_min_poison = false}> : (vector<2xi32>
+    // AMD-COUNT-8: math.
     %0 = math.fma %a, %a, %a : vector<4xf32>
     %1 = math.trunc %0 : vector<4xf32>
     %2 = math.fma %h, %h, %h : vector<2xf16>
     %3 = math.trunc %d : f64
+    %4 = math.ctlz %i : vector<2xi32>
+    %5 = math.cttz %i : vector<2xi32>
+    %6 = math.ctpop %i : vector<2xi32>
+    %7 = math.absi %i : vector<2xi32>
     gpu.return
   }
 }

@@ -1,0 +1,132 @@
+"""Programs in the form in which JAX Mosaic GPU emits them, around a body that a test writes."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from smalti import codegen_worker, compiler, emulator
+from smalti.emulator.options import Emulation
+
+CHIP = "sm_90a"
+
+
+def lower(source: str | Path, options: str = "") -> str:
+    """The module after `smalti-compile`."""
+    module = compiler.clone(compiler.parse(source))
+    compiler.run_pipeline(module, f"builtin.module(smalti-compile{{target={CHIP} {options}}})")
+    return str(module)
+
+
+def run(source: str | Path, *arrays: Any, **emulation: Any) -> None:
+    """Runs the kernel of a module on the emulated chip."""
+    module = compiler.clone(compiler.parse(source))
+    compiler.run_pipeline(module, f"builtin.module(smalti-compile{{target={CHIP}}})")
+    text = str(module)
+
+    def size(name: str) -> tuple[int, int, int]:
+        found = re.search(rf"gpu.known_{name}_size = array<i32: (\d+), (\d+), (\d+)>", text)
+        assert found is not None
+        return int(found[1]), int(found[2]), int(found[3])
+
+    shared = re.search(r"smalti.shared_memory_bytes = (\d+)", text)
+    for operation in list(module.body.operations):
+        if operation.operation.name == "func.func":
+            operation.operation.erase()
+    bytecode = io.BytesIO()
+    module.operation.write_bytecode(bytecode)
+    codegen_worker.worker.start()
+    (code,) = codegen_worker.worker.generate(
+        bytecode.getvalue(), "builtin.module(gpu-module-to-binary{format=llvm})"
+    )
+    emulator.load(code.data, f"emu:{CHIP}").launch(
+        size("grid"),
+        size("block"),
+        *arrays,
+        shared=int(shared[1]) if shared else 0,
+        emulation=Emulation(**emulation),
+    )
+
+
+def _descriptor(shape: Sequence[int]) -> str:
+    rank = len(shape)
+    arrays = f", array<{rank} x i64>, array<{rank} x i64>" if rank else ""
+    return f"!llvm.struct<(ptr, ptr, i64{arrays})>"
+
+
+def memref(shape: Sequence[int], element: str) -> str:
+    return f"memref<{''.join(f'{size}x' for size in shape)}{element}>"
+
+
+def shared(shape: Sequence[int], element: str, layout: str = "") -> str:
+    """The type of a memref in shared memory."""
+    sizes = "".join(f"{size}x" for size in shape)
+    return f"memref<{sizes}{element}{layout and ', ' + layout}, #gpu.address_space<workgroup>>"
+
+
+def module(
+    arguments: Sequence[tuple[Sequence[int], str]],
+    body: str,
+    *,
+    threads: int = 128,
+    grid: Sequence[int] = (1, 1, 1),
+    shared_bytes: int = 0,
+    constants: str = "",
+) -> str:
+    """A module with one launch, whose body sees the entry's memrefs as %a0, %a1 and so on."""
+    lines: list[str] = []
+    numbers: dict[int, str] = {}
+
+    def number(value: int) -> str:
+        if value not in numbers:
+            numbers[value] = f"%n{len(numbers)}"
+        return numbers[value]
+
+    for index, (shape, element) in enumerate(arguments):
+        struct = _descriptor(shape)
+        strides = [1] * len(shape)
+        for dim in reversed(range(len(shape) - 1)):
+            strides[dim] = strides[dim + 1] * shape[dim + 1]
+        fields = [(f"%p{index}", "0"), (f"%p{index}", "1"), (number(0), "2")]
+        fields += [(number(size), f"3, {dim}") for dim, size in enumerate(shape)]
+        fields += [(number(stride), f"4, {dim}") for dim, stride in enumerate(strides)]
+        place = "%pointers"
+        if index > 0:
+            place = f"%g{index}"
+            lines.append(f"{place} = llvm.getelementptr %pointers[{index}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr")
+        lines.append(f"%p{index} = llvm.load {place} : !llvm.ptr -> !llvm.ptr")
+        last = f"%u{index}"
+        lines.append(f"{last} = llvm.mlir.undef : {struct}")
+        for step, (value, position) in enumerate(fields):
+            lines.append(f"%d{index}_{step} = llvm.insertvalue {value}, {last}[{position}] : {struct}")
+            last = f"%d{index}_{step}"
+        lines.append(
+            f"%a{index} = builtin.unrealized_conversion_cast {last} : {struct} to {memref(shape, element)} "
+            f"{{mosaic_gpu.from_kernel_arg_idx = {index} : i32, mosaic_gpu.original_kernel_arg}}"
+        )
+    head = [f"{name} = llvm.mlir.constant({value} : i64) : i64" for value, name in numbers.items()]
+    x, y, z = grid
+    text = "\n    ".join(head + lines)
+    return f"""
+module @test attributes {{mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32}} {{
+  func.func @test_mosaic_gpu(%stream: !llvm.ptr, %pointers: !llvm.ptr) attributes {{llvm.emit_c_interface}} {{
+    %one = arith.constant 1 : index
+    %gridx = arith.constant {x} : index
+    %gridy = arith.constant {y} : index
+    %gridz = arith.constant {z} : index
+    %threads = arith.constant {threads} : index
+    %bytes = arith.constant {shared_bytes} : i32
+    {constants}
+    {text}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %gridx, %gy = %gridy, %gz = %gridz)
+        threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {{
+      {body}
+      gpu.terminator
+    }}
+    return
+  }}
+}}
+"""
