@@ -39,9 +39,7 @@ def run(source: str | Path, *arrays: Any, **emulation: Any) -> None:
     bytecode = io.BytesIO()
     module.operation.write_bytecode(bytecode)
     codegen_worker.worker.start()
-    (code,) = codegen_worker.worker.generate(
-        bytecode.getvalue(), "builtin.module(gpu-module-to-binary{format=llvm})"
-    )
+    (code,) = codegen_worker.worker.generate(bytecode.getvalue(), "builtin.module(gpu-module-to-binary{format=llvm})")
     emulator.load(code.data, f"emu:{CHIP}").launch(
         size("grid"),
         size("block"),

@@ -254,7 +254,9 @@ def test_constants_and_scalars() -> None:
     shape = (64, 32)
     values = np.random.default_rng(6).standard_normal(shape).astype(np.float32)
     vector = "vector<64x32xf32>"
-    body = load(0, shape, "f32", "%x") + f"""
+    body = (
+        load(0, shape, "f32", "%x")
+        + f"""
       %half = arith.constant dense<0.5> : {vector}
       %three = arith.constant 3.0 : f32
       %scale = vector.broadcast %three : f32 to {vector}
@@ -262,7 +264,9 @@ def test_constants_and_scalars() -> None:
       %product = arith.mulf %x, %same : {vector}
       %sum = arith.addf %product, %half : {vector}
       %hidden = mosaic_gpu.optimization_barrier %sum : {vector}
-    """ + store(1, shape, "f32", "%hidden")
+    """
+        + store(1, shape, "f32", "%hidden")
+    )
     out = poisoned(shape, "f32")
     run(module([(shape, "f32")] * 2, body), values, out)
     np.testing.assert_allclose(out, values.astype(np.float64) * 3 + 0.5, rtol=1e-6, atol=1e-6)
@@ -276,7 +280,9 @@ def test_constants_and_scalars() -> None:
 def test_slices_and_concatenation() -> None:
     shape = (128, 64)
     values = np.random.default_rng(7).standard_normal(shape).astype(np.float32)
-    body = load(0, shape, "f32", "%x", WGMMA) + """
+    body = (
+        load(0, shape, "f32", "%x", WGMMA)
+        + """
       %low = vector.extract_strided_slice %x {offsets = [0, 0], sizes = [64, 64], strides = [1, 1]}
           : vector<128x64xf32> to vector<64x64xf32>
       %right = vector.extract_strided_slice %x {offsets = [64, 32], sizes = [64, 32], strides = [1, 1]}
@@ -285,7 +291,9 @@ def test_slices_and_concatenation() -> None:
           : vector<64x64xf32>, vector<64x32xf32>, vector<64x32xf32>) {dimension = 1 : i32} -> vector<64x128xf32>
       %r = vector.insert_strided_slice %right, %wide {offsets = [0, 0], strides = [1, 1]}
           : vector<64x32xf32> into vector<64x128xf32>
-    """ + store(1, (64, 128), "f32", "%r")
+    """
+        + store(1, (64, 128), "f32", "%r")
+    )
     out = poisoned((64, 128), "f32")
     run(module([(shape, "f32"), ((64, 128), "f32")], body), values, out)
     right = values[64:, 32:]
@@ -294,11 +302,15 @@ def test_slices_and_concatenation() -> None:
 
 def test_rows_in_all_columns() -> None:
     rows = np.random.default_rng(8).standard_normal(128).astype(np.float32)
-    body = load(0, (128,), "f32", "%x", WGMMA_ROW) + f"""
+    body = (
+        load(0, (128,), "f32", "%x", WGMMA_ROW)
+        + f"""
       %wide = mosaic_gpu.broadcast_in_dim(%x : vector<128xf32>) {{broadcast_dimensions = array<i64: 0>}}
           -> vector<128x64xf32>
       %r = mosaic_gpu.layout_cast x(%wide : vector<128x64xf32>) {{new_layout = {WGMMA}}}
-    """ + store(1, (128, 64), "f32", "%r")
+    """
+        + store(1, (128, 64), "f32", "%r")
+    )
     out = poisoned((128, 64), "f32")
     run(module([((128,), "f32"), ((128, 64), "f32")], body), rows, out)
     np.testing.assert_array_equal(out, np.repeat(rows[:, None], 64, axis=1))
@@ -325,9 +337,13 @@ def test_indices(layout: str, element: str) -> None:
 
 def test_reshape_of_leading_dimensions() -> None:
     values = np.random.default_rng(9).standard_normal((2, 64, 32)).astype(np.float32)
-    body = load(0, (2, 64, 32), "f32", "%x", WGMMA) + """
+    body = (
+        load(0, (2, 64, 32), "f32", "%x", WGMMA)
+        + """
       %r = vector.shape_cast %x : vector<2x64x32xf32> to vector<128x32xf32>
-    """ + store(1, (128, 32), "f32", "%r")
+    """
+        + store(1, (128, 32), "f32", "%r")
+    )
     out = poisoned((128, 32), "f32")
     run(module([((2, 64, 32), "f32"), ((128, 32), "f32")], body), values, out)
     np.testing.assert_array_equal(out, values.reshape(128, 32))
@@ -342,7 +358,9 @@ def test_loops_and_branches() -> None:
     shape = (64, 32)
     values = np.random.default_rng(10).standard_normal(shape).astype(np.float32)
     vector = "vector<64x32xf32>"
-    body = load(0, shape, "f32", "%x", WGMMA) + f"""
+    body = (
+        load(0, shape, "f32", "%x", WGMMA)
+        + f"""
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %c2 = arith.constant 2 : i32
@@ -372,7 +390,9 @@ def test_loops_and_branches() -> None:
         %m = arith.addi %n, %c1 : i32
         scf.yield %w, %m : {vector}, i32
       }}
-    """ + store(1, shape, "f32", "%last#0")
+    """
+        + store(1, shape, "f32", "%last#0")
+    )
     out = poisoned(shape, "f32")
     run(module([(shape, "f32")] * 2, body), values, out)
     np.testing.assert_allclose(out, values.astype(np.float64) * 7 / 4, rtol=1e-6)

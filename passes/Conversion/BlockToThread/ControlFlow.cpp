@@ -36,11 +36,10 @@ static void shareRef(Value from, Value to, Planner &planner) {
   if (!ref)
     return;
   SharedRef passed = *ref;
-  unsigned period =
-      log2Divisor(transfers::swizzlePeriod(ref->layout.swizzleBytes));
-  passed.log2Alignment =
-      std::min(ref->log2Alignment,
-               std::max(log2Divisor(kSharedMemoryAlignment), period));
+  int64_t swizzle = ref->layout.swizzleBytes;
+  int64_t needed = swizzle == 16 ? kSharedMemoryAlignment
+                                 : transfers::swizzlePeriod(swizzle);
+  passed.log2Alignment = std::min(ref->log2Alignment, log2Divisor(needed));
   planner.setSharedRef(to, std::move(passed));
 }
 

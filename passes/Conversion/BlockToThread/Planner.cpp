@@ -27,6 +27,8 @@ static bool isSharedBuffer(Operation *op) {
 }
 
 Level block_to_thread::getLevel(gpu::GPUFuncOp func) {
+  if (func->hasAttr(mosaic_gpu::kProgramThreads))
+    return Level::Block;
   Level level = Level::Lowered;
   func.walk([&](Operation *op) {
     if (isSharedBuffer(op)) {
@@ -295,7 +297,9 @@ LogicalResult Planner::planOp(Operation *op) {
   bool isBlockOp =
       isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect());
   bool isThread = plan.threadOps.contains(op);
-  if (!isThread && (isBlockOp || hasVectors(op)) && failed(checkOperands(op)))
+  // Casts are between vectors of a program and their registers.
+  if (!isThread && !isa<UnrealizedConversionCastOp>(op) &&
+      (isBlockOp || hasVectors(op)) && failed(checkOperands(op)))
     return failure();
   if (lowering) {
     used.insert(lowering);

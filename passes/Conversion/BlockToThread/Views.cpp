@@ -325,19 +325,13 @@ static bool isSharedPointer(Type type) {
                         static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
 }
 
-/// The vector of a cast between a vector of the program and its registers.
-static Value getCastVector(UnrealizedConversionCastOp op) {
-  if (!op->hasAttr(kCastLayout))
-    return {};
-  if (op.getNumOperands() == 1 && isVector(op.getOperand(0)) &&
-      op.getNumResults() != 1)
-    return op.getOperand(0);
-  if (op.getNumResults() == 1 && isVector(op.getResult(0)))
-    return op.getResult(0);
-  return op.getNumOperands() == 1 && isVector(op.getOperand(0))
-             ? op.getOperand(0)
-             : Value();
-}
+namespace {
+/// Of a cast between a vector of the program and its registers.
+struct CastPlan : OpPlan {
+  explicit CastPlan(Value vector) : vector(vector) {}
+  Value vector;
+};
+} // namespace
 
 static LogicalResult planRegisters(UnrealizedConversionCastOp op, Value vector,
                                    Planner &planner) {
@@ -362,13 +356,22 @@ static LogicalResult planRegisters(UnrealizedConversionCastOp op, Value vector,
     return op.emitOpError() << "must have " << distribution.getNumRegisters()
                             << " registers of type " << wanted << " for layout "
                             << distribution.str();
+  planner.setOpPlan(op, std::make_unique<CastPlan>(vector));
   return success();
 }
 
 LogicalResult Descriptors::plan(UnrealizedConversionCastOp op,
                                 Planner &planner) const {
-  if (Value vector = getCastVector(op))
-    return planRegisters(op, vector, planner);
+  if (op->hasAttr(kCastLayout)) {
+    bool isFromVector =
+        op.getNumOperands() == 1 && planner.find(op.getOperand(0));
+    if (!isFromVector &&
+        (op.getNumResults() != 1 || !isVector(op.getResult(0))))
+      return op.emitOpError() << "with a layout must be between a vector of "
+                                 "the program and its registers";
+    return planRegisters(op, isFromVector ? op.getOperand(0) : op.getResult(0),
+                         planner);
+  }
   if (llvm::any_of(op.getOperands(), isVector) ||
       llvm::any_of(op.getResults(), isVector))
     return op.emitOpError()
@@ -396,6 +399,20 @@ LogicalResult Descriptors::plan(UnrealizedConversionCastOp op,
 
 void Descriptors::emit(UnrealizedConversionCastOp op, Emitter &emitter,
                        OpBuilder &builder) const {
+  if (const auto *plan = emitter.plan.getOpPlan<CastPlan>(op)) {
+    Value vector = plan->vector;
+    if (op.getNumOperands() == 1 && op.getOperand(0) == vector) {
+      for (auto [result, reg] :
+           llvm::zip_equal(op.getResults(), emitter.getRegisters(vector)))
+        emitter.map(result, reg);
+    } else {
+      Registers held;
+      for (Value operand : op.getOperands())
+        held.push_back(emitter.lookup(operand));
+      emitter.setRegisters(vector, std::move(held));
+    }
+    return;
+  }
   if (op.getNumResults() != 1 || !emitter.plan.getSharedRef(op.getResult(0)))
     return emitter.emitScalar(op, builder);
   Location loc = op.getLoc();
