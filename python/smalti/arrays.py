@@ -7,6 +7,8 @@ here and not through numpy: numpy knows neither device memory nor bfloat16 there
 from __future__ import annotations
 
 import ctypes
+import functools
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +20,7 @@ CPU, CUDA, HIP = "cpu", "cuda", "hip"
 _DEVICES = {1: CPU, 3: CPU, 11: CPU, 2: CUDA, 13: CUDA, 10: HIP}
 
 
-@dataclass
+@dataclass(slots=True)
 class ArrayView:
     """Memory of an array. Valid while `owner` lives."""
 
@@ -28,7 +30,8 @@ class ArrayView:
     """In elements."""
     dtype: str
     device: str
-    device_index: int = 0
+    device_index: int | None = None
+    """Which of the GPUs, where the array tells it."""
     readonly: bool = False
     owner: Any = field(default=None, repr=False)
 
@@ -36,6 +39,13 @@ class ArrayView:
     def signature(self) -> tuple[Any, ...]:
         """All that argument checks depend on but the pointer."""
         return (self.shape, self.strides, self.dtype, self.device, self.readonly)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """All that argument checks depend on."""
+        return (
+            self.pointer, self.shape, self.strides, self.dtype, self.device, self.device_index, self.readonly
+        )  # fmt: skip
 
 
 class NotAnArray(TypeError):
@@ -100,6 +110,8 @@ def view(array: Any, stream: int | None = None) -> ArrayView:
         return array
     if isinstance(array, np.ndarray):
         return _numpy_view(array)
+    if type(array).__module__ in _TORCH_MODULES and type(array).__name__ in ("Tensor", "Parameter"):
+        return _torch_view(array)
     if (interface := getattr(array, "__cuda_array_interface__", None)) is not None:
         return _interface_view(array, interface, CUDA)
     if hasattr(array, "__dlpack__"):
@@ -122,6 +134,46 @@ def _numpy_view(array: Any) -> ArrayView:
         readonly=not array.flags.writeable,
         owner=array,
     )
+
+
+# Where the classes Tensor and Parameter are. What others derive from them may have no memory of its own.
+_TORCH_MODULES = ("torch", "torch.nn.parameter")
+
+
+@functools.cache
+def _torch_dtype(dtype: Any) -> str:
+    """numpy's name for a type of PyTorch's, which has no function for it."""
+    return str(dtype).removeprefix("torch.")
+
+
+def _torch_view(tensor: Any) -> ArrayView:
+    """Its array protocols take microseconds, and its attributes do not."""
+    if tensor.is_neg() or tensor.is_conj():
+        raise NotAnArray("it is a view that PyTorch negates or conjugates when it is read: pass tensor.clone()")
+    try:
+        pointer = tensor.data_ptr()
+    except RuntimeError as error:
+        raise NotAnArray(f"the tensor does not hand out its memory: {error}") from None
+    place = tensor.device
+    device = _torch_device(place.type)
+    return ArrayView(
+        pointer=pointer,
+        shape=tuple(tensor.shape),
+        strides=tensor.stride(),
+        dtype=_torch_dtype(tensor.dtype),
+        device=device,
+        device_index=None if device == CPU else place.index,
+        owner=tensor,
+    )
+
+
+@functools.cache
+def _torch_device(kind: str) -> str:
+    if kind != "cuda":
+        return kind
+    # Builds for ROCm call AMD's GPUs so too.
+    torch = sys.modules.get("torch")
+    return HIP if getattr(getattr(torch, "version", None), "hip", None) else CUDA
 
 
 def _interface_view(array: Any, interface: dict[str, Any], device: str) -> ArrayView:
@@ -187,7 +239,7 @@ def _dlpack_view(array: Any, stream: int | None) -> ArrayView:
         strides=strides,
         dtype=dtypes.name_from_dlpack(tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes),
         device=device,
-        device_index=int(tensor.device.device_id),
+        device_index=None if device == CPU else int(tensor.device.device_id),
         # JAX arrays never change, and its older capsules cannot say so.
         readonly=readonly or _is_jax(array),
         # A capsule that nobody consumes frees its tensor when it goes, so it is the owner here.

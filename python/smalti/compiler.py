@@ -13,17 +13,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import assemble, codegen_worker, entry, ir, passes, passmanager, remarks, reproducer, sources, targets, toolchain
+from . import (
+    assemble,
+    codegen_worker,
+    entry,
+    ir,
+    passes,
+    passmanager,
+    remarks,
+    reproducer,
+    sources,
+    targets,
+    tensor_maps,
+    toolchain,
+)
 from .emulator.options import Emulation, Sanitizer
 from .errors import (
     CompileError,
     Diagnostic,
+    LaunchError,
     ParseError,
     PipelineError,
     SmaltiError,
     TargetError,
     VerifyError,
     mlir_errors,
+    source_location,
 )
 from .kernel import Kernel, Resources
 
@@ -179,6 +194,12 @@ def compile_pipeline(target: targets.Target, options: Mapping[str, Any]) -> str:
 def _target_of(module: ir.Module, target: str | targets.Target | None) -> targets.Target:
     if target is not None:
         return targets.get(target)
+    attributes = module.operation.attributes
+    if "mosaic_gpu.arch_major" in attributes and "mosaic_gpu.arch_minor" in attributes:
+        major, minor = (ir.IntegerAttr(attributes[f"mosaic_gpu.arch_{part}"]).value for part in ("major", "minor"))
+        if (fitting := targets.for_compute_capability(major, minor)) is None:
+            raise TargetError(f"the module is for compute capability {major}.{minor}, which no target has")
+        return fitting
     if "smalti.target" in module.operation.attributes:
         attribute = module.operation.attributes["smalti.target"]
         if not isinstance(attribute, ir.StringAttr):
@@ -268,6 +289,9 @@ class _Compilation:
             return kernel
         launch = launch_facts(module, self.entry.name)
         kernel.symbol = launch.symbol
+        for described in launch.tensor_maps:
+            self._check_map(described)
+        kernel.tensor_maps = launch.tensor_maps
         self.tell("generating code")
         text["llvm"] = lambda: self._llvm(module)
         if self.target.is_emulated:
@@ -281,6 +305,20 @@ class _Compilation:
         else:
             self._finish_amd(kernel, code, launch, text)
         return kernel
+
+    def _check_map(self, described: tensor_maps.TensorMap) -> None:
+        """Raises where a map describes memory that its argument does not have."""
+        arguments = self.entry.arguments
+        argument = arguments[described.argument] if described.argument < len(arguments) else None
+        if argument is None or not argument.is_static:
+            raise CompileError(
+                f"a tensor map of @{self.entry.name} is of argument {described.argument}: it has no size"
+            )
+        if described.offset + described.extent_bytes > argument.reach:
+            raise CompileError(
+                f"a tensor map of @{self.entry.name} reaches byte {described.offset + described.extent_bytes} of {argument}, "
+                f"which has {argument.reach}"
+            )
 
     def _program(self) -> ir.Module:
         """A copy of the program for the chip."""
@@ -378,12 +416,15 @@ class LaunchFacts:
     symbol: str
     block: tuple[int, int, int]
     grid: tuple[int, int, int]
+    cluster: tuple[int, int, int] | None
     shared_bytes: int
+    tensor_maps: tuple[tensor_maps.TensorMap, ...]
 
 
 _DIMENSIONS = {
     "block": ("gpu.known_block_size", "known_block_size", "nvvm.reqntid", "nvvm.maxntid"),
     "grid": ("gpu.known_grid_size", "known_grid_size"),
+    "cluster": ("gpu.known_cluster_size", "known_cluster_size", "nvvm.cluster_dim"),
 }
 
 
@@ -410,21 +451,64 @@ def _kernels(operation: Any) -> list[Any]:
 
 
 def launch_facts(module: ir.Module, name: str) -> LaunchFacts:
-    """The launch facts of the kernel called `name` in a lowered module."""
-    for operation in _kernels(module.operation):
-        symbol = ir.StringAttr(operation.attributes["sym_name"]).value
-        if symbol != name:
-            continue
-        block, grid = (_dimensions(operation, _DIMENSIONS[which]) for which in ("block", "grid"))
-        if block is None or grid is None:
-            raise CompileError(f"the lowered kernel @{name} does not say its block and grid size")
-        return LaunchFacts(
-            symbol,
-            block,
-            grid,
-            _integer(operation, "smalti.shared_memory_bytes") or 0,
-        )
-    raise CompileError(f"lowering left no GPU kernel @{name}")
+    """The launch facts of the kernel called `name` in a lowered module, or of the only one."""
+    kernels = _kernels(module.operation)
+    named = [kernel for kernel in kernels if ir.StringAttr(kernel.attributes["sym_name"]).value == name]
+    if not named and len(kernels) != 1:
+        raise CompileError(f"lowering left no GPU kernel @{name}")
+    operation = (named or kernels)[0]
+    block, grid, cluster = (_dimensions(operation, _DIMENSIONS[which]) for which in ("block", "grid", "cluster"))
+    if block is None or grid is None:
+        raise CompileError(f"the lowered kernel @{name} does not say its block and grid size")
+    if cluster is not None and any(blocks % size for blocks, size in zip(grid, cluster, strict=True)):
+        raise CompileError(f"the kernel @{name} has clusters of {cluster} blocks, which do not divide its grid {grid}")
+    return LaunchFacts(
+        ir.StringAttr(operation.attributes["sym_name"]).value,
+        block,
+        grid,
+        cluster if cluster != (1, 1, 1) else None,
+        _integer(operation, "smalti.shared_memory_bytes") or 0,
+        tensor_maps_of(operation),
+    )
+
+
+def tensor_maps_of(kernel: Any) -> tuple[tensor_maps.TensorMap, ...]:
+    """The tensor maps that a kernel takes behind its arguments."""
+    if entry.TENSOR_MAPS not in kernel.attributes:
+        return ()
+    try:
+        return tuple(map(_tensor_map, ir.ArrayAttr(kernel.attributes[entry.TENSOR_MAPS])))
+    except (KeyError, ValueError, TypeError, LaunchError) as error:
+        raise CompileError(
+            "",
+            diagnostics=[
+                Diagnostic(
+                    "error", f"{entry.TENSOR_MAPS} is not as it must be: {error}", source_location(kernel.location)
+                )
+            ],
+        ) from None
+
+
+def _tensor_map(attribute: ir.Attribute) -> tensor_maps.TensorMap:
+    fields = ir.DictAttr(attribute)
+
+    def numbers(name: str) -> tuple[int, ...]:
+        return tuple(int(value) for value in ir.DenseI64ArrayAttr(fields[name]))
+
+    def number(name: str) -> int:
+        return ir.IntegerAttr(fields[name]).value
+
+    return tensor_maps.TensorMap(
+        element=str(ir.TypeAttr(fields["element"]).value),
+        extents=numbers("extents"),
+        strides=numbers("strides"),
+        box=numbers("box"),
+        element_strides=numbers("element_strides"),
+        swizzle=number("swizzle"),
+        fill=ir.StringAttr(fields["fill"]).value,
+        argument=number("argument"),
+        offset=number("offset"),
+    )
 
 
 def _integer(operation: Any, name: str) -> int | None:
@@ -448,6 +532,7 @@ def _resources(
         tiles=what.num_tiles,
         block=launch.block,
         grid=launch.grid,
+        cluster=launch.cluster,
         warps=-(-threads // target.wave_size),
         stages=stages,
         registers=usage.registers,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -39,14 +38,6 @@ def _tool(name: str, find: Callable[[], toolchain.Tool | None], enables: str, ge
 
 def _file(name: str, path: Path | None, enables: str, get: str) -> Finding:
     return Finding(name, path is not None, str(path or ""), enables, get)
-
-
-def _module(name: str, package: str, enables: str) -> Finding:
-    try:
-        found = importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        found = False
-    return Finding(package, found, "installed" if found else "", enables, f"pip install {package}")
 
 
 def _mlir() -> Finding:
@@ -123,7 +114,6 @@ def _examine() -> Iterator[Finding]:
         "running kernels on NVIDIA GPUs",
         "install NVIDIA's driver on a machine with its GPU",
     )
-    yield _module("cuda.bindings", "cuda-bindings", "running kernels on NVIDIA GPUs")
     yield _library(
         "HIP runtime",
         devices.hip_library,

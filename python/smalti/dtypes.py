@@ -82,6 +82,8 @@ ELEMENT_TYPES = (
 _BY_MLIR = {t.mlir: t for t in ELEMENT_TYPES}
 _BY_NAME = {t.name: t for t in reversed(ELEMENT_TYPES)}
 
+BYTE = _BY_MLIR["i8"]
+
 # (DLDataTypeCode, bits): dlpack.h, DLDataTypeCode.
 _BY_DLPACK = {
     (0, 8): "int8",

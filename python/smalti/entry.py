@@ -2,70 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from . import dtypes, ir
-from .errors import CompileError, Diagnostic, SourceLocation, source_location
+from .arguments import Argument, Entry
+from .errors import CompileError, Diagnostic, source_location
 
-DYNAMIC = None
-
-
-_TENSOR_MAP = "!nvgpu.tensormap.descriptor<"
-
-
-@dataclass(frozen=True)
-class Argument:
-    """One argument of a kernel: a memref or a scalar."""
-
-    index: int
-    type: str
-    """As MLIR writes it."""
-    dtype: dtypes.ElementType
-    shape: tuple[int | None, ...] | None
-    """Extents, None where dynamic; None altogether for a scalar."""
-    strides: tuple[int | None, ...] | None
-    """In elements, None where dynamic."""
-    reads: bool
-    """Whether the program reads it."""
-    writes: bool
-    """Whether the program writes it."""
-    alignment: int | None = None
-    """Bytes, where the program states it (`llvm.align`)."""
-    location: SourceLocation | None = None
-
-    @property
-    def is_memref(self) -> bool:
-        return self.shape is not None
-
-    @property
-    def is_tensor_map(self) -> bool:
-        """Whether it is a tensor map of NVIDIA's, of which a kernel gets the address."""
-        return self.type.startswith(_TENSOR_MAP)
-
-    @property
-    def is_static(self) -> bool:
-        """Whether nothing but a pointer is left to say at a call."""
-        return self.shape is not None and None not in self.shape and None not in (self.strides or ())
-
-    def __str__(self) -> str:
-        return f"argument {self.index} ({self.type})"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A tile program: its name, its arguments without the tile id, and how many tiles it has."""
-
-    name: str
-    arguments: tuple[Argument, ...]
-    num_tiles: int
-    location: SourceLocation | None = None
+__all__ = ["Argument", "Entry", "describe", "entry_functions", "find_entry"]
 
 
 def _dynamic(value: int, placeholder: int) -> int | None:
-    return DYNAMIC if value == placeholder else int(value)
+    return None if value == placeholder else int(value)
 
 
 def _argument(index: int, value: Any, alignment: int | None) -> Argument:
@@ -80,42 +30,106 @@ def _argument(index: int, value: Any, alignment: int | None) -> Argument:
         step, _ = ty.get_strides_and_offset()
         shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
         strides = tuple(_dynamic(s, dynamic_stride) for s in step)
-    if spelling.startswith(_TENSOR_MAP):
-        spelling = "i64"
-    dtype = dtypes.from_mlir(spelling)
+    argument = Argument(index, str(ty), dtypes.BYTE, shape, strides, reads, writes, alignment, place)
+    if spelling in _PACKED:
+        return _packed(argument, _PACKED[spelling])
+    dtype = dtypes.from_mlir("i64" if argument.is_tensor_map else spelling)
     if dtype is None:
         message = f"argument {index} of type {ty}: Smalti's launchers have no element type {spelling}"
         raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
-    return Argument(index, str(ty), dtype, shape, strides, reads, writes, alignment, place)
+    return dataclasses.replace(argument, dtype=dtype)
 
 
-_READS = {"triton_xla.extract": 0}
-_WRITES = {"triton_xla.insert": 1}
+_PACKED = {"i4": 2, "i2": 4}
+"""Element types of which several share a byte, and how many."""
 
 
-def _uses(argument: Any) -> tuple[bool, bool]:
-    """Whether an argument is read and written; any use but a plain window access counts as both."""
+def _packed(argument: Argument, count: int) -> Argument:
+    """The argument as an array of bytes."""
+    shape, strides = argument.shape, argument.strides
+    if not shape or strides is None or strides[-1] != 1 or shape[-1] is None:
+        shape = None
+    elif all(size is not None and size % count == 0 for size in (shape[-1], *strides[:-1])):
+        shape = (*shape[:-1], shape[-1] // count)
+        strides = (*(step // count for step in strides[:-1] if step is not None), 1)
+        return dataclasses.replace(argument, shape=shape, strides=strides, packed=count)
+    message = f"{argument}: {count} elements share a byte, and its rows are not whole bytes"
+    raise CompileError("", diagnostics=[Diagnostic("error", message, argument.location)])
+
+
+_READS = {
+    ("triton_xla.extract", 0),
+    ("mosaic_gpu.async_load", 0),
+    ("mosaic_gpu.async_prefetch", 0),
+    ("mosaic_gpu.vector_load", 0),
+    ("memref.load", 0),
+}
+_WRITES = {
+    ("triton_xla.insert", 1),
+    ("mosaic_gpu.async_store", 1),
+    ("mosaic_gpu.vector_store", 1),
+    ("memref.store", 1),
+}
+"""Operations and their operands of which they read or write the memory, and do nothing else with it."""
+
+_COMBINES = ("reduction_op", "atomic_type")
+"""With which a write combines what is there with what it writes."""
+
+_VIEWS = {
+    "memref.subview",
+    "memref.cast",
+    "memref.collapse_shape",
+    "memref.expand_shape",
+    "memref.transpose",
+}
+
+
+def _uses(*values: Any) -> tuple[bool, bool]:
+    """Whether the memory of values is read and written; a use that is not known counts as both."""
     reads = writes = False
-    for use in argument.uses:
-        name = use.owner.operation.name
-        if _READS.get(name) == use.operand_number:
-            reads = True
-        elif _WRITES.get(name) == use.operand_number:
-            writes = True
-        else:
-            reads = writes = True
+    left = list(values)
+    while left:
+        for use in left.pop().uses:
+            user = use.owner.operation
+            at = (user.name, use.operand_number)
+            if at in _READS:
+                reads = True
+            elif at in _WRITES and not any(name in user.attributes for name in _COMBINES):
+                writes = True
+            elif user.name in _VIEWS:
+                left.append(user.results[0])
+            else:
+                reads = writes = True
     return reads, writes
 
 
-def _operations(operation: Any) -> Iterator[Any]:
-    for view in operation.regions[0].blocks[0].operations:
+def _block(block: Any) -> Iterator[Any]:
+    for view in block.operations:
         yield view.operation
 
 
+def _operations(operation: Any) -> Iterator[Any]:
+    return _block(operation.regions[0].blocks[0])
+
+
+TENSOR_MAPS = "mosaic_gpu.tensor_maps"
+"""What describes the tensor maps that a kernel takes behind its arguments."""
+
+_ARGUMENT_INDEX = "mosaic_gpu.from_kernel_arg_idx"
+
+
+def _launches(function: Any) -> list[Any]:
+    """The launches in a function of the host."""
+    if function.name != "func.func" or not function.regions[0].blocks:
+        return []
+    return [op for block in function.regions[0].blocks for op in _block(block) if op.name == "gpu.launch"]
+
+
 def entry_functions(module: Any) -> list[Any]:
-    """The tile programs of a module; where there is none, the kernels of its GPU modules."""
+    """The tile programs of a module; where there is none, the functions that launch, as in a module that JAX printed;
+    where there is none either, the kernels of its GPU modules."""
     top = list(_operations(module.operation))
-    programs = [op for op in top if op.name == "triton_xla.entry_func"]
+    programs = [op for op in top if op.name == "triton_xla.entry_func"] or [op for op in top if _launches(op)]
     if programs:
         return programs
     inside = (op for outer in top if outer.name == "gpu.module" for op in _operations(outer))
@@ -134,7 +148,7 @@ def find_entry(module: Any, name: str | None = None) -> Any:
         return next(iter(found.values()))
     if not found:
         raise CompileError(
-            "the module has no triton_xla.entry_func to compile",
+            "the module has no triton_xla.entry_func to compile, and no function that launches a kernel",
             hint="write the kernel as `triton_xla.entry_func @name(..., %tile: index) tiles N { ... }`",
         )
     raise CompileError(f"the module has {len(found)} entry functions: name one ({', '.join(f'@{n}' for n in found)})")
@@ -154,20 +168,60 @@ def _tiles(operation: Any) -> int:
     for name in ("known_grid_size", "gpu.known_grid_size"):
         if name in operation.attributes:
             return math.prod(int(size) for size in ir.DenseI32ArrayAttr(operation.attributes[name]))
-    raise CompileError(
-        "",
-        diagnostics=[
-            Diagnostic("error", "the kernel does not state its known_grid_size", source_location(operation.location))
-        ],
-    )
+    raise _error(operation, "the kernel does not state its known_grid_size")
+
+
+def _error(operation: Any, message: str) -> CompileError:
+    return CompileError("", diagnostics=[Diagnostic("error", message, source_location(operation.location))])
+
+
+def _describe_launch(function: Any) -> Entry:
+    """The `Entry` of a function that launches one kernel, with the arrays in the order of its pointers."""
+    name = ir.StringAttr(function.attributes["sym_name"]).value
+    launches = _launches(function)
+    if len(launches) != 1:
+        raise _error(function, f"@{name} launches {len(launches)} kernels; one is wanted")
+    made: dict[int, list[Any]] = {}
+    for operation in _operations(function):
+        if _ARGUMENT_INDEX in operation.attributes:
+            index = ir.IntegerAttr(operation.attributes[_ARGUMENT_INDEX]).value
+            made.setdefault(index, []).append(operation)
+    if missing := [index for index in range(max(made, default=-1) + 1) if index not in made]:
+        raise _error(function, f"@{name} makes no memref of its argument {missing[0]} ({_ARGUMENT_INDEX})")
+    arguments = []
+    for index in range(len(made)):
+        values = [operation.results[0] for operation in made[index]]
+        if not isinstance(values[0].type, ir.MemRefType):
+            raise _error(made[index][0], f"argument {index} of @{name} is no memref")
+        reads, writes = _uses(*values)
+        arguments.append(dataclasses.replace(_argument(index, values[0], None), reads=reads, writes=writes))
+    return Entry(name, tuple(arguments), _blocks(function, launches[0]), source_location(function.location))
+
+
+def _blocks(function: Any, launch: Any) -> int:
+    """How many blocks a launch has."""
+    segments = [int(n) for n in ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"])]
+    # Asynchronous dependencies, and x, y and z of the grid.
+    first = segments[0]
+    sizes = []
+    for operand in list(launch.operands)[first : first + 3]:
+        owner = getattr(operand.owner, "operation", None)
+        if owner is None or owner.name != "arith.constant":
+            raise _error(launch, "the size of the launch's grid is not a constant")
+        sizes.append(ir.IntegerAttr(owner.attributes["value"]).value)
+    return math.prod(sizes)
 
 
 def describe(operation: Any) -> Entry:
-    """The `Entry` of a `triton_xla.entry_func` or a `gpu.func`."""
+    """The `Entry` of a `triton_xla.entry_func`, of a function that launches, or of a `gpu.func`."""
+    if operation.name == "func.func":
+        return _describe_launch(operation)
     values = list(operation.regions[0].blocks[0].arguments)
     count = len(ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value).inputs)
     if operation.name == "triton_xla.entry_func":
         count -= 1  # The tile id is the launcher's to give.
+    if TENSOR_MAPS in operation.attributes:
+        count -= len(ir.ArrayAttr(operation.attributes[TENSOR_MAPS]))  # So are the maps, which are the last.
     alignments = _alignments(operation, count)
     arguments = (_argument(index, values[index], alignments[index]) for index in range(count))
     return Entry(

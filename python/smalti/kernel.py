@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import entry, targets
+from . import arguments, arrays, targets
 from .emulator.options import Emulation
-from .errors import CompileError, SmaltiError, ToolMissing
+from .errors import CompileError, LaunchError, SmaltiError, ToolMissing
 from .remarks import Remark
+from .tensor_maps import TensorMap
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class Resources:
     tiles: int
     block: tuple[int, int, int] | None = None
     grid: tuple[int, int, int] | None = None
+    cluster: tuple[int, int, int] | None = None
+    """Blocks of a cluster, where the kernel has clusters."""
     warps: int | None = None
     stages: int | None = None
     registers: int | None = None
@@ -72,7 +76,7 @@ _SUFFIXES = {
 _EMULATED_SUFFIXES = {".ll": "llvm", ".mlir": "mlir"}
 
 
-def check_suffix(path: str | os.PathLike[str], target: targets.Target) -> str:
+def check_suffix(path: str | os.PathLike[str], target: targets.Chip) -> str:
     """What `path` asks for by its suffix, or an error that names the suffixes of `target`."""
     known = _EMULATED_SUFFIXES if target.is_emulated else _SUFFIXES[target.vendor]
     suffix = Path(path).suffix
@@ -87,8 +91,8 @@ class Kernel:
 
     def __init__(
         self,
-        target: targets.Target,
-        entry: entry.Entry,
+        target: targets.Chip,
+        entry: arguments.Entry,
         text: Mapping[str, str | Callable[[], str]],
         remarks: tuple[Remark, ...] = (),
     ) -> None:
@@ -108,6 +112,8 @@ class Kernel:
         self.module: Any = None
         """The lowered module."""
         self.symbol = entry.name
+        self.tensor_maps: tuple[TensorMap, ...] = ()
+        """The maps that a launch passes behind the arguments."""
         self.device_ir: bytes | None = None
         """What an emulated GPU runs: LLVM IR of its chip, as bitcode."""
         self.emulation = Emulation()
@@ -115,7 +121,7 @@ class Kernel:
         self._launcher: Any = None
 
     @property
-    def arguments(self) -> tuple[entry.Argument, ...]:
+    def arguments(self) -> tuple[arguments.Argument, ...]:
         """What a call takes."""
         return self.entry.arguments
 
@@ -172,3 +178,28 @@ class Kernel:
         `stream` is a CUDA or HIP stream: an integer, or an object with `__cuda_stream__`, `cuda_stream` or `ptr`.
         """
         self.launcher(*arguments, stream=stream)
+
+    def launch_pointers(self, stream: Any, pointers: int | Sequence[int]) -> None:
+        """What the function of a JAX module does (`*_mosaic_gpu`): runs the kernel on the memory at `pointers`, in the
+        order of `arguments`, on a stream.
+
+        `pointers` are addresses, or the address of an array of them. Their memory is what the arguments say: there is
+        nothing to check but the alignment.
+        """
+        given = self.arguments
+        if unfit := [argument for argument in given if not argument.is_static]:
+            raise LaunchError(f"{unfit[0]}: a kernel that is launched with pointers takes memrefs of static shape")
+        if isinstance(pointers, int):
+            addresses = list((ctypes.c_uint64 * len(given)).from_address(pointers))
+        else:
+            addresses = [int(pointer) for pointer in pointers]
+        if len(addresses) != len(given):
+            raise LaunchError(f"@{self.entry.name} takes {len(given)} pointers, {len(addresses)} given")
+        device = {"nvidia": arrays.CUDA, "amd": arrays.HIP}.get(self.target.vendor, arrays.CPU)
+        if self.target.is_emulated:
+            device = arrays.CPU
+        views = [
+            arrays.ArrayView(address, *argument.static_layout, argument.dtype.name, device)
+            for argument, address in zip(given, addresses, strict=True)
+        ]
+        self.launcher(*views, stream=stream)

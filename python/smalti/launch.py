@@ -2,34 +2,73 @@
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 import functools
-import itertools
 import math
 import os
+import struct
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from . import arrays, entry
+from . import arrays, dtypes
+from .arguments import Argument, Entry
 from .errors import LaunchError
 
-SCALARS: dict[str, Any] = {
-    "f64": ctypes.c_double,
-    "f32": ctypes.c_float,
-    "i64": ctypes.c_int64,
-    "i32": ctypes.c_int32,
-    "i16": ctypes.c_int16,
-    "i8": ctypes.c_int8,
-    "i1": ctypes.c_bool,
-    "index": ctypes.c_int64,
-    "ui64": ctypes.c_uint64,
-    "ui32": ctypes.c_uint32,
-    "ui16": ctypes.c_uint16,
-    "ui8": ctypes.c_uint8,
+_SCALAR_FORMATS = {
+    "f64": "d",
+    "f32": "f",
+    "i1": "?",
+    "i64": "Q",
+    "i32": "I",
+    "i16": "H",
+    "i8": "B",
+    "index": "Q",
+    "ui64": "Q",
+    "ui32": "I",
+    "ui16": "H",
+    "ui8": "B",
 }
-"""How scalar arguments are passed, by their MLIR type."""
+"""How scalar arguments lie in memory, by their MLIR type, in the letters of `struct`. Integers are taken modulo their
+size."""
+
+
+class ParameterLayout:
+    """Where the arguments of a kernel lie in memory: one after the other, each in 8 bytes."""
+
+    def __init__(self, arguments: Sequence[Argument]) -> None:
+        form = ""
+        masks: list[tuple[int, int]] = []
+        for argument in arguments:
+            letter = "Q" if argument.is_memref else _SCALAR_FORMATS[argument.dtype.mlir]
+            size = struct.calcsize(letter)
+            form += f"{letter}{8 - size}x"
+            if not argument.is_memref and letter in "BHIQ":
+                masks.append((argument.index, (1 << 8 * size) - 1))
+        self._struct = struct.Struct("<" + form)
+        self._masks = masks
+        self.size = 8 * len(arguments)
+        self.offsets = range(0, self.size, 8)
+
+    def pack_into(self, buffer: Any, values: Sequence[Any]) -> None:
+        """Writes addresses and numbers."""
+        if self._masks:
+            values = list(values)
+            for index, mask in self._masks:
+                values[index] &= mask
+        self._struct.pack_into(buffer, 0, *values)
+
+    def pack(self, values: Sequence[Any]) -> bytearray:
+        """The same, into memory of its own."""
+        buffer = bytearray(self.size)
+        self.pack_into(buffer, values)
+        return buffer
+
+
+def can_be_passed(argument: Argument) -> bool:
+    """Whether a scalar argument can be passed from Python."""
+    return argument.dtype.mlir in _SCALAR_FORMATS
+
 
 GPU_ALIGNMENT = 16
 """What GPU code assumes of an argument's address unless the program says otherwise, in bytes."""
@@ -39,7 +78,7 @@ def _shape_text(shape: Sequence[int | None]) -> str:
     return "x".join("?" if extent is None else str(extent) for extent in shape) or "scalar"
 
 
-def _check_strides(argument: entry.Argument, given: arrays.ArrayView) -> None:
+def _check_strides(argument: Argument, given: arrays.ArrayView) -> None:
     assert argument.strides is not None
     for dimension, (wanted, stride, extent) in enumerate(
         zip(argument.strides, given.strides, given.shape, strict=True)
@@ -53,7 +92,7 @@ def _check_strides(argument: entry.Argument, given: arrays.ArrayView) -> None:
         )
 
 
-def check_array(argument: entry.Argument, given: arrays.ArrayView, device: str) -> None:
+def check_array(argument: Argument, given: arrays.ArrayView, device: str) -> None:
     """Raises unless the memory fits; depends on nothing but `given.signature`."""
     assert argument.shape is not None
     # ROCm builds of array libraries present HIP memory in CUDA's array interface.
@@ -69,8 +108,6 @@ def check_array(argument: entry.Argument, given: arrays.ArrayView, device: str) 
         raise LaunchError(
             f"{argument}: its shape is {_shape_text(given.shape)}, the kernel needs {_shape_text(argument.shape)}"
         )
-    from . import dtypes
-
     if not dtypes.accepts(argument.dtype, given.dtype):
         raise LaunchError(f"{argument}: its element type is {given.dtype}, the kernel needs {argument.dtype}")
     if given.readonly and argument.writes:
@@ -84,7 +121,7 @@ _DEVICE_HINTS = {
 }
 
 
-def check_alignment(argument: entry.Argument, pointer: int, least: int) -> None:
+def check_alignment(argument: Argument, pointer: int, least: int) -> None:
     """Raises unless the memory starts where the code may assume it does."""
     size = max(argument.dtype.bits // 8, 1)
     if pointer % size:
@@ -116,16 +153,23 @@ def find_overlap(
 ) -> tuple[int, int] | None:
     """An array that is written and another one that it shares memory with; `sizes` are those of the elements."""
     extents = [extent(view, size) for view, size in zip(views, sizes, strict=True)]
-    for i, j in itertools.permutations(range(len(views)), 2):
-        if not writes[i] or max(extents[i][0], extents[j][0]) >= min(extents[i][1], extents[j][1]):
-            continue
-        # Two arrays with gaps may interleave and share nothing; telling that apart takes longer than a launch.
-        if _is_dense(views[i], sizes[i]) or _is_dense(views[j], sizes[j]):
-            return i, j
+    # Arrays that begin before this one and do not end before it.
+    open_: list[int] = []
+    for j in sorted(range(len(views)), key=extents.__getitem__):
+        first, last = extents[j]
+        open_ = [i for i in open_ if extents[i][1] > first]
+        for i in open_:
+            if first == last or not (writes[i] or writes[j]):
+                continue
+            # Two arrays with gaps may interleave and share nothing; telling that apart takes longer than a launch.
+            if _is_dense(views[i], sizes[i]) or _is_dense(views[j], sizes[j]):
+                low, high = min(i, j), max(i, j)
+                return (low, high) if writes[low] else (high, low)
+        open_.append(j)
     return None
 
 
-def check_overlap(arguments: Sequence[entry.Argument], views: Sequence[arrays.ArrayView]) -> None:
+def check_overlap(arguments: Sequence[Argument], views: Sequence[arrays.ArrayView]) -> None:
     """Raises where an array that the kernel writes shares memory with another: tiles may run in any order."""
     sizes = [max(argument.dtype.bits // 8, 1) for argument in arguments]
     if found := find_overlap(views, sizes, [argument.writes for argument in arguments]):
@@ -136,7 +180,7 @@ def check_overlap(arguments: Sequence[entry.Argument], views: Sequence[arrays.Ar
         )
 
 
-def scalar(argument: entry.Argument, value: Any) -> Any:
+def scalar(argument: Argument, value: Any) -> Any:
     """`value` as a Python number that fits the type of `argument`."""
     ty = argument.dtype
     if ty.kind == "f":
@@ -156,31 +200,47 @@ def scalar(argument: entry.Argument, value: Any) -> Any:
     return number
 
 
+_MOST_CALLS = 4096
+"""Calls whose checks are remembered."""
+
+
 class ArgumentChecker:
-    """Turns the arguments of a call into array views and numbers; checks each signature once.
+    """Turns the arguments of a call into addresses and numbers; checks each set of arrays once.
 
     `alignment` is what the code assumes of addresses that the program says nothing about, in bytes; 0 where the
     addresses that are given are not those that the code sees.
     """
 
-    def __init__(self, what: entry.Entry, device: str, alignment: int = 1) -> None:
+    def __init__(self, what: Entry, device: str, alignment: int = 1) -> None:
         self._entry = what
         self._device = device
         self._alignment = alignment
+        self._wanted = [(argument, argument.is_memref) for argument in what.arguments]
         self._known: set[tuple[Any, ...]] = set()
+        self._calls: dict[tuple[Any, ...], int | None] = {}
 
-    def __call__(self, given: Sequence[Any], stream: int | None = None) -> list[Any]:
-        wanted = self._entry.arguments
+    def views(self, given: Sequence[Any], stream: int | None = None) -> list[Any]:
+        """Array views and numbers."""
+        return self._checked(given, stream)[0]
+
+    def __call__(self, given: Sequence[Any], stream: int | None = None) -> tuple[list[Any], int | None, Any]:
+        """Addresses and numbers; the index of the GPU that the arrays are on, where they tell it; and what must live as
+        long as the addresses are used."""
+        values, device = self._checked(given, stream)
+        return [value.pointer if type(value) is arrays.ArrayView else value for value in values], device, values
+
+    def _checked(self, given: Sequence[Any], stream: int | None) -> tuple[list[Any], int | None]:
+        wanted = self._wanted
         if len(given) != len(wanted):
-            declared = ", ".join(argument.type for argument in wanted)
+            declared = ", ".join(argument.type for argument, _ in wanted)
             raise LaunchError(
                 f"@{self._entry.name} takes {len(wanted)} argument{'s' * (len(wanted) != 1)} ({declared}), "
                 f"{len(given)} given"
             )
         values: list[Any] = []
-        signature: list[Any] = []
-        for argument, value in zip(wanted, given, strict=True):
-            if not argument.is_memref:
+        parts: list[Any] = []
+        for (argument, is_memref), value in zip(wanted, given, strict=True):
+            if not is_memref:
                 values.append(scalar(argument, value))
                 continue
             try:
@@ -188,25 +248,44 @@ class ArgumentChecker:
             except arrays.NotAnArray as error:
                 raise LaunchError(f"{argument}: {error}") from None
             values.append(view)
-            signature.append(view.signature)
-        memrefs = [argument for argument in wanted if argument.is_memref]
+            parts.append(view.key)
+        key = tuple(parts)
+        if key not in self._calls:
+            self._require(key, values)
+        return values, self._calls[key]
+
+    def _require(self, key: tuple[Any, ...], values: Sequence[Any]) -> None:
+        """Raises unless the arrays fit; all that it depends on is in `key`."""
+        memrefs = [argument for argument, is_memref in self._wanted if is_memref]
         views = [value for value in values if isinstance(value, arrays.ArrayView)]
-        key = tuple(signature)
-        if key not in self._known:
+        signature = tuple(view.signature for view in views)
+        if signature not in self._known:
             for argument, view in zip(memrefs, views, strict=True):
                 check_array(argument, view, self._device)
-            self._known.add(key)
+            self._known.add(signature)
         if self._alignment:
             for argument, view in zip(memrefs, views, strict=True):
                 check_alignment(argument, view.pointer, self._alignment)
         check_overlap(memrefs, views)
-        return values
+        if len(self._calls) >= _MOST_CALLS:
+            self._calls.clear()
+        self._calls[key] = _common_device(memrefs, views)
+
+
+def _common_device(arguments: Sequence[Argument], views: Sequence[arrays.ArrayView]) -> int | None:
+    """The index of the GPU that all arrays are on, None where none of them tells it."""
+    known = [(argument, view.device_index) for argument, view in zip(arguments, views, strict=True)]
+    known = [(argument, index) for argument, index in known if index is not None]
+    for argument, index in known[1:]:
+        if index != known[0][1]:
+            raise LaunchError(
+                f"{argument}: its memory is on GPU {index}, that of argument {known[0][0].index} on GPU {known[0][1]}"
+            )
+    return known[0][1] if known else None
 
 
 class DeviceMemory(Protocol):
     """What a GPU's driver does with memory, for `run_on_copies`."""
-
-    device: str
 
     def allocate(self, size: int) -> int: ...
     def upload(self, pointer: int, host: int, size: int) -> None: ...
@@ -237,7 +316,9 @@ def best_time(run: Callable[[], None], repeat: int) -> float:
     return best
 
 
-def run_on_copies(memory: DeviceMemory, call: Callable[..., None], values: Sequence[Any], repeat: int) -> float:
+def run_on_copies(
+    memory: DeviceMemory, device: str, call: Callable[..., None], values: Sequence[Any], repeat: int
+) -> float:
     """Runs a GPU kernel on copies of host arrays, copies them back, and returns the shortest run in seconds."""
     import numpy as np
 
@@ -253,8 +334,7 @@ def run_on_copies(memory: DeviceMemory, call: Callable[..., None], values: Seque
             pointer = memory.allocate(max(last - first, 1))
             copies.append((pointer, first, last - first))
             memory.upload(pointer, first, last - first)
-            on_device = dataclasses.replace(view, pointer=pointer + view.pointer - first, device=memory.device)
-            given.append(on_device)
+            given.append(dataclasses.replace(view, pointer=pointer + view.pointer - first, device=device))
 
         def run() -> None:
             call(*given)

@@ -38,8 +38,9 @@ class CpuLauncher:
         self._tiles = kernel.entry.num_tiles
         self._symbol = kernel.symbol
         for argument in self._arguments:
-            if not argument.is_memref and argument.dtype.mlir not in launch.SCALARS:
+            if not argument.is_memref and not launch.can_be_passed(argument):
                 raise LaunchError(f"{argument}: a scalar of this type cannot be passed from Python on the CPU")
+        self._layout = launch.ParameterLayout(kernel.arguments)
         libraries = [
             str(path)
             for name in ("mlir_c_runner_utils", "mlir_runner_utils", "mlir_float16_utils")
@@ -54,22 +55,17 @@ class CpuLauncher:
     def __call__(self, *given: Any, stream: Any = None) -> None:
         if stream is not None:
             raise LaunchError("a kernel on the CPU takes no stream")
-        values = self._check(given)
+        values = self._check.views(given)
         # The packed interface takes the address of every argument; a memref's argument is its descriptor's address.
         # Everything in `keep` must live until the last tile is done.
-        keep: list[Any] = []
-        packed: list[int] = []
-        for argument, value in zip(self._arguments, values, strict=True):
-            if isinstance(value, arrays.ArrayView):
-                descriptor = _descriptor(value)
-                cell: Any = ctypes.c_void_p(ctypes.addressof(descriptor))
-                keep += [value, descriptor, cell]
-            else:
-                cell = launch.SCALARS[argument.dtype.mlir](value)
-                keep.append(cell)
-            packed.append(ctypes.addressof(cell))
-        self._run(packed)
-        del keep
+        keep = [_descriptor(value) if isinstance(value, arrays.ArrayView) else value for value in values]
+        cells = ctypes.create_string_buffer(max(self._layout.size, 1))
+        is_array = [isinstance(value, arrays.ArrayView) for value in values]
+        self._layout.pack_into(
+            cells, [ctypes.addressof(x) if array else x for x, array in zip(keep, is_array, strict=True)]
+        )
+        self._run([ctypes.addressof(cells) + at for at in self._layout.offsets])
+        del keep, values
 
     def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
         """Runs on host arrays, which need no copies here, and returns the shortest run in seconds."""

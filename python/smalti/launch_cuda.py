@@ -1,13 +1,14 @@
-"""Launching a kernel on an NVIDIA GPU, through the driver's Python bindings, loaded at the first call."""
+"""Launching a kernel on an NVIDIA GPU, through the driver's own library, loaded at the first call."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import arrays, devices, launch, targets
-from .errors import LaunchError, ToolMissing
+from . import arrays, cuda_driver, launch, targets
+from .errors import LaunchError
 
 if TYPE_CHECKING:
     from .kernel import Kernel
@@ -35,8 +36,88 @@ def check_scalars_and_layouts(kernel: Kernel) -> None:
     for argument in kernel.arguments:
         if argument.is_memref and not argument.is_static:
             raise LaunchError(f"{argument}: kernels on GPUs take memrefs of static shape and layout")
-        if not argument.is_memref and argument.dtype.mlir not in launch.SCALARS:
+        if not argument.is_memref and not launch.can_be_passed(argument):
             raise LaunchError(f"{argument}: a scalar of this type cannot be passed to a GPU from Python")
+
+
+class _Parameters:
+    """Memory for the parameters of one launch, and their addresses as the driver takes them."""
+
+    def __init__(self, layout: launch.ParameterLayout, maps: int) -> None:
+        self.layout = layout
+        self.buffer = ctypes.create_string_buffer(max(layout.size, 1))
+        start = ctypes.addressof(self.buffer)
+        offsets = layout.offsets
+        self.addresses = (ctypes.c_void_p * (len(offsets) + maps))(*(start + at for at in offsets))
+        self.maps: list[Any] = []
+
+    def fill(self, values: Sequence[Any], maps: Sequence[Any]) -> None:
+        self.layout.pack_into(self.buffer, values)
+        first = len(self.layout.offsets)
+        for index, made in enumerate(maps, first):
+            self.addresses[index] = ctypes.addressof(made)
+        # The driver reads them during the launch.
+        self.maps = list(maps)
+
+
+class _Code:
+    """A kernel's code in a context."""
+
+    def __init__(self, driver: cuda_driver.Driver, kernel: Kernel) -> None:
+        self.device = driver.current_device()
+        self._check_capability(driver, kernel)
+        resources = kernel.resources
+        assert kernel.binary is not None and resources.grid is not None and resources.block is not None
+        image = kernel.binary if kernel.binary_format == "cubin" else kernel.binary + b"\0"
+        module = driver.load(image, f"@{kernel.symbol}")
+        try:
+            function = driver.function(module, kernel.symbol)
+            self._allow_shared(driver, kernel, function)
+            if resources.cluster is not None:
+                size = resources.cluster[0] * resources.cluster[1] * resources.cluster[2]
+                if size > cuda_driver.PORTABLE_CLUSTER_SIZE:
+                    driver.allow_large_clusters(function, size)
+            self.launch: Callable[[Any, int], None] = driver.launcher(
+                function,
+                resources.grid,
+                resources.block,
+                resources.cluster,
+                resources.dynamic_shared_bytes,
+                f"@{kernel.symbol}",
+            )
+        except Exception:
+            driver.unload(module)
+            raise
+        self.tensor_map = functools.lru_cache(maxsize=1024)(driver.tensor_map)
+
+    def _check_capability(self, driver: cuda_driver.Driver, kernel: Kernel) -> None:
+        major = driver.attribute(cuda_driver.COMPUTE_CAPABILITY_MAJOR, self.device)
+        minor = driver.attribute(cuda_driver.COMPUTE_CAPABILITY_MINOR, self.device)
+        if targets.runs_on_compute_capability(kernel.target, major, minor):
+            return
+        try:
+            fitting = targets.for_compute_capability(major, minor)
+        except ImportError:
+            # A kernel from a file needs no MLIR, and the table of targets is part of it.
+            fitting = None
+        raise LaunchError(
+            f"this kernel is for {kernel.target}, the GPU here has compute capability {major}.{minor}",
+            hint=f"compile with target='{fitting}'" if fitting else None,
+        )
+
+    def _allow_shared(self, driver: cuda_driver.Driver, kernel: Kernel, function: int) -> None:
+        dynamic = kernel.resources.dynamic_shared_bytes
+        if not dynamic:
+            return
+        needed = dynamic + driver.static_shared_bytes(function)
+        limit = driver.attribute(cuda_driver.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, self.device)
+        if needed > limit:
+            raise LaunchError(
+                f"@{kernel.symbol} takes {needed} B of shared memory for a block; GPU {self.device} "
+                f"({driver.device_name(self.device)}) has {limit} B at most",
+                hint="compile with fewer stages or smaller tiles",
+            )
+        driver.allow_shared_bytes(function, dynamic)
 
 
 class CudaLauncher:
@@ -46,124 +127,48 @@ class CudaLauncher:
         check_scalars_and_layouts(kernel)
         self._kernel = kernel
         self._check = launch.ArgumentChecker(kernel.entry, arrays.CUDA, launch.GPU_ALIGNMENT)
-        self._functions: dict[int, Any] = {}
-        if devices.cuda_library() is None:
-            raise ToolMissing(
-                f"no CUDA driver here: a kernel for {kernel.target} can be saved, not run",
-                hint="run it on a machine with an NVIDIA GPU, or compile with target='cpu' to check its numbers",
-            )
-        try:
-            from cuda.bindings import driver  # pyright: ignore
-        except ImportError:
-            raise ToolMissing(
-                "launching on CUDA needs the package cuda-bindings", hint="pip install cuda-bindings"
-            ) from None
-        self._driver: Any = driver
-        self._ask(driver.cuInit(0), "starting the CUDA driver")
+        self._layout = launch.ParameterLayout(kernel.arguments)
+        self._maps = kernel.tensor_maps
+        self._codes: dict[int, _Code] = {}
+        self._free: list[_Parameters] = []
+        self._driver = cuda_driver.load(f"@{kernel.symbol} for {kernel.target}")
 
-    def _ask(self, answer: tuple[Any, ...], what: str) -> Any:
-        status, *values = answer
-        if int(status) != 0:
-            _, text = self._driver.cuGetErrorString(status)
-            reason = text.decode() if isinstance(text, bytes) else str(status)
-            raise LaunchError(f"{what}: {reason} (CUDA error {int(status)})")
-        return values[0] if len(values) == 1 else tuple(values) or None
-
-    def _context(self, views: list[arrays.ArrayView]) -> int:
-        """The context to launch in: the current one, else the primary one of the arrays' device."""
+    def _code(self, device: int | None) -> _Code:
+        """The code in the current context; where there is none, in the primary one of the arrays' GPU."""
         driver = self._driver
-        context = self._ask(driver.cuCtxGetCurrent(), "asking for the current context")
-        if int(context) == 0:
-            index = next((view.device_index for view in views), 0)
-            count = self._ask(driver.cuDeviceGetCount(), "counting GPUs")
+        context = driver.current_context()
+        if context == 0:
+            count = driver.device_count()
             if count == 0:
                 raise LaunchError(f"no NVIDIA GPU here to run a kernel for {self._kernel.target}")
-            device = self._ask(driver.cuDeviceGet(index), f"finding GPU {index}")
-            context = self._ask(driver.cuDevicePrimaryCtxRetain(device), "making a context")
-            self._ask(driver.cuCtxSetCurrent(context), "making the context current")
-        return int(context)
-
-    def _function(self, context: int) -> Any:
-        if context in self._functions:
-            return self._functions[context]
-        driver, kernel = self._driver, self._kernel
-        device = self._ask(driver.cuCtxGetDevice(), "asking for the current GPU")
-        attributes = driver.CUdevice_attribute
-        major, minor = (
-            self._ask(driver.cuDeviceGetAttribute(attribute, device), "asking for the compute capability")
-            for attribute in (
-                attributes.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-                attributes.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-            )
-        )
-        if not targets.runs_on_compute_capability(kernel.target, major, minor):
-            fitting = targets.for_compute_capability(major, minor)
+            context = driver.use_primary_context(device or 0)
+        code = self._codes.get(context)
+        if code is None:
+            code = self._codes[context] = _Code(driver, self._kernel)
+        if device is not None and device != code.device:
             raise LaunchError(
-                f"this kernel is for {kernel.target}, the GPU here has compute capability {major}.{minor}",
-                hint=f"compile with target='{fitting}'" if fitting else None,
+                f"the arrays are on GPU {device}, the current context is of GPU {code.device}",
+                hint=f"make GPU {device} the current one, such as with torch.cuda.device({device})",
             )
-        assert kernel.binary is not None
-        image = kernel.binary if kernel.binary_format == "cubin" else kernel.binary + b"\0"
-        module = self._ask(driver.cuModuleLoadData(image), f"loading the code of @{kernel.symbol}")
-        function = self._ask(
-            driver.cuModuleGetFunction(module, kernel.symbol.encode()), f"finding @{kernel.symbol} in the code"
-        )
-        if shared := kernel.resources.dynamic_shared_bytes:
-            limit = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            self._ask(driver.cuFuncSetAttribute(function, limit, shared), f"asking for {shared} B of shared memory")
-        self._functions[context] = function
-        return function
+        return code
 
     def __call__(self, *given: Any, stream: Any = None) -> None:
         handle = stream_pointer(stream)
-        values = self._check(given, handle)
-        views = [value for value in values if isinstance(value, arrays.ArrayView)]
-        function = self._function(self._context(views))
-        resources = self._kernel.resources
-        assert resources.grid is not None and resources.block is not None
-        numbers, types = [], []
-        for argument, value in zip(self._kernel.arguments, values, strict=True):
-            is_array = isinstance(value, arrays.ArrayView)
-            numbers.append(value.pointer if is_array else value)
-            types.append(ctypes.c_void_p if is_array else launch.SCALARS[argument.dtype.mlir])
-        self._ask(
-            self._driver.cuLaunchKernel(
-                function,
-                *resources.grid,
-                *resources.block,
-                resources.dynamic_shared_bytes,
-                handle,
-                (tuple(numbers), tuple(types)),
-                0,
-            ),
-            f"launching @{self._kernel.symbol}",
-        )
+        values, device, _keep = self._check(given, handle)
+        code = self._code(device)
+        made = [code.tensor_map(described, values[described.argument] + described.offset) for described in self._maps]
+        try:
+            # Another thread may be launching: each has parameters of its own.
+            parameters = self._free.pop()
+        except IndexError:
+            parameters = _Parameters(self._layout, len(self._maps))
+        parameters.fill(values, made)
+        try:
+            code.launch(parameters.addresses, handle)
+        finally:
+            self._free.append(parameters)
 
     def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
         """Runs on copies of host arrays, copies them back, and returns the shortest run in seconds."""
-        self._context([])
-        return launch.run_on_copies(_CudaMemory(self._driver, self._ask), self, values, repeat)
-
-
-class _CudaMemory:
-    device = arrays.CUDA
-
-    def __init__(self, driver: Any, ask: Callable[..., Any]) -> None:
-        self._driver = driver
-        self._ask = ask
-
-    def allocate(self, size: int) -> int:
-        return int(self._ask(self._driver.cuMemAlloc(size), f"asking for {size} B of GPU memory"))
-
-    def upload(self, pointer: int, host: int, size: int) -> None:
-        self._ask(self._driver.cuMemcpyHtoD(pointer, host, size), "copying to the GPU")
-
-    def download(self, host: int, pointer: int, size: int) -> None:
-        self._ask(self._driver.cuMemcpyDtoH(host, pointer, size), "copying from the GPU")
-
-    def free(self, pointer: int) -> None:
-        # A kernel that failed has failed already: freeing must not hide its error.
-        self._driver.cuMemFree(pointer)
-
-    def synchronize(self) -> None:
-        self._ask(self._driver.cuCtxSynchronize(), "running the kernel")
+        self._code(None)
+        return launch.run_on_copies(self._driver, arrays.CUDA, self, values, repeat)

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import arrays, entry, launch, sources
+from . import arrays, launch, sources
+from .arguments import Argument
 from .emulator import library, memory, session, tensor_maps
 from .emulator.options import Emulation, chosen
 from .errors import LaunchError
 from .launch_cuda import check_scalars_and_layouts
+from .tensor_maps import ADDRESS_OFFSET
 
 if TYPE_CHECKING:
     from .kernel import Kernel
@@ -38,7 +40,8 @@ class EmulatedLauncher:
 
     @property
     def _source(self) -> str | None:
-        return sources.text_of(self._kernel.module.context)
+        module = self._kernel.module
+        return sources.text_of(module.context) if module is not None else None
 
     def __call__(self, *given: Any, stream: Any = None, emulation: Emulation | None = None) -> float:
         """Runs the kernel in place; returns how long its blocks took, in seconds."""
@@ -55,7 +58,7 @@ class EmulatedLauncher:
                     if argument.is_tensor_map
                     else f"{argument}: it takes no tensor map"
                 )
-        values = self._check([0 if index in maps else value for index, value in enumerate(given)])
+        values = self._check.views([0 if index in maps else value for index, value in enumerate(given)])
         assert resources.grid is not None and resources.block is not None
         placed: list[memory.Array] = []
         numbers: dict[int, bytes] = {}
@@ -66,7 +69,11 @@ class EmulatedLauncher:
                 placed.append(_array(argument, value))
             else:
                 numbers[argument.index] = np.array(value, argument.dtype.numpy).tobytes()
-        placing = tensor_maps.Placing(len(kernel.arguments), placed, numbers, {})
+        addresses: dict[int, memory.Address] = {}
+        for index, described in enumerate(kernel.tensor_maps, len(kernel.arguments)):
+            numbers[index] = tensor_maps.encode(described)
+            addresses[index] = memory.Address(ADDRESS_OFFSET, described.argument, described.offset)
+        placing = tensor_maps.Placing(len(kernel.arguments) + len(kernel.tensor_maps), placed, numbers, addresses)
         for index, value in maps.items():
             placing.place(index, str(kernel.arguments[index]), value, is_pointer=True)
         made = self._library(emulation)
@@ -80,6 +87,7 @@ class EmulatedLauncher:
                 shared_bytes=resources.dynamic_shared_bytes,
                 arrays=placed,
                 values=numbers,
+                addresses=addresses,
                 source=self._source,
             ),
             emulation,
@@ -90,7 +98,7 @@ class EmulatedLauncher:
         return min(self(*values) for _ in range(repeat))
 
 
-def _array(argument: entry.Argument, view: arrays.ArrayView) -> memory.Array:
+def _array(argument: Argument, view: arrays.ArrayView) -> memory.Array:
     return memory.Array(
         index=argument.index,
         view=view,

@@ -23,6 +23,7 @@ class HipLauncher:
             raise ToolMissing(f"@{kernel.symbol} has no code object to load: {' '.join(kernel.notes)}")
         self._kernel = kernel
         self._check = launch.ArgumentChecker(kernel.entry, arrays.HIP, launch.GPU_ALIGNMENT)
+        self._layout = launch.ParameterLayout(kernel.arguments)
         self._functions: dict[int, ctypes.c_void_p] = {}
         library = devices.hip_library()
         if library is None:
@@ -72,15 +73,14 @@ class HipLauncher:
 
     def __call__(self, *given: Any, stream: Any = None) -> None:
         handle = stream_pointer(stream)
-        values = self._check(given, handle)
+        values, _, _keep = self._check(given, handle)
         function = self._function()
         resources = self._kernel.resources
         assert resources.grid is not None and resources.block is not None
-        cells: list[Any] = []
-        for argument, value in zip(self._kernel.arguments, values, strict=True):
-            is_array = isinstance(value, arrays.ArrayView)
-            cells.append(ctypes.c_void_p(value.pointer) if is_array else launch.SCALARS[argument.dtype.mlir](value))
-        parameters = (ctypes.c_void_p * len(cells))(*(ctypes.addressof(cell) for cell in cells))
+        cells = ctypes.create_string_buffer(max(self._layout.size, 1))
+        self._layout.pack_into(cells, values)
+        first = ctypes.addressof(cells)
+        parameters = (ctypes.c_void_p * len(values))(*(first + at for at in self._layout.offsets))
         # Shared memory is static in the code object.
         self._ask(
             self._hip.hipModuleLaunchKernel(
@@ -91,12 +91,10 @@ class HipLauncher:
 
     def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
         """Runs on copies of host arrays, copies them back, and returns the shortest run in seconds."""
-        return launch.run_on_copies(_HipMemory(self._hip, self._ask), self, values, repeat)
+        return launch.run_on_copies(_HipMemory(self._hip, self._ask), arrays.HIP, self, values, repeat)
 
 
 class _HipMemory:
-    device = arrays.HIP
-
     def __init__(self, library: ctypes.CDLL, ask: Callable[..., None]) -> None:
         self._hip = library
         self._ask = ask

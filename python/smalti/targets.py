@@ -45,8 +45,8 @@ EMULATED = "emu:"
 
 
 @dataclass(frozen=True)
-class Target:
-    """What is known about a chip."""
+class Chip:
+    """What a launch needs to know about a chip."""
 
     name: str
     vendor: str
@@ -54,8 +54,31 @@ class Target:
     architecture: str
     wave_size: int
     max_threads_per_block: int
-    default_warps: int
     shared_memory_per_block: int
+
+    @property
+    def is_gpu(self) -> bool:
+        return self.vendor != "cpu"
+
+    @property
+    def is_emulated(self) -> bool:
+        """Whether kernels run on this machine's CPU as the chip would run them."""
+        return self.name.startswith(EMULATED)
+
+    @property
+    def chip(self) -> str:
+        """The name in the table: what the compiler calls the target."""
+        return self.name.removeprefix(EMULATED)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Target(Chip):
+    """What is known about a chip."""
+
+    default_warps: int
     static_shared_memory: int
     shared_memory_banks: int
     bank_bytes: int
@@ -85,20 +108,6 @@ class Target:
     """Best first."""
     ptx_version: str
     features: str
-
-    @property
-    def is_gpu(self) -> bool:
-        return self.vendor != "cpu"
-
-    @property
-    def is_emulated(self) -> bool:
-        """Whether kernels run on this machine's CPU as the chip would run them."""
-        return self.name.startswith(EMULATED)
-
-    @property
-    def chip(self) -> str:
-        """The name in the table: what the compiler calls the target."""
-        return self.name.removeprefix(EMULATED)
 
     def __str__(self) -> str:
         return self.name
@@ -164,13 +173,13 @@ def get(name: str | Target) -> Target:
     )
 
 
-def _compute_capability(target: Target) -> tuple[tuple[int, int], str] | None:
+def _compute_capability(target: Chip) -> tuple[tuple[int, int], str] | None:
     """The compute capability in the name of an NVIDIA target, and the letter behind it."""
     found = re.fullmatch(r"sm_(\d+)(\d)([af]?)", target.name)
     return ((int(found.group(1)), int(found.group(2))), found.group(3)) if found else None
 
 
-def runs_on_compute_capability(target: Target, major: int, minor: int) -> bool:
+def runs_on_compute_capability(target: Chip, major: int, minor: int) -> bool:
     """Whether a GPU of this compute capability can run binary code for `target`."""
     if not (at := _compute_capability(target)):
         return False

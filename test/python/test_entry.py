@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import smalti
-from conftest import SCALE
+from conftest import ROOT, SCALE
 from smalti import entry
 
 
@@ -37,11 +37,100 @@ def test_dynamic_strided_aligned_and_scalar_arguments() -> None:
 
 def test_any_other_use_counts_as_read_and_written() -> None:
     text = SCALE.replace(
+        "%two =", "%at = memref.extract_aligned_pointer_as_index %src : memref<100x60xf32> -> index\n  %two ="
+    )
+    assert describe(text).arguments[0].writes
+
+
+def test_views_are_what_is_done_with_them() -> None:
+    text = SCALE.replace(
         "%two =",
         "%view = memref.cast %src : memref<100x60xf32> to memref<?x60xf32>\n"
         "  %q = triton_xla.extract %view[%row, 0] [32, 64] [1, 1] : memref<?x60xf32> to tensor<32x64xf32>\n  %two =",
     )
-    assert describe(text).arguments[0].writes
+    source = describe(text).arguments[0]
+    assert (source.reads, source.writes) == (True, False)
+    stored = text.replace("%two =", "memref.store %x, %view[%row, %row] : memref<?x60xf32>\n  %two =")
+    stored = stored.replace("%view = memref.cast", "%x = arith.constant 1.0 : f32\n  %view = memref.cast")
+    source = describe(stored).arguments[0]
+    assert (source.reads, source.writes) == (True, True)
+
+
+JAX = ROOT / "test" / "pallas" / "Inputs"
+
+
+@pytest.mark.parametrize(
+    "name, function, blocks, arguments",
+    [
+        (
+            "hopper_matmul",
+            "anonymous_mosaic_gpu",
+            132,
+            [("1024x2048xf16", "reads"), ("2048x1024xf16", "reads"), ("1024x1024xf16", "writes")],
+        ),
+        (
+            "ragged_dot",
+            "body_mosaic_gpu",
+            132,
+            [
+                *(("8xi32", "reads"), ("1024x512xbf16", "reads"), ("8x512x1024xbf16", "reads")),
+                ("1024x1024xbf16", "writes"),
+            ],
+        ),
+        ("pointwise", "kernel_mosaic_gpu", 1, [("128x128xf32", "reads")] * 2 + [("128x128xf32", "writes")]),
+        ("row_softmax", "kernel_mosaic_gpu", 1, [("64x128xf32", "reads"), ("64x128xf32", "writes")]),
+    ],
+)
+def test_a_module_of_jax_takes_its_arrays_in_their_order(
+    name: str, function: str, blocks: int, arguments: list[tuple[str, str]]
+) -> None:
+    found = describe((JAX / f"{name}.mlir").read_text())
+    assert (found.name, found.num_tiles) == (function, blocks)
+    assert [argument.type for argument in found.arguments] == [f"memref<{type}>" for type, _ in arguments]
+    for argument, (_, use) in zip(found.arguments, arguments, strict=True):
+        assert (argument.reads, argument.writes) == (use == "reads", use == "writes")
+        assert argument.is_static
+
+
+LAUNCH = """\
+func.func @f_mosaic_gpu(%stream: !llvm.ptr, %pointers: !llvm.ptr) {
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  %d = builtin.unrealized_conversion_cast %pointers : !llvm.ptr to memref<8x64xi4> {mosaic_gpu.from_kernel_arg_idx = 1 : i32}
+  %s = builtin.unrealized_conversion_cast %pointers : !llvm.ptr to memref<8x16xf32> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}
+  gpu.launch blocks(%x, %y, %z) in (%sx = %c6, %sy = %c6, %sz = %c1) threads(%i, %j, %k) in (%si = %c1, %sj = %c1, %sk = %c1) {
+    gpu.terminator
+  }
+  return
+}
+"""
+
+
+def test_elements_that_share_a_byte_are_bytes() -> None:
+    found = describe(LAUNCH)
+    assert found.num_tiles == 36
+    argument = found.arguments[1]
+    assert (argument.type, argument.shape, argument.strides) == ("memref<8x64xi4>", (8, 32), (32, 1))
+    assert (argument.dtype.mlir, argument.packed) == ("i8", 2)
+    with pytest.raises(smalti.CompileError, match="2 elements share a byte, and its rows are not whole bytes"):
+        describe(LAUNCH.replace("8x64xi4", "8x63xi4"))
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ((("arg_idx = 1", "arg_idx = 2"),), "makes no memref of its argument 1"),
+        ((("%sx = %c6", "%sx = %n"), ("%c6 =", "%n = arith.addi %c1, %c1 : index\n  %c6 =")), "grid is not a constant"),
+        ((("memref<8x64xi4>", "vector<4xf32>"),), "argument 1 of @f_mosaic_gpu is no memref"),
+    ],
+)
+def test_a_launch_that_no_kernel_is_made_of(change: tuple[tuple[str, str], ...], message: str) -> None:
+    text = LAUNCH
+    for old, new in change:
+        text = text.replace(old, new, 1)
+    with pytest.raises(smalti.CompileError, match=message) as caught:
+        describe(text)
+    assert caught.value.location is not None
 
 
 def test_arguments_of_a_block_program() -> None:

@@ -283,11 +283,11 @@ class _ManagedTensor(ctypes.Structure):
 class Handmade:
     """A DLPack tensor of any type on any device, without the library that has them."""
 
-    def __init__(self, pointer: int, shape: tuple[int, ...], code: int, bits: int, device: int) -> None:
+    def __init__(self, pointer: int, shape: tuple[int, ...], code: int, bits: int, device: int, index: int = 0) -> None:
         self._shape = (ctypes.c_int64 * len(shape))(*shape)
         tensor = arrays._DLTensor(
             pointer,
-            arrays._DLDevice(device, 0),
+            arrays._DLDevice(device, index),
             len(shape),
             arrays._DLDataType(code, bits, 1),
             ctypes.cast(self._shape, ctypes.POINTER(ctypes.c_int64)),
@@ -295,10 +295,10 @@ class Handmade:
             0,
         )
         self._managed = _ManagedTensor(tensor, None, None)
-        self._device = device
+        self._device = (device, index)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._device, 0
+        return self._device
 
     def __dlpack__(self, **keywords: Any) -> Any:
         new = ctypes.pythonapi.PyCapsule_New

@@ -163,7 +163,7 @@ def _rewriter() -> Path:
 
 def build(
     ir: bytes,
-    target: targets.Target,
+    target: targets.Chip,
     sanitize: Sanitizer | None,
     what: str,
     source: str | None = None,
@@ -195,7 +195,7 @@ def build(
 
 
 def _rewrite(
-    ir: bytes, target: targets.Target, sanitize: Sanitizer | None, what: str, source: str | None, file: str
+    ir: bytes, target: targets.Chip, sanitize: Sanitizer | None, what: str, source: str | None, file: str
 ) -> tuple[bytes, dict[str, Any]]:
     try:
         libraries = _libraries(ir, target)
@@ -210,7 +210,7 @@ def _rewrite(
     raise CompileError(message if diagnostics else f"{message}: {reason}", diagnostics=diagnostics, source=source)
 
 
-def _libraries(ir: bytes, target: targets.Target) -> list[str]:
+def _libraries(ir: bytes, target: targets.Chip) -> list[str]:
     """The files with mathematical functions, where the code names such."""
     if not any(prefix in ir for prefix in (b"__nv_", b"__ocml_", b"__ockl_")):
         return []
@@ -218,7 +218,7 @@ def _libraries(ir: bytes, target: targets.Target) -> list[str]:
 
 
 def _require_instructions(
-    executable: Path, description: Mapping[str, Any], target: targets.Target, what: str, source: str | None
+    executable: Path, description: Mapping[str, Any], target: targets.Chip, what: str, source: str | None
 ) -> None:
     """Raises where the code has instructions that the emulator does not know, with the first place of each."""
     used = {item["name"]: item.get("location") for item in description["instructions"]}

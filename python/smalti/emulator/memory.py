@@ -51,6 +51,8 @@ class Address:
     """In bytes."""
     of: int
     """The index of the array."""
+    plus: int = 0
+    """What is added to it, in bytes."""
 
 
 ADDRESS_BYTES = 8
@@ -152,11 +154,11 @@ class Memory:
             yield from (f"hole {offset} {size}" for offset, size in placed.holes() if size)
         for placed in self._placed:
             if address := placed.array.address:
-                yield f"address memory {placed.start + address.offset} {self.start(address.of)}"
+                yield f"address memory {placed.start + address.offset} {self.target(address)}"
 
-    def start(self, index: int) -> int:
-        """Where the array of an index lies."""
-        return next(placed.start for placed in self._placed if placed.array.index == index)
+    def target(self, address: Address) -> int:
+        """Where an address points to."""
+        return next(placed.start for placed in self._placed if placed.array.index == address.of) + address.plus
 
     def findings(self) -> list[Finding]:
         """What changed in arrays that are only read."""

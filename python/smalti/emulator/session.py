@@ -20,7 +20,7 @@ class Launch:
     """What is launched."""
 
     library: Library
-    target: targets.Target
+    target: targets.Chip
     symbol: str
     grid: Dimensions
     block: Dimensions
@@ -54,7 +54,7 @@ def _describe(what: Launch, how: Emulation, memory: Memory) -> Iterator[str]:
     for index, data in what.values.items():
         yield f"value {index} {data.hex()}"
     for index, address in what.addresses.items():
-        yield f"address value {index} {address.offset} {memory.start(address.of)}"
+        yield f"address value {index} {address.offset} {memory.target(address)}"
 
 
 def _words(sizes: Dimensions) -> str:
