@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import emulator, targets
+    from . import aot, emulator, targets
     from .compiler import compile, parse
     from .emulator.options import Emulation
     from .errors import (
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         CompileError,
         Diagnostic,
         EmulationError,
+        KernelFileError,
         LaunchError,
         ParseError,
         PipelineError,
@@ -42,6 +43,7 @@ _HOMES = {
     "CompileError": "errors",
     "Diagnostic": "errors",
     "EmulationError": "errors",
+    "KernelFileError": "errors",
     "LaunchError": "errors",
     "ParseError": "errors",
     "PipelineError": "errors",
@@ -57,6 +59,7 @@ _HOMES = {
     "Remark": "remarks",
 }
 _MODULES = {
+    "aot",
     "targets",
     "emulator",
     "ir",
@@ -66,6 +69,7 @@ _MODULES = {
     "runtime",
     "execution_engine",
     "reference",
+    "entry",
     "errors",
 }
 
@@ -76,6 +80,7 @@ __all__ = [
     "Emulation",
     "EmulationError",
     "Kernel",
+    "KernelFileError",
     "LaunchError",
     "ParseError",
     "Pipeline",
@@ -87,6 +92,7 @@ __all__ = [
     "TargetError",
     "ToolMissing",
     "VerifyError",
+    "aot",
     "compile",
     "emulator",
     "parse",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,8 +48,19 @@ def ptx_arch(ptx: str) -> str:
     return found.group(1)
 
 
-def assemble_ptx(ptx: str, ptxas: Path, opt_level: int = 3) -> tuple[bytes, dict[str, Usage]]:
-    """The cubin of `ptx`, and the usage of each kernel in it."""
+@dataclass(frozen=True)
+class Cubin:
+    """What ptxas makes of PTX."""
+
+    data: bytes
+    usages: Mapping[str, Usage]
+    """Of each kernel."""
+    log: str
+    """What `ptxas -v` printed."""
+
+
+def assemble_ptx(ptx: str, ptxas: Path, opt_level: int = 3) -> Cubin:
+    """The cubin of `ptx`."""
     with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
         source, binary = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(ptx, encoding="utf-8")
@@ -57,7 +69,15 @@ def assemble_ptx(ptx: str, ptxas: Path, opt_level: int = 3) -> tuple[bytes, dict
             "ptxas",
             hint="an older ptxas cannot read newer PTX: " + toolchain.PTXAS_HINT,
         )
-        return binary.read_bytes(), ptx_usage(log)
+        return Cubin(binary.read_bytes(), ptx_usage(log), log)
+
+
+def disassemble_cubin(cubin: bytes, nvdisasm: Path) -> str:
+    """The machine code in a cubin as text."""
+    with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
+        binary = Path(folder, "kernel.cubin")
+        binary.write_bytes(cubin)
+        return _run([nvdisasm, "-c", binary], "nvdisasm")
 
 
 def ptx_usage(log: str) -> dict[str, Usage]:

@@ -131,8 +131,11 @@ _FILE = click.argument("file", type=click.Path(exists=False, dir_okay=False, all
 _TARGET = click.option("-t", "--target", help="The chip, or cpu. Default: the module's, else the best that is here.")
 _ENTRY = click.option("--entry", help="The entry function, where the module has several.")
 _OPTION = click.option("-O", "--option", "options", multiple=True, help="An option of the pipeline, as NAME=VALUE.")
-_DUMP = click.option(
+_DUMP_IR = click.option(
     "--dump-ir", type=click.Path(file_okay=False), help="Write the IR after every pass to this folder."
+)
+_DUMP = click.option(
+    "--dump", type=click.Path(file_okay=False), help="Write every form of the code to this folder, in numbered files."
 )
 _VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print the passes' remarks.")
 
@@ -149,6 +152,7 @@ def _source(file: str) -> Any:
 @_ENTRY
 @_OPTION
 @_DUMP
+@_DUMP_IR
 @_VERBOSE
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def compile(
@@ -157,13 +161,15 @@ def compile(
     output: str | None,
     entry: str | None,
     options: tuple[str, ...],
+    dump: str | None,
     dump_ir: str | None,
     verbose: bool,
     as_json: bool,
 ) -> None:
     """Compiles the kernel in FILE.
 
-    The suffix of OUTPUT says what is wanted: .cubin .ptx .hsaco .s .ll .mlir
+    The suffix of OUTPUT says what is wanted: .cubin .ptx .hsaco .s .ll .mlir .sass, or .smalti for a kernel that `smalti
+    run` and smalti.aot.load take as it is.
     """
     with _interrupts_end_the_process():
         from . import compiler, targets
@@ -175,7 +181,7 @@ def compile(
         check_suffix(output, targets.get(target))
     start = time.perf_counter()
     with _progress(f"compiling {file}") as tell:
-        kernel = compiler.compile(module, target, entry=entry, dump_ir=dump_ir, progress=tell, **given)
+        kernel = compiler.compile(module, target, entry=entry, dump=dump, dump_ir=dump_ir, progress=tell, **given)
     seconds = time.perf_counter() - start
     if verbose:
         _print_remarks(kernel.remarks)
@@ -250,14 +256,15 @@ _ARG_HELP = (
 @_ENTRY
 @_OPTION
 @_DUMP
+@_DUMP_IR
 @_VERBOSE
 @cli_emulated.add(cli_emulated.HOW)
 @cli_emulated.add(cli_emulated.WHAT)
 def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **options: Any) -> None:
     """Runs the kernel in FILE on random inputs.
 
-    FILE is a tile program (.mlir), or for an emulated GPU also a device module in LLVM IR (.ll, .bc), written by hand
-    or by another compiler. The target emu:CHIP runs the code of a GPU on this machine's CPU:
+    FILE is a tile program or a module of JAX's (.mlir), a kernel that was compiled before (.smalti), or for an emulated
+    GPU also a device module in LLVM IR (.ll, .bc), written by hand or by another compiler. The target emu:CHIP runs the code of a GPU on this machine's CPU:
 
     \b
       smalti run k.mlir --target emu:gfx942 --check --sanitize thread
@@ -266,19 +273,32 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
     """
     given = _parse_arguments(arguments)
     if file.endswith((".ll", ".bc")):
-        cli_emulated.refuse(options, ("check", "repeat", "entry", "options", "dump_ir", "verbose"), "a device module")
+        cli_emulated.refuse(
+            options, ("check", "repeat", "entry", "options", "dump", "dump_ir", "verbose"), "a device module"
+        )
         expected = _parse_arguments(options["expect"], "--expect")
         cli_emulated.run_device_module(file, target, given, expected, seed, options)
         return
+    if file.endswith(".smalti"):
+        compiled = ("check", "entry", "options", "dump", "dump_ir", "verbose")
+        cli_emulated.refuse(options, (*compiled, *cli_emulated.WHAT_NAMES), "a compiled kernel")
+        _run_compiled(file, target, given, seed, options)
+        return
     cli_emulated.refuse(options, cli_emulated.WHAT_NAMES, "a tile program")
     with _interrupts_end_the_process():
-        from . import check, compiler
+        from . import check, compiler, inputs
 
     pipeline_options = _parse_options(options["options"])
     module = compiler.parse(_source(file))
     with _progress(f"compiling {file}") as tell:
         kernel = compiler.compile(
-            module, target, entry=options["entry"], dump_ir=options["dump_ir"], progress=tell, **pipeline_options
+            module,
+            target,
+            entry=options["entry"],
+            dump=options["dump"],
+            dump_ir=options["dump_ir"],
+            progress=tell,
+            **pipeline_options,
         )
     if options["verbose"]:
         _print_remarks(kernel.remarks)
@@ -294,11 +314,26 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
             click.echo(str(item))
         click.echo(check.RULE)
         result.require()
-    values = check.random_arguments(kernel.entry, seed, given)
+    values = inputs.random_arguments(kernel.entry, seed, given)
     # The first run loads code and starts threads; it is not the one to measure.
     best = kernel.launcher.run_on_copies(values, (repeat or 1) + 1)
     word = "ok, " if checked else ""
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {word}{best * 1e3:.3f} ms")
+
+
+def _run_compiled(file: str, target: str | None, given: dict[int, str], seed: int, options: dict[str, Any]) -> None:
+    from . import aot, inputs
+
+    kernel = aot.load(file)
+    if target not in (None, kernel.target.name):
+        raise click.UsageError(f"{file} is for {kernel.target}, and not for {target}")
+    if kernel.target.is_emulated:
+        cli_emulated.run_program(kernel, None, False, seed, given, options["repeat"], options)
+        return
+    cli_emulated.refuse(options, cli_emulated.HOW_NAMES, f"{kernel.target}, which is not emulated")
+    values = inputs.random_arguments(kernel.entry, seed, given)
+    best = kernel.launcher.run_on_copies(values, (options["repeat"] or 1) + 1)
+    click.echo(f"@{kernel.entry.name} on {kernel.target}: {best * 1e3:.3f} ms")
 
 
 @main.command()
@@ -306,7 +341,7 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
 @click.option("--load", "scripts", multiple=True, type=click.Path(dir_okay=False), help="A Python file with passes.")
 @click.option("--pass-pipeline", "pipeline", default="builtin.module()", help="The pipeline, as MLIR writes it.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Where to write. Default: standard output.")
-@_DUMP
+@_DUMP_IR
 @_VERBOSE
 def opt(
     file: str, scripts: tuple[str, ...], pipeline: str, output: str | None, dump_ir: str | None, verbose: bool

@@ -101,6 +101,12 @@ def _schedule(emulation: Emulation) -> str:
     return f"{emulation.order}, copies {emulation.copies}"
 
 
+def _check(kernel: Kernel, module: Any, seed: int, given: Mapping[int, str]) -> Any:
+    from . import check
+
+    return check.check(kernel, module, seed=seed, given=given)
+
+
 def run_program(
     kernel: Kernel,
     module: Any,
@@ -111,7 +117,7 @@ def run_program(
     options: Options,
 ) -> None:
     """Runs a compiled tile program; a check's run is the one that is timed, unless more were asked for."""
-    from . import check
+    from . import inputs
 
     ways = _ways(options)
     times: list[float] = []
@@ -119,9 +125,9 @@ def run_program(
         title = f"@{kernel.entry.name} on {kernel.target}" + (f" ({_schedule(way)})" if len(ways) > 1 else "")
         with _block_progress(title) as progress:
             kernel.emulation = dataclasses.replace(way, progress=progress)
-            result = check.check(kernel, module, seed=seed, given=given) if checked else None
+            result = _check(kernel, module, seed, given) if checked else None
             if result is None or repeat is not None:
-                values = check.random_arguments(kernel.entry, seed, given)
+                values = inputs.random_arguments(kernel.entry, seed, given)
                 times.append(kernel.launcher.run_on_copies(values, repeat or 1))
             else:
                 times.append(result.seconds)
@@ -132,7 +138,9 @@ def run_program(
                 click.echo(str(comparison))
             result.require()
     if checked:
-        click.echo(check.RULE)
+        from .check import RULE
+
+        click.echo(RULE)
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {'ok, ' if checked else ''}emulated in {min(times):.3f} s")
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from . import (
     assemble,
     codegen_worker,
+    dumps,
     entry,
     ir,
     passes,
@@ -213,6 +214,7 @@ def compile(
     target: str | targets.Target | None = None,
     *,
     entry: str | None = None,
+    dump: str | os.PathLike[str] | None = None,
     dump_ir: str | os.PathLike[str] | None = None,
     progress: Callable[[str], None] | None = None,
     emulation: Emulation | None = None,
@@ -222,8 +224,9 @@ def compile(
     """Compiles a tile program for `target`, or for the best that this machine has.
 
     `source` is a path, MLIR text or a module, which is left as it is. `entry` names the function where the module has
-    several. `options` go to the pipeline `smalti-compile`: `stages=3`, for example. `dump_ir` is a folder for the IR
-    after every pass, as is the environment variable `SMALTI_DUMP_IR`. `emulation` says how an emulated target
+    several. `options` go to the pipeline `smalti-compile`: `stages=3`, for example. `dump` is a folder for every form of
+    the code, in numbered files, and `dump_ir` one for the IR after every pass; so are the environment variables
+    `SMALTI_DUMP` and `SMALTI_DUMP_IR`. `emulation` says how an emulated target
     (`emu:sm_80`) runs; `sanitize` ("thread" or "address") is short for `Emulation(sanitize=...)`.
     """
     tell = progress or (lambda _: None)
@@ -245,9 +248,11 @@ def compile(
         how = dataclasses.replace(how, sanitize=sanitize)
     if chosen.is_gpu:
         codegen_worker.worker.start()
-    dump = dump_ir or os.environ.get("SMALTI_DUMP_IR")
-    run = Run(dump_ir=Path(dump) if dump else None)
-    kernel = _Compilation(original, chosen, entry, dict(options), run, tell).kernel()
+    passes_folder = dump_ir or os.environ.get("SMALTI_DUMP_IR")
+    run = Run(dump_ir=Path(passes_folder) if passes_folder else None)
+    compilation = _Compilation(original, chosen, entry, dict(options), run, tell)
+    folder = dump or os.environ.get("SMALTI_DUMP")
+    kernel = dumps.compile_into(Path(folder), compilation) if folder else compilation.kernel()
     kernel.emulation = how
     return kernel
 
@@ -268,12 +273,22 @@ class _Compilation:
         self.run = run
         self.tell = tell
         self.entry = entry.describe(entry.find_entry(original, entry_name))
+        self.made: Kernel | None = None
+        """The kernel, once it was lowered; what comes after that may still fail."""
+
+    def stages(self) -> Iterator[tuple[str, Callable[[], str]]]:
+        """The levels of the program before it is lowered, by name, from the first on."""
+        yield "source", lambda: str(self.original)
+        for stage in STAGES[self.target.vendor]:
+            yield stage, functools.partial(self._stopped_after, stage)
 
     def kernel(self) -> Kernel:
         pipeline = compile_pipeline(self.target, self.options)
         module = self._program()
         self.tell("lowering")
         run_pipeline(module, pipeline, self.run)
+        if self.target.vendor == "nvidia":
+            _pass_maps_by_value(module)
         text: dict[str, str | Callable[[], str]] = {
             "source": lambda: str(self.original),
             "mlir": lambda: str(module),
@@ -281,6 +296,7 @@ class _Compilation:
         for stage in STAGES[self.target.vendor]:
             text[stage] = functools.partial(self._stopped_after, stage)
         kernel = Kernel(target=self.target, entry=self.entry, text=text, remarks=tuple(self.run.remarks))
+        self.made = kernel
         kernel.pipeline = pipeline
         kernel.module = module
         if not self.target.is_gpu:
@@ -299,6 +315,9 @@ class _Compilation:
             stages = stages_of(kernel.remarks)
             kernel.resources = _resources(assemble.Usage(), launch, self.entry, self.target, stages)
             return kernel
+        ptxas = toolchain.find_ptxas() if self.target.vendor == "nvidia" else None
+        if ptxas is not None and (lowered := _lower_ptx_version(module, self.target, ptxas)):
+            kernel.notes.append(f"{ptxas.path} knows PTX up to {lowered}: the code is no newer")
         code = self._generate(module)
         if self.target.vendor == "nvidia":
             self._finish_nvidia(kernel, code, launch, text)
@@ -386,9 +405,11 @@ class _Compilation:
         tool = toolchain.find_ptxas()
         if tool is not None:
             self.tell("ptxas")
-            kernel.binary, usages = assemble.assemble_ptx(ptx, tool.path)
-            kernel.binary_format = "cubin"
-            usage = usages.get(launch.symbol, usage)
+            made = assemble.assemble_ptx(ptx, tool.path)
+            kernel.binary, kernel.binary_format = made.data, "cubin"
+            text["ptxas"] = made.log
+            text["sass"] = functools.partial(_sass, made.data)
+            usage = made.usages.get(launch.symbol, usage)
         else:
             kernel.binary, kernel.binary_format = ptx.encode(), "ptx"
             kernel.notes.append(f"no ptxas was found: PTX only, registers unknown ({toolchain.PTXAS_HINT})")
@@ -489,6 +510,26 @@ def tensor_maps_of(kernel: Any) -> tuple[tensor_maps.TensorMap, ...]:
         ) from None
 
 
+def _pass_maps_by_value(module: ir.Module) -> None:
+    """Makes the last arguments of a kernel with tensor maps memory of its launch, which no thread changes: the copies
+    read a map at the address of a parameter only so. The conversion of gpu.func drops such attributes, and there NVVM's
+    verifier takes none of them."""
+    for kernel in _kernels(module.operation):
+        count = len(ir.ArrayAttr(kernel.attributes[entry.TENSOR_MAPS])) if entry.TENSOR_MAPS in kernel.attributes else 0
+        if not count or kernel.name != "llvm.func":
+            continue
+        arguments = len(kernel.regions[0].blocks[0].arguments)
+        with module.context:
+            stated = [ir.DictAttr.get({})] * arguments
+            if "arg_attrs" in kernel.attributes:
+                stated = list(ir.ArrayAttr(kernel.attributes["arg_attrs"]))
+            by_value = ir.Attribute.parse(
+                f"{{llvm.align = {tensor_maps.ALIGNMENT} : i64, llvm.byval = !llvm.array<{tensor_maps.BYTES} x i8>, "
+                "nvvm.grid_constant}"
+            )
+            kernel.attributes["arg_attrs"] = ir.ArrayAttr.get([*stated[: arguments - count], *[by_value] * count])
+
+
 def _tensor_map(attribute: ir.Attribute) -> tensor_maps.TensorMap:
     fields = ir.DictAttr(attribute)
 
@@ -572,6 +613,27 @@ def _toolkit(module: ir.Module, target: targets.Target) -> Path | None:
 
         raise ToolMissing(f"{name} was not found: the kernel calls mathematical functions that live there", hint=hint)
     return folder
+
+
+def _sass(cubin: bytes) -> str:
+    tool = toolchain.require(
+        toolchain.find_nvdisasm(), "nvdisasm", "machine code of NVIDIA's as text", toolchain.NVDISASM_HINT
+    )
+    return assemble.disassemble_cubin(cubin, tool.path)
+
+
+def _lower_ptx_version(module: ir.Module, target: targets.Target, ptxas: toolchain.Tool) -> str | None:
+    """The table has the newest PTX that LLVM writes; where ptxas knows only an older one, that becomes the module's.
+    Returns it where it did."""
+    known = toolchain.ptx_version_of(ptxas.path)
+    if known is None or not target.ptx_version or known >= divmod(int(target.ptx_version), 10):
+        return None
+    old, new = f"+ptx{target.ptx_version}", f"+ptx{known[0]}{known[1]}"
+    for view in module.body.operations:
+        attributes = view.operation.attributes
+        if view.operation.name == "gpu.module" and "targets" in attributes:
+            attributes["targets"] = ir.Attribute.parse(str(attributes["targets"]).replace(old, new), module.context)
+    return f"{known[0]}.{known[1]}"
 
 
 def _translate(module: ir.Module) -> str:

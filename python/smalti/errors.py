@@ -126,6 +126,10 @@ class ToolMissing(SmaltiError):
     """An outside program, library or driver was not found."""
 
 
+class KernelFileError(SmaltiError):
+    """A file with a kernel that cannot be read."""
+
+
 class CheckError(SmaltiError):
     """A kernel's result is not that of the reference."""
 

@@ -55,6 +55,9 @@ class Assembly(Mapping[str, str]):
             self._made[name] = form if isinstance(form, str) else form()
         return self._made[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._forms
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._forms)
 
@@ -67,13 +70,21 @@ class Assembly(Mapping[str, str]):
 
 # What a file suffix asks for: the form of the code, or the format of the binary.
 _SUFFIXES = {
-    "nvidia": {".cubin": "cubin", ".ptx": "ptx", ".s": "ptx", ".ll": "llvm", ".mlir": "mlir"},
-    "amd": {".hsaco": "hsaco", ".s": "gcn", ".ll": "llvm", ".mlir": "mlir"},
+    "nvidia": {
+        ".cubin": "cubin",
+        ".ptx": "ptx",
+        ".s": "ptx",
+        ".sass": "sass",
+        ".ll": "llvm",
+        ".mlir": "mlir",
+        ".smalti": "kernel",
+    },
+    "amd": {".hsaco": "hsaco", ".s": "gcn", ".ll": "llvm", ".mlir": "mlir", ".smalti": "kernel"},
     "cpu": {".ll": "llvm", ".mlir": "mlir"},
 }
 
 
-_EMULATED_SUFFIXES = {".ll": "llvm", ".mlir": "mlir"}
+_EMULATED_SUFFIXES = {".ll": "llvm", ".mlir": "mlir", ".smalti": "kernel"}
 
 
 def check_suffix(path: str | os.PathLike[str], target: targets.Chip) -> str:
@@ -130,9 +141,14 @@ class Kernel:
         return f"<smalti.Kernel @{self.entry.name}({types}) for {self.target}>"
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the form that the suffix of `path` asks for, and returns the path."""
+        """Writes the form that the suffix of `path` asks for, and returns the path. `.smalti` asks for a file that
+        `smalti.aot.load` makes a kernel of, without MLIR."""
         path = Path(path)
         form = check_suffix(path, self.target)
+        if form == "kernel":
+            from . import aot
+
+            return aot.save(self, path)
         if form in ("cubin", "hsaco"):
             if self.binary is None or self.binary_format != form:
                 reason = self.notes[0] if self.notes else f"there is no {form}"

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,6 +113,21 @@ def find_ptxas() -> Tool | None:
     """NVIDIA's assembler: `SMALTI_PTXAS`, PATH, the package `nvidia-cuda-nvcc`, a CUDA toolkit."""
 
     return _first("ptxas", _nvidia_tool("ptxas"))
+
+
+@functools.cache
+def ptx_version_of(ptxas: Path) -> tuple[int, int] | None:
+    """The newest PTX that a ptxas knows: it says so of a version that there is not."""
+    with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
+        source = Path(folder, "version.ptx")
+        source.write_text(".version 99.9\n.target sm_90\n.address_size 64\n")
+        try:
+            command = [ptxas, "-arch=sm_90", source, "-o", os.devnull]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        except (OSError, subprocess.SubprocessError):
+            return None
+    found = re.search(r"current version is '(\d+)\.(\d+)'", done.stderr + done.stdout)
+    return (int(found.group(1)), int(found.group(2))) if found else None
 
 
 def find_nvdisasm() -> Tool | None:

@@ -146,7 +146,18 @@ def test_nvidia_kernel(lowered_already: None, tmp_path: Path) -> None:
     assert resources.stages == 1 and resources.shared_bytes == 49152
     assert resources.registers and resources.spills == 0 and resources.stack_bytes == 0
     assert "define" in kernel.asm["llvm"] and "triton_xla.entry_func" in kernel.asm["source"]
-    assert set(kernel.asm) == {"source", "tile", "mosaic", "pipelined", "thread", "mlir", "llvm", "ptx"}
+    assert set(kernel.asm) == {
+        "source",
+        "tile",
+        "mosaic",
+        "pipelined",
+        "thread",
+        "mlir",
+        "llvm",
+        "ptx",
+        "ptxas",
+        "sass",
+    }
     with pytest.raises(KeyError, match="no 'gcn' here; there are: source, mlir"):
         kernel.asm["gcn"]
     for suffix, start in {

@@ -1,0 +1,79 @@
+"""Every form of a kernel's code, in files that are numbered in the order in which they come to be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .errors import SmaltiError, ToolMissing
+
+if TYPE_CHECKING:
+    from .compiler import _Compilation
+    from .kernel import Kernel
+
+_LOWERED = {
+    "mlir": "lowered.mlir",
+    "llvm": "llvm.ll",
+    "ptx": "ptx",
+    "gcn": "gcn.s",
+    "ptxas": "ptxas.txt",
+    "sass": "sass",
+}
+"""The forms behind the levels of the program, and the ends of their files' names."""
+
+
+class _Folder:
+    """A folder of one kernel's, with what an earlier compilation left in it removed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._count = 0
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for old in folder.glob("[0-9][0-9]-*"):
+                old.unlink()
+        except OSError as error:
+            raise SmaltiError(f"cannot dump to {folder}: {error.strerror}") from None
+
+    def write(self, name: str, data: str | bytes) -> None:
+        self._count += 1
+        path = self._folder / f"{self._count:02}-{name}"
+        try:
+            path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        except OSError as error:
+            raise SmaltiError(f"cannot dump to {path}: {error.strerror}") from None
+
+
+def compile_into(folder: Path, compilation: _Compilation) -> Kernel:
+    """Compiles, and writes what there is to `folder`/KERNEL.TARGET, also where it fails on the way."""
+    target = str(compilation.target).replace(":", "-")
+    out = _Folder(folder / f"{compilation.entry.name}.{target}")
+    for name, make in compilation.stages():
+        try:
+            text = make()
+        except SmaltiError as error:
+            out.write(f"{name}.error.txt", f"{error}\n")
+            break
+        out.write(f"{name}.mlir", text)
+    try:
+        return compilation.kernel()
+    except SmaltiError as error:
+        out.write("error.txt", f"{error}\n")
+        raise
+    finally:
+        if compilation.made is not None:
+            _write_lowered(out, compilation.made)
+
+
+def _write_lowered(out: _Folder, kernel: Kernel) -> None:
+    for form, name in _LOWERED.items():
+        if form not in kernel.asm:
+            continue
+        try:
+            out.write(f"kernel.{name}" if form in ("ptx", "sass") else name, kernel.asm[form])
+        except ToolMissing as error:
+            out.write(f"{form}.missing.txt", f"{error}\n")
+        except SmaltiError as error:
+            out.write(f"{form}.error.txt", f"{error}\n")
+    if kernel.binary is not None and kernel.binary_format in ("cubin", "hsaco"):
+        out.write(f"kernel.{kernel.binary_format}", kernel.binary)

@@ -1,0 +1,97 @@
+"""Random arguments for a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .arguments import Argument, Entry
+from .errors import LaunchError
+
+
+def _parse_shape(argument: Argument, text: str) -> tuple[int, ...]:
+    try:
+        shape = tuple(int(part) for part in text.split("x"))
+    except ValueError:
+        raise LaunchError(f"{argument}: '{text}' is not a shape such as 500x300") from None
+    assert argument.shape is not None
+    if len(shape) != len(argument.shape) or any(w not in (None, s) for w, s in zip(argument.shape, shape, strict=True)):
+        raise LaunchError(f"{argument}: {text} is not a shape of this type")
+    return shape
+
+
+def random_arguments(what: Entry, seed: int = 0, given: Mapping[int, str] | None = None) -> list[Any]:
+    """Arguments for a kernel: normal floats, small integers; poison where the program writes and never reads.
+
+    `given` holds the shapes of dynamic memrefs ("500x300") and the values of scalars, by index, as text.
+    """
+    given = dict(given or {})
+    if unknown := [i for i in given if not 0 <= i < len(what.arguments)]:
+        raise LaunchError(f"there is no argument {unknown[0]}: @{what.name} takes {len(what.arguments)}")
+    rng = np.random.default_rng(seed)
+    values: list[Any] = []
+    for argument in what.arguments:
+        text = given.get(argument.index)
+        if not argument.is_memref:
+            values.append(_scalar(argument, text, rng))
+            continue
+        assert argument.shape is not None
+        if text is not None:
+            shape = _parse_shape(argument, text)
+        elif None in argument.shape:
+            raise LaunchError(f"{argument}: give its shape: --arg {argument.index}=64x64")
+        else:
+            shape = tuple(extent for extent in argument.shape if extent is not None)
+        values.append(_array(argument, shape, rng))
+    return values
+
+
+def _scalar(argument: Argument, text: str | None, rng: np.random.Generator) -> Any:
+    if text is None:
+        if argument.dtype.kind == "f":
+            return float(np.float32(rng.standard_normal()).astype(argument.dtype.numpy))
+        raise LaunchError(f"{argument}: give its value: --arg {argument.index}=1")
+    try:
+        return float(text) if argument.dtype.kind == "f" else int(text, 0)
+    except ValueError:
+        raise LaunchError(f"{argument}: '{text}' is not a number") from None
+
+
+def _array(argument: Argument, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+    ty = argument.dtype
+    if argument.writes and not argument.reads:
+        data = np.full(shape, _poison(ty), ty.numpy)
+    elif ty.kind == "f":
+        data = rng.standard_normal(shape).astype(np.float32).astype(ty.numpy)
+    elif ty.kind == "b":
+        data = rng.integers(0, 2, shape).astype(bool)
+    else:
+        data = rng.integers(0 if ty.kind == "u" else -8, 9, shape).astype(ty.numpy)
+    if argument.strides is None:
+        return data
+    return _strided(data, argument.strides)
+
+
+def _poison(ty: Any) -> Any:
+    if ty.kind == "f":
+        return np.nan
+    return True if ty.kind == "b" else np.iinfo(ty.numpy).max
+
+
+def _strided(data: np.ndarray, wanted: Sequence[int | None]) -> np.ndarray:
+    """The same values in memory with the strides that a memref type asks for."""
+    steps: list[int] = []
+    step = 1
+    for extent, stride in zip(reversed(data.shape), reversed(tuple(wanted)), strict=True):
+        steps.append(step if stride is None else stride)
+        step = max(step, steps[-1] * max(extent, 1))
+    strides = tuple(reversed(steps))
+    if data.size == 0:
+        return data
+    length = 1 + sum((extent - 1) * stride for extent, stride in zip(data.shape, strides, strict=True))
+    memory = np.zeros(length, data.dtype)
+    view = np.lib.stride_tricks.as_strided(memory, data.shape, [s * data.itemsize for s in strides])
+    view[...] = data
+    return view
