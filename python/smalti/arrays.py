@@ -93,6 +93,7 @@ _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _capsule_pointer.restype = ctypes.c_void_p
 
 
+@functools.lru_cache(maxsize=1024)
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     """The strides, in elements, of a dense row-major array."""
     strides, step = [], 1
@@ -104,16 +105,18 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def view(array: Any, stream: int | None = None) -> ArrayView:
     """The memory of `array`; `stream` is where a GPU kernel will use it, for producers that synchronise."""
-    import numpy as np
-
     if isinstance(array, ArrayView):
         return array
-    if isinstance(array, np.ndarray):
-        return _numpy_view(array)
-    if type(array).__module__ in _TORCH_MODULES and type(array).__name__ in ("Tensor", "Parameter"):
+    kind = type(array)
+    if kind.__module__ in _TORCH_MODULES and kind.__name__ in ("Tensor", "Parameter"):
         return _torch_view(array)
+    # numpy's arrays have none of these.
     if (interface := getattr(array, "__cuda_array_interface__", None)) is not None:
         return _interface_view(array, interface, CUDA)
+    import numpy as np
+
+    if isinstance(array, np.ndarray):
+        return _numpy_view(array)
     if hasattr(array, "__dlpack__"):
         return _dlpack_view(array, stream)
     if (interface := getattr(array, "__array_interface__", None)) is not None:
@@ -176,23 +179,30 @@ def _torch_device(kind: str) -> str:
     return HIP if getattr(getattr(torch, "version", None), "hip", None) else CUDA
 
 
-def _interface_view(array: Any, interface: dict[str, Any], device: str) -> ArrayView:
+@functools.cache
+def _typestr(typestr: str) -> tuple[str, int]:
+    """The name of a type that an array interface tells, and the bytes of an element."""
     import numpy as np
 
-    dtype = np.dtype(interface["typestr"])
+    dtype = np.dtype(typestr)
+    return dtype.name, dtype.itemsize
+
+
+def _interface_view(array: Any, interface: dict[str, Any], device: str) -> ArrayView:
+    dtype, size = _typestr(interface["typestr"])
     shape = tuple(interface["shape"])
     byte_strides = interface.get("strides")
     if byte_strides is None:
         strides = row_major(shape)
-    elif any(stride % dtype.itemsize for stride in byte_strides):
-        raise NotAnArray(f"its strides {byte_strides} (bytes) are not multiples of its element size {dtype.itemsize}")
+    elif any(stride % size for stride in byte_strides):
+        raise NotAnArray(f"its strides {byte_strides} (bytes) are not multiples of its element size {size}")
     else:
-        strides = tuple(stride // dtype.itemsize for stride in byte_strides)
+        strides = tuple(stride // size for stride in byte_strides)
     data = interface.get("data")
     if data is None:
         raise NotAnArray("its array interface holds no pointer")
     pointer, readonly = data
-    return ArrayView(int(pointer or 0), shape, strides, dtype.name, device, readonly=bool(readonly), owner=array)
+    return ArrayView(int(pointer or 0), shape, strides, dtype, device, readonly=bool(readonly), owner=array)
 
 
 def _is_jax(array: Any) -> bool:

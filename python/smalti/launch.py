@@ -180,6 +180,13 @@ def check_overlap(arguments: Sequence[Argument], views: Sequence[arrays.ArrayVie
         )
 
 
+def _range(ty: dtypes.ElementType) -> tuple[int, int]:
+    """The least integer that fits a type, and the first one that does not any more; none does where it is no integer."""
+    if ty.kind not in "iu":
+        return 0, 0
+    return (0, 2**ty.bits) if ty.kind == "u" else (-(2 ** (ty.bits - 1)), 2**ty.bits)
+
+
 def scalar(argument: Argument, value: Any) -> Any:
     """`value` as a Python number that fits the type of `argument`."""
     ty = argument.dtype
@@ -191,10 +198,10 @@ def scalar(argument: Argument, value: Any) -> Any:
     if ty.kind == "b":
         return bool(value)
     try:
-        number = value.__index__()
+        number = value if type(value) is int else value.__index__()
     except (AttributeError, TypeError):
         raise LaunchError(f"{argument}: an integer is needed, not {type(value).__name__}") from None
-    low, high = (0, 2**ty.bits) if ty.kind == "u" else (-(2 ** (ty.bits - 1)), 2**ty.bits)
+    low, high = _range(ty)
     if not low <= number < high:
         raise LaunchError(f"{argument}: {number} does not fit {ty.mlir}")
     return number
@@ -215,48 +222,54 @@ class ArgumentChecker:
         self._entry = what
         self._device = device
         self._alignment = alignment
-        self._wanted = [(argument, argument.is_memref) for argument in what.arguments]
+        self._wanted = [(argument, argument.is_memref, *_range(argument.dtype)) for argument in what.arguments]
         self._known: set[tuple[Any, ...]] = set()
         self._calls: dict[tuple[Any, ...], int | None] = {}
 
     def views(self, given: Sequence[Any], stream: int | None = None) -> list[Any]:
         """Array views and numbers."""
-        return self._checked(given, stream)[0]
+        return self._checked(given, stream)[1]
 
     def __call__(self, given: Sequence[Any], stream: int | None = None) -> tuple[list[Any], int | None, Any]:
         """Addresses and numbers; the index of the GPU that the arrays are on, where they tell it; and what must live as
         long as the addresses are used."""
-        values, device = self._checked(given, stream)
-        return [value.pointer if type(value) is arrays.ArrayView else value for value in values], device, values
+        addresses, values, device = self._checked(given, stream)
+        return addresses, device, values
 
-    def _checked(self, given: Sequence[Any], stream: int | None) -> tuple[list[Any], int | None]:
+    def _checked(self, given: Sequence[Any], stream: int | None) -> tuple[list[Any], list[Any], int | None]:
+        """Addresses and numbers, array views and numbers, and the GPU."""
         wanted = self._wanted
         if len(given) != len(wanted):
-            declared = ", ".join(argument.type for argument, _ in wanted)
+            declared = ", ".join(argument.type for argument, *_ in wanted)
             raise LaunchError(
                 f"@{self._entry.name} takes {len(wanted)} argument{'s' * (len(wanted) != 1)} ({declared}), "
                 f"{len(given)} given"
             )
+        # This loop is most of what a launch costs the host.
+        addresses: list[Any] = []
         values: list[Any] = []
         parts: list[Any] = []
-        for (argument, is_memref), value in zip(wanted, given, strict=True):
+        for (argument, is_memref, low, high), value in zip(wanted, given, strict=True):
             if not is_memref:
-                values.append(scalar(argument, value))
+                number = value if type(value) is int and low <= value < high else scalar(argument, value)
+                values.append(number)
+                addresses.append(number)
                 continue
             try:
                 view = arrays.view(value, stream)
             except arrays.NotAnArray as error:
                 raise LaunchError(f"{argument}: {error}") from None
             values.append(view)
+            addresses.append(view.pointer)
             parts.append(view.key)
         key = tuple(parts)
         if key not in self._calls:
             self._require(key, values)
-        return values, self._calls[key]
+        return addresses, values, self._calls[key]
 
     def _require(self, key: tuple[Any, ...], values: Sequence[Any]) -> None:
         """Raises unless the arrays fit; all that it depends on is in `key`."""
-        memrefs = [argument for argument, is_memref in self._wanted if is_memref]
+        memrefs = [argument for argument, is_memref, *_ in self._wanted if is_memref]
         views = [value for value in values if isinstance(value, arrays.ArrayView)]
         signature = tuple(view.signature for view in views)
         if signature not in self._known:
