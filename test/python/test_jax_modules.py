@@ -32,6 +32,9 @@ WGMMA_ROW = (
     "lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>"
 )
 
+# The column of 8 and the row of 8 in each 16 of a register of a vector of 16 columns.
+WGMMA_REGISTERS = ((0, 0), (0, 1), (1, 0), (1, 1))
+
 
 def poisoned(shape: tuple[int, ...], element: str) -> np.ndarray:
     """Memory in which what is not written shows: NaN, or all bits."""
@@ -68,6 +71,16 @@ def test_pointwise() -> None:
     out = poisoned((128, 128), "f32")
     run(INPUTS / "pointwise.mlir", a, b, out)
     np.testing.assert_allclose(out, np.exp2(a.astype(np.float64)) + b, rtol=0, atol=4e-6)
+
+
+@pytest.mark.parametrize("order", ["first-ahead", "last-ahead", "random:2"])
+def test_row_softmax(order: str) -> None:
+    values = (np.random.default_rng(13).standard_normal((64, 128)) * 4).astype(np.float32)
+    out = poisoned((64, 128), "f32")
+    run(INPUTS / "row_softmax.mlir", values, out, order=order)
+    wide = values.astype(np.float64)
+    powers = np.exp(wide - wide.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(out, powers / powers.sum(axis=1, keepdims=True), rtol=2e-5, atol=1e-7)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -477,3 +490,86 @@ def test_views_and_elements_of_shared_memory() -> None:
     run(module([((4, 64), "f32"), ((64,), "f32")], body, shared_bytes=2048), values, out)
     wide = values.astype(np.float64)
     np.testing.assert_allclose(out, wide.sum(axis=0)[::-1] + wide.reshape(-1)[:128:2], rtol=1e-5, atol=1e-5)
+
+
+def test_code_for_threads() -> None:
+    """A custom primitive takes a vector apart into a thread's registers, and puts it together in another order."""
+    shape = (64, 16)
+    values = np.random.default_rng(14).standard_normal(shape).astype(np.float32)
+    registers = ", ".join(["vector<2xf32>"] * 4)
+    vector = "vector<64x16xf32>"
+    body = (
+        load(0, shape, "f32", "%x", WGMMA)
+        + f"""
+      %r = mosaic_gpu.custom_primitive (%v = %x : {vector}) {{
+        %half = arith.constant dense<[0.5, 2.0]> : vector<2xf32>
+        %p:4 = builtin.unrealized_conversion_cast %v : {vector} to {registers} {{layout = {WGMMA}}}
+        %q = arith.mulf %p#0, %half : vector<2xf32>
+        %y = builtin.unrealized_conversion_cast %p#2, %p#3, %q, %p#1 : {registers} to {vector} {{layout = {WGMMA}}}
+        mosaic_gpu.return %y : {vector}
+      }} {{in_layouts = [{WGMMA}], in_transforms = [], out_layouts = [{WGMMA}]}} -> {vector}
+    """
+        + store(1, shape, "f32", "%r")
+    )
+    out = poisoned(shape, "f32")
+    run(module([(shape, "f32")] * 2, body), values, out)
+    # Registers: columns 0 to 7 of rows 0 to 7 and 8 to 15 of each 16, or of the other 8 columns.
+    block = values.reshape(4, 2, 8, 2, 4, 2)
+    flat = [block[:, row, :, column] for column, row in WGMMA_REGISTERS]
+    wanted = [flat[2], flat[3], flat[0] * [0.5, 2.0], flat[1]]
+    expected = np.empty_like(block)
+    for (column, row), register in zip(WGMMA_REGISTERS, wanted, strict=True):
+        expected[:, row, :, column] = register
+    np.testing.assert_array_equal(out, expected.reshape(shape))
+
+
+def test_warps_by_themselves() -> None:
+    """Each warp of a program adds up what all warps stored before, and the program sees all sums after."""
+    values = np.random.default_rng(15).standard_normal(256).astype(np.float32)
+    memory = shared((256,), "f32")
+    body = f"""
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c32 = arith.constant 32 : index
+      %c128 = arith.constant 128 : index
+      %t = gpu.thread_id x
+      %s = mosaic_gpu.slice_smem 0 : {memory}
+      %sums = mosaic_gpu.slice_smem 1024 : {memory}
+      %x = memref.load %a0[%t] : memref<256xf32>
+      memref.store %x, %s[%t] : {memory}
+      mosaic_gpu.warp_map (%m = %s : {memory}, %n = %sums : {memory}) {{
+        %zero = arith.constant 0.0 : f32
+        %d0 = arith.constant 0 : index
+        %d1 = arith.constant 1 : index
+        %d128 = arith.constant 128 : index
+        %u = gpu.thread_id x
+        %group = arith.divui %u, %d128 : index
+        %first = arith.muli %group, %d128 : index
+        %last = arith.addi %first, %d128 : index
+        %sum = scf.for %i = %first to %last step %d1 iter_args(%acc = %zero) -> f32 {{
+          %y = memref.load %m[%i] : {memory}
+          %z = arith.addf %acc, %y : f32
+          scf.yield %z : f32
+        }}
+        memref.store %sum, %n[%u] : {memory}
+      }}
+      %group = arith.divui %t, %c128 : index
+      %place = arith.remui %t, %c128 : index
+      %back = arith.subi %c128, %place : index
+      %within = arith.subi %back, %c1 : index
+      %first = arith.muli %group, %c128 : index
+      %other = arith.addi %first, %within : index
+      %r = memref.load %sums[%other] : {memory}
+      memref.store %r, %a1[%t] : memref<256xf32>
+    """
+    for order in ("first-ahead", "last-ahead", "in-step"):
+        out = poisoned((256,), "f32")
+        run(
+            module([((256,), "f32")] * 2, body, threads=256, shared_bytes=2048),
+            values,
+            out,
+            order=order,
+            sanitize="thread",
+        )
+        sums = values.reshape(2, 128).astype(np.float64).sum(axis=1)
+        np.testing.assert_allclose(out, np.repeat(sums, 128), rtol=1e-4, atol=1e-4)

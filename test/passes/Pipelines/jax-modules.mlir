@@ -1,0 +1,24 @@
+// A module as JAX emits it goes whole through smalti-compile, and is at every
+// level what it is called.
+// RUN: smalti-opt %S/../../pallas/Inputs/pointwise.mlir --smalti-compile='target=sm_90a stop-after=tile' | FileCheck %s --check-prefix=TILE
+// RUN: smalti-opt %S/../../pallas/Inputs/pointwise.mlir --smalti-compile='target=sm_90a stop-after=mosaic' | FileCheck %s --check-prefix=MOSAIC
+// RUN: smalti-opt %S/../../pallas/Inputs/pointwise.mlir --smalti-compile='target=sm_90a stop-after=pipelined' | FileCheck %s --check-prefix=MOSAIC
+// RUN: smalti-opt %S/../../pallas/Inputs/pointwise.mlir --smalti-compile='target=sm_90a stop-after=thread' | FileCheck %s --check-prefix=THREAD
+// RUN: smalti-opt %S/../../pallas/Inputs/pointwise.mlir --smalti-compile=target=sm_90a | FileCheck %s --check-prefix=LLVM
+
+// TILE-NOT: out_layouts
+// TILE: gpu.launch async
+
+// MOSAIC: gpu.func @kernel(
+// MOSAIC-SAME: mosaic_gpu.program_threads = 128 : i64
+// MOSAIC: mosaic_gpu.vector_load %{{.*}} out_layouts
+// MOSAIC: gpu.launch_func
+
+// THREAD: gpu.func @kernel(
+// THREAD-NOT: mosaic_gpu.vector_load
+// THREAD: vector.load
+// THREAD: math.exp2 %{{.*}} : vector<2xf32>
+
+// LLVM: gpu.module @kernel_module [#nvvm.target<O = 3, chip = "sm_90a"
+// LLVM: llvm.func @kernel(%{{.*}}: !llvm.ptr {llvm.align = 16 : i64}
+// LLVM-SAME: gpu.known_grid_size = array<i32: 1, 1, 1>
