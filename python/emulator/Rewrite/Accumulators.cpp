@@ -27,9 +27,11 @@ static bool isProduct(const Value *value) {
   return callee && callee->getName().starts_with("asm:wgmma.mma_async.");
 }
 
-/// The single values that a value of an aggregate type has.
+/// The single values that a value of an aggregate or vector type has.
 static unsigned numLeaves(Type *type) {
   unsigned count = 0;
+  if (auto *vector = dyn_cast<FixedVectorType>(type))
+    return vector->getNumElements();
   if (auto *structure = dyn_cast<StructType>(type)) {
     for (Type *element : structure->elements())
       count += numLeaves(element);
@@ -69,13 +71,17 @@ public:
 private:
   /// Whether `user` only moves registers, so that its result is in question.
   static bool isMove(const User *user) {
-    if (isa<ExtractValueInst, InsertValueInst, PHINode, FreezeInst>(user))
+    if (isa<ExtractValueInst, InsertValueInst, PHINode, FreezeInst,
+            ShuffleVectorInst>(user))
       return true;
+    if (isa<ExtractElementInst, InsertElementInst>(user)) {
+      auto *index = user->getOperand(user->getNumOperands() - 1);
+      return isa<ConstantInt>(index);
+    }
     if (auto *select = dyn_cast<SelectInst>(user))
       return select->getCondition()->getType()->isIntegerTy();
     auto *cast = dyn_cast<BitCastInst>(user);
-    return cast && !cast->getType()->isVectorTy() &&
-           !cast->getSrcTy()->isVectorTy();
+    return cast && numLeaves(cast->getType()) == numLeaves(cast->getSrcTy());
   }
   void collect();
   /// The number of the product that writes a part of `value`, 0 for none.
@@ -166,6 +172,23 @@ Value *Tracker::makeNumber(Value *value, unsigned leaf) {
         leaf >= first && leaf < first + numLeaves(inserted->getType());
     return isThere ? numberOf(inserted, leaf - first)
                    : numberOf(insert->getAggregateOperand(), leaf);
+  }
+  if (auto *extract = dyn_cast<ExtractElementInst>(at)) {
+    auto *index = cast<ConstantInt>(extract->getIndexOperand());
+    return numberOf(extract->getVectorOperand(), index->getZExtValue());
+  }
+  if (auto *insert = dyn_cast<InsertElementInst>(at)) {
+    auto *index = cast<ConstantInt>(insert->getOperand(2));
+    return leaf == index->getZExtValue()
+               ? numberOf(insert->getOperand(1), 0)
+               : numberOf(insert->getOperand(0), leaf);
+  }
+  if (auto *shuffle = dyn_cast<ShuffleVectorInst>(at)) {
+    int from = shuffle->getMaskValue(int(leaf));
+    int width = int(numLeaves(shuffle->getOperand(0)->getType()));
+    if (from < 0)
+      return none;
+    return numberOf(shuffle->getOperand(from / width), from % width);
   }
   if (auto *phi = dyn_cast<PHINode>(at)) {
     auto *made = PHINode::Create(number, phi->getNumIncomingValues(), "",

@@ -9,6 +9,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
@@ -92,6 +93,7 @@ private:
                     SmallVectorImpl<Constant *> &parts);
 
   Error declareGlobals();
+  void resolveShared();
   void declareFunctions();
   Error defineGlobals();
   void copyBody(const Function &function);
@@ -106,6 +108,9 @@ private:
   const SharedMemory &shared;
   Module &host;
   bool isAMD;
+  /// In the place of shared variables, where a block's memory is known when it
+  /// runs alone.
+  SmallVector<std::pair<GlobalVariable *, uint64_t>> placeholders;
   ValueToValueMapTy values;
   DenseMap<Type *, Type *> types;
   std::string problem;
@@ -288,6 +293,14 @@ Error Copier::declareGlobals() {
     Type *pointer = PointerType::get(host.getContext(), 0);
     unsigned space = global.getAddressSpace();
     if (space == sharedSpace) {
+      if (hasClusters(device)) {
+        auto *placeholder = new GlobalVariable(
+            host, Type::getInt8Ty(host.getContext()), /*isConstant=*/false,
+            GlobalValue::ExternalLinkage, nullptr);
+        placeholders.push_back({placeholder, shared.offsets.lookup(&global)});
+        values[&global] = placeholder;
+        continue;
+      }
       uint64_t address = sharedBaseAddress + shared.offsets.lookup(&global);
       values[&global] = ConstantExpr::getIntToPtr(
           ConstantInt::get(Type::getInt64Ty(host.getContext()), address),
@@ -314,6 +327,53 @@ Error Copier::declareGlobals() {
     values[&global] = copy;
   }
   return Error::success();
+}
+
+bool hasClusters(const Module &module) {
+  return any_of(module, [](const Function &function) {
+    return function.hasFnAttribute(clusterAttribute);
+  });
+}
+
+/// Each block of a cluster has its memory: functions ask for it at their begin.
+void Copier::resolveShared() {
+  SmallVector<Constant *> constants;
+  for (auto [placeholder, offset] : placeholders)
+    constants.push_back(placeholder);
+  convertUsersOfConstantsToInstructions(constants);
+  LLVMContext &context = host.getContext();
+  Type *pointer = PointerType::get(context, 0);
+  FunctionCallee base = host.getOrInsertFunction(
+      "smalti_emu_shared_base", FunctionType::get(pointer, false));
+  auto *asked = cast<Function>(base.getCallee());
+  asked->setDoesNotAccessMemory();
+  asked->setDoesNotThrow();
+  asked->addFnAttr(Attribute::WillReturn);
+  DenseMap<Function *, CallInst *> bases;
+  for (auto [placeholder, offset] : placeholders) {
+    DenseMap<Function *, Value *> places;
+    for (Use &use : make_early_inc_range(placeholder->uses())) {
+      auto *user = dyn_cast<Instruction>(use.getUser());
+      if (!user)
+        continue;
+      Function *function = user->getFunction();
+      CallInst *&known = bases[function];
+      if (!known)
+        known =
+            IRBuilder<>(&*function->getEntryBlock().begin()).CreateCall(base);
+      Value *&place = places[function];
+      if (!place) {
+        IRBuilder<> builder(known->getNextNode());
+        place = builder.CreateConstGEP1_64(builder.getInt8Ty(), known, offset);
+      }
+      use.set(place);
+    }
+    // What is left is in initial values, which all blocks share.
+    placeholder->replaceAllUsesWith(ConstantExpr::getIntToPtr(
+        ConstantInt::get(Type::getInt64Ty(context), sharedBaseAddress + offset),
+        pointer));
+    placeholder->eraseFromParent();
+  }
 }
 
 Error Copier::defineGlobals() {
@@ -416,6 +476,8 @@ Error Copier::run() {
   for (const Function &function : device)
     if (!function.isDeclaration())
       copyBody(function);
+  if (!placeholders.empty())
+    resolveShared();
   return problem.empty() ? Error::success() : refuse(problem);
 }
 

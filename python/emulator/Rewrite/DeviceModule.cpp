@@ -452,7 +452,8 @@ static AttributeList withoutStrings(LLVMContext &context, AttributeList list,
     AttributeMask dropped;
     for (Attribute attribute : list.getAttributes(index))
       if (attribute.isStringAttribute() &&
-          !attribute.hasAttribute(gridConstant))
+          !attribute.hasAttribute(gridConstant) &&
+          !attribute.hasAttribute(clusterAttribute))
         dropped.addAttribute(attribute.getKindAsString());
     list = list.removeAttributesAtIndex(context, index, mask)
                .removeAttributesAtIndex(context, index, dropped);

@@ -217,6 +217,7 @@ json::Array describeKernels(const Module &device) {
         {"chip", kernel.getFnAttribute("target-cpu").getValueAsString()},
         {"parameters", std::move(parameters)},
         {"block", requiredBlock(kernel)},
+        {"cluster", dimensions(numbersOf(kernel, clusterAttribute))},
         {"least_threads", threadLimit(kernel, false)},
         {"most_threads", threadLimit(kernel, true)},
         {"location", describeLocation(location)}});

@@ -39,6 +39,9 @@ enum AddressSpace : unsigned {
 /// The attribute of a parameter in memory that all threads share.
 constexpr llvm::StringLiteral gridConstant = "nvvm.grid_constant";
 
+/// The attribute of a kernel whose blocks come in clusters: "2,1,1".
+constexpr llvm::StringLiteral clusterAttribute = "nvvm.cluster_dim";
+
 /// What `copyToHost` marks kernels with.
 constexpr llvm::StringLiteral kernelAttribute = "smalti.kernel";
 
@@ -124,6 +127,9 @@ struct SharedMemory {
   /// Whether a launch decides the size of an array behind the static ones.
   bool isDynamic = false;
 };
+
+/// Whether a kernel asks for clusters of blocks.
+bool hasClusters(const llvm::Module &module);
 
 llvm::Expected<SharedMemory> placeSharedMemory(const llvm::Module &module);
 

@@ -62,12 +62,13 @@ static constexpr size_t granule = 8;
 
 /// Only bytes of shared memory are counted.
 static size_t offsetOf(const void *address) {
-  return static_cast<const char *>(address) - sharedBase();
+  return static_cast<const char *>(address) - sharedMemory.base(0);
 }
 
 uint32_t WritesInFlight::begin(const Write &write) {
-  if (counts.size() < sharedBytes())
-    counts.resize(sharedBytes() + granule);
+  if (counts.empty())
+    counts.resize(offsetOf(sharedMemory.base(launch.clusterSize() - 1)) +
+                  sharedBytes() + granule);
   sanitizer::unpoison(write.to, write.bytes);
   uint16_t *count = &counts[offsetOf(write.to)];
   for (size_t i = 0; i < write.bytes; ++i) {
@@ -94,7 +95,7 @@ void WritesInFlight::poison(const Write &write) const {
   for (size_t at = first; at < end; at += granule)
     if (std::all_of(&counts[at], &counts[at] + granule,
                     [](uint16_t count) { return count > 0; }))
-      sanitizer::poison(sharedBase() + at, granule);
+      sanitizer::poison(sharedMemory.base(0) + at, granule);
 }
 
 void WritesInFlight::end(uint32_t write) {
@@ -142,7 +143,7 @@ void WritesInFlight::describe(Finding &finding, const Write &write,
   describeAddress(finding.message,
                   std::max(static_cast<const void *>(write.to), address));
   if (Place *other = finding.addOther()) {
-    other->block = int64_t(block.index());
+    other->block = write.block;
     other->thread = write.thread;
     other->isWrite = 1;
     other->addReturn(write.returnAddress);

@@ -62,6 +62,7 @@ public:
     char *to;
     size_t bytes;
     /// Who issued it, and where.
+    int64_t block;
     int thread;
     const void *returnAddress;
   };

@@ -16,7 +16,7 @@
 
 using namespace smalti::emulator;
 
-Block smalti::emulator::block;
+Block *smalti::emulator::running = nullptr;
 GPUThread *smalti::emulator::current = nullptr;
 
 /// Private memory of a thread, on its stack.
@@ -49,6 +49,7 @@ std::string Block::allocate() {
   for (int i = 0; i < numThreads; ++i) {
     GPUThread &thread = threads[i];
     thread.index = i;
+    thread.block = this;
     thread.lane = i % launch.waveSize;
     thread.wave = &waves[i / launch.waveSize];
     thread.id = {i % launch.block.x, i / launch.block.x % launch.block.y,
@@ -99,20 +100,22 @@ void Block::begin(uint64_t index) {
   uint64_t x = launch.grid.x, y = launch.grid.y;
   blockId = {int32_t(index % x), int32_t(index / x % y),
              int32_t(index / x / y)};
-  numDone = numTimeouts = 0;
+  numDone = 0;
   randomState = launch.seed + index;
-  sharedMemory.begin();
+  sharedMemory.begin(rankInCluster);
   std::fill(arrivals.begin(), arrivals.end(), 0);
   for (Barrier &barrier : barriers)
     barrier = {1, 0, 0, 0, nullptr};
-  writesInFlight.clear();
-  BlockObserver::begin();
   for (GPUWave &wave : waves) {
     for (WaveUnits &units : wave.units)
       units.clear();
     wave.ready = wave.lanes;
     wave.inWave = wave.atBarrier = wave.waiting = wave.done = wave.yielded = 0;
   }
+
+  for (size_t i = 0; i < waves.size(); ++i)
+    visits[i] =
+        &waves[launch.order == Order::LastAhead ? waves.size() - 1 - i : i];
 
   if (sanitizer::kind == sanitizer::Kind::Thread)
     beginSanitizerThreads();
@@ -122,6 +125,7 @@ void Block::begin(uint64_t index) {
     thread.returnAddress = nullptr;
     thread.instruction = nullptr;
     thread.slot = 0;
+    thread.clusterArrival = 0;
     for (AsyncWork &work : thread.async)
       work.clear();
     char *stack = stacks + thread.index * each + guardBytes;
@@ -152,8 +156,8 @@ void Block::beginSanitizerThreads() {
   currentSet->blocks.push_back(blockIndex);
   if (currentSet->threads.empty()) {
     for (const GPUThread &thread : threads)
-      currentSet->threads.push_back(
-          sanitizer::createThread(int(set), thread.index));
+      currentSet->threads.push_back(sanitizer::createThread(
+          rankInCluster * setsOfBlock + int(set), thread.index));
     return;
   }
   // Their last block comes before this one: what they race with they are.
@@ -164,7 +168,7 @@ void Block::beginSanitizerThreads() {
 }
 
 void Block::describeSet(int set, Place &place) const {
-  const SanitizerSet &of = sanitizerSets[set];
+  const SanitizerSet &of = sanitizerSets[set % setsOfBlock];
   if (&of == currentSet || of.blocks.size() == 1) {
     place.block = int64_t(of.blocks.back());
     return;
@@ -188,32 +192,24 @@ uint64_t Block::random() {
   return z ^ z >> 31;
 }
 
-void Block::run(uint64_t index) {
-  begin(index);
-  for (size_t i = 0; i < waves.size(); ++i)
-    visits[i] =
-        &waves[launch.order == Order::LastAhead ? waves.size() - 1 - i : i];
-  while (numDone < int(threads.size())) {
-    if (launch.order == Order::Random)
-      for (size_t i = visits.size() - 1; i > 0; --i)
-        std::swap(visits[i], visits[random() % (i + 1)]);
-    bool progress = false;
-    for (GPUWave *wave : visits) {
-      int maxSteps = launch.order == Order::InStep   ? 1
-                     : launch.order == Order::Random ? int(random() % 8) + 1
-                                                     : INT_MAX;
-      progress |= visit(*wave, maxSteps);
-    }
-    // Where nobody else can come any more, those go on that are there.
-    if (!progress)
-      progress = std::any_of(visits.begin(), visits.end(), [&](GPUWave *wave) {
-        return formGroup(*wave, /*isForced=*/true);
-      });
-    if (!progress && !endLimitedWaits())
-      reportDeadlock();
+bool Block::step() {
+  if (launch.order == Order::Random)
+    for (size_t i = visits.size() - 1; i > 0; --i)
+      std::swap(visits[i], visits[random() % (i + 1)]);
+  bool progress = false;
+  for (GPUWave *wave : visits) {
+    int maxSteps = launch.order == Order::InStep   ? 1
+                   : launch.order == Order::Random ? int(random() % 8) + 1
+                                                   : INT_MAX;
+    progress |= visit(*wave, maxSteps);
   }
-  BlockObserver::end();
-  checkRedZone();
+  return progress;
+}
+
+bool Block::forceGroup() {
+  return std::any_of(visits.begin(), visits.end(), [&](GPUWave *wave) {
+    return formGroup(*wave, /*isForced=*/true);
+  });
 }
 
 /// Runs the lanes of a wave up to an instruction of the wave, and that, again
@@ -249,19 +245,14 @@ bool Block::pollConditions(GPUWave &wave) {
     thread.state = GPUThread::State::Ready;
     wave.waiting &= ~bitOf(thread);
     wave.ready |= bitOf(thread);
-    numTimeouts = 0;
+    cluster.noteProgress();
     progress = true;
   }
   return progress;
 }
 
-/// The time of those that wait with a limit is over, as nobody can go on. Most
-/// wait again at once: when that did not help a few times, nothing will.
 bool Block::endLimitedWaits() {
-  constexpr int maxTimeouts = 3;
   bool progress = false;
-  if (numTimeouts++ == maxTimeouts)
-    return false;
   for (GPUThread &thread : threads) {
     if (thread.state != GPUThread::State::Waiting || !thread.isLimited)
       continue;
@@ -386,7 +377,7 @@ void Block::runThread() {
   sanitizer::enterKernel(current->sanitizerThread);
   kernelLibrary.run(argumentMemory.pointers());
   sanitizer::leaveKernel();
-  block.endThread();
+  running->endThread();
 }
 
 /// Lets the schedule go on; the thread has left its set of ready lanes.
@@ -406,7 +397,8 @@ void Block::endThread() {
   wave.done |= bitOf(thread);
   wave.ready &= ~bitOf(thread);
   ++numDone;
-  numTimeouts = 0;
+  cluster.noteProgress();
+  cluster.leave(thread);
   if (launch.vendor == Vendor::AMD)
     leaveBarriers(thread);
   thread.fiber.switchTo(schedule, /*ends=*/true);
@@ -526,7 +518,7 @@ void Block::wait(int id) {
 }
 
 void Block::complete(Barrier &barrier) {
-  numTimeouts = 0;
+  cluster.noteProgress();
   ++barrier.generation;
   barrier.arrived = barrier.ended = 0;
   for (GPUThread *thread = barrier.firstWaiting; thread;
@@ -700,8 +692,7 @@ void Block::describeThreads(Finding &finding) {
     finding.message.append("; and so on");
 }
 
-void Block::reportDeadlock() {
-  static Finding finding("deadlock");
+void Block::setPlaceOfSome(Finding &finding) const {
   finding.place.block = int64_t(blockIndex);
   for (const GPUThread &thread : threads)
     if (thread.state != GPUThread::State::Done) {
@@ -709,10 +700,6 @@ void Block::reportDeadlock() {
       finding.place.addReturn(thread.returnAddress);
       break;
     }
-  finding.message.append("nothing can go on: ");
-  describeThreads(finding);
-  report(finding);
-  endProcess(exitFindings);
 }
 
 void Block::failPartialWave(const GPUWave &wave, uint64_t group) {
@@ -730,7 +717,7 @@ void Block::failPartialWave(const GPUWave &wave, uint64_t group) {
 }
 
 void Block::checkRedZone() {
-  const char *written = sharedMemory.findWrittenRedZone();
+  const char *written = sharedMemory.findWrittenRedZone(rankInCluster);
   if (!written)
     return;
   static Finding finding("red-zone");

@@ -14,11 +14,13 @@
 #include "emulator/Runtime/Findings.h"
 #include "emulator/Runtime/Thread.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace smalti::emulator {
 
+class Block;
 struct GPUWave;
 
 struct GPUThread {
@@ -37,6 +39,7 @@ struct GPUThread {
   Dimensions id;
   int index, lane;
   GPUWave *wave;
+  Block *block;
   State state;
   /// Where the instruction returns to that the thread executes; null in code of
   /// the kernel itself.
@@ -48,6 +51,8 @@ struct GPUThread {
   /// At a barrier.
   int barrier;
   GPUThread *nextAtBarrier;
+  /// The use of the cluster's barrier that it last arrived at.
+  uint32_t clusterArrival;
   /// While it waits for a condition.
   const char *what;
   const std::function<bool()> *condition;
@@ -82,13 +87,28 @@ struct Barrier {
 class Block {
 public:
   static constexpr int maxBarriers = 64;
+  /// More sets of ThreadSanitizer's threads than a block has.
+  static constexpr int setsOfBlock = 1 << 12;
+
+  explicit Block(int rank) : rankInCluster(rank) {}
 
   /// Makes room for the threads of the launch; returns what is wrong, or an
   /// empty string.
   std::string allocate();
 
-  /// Runs the block. Ends the process where it does what it must not.
-  void run(uint64_t index);
+  void begin(uint64_t index);
+  bool isDone() const { return numDone == int(threads.size()); }
+
+  /// Lets each wave run; returns whether anything happened.
+  bool step();
+  /// Where nobody else can come any more: executes an instruction for those
+  /// that are there.
+  bool forceGroup();
+  /// Ends waits that have a limit.
+  bool endLimitedWaits();
+
+  /// Ends the process where the block wrote memory that it does not have.
+  void checkRedZone();
 
   /// What threads ask for; see Thread.h.
   bool arrive(int barrier, int expected);
@@ -101,13 +121,16 @@ public:
 
   /// Says of threads that do not run where they are, and who is missing.
   void describeThreads(Finding &finding);
+  /// Makes the place of a finding that of a thread which has not ended.
+  void setPlaceOfSome(Finding &finding) const;
 
   /// Adds the place in the kernel that called what runs now: the first on the
   /// running thread's stack.
   void addCaller(Place &place, const void *stackPointer) const;
 
-  /// Says which block a thread of ThreadSanitizer belongs to.
+  /// Says which block a thread of ThreadSanitizer belongs to, by its set.
   void describeSet(int set, Place &place) const;
+  bool hasSet(int set) const { return set / setsOfBlock == rankInCluster; }
 
   /// The thread whose private memory an address belongs to, its guard included,
   /// or -1.
@@ -116,6 +139,10 @@ public:
 
   GPUThread &thread(int index) { return threads[index]; }
   uint64_t index() const { return blockIndex; }
+  int rank() const { return rankInCluster; }
+  int numWaves() const { return int(waves.size()); }
+  int numThreads() const { return int(threads.size()); }
+  int numEnded() const { return numDone; }
   /// What the lanes of a wave are ordered by.
   const void *waveOrder(size_t wave) const {
     return orderObjects + size_t(2) * maxBarriers + wave;
@@ -123,12 +150,10 @@ public:
   Dimensions id() const { return blockId; }
 
 private:
-  void begin(uint64_t index);
   bool mapStacks();
   void beginSanitizerThreads();
   bool visit(GPUWave &wave, int maxSteps);
   bool pollConditions(GPUWave &wave);
-  bool endLimitedWaits();
   void runReady(GPUWave &wave);
   bool formGroup(GPUWave &wave, bool isForced);
   void execute(GPUWave &wave, uint64_t group);
@@ -136,9 +161,7 @@ private:
   void complete(Barrier &barrier);
   int expectedAt(const Barrier &barrier) const;
   void leaveBarriers(const GPUThread &thread);
-  void checkRedZone();
   [[noreturn]] void failPartialWave(const GPUWave &wave, uint64_t group);
-  [[noreturn]] void reportDeadlock();
   const void *barrierOrder(size_t id, uint32_t generation) const {
     return orderObjects + 2 * id + generation % 2;
   }
@@ -154,9 +177,8 @@ private:
   /// For each thread and barrier the generation that it arrived at, 0: none.
   std::vector<uint32_t> arrivals;
   Barrier barriers[maxBarriers];
+  int rankInCluster;
   int numDone = 0;
-  /// How often limited waits were ended since anybody went on for real.
-  int numTimeouts = 0;
   uint64_t blockIndex = 0;
   Dimensions blockId = {0, 0, 0};
   uint64_t randomState = 0;
@@ -175,7 +197,51 @@ private:
   SanitizerSet *currentSet = nullptr;
 };
 
-extern Block block;
+/// The blocks of a cluster, which run together; mostly there is one.
+class Cluster {
+public:
+  /// Makes room for the blocks of the launch; returns what is wrong, or an
+  /// empty string.
+  std::string allocate();
+
+  /// Runs a cluster. Ends the process where it does what it must not.
+  void run(uint64_t index);
+
+  /// The index of a block of a cluster in the grid.
+  uint64_t blockIndex(uint64_t cluster, int rank) const;
+  Block &blockOf(int rank) { return *blocks[rank]; }
+
+  void arrive(GPUThread &thread, bool isRelaxed);
+  void wait(GPUThread &thread);
+  /// A thread has ended.
+  void leave(const GPUThread &thread);
+
+  /// Somebody went on for more than the end of a wait with a limit.
+  void noteProgress() { numTimeouts = 0; }
+
+  void describeThreads(Finding &finding);
+  void describeSet(int set, Place &place) const;
+  int threadOfStack(const void *address) const;
+  bool isStackGuard(const void *address) const;
+
+private:
+  bool endLimitedWaits();
+  void completeIfAll();
+  [[noreturn]] void reportDeadlock();
+
+  std::vector<std::unique_ptr<Block>> blocks;
+  std::vector<Block *> visits;
+  /// Of the barrier: its uses, who arrived, and who has ended without.
+  uint32_t generation = 1;
+  int numArrived = 0, numGone = 0;
+  uint64_t orderObjects[2] = {};
+  int numTimeouts = 0;
+};
+
+extern Cluster cluster;
+
+/// The block that runs, or ran last.
+extern Block *running;
 
 /// The thread that runs, the first lane in an instruction of a wave, or null.
 extern GPUThread *current;

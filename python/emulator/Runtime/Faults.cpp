@@ -53,7 +53,7 @@ struct Interrupted {
 /// Adds the place in the kernel: the call of an instruction, the interrupted
 /// instruction, or what called the function of the system that it is in.
 static void addPlace(Place &place, const Interrupted &at) {
-  place.block = int64_t(block.index());
+  place.block = int64_t(running->index());
   if (!current)
     return;
   place.thread = current->index;
@@ -65,7 +65,7 @@ static void addPlace(Place &place, const Interrupted &at) {
     place.addInstruction(at.pc);
     return;
   }
-  block.addCaller(place, at.stackPointer);
+  running->addCaller(place, at.stackPointer);
 }
 
 static void describeAccess(Finding &finding, const siginfo_t &info,
@@ -87,7 +87,7 @@ static void describeAccess(Finding &finding, const siginfo_t &info,
     describeAddress(finding.message, address);
     return;
   }
-  if (block.isStackGuard(address)) {
+  if (cluster.isStackGuard(address)) {
     finding.message.append("the thread needs more private memory than there is "
                            "(%zu bytes)",
                            current ? current->fiber.stackBytes() : 0);
@@ -133,12 +133,12 @@ static void onFault(int signal, siginfo_t *info, void *context) {
 
 static void reportTimeout(const void *context) {
   static Finding finding("timeout");
-  finding.place.block = int64_t(block.index());
+  finding.place.block = int64_t(running->index());
   if (context)
     addPlace(finding.place, Interrupted(context));
   finding.message.append("the launch took more than %g s: in block %llu ",
-                         launch.timeout, (unsigned long long)block.index());
-  block.describeThreads(finding);
+                         launch.timeout, (unsigned long long)running->index());
+  cluster.describeThreads(finding);
   report(finding);
   endProcess(exitFindings);
 }

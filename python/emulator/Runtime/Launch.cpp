@@ -146,6 +146,8 @@ public:
       launch.grid = line.dimensions();
     else if (key == "block")
       launch.block = line.dimensions();
+    else if (key == "cluster")
+      launch.cluster = line.dimensions();
     else if (key == "wave")
       launch.waveSize = int(line.number(1, Wave::maxSize));
     else if (key == "vendor")
@@ -199,6 +201,8 @@ public:
         return "the grid has too many blocks";
     if (!hasBlocks)
       launch.endBlock = blocks;
+    if (std::string error = checkCluster(blocks); !error.empty())
+      return error;
     if (launch.endBlock > blocks || launch.firstBlock > launch.endBlock)
       return "'blocks' are none of the grid";
     for (const auto *ranges : {&launch.holes, &launch.guards})
@@ -230,6 +234,22 @@ public:
   }
 
 private:
+  std::string checkCluster(uint64_t blocks) const {
+    const Dimensions &cluster = launch.cluster, &grid = launch.grid;
+    uint64_t size = 1;
+    for (int32_t axis : {cluster.x, cluster.y, cluster.z}) {
+      size *= axis;
+      if (size > maxClusterBlocks)
+        return "a cluster has at most " + std::to_string(maxClusterBlocks) +
+               " blocks";
+    }
+    if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
+      return "the grid is not of whole clusters";
+    if (size > 1 && (launch.firstBlock != 0 || launch.endBlock != blocks))
+      return "'blocks' cannot be some where a cluster has several";
+    return "";
+  }
+
   bool isInMemory(const Range &range) const {
     return range.offset <= launch.memoryBytes &&
            range.bytes <= launch.memoryBytes - range.offset;

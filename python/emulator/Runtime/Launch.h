@@ -45,7 +45,7 @@ struct AddressOf {
 
 struct Launch {
   std::string library, kernel;
-  Dimensions grid = {1, 1, 1}, block = {1, 1, 1};
+  Dimensions grid = {1, 1, 1}, block = {1, 1, 1}, cluster = {1, 1, 1};
   Vendor vendor = Vendor::NVIDIA;
   /// As the target table names it.
   std::string architecture;
@@ -66,6 +66,7 @@ struct Launch {
   std::vector<AddressOf> addresses;
 
   int numThreads() const { return block.x * block.y * block.z; }
+  int clusterSize() const { return cluster.x * cluster.y * cluster.z; }
   uint64_t numBlocks() const {
     return uint64_t(grid.x) * uint64_t(grid.y) * uint64_t(grid.z);
   }

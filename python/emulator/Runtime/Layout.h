@@ -20,6 +20,9 @@ constexpr uint64_t sharedBaseAddress = 0x50000000;
 /// The most bytes of shared memory: more than any GPU has.
 constexpr uint64_t sharedCapacity = 1 << 20;
 
+/// Blocks of a cluster have theirs one behind the other.
+constexpr uint64_t maxClusterBlocks = 16;
+
 /// Static arrays come first; dynamic shared memory begins at the next multiple
 /// of this behind `smalti_emu_shared_bytes`.
 constexpr uint64_t dynamicSharedAlignment = 16;

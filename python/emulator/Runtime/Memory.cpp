@@ -156,25 +156,32 @@ void ArgumentMemory::describe(TextBuffer &text, const void *address) const {
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-// NOLINTNEXTLINE(performance-no-int-to-ptr)
-static char *const shared = reinterpret_cast<char *>(sharedBaseAddress);
-
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-static std::string mapShared(uint64_t accessible) {
+static std::string mapShared(char *base, uint64_t accessible) {
   void *mapped = mmap(
-      shared, sharedCapacity, PROT_NONE,
+      base, sharedCapacity, PROT_NONE,
       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (mapped == MAP_FAILED)
     return std::string("shared memory cannot be mapped: ") + strerror(errno);
   // A kernel from before the flag takes it for a wish.
-  if (mapped != shared)
+  if (mapped != base)
     return "shared memory cannot be mapped: its addresses are taken";
-  if (accessible > 0 && mprotect(shared, accessible, PROT_READ | PROT_WRITE))
+  if (accessible > 0 && mprotect(base, accessible, PROT_READ | PROT_WRITE))
     return std::string("shared memory cannot be mapped: ") + strerror(errno);
   return "";
+}
+
+char *SharedMemory::base(int rank) const {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<char *>(sharedBaseAddress + rank * sharedCapacity);
+}
+
+int SharedMemory::rankOf(const void *address) const {
+  return int((reinterpret_cast<uint64_t>(address) - sharedBaseAddress) /
+             sharedCapacity);
 }
 
 std::string SharedMemory::map(uint32_t staticBytes, uint32_t dynamicBytes) {
@@ -186,17 +193,21 @@ std::string SharedMemory::map(uint32_t staticBytes, uint32_t dynamicBytes) {
            " bytes of shared memory, more than any GPU";
   total = uint32_t(bytes);
   accessible = alignTo(bytes, sysconf(_SC_PAGESIZE));
-  std::string error = mapShared(accessible);
-  if (error.empty() && accessible > total)
-    sanitizer::poison(shared + total, accessible - total);
+  std::string error;
+  for (int rank = 0; rank < launch.clusterSize() && error.empty(); ++rank) {
+    error = mapShared(base(rank), accessible);
+    if (error.empty() && accessible > total)
+      sanitizer::poison(base(rank) + total, accessible - total);
+  }
   return error;
 }
 
-void SharedMemory::begin() {
+void SharedMemory::begin(int rank) {
+  char *shared = base(rank);
   if (sanitizer::kind == sanitizer::Kind::Thread) {
     // What earlier blocks did here is no race with this one.
     munmap(shared, sharedCapacity);
-    if (std::string error = mapShared(accessible); !error.empty()) {
+    if (std::string error = mapShared(shared, accessible); !error.empty()) {
       Finding finding("internal");
       finding.message.append("%s", error.c_str());
       report(finding);
@@ -210,10 +221,11 @@ void SharedMemory::begin() {
   sanitizer::poison(shared + total, accessible - total);
 }
 
-const char *SharedMemory::findWrittenRedZone() const {
+const char *SharedMemory::findWrittenRedZone(int rank) const {
   // AddressSanitizer sees who writes there.
   if (sanitizer::kind == sanitizer::Kind::Address)
     return nullptr;
+  const char *shared = base(rank);
   for (uint64_t i = total; i < accessible; ++i)
     if (isWritten(shared[i]))
       return shared + i;
@@ -222,7 +234,7 @@ const char *SharedMemory::findWrittenRedZone() const {
 
 bool SharedMemory::contains(const void *address) const {
   auto value = static_cast<const char *>(address);
-  return value >= shared && value < shared + sharedCapacity;
+  return value >= base(0) && value < base(launch.clusterSize());
 }
 
 //===----------------------------------------------------------------------===//
@@ -230,16 +242,19 @@ bool SharedMemory::contains(const void *address) const {
 void smalti::emulator::describeAddress(TextBuffer &text, const void *address) {
   auto value = static_cast<const char *>(address);
   if (sharedMemory.contains(address)) {
-    auto offset = (unsigned long long)(value - shared);
+    int rank = sharedMemory.rankOf(address);
+    auto offset = (unsigned long long)(value - sharedMemory.base(rank));
     unsigned total = sharedMemory.totalBytes();
     if (offset < total)
       text.append("byte %llu of shared memory (%u bytes)", offset, total);
     else
       text.append("%llu bytes behind the end of shared memory (%u bytes)",
                   offset - total, total);
+    if (launch.clusterSize() > 1)
+      text.append(", of block %d of the cluster", rank);
   } else if (argumentMemory.contains(address)) {
     argumentMemory.describe(text, address);
-  } else if (int thread = block.threadOfStack(address); thread >= 0) {
+  } else if (int thread = cluster.threadOfStack(address); thread >= 0) {
     text.append("the private memory of thread %d", thread);
   } else if (sanitizer::kind == sanitizer::Kind::None) {
     text.append("address 0x%llx, which belongs to no argument",

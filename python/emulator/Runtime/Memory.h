@@ -64,18 +64,27 @@ extern ArgumentMemory argumentMemory;
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-/// Shared memory of the running block. Behind it comes a red zone up to the end
-/// of the page, and then nothing that can be accessed.
+/// Shared memory of the blocks that run, at a distance of `sharedCapacity`.
+/// Behind each comes a red zone up to the end of the page, and then nothing
+/// that can be accessed.
 class SharedMemory {
 public:
   /// Returns what is wrong, or an empty string.
   std::string map(uint32_t staticBytes, uint32_t dynamicBytes);
 
-  /// Makes it new for a block.
-  void begin();
+  /// Makes it new for the block of that rank in its cluster.
+  void begin(int rank);
 
   /// The first byte of the red zone that the block wrote, or null.
-  const char *findWrittenRedZone() const;
+  const char *findWrittenRedZone(int rank) const;
+
+  /// Where the memory of a block begins.
+  char *base(int rank) const;
+  /// The block that an address belongs to, and the end of its memory.
+  int rankOf(const void *address) const;
+  const char *endFor(const void *address) const {
+    return base(rankOf(address)) + total;
+  }
 
   uint32_t totalBytes() const { return total; }
   bool contains(const void *address) const;

@@ -106,7 +106,7 @@ __attribute__((visibility("default"))) void __asan_on_error() {
   const char *address = static_cast<char *>(__asan_get_report_address());
   size_t bytes = __asan_get_report_access_size();
   bool isWrite = __asan_get_report_access_type();
-  finding.place.block = int64_t(block.index());
+  finding.place.block = int64_t(running->index());
   finding.place.thread = current ? current->index : -1;
   finding.place.isWrite = isWrite;
   finding.place.addReturn(__asan_get_report_pc());
@@ -114,7 +114,7 @@ __attribute__((visibility("default"))) void __asan_on_error() {
   if (finding.place.numFrames == 0 && current && current->returnAddress)
     finding.place.addReturn(current->returnAddress);
   else if (finding.place.numFrames == 0)
-    block.addCaller(finding.place, __asan_get_report_sp());
+    running->addCaller(finding.place, __asan_get_report_sp());
   finding.setAddress(address);
   finding.bytes = bytes;
   finding.kind = "out-of-bounds";
@@ -131,7 +131,7 @@ __attribute__((visibility("default"))) void __asan_on_error() {
       bytes ? __asan_region_is_poisoned(const_cast<char *>(address), bytes)
             : nullptr;
   describeAddress(finding.message, bad ? bad : address);
-  if (current && block.threadOfStack(address) >= 0)
+  if (current && cluster.threadOfStack(address) >= 0)
     finding.message.append(" (%s)", __asan_get_report_description());
   report(finding);
   endIfEnough();
@@ -397,7 +397,7 @@ Access readAccess(void *race, int index, int numThreads, Place &place) {
     if (*end != ' ')
       continue;
     place.thread = int(strtol(end + 1, nullptr, 10));
-    block.describeSet(int(set), place);
+    cluster.describeSet(int(set), place);
   }
   if (place.thread < 0)
     place.note.append("no thread of the kernel: ");

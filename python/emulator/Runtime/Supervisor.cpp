@@ -66,6 +66,8 @@ private:
   void checkTime();
   void showProgress();
   uint64_t total() const { return launch.endBlock - launch.firstBlock; }
+  /// Workers take clusters, which are blocks where they have one.
+  static uint64_t endUnit() { return launch.endBlock / launch.clusterSize(); }
 
   static constexpr double progressSeconds = 0.5;
   /// What a worker has to tell where it is when its time is over.
@@ -98,11 +100,12 @@ std::string Supervisor::prepare() {
                                            launch.dynamicSharedBytes);
       !error.empty())
     return error;
-  return block.allocate();
+  return cluster.allocate();
 }
 
 std::string Supervisor::start() {
-  uint64_t count = std::min<uint64_t>(launch.workers, total());
+  uint64_t count =
+      std::min<uint64_t>(launch.workers, total() / launch.clusterSize());
   // One that sees all threads; variables that blocks share are in one process.
   if (sanitizer::kind == sanitizer::Kind::Thread ||
       kernelLibrary.hasWritableGlobals())
@@ -150,11 +153,11 @@ void Supervisor::work(int index, pid_t supervisor) {
   handleFaults();
   while (true) {
     uint64_t next = control->nextBlock.fetch_add(1);
-    if (next >= launch.endBlock)
+    if (next >= endUnit())
       break;
-    control->running[index] = next;
-    block.run(next);
-    control->numDone.fetch_add(1);
+    control->running[index] = cluster.blockIndex(next, 0);
+    cluster.run(next);
+    control->numDone.fetch_add(launch.clusterSize());
   }
   endProcess(numFindings() ? exitFindings : exitDone);
 }

@@ -3,7 +3,6 @@
 #include "emulator/Runtime/Thread.h"
 #include "emulator/Runtime/Block.h"
 #include "emulator/Runtime/Launch.h"
-#include "emulator/Runtime/Layout.h"
 #include "emulator/Runtime/Library.h"
 #include "emulator/Runtime/Memory.h"
 #include "emulator/Runtime/Sanitizers.h"
@@ -24,7 +23,7 @@ smalti_emu_call(const Instruction *instruction, const Site *site, void *result,
   GPUThread *thread = current;
   Call call = {site, result, operands, __builtin_return_address(0)};
   thread->returnAddress = call.returnAddress;
-  block.call(*instruction, call);
+  running->call(*instruction, call);
   thread->returnAddress = nullptr;
   sanitizer::enterKernel(thread->sanitizerThread);
 }
@@ -32,7 +31,7 @@ smalti_emu_call(const Instruction *instruction, const Site *site, void *result,
 extern "C" __attribute__((visibility("default"))) void smalti_emu_yield() {
   sanitizer::leaveKernel();
   GPUThread *thread = current;
-  block.yield(__builtin_return_address(0));
+  running->yield(__builtin_return_address(0));
   sanitizer::enterKernel(thread->sanitizerThread);
 }
 
@@ -41,7 +40,7 @@ extern "C" __attribute__((visibility("default"))) void smalti_emu_yield() {
 //===----------------------------------------------------------------------===//
 
 Dimensions smalti::emulator::threadId() { return current->id; }
-Dimensions smalti::emulator::blockId() { return block.id(); }
+Dimensions smalti::emulator::blockId() { return running->id(); }
 Dimensions smalti::emulator::blockSize() { return launch.block; }
 Dimensions smalti::emulator::gridSize() { return launch.grid; }
 int smalti::emulator::linearThreadId() { return current->index; }
@@ -54,8 +53,7 @@ const char *smalti::emulator::architecture() {
 }
 
 char *smalti::emulator::sharedBase() {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  return reinterpret_cast<char *>(sharedBaseAddress);
+  return sharedMemory.base(running->rank());
 }
 uint32_t smalti::emulator::sharedBytes() { return sharedMemory.totalBytes(); }
 uint32_t smalti::emulator::dynamicSharedBytes() {
@@ -66,20 +64,49 @@ const void *smalti::emulator::kernelArguments() {
 }
 
 //===----------------------------------------------------------------------===//
+// Clusters
+//===----------------------------------------------------------------------===//
+
+extern "C" __attribute__((visibility("default"))) void *
+smalti_emu_shared_base() {
+  return sharedBase();
+}
+
+Dimensions smalti::emulator::clusterSizes() { return launch.cluster; }
+int smalti::emulator::clusterSize() { return launch.clusterSize(); }
+int smalti::emulator::clusterRank() { return running->rank(); }
+int smalti::emulator::waveIdInCluster() {
+  return running->rank() * running->numWaves() + current->wave->index;
+}
+int smalti::emulator::rankOfShared(const void *address) {
+  return sharedMemory.contains(address) ? sharedMemory.rankOf(address) : -1;
+}
+char *smalti::emulator::sharedBaseOf(int rank) {
+  return sharedMemory.base(rank);
+}
+bool smalti::emulator::isBlockOver(int rank) {
+  return cluster.blockOf(rank).isDone();
+}
+void smalti::emulator::arriveInCluster(bool isRelaxed) {
+  cluster.arrive(*current, isRelaxed);
+}
+void smalti::emulator::waitInCluster() { cluster.wait(*current); }
+
+//===----------------------------------------------------------------------===//
 // Waiting
 //===----------------------------------------------------------------------===//
 
 bool smalti::emulator::arriveAtBarrier(int id, int expected) {
-  return block.arrive(id, expected);
+  return running->arrive(id, expected);
 }
-void smalti::emulator::waitAtBarrier(int id) { block.wait(id); }
+void smalti::emulator::waitAtBarrier(int id) { running->wait(id); }
 bool smalti::emulator::waitUntil(const char *what,
                                  const std::function<bool()> &ready,
                                  bool isLimited) {
-  return block.waitUntil(what, ready, isLimited);
+  return running->waitUntil(what, ready, isLimited);
 }
-void smalti::emulator::yield() { block.yield(nullptr); }
-void smalti::emulator::endThread() { block.endThread(); }
+void smalti::emulator::yield() { running->yield(nullptr); }
+void smalti::emulator::endThread() { running->endThread(); }
 
 //===----------------------------------------------------------------------===//
 // Asynchronous work
@@ -117,7 +144,7 @@ void smalti::emulator::addToUnit(WaveCounter counter,
     current = owner;
     owner->returnAddress = issuedAt;
     work();
-    releaseOrder(block.waveOrder(owner->wave->index));
+    releaseOrder(running->waveOrder(owner->wave->index));
     owner->returnAddress = waiterAt;
     current = waiter;
   });
@@ -131,12 +158,12 @@ void smalti::emulator::closeUnit(WaveCounter counter) {
 
 void smalti::emulator::waitForUnits(WaveCounter counter, size_t pending) {
   current->wave->units[counter].wait(pending);
-  acquireOrder(block.waveOrder(current->wave->index));
+  acquireOrder(running->waveOrder(current->wave->index));
 }
 
 void smalti::emulator::waitForSlots(WaveCounter counter, uint64_t slots) {
   current->wave->units[counter].waitForSlots(slots);
-  acquireOrder(block.waveOrder(current->wave->index));
+  acquireOrder(running->waveOrder(current->wave->index));
 }
 
 void smalti::emulator::setSlot(uint32_t slot) { current->slot = slot; }
@@ -147,8 +174,8 @@ static constexpr uint32_t noWrite = UINT32_MAX;
 uint32_t smalti::emulator::beginWrite(const SharedRange &range) {
   if (!isAsyncLate() || range.bytes == 0 || !sharedMemory.contains(range.to))
     return noWrite;
-  return writesInFlight.begin(
-      {range.to, range.bytes, current->index, current->returnAddress});
+  return writesInFlight.begin({range.to, range.bytes, int64_t(running->index()),
+                               current->index, current->returnAddress});
 }
 
 void smalti::emulator::endWrite(uint32_t write) {
@@ -176,7 +203,7 @@ void BlockObserver::end() {
 }
 
 Origin smalti::emulator::originHere() {
-  return {current->index, current->returnAddress};
+  return {int64_t(running->index()), current->index, current->returnAddress};
 }
 
 //===----------------------------------------------------------------------===//
@@ -184,7 +211,7 @@ Origin smalti::emulator::originHere() {
 //===----------------------------------------------------------------------===//
 
 static void setPlace(Finding &finding, const GPUThread *thread) {
-  finding.place.block = int64_t(block.index());
+  finding.place.block = int64_t(running->index());
   if (!thread)
     return;
   finding.place.thread = thread->index;
@@ -217,7 +244,7 @@ void smalti::emulator::failLane(const Call &, int lane, const char *format,
                                 ...) {
   va_list list;
   va_start(list, format);
-  failAt("fault", &block.thread(current->wave->first + lane), format, list);
+  failAt("fault", &running->thread(current->wave->first + lane), format, list);
 }
 
 void smalti::emulator::failInOrder(const char *kind, const Origin &other,
@@ -236,7 +263,7 @@ void smalti::emulator::failInOrder(const char *kind, const Origin &other,
     describeAddress(finding.message, address);
   }
   if (Place *place = finding.addOther()) {
-    place->block = int64_t(block.index());
+    place->block = other.block;
     place->thread = other.thread;
     place->addReturn(other.returnAddress);
     place->note.append("which was executed here");
@@ -285,11 +312,13 @@ static void touch(const void *address, size_t bytes, bool isWrite,
     return;
   auto *first = static_cast<const volatile char *>(address);
   const volatile char *end = first + bytes;
-  const char *sharedEnd = sharedBase() + sharedBytes();
-  if (sharedMemory.contains(address) && end > sharedEnd)
-    failAccess(address, bytes,
-               first > sharedEnd ? address : const_cast<char *>(sharedEnd),
-               isWrite);
+  if (sharedMemory.contains(address)) {
+    const char *sharedEnd = sharedMemory.endFor(address);
+    if (end > sharedEnd)
+      failAccess(address, bytes,
+                 first > sharedEnd ? address : const_cast<char *>(sharedEnd),
+                 isWrite);
+  }
   // Two copies may write the same, which is told from their results.
   const WritesInFlight::Write *write = writesInFlight.find(address, bytes);
   if (write && !isWrite)
@@ -314,7 +343,7 @@ void smalti::emulator::touchWrite(void *address, size_t bytes) {
 
 void smalti::emulator::touchReadAs(int lane, const Origin &origin,
                                    const void *address, size_t bytes) {
-  GPUThread &thread = block.thread(current->wave->first + lane);
+  GPUThread &thread = running->thread(current->wave->first + lane);
   sanitizer::access(thread.sanitizerThread, address, bytes, /*isWrite=*/false,
                     /*isAtomic=*/false, origin.returnAddress);
 }

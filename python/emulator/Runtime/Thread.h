@@ -50,6 +50,30 @@ uint32_t dynamicSharedBytes();
 const void *kernelArguments();
 
 //===----------------------------------------------------------------------===//
+// Clusters
+//===----------------------------------------------------------------------===//
+
+/// The blocks of a cluster, and the place of this one among them, x first.
+Dimensions clusterSizes();
+int clusterSize();
+int clusterRank();
+/// The wave's place among those of the whole cluster.
+int waveIdInCluster();
+
+/// The block whose shared memory an address is in, or -1, and where that of a
+/// block begins. What is here is in all of them at the same distance.
+int rankOfShared(const void *address);
+char *sharedBaseOf(int rank);
+
+/// Whether all threads of a block have ended: its shared memory is gone.
+bool isBlockOver(int rank);
+
+/// The barrier of a cluster, as barriers of a block: it does not wait for
+/// threads that have ended. An arrival that is relaxed orders no memory.
+void arriveInCluster(bool isRelaxed);
+void waitInCluster();
+
+//===----------------------------------------------------------------------===//
 // Waiting
 //===----------------------------------------------------------------------===//
 
@@ -140,7 +164,7 @@ auto inFlight(const std::vector<SharedRange> &ranges, Work work) {
   };
 }
 
-/// What instructions keep of the running block: they forget it before a block
+/// What instructions keep of the running cluster: they forget it before one
 /// begins, and look at what is left when it is over. Either may be null.
 class BlockObserver {
 public:
@@ -156,6 +180,7 @@ private:
 
 /// Who executed an instruction, and where.
 struct Origin {
+  int64_t block = -1;
   int thread = -1;
   const void *returnAddress = nullptr;
 };

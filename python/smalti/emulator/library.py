@@ -48,6 +48,8 @@ class KernelFacts:
     """The size of its blocks, where the code requires one."""
     most_threads: int | None
     """The threads that a block has at most, where the code says so."""
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    """The blocks that run together."""
 
 
 class Library:
@@ -75,12 +77,13 @@ class Library:
 
 
 def _kernel(item: Mapping[str, Any]) -> KernelFacts:
-    block = item["block"]
+    block, cluster = item["block"], item["cluster"] or (1, 1, 1)
     return KernelFacts(
         item["name"],
         tuple(Parameter(p["name"], p["type"], p["bytes"], p["pointer"]) for p in item["parameters"]),
         (block[0], block[1], block[2]) if block else None,
         item["most_threads"],
+        (cluster[0], cluster[1], cluster[2]),
     )
 
 

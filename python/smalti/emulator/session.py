@@ -42,6 +42,7 @@ def _describe(what: Launch, how: Emulation, memory: Memory) -> Iterator[str]:
     yield f"architecture {what.target.architecture}"
     yield f"grid {_words(what.grid)}"
     yield f"block {_words(what.block)}"
+    yield f"cluster {_words(what.library.kernels[what.symbol].cluster)}"
     yield f"wave {what.target.wave_size}"
     yield f"shared {what.shared_bytes}"
     yield f"workers {how.workers or min(launch.num_threads(), MAX_WORKERS)}"
@@ -67,6 +68,11 @@ def run(what: Launch, how: Emulation) -> float:
     count = what.grid[0] * what.grid[1] * what.grid[2]
     if how.blocks is not None and how.blocks.stop > count:
         raise LaunchError(f"the blocks {how.blocks.start} to {how.blocks.stop} are none of the grid, which has {count}")
+    cluster = what.library.kernels[what.symbol].cluster
+    if any(size % blocks for size, blocks in zip(what.grid, cluster, strict=True)):
+        raise LaunchError(f"@{what.symbol}: a grid of {what.grid} blocks is not of whole clusters of {cluster}")
+    if how.blocks is not None and cluster != (1, 1, 1):
+        raise LaunchError(f"@{what.symbol} has clusters of {cluster} blocks: `blocks` cannot choose some of them")
     memory = Memory(what.arrays)
     try:
         outcome = process.run(

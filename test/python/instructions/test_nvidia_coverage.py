@@ -10,6 +10,7 @@ import pytest
 import smalti
 import test_nvidia_arithmetic
 import test_nvidia_assembly
+import test_nvidia_clusters
 import test_nvidia_conversions
 import test_nvidia_integers
 import test_nvidia_matrix_products
@@ -18,11 +19,13 @@ import test_nvidia_tensor_copies
 import test_nvidia_warpgroup_products
 import test_nvidia_warps
 
-REDUCTION = "ptr addrspace(3) null, ptr null, i32 0, i64 0, i1 false"
 LEFT_OUT = {
-    # Tensor memory, reductions into tensors and copies of other modes than tiles.
+    # Tensor memory, and copies of other modes than tiles.
     "llvm.nvvm.tcgen05.fence.before.thread.sync": ("void", ""),
-    "llvm.nvvm.cp.async.bulk.tensor.reduce.add.tile.1d": ("void", REDUCTION),
+    "llvm.nvvm.cp.async.bulk.tensor.s2g.im2col.3d": (
+        "void",
+        "ptr addrspace(3) null, ptr null, i32 0, i32 0, i32 0, i64 0, i1 false",
+    ),
     # Without .sync, as no chip since sm_70 has it.
     "llvm.nvvm.shfl.up.i32": ("i32", "i32 1, i32 1, i32 1"),
     # Stochastic rounding.
@@ -34,6 +37,7 @@ def _tested() -> set[str]:
     modules = (
         test_nvidia_arithmetic,
         test_nvidia_assembly,
+        test_nvidia_clusters,
         test_nvidia_conversions,
         test_nvidia_matrix_products,
         test_nvidia_memory,

@@ -821,8 +821,6 @@ HINTS: dict[str, str] = {
     "applypriority.global.L2.evict.normal": "ptr addrspace(1) %global, i64 128",
     "discard.L2": "ptr %out, i64 128",
     "discard.global.L2": "ptr addrspace(1) %global, i64 128",
-    "setmaxnreg.inc.sync.aligned.u32": "i32 64",
-    "setmaxnreg.dec.sync.aligned.u32": "i32 24",
     "pm.event.mask": "i16 1",
     "nanosleep": "i32 20",
     BULK_PREFETCH: "ptr addrspace(1) %global, i32 256, i64 0, i1 false",
@@ -892,13 +890,18 @@ POINTERS = {
 @pytest.mark.parametrize("name", POINTERS)
 def test_pointers(name: str) -> None:
     result, operand, more = POINTERS[name]
-    source = {"ptr": "%out", "ptr addrspace(1)": "%global", "ptr addrspace(3)": "@shared"}[operand]
+    source = {
+        "ptr": "%shared" if name == "mapa" else "%out",
+        "ptr addrspace(1)": "%global",
+        "ptr addrspace(3)": "@shared",
+    }[operand]
 
     def generic(ty: str, value: str) -> str:
         return f"getelementptr i8, ptr {value}, i32 0" if ty == "ptr" else f"addrspacecast {ty} {value} to ptr"
 
     body = f"""
   %global = addrspacecast ptr %out to ptr addrspace(1)
+  %shared = addrspacecast ptr addrspace(3) @shared to ptr
   %moved = call {result} @{PREFIX}{name}({operand} {source}{more})
   %here = {generic(operand, source)}
   %there = {generic(result, "%moved")}

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import nvidia
 import pytest
@@ -508,7 +509,91 @@ def test_maps_are_checked(array: Any, box: Sequence[int], options: dict[str, Any
         tensor_map(array, box, **options)
 
 
+# ---------------------------------------------------------------------------------------------------------------------
+# Reductions
+# ---------------------------------------------------------------------------------------------------------------------
+
+REDUCTIONS: dict[str, Any] = {
+    "add": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "inc": lambda old, value: np.where(old >= value, 0, old + 1),
+    "dec": lambda old, value: np.where((old == 0) | (old > value), value, old - 1),
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
+
+def reduction(op: str, rank: int) -> str:
+    return f"{PREFIX}cp.async.bulk.tensor.reduce.{op}.tile.{rank}d"
+
+
+def reduce_tile(op: str, array: Array, tile: Array, at: Sequence[int], **options: Any) -> None:
+    """Combines a tile, whose first element goes to `at`, with the array."""
+    rank = array.ndim
+    ints = ", ".join(["i32"] * rank)
+    name = reduction(op, rank)
+    numbers = ", ".join(f"i32 {i}" for i in reversed(at))
+    body = f"""  %is = icmp eq i32 %tid, 0
+  br i1 %is, label %some, label %end
+some:
+  call void @llvm.memcpy.p3.p0.i64(ptr addrspace(3) @tile, ptr %in, i64 {tile.nbytes}, i1 false)
+  call void @llvm.nvvm.fence.proxy.async.shared_cta()
+  call void @{name}(ptr addrspace(3) @tile, ptr %map, {numbers}, i64 0, i1 false)
+  call void @llvm.nvvm.cp.async.bulk.commit.group()
+  call void @llvm.nvvm.cp.async.bulk.wait.group(i32 0)
+  br label %end
+end:
+"""
+    declarations = f"declare void @{name}(ptr addrspace(3), ptr, {ints}, i64, i1)\n"
+    text = kernel(body, "ptr %map, ptr %in", declarations)
+    run(text, tensor_map(array, tile.shape), tile.reshape(-1).view(np.uint8), **options)
+
+
+@pytest.mark.parametrize("rank", range(1, 6))
+@pytest.mark.parametrize("op", REDUCTIONS)
+def test_reductions(op: str, rank: int) -> None:
+    """What lies outside of the tensor is left out."""
+    random = np.random.default_rng(rank)
+    array = random.integers(0, 9, SHAPES[rank], dtype=np.uint32)
+    tile = random.integers(0, 9, BOXES[rank], dtype=np.uint32)
+    at = [1] * (rank - 1) + [4]
+    expected = array.copy()
+    inside = tuple(slice(a, a + b) for a, b in zip(at, tile.shape, strict=True))
+    part = tuple(slice(0, n) for n in expected[inside].shape)
+    expected[inside] = REDUCTIONS[op](expected[inside], tile[part])
+    for emulation in LATE_AND_EARLY:
+        found = array.copy()
+        reduce_tile(op, found, tile, at, emulation=emulation)
+        np.testing.assert_array_equal(found, expected)
+
+
+REDUCED_TYPES = ["uint32", "int32", "uint64", "int64", "float16", "float32", "float64", "bfloat16"]
+
+
+@pytest.mark.parametrize("dtype", REDUCED_TYPES)
+@pytest.mark.parametrize("op", ["add", "min", "max"])
+def test_types_of_reductions(op: str, dtype: str) -> None:
+    random = np.random.default_rng(7)
+    ty = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+    low = 0 if dtype.startswith("u") else -8
+    array = random.integers(low, 8, (8, 16)).astype(ty)
+    tile = random.integers(low, 8, (4, 16)).astype(ty)
+    expected = array.copy()
+    expected[2:6] = REDUCTIONS[op](expected[2:6].astype(np.float64), tile.astype(np.float64)).astype(ty)
+    reduce_tile(op, array, tile, [2, 0])
+    np.testing.assert_array_equal(array.view(np.uint8), expected.view(np.uint8))
+
+
+@pytest.mark.parametrize(("op", "dtype"), [("and", np.float32), ("inc", np.float16), ("add", np.uint8)])
+def test_reductions_that_there_are_not(op: str, dtype: Any) -> None:
+    with pytest.raises(smalti.EmulationError, match=r"cp\.reduce\.async"):
+        reduce_tile(op, np.zeros((8, 16), dtype), np.zeros((4, 16), dtype), [0, 0])
+
+
 TESTED = [
+    *(reduction(op, rank) for op in REDUCTIONS for rank in range(1, 6)),
     *LOADS,
     *STORES,
     *PREFETCHES,

@@ -2,6 +2,7 @@
 
 #include "emulator/Instructions/Lists.h"
 #include "emulator/Instructions/NVIDIA/Mbarrier.h"
+#include "emulator/Instructions/NVIDIA/Multicast.h"
 #include "emulator/Runtime/Thread.h"
 
 using namespace smalti::emulator;
@@ -88,15 +89,19 @@ struct BulkCopy {
 };
 
 /// Into shared memory: the copy is over when the barrier has its bytes.
-template <int to, int from, int bytes> void copyToShared(const Call &call) {
-  BulkCopy copy(call, to, from, bytes);
-  Mbarrier barrier(call.get<void *>(1));
+void copyToShared(const BulkCopy &copy, void *address) {
+  Mbarrier barrier(address);
   touchRead(copy.from, copy.bytes);
   touchWrite(copy.to, copy.bytes);
   barrier.whenWaited(inFlight(SharedRange{copy.to, copy.bytes}, [=] {
     copy.perform();
     Mbarrier(barrier).completeBytes(copy.bytes);
   }));
+}
+
+/// Operands place, barrier, source, bytes.
+void copyToBlock(const Call &call) {
+  copyToShared(BulkCopy(call, 0, 2, 3), call.get<void *>(1));
 }
 
 void copyToGlobal(const Call &call) {
@@ -120,12 +125,17 @@ void copyMaskedToGlobal(const Call &call) {
   });
 }
 
-/// Into the shared memory of a cluster, which is this block alone.
+/// The same to the shared memory of several blocks of the cluster.
 void copyToCluster(const Call &call) {
-  if (call.get<uint8_t>(6) && call.get<uint16_t>(4) != 1)
-    fail("cp.async.bulk to the blocks %#x of a cluster: it has one block",
-         call.get<uint16_t>(4));
-  copyToShared<0, 2, 3>(call);
+  BulkCopy copy(call, 0, 2, 3);
+  if (!call.get<uint8_t>(6))
+    return copyToShared(copy, call.get<void *>(1));
+  forEachBlock("cp.async.bulk", call.get<uint16_t>(4), copy.to,
+               call.get<void *>(1), [&](char *to, void *barrier) {
+                 BulkCopy one = copy;
+                 one.to = to;
+                 copyToShared(one, barrier);
+               });
 }
 
 void commitBulk(const Call &) { commitAsync(bulkQueue); }
@@ -152,9 +162,9 @@ constexpr Instruction table[] = {
     {"llvm.nvvm.cp.async.mbarrier.arrive.shared", arriveAfterCopies<true>, nullptr, SMALTI_PTX("cp.async.mbarrier.arrive")},
     {"llvm.nvvm.cp.async.mbarrier.arrive.noinc", arriveAfterCopies<false>, nullptr, SMALTI_PTX("cp.async.mbarrier.arrive")},
     {"llvm.nvvm.cp.async.mbarrier.arrive.noinc.shared", arriveAfterCopies<false>, nullptr, SMALTI_PTX("cp.async.mbarrier.arrive")},
-    {"llvm.nvvm.cp.async.bulk.global.to.shared.cta", copyToShared<0, 2, 3>, nullptr, SMALTI_PTX("cp.async.bulk")},
+    {"llvm.nvvm.cp.async.bulk.global.to.shared.cta", copyToBlock, nullptr, SMALTI_PTX("cp.async.bulk")},
     {"llvm.nvvm.cp.async.bulk.global.to.shared.cluster", copyToCluster, nullptr, SMALTI_PTX("cp.async.bulk")},
-    {"llvm.nvvm.cp.async.bulk.shared.cta.to.cluster", copyToShared<0, 2, 3>, nullptr, SMALTI_PTX("cp.async.bulk")},
+    {"llvm.nvvm.cp.async.bulk.shared.cta.to.cluster", copyToBlock, nullptr, SMALTI_PTX("cp.async.bulk")},
     {"llvm.nvvm.cp.async.bulk.shared.cta.to.global", copyToGlobal, nullptr, SMALTI_PTX("cp.async.bulk")},
     {"llvm.nvvm.cp.async.bulk.shared.cta.to.global.bytemask", copyMaskedToGlobal, nullptr, SMALTI_PTX("cp.async.bulk")},
     {"llvm.nvvm.cp.async.bulk.prefetch.L2", nothing, nullptr, SMALTI_PTX("cp.async.bulk.prefetch")},

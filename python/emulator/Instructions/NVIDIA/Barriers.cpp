@@ -4,6 +4,8 @@
 #include "emulator/Instructions/NVIDIA/Warp.h"
 #include "emulator/Runtime/Thread.h"
 
+#include <map>
+
 using namespace smalti::emulator;
 using namespace smalti::emulator::nvidia;
 
@@ -57,22 +59,19 @@ void syncOfText(const Call &call) {
 struct Reduction {
   int arrivals = 0;
   int trueCounts[2] = {};
-  Dimensions block = {-1, -1, -1};
 };
+/// By block of the cluster and barrier.
+std::map<int, Reduction> reductions;
+
+void forget() { reductions.clear(); }
+const BlockObserver observer(forget, nullptr);
 
 template <bool hasCount, class Result, Result (*finish)(int trues, int threads)>
 void reduce(const Call &call) {
-  static Reduction reductions[numBarriers];
   int id = barrierOf(call);
   int expected = hasCount ? countOf(call) : 0;
   int threads = hasCount ? expected : numThreads();
-  Reduction &reduction = reductions[id];
-  Dimensions block = blockId();
-  if (block.x != reduction.block.x || block.y != reduction.block.y ||
-      block.z != reduction.block.z) {
-    reduction = Reduction();
-    reduction.block = block;
-  }
+  Reduction &reduction = reductions[clusterRank() * numBarriers + id];
   int use = reduction.arrivals / threads % 2;
   if (reduction.arrivals % threads == 0)
     reduction.trueCounts[use] = 0;
@@ -87,10 +86,10 @@ uint8_t allTrue(int trues, int threads) { return trues == threads; }
 uint8_t anyTrue(int trues, int) { return trues > 0; }
 int32_t countTrue(int trues, int) { return trues; }
 
-/// The barrier of a cluster of one block, behind those that have a number.
-constexpr int clusterBarrier = numBarriers;
-void arriveInCluster(const Call &) { arriveAtBarrier(clusterBarrier); }
-void waitInCluster(const Call &) { waitAtBarrier(clusterBarrier); }
+template <bool relaxed> void arriveOfCluster(const Call &) {
+  arriveInCluster(relaxed);
+}
+void waitOfCluster(const Call &) { waitInCluster(); }
 
 // The runtime waits for the members and orders their memory.
 void syncWarp(const Wave &) {}
@@ -136,12 +135,19 @@ constexpr Instruction table[] = {
     {"llvm.nvvm.barrier.cta.red.popc.aligned.count", reduce<true, int32_t, countTrue>, nullptr, barrierDocument},
     {"llvm.nvvm.barrier.cta.red.popc.all", reduce<false, int32_t, countTrue>, nullptr, barrierDocument},
     {"llvm.nvvm.barrier.cta.red.popc.count", reduce<true, int32_t, countTrue>, nullptr, barrierDocument},
-    {"llvm.nvvm.barrier.cluster.arrive", arriveInCluster, nullptr, clusterDocument},
-    {"llvm.nvvm.barrier.cluster.arrive.aligned", arriveInCluster, nullptr, clusterDocument},
-    {"llvm.nvvm.barrier.cluster.arrive.relaxed", arriveInCluster, nullptr, clusterDocument},
-    {"llvm.nvvm.barrier.cluster.arrive.relaxed.aligned", arriveInCluster, nullptr, clusterDocument},
-    {"llvm.nvvm.barrier.cluster.wait", waitInCluster, nullptr, clusterDocument},
-    {"llvm.nvvm.barrier.cluster.wait.aligned", waitInCluster, nullptr, clusterDocument},
+    {"llvm.nvvm.barrier.cluster.arrive", arriveOfCluster<false>, nullptr, clusterDocument},
+    {"llvm.nvvm.barrier.cluster.arrive.aligned", arriveOfCluster<false>, nullptr, clusterDocument},
+    {"llvm.nvvm.barrier.cluster.arrive.relaxed", arriveOfCluster<true>, nullptr, clusterDocument},
+    {"llvm.nvvm.barrier.cluster.arrive.relaxed.aligned", arriveOfCluster<true>, nullptr, clusterDocument},
+    {"llvm.nvvm.barrier.cluster.wait", waitOfCluster, nullptr, clusterDocument},
+    {"llvm.nvvm.barrier.cluster.wait.aligned", waitOfCluster, nullptr, clusterDocument},
+    {"asm:barrier.cluster.arrive", arriveOfCluster<false>, nullptr, clusterDocument},
+    {"asm:barrier.cluster.arrive.aligned", arriveOfCluster<false>, nullptr, clusterDocument},
+    {"asm:barrier.cluster.arrive.release.aligned", arriveOfCluster<false>, nullptr, clusterDocument},
+    {"asm:barrier.cluster.arrive.relaxed.aligned", arriveOfCluster<true>, nullptr, clusterDocument},
+    {"asm:barrier.cluster.wait", waitOfCluster, nullptr, clusterDocument},
+    {"asm:barrier.cluster.wait.aligned", waitOfCluster, nullptr, clusterDocument},
+    {"asm:barrier.cluster.wait.acquire.aligned", waitOfCluster, nullptr, clusterDocument},
     {"llvm.nvvm.bar.warp.sync", nullptr, syncWarp, warpDocument, members, nullptr, false, true},
 };
 // clang-format on

@@ -29,8 +29,21 @@ template <int32_t number> void constant(const Call &call) {
   call.set<int32_t>(number);
 }
 
-/// No launch asks for a cluster.
-void setNo(const Call &call) { call.set<uint8_t>(0); }
+Dimensions clusterId() {
+  Dimensions block = blockId(), size = clusterSizes();
+  return {block.x / size.x, block.y / size.y, block.z / size.z};
+}
+Dimensions clusterCount() {
+  Dimensions grid = gridSize(), size = clusterSizes();
+  return {grid.x / size.x, grid.y / size.y, grid.z / size.z};
+}
+Dimensions blockInCluster() {
+  Dimensions block = blockId(), size = clusterSizes();
+  return {block.x % size.x, block.y % size.y, block.z % size.z};
+}
+
+/// Whether the launch asks for a cluster.
+void isExplicit(const Call &call) { call.set<uint8_t>(clusterSize() > 1); }
 
 /// Counts reads: later ones are larger, and launches repeat.
 template <class Count> void readCounter(const Call &call) {
@@ -71,25 +84,25 @@ constexpr Instruction table[] = {
     {"llvm.nvvm.read.ptx.sreg.ctaid.w", constant<0>, nullptr, SMALTI_PTX("%ctaid")},
     {"llvm.nvvm.read.ptx.sreg.ntid.w", constant<1>, nullptr, SMALTI_PTX("%ntid")},
     {"llvm.nvvm.read.ptx.sreg.nctaid.w", constant<1>, nullptr, SMALTI_PTX("%nctaid")},
-    {"llvm.nvvm.read.ptx.sreg.clusterid.x", read<blockId, &Dimensions::x>, nullptr, SMALTI_PTX("%clusterid")},
-    {"llvm.nvvm.read.ptx.sreg.nclusterid.x", read<gridSize, &Dimensions::x>, nullptr, SMALTI_PTX("%nclusterid")},
-    {"llvm.nvvm.read.ptx.sreg.cluster.ctaid.x", constant<0>, nullptr, SMALTI_PTX("%cluster_ctaid")},
-    {"llvm.nvvm.read.ptx.sreg.cluster.nctaid.x", constant<1>, nullptr, SMALTI_PTX("%cluster_nctaid")},
-    {"llvm.nvvm.read.ptx.sreg.clusterid.y", read<blockId, &Dimensions::y>, nullptr, SMALTI_PTX("%clusterid")},
-    {"llvm.nvvm.read.ptx.sreg.nclusterid.y", read<gridSize, &Dimensions::y>, nullptr, SMALTI_PTX("%nclusterid")},
-    {"llvm.nvvm.read.ptx.sreg.cluster.ctaid.y", constant<0>, nullptr, SMALTI_PTX("%cluster_ctaid")},
-    {"llvm.nvvm.read.ptx.sreg.cluster.nctaid.y", constant<1>, nullptr, SMALTI_PTX("%cluster_nctaid")},
-    {"llvm.nvvm.read.ptx.sreg.clusterid.z", read<blockId, &Dimensions::z>, nullptr, SMALTI_PTX("%clusterid")},
-    {"llvm.nvvm.read.ptx.sreg.nclusterid.z", read<gridSize, &Dimensions::z>, nullptr, SMALTI_PTX("%nclusterid")},
-    {"llvm.nvvm.read.ptx.sreg.cluster.ctaid.z", constant<0>, nullptr, SMALTI_PTX("%cluster_ctaid")},
-    {"llvm.nvvm.read.ptx.sreg.cluster.nctaid.z", constant<1>, nullptr, SMALTI_PTX("%cluster_nctaid")},
+    {"llvm.nvvm.read.ptx.sreg.clusterid.x", read<clusterId, &Dimensions::x>, nullptr, SMALTI_PTX("%clusterid")},
+    {"llvm.nvvm.read.ptx.sreg.nclusterid.x", read<clusterCount, &Dimensions::x>, nullptr, SMALTI_PTX("%nclusterid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.ctaid.x", read<blockInCluster, &Dimensions::x>, nullptr, SMALTI_PTX("%cluster_ctaid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.nctaid.x", read<clusterSizes, &Dimensions::x>, nullptr, SMALTI_PTX("%cluster_nctaid")},
+    {"llvm.nvvm.read.ptx.sreg.clusterid.y", read<clusterId, &Dimensions::y>, nullptr, SMALTI_PTX("%clusterid")},
+    {"llvm.nvvm.read.ptx.sreg.nclusterid.y", read<clusterCount, &Dimensions::y>, nullptr, SMALTI_PTX("%nclusterid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.ctaid.y", read<blockInCluster, &Dimensions::y>, nullptr, SMALTI_PTX("%cluster_ctaid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.nctaid.y", read<clusterSizes, &Dimensions::y>, nullptr, SMALTI_PTX("%cluster_nctaid")},
+    {"llvm.nvvm.read.ptx.sreg.clusterid.z", read<clusterId, &Dimensions::z>, nullptr, SMALTI_PTX("%clusterid")},
+    {"llvm.nvvm.read.ptx.sreg.nclusterid.z", read<clusterCount, &Dimensions::z>, nullptr, SMALTI_PTX("%nclusterid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.ctaid.z", read<blockInCluster, &Dimensions::z>, nullptr, SMALTI_PTX("%cluster_ctaid")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.nctaid.z", read<clusterSizes, &Dimensions::z>, nullptr, SMALTI_PTX("%cluster_nctaid")},
     {"llvm.nvvm.read.ptx.sreg.clusterid.w", constant<0>, nullptr, SMALTI_PTX("%clusterid")},
     {"llvm.nvvm.read.ptx.sreg.nclusterid.w", constant<1>, nullptr, SMALTI_PTX("%nclusterid")},
     {"llvm.nvvm.read.ptx.sreg.cluster.ctaid.w", constant<0>, nullptr, SMALTI_PTX("%cluster_ctaid")},
     {"llvm.nvvm.read.ptx.sreg.cluster.nctaid.w", constant<1>, nullptr, SMALTI_PTX("%cluster_nctaid")},
-    {"llvm.nvvm.read.ptx.sreg.cluster.ctarank", constant<0>, nullptr, SMALTI_PTX("%cluster_ctarank")},
-    {"llvm.nvvm.read.ptx.sreg.cluster.nctarank", constant<1>, nullptr, SMALTI_PTX("%cluster_nctarank")},
-    {"llvm.nvvm.is_explicit_cluster", setNo, nullptr, SMALTI_PTX("%is_explicit_cluster")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.ctarank", readNumber<clusterRank>, nullptr, SMALTI_PTX("%cluster_ctarank")},
+    {"llvm.nvvm.read.ptx.sreg.cluster.nctarank", readNumber<clusterSize>, nullptr, SMALTI_PTX("%cluster_nctarank")},
+    {"llvm.nvvm.is_explicit_cluster", isExplicit, nullptr, SMALTI_PTX("%is_explicit_cluster")},
     // One multiprocessor, one grid.
     {"llvm.nvvm.read.ptx.sreg.smid", constant<0>, nullptr, SMALTI_PTX("%smid")},
     {"llvm.nvvm.read.ptx.sreg.nsmid", constant<1>, nullptr, SMALTI_PTX("%nsmid")},

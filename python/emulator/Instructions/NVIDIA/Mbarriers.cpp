@@ -22,15 +22,12 @@ constexpr int64_t maxCount = (1 << 20) - 1;
 /// Work that waits for somebody to wait.
 struct PendingWork {
   void *barrier;
-  Dimensions block;
   std::function<void()> work;
 };
 std::list<PendingWork> pendingWork;
 
-bool isCurrent(const Dimensions &block) {
-  Dimensions now = blockId();
-  return block.x == now.x && block.y == now.y && block.z == now.z;
-}
+void forget() { pendingWork.clear(); }
+const BlockObserver observer(forget, nullptr);
 
 } // namespace
 
@@ -56,11 +53,14 @@ struct Mbarrier::State {
 };
 
 Mbarrier::Mbarrier(void *address) : address(address) {
-  auto *at = static_cast<char *>(address);
   if (uintptr_t(address) % 8)
     failAs("misaligned", "mbarrier: %p is not aligned to 8 bytes", address);
-  if (at < sharedBase() || at + 8 > sharedBase() + sharedBytes())
+  int rank = rankOfShared(address);
+  if (rank < 0 ||
+      static_cast<char *>(address) + 8 > sharedBaseOf(rank) + sharedBytes())
     failAs("out-of-bounds", "mbarrier: %p is not in shared memory", address);
+  if (isBlockOver(rank))
+    fail("mbarrier: block %d of the cluster, whose it is, has ended", rank);
 }
 
 Mbarrier::State Mbarrier::read() const {
@@ -164,13 +164,10 @@ void Mbarrier::whenWaited(std::function<void()> work) {
     release();
     return;
   }
-  pendingWork.push_back({address, blockId(), std::move(work)});
+  pendingWork.push_back({address, std::move(work)});
 }
 
 void Mbarrier::doPending() {
-  // What earlier blocks left undone is over with them.
-  pendingWork.remove_if(
-      [](const PendingWork &pending) { return !isCurrent(pending.block); });
   uint32_t phase = read().parity;
   for (auto next = pendingWork.begin(); next != pendingWork.end();) {
     auto pending = next++;
@@ -253,6 +250,16 @@ void completeBytes(const Call &call) {
   barrierOf(call).completeBytes(call.get<uint32_t>(1));
 }
 
+/// Only barriers of the block itself can be waited for.
+Mbarrier barrierOfBlock(const Call &call) {
+  auto *address = call.get<void *>(0);
+  if (int rank = rankOfShared(address); rank >= 0 && rank != clusterRank())
+    fail("mbarrier: a wait for a barrier of block %d of the cluster, by one of "
+         "block %d",
+         rank, clusterRank());
+  return Mbarrier(address);
+}
+
 template <bool byParity> bool isOver(Mbarrier &barrier, const Call &call) {
   return byParity ? barrier.isParityOver(call.get<uint32_t>(1))
                   : barrier.isOver(call.get<uint64_t>(1));
@@ -268,7 +275,7 @@ template <bool byParity> bool poll(Mbarrier &barrier, const Call &call) {
 }
 
 template <bool relaxed, bool byParity> void testWait(const Call &call) {
-  Mbarrier barrier = barrierOf(call);
+  Mbarrier barrier = barrierOfBlock(call);
   bool over = poll<byParity>(barrier, call);
   if (over && !relaxed)
     barrier.acquire();
@@ -282,7 +289,7 @@ template <bool relaxed, bool byParity> void testWait(const Call &call) {
 /// system's, and here without end, so that a barrier that nobody completes is
 /// reported.
 template <bool relaxed, bool byParity> void tryWait(const Call &call) {
-  Mbarrier barrier = barrierOf(call);
+  Mbarrier barrier = barrierOfBlock(call);
   waitUntil("mbarrier.try_wait", [&] { return poll<byParity>(barrier, call); });
   if (!relaxed)
     barrier.acquire();
@@ -291,7 +298,7 @@ template <bool relaxed, bool byParity> void tryWait(const Call &call) {
 
 /// With a limit of the program's, which is over when nobody else can go on.
 template <bool relaxed, bool byParity> void tryWaitLimited(const Call &call) {
-  Mbarrier barrier = barrierOf(call);
+  Mbarrier barrier = barrierOfBlock(call);
   bool over = waitUntil(
       "mbarrier.try_wait", [&] { return poll<byParity>(barrier, call); },
       /*isLimited=*/true);
@@ -341,6 +348,9 @@ void pendingCount(const Call &call) {
     {"asm:mbarrier." name ".b64", function, nullptr, SMALTI_PTX(section)}, \
     {"asm:mbarrier." name ".shared.b64", function, nullptr, SMALTI_PTX(section)}, \
     {"asm:mbarrier." name ".shared::cta.b64", function, nullptr, SMALTI_PTX(section)},
+#define SMALTI_REMOTE(name, function, section) \
+    {"asm:mbarrier." name ".shared::cluster.b64", function, nullptr, SMALTI_PTX(section)}, \
+    {"asm:mbarrier." name ".release.cluster.shared::cluster.b64", function, nullptr, SMALTI_PTX(section)},
 // NOLINTEND(bugprone-macro-parentheses)
 constexpr Instruction table[] = {
     SMALTI_BOTH("init", init, "init")
@@ -368,6 +378,8 @@ constexpr Instruction table[] = {
     SMALTI_TEXT("arrive_drop", arriveOfText<true>, "arrive_drop")
     SMALTI_TEXT("arrive.expect_tx", (arriveExpecting<false, false>), "arrive")
     SMALTI_TEXT("arrive_drop.expect_tx", (arriveExpecting<false, true>), "arrive_drop")
+    SMALTI_REMOTE("arrive", arriveOfText<false>, "arrive")
+    SMALTI_REMOTE("arrive.expect_tx", (arriveExpecting<false, false>), "arrive")
     SMALTI_TEXT("test_wait", (testWait<false, false>), "test_wait, try_wait")
     SMALTI_TEXT("test_wait.parity", (testWait<false, true>), "test_wait, try_wait")
     SMALTI_TEXT("try_wait", tryWaitOfText<false>, "test_wait, try_wait")

@@ -4,6 +4,7 @@
 #include "emulator/Instructions/NVIDIA/Mbarrier.h"
 #include "emulator/Runtime/Thread.h"
 
+#include <map>
 #include <string>
 
 using namespace smalti::emulator;
@@ -20,28 +21,53 @@ void exitThread(const Call &) { endThread(); }
 
 //--- Spaces of memory ---------------------------------------------------------
 
-bool isShared(const Call &call) {
+/// The block of the cluster in whose shared memory an address is, or -1.
+int rankOf(const Call &call) {
   auto *address = call.get<const char *>(0);
-  return address >= sharedBase() && address < sharedBase() + sharedBytes();
+  int rank = rankOfShared(address);
+  return rank >= 0 && address < sharedBaseOf(rank) + sharedBytes() ? rank : -1;
 }
-void isSharedSpace(const Call &call) { call.set<uint8_t>(isShared(call)); }
+void isSharedSpace(const Call &call) {
+  call.set<uint8_t>(rankOf(call) == clusterRank());
+}
+void isClusterSpace(const Call &call) { call.set<uint8_t>(rankOf(call) >= 0); }
 
 /// Local and constant memory have no range of their own here: what is not
 /// shared is global.
-void isGlobalSpace(const Call &call) { call.set<uint8_t>(!isShared(call)); }
+void isGlobalSpace(const Call &call) { call.set<uint8_t>(rankOf(call) < 0); }
 void isNot(const Call &call) { call.set<uint8_t>(0); }
 
 template <class Type> void move(const Call &call) {
   call.set(call.get<Type>(0));
 }
 
-/// Of the blocks of a cluster there is one, this.
-void mapToBlock(const Call &call) {
-  if (int rank = call.get<int32_t>(1))
-    fail("mapa of block %d of the cluster: it has one block", rank);
-  call.set(call.get<const void *>(0));
+/// An address of 64 bits, or of 32 in inline assembly.
+const char *addressOf(const Call &call) {
+  return call.bytes(0) == 4
+             // NOLINTNEXTLINE(performance-no-int-to-ptr)
+             ? reinterpret_cast<const char *>(uintptr_t(call.get<uint32_t>(0)))
+             : call.get<const char *>(0);
 }
-void blockOfAddress(const Call &call) { call.set<int32_t>(0); }
+
+/// The same place in the memory of another block of the cluster.
+void mapToBlock(const Call &call) {
+  int rank = call.get<int32_t>(1);
+  const char *address = addressOf(call);
+  int own = rankOfShared(address);
+  if (rank < 0 || rank >= clusterSize())
+    fail("mapa of block %d of the cluster: it has %d", rank, clusterSize());
+  if (own < 0)
+    fail("mapa: %p is not in shared memory",
+         static_cast<const void *>(address));
+  const char *mapped = sharedBaseOf(rank) + (address - sharedBaseOf(own));
+  if (call.resultBytes() == 4)
+    call.set(uint32_t(uintptr_t(mapped)));
+  else
+    call.set(mapped);
+}
+void blockOfAddress(const Call &call) {
+  call.set<int32_t>(rankOfShared(addressOf(call)));
+}
 
 /// ldu, and the old forms of ld.global.nc.
 void loadGlobal(const Call &call) {
@@ -189,6 +215,36 @@ void firstBlockOfCanceled(const Call &) {
        "cancelled");
 }
 
+/// Of the warps of a warpgroup all execute it: the number of uses by each.
+std::map<int, int> registerUses;
+
+void forget() { registerUses.clear(); }
+
+void checkWholeWarpgroups() {
+  constexpr int numWarps = 4;
+  for (const auto &[wave, uses] : registerUses) {
+    int first = wave - wave % numWarps;
+    for (int other = first; other < first + numWarps; ++other) {
+      auto found = registerUses.find(other);
+      if (found == registerUses.end() || found->second != uses)
+        failInOrder("divergence", {}, nullptr, 0,
+                    "setmaxnreg: warp %d executed it %d times, and warp %d of "
+                    "its warpgroup %d times",
+                    wave, uses, other,
+                    found == registerUses.end() ? 0 : found->second);
+    }
+  }
+}
+const BlockObserver observer(forget, checkWholeWarpgroups);
+
+void setRegisters(const Wave &wave) {
+  auto count = wave.lanes[0].get<uint32_t>(0);
+  if (count < 24 || count > 256 || count % 8)
+    fail("setmaxnreg: %u registers; it is a multiple of 8 from 24 to 256",
+         count);
+  ++registerUses[waveIdInCluster()];
+}
+
 /// Threads of a block are ordered by more than fences.
 void fenceDevice(const Call &) { fenceMemory(); }
 
@@ -232,15 +288,24 @@ constexpr Instruction table[] = {
     SMALTI_HINT("prefetchu.L1", "prefetch, prefetchu")
     SMALTI_HINT("applypriority.L2.evict.normal", "applypriority")
     SMALTI_HINT("applypriority.global.L2.evict.normal", "applypriority")
-    SMALTI_HINT("setmaxnreg.inc.sync.aligned.u32", "setmaxnreg")
-    SMALTI_HINT("setmaxnreg.dec.sync.aligned.u32", "setmaxnreg")
+    {"llvm.nvvm.setmaxnreg.inc.sync.aligned.u32", nullptr, setRegisters, SMALTI_PTX("setmaxnreg"), nullptr, nullptr, true},
+    {"llvm.nvvm.setmaxnreg.dec.sync.aligned.u32", nullptr, setRegisters, SMALTI_PTX("setmaxnreg"), nullptr, nullptr, true},
+    {"asm:setmaxnreg.inc.sync.aligned.u32", nullptr, setRegisters, SMALTI_PTX("setmaxnreg"), nullptr, nullptr, true},
+    {"asm:setmaxnreg.dec.sync.aligned.u32", nullptr, setRegisters, SMALTI_PTX("setmaxnreg"), nullptr, nullptr, true},
+    {"asm:fence.proxy.*", nothing, nullptr, SMALTI_PTX("membar, fence")},
+    {"asm:fence.mbarrier_init.release.cluster", nothing, nullptr, SMALTI_PTX("membar, fence")},
+    {"asm:fence.*.cta", nothing, nullptr, SMALTI_PTX("membar, fence")},
+    {"asm:fence.*.cluster", fenceDevice, nullptr, SMALTI_PTX("membar, fence")},
+    {"asm:fence.*.gpu", fenceDevice, nullptr, SMALTI_PTX("membar, fence")},
+    {"asm:fence.*.sys", fenceDevice, nullptr, SMALTI_PTX("membar, fence")},
     SMALTI_HINT("griddepcontrol.launch.dependents", "griddepcontrol")
     SMALTI_HINT("griddepcontrol.wait", "griddepcontrol")
     SMALTI_HINT("pm.event.mask", "pmevent")
     {"llvm.nvvm.nanosleep", sleep, nullptr, SMALTI_PTX("nanosleep")},
+    {"asm:nanosleep.u32", sleep, nullptr, SMALTI_PTX("nanosleep")},
     {"llvm.nvvm.exit", exitThread, nullptr, SMALTI_PTX("exit")},
     {"llvm.nvvm.isspacep.shared", isSharedSpace, nullptr, SMALTI_PTX("isspacep")},
-    {"llvm.nvvm.isspacep.shared.cluster", isSharedSpace, nullptr, SMALTI_PTX("isspacep")},
+    {"llvm.nvvm.isspacep.shared.cluster", isClusterSpace, nullptr, SMALTI_PTX("isspacep")},
     {"llvm.nvvm.isspacep.global", isGlobalSpace, nullptr, SMALTI_PTX("isspacep")},
     {"llvm.nvvm.isspacep.local", isNot, nullptr, SMALTI_PTX("isspacep")},
     {"llvm.nvvm.isspacep.const", isNot, nullptr, SMALTI_PTX("isspacep")},
@@ -253,6 +318,9 @@ constexpr Instruction table[] = {
     {"llvm.nvvm.internal.addrspace.wrap.*", move<uint64_t>, nullptr, SMALTI_PTX("cvta")},
     {"llvm.nvvm.mapa", mapToBlock, nullptr, SMALTI_PTX("mapa")},
     {"llvm.nvvm.mapa.shared.cluster", mapToBlock, nullptr, SMALTI_PTX("mapa")},
+    {"asm:mapa.shared::cluster.u32", mapToBlock, nullptr, SMALTI_PTX("mapa")},
+    {"asm:mapa.u64", mapToBlock, nullptr, SMALTI_PTX("mapa")},
+    {"asm:getctarank.shared::cluster.u32", blockOfAddress, nullptr, SMALTI_PTX("getctarank")},
     {"llvm.nvvm.getctarank", blockOfAddress, nullptr, SMALTI_PTX("getctarank")},
     {"llvm.nvvm.getctarank.shared.cluster", blockOfAddress, nullptr, SMALTI_PTX("getctarank")},
     {"llvm.nvvm.ldu.global.f.*", loadGlobal, nullptr, SMALTI_PTX("ldu")},

@@ -6,6 +6,7 @@
 
 #include "emulator/Instructions/Lists.h"
 #include "emulator/Instructions/NVIDIA/Mbarrier.h"
+#include "emulator/Instructions/NVIDIA/Multicast.h"
 #include "emulator/Instructions/NVIDIA/TensorMap.h"
 #include "emulator/Runtime/Thread.h"
 
@@ -31,13 +32,6 @@ void checkBox(const void *place) {
            place, TensorMap::boxAlignment);
 }
 
-void checkIsOfBlock(uint16_t blocks) {
-  if (blocks != 1)
-    fail("cp.async.bulk.tensor to the blocks %#x of a cluster: it has one "
-         "block",
-         blocks);
-}
-
 /// The copy is over when the barrier has its bytes, those outside of the tensor
 /// included.
 void copyToShared(char *to, void *barrierAddress, const TensorMap &map,
@@ -51,16 +45,28 @@ void copyToShared(char *to, void *barrierAddress, const TensorMap &map,
   }));
 }
 
+/// To the same places of the blocks that have a bit, each with its own barrier.
+void copyToBlocks(uint16_t blocks, char *to, void *barrier,
+                  const TensorMap &map, const Coordinates &coordinates) {
+  forEachBlock("cp.async.bulk.tensor", blocks, to, barrier,
+               [&](char *to, void *barrier) {
+                 copyToShared(to, barrier, map, coordinates);
+               });
+}
+
 /// Operands place, barrier, map, coordinates, blocks, hint, whether there are
 /// blocks, a hint, and whose barrier it is.
 template <int rank> void loadTile(const Call &call) {
-  if (call.get<uint8_t>(5 + rank))
-    checkIsOfBlock(call.get<uint16_t>(3 + rank));
   if (call.get<uint32_t>(7 + rank) > 1)
-    fail("cp.async.bulk.tensor for a pair of blocks: a cluster has one block");
-  copyToShared(call.get<char *>(0), call.get<void *>(1),
-               TensorMap(call.get<void *>(2), rank),
-               coordinatesOf(call, 3, rank));
+    fail("cp.async.bulk.tensor for a pair of blocks (.cta_group::2) is not "
+         "emulated");
+  TensorMap map(call.get<void *>(2), rank);
+  Coordinates coordinates = coordinatesOf(call, 3, rank);
+  if (call.get<uint8_t>(5 + rank))
+    copyToBlocks(call.get<uint16_t>(3 + rank), call.get<char *>(0),
+                 call.get<void *>(1), map, coordinates);
+  else
+    copyToShared(call.get<char *>(0), call.get<void *>(1), map, coordinates);
 }
 
 /// Operands place, barrier, map, coordinates, hint and whether there is one.
@@ -72,11 +78,14 @@ template <int rank> void loadTileOfBlock(const Call &call) {
 
 /// Operands place, map, coordinates, barrier, [blocks,] [hint].
 template <int rank, bool hasBlocks> void loadTileOfText(const Call &call) {
+  TensorMap map(call.get<void *>(1), rank);
+  Coordinates coordinates = coordinatesOf(call, 2, rank);
+  auto *to = call.get<char *>(0);
+  auto *barrier = call.get<void *>(2 + rank);
   if (hasBlocks)
-    checkIsOfBlock(call.get<uint16_t>(3 + rank));
-  copyToShared(call.get<char *>(0), call.get<void *>(2 + rank),
-               TensorMap(call.get<void *>(1), rank),
-               coordinatesOf(call, 2, rank));
+    copyToBlocks(call.get<uint16_t>(3 + rank), to, barrier, map, coordinates);
+  else
+    copyToShared(to, barrier, map, coordinates);
 }
 
 void copyToGlobal(const char *from, const TensorMap &map,
@@ -92,6 +101,18 @@ void copyToGlobal(const char *from, const TensorMap &map,
 template <int rank> void storeTile(const Call &call) {
   copyToGlobal(call.get<char *>(0), TensorMap(call.get<void *>(1), rank),
                coordinatesOf(call, 2, rank));
+}
+
+/// Combines what is in the tensor with the tile. Operands as of a store.
+template <int rank, Reduction reduction> void reduceTile(const Call &call) {
+  auto *from = call.get<const char *>(0);
+  TensorMap map(call.get<void *>(1), rank);
+  Coordinates coordinates = coordinatesOf(call, 2, rank);
+  checkBox(from);
+  map.reduce(from, coordinates.data(), reduction, /*isForReal=*/false);
+  enqueueAsync(bulkQueue, [=] {
+    map.reduce(from, coordinates.data(), reduction, /*isForReal=*/true);
+  });
 }
 
 /// Operands map, coordinates, place, [hint].
@@ -118,7 +139,17 @@ template <int rank> void prefetchTile(const Call &call) {
 #define SMALTI_TEXT(rank, ending, function) \
     {"asm:cp.async.bulk.tensor." #rank "d." ending, function, nullptr, SMALTI_PTX("cp.async.bulk.tensor")}, \
     {"asm:cp.async.bulk.tensor." #rank "d." ending ".L2::cache_hint", function, nullptr, SMALTI_PTX("cp.async.bulk.tensor")},
+#define SMALTI_REDUCE(rank, name, reduction) \
+    {"llvm.nvvm.cp.async.bulk.tensor.reduce." name ".tile." #rank "d", reduceTile<rank, Reduction::reduction>, nullptr, SMALTI_PTX("cp.reduce.async.bulk.tensor")},
 #define SMALTI_TILES(rank) \
+    SMALTI_REDUCE(rank, "add", Add) \
+    SMALTI_REDUCE(rank, "min", Min) \
+    SMALTI_REDUCE(rank, "max", Max) \
+    SMALTI_REDUCE(rank, "inc", Increment) \
+    SMALTI_REDUCE(rank, "dec", Decrement) \
+    SMALTI_REDUCE(rank, "and", And) \
+    SMALTI_REDUCE(rank, "or", Or) \
+    SMALTI_REDUCE(rank, "xor", Xor) \
     {"llvm.nvvm.cp.async.bulk.tensor.g2s.tile." #rank "d", loadTile<rank>, nullptr, SMALTI_PTX("cp.async.bulk.tensor")}, \
     {"llvm.nvvm.cp.async.bulk.tensor.g2s.cta.tile." #rank "d", loadTileOfBlock<rank>, nullptr, SMALTI_PTX("cp.async.bulk.tensor")}, \
     {"llvm.nvvm.cp.async.bulk.tensor.s2g.tile." #rank "d", storeTile<rank>, nullptr, SMALTI_PTX("cp.async.bulk.tensor")}, \

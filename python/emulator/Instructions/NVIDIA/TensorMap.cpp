@@ -1,6 +1,7 @@
 //===- TensorMap.cpp - Tensor maps of NVIDIA ------------------------------===//
 
 #include "emulator/Instructions/NVIDIA/TensorMap.h"
+#include "emulator/Instructions/Numbers.h"
 #include "emulator/Runtime/Thread.h"
 
 #include <algorithm>
@@ -36,7 +37,8 @@ TensorMap::TensorMap(const void *address, uint32_t rank) {
          address);
   fields.base = words[0] | uint64_t(words[1]) << 32;
   fields.rank = bits(words[2], 4, 3) + 1;
-  fields.elementBytes = bytesOfType[bits(words[2], 7, 4)];
+  fields.type = bits(words[2], 7, 4);
+  fields.elementBytes = bytesOfType[fields.type];
   fields.swizzle = chunkBytes << bits(words[2], 13, 2);
   fields.fillsNaN = bits(words[2], 15, 1);
   for (uint32_t i = 0; i + 1 < maxRank; ++i)
@@ -143,5 +145,100 @@ void TensorMap::store(const char *from, const int32_t *coordinates,
         for (uint32_t i = 0; i < rowBytes; i += chunkBytes)
           memcpy(row.data() + i, swizzled(from + offset + i), chunkBytes);
         memcpy(at, row.data() + first * width, (end - first) * width);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// PTX ISA, "cp.reduce.async.bulk.tensor": `.inc` and `.dec` count up to, and
+/// down from, the number in the box.
+template <class Type> Type combine(Type old, Type value, Reduction reduction) {
+  switch (reduction) {
+  case Reduction::Add:
+    return old + value;
+  case Reduction::Min:
+    return std::min(old, value);
+  case Reduction::Max:
+    return std::max(old, value);
+  default:
+    break;
+  }
+  if constexpr (std::is_integral_v<Type>) {
+    switch (reduction) {
+    case Reduction::Increment:
+      return old >= value ? Type(0) : Type(old + 1);
+    case Reduction::Decrement:
+      return old == 0 || old > value ? value : Type(old - 1);
+    case Reduction::And:
+      return old & value;
+    case Reduction::Or:
+      return old | value;
+    default:
+      return old ^ value;
+    }
+  }
+  fail("cp.reduce.async.bulk.tensor: floats have sums, the least and the "
+       "largest");
+}
+
+template <class Type>
+void combineAt(char *at, const char *from, Reduction reduction) {
+  Type old, value;
+  memcpy(&old, at, sizeof(Type));
+  memcpy(&value, from, sizeof(Type));
+  old = combine(old, value, reduction);
+  memcpy(at, &old, sizeof(Type));
+}
+
+template <class Float>
+void combineSmall(char *at, const char *from, Reduction reduction) {
+  typename Float::Storage old, value;
+  memcpy(&old, at, sizeof old);
+  memcpy(&value, from, sizeof value);
+  old = Float::write(combine(Float::read(old), Float::read(value), reduction));
+  memcpy(at, &old, sizeof old);
+}
+
+using Combine = void (*)(char *, const char *, Reduction);
+
+/// By the code of the element type; those of 8 bits have no reductions.
+constexpr Combine combineOfType[16] = {nullptr,
+                                       nullptr,
+                                       combineAt<uint32_t>,
+                                       combineAt<int32_t>,
+                                       combineAt<uint64_t>,
+                                       combineAt<int64_t>,
+                                       combineSmall<F16>,
+                                       combineAt<float>,
+                                       nullptr,
+                                       combineAt<double>,
+                                       combineSmall<BF16>};
+
+} // namespace
+
+void TensorMap::reduce(const char *from, const int32_t *coordinates,
+                       Reduction reduction, bool isForReal) const {
+  Combine combine = combineOfType[fields.type];
+  if (!combine)
+    fail("cp.reduce.async.bulk.tensor: the elements of the tensor have a type "
+         "of %u bytes without reductions",
+         fields.elementBytes);
+  touchRead(from, boxBytes());
+  uint32_t width = fields.elementBytes, rowBytes = count(0) * width;
+  std::vector<char> row(rowBytes);
+  forEachRow(
+      coordinates, [&](uint32_t offset, int64_t first, int64_t end, char *at) {
+        if (first < end)
+          touchAtomic(at, (end - first) * width);
+        if (!isForReal)
+          return;
+        for (uint32_t i = 0; i < rowBytes; i += chunkBytes)
+          memcpy(row.data() + i, swizzled(from + offset + i), chunkBytes);
+        for (int64_t i = first; i < end; ++i)
+          combine(at + (i - first) * width, row.data() + i * width, reduction);
       });
 }

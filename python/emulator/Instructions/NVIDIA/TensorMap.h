@@ -13,6 +13,9 @@
 
 namespace smalti::emulator::nvidia {
 
+/// What cp.reduce.async.bulk does.
+enum class Reduction { Add, Min, Max, Increment, Decrement, And, Or, Xor };
+
 /// A tensor in global memory and the box of it that instructions copy. The
 /// first dimension is the innermost one.
 class TensorMap {
@@ -33,6 +36,10 @@ public:
   void store(const char *from, const int32_t *coordinates,
              bool isForReal) const;
 
+  /// Combines the tensor's elements with those of the box, each at once.
+  void reduce(const char *from, const int32_t *coordinates, Reduction reduction,
+              bool isForReal) const;
+
 private:
   /// Calls `use(row, offset, first, end, at)` for each row of the box: its
   /// place in shared memory is `offset`; its elements from `first` to `end` are
@@ -46,6 +53,8 @@ private:
   struct Fields {
     uint64_t base;
     uint32_t rank, elementBytes;
+    /// The code of the element type.
+    uint32_t type;
     /// 16, 32, 64 or 128 bytes.
     uint32_t swizzle;
     bool fillsNaN;

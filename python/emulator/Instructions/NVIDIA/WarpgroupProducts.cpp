@@ -92,8 +92,11 @@ void checkWholeWarpgroups() {
 
 const BlockObserver observer(forget, checkWholeWarpgroups);
 
-Warp &currentWarp() { return warps[waveId()]; }
-Warpgroup &currentWarpgroup() { return warpgroups[waveId() / numWarps]; }
+Warp &currentWarp() { return warps[waveIdInCluster()]; }
+/// By the first of its warps.
+Warpgroup &currentWarpgroup() {
+  return warpgroups[waveIdInCluster() - waveId() % numWarps];
+}
 int rankInWarpgroup() { return waveId() % numWarps; }
 
 /// Chunks of the operand that this warp is to look at: its rows of A.

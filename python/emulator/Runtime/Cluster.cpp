@@ -1,0 +1,174 @@
+//===- Cluster.cpp - Blocks that run together -----------------------------===//
+
+#include "emulator/Runtime/Block.h"
+#include "emulator/Runtime/Launch.h"
+#include "emulator/Runtime/Sanitizers.h"
+
+#include <algorithm>
+
+using namespace smalti::emulator;
+
+Cluster smalti::emulator::cluster;
+
+std::string Cluster::allocate() {
+  for (int rank = 0; rank < launch.clusterSize(); ++rank) {
+    blocks.push_back(std::make_unique<Block>(rank));
+    visits.push_back(blocks.back().get());
+    if (std::string error = blocks.back()->allocate(); !error.empty())
+      return error;
+  }
+  if (launch.order == Order::LastAhead)
+    std::reverse(visits.begin(), visits.end());
+  running = blocks.front().get();
+  return "";
+}
+
+/// PTX ISA, "Special Registers: %cluster_ctarank": x first.
+uint64_t Cluster::blockIndex(uint64_t index, int rank) const {
+  const Dimensions &size = launch.cluster, &grid = launch.grid;
+  uint64_t clustersX = grid.x / size.x, clustersY = grid.y / size.y;
+  uint64_t x = index % clustersX * size.x + rank % size.x;
+  uint64_t y = index / clustersX % clustersY * size.y + rank / size.x % size.y;
+  uint64_t z = index / clustersX / clustersY * size.z + rank / size.x / size.y;
+  return x + grid.x * (y + grid.y * z);
+}
+
+void Cluster::run(uint64_t index) {
+  generation = 1;
+  numArrived = numGone = numTimeouts = 0;
+  writesInFlight.clear();
+  BlockObserver::begin();
+  for (const std::unique_ptr<Block> &block : blocks) {
+    running = block.get();
+    block->begin(blockIndex(index, block->rank()));
+  }
+  auto any = [&](auto step) {
+    return std::any_of(visits.begin(), visits.end(), [&](Block *block) {
+      running = block;
+      return step(*block);
+    });
+  };
+  while (any([](Block &block) { return !block.isDone(); })) {
+    // What one does first depends on its own numbers.
+    if (launch.order == Order::Random)
+      std::rotate(visits.begin(), visits.begin() + 1, visits.end());
+    bool progress = false;
+    for (Block *block : visits) {
+      running = block;
+      progress |= block->step();
+    }
+    if (!progress && !any([](Block &block) { return block.forceGroup(); }) &&
+        !endLimitedWaits())
+      reportDeadlock();
+  }
+  BlockObserver::end();
+  any([](Block &block) {
+    block.checkRedZone();
+    return false;
+  });
+}
+
+/// The time of those that wait with a limit is over, as nobody can go on. Most
+/// wait again at once: when that did not help a few times, nothing will.
+bool Cluster::endLimitedWaits() {
+  constexpr int maxTimeouts = 3;
+  if (numTimeouts++ == maxTimeouts)
+    return false;
+  bool progress = false;
+  for (Block *block : visits)
+    progress |= block->endLimitedWaits();
+  return progress;
+}
+
+//===----------------------------------------------------------------------===//
+// The barrier
+//===----------------------------------------------------------------------===//
+
+void Cluster::arrive(GPUThread &thread, bool isRelaxed) {
+  if (thread.clusterArrival == generation)
+    failAs("deadlock", "barrier.cluster.arrive: the thread arrives again, and "
+                       "has not waited");
+  thread.clusterArrival = generation;
+  if (!isRelaxed)
+    sanitizer::release(thread.sanitizerThread, &orderObjects[generation % 2]);
+  ++numArrived;
+  completeIfAll();
+}
+
+void Cluster::wait(GPUThread &thread) {
+  uint32_t use = thread.clusterArrival;
+  if (use == 0)
+    failAs("deadlock",
+           "barrier.cluster.wait: the thread waits and has not arrived");
+  running->waitUntil(
+      "barrier.cluster.wait", [&] { return generation != use; },
+      /*isLimited=*/false);
+  sanitizer::acquire(thread.sanitizerThread, &orderObjects[use % 2]);
+}
+
+void Cluster::leave(const GPUThread &thread) {
+  if (thread.clusterArrival != generation)
+    ++numGone;
+  if (numArrived > 0)
+    completeIfAll();
+}
+
+void Cluster::completeIfAll() {
+  int count = int(blocks.size()) * running->numThreads();
+  if (numArrived + numGone < count)
+    return;
+  noteProgress();
+  ++generation;
+  numArrived = numGone = 0;
+  for (const std::unique_ptr<Block> &block : blocks)
+    numGone += block->numEnded();
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+int Cluster::threadOfStack(const void *address) const {
+  int thread = -1;
+  for (const std::unique_ptr<Block> &block : blocks)
+    thread = std::max(thread, block->threadOfStack(address));
+  return thread;
+}
+
+bool Cluster::isStackGuard(const void *address) const {
+  return std::any_of(blocks.begin(), blocks.end(), [&](const auto &block) {
+    return block->isStackGuard(address);
+  });
+}
+
+void Cluster::describeSet(int set, Place &place) const {
+  for (const std::unique_ptr<Block> &block : blocks)
+    if (block->hasSet(set))
+      block->describeSet(set, place);
+}
+
+void Cluster::describeThreads(Finding &finding) {
+  bool isFirst = true;
+  for (const std::unique_ptr<Block> &block : blocks) {
+    if (blocks.size() > 1 && block->isDone())
+      continue;
+    if (blocks.size() > 1)
+      finding.message.append("%sblock %d of the cluster: ", isFirst ? "" : "; ",
+                             block->rank());
+    isFirst = false;
+    block->describeThreads(finding);
+  }
+}
+
+void Cluster::reportDeadlock() {
+  static Finding finding("deadlock");
+  for (const std::unique_ptr<Block> &block : blocks)
+    if (!block->isDone()) {
+      block->setPlaceOfSome(finding);
+      break;
+    }
+  finding.message.append("nothing can go on: ");
+  describeThreads(finding);
+  report(finding);
+  endProcess(exitFindings);
+}
