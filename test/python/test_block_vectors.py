@@ -297,6 +297,52 @@ def test_one_scalar(size: int, element: str) -> None:
     assert (y == x.astype(np.int64).sum().astype(TYPES[element])).all()
 
 
+@pytest.mark.parametrize("kind", ["add", "mul", "xor", "maxsi"])
+def test_vectors_of_one_number(kind: str) -> None:
+    """A splat stands for as many elements as its shape says; both dimensions become a scalar."""
+    splat = "#mosaic_gpu.WGSplatFragLayout<[4, 9]>"
+    strided = "#mosaic_gpu.WGStridedFragLayout<[128], 1>"
+    body = (
+        f"    %c = arith.constant {{out_layouts = [{splat}]}} dense<3> : vector<4x9xi32>\n"
+        "    %start = arith.constant 5 : i32\n"
+        f"    %s = vector.multi_reduction <{kind}>, %c, %start {{in_layouts = [{splat}]}} [0, 1] : vector<4x9xi32> "
+        "to i32\n"
+        "    %b = vector.broadcast %s {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]} : i32 to vector<128xi32>\n"
+        f"    mosaic_gpu.vector_store %b, %0 {{in_layouts = [{strided}]}} : vector<128xi32>, memref<128xi32>\n"
+    )
+    y = fill("i32", (128,))
+    kernel((("i32", (128,)),), body).launcher(y, emulation=SAFE)
+    wanted = {"add": 5 + 36 * 3, "mul": 5 * 3**36, "xor": 5, "maxsi": 5}[kind]
+    assert (as_unsigned(y) == wanted % 2**32).all()
+
+
+@pytest.mark.parametrize("kind", ["and", "or", "xor"])
+def test_truth_values(kind: str) -> None:
+    """A scalar of all: whether all, or any, or an odd number are true."""
+    strided = "#mosaic_gpu.WGStridedFragLayout<[128, 64], 4>"
+    body = load("v", 0, "i32", SHAPE, "strided")
+    body += (
+        f"    %zero = arith.constant {{out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128, 64]>]}} dense<0> : "
+        f"{vector('i32', SHAPE)}\n"
+        f"    %t = arith.cmpi ne, %v, %zero {{in_layouts = [{strided}, {strided}], out_layouts = [{strided}]}} : "
+        f"{vector('i32', SHAPE)}\n"
+        f"    %start = arith.constant {'true' if kind == 'and' else 'false'}\n"
+        f"    %s = vector.multi_reduction <{kind}>, %t, %start {{in_layouts = [{strided}]}} [0, 1] : "
+        f"{vector('i1', SHAPE)} to i1\n"
+        "    %w = arith.extui %s : i1 to i32\n"
+        "    %b = vector.broadcast %w {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[128]>]} : i32 to vector<128xi32>\n"
+        "    mosaic_gpu.vector_store %b, %1 {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[128], 1>]} : "
+        "vector<128xi32>, memref<128xi32>\n"
+    )
+    block = kernel((("i32", SHAPE), ("i32", (128,))), body)
+    for ones in (0, 1, 2, 8191, 8192):
+        x, y = np.zeros(SHAPE, np.int32), fill("i32", (128,))
+        x.reshape(-1)[np.random.default_rng(8).permutation(8192)[:ones]] = 1
+        block.launcher(x, y, emulation=SAFE)
+        wanted = {"and": ones == 8192, "or": ones > 0, "xor": ones % 2 == 1}[kind]
+        assert (y == wanted).all(), ones
+
+
 def test_scratch_that_the_program_names() -> None:
     """Half of it would do for a half at a time, and each has its turn."""
     x = np.random.default_rng(5).standard_normal(SHAPE).astype(np.float32)

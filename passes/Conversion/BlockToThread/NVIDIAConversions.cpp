@@ -1,7 +1,7 @@
 //===- NVIDIAConversions.cpp - Elements of other types --------------------===//
 //
-// LLVM converts most types well. It knows no 8-bit floats, and takes vectors of
-// 4-bit integers apart in memory.
+// LLVM converts most types well. It knows no 8-bit floats, takes vectors of
+// 4-bit integers apart in memory, and converts 8-bit integers one by one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,6 +66,7 @@ private:
   Value widenFloat8(Value reg);
   Value narrowToFloat8(Value reg, Type elementType);
   Value widenInt4(Value reg);
+  Value widenInt8(Value reg, Type elementType);
   Value narrowToInt4(Value reg);
   Value andWord(Value word, int64_t mask) {
     return arith::AndIOp::create(builder, loc, word,
@@ -194,6 +195,46 @@ Value RegisterConverter::widenInt4(Value reg) {
   return fromWords(builder, loc, words, withElement(reg, builder.getI8Type()));
 }
 
+/// To f16, or signed ones to bf16, with no conversion: bytes become the low
+/// bits of numbers from 1024 or 128 on, from which what is too much is taken.
+Value RegisterConverter::widenInt8(Value reg, Type elementType) {
+  int64_t length = getLength(reg);
+  bool isSigned = sign == Sign::Signed, isHalf = elementType.isF16();
+  auto pair = VectorType::get({2}, elementType);
+  // The bytes of a word above those of a pair of numbers.
+  auto put = [&](Value word, int64_t first, int64_t above) {
+    Value high = getI32(builder, loc, above * 0x01010101);
+    return fromWords(builder, loc,
+                     permute(word, high, first == 0 ? 0x4140 : 0x4342), pair);
+  };
+  SmallVector<Value> pairs;
+  for (Value word : toWords(builder, loc, reg))
+    for (int64_t first = 0;
+         first < 4 && static_cast<int64_t>(pairs.size()) * 2 < length;
+         first += 2) {
+      if (isHalf) {
+        Value moved =
+            isSigned ? arith::XOrIOp::create(builder, loc, word,
+                                             getI32(builder, loc, 0x80808080))
+                           .getResult()
+                     : word;
+        Value excess = arith::ConstantOp::create(
+            builder, loc,
+            DenseElementsAttr::get(
+                pair, Attribute(builder.getFloatAttr(
+                          elementType, isSigned ? 1024 + 128 : 1024))));
+        pairs.push_back(arith::SubFOp::create(builder, loc,
+                                              put(moved, first, 0x64), excess));
+        continue;
+      }
+      // 128 + the seven low bits, less 128 or, with the sign, 256.
+      pairs.push_back(arith::SubFOp::create(
+          builder, loc, put(andWord(word, 0x7f7f7f7f), first, 0x43),
+          put(andWord(word, 0x80808080), first, 0x43)));
+    }
+  return concatenate(builder, loc, pairs);
+}
+
 Value RegisterConverter::narrowToInt4(Value reg) {
   VectorType type = withElement(reg, builder.getIntegerType(4));
   SmallVector<Value> bytes = toWords(builder, loc, reg), words;
@@ -214,6 +255,9 @@ Value RegisterConverter::convert(Value reg, Type elementType) {
     reg = widenFloat8(reg);
   else if (getElement(reg).isInteger(4) && getLength(reg) > 1)
     reg = widenInt4(reg);
+  if (getElement(reg).isInteger(8) && getLength(reg) % 2 == 0 &&
+      (elementType.isF16() || (elementType.isBF16() && sign == Sign::Signed)))
+    return widenInt8(reg, elementType);
   if (isFloat8(elementType)) {
     if (!getElement(reg).isF16())
       reg = convertPlain(reg, builder.getF32Type());
@@ -234,7 +278,9 @@ static bool needsConverter(Operation *op) {
        {getElement(op->getOperand(0)), getElement(op->getResult(0))})
     if (isFloat8(type) || type.isInteger(4))
       return true;
-  return false;
+  // Conversions of integers are slow.
+  return isa<arith::SIToFPOp, arith::UIToFPOp>(op) &&
+         getElement(op->getOperand(0)).isInteger(8);
 }
 
 /// The chips that multiply them convert them.

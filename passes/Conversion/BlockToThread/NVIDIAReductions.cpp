@@ -344,6 +344,13 @@ LogicalResult Reductions::plan(Operation *op, Planner &planner) const {
              << ", but reducing layout " << from.str() << " gives layout "
              << layout::toString(canonical(*result));
   }
+  if (to) {
+    const Distribution &initial = *planner.find(reduction.accumulator);
+    if (!initial.isSplat() && initial != *to)
+      return op->emitOpError()
+             << "has an initial value in layout " << initial.str()
+             << ", but a result in layout " << to->str();
+  }
   auto plan = std::make_unique<ReductionOpPlan>();
   if (!from.isSplat()) {
     plan->reduction =
