@@ -258,4 +258,16 @@ def test_a_limited_wait_gives_up() -> None:
     np.testing.assert_array_equal(out, np.full(THREADS, 2))
 
 
-TESTED = [f"asm:{name}" for name in (*SYNCS, *ARRIVES, *TEXTS)]
+def test_elect_one_lane() -> None:
+    body = asm(
+        "{ .reg .pred p; .reg .b32 n; elect.sync n|p, -1; @p add.u32 n, n, 100; mov.u32 $0, n; }", "=r", "", "i32", "r"
+    )
+    out = np.zeros(THREADS, np.uint32)
+    nvidia.run_kernel(kernel(body + STORE), THREADS, X, Y, out)
+    warps = out.reshape(2, 32)
+    assert ((warps >= 100).sum(1) == 1).all()
+    assert (warps.argmax(1) == warps.max(1) - 100).all()
+    assert (np.sort(warps, 1)[:, :31] == warps.argmax(1)[:, None]).all()
+
+
+TESTED = ["asm:elect.sync", *(f"asm:{name}" for name in (*SYNCS, *ARRIVES, *TEXTS))]

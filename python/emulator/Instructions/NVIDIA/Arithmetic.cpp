@@ -105,6 +105,7 @@ void approximateSmall(const Call &call) {
 double sine(double x) { return std::sin(x); }
 double cosine(double x) { return std::cos(x); }
 double power2(double x) { return std::exp2(x); }
+double hyperbolicTangent(double x) { return std::tanh(x); }
 double logarithm2(double x) { return std::log2(x); }
 double reciprocal(double x) { return 1 / x; }
 double root(double x) { return std::sqrt(x); }
@@ -273,6 +274,9 @@ void fusedMultiplyAdd(const Call &call) {
 #define SMALTI_APPROXIMATE(name, section, function) \
     SMALTI_ENTRY(name ".f", SMALTI_PTX(section), approximate<function, false>) \
     SMALTI_ENTRY(name ".ftz.f", SMALTI_PTX(section), approximate<function, true>)
+#define SMALTI_TEXT(name, section, function) \
+    {"asm:" name ".approx.f32", approximate<function, false>, nullptr, SMALTI_PTX(section)}, \
+    {"asm:" name ".approx.ftz.f32", approximate<function, true>, nullptr, SMALTI_PTX(section)},
 #define SMALTI_INTEGRAL(name, rounding) \
     SMALTI_ENTRY(name ".f", cvtDocument, roundToIntegral<float, rounding>) \
     SMALTI_ENTRY(name ".ftz.f", cvtDocument, roundToIntegral<float, rounding, true>) \
@@ -337,6 +341,14 @@ constexpr Instruction table[] = {
     SMALTI_ENTRY("lg2.approx.d", SMALTI_PTX("lg2"), approximateF64<logarithm2>)
     SMALTI_ENTRY("ex2.approx.f32", SMALTI_PTX("ex2"), approximate<power2, false>)
     SMALTI_ENTRY("ex2.approx.ftz.f32", SMALTI_PTX("ex2"), approximate<power2, true>)
+    SMALTI_TEXT("sin", "sin", sine)
+    SMALTI_TEXT("cos", "cos", cosine)
+    SMALTI_TEXT("lg2", "lg2", logarithm2)
+    SMALTI_TEXT("ex2", "ex2", power2)
+    SMALTI_TEXT("sqrt", "sqrt", root)
+    SMALTI_TEXT("rsqrt", "rsqrt", reciprocalRoot)
+    // 2^-11 of relative error.
+    {"asm:tanh.approx.f32", approximate<hyperbolicTangent, false>, nullptr, SMALTI_PTX("tanh")},
     SMALTI_ENTRY("ex2.approx.f64", SMALTI_PTX("ex2"), approximateF64<power2>)
     SMALTI_POWER("f16", F16, 1)
     SMALTI_POWER("v2f16", F16, 2)

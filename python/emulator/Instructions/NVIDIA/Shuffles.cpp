@@ -199,6 +199,7 @@ constexpr Instruction table[] = {
     {"llvm.nvvm.match.all.sync.i32p", nullptr, matchAll<uint32_t>, SMALTI_PTX("match.sync"), members},
     {"llvm.nvvm.match.all.sync.i64p", nullptr, matchAll<uint64_t>, SMALTI_PTX("match.sync"), members},
     {"llvm.nvvm.elect.sync", nullptr, elect, SMALTI_PTX("elect.sync"), members},
+    {"asm:elect.sync", nullptr, elect, SMALTI_PTX("elect.sync"), members},
     {"llvm.nvvm.activemask", nullptr, activeMask, SMALTI_PTX("activemask")},
     SMALTI_REDUX("add", reduce<uint32_t, add>)
     SMALTI_REDUX("and", reduce<uint32_t, bitAnd>)
