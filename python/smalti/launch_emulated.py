@@ -77,6 +77,9 @@ class EmulatedLauncher:
         for index, value in maps.items():
             placing.place(index, str(kernel.arguments[index]), value, is_pointer=True)
         made = self._library(emulation)
+        if (stated := made.kernels[kernel.symbol].cluster) != (resources.cluster or (1, 1, 1)):
+            # The emulator takes clusters from the code.
+            raise LaunchError(f"@{kernel.symbol} is launched in clusters of {resources.cluster}, its code has {stated}")
         return session.run(
             session.Launch(
                 library=made,

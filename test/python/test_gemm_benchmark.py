@@ -230,7 +230,7 @@ def test_without_a_gpu_it_says_so_and_measures_nothing(tmp_path: Path) -> None:
     command = [sys.executable, ROOT / "benchmarks" / "gemm.py", "--json", tmp_path / "gemm.json"]
     environment = {"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 1 and done.stderr == "nothing was measured: PyTorch finds no GPU\n"
+    assert done.returncode == 0 and done.stderr == "PyTorch finds no GPU; nothing measured\n"
     assert not (tmp_path / "gemm.json").exists()
 
 

@@ -1,0 +1,71 @@
+"""Files that JAX printed, unmodified, as kernels in Python: compiled, called with arrays and with pointers, saved, loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import smalti
+from conftest import ROOT
+from smalti import aot, toolchain
+
+INPUTS = ROOT / "test" / "pallas" / "Inputs"
+
+
+def pointwise(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.exp2(a.astype(np.float64)) + b
+
+
+def row_softmax(a: np.ndarray) -> np.ndarray:
+    powers = np.exp(a.astype(np.float64) - a.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+MODULES = [("pointwise", pointwise, 2), ("row_softmax", row_softmax, 1)]
+
+
+def arrays(kernel: smalti.Kernel) -> list[np.ndarray]:
+    """Random inputs, and a result that is nowhere right."""
+    rng = np.random.default_rng(0)
+    made = []
+    for argument in kernel.arguments:
+        shape = argument.static_layout[0]
+        data = rng.standard_normal(shape) if argument.reads else np.full(shape, np.nan)
+        made.append(data.astype(argument.dtype.numpy))
+    return made
+
+
+@pytest.mark.parametrize("name, wanted, inputs", MODULES, ids=[name for name, *_ in MODULES])
+def test_called_with_arrays_with_pointers_and_from_a_file(name: str, wanted, inputs: int, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    kernel = smalti.compile(INPUTS / f"{name}.mlir", target="emu:sm_90a")
+    given = arrays(kernel)
+    kernel(*given)
+    np.testing.assert_allclose(given[-1], wanted(*given[:inputs]), rtol=1e-5, atol=1e-6)
+    again = arrays(kernel)
+    kernel.launch_pointers(None, [array.ctypes.data for array in again])
+    np.testing.assert_array_equal(again[-1], given[-1])
+    loaded = aot.load(kernel.save(tmp_path / "k.smalti"))
+    again = arrays(loaded)
+    loaded(*again)
+    np.testing.assert_array_equal(again[-1], given[-1])
+
+
+def test_arguments_are_checked() -> None:
+    kernel = smalti.compile(INPUTS / "row_softmax.mlir", target="emu:sm_90a")
+    source, result = arrays(kernel)
+    with pytest.raises(smalti.LaunchError, match="its element type is float64, the kernel needs float32"):
+        kernel(source.astype(np.float64), result)
+    with pytest.raises(smalti.LaunchError, match="its shape is 128x64, the kernel needs 64x128"):
+        kernel(np.ascontiguousarray(source.T), result)
+    result.flags.writeable = False
+    with pytest.raises(smalti.LaunchError, match=r"argument 1 .* the kernel writes it, and it is read-only"):
+        kernel(source, result)
+
+
+@pytest.mark.parametrize("name", [name for name, *_ in MODULES])
+def test_the_target_is_the_module_s(name: str) -> None:
+    kernel = smalti.compile(INPUTS / f"{name}.mlir")
+    assert kernel.target.name == "sm_90a" and kernel.resources.block == (128, 1, 1)
+    if toolchain.find_ptxas():
+        assert kernel.binary_format == "cubin" and kernel.resources.spills == 0
