@@ -2,51 +2,19 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from smalti import codegen_worker, compiler, emulator
-from smalti.emulator.options import Emulation
+import smalti
+from smalti.emulator import Emulation
 
 CHIP = "sm_90a"
 
 
-def lower(source: str | Path, options: str = "") -> str:
-    """The module after `smalti-compile`."""
-    module = compiler.clone(compiler.parse(source))
-    compiler.run_pipeline(module, f"builtin.module(smalti-compile{{target={CHIP} {options}}})")
-    return str(module)
-
-
 def run(source: str | Path, *arrays: Any, **emulation: Any) -> None:
     """Runs the kernel of a module on the emulated chip."""
-    module = compiler.clone(compiler.parse(source))
-    compiler.run_pipeline(module, f"builtin.module(smalti-compile{{target={CHIP}}})")
-    text = str(module)
-
-    def size(name: str) -> tuple[int, int, int]:
-        found = re.search(rf"gpu.known_{name}_size = array<i32: (\d+), (\d+), (\d+)>", text)
-        assert found is not None
-        return int(found[1]), int(found[2]), int(found[3])
-
-    shared = re.search(r"smalti.shared_memory_bytes = (\d+)", text)
-    for operation in list(module.body.operations):
-        if operation.operation.name == "func.func":
-            operation.operation.erase()
-    bytecode = io.BytesIO()
-    module.operation.write_bytecode(bytecode)
-    codegen_worker.worker.start()
-    (code,) = codegen_worker.worker.generate(bytecode.getvalue(), "builtin.module(gpu-module-to-binary{format=llvm})")
-    emulator.load(code.data, f"emu:{CHIP}").launch(
-        size("grid"),
-        size("block"),
-        *arrays,
-        shared=int(shared[1]) if shared else 0,
-        emulation=Emulation(**emulation),
-    )
+    smalti.compile(source, target=f"emu:{CHIP}", emulation=Emulation(**emulation))(*arrays)
 
 
 def _descriptor(shape: Sequence[int]) -> str:
