@@ -1226,7 +1226,8 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
     The kernel's arguments are the memrefs of the entry's pointers that it uses, in their order; each says which one it is
     (`mosaic_gpu.from_kernel_arg_idx`). Constants from outside are made again inside. The kernel has the sizes of its
     grid, its blocks and its clusters, the bytes of its dynamic shared memory, and in `mosaic_gpu.program_threads` how
-    many threads run a program together and hold its vectors: JAX's warpgroup.
+    many threads run a program together and hold its vectors: JAX's warpgroup. `mosaic_gpu.auto_barriers` says that barriers
+    of the program go around its stores to shared memory.
 
     Declarations that JAX adds to every module and that nothing refers to are taken away.
 

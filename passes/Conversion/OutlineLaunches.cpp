@@ -281,6 +281,7 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
   kernel->setAttr(kArguments, builder.getTypeArrayAttr(types));
   kernel->setAttr(mosaic_gpu::kProgramThreads,
                   builder.getI64IntegerAttr(plan.programThreads));
+  kernel->setAttr(kAutoBarriers, builder.getUnitAttr());
   if (plan.sharedMemoryBytes > 0)
     kernel->setAttr(mosaic_gpu::kSharedMemoryBytes,
                     builder.getI64IntegerAttr(plan.sharedMemoryBytes));

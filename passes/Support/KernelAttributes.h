@@ -18,6 +18,10 @@ inline constexpr llvm::StringLiteral kArguments = "smalti.arguments";
 /// Warps of a block (i64).
 inline constexpr llvm::StringLiteral kNumWarps = "smalti.num_warps";
 
+/// Whether barriers of the program go around each of its stores to shared
+/// memory (unit), as JAX's programs take for granted.
+inline constexpr llvm::StringLiteral kAutoBarriers = "mosaic_gpu.auto_barriers";
+
 /// What the address of a memref argument is a multiple of, in bytes, unless the
 /// argument's attribute llvm.align says otherwise.
 inline constexpr int64_t kArgumentAlignment = 16;

@@ -6,7 +6,7 @@
 
 // CHECK: module attributes {gpu.container_module} {
 // CHECK-NEXT: gpu.module @add_module {
-// CHECK-NEXT: gpu.func @add(%[[A:.*]]: memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}, %[[B:.*]]: memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 2 : i32}) kernel attributes {known_block_size = array<i32: 384, 1, 1>, known_grid_size = array<i32: 1, 1, 1>, mosaic_gpu.program_threads = 128 : i64, smalti.arguments = [memref<512xf32>, memref<512xf32>], smalti.shared_memory_bytes = 4096 : i64} {
+// CHECK-NEXT: gpu.func @add(%[[A:.*]]: memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}, %[[B:.*]]: memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 2 : i32}) kernel attributes {known_block_size = array<i32: 384, 1, 1>, known_grid_size = array<i32: 1, 1, 1>, mosaic_gpu.auto_barriers, mosaic_gpu.program_threads = 128 : i64, smalti.arguments = [memref<512xf32>, memref<512xf32>], smalti.shared_memory_bytes = 4096 : i64} {
 // CHECK-DAG: %[[TWO:.*]] = arith.constant dense<2.000000e+00> : vector<512xf32>
 // CHECK-DAG: %[[V:.*]] = mosaic_gpu.vector_load %[[B]]
 // CHECK: %[[R:.*]] = arith.mulf %[[V]], %[[TWO]]

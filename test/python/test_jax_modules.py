@@ -582,3 +582,31 @@ def test_warps_by_themselves() -> None:
         )
         sums = values.reshape(2, 128).astype(np.float64).sum(axis=1)
         np.testing.assert_allclose(out, np.repeat(sums, 128), rtol=1e-4, atol=1e-4)
+
+
+def test_memory_that_is_used_again() -> None:
+    """What a program reads of shared memory it may write over, in another layout, with no barrier of its own."""
+    shape = (64, 128)
+    values = np.random.default_rng(16).standard_normal(shape).astype(np.float32)
+    wide, narrow = shared(shape, "f32"), shared(shape, "bf16")
+    vector, halves = "vector<64x128xf32>", "vector<64x128xbf16>"
+    body = (
+        load(0, shape, "f32", "%x", WGMMA)
+        + f"""
+      %s = mosaic_gpu.slice_smem 0 : {wide}
+      %n = mosaic_gpu.slice_smem 0 : {narrow}
+      mosaic_gpu.vector_store %x, %s : {vector}, {wide}
+      %y = mosaic_gpu.vector_load %s {{optimized = false}} : {wide} -> {vector}
+      %l = mosaic_gpu.layout_cast x(%y : {vector}) {{new_layout = {WGMMA}}}
+      %h = arith.truncf %l : {vector} to {halves}
+      mosaic_gpu.vector_store %h, %n : {halves}, {narrow}
+      %z = mosaic_gpu.vector_load %n {{optimized = false}} : {narrow} -> {halves}
+      %r = mosaic_gpu.layout_cast x(%z : {halves}) {{new_layout = {WGMMA}}}
+    """
+        + store(1, shape, "bf16", "%r")
+    )
+    source = module([(shape, "f32"), (shape, "bf16")], body, shared_bytes=64 * 128 * 4)
+    for order in ("first-ahead", "last-ahead"):
+        out = poisoned(shape, "bf16")
+        run(source, values, out, order=order, sanitize="thread")
+        np.testing.assert_array_equal(out, values.astype(ml_dtypes.bfloat16))

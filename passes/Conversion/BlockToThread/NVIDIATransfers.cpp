@@ -14,6 +14,7 @@
 #include "passes/Conversion/BlockToThread/SharedTransfers.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Conversion/BlockToThread/Windows.h"
+#include "passes/Support/KernelAttributes.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -318,6 +319,10 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
     return planAtomic(op, planner);
   if (!isPlanned(planner.getPlan(), op.getDestination()))
     return getCommonStores().plan(op, planner);
+  if (planner.getPlan().func->hasAttr(kAutoBarriers))
+    if (std::optional<std::string> why =
+            planner.getVendor().refuseProgramBarrier(planner.getGrid()))
+      return op->emitOpError() << "needs barriers of a program: " << *why;
   Distribution distribution = *planner.find(op.getValueToStore());
   // The store may say how the threads share a splat.
   if (Attribute layout = layoutAt(op, mosaic_gpu::kInLayouts, 0);
@@ -360,14 +365,21 @@ void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
     else
       transfer.store(held);
   };
+  // What the program reads ahead of it, it has read; what it reads behind it
+  // is there.
+  bool isOrdered = emitter.plan.func->hasAttr(kAutoBarriers);
+  if (isOrdered)
+    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
   // Elements that several threads hold are written by the first of them.
-  Value isFirst = emitter.indices.isFirstReplica(*plan.distribution);
-  if (!isFirst)
-    return store(builder);
-  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
-    store(nested);
-    scf::YieldOp::create(nested, loc);
-  });
+  if (Value isFirst = emitter.indices.isFirstReplica(*plan.distribution))
+    scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
+      store(nested);
+      scf::YieldOp::create(nested, loc);
+    });
+  else
+    store(builder);
+  if (isOrdered)
+    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
 }
 
 void block_to_thread::registerNVIDIATransfers(OpLowerings &lowerings) {
