@@ -13,6 +13,7 @@ from . import sources
 if TYPE_CHECKING:
     from .emulator.findings import Finding
     from .remarks import Remark
+    from .sim.findings import Finding as SimulatedFinding
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,14 @@ class EmulationError(SmaltiError):
     def __init__(self, message: str, *, findings: Iterable[Finding] = (), **keywords: Any) -> None:
         super().__init__(message, **keywords)
         self.findings: tuple[Finding, ...] = tuple(findings)
+
+
+class SimulationError(SmaltiError):
+    """A kernel in the simulator did what it must not."""
+
+    def __init__(self, message: str, *, findings: Iterable[SimulatedFinding] = (), **keywords: Any) -> None:
+        super().__init__(message, **keywords)
+        self.findings: tuple[SimulatedFinding, ...] = tuple(findings)
 
 
 def _excerpt(location: SourceLocation | None, text: str | None) -> str | None:

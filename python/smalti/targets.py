@@ -43,6 +43,9 @@ class TransposedRead:
 EMULATED = "emu:"
 """What stands in front of a chip's name where its code runs on this machine's CPU."""
 
+SIMULATED = "sim:"
+"""What stands in front of a chip's name where its programs are simulated."""
+
 
 @dataclass(frozen=True)
 class Chip:
@@ -66,9 +69,14 @@ class Chip:
         return self.name.startswith(EMULATED)
 
     @property
+    def is_simulated(self) -> bool:
+        """Whether kernels are simulated as programs of warpgroups or blocks."""
+        return self.name.startswith(SIMULATED)
+
+    @property
     def chip(self) -> str:
         """The name in the table: what the compiler calls the target."""
-        return self.name.removeprefix(EMULATED)
+        return self.name.removeprefix(EMULATED).removeprefix(SIMULATED)
 
     def __str__(self) -> str:
         return self.name
@@ -151,24 +159,27 @@ def names() -> list[str]:
 
 
 def get(name: str | Target) -> Target:
-    """The target called `name`, or an error that lists the known ones. `emu:` in front of a GPU's emulates it."""
+    """The target called `name`, or an error that lists the known ones. `emu:` in front of a GPU's emulates it, `sim:`
+    simulates it."""
     if isinstance(name, Target):
         return name
     if name in table():
         return table()[name]
-    chip = name.removeprefix(EMULATED)
-    prefix = name[: len(name) - len(chip)]
+    prefix = next((prefix for prefix in (EMULATED, SIMULATED) if name.startswith(prefix)), "")
+    chip = name.removeprefix(prefix)
     if prefix and chip in table():
         target = table()[chip]
         if not target.is_gpu:
+            word = "emulated" if prefix == EMULATED else "simulated"
             raise TargetError(
-                f"'{name}': only GPUs are emulated; kernels for {chip} run on this machine as they are",
-                hint=f"use '{chip}', or one of: {', '.join(EMULATED + gpu.name for gpu in all() if gpu.is_gpu)}",
+                f"'{name}': only GPUs are {word}; kernels for {chip} run on this machine as they are",
+                hint=f"use '{chip}', or one of: {', '.join(prefix + gpu.name for gpu in all() if gpu.is_gpu)}",
             )
         return dataclasses.replace(target, name=name)
     close = difflib.get_close_matches(chip, names(), n=1)
     raise TargetError(
-        f"unknown target '{name}'; known targets: {', '.join(names())}, and {EMULATED}CHIP for an emulated GPU",
+        f"unknown target '{name}'; known targets: {', '.join(names())}, and {EMULATED}CHIP for an emulated GPU, "
+        f"{SIMULATED}CHIP for a simulated one",
         hint=f"did you mean '{prefix}{close[0]}'?" if close else None,
     )
 

@@ -1,0 +1,146 @@
+"""The command `smalti sim`, and what `smalti run` does for the simulator."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .cli_emulated import _block_progress
+from .errors import CheckError, LaunchError, SmaltiError
+
+if TYPE_CHECKING:
+    from .sim import Finding, SimulatedKernel, Simulation
+
+Options = dict[str, Any]
+
+OPTIONS = (
+    click.option("--races-only", is_flag=True, help="Compute no numbers, but what addresses need."),
+    click.option("--order", help="Which warpgroups run first. Default: adversarial."),
+    click.option("--completion", help="When copies and products happen: late (default), early, random:SEED."),
+    click.option("--schedules", type=click.Choice(["all"]), help="Run once for each of several schedules."),
+    click.option("--blocks", metavar="N or FIRST:END", help="The blocks to run. Default: all."),
+    click.option("--seed", default=0, show_default=True, help="For the random inputs."),
+    click.option("--arg", "arguments", multiple=True, metavar="INDEX=FILE", help="An array (.npy). Default: random."),
+    click.option("--save", type=click.Path(dir_okay=False), help="Write the arrays here afterwards (.npz)."),
+    click.option("--mutants", is_flag=True, help="Make mistakes in the program, and print which are noticed."),
+    click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON."),
+)
+
+
+def _blocks(text: str | None) -> range | None:
+    if text is None:
+        return None
+    first, colon, end = text.partition(":")
+    try:
+        return range(int(first), int(end)) if colon else range(int(first))
+    except ValueError:
+        raise click.BadParameter(f"'{text}' is no number of blocks and no FIRST:END", param_hint="--blocks") from None
+
+
+def _schedules(options: Options) -> list[Simulation]:
+    from .sim import SCHEDULES, Simulation
+
+    common = {"blocks": _blocks(options["blocks"]), "numbers": not options["races_only"]}
+    given = {name: options[name] for name in ("order", "completion") if options[name] is not None}
+    if not options["schedules"]:
+        return [Simulation(**given, **common)]
+    if given:
+        raise click.UsageError(f"--schedules is all of them: --{next(iter(given))} says nothing")
+    return [dataclasses.replace(schedule, **common) for schedule in SCHEDULES]
+
+
+def _arguments(kernel: SimulatedKernel, given: Mapping[int, str], seed: int) -> list[Any]:
+    import numpy as np
+
+    values = kernel.random_arguments(seed)
+    for index, path in given.items():
+        if not 0 <= index < len(values):
+            raise LaunchError(f"there is no argument {index}: @{kernel.name} takes {len(values)}")
+        try:
+            loaded = np.load(path)
+        except (OSError, ValueError) as error:
+            raise LaunchError(f"cannot read {path}: {error}") from None
+        wanted = values[index].dtype
+        # Types that numpy does not know are saved as bytes.
+        values[index] = loaded.view(wanted) if loaded.dtype.kind == "V" else loaded
+    return values
+
+
+def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
+    """Runs a kernel, prints what was found, and fails where something was."""
+    from .sim import to_json
+
+    found: dict[str, Finding] = {}
+    values: list[Any] = []
+    start = time.perf_counter()
+    ways = _schedules(options)
+    for way in ways:
+        values = _arguments(kernel, given, options["seed"])
+        with _block_progress(f"@{kernel.name} on {kernel.target}") as progress:
+            for finding in kernel.find(*values, simulation=dataclasses.replace(way, progress=progress)):
+                found.setdefault(f"{finding.kind} {finding.location} {finding.edge} {finding.message}", finding)
+    if options["save"]:
+        import numpy as np
+
+        np.savez(options["save"], **{f"arg{index}": value for index, value in enumerate(values)})
+    seconds = time.perf_counter() - start
+    if options["as_json"]:
+        click.echo(to_json(found.values()))
+    if found:
+        from .sim.findings import error
+
+        told = error(f"@{kernel.name} on {kernel.target}", tuple(found.values()), kernel.program.source)
+        raise SmaltiError(told.message) if options["as_json"] else told
+    if not options["as_json"]:
+        schedules = f" in {len(ways)} schedules" if len(ways) > 1 else ""
+        click.echo(f"@{kernel.name} on {kernel.target}: nothing found{schedules}, simulated in {seconds:.3f} s")
+
+
+def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
+    """Prints what becomes of the mutants of a kernel; fails where one is not noticed."""
+    from .sim import mutants
+
+    values = _arguments(kernel, given, options["seed"])
+    with _block_progress(f"mutants of @{kernel.name}") as progress:
+        outcomes = mutants.score(kernel, values, blocks=_blocks(options["blocks"]), progress=progress)
+    caught = sum(outcome.caught for outcome in outcomes)
+    if options["as_json"]:
+        rows = [{"mutant": str(o.mutant), "caught": o.caught, "kinds": [f.kind for f in o.findings]} for o in outcomes]
+        click.echo(json.dumps(rows, indent=2))
+    else:
+        for outcome in outcomes:
+            click.echo(str(outcome))
+        share = f" ({100 * caught / len(outcomes):.0f} %)" if outcomes else ""
+        click.echo(f"@{kernel.name}: {caught} of {len(outcomes)} mutants are noticed{share}")
+    if caught < len(outcomes):
+        raise CheckError(f"{len(outcomes) - caught} mutants are not noticed")
+
+
+def run_program(kernel: SimulatedKernel, module: Any, checked: bool, seed: int, given: Mapping[int, str]) -> None:
+    """What `smalti run` does."""
+    from . import check
+
+    if kernel.entry is None:
+        if checked:
+            raise click.UsageError("--check needs a tile program: there is no reference for other programs")
+        if given:
+            raise click.UsageError("--arg says nothing here; smalti sim takes arrays")
+        seconds = kernel.run_on_copies(kernel.random_arguments(seed))
+    elif checked:
+        result = check.check(kernel, module, seed=seed, given=given)  # pyright: ignore[reportArgumentType]
+        for item in result.comparisons:
+            click.echo(str(item))
+        click.echo(check.RULE)
+        result.require()
+        seconds = result.seconds
+    else:
+        seconds = kernel.run_on_copies(check.random_arguments(kernel.entry, seed, given))
+    click.echo(f"@{kernel.name} on {kernel.target}: {'ok, ' if checked else ''}simulated in {seconds:.3f} s")
+
+
+__all__ = ["OPTIONS", "run_program", "score", "simulate"]

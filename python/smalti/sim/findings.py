@@ -1,0 +1,127 @@
+"""What a kernel did that it must not, with its place in the source."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import Diagnostic, SimulationError, SourceLocation
+
+Position = tuple[int, int, int]
+
+KINDS = {
+    "race": "two accesses of the same memory, one of them a write, that nothing orders",
+    "missing-fence": "a copy or product may not see what was stored before, as there is no fence between the proxies",
+    "accumulator": "a result of an asynchronous product is used before the wait for it",
+    "out-of-bounds": "an access outside of an array or of shared memory",
+    "uninitialised": "a read of shared memory that nothing was written to",
+    "barrier": "an arrival, a wait or a copy on a barrier that is not initialised, or too many arrivals",
+    "transaction": "a phase of a barrier expects other bytes than copies bring",
+    "deadlock": "no warpgroup of a block can go on",
+    "divergence": "threads of a warpgroup go different ways where they must go together",
+    "leak": "asynchronous work that nothing waited for when the program ended",
+    "assertion": "the program's own assertion, or a promise that it breaks",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that a kernel did and must not do."""
+
+    kind: str
+    """One of `KINDS`."""
+    message: str
+    block: Position | None = None
+    agent: str | None = None
+    """Who did it: `warpgroup 1`, or the copy or product that it started."""
+    location: SourceLocation | None = None
+    iteration: tuple[int, ...] = ()
+    """The induction variables of the loops around it, outermost first."""
+    others: tuple[Finding, ...] = ()
+    """The other side of a race; all that wait, in a deadlock."""
+    edge: str | None = None
+    """What is missing, in words."""
+    count: int = 1
+    """How often it happened, with other blocks and iterations."""
+
+    def diagnostic(self, severity: str = "error") -> Diagnostic:
+        """The finding as a message like the compiler's."""
+        where = [f"block ({', '.join(map(str, self.block))})"] if self.block is not None else []
+        where += [self.agent] if self.agent else []
+        where += [f"iteration {', '.join(map(str, self.iteration))}"] if self.iteration else []
+        message = f"{', '.join(where)}: {self.message}" if where else self.message
+        notes = tuple(other.diagnostic("note") for other in self.others)
+        if severity == "error":
+            message += f" [{self.kind}]" + (f", {self.count} times" if self.count > 1 else "")
+            if self.edge:
+                notes += (Diagnostic("note", f"missing: {self.edge}"),)
+        return Diagnostic(severity, message, self.location, notes)
+
+    def __str__(self) -> str:
+        return self.diagnostic().render()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The finding for JSON."""
+        place = self.location
+        return {
+            "kind": self.kind,
+            "message": self.message,
+            "block": list(self.block) if self.block is not None else None,
+            "agent": self.agent,
+            "location": {"file": place.file, "line": place.line, "column": place.column} if place else None,
+            "iteration": list(self.iteration),
+            "others": [other.as_dict() for other in self.others],
+            "missing": self.edge,
+            "count": self.count,
+        }
+
+
+def to_json(findings: Iterable[Finding]) -> str:
+    """Findings as a JSON array."""
+    return json.dumps([finding.as_dict() for finding in findings], indent=2)
+
+
+class Findings:
+    """Collects findings: what differs only in block and iteration is one."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._found: dict[tuple[Any, ...], Finding] = {}
+
+    def add(self, finding: Finding) -> None:
+        others = tuple((other.location, other.agent) for other in finding.others)
+        key = (finding.kind, finding.location, finding.edge, others)
+        if known := self._found.get(key):
+            self._found[key] = dataclasses.replace(known, count=known.count + 1)
+            return
+        self._found[key] = finding
+        if len(self._found) >= self.limit:
+            raise Enough
+
+    def all(self) -> tuple[Finding, ...]:
+        return tuple(self._found.values())
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+
+class Enough(Exception):
+    """So much was found that the rest would say no more."""
+
+
+class Stop(Exception):
+    """The block cannot go on."""
+
+
+def error(what: str, findings: Sequence[Finding], source: str | None = None) -> SimulationError:
+    """The error that carries findings."""
+    count = f"{len(findings)} findings" if len(findings) != 1 else "1 finding"
+    return SimulationError(
+        f"{what}: {count}",
+        findings=findings,
+        diagnostics=[finding.diagnostic() for finding in findings],
+        source=source,
+    )

@@ -1,0 +1,148 @@
+"""Kernels that are simulated."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import compiler, dtypes, entry, ir, targets
+from ..errors import LaunchError, TargetError
+from . import findings, launch
+from .findings import Finding
+from .options import Simulation
+from .program import Parameter, Program, load
+
+
+class SimulatedKernel:
+    """A kernel that the simulator runs. Call it with its arrays."""
+
+    def __init__(
+        self, program: Program, target: targets.Target, module: ir.Module, entry: entry.Entry | None = None
+    ) -> None:
+        self.program = program
+        self.entry = entry
+        """What a tile program takes; None of a module that is simulated as it is."""
+        self.target = target
+        self.module = module
+        """What is simulated."""
+        self.simulation = Simulation()
+        """How it runs, unless a call says otherwise."""
+
+    @property
+    def name(self) -> str:
+        return self.program.name
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What a call takes."""
+        return self.program.parameters
+
+    def __repr__(self) -> str:
+        types = ", ".join(str(parameter.type) for parameter in self.parameters)
+        return f"<smalti.sim.SimulatedKernel @{self.name}({types}) for {self.target}>"
+
+    def __call__(self, *arguments: Any, simulation: Simulation | None = None) -> None:
+        """Runs the kernel on arrays, in place. What it must not do is a `SimulationError`; the arrays stay then."""
+        found = self.find(*arguments, simulation=simulation)
+        if found:
+            raise findings.error(f"@{self.name} on {self.target}", found, self.program.source)
+
+    def find(self, *arguments: Any, simulation: Simulation | None = None) -> tuple[Finding, ...]:
+        """Runs the kernel on arrays, and returns what was found instead of raising it."""
+        return self.run(*arguments, simulation=simulation).findings
+
+    def run(self, *arguments: Any, simulation: Simulation | None = None) -> launch.Result:
+        """Runs the kernel on arrays, and returns all that the run showed."""
+        return launch.run(self.program, self._arrays(arguments), simulation or self.simulation)
+
+    def _arrays(self, arguments: Sequence[Any]) -> list[np.ndarray[Any, Any]]:
+        if len(arguments) != len(self.parameters):
+            raise LaunchError(f"@{self.name} takes {len(self.parameters)} arguments, not {len(arguments)}")
+        return [_array(parameter, value) for parameter, value in zip(self.parameters, arguments, strict=True)]
+
+    def random_arguments(self, seed: int = 0) -> list[np.ndarray[Any, Any]]:
+        """Arrays that fit: random numbers, the same for a seed; results begin as zeros."""
+        generator = np.random.default_rng(seed)
+        return [_random(parameter, generator) for parameter in self.parameters]
+
+    @property
+    def arguments(self) -> tuple[entry.Argument, ...]:
+        """What a call of a tile program takes."""
+        return self.entry.arguments if self.entry is not None else ()
+
+    @property
+    def launcher(self) -> SimulatedKernel:
+        """What runs the kernel: itself."""
+        return self
+
+    def run_on_copies(self, values: Sequence[Any], repeat: int = 1) -> float:
+        """Runs the kernel, which leaves its results in `values`. Returns the seconds of the fastest run."""
+        best = float("inf")
+        first = [np.copy(value) for value in values]
+        for number in range(repeat):
+            start = time.perf_counter()
+            self(*(values if number == 0 else [np.copy(value) for value in first]))
+            best = min(best, time.perf_counter() - start)
+        return best
+
+
+def element(parameter: Parameter) -> dtypes.ElementType:
+    """The element type of an argument."""
+    found = dtypes.from_mlir(str(parameter.type.element_type))
+    assert found is not None
+    return found
+
+
+def _array(parameter: Parameter, value: Any) -> np.ndarray[Any, Any]:
+    array = np.asarray(value)
+    wanted = element(parameter)
+    if array.shape != parameter.shape:
+        raise LaunchError(
+            f"argument {parameter.index} ({parameter.type}) has the shape {array.shape}, not {parameter.shape}"
+        )
+    if not dtypes.accepts(wanted, array.dtype.name):
+        raise LaunchError(f"argument {parameter.index} ({parameter.type}) is given {array.dtype.name}")
+    if parameter.written and not (isinstance(value, np.ndarray) and array.flags.writeable):
+        raise LaunchError(f"argument {parameter.index} ({parameter.type}) is written: it has to be a writable array")
+    return array
+
+
+def _random(parameter: Parameter, generator: np.random.Generator) -> np.ndarray[Any, Any]:
+    kind = element(parameter)
+    if kind.kind == "f":
+        return generator.standard_normal(parameter.shape, np.float32).astype(kind.numpy)
+    if kind.kind == "b":
+        return generator.integers(0, 2, parameter.shape).astype(np.bool_)
+    return generator.integers(-8, 8, parameter.shape).astype(kind.numpy)
+
+
+LEVELS = {"nvidia": "pipelined", "amd": "pipelined"}
+"""The level of IR at which a tile program is simulated."""
+
+
+def simulate(source: Any, target: str | targets.Target, *, name: str | None = None, **options: Any) -> SimulatedKernel:
+    """A kernel for the simulator.
+
+    `source` is a path, a text or a module: a module as JAX prints it, a program of a block, or a tile program, which is
+    lowered to one with the options of `smalti-compile`.
+    """
+    chosen = targets.get(target)
+    if not chosen.is_gpu:
+        raise TargetError(f"'{chosen}' is no GPU: there is nothing to simulate")
+    module = compiler.parse(source)
+    described = None
+    if any(op.operation.name == "triton_xla.entry_func" for op in module.body.operations):
+        function = entry.find_entry(module, name)
+        name = ir.StringAttr(function.attributes["sym_name"]).value
+        described = entry.describe(function)
+        module = compiler.clone(module)
+        if "smalti.target" in module.operation.attributes:
+            module.operation.attributes["smalti.target"] = ir.StringAttr.get(chosen.chip, module.context)
+        stop = options.pop("stop_after", LEVELS[chosen.vendor])
+        compiler.run_pipeline(module, compiler.compile_pipeline(chosen, {**options, "stop_after": stop}))
+    elif options:
+        raise TargetError(f"a program of a block is simulated as it is: {', '.join(options)} says nothing")
+    return SimulatedKernel(load(module, name), chosen, module, described)

@@ -1,0 +1,403 @@
+"""Blocks, their warpgroups, and which of them runs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Generator, Iterable
+from typing import Any
+
+import numpy as np
+
+from .clocks import Clock, Knowledge
+from .findings import Finding, Findings, Stop
+from .memory import Buffer, MemRef
+from .options import Simulation, seed_of
+from .races import LEADER, Access, Checker
+from .synchronisation import Mbarrier, Stream, ThreadBarrier, Wait
+
+Program = Generator[Wait | None, None, None]
+
+
+class Machine:
+    """What all blocks of a launch share."""
+
+    def __init__(self, how: Simulation, findings: Findings) -> None:
+        self.how = how
+        self.findings = findings
+        self.checker = Checker(self._report)
+        self._agents = 0
+        self.effective: set[tuple[Any, str]] = set()
+        """Synchronisation that someone learned from who then did something: its place, and what would be a mistake."""
+        seed = seed_of(how.completion)
+        self.chance = random.Random(seed) if seed is not None else None
+        """Decides when asynchronous work happens, where that is random."""
+
+    def agent(self) -> int:
+        self._agents += 1
+        return self._agents
+
+    def _report(self, kind: str, before: Access, now: Access, memory: MemRef) -> None:
+        self.findings.add(explain(kind, before, now, memory))
+
+
+class Block:
+    """One block: its shared memory, its barriers and its warpgroups."""
+
+    def __init__(self, machine: Machine, position: tuple[int, int, int], shared_bytes: int, grain: int) -> None:
+        self.machine = machine
+        self.position = position
+        data = np.full(shared_bytes, 0xFF, np.uint8)
+        self.shared = Buffer("shared memory", data, grain, shared=True)
+        self.barriers: dict[int, Mbarrier] = {}
+        self.thread_barriers: dict[int, ThreadBarrier] = {}
+        self.flights: list[Any] = []
+        """Copies that a barrier in shared memory tells of, in the order of their issue."""
+        self.groups: list[Group] = []
+        self.cluster: Any = None
+        self.names: dict[str, tuple[int, ...]] = {}
+        """Positions and sizes, by the name of the operation that asks."""
+
+    def thread_barrier(self, number: int) -> ThreadBarrier:
+        if number not in self.thread_barriers:
+            name = "the barrier of the block" if number == 0 else f"barrier {number} of the block"
+            self.thread_barriers[number] = ThreadBarrier(name)
+        return self.thread_barriers[number]
+
+    def complete(self, flight: Any) -> None:
+        """Lets a copy happen."""
+        self.flights.remove(flight)
+        flight.complete()
+
+
+class Group:
+    """A warpgroup, or a block whose warps run one program together."""
+
+    def __init__(self, block: Block, index: int, first: int, threads: int, values: list[Any], name: str) -> None:
+        self.block = block
+        self.machine = block.machine
+        self.index = index
+        self.name = name
+        self.first = first
+        """The number of the first thread."""
+        self.threads = threads
+        self.v = values
+        """Values of the program, by slot."""
+        self.loops: list[int] = []
+        """Induction variables of the loops that run."""
+        self.warp: int | None = None
+        """The warp that runs alone, in code for single warps."""
+        self.agent = self.machine.agent()
+        self.step = 1
+        self.dirty = False
+        """Whether something was done in this step."""
+        self.learned: list[tuple[Any, int]] = []
+        """Where something was learned since this group did something; of barriers of threads, for how many."""
+        self.fenced = 0
+        """The last step whose writes a proxy fence of this group followed."""
+        self.known = Knowledge()
+        """What every thread knows."""
+        self.leader: Clock = {}
+        """What the elected thread knows besides."""
+        self.own: Clock = {}
+        """What each thread knows of what it started itself."""
+        self.own_fenced: Clock = {}
+        self.products = Stream(self.machine.agent(), 0)
+        self.bulk = Stream(self.machine.agent(), self.machine.agent())
+        self.copies = Stream(self.machine.agent(), 0)
+        self.wait: Wait | None = None
+        self.program: Program | None = None
+        self.finished = False
+
+    @property
+    def lanes(self) -> int:
+        """Threads that run now: those of the group, or of one warp."""
+        return self.threads if self.warp is None else 32
+
+    def thread_numbers(self) -> np.ndarray[Any, Any]:
+        """The numbers of these threads in the block."""
+        first = self.first if self.warp is None else self.first + 32 * self.warp
+        return np.arange(first, first + self.lanes)
+
+    def elected(self) -> Any:
+        """The owner of what one thread does for all."""
+        return LEADER if not self.warp else (LEADER, self.warp)
+
+    # -- Clocks --------------------------------------------------------------------------------------------------------
+
+    def release(self) -> Knowledge:
+        """What those learn that this group tells what it did."""
+        told = self.known.copy()
+        self._next_step()
+        told.seen[self.agent] = self.step - 1
+        told.visible[self.agent] = self.fenced
+        for mine in (self.leader, self.own):
+            for agent, step in mine.items():
+                told.seen[agent] = max(step, told.seen.get(agent, 0))
+        for agent, step in self.own_fenced.items():
+            told.visible[agent] = max(step, told.visible.get(agent, 0))
+        return told
+
+    def _next_step(self) -> None:
+        if self.dirty:
+            self.step += 1
+            self.dirty = False
+
+    def acquire(self, knowledge: Knowledge, site: Any, threads: int = 0) -> None:
+        """Learns what others told."""
+        if self.known.join(knowledge):
+            self.learned.append((site, threads))
+
+    def meets(self, threads: int) -> None:
+        """Comes to a barrier of threads, from which all is learned that smaller ones before it told."""
+        if threads > self.threads:
+            # Others learn what was learned in other ways.
+            self.acts(lambda number: number == 0)
+        self.learned = [(site, number) for site, number in self.learned if not 0 < number <= threads]
+
+    def acts(self, counts: Callable[[int], bool] = lambda number: True) -> None:
+        """Does something: what it learned before has mattered."""
+        if self.learned:
+            self.machine.effective.update((site.location, "removed") for site, number in self.learned if counts(number))
+            self.learned = [(site, number) for site, number in self.learned if not counts(number)]
+
+    def waits_for_groups(self, stream: Stream, upto: int, site: Any) -> None:
+        """Says which of the groups up to a number were in flight: without the wait, and with one that leaves one more."""
+        for number in stream.groups:
+            if number <= upto:
+                self.machine.effective.add((site.location, "removed"))
+                if number == upto:
+                    self.machine.effective.add((site.location, "weakened"))
+
+    def fence(self, site: Any) -> None:
+        """A fence between the generic and the asynchronous proxy, by all threads."""
+        self._next_step()
+        news = self.fenced != self.step - 1
+        self.fenced = self.step - 1
+        for agent, step in self.known.seen.items():
+            if self.known.visible.get(agent, 0) < step:
+                self.known.visible[agent] = step
+                news = True
+        if news:
+            self.learned.append((site, 0))
+        self.own_fenced = dict(self.own)
+        for barrier in self.block.barriers.values():
+            if barrier.initialised.group is self:
+                barrier.fenced = True
+
+    # -- Memory --------------------------------------------------------------------------------------------------------
+
+    def touch(
+        self,
+        memory: MemRef,
+        write: bool,
+        what: str,
+        site: Any,
+        owner: Any,
+        *,
+        stream: tuple[int, int] | None = None,
+        asynchronous: bool = False,
+        atomic: bool = False,
+        alike: Callable[[], bool] | None = None,
+    ) -> bool:
+        """Checks an access. Returns whether it is inside of the memory.
+
+        `stream` is the agent and the step of what is asynchronous; `alike` tells of a write whether it changes nothing.
+        """
+        if (outside := memory.why_outside()) is not None:
+            verb = "writes" if write else "reads"
+            self.report("out-of-bounds", f"{what} {verb} {outside}", site)
+            return False
+        self.acts()
+        if stream is None:
+            self.dirty = True
+        if not self.machine.how.races:
+            return True
+        agent, step = stream or (self.agent, self.step)
+        now = Access(agent, step, owner, what, write, asynchronous, self, site, atomic)
+        written = self.machine.checker.access(memory, now, self.known, self.leader, alike)
+        if not written and not write and memory.buffer.shared:
+            edge = "a write of all of it that is ordered before"
+            message = f"{what} reads {memory.describe()}, of which a part was never written"
+            self.report("uninitialised", message, site, edge=edge)
+        return True
+
+    # -- Findings ------------------------------------------------------------------------------------------------------
+
+    def report(
+        self, kind: str, message: str, site: Any, *, edge: str | None = None, others: Iterable[Finding] = ()
+    ) -> None:
+        self.machine.findings.add(
+            Finding(
+                kind,
+                message,
+                self.block.position,
+                self.name,
+                site.location if site is not None else None,
+                tuple(self.loops),
+                tuple(others),
+                edge,
+            )
+        )
+
+    def stop(self, kind: str, message: str, site: Any) -> None:
+        """Reports what the block cannot go on after."""
+        self.report(kind, message, site)
+        raise Stop
+
+
+def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
+    """A race, or a write that is not visible, in words."""
+
+    def verb(access: Access) -> str:
+        return "writes" if access.write else "reads"
+
+    def side(access: Access) -> str:
+        return f"{access.what} {verb(access)}"
+
+    place = memory.describe()
+    if kind == "missing-fence":
+        message = f"{side(now)} {place}, which {before.what} wrote through the generic proxy"
+        edge = "a proxy fence (nvvm.fence.proxy async.shared) between the write and it"
+    else:
+        message = f"{side(now)} {place} while {before.what} may still {verb(before)[:-1]} it"
+        edge = _edge(before, now)
+    other = Finding(
+        kind, f"{side(before)} it here", before.block, before.group.name, before.site.location, before.iteration
+    )
+    return Finding(
+        kind, message, now.block, now.group.name, now.site.location, now.iteration, (other,), edge
+    )
+
+
+def _edge(before: Access, now: Access) -> str:
+    if before.group.block is not now.group.block:
+        return "nothing orders the blocks of a grid; each has to write memory of its own, or to use atomics"
+    same = before.group is now.group
+    streams = {
+        before.group.products.agent: "nvvm.wgmma.wait.group",
+        before.group.bulk.agent: "nvvm.cp.async.bulk.wait_group (without read)",
+        before.group.bulk.reads: "nvvm.cp.async.bulk.wait_group",
+        before.group.copies.agent: "mosaic_gpu.async_wait_group",
+    }
+    if before.agent in streams:
+        wait = f"{streams[before.agent]} that covers it in {before.group.name}"
+        if same and now.owner == LEADER:
+            return wait
+        return f"{wait}, and a barrier behind it that {'its threads' if same else now.group.name} wait for"
+    if before.agent != before.group.agent:
+        return f"a wait by {now.group.name} for the phase of the barrier that tells of {before.what}"
+    if same:
+        return f"a barrier of the threads of {now.group.name} between them: other threads touch the same bytes"
+    return f"an arrival of {before.group.name} behind it on a barrier that {now.group.name} waits for before"
+
+
+class Scheduler:
+    """Runs the warpgroups of blocks that are there at the same time."""
+
+    def __init__(self, machine: Machine, blocks: list[Block], number: int) -> None:
+        self.machine = machine
+        self.blocks = blocks
+        groups = [group for block in blocks for group in block.groups]
+        order = machine.how.order
+        self.in_turn = order == "round-robin"
+        seed = seed_of(order)
+        self.random = random.Random(f"{seed}:{number}") if seed is not None else None
+        if order == "last-ahead":
+            groups.reverse()
+        elif order == "adversarial":
+            turn = number % max(len(groups), 1)
+            groups = groups[turn:] + groups[:turn]
+        self.groups = groups
+        """First those that go first."""
+        self._turn = 0
+
+    def run(self) -> None:
+        while True:
+            if self.machine.chance is not None:
+                self._complete_by_chance()
+            able = [g for g in self.groups if not g.finished and (g.wait is None or g.wait.ready())]
+            if able:
+                self._advance(self._pick(able))
+            elif all(g.finished for g in self.groups):
+                return
+            elif not self._complete_what_is_waited_for():
+                self._deadlock()
+                return
+
+    def _pick(self, able: list[Group]) -> Group:
+        if self.random is not None:
+            return self.random.choice(able)
+        if not self.in_turn:
+            return able[0]
+        later = [g for g in able if self.groups.index(g) >= self._turn]
+        group = (later or able)[0]
+        self._turn = self.groups.index(group) + 1
+        return group
+
+    def _advance(self, group: Group) -> None:
+        group.wait = None
+        assert group.program is not None
+        ahead = not self.in_turn and self.random is None
+        for wait in group.program:
+            if wait is not None and not wait.ready():
+                group.wait = wait
+                return
+            if not ahead:
+                return
+        group.finished = True
+
+    def _complete_by_chance(self) -> None:
+        chance = self.machine.chance
+        assert chance is not None
+        for block in self.blocks:
+            if block.flights and chance.random() < 0.25:
+                block.complete(chance.choice(block.flights))
+
+    def _complete_what_is_waited_for(self) -> bool:
+        """Lets one copy happen, one that somebody waits for."""
+        wanted = {id(g.wait.barrier) for g in self.groups if g.wait is not None and g.wait.barrier is not None}
+        for block in self.blocks:
+            flights = [f for f in block.flights if wanted & {id(b) for b in f.barriers}]
+            if flights:
+                # The newest one first: what relies on the order of copies is wrong.
+                block.complete(flights[-1])
+                return True
+        return False
+
+    def _deadlock(self) -> None:
+        waiting = [g for g in self.groups if not g.finished]
+        told = [
+            Finding(
+                "deadlock",
+                f"waits for {g.wait.describe() if g.wait else 'nothing'}",
+                g.block.position,
+                g.name,
+                g.wait.site.location if g.wait else None,
+                tuple(g.loops),
+            )
+            for g in waiting
+        ]
+        for group in waiting:
+            barrier = group.wait.barrier if group.wait else None
+            if barrier is not None and not barrier.pending and barrier.transactions > 0:
+                group.report(
+                    "transaction",
+                    f"{barrier.name} was told to expect {barrier.expected} bytes in phase {barrier.phase}, "
+                    f"of which copies brought {barrier.expected - barrier.transactions}",
+                    group.wait.site if group.wait else None,
+                    edge=f"a copy of {barrier.transactions} bytes that this barrier counts",
+                )
+        first = told[0]
+        self.machine.findings.add(
+            Finding(
+                "deadlock",
+                f"no warpgroup of the block can go on; this one {first.message}",
+                first.block,
+                first.agent,
+                first.location,
+                first.iteration,
+                tuple(told[1:]),
+                "what the barriers say is missing",
+            )
+        )
+        raise Stop

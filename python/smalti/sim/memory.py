@@ -1,0 +1,141 @@
+"""Memory, views of it, and who touched each part of it last."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+@functools.lru_cache(maxsize=4096)
+def _merged(
+    shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int, grain: int
+) -> tuple[tuple[int, ...], tuple[int, ...], bool]:
+    """Grains of a view as the shape and strides of fewer dimensions; and whether it is one run without gaps."""
+    sizes, steps = [itemsize // grain], [grain]
+    for size, step in sorted(zip(shape, strides, strict=True), key=lambda pair: abs(pair[1])):
+        if size == 1:
+            continue
+        if step == sizes[-1] * steps[-1]:
+            sizes[-1] *= size
+        else:
+            sizes.append(size)
+            steps.append(step)
+    return tuple(reversed(sizes)), tuple(reversed(steps)), len(sizes) == 1
+
+
+class Buffer:
+    """A piece of memory, with a shadow that says who read and wrote it last."""
+
+    __slots__ = ("data", "grain", "name", "read_only", "reads", "shared", "writes")
+
+    def __init__(self, name: str, data: Array, grain: int, shared: bool, read_only: bool = False) -> None:
+        self.name = name
+        self.data = data
+        """The bytes."""
+        self.grain = grain
+        """Bytes that have one entry in the shadow."""
+        self.shared = shared
+        self.read_only = read_only
+        """Whether no program writes it: then there is nothing to check."""
+        self.writes: Array | None = None
+        self.reads: Array | None = None
+
+    def shadow(self) -> tuple[Array, Array]:
+        """For each grain the number of the last write and of the set of reads since; 0 for none."""
+        if self.writes is None or self.reads is None:
+            grains = -(-self.data.size // self.grain)
+            self.writes = np.zeros(grains, np.int32)
+            self.reads = np.zeros(grains, np.int32)
+        return self.writes, self.reads
+
+
+@dataclass(frozen=True, slots=True)
+class MemRef:
+    """A view of a buffer. Offset and strides count bytes."""
+
+    buffer: Buffer
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype[Any]
+    outside: str | None = None
+    """Why it is not inside of what it was made of, where it is not."""
+
+    def extent(self) -> tuple[int, int]:
+        """The first byte and the one behind the last."""
+        low = high = self.offset
+        for size, step in zip(self.shape, self.strides, strict=True):
+            if size == 0:
+                return self.offset, self.offset
+            if step >= 0:
+                high += (size - 1) * step
+            else:
+                low += (size - 1) * step
+        return low, high + self.dtype.itemsize
+
+    def array(self) -> Array:
+        """The elements, in place."""
+        return np.ndarray(self.shape, self.dtype, self.buffer.data, self.offset, self.strides)
+
+    def grains(self, shadow: Array) -> Array:
+        """The part of a shadow array that is this view's, each grain once, in any order."""
+        grain = self.buffer.grain
+        shape, strides, run = _merged(self.shape, self.strides, self.dtype.itemsize, grain)
+        if run:
+            start = self.offset // grain
+            return shadow[start : start + shape[0]]
+        width = shadow.itemsize
+        steps = tuple(step // grain * width for step in strides)
+        return np.ndarray(shape, shadow.dtype, shadow, self.offset // grain * width, steps)
+
+    def why_outside(self) -> str | None:
+        """What is wrong with an access of all of it, or None."""
+        if self.outside is not None:
+            return self.outside
+        low, high = self.extent()
+        if low < 0 or high > self.buffer.data.size:
+            return f"bytes {low} to {high} of {self.buffer.name}, which has {self.buffer.data.size}"
+        return None
+
+    def key(self) -> tuple[Any, ...]:
+        """What two views of the same elements in the same order have in common."""
+        return (self.offset, self.shape, self.strides, self.dtype.itemsize)
+
+    def describe(self) -> str:
+        """The place in words."""
+        low, high = self.extent()
+        return f"bytes {low} to {high} of {self.buffer.name}"
+
+
+class Private:
+    """Memory that every thread has for itself (`memref.alloca`): its elements are values of the group."""
+
+    __slots__ = ("cells", "default", "shape")
+
+    def __init__(self, shape: tuple[int, ...], default: Any) -> None:
+        self.shape = shape
+        self.default = default
+        self.cells: dict[tuple[int, ...], Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """An address: a byte of a buffer, or an entry of the table of arguments."""
+
+    buffer: Any
+    offset: int
+
+
+class Registers:
+    """A vector that a product which was started will write."""
+
+    __slots__ = ("product", "value")
+
+    def __init__(self, product: Any) -> None:
+        self.product = product
+        self.value: Array | None = None

@@ -1,0 +1,265 @@
+"""Mutants: programs with one mistake in their synchronisation, and whether the simulator notices.
+
+A mistake that makes no difference is no mistake: a barrier from which nobody learns anything, a wait for what is over.
+The run of the program itself tells which these are, and no mutants are made there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import compiler, ir, targets
+from ..errors import LaunchError, SourceLocation, source_location
+from .findings import Finding
+from .kernel import SimulatedKernel
+from .options import Simulation
+from .program import load, normalised
+
+_MISTAKES = {
+    "barrier removed": "removed",
+    "wait removed": "removed",
+    "fence dropped": "removed",
+    "wait weakened by one": "weakened",
+}
+"""Mistakes that only are some where something is learned."""
+
+Change = Callable[[Any], None]
+
+SCHEDULES = (
+    Simulation("adversarial", "late"),
+    Simulation("round-robin", "late"),
+    Simulation("last-ahead", "early"),
+    Simulation("random:1", "random:1"),
+)
+"""What a mutant runs through until it is noticed."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One mistake: an operation, by its number in the module, and what is done to it."""
+
+    kind: str
+    number: int
+    operation: str
+    location: SourceLocation | None
+    change: Change = dataclasses.field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.location}: {self.kind}: {self.operation}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a mutant."""
+
+    mutant: Mutant
+    findings: tuple[Finding, ...]
+    wrong_numbers: bool
+    schedule: Simulation | None
+    """How it ran when it was noticed."""
+
+    @property
+    def caught(self) -> bool:
+        return bool(self.findings) or self.wrong_numbers
+
+    def __str__(self) -> str:
+        if self.findings:
+            what = f"caught: {self.findings[0].kind}"
+        else:
+            what = "caught: wrong numbers" if self.wrong_numbers else "SURVIVED"
+        return f"{self.mutant}: {what}"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Mistakes
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _erase(op: Any) -> None:
+    op.erase()
+
+
+def _weaken(name: str) -> Change:
+    def change(op: Any) -> None:
+        old = ir.IntegerAttr(op.attributes[name])
+        op.attributes[name] = ir.IntegerAttr.get(old.type, old.value + 1)
+
+    return change
+
+
+def _set(name: str, value: Callable[[int], int]) -> Change:
+    def change(op: Any) -> None:
+        old = ir.IntegerAttr(op.attributes[name])
+        op.attributes[name] = ir.IntegerAttr.get(old.type, value(old.value))
+
+    return change
+
+
+def _flip(operand: int) -> Change:
+    """Flips the parity that an operand says."""
+
+    def change(op: Any) -> None:
+        parity = op.operands[operand]
+        with op.context, op.location, ir.InsertionPoint(op):
+            one = ir.Operation.create(
+                "arith.constant",
+                results=[parity.type],
+                attributes={"value": ir.IntegerAttr.get(parity.type, 1 if parity.type.width > 1 else -1)},
+            )
+            flipped = ir.Operation.create("arith.xori", results=[parity.type], operands=[parity, one.results[0]])
+        op.operands[operand] = flipped.results[0]
+
+    return change
+
+
+def _share_slot(op: Any) -> None:
+    """Takes the first slot whatever the iteration."""
+    segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
+    kept = [op.operands[0], *list(op.operands)[1 + segments[1] :]]
+    offsets = [max(0, v) if v >= 0 else 0 for v in ir.DenseI64ArrayAttr(op.attributes["static_offsets"])]
+    segments[1] = 0
+    attributes = {name: op.attributes[name] for name in ("static_sizes", "static_strides")}
+    with op.context, op.location, ir.InsertionPoint(op):
+        attributes["static_offsets"] = ir.DenseI64ArrayAttr.get(offsets)
+        attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(segments)
+        memory = op.results[0].type
+        strides, _ = memory.get_strides_and_offset()
+        base_strides, base = op.operands[0].type.get_strides_and_offset()
+        dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+        offset = base if base == dynamic else base + sum(a * b for a, b in zip(offsets, base_strides, strict=True))
+        layout = ir.StridedLayoutAttr.get(offset, strides)
+        fixed = ir.MemRefType.get(memory.shape, memory.element_type, layout, memory.memory_space)
+        made = ir.Operation.create("memref.subview", results=[fixed], operands=kept, attributes=attributes)
+        cast = ir.Operation.create("memref.cast", results=[memory], operands=[made.results[0]])
+    op.results[0].replace_all_uses_with(cast.results[0])
+    op.erase()
+
+
+def _changes(op: Any) -> Iterator[tuple[str, Change]]:
+    name = op.name
+    if name == "llvm.inline_asm":
+        text = normalised(ir.StringAttr(op.attributes["asm_string"]).value)
+        if text.startswith("bar.sync"):
+            yield "barrier removed", _erase
+    elif name in ("gpu.barrier", "nvvm.barrier0", "nvvm.barrier"):
+        yield "barrier removed", _erase
+    elif name in ("nvvm.mbarrier.try_wait.parity", "mosaic_gpu.wait"):
+        yield "wait removed", _erase
+        yield "phase flipped", _flip(1)
+    elif name in ("nvvm.wgmma.wait.group.sync.aligned", "nvvm.cp.async.bulk.wait_group"):
+        yield "wait removed", _erase
+        yield "wait weakened by one", _weaken("group")
+    elif name == "mosaic_gpu.async_wait_group":
+        yield "wait removed", _erase
+        yield "wait weakened by one", _weaken("pending")
+    elif name in ("nvvm.wgmma.commit.group.sync.aligned", "mosaic_gpu.async_commit_group"):
+        yield "commit removed", _erase
+    elif name in ("nvvm.fence.proxy", "nvvm.fence.mbarrier.init"):
+        yield "fence dropped", _erase
+    elif name == "mosaic_gpu.arrive":
+        yield "arrival removed", _erase
+    elif name == "mosaic_gpu.arrive_expect_tx" and "expect_tx" in op.attributes:
+        yield "expect_tx short", _set("expect_tx", lambda n: n // 2)
+        yield "expect_tx long", _set("expect_tx", lambda n: n * 2)
+        yield "arrival removed", _erase
+    elif name == "mosaic_gpu.initialize_barrier":
+        yield "arrival count too large", _set("arrival_count", lambda n: n + 1)
+        if ir.IntegerAttr(op.attributes["arrival_count"]).value > 1:
+            yield "arrival count too small", _set("arrival_count", lambda n: n - 1)
+    elif name == "memref.subview" and _is_slot(op):
+        yield "slot shared", _share_slot
+
+
+def _is_slot(op: Any) -> bool:
+    """Whether a view takes one of several slots of shared memory, which one is not constant."""
+    memory = op.operands[0].type
+    if "workgroup" not in str(memory.memory_space) or len(memory.shape) < 3 or memory.shape[0] == 1:
+        return False
+    offsets = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
+    sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
+    return offsets[0] < 0 and sizes[0] == 1
+
+
+def _walk(op: Any) -> Iterator[Any]:
+    for region in op.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                yield view.operation
+                yield from _walk(view.operation)
+
+
+def mutants(module: ir.Module) -> list[Mutant]:
+    """All mistakes that can be made in a module."""
+    found = []
+    for number, op in enumerate(_walk(module.operation)):
+        for kind, change in _changes(op):
+            found.append(Mutant(kind, number, op.name, source_location(op.location), change))
+    return found
+
+
+def apply(module: ir.Module, mutant: Mutant) -> ir.Module:
+    """A copy of the module with the mistake."""
+    copy = compiler.clone(module)
+    op = next(op for number, op in enumerate(_walk(copy.operation)) if number == mutant.number)
+    mutant.change(op)
+    copy.operation.verify()
+    return copy
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Whether they are noticed
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def score(
+    kernel: SimulatedKernel,
+    arguments: Sequence[np.ndarray[Any, Any]],
+    *,
+    blocks: range | None = None,
+    kinds: Sequence[str] | None = None,
+    schedules: Sequence[Simulation] = SCHEDULES,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Outcome]:
+    """What becomes of the mutants of a kernel, which is itself without findings on these arguments."""
+    wanted = [array.copy() for array in arguments]
+    effective: set[tuple[SourceLocation | None, str]] = set()
+    for schedule in schedules:
+        wanted = [array.copy() for array in arguments]
+        result = kernel.run(*wanted, simulation=dataclasses.replace(schedule, blocks=blocks))
+        if result.findings:
+            raise LaunchError(f"@{kernel.name} is not sound itself: {result.findings[0]}")
+        effective |= result.effective
+    chosen = [m for m in mutants(kernel.module) if kinds is None or m.kind in kinds]
+    chosen = [m for m in chosen if m.kind not in _MISTAKES or (m.location, _MISTAKES[m.kind]) in effective]
+    outcomes = []
+    for done, mutant in enumerate(chosen):
+        outcomes.append(_try(kernel, mutant, arguments, wanted, blocks, schedules))
+        if progress is not None:
+            progress(done + 1, len(chosen))
+    return outcomes
+
+
+def _try(
+    kernel: SimulatedKernel,
+    mutant: Mutant,
+    arguments: Sequence[np.ndarray[Any, Any]],
+    wanted: Sequence[np.ndarray[Any, Any]],
+    blocks: range | None,
+    schedules: Sequence[Simulation],
+) -> Outcome:
+    changed = SimulatedKernel(load(apply(kernel.module, mutant), kernel.name), kernel.target, kernel.module)
+    for schedule in schedules:
+        values = [array.copy() for array in arguments]
+        found = changed.find(*values, simulation=dataclasses.replace(schedule, blocks=blocks))
+        differ = not found and any(a.tobytes() != b.tobytes() for a, b in zip(values, wanted, strict=True))
+        if found or differ:
+            return Outcome(mutant, found, differ, schedule)
+    return Outcome(mutant, (), False, None)
+
+
+__all__ = ["Mutant", "Outcome", "apply", "mutants", "score", "targets"]

@@ -1,0 +1,190 @@
+"""`mosaic_gpu` and `nvvm`: barriers in shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..memory import MemRef, Pointer
+from ..program import Site, Step, Translated, Translator, Unsupported, attribute, operation
+from ..races import SAME, Access
+from ..synchronisation import Mbarrier, Wait
+from .memref import BARRIER_BYTES
+
+
+def place(value: Any) -> int:
+    """The byte in shared memory at which a barrier is."""
+    assert isinstance(value, (MemRef, Pointer))
+    return value.offset
+
+
+def find(st: Any, value: Any, site: Site, what: str) -> Mbarrier:
+    """The barrier at an address, which has to be initialised where the group sees it."""
+    at = place(value)
+    barrier = st.block.barriers.get(at)
+    if barrier is None:
+        st.stop("barrier", f"{what} at byte {at} of shared memory, where no barrier was initialised", site)
+    st.acts()
+    first: Access = barrier.initialised
+    if st.known.seen.get(first.agent, 0) < first.step:
+        st.report(
+            "barrier",
+            f"{what} on {barrier.name}, which a thread of {first.group.name} may not have initialised yet",
+            site,
+            edge="gpu.barrier behind the initialisation",
+        )
+    return barrier
+
+
+def threads_of(st: Any) -> int:
+    """The threads that an arrival counts for: a warp that runs alone stands for the group."""
+    return st.threads
+
+
+def _initialise(count: Callable[[Any], int], number: int, address: int, site: Site, scale: bool) -> Step:
+    def step(st: Any) -> None:
+        if st.index:
+            # One thread of the block does it.
+            return
+        first = place(st.v[address])
+        for i in range(number):
+            at = first + i * BARRIER_BYTES
+            if at % BARRIER_BYTES or at + BARRIER_BYTES > st.block.shared.data.size:
+                st.report("out-of-bounds", f"a barrier at byte {at} of shared memory", site)
+                continue
+            memory = MemRef(st.block.shared, at, (), (), np.dtype(np.int64))
+            st.touch(memory, True, "the initialisation of a barrier", site, SAME)
+            wanted = count(st) * (st.threads if scale else 1)
+            access = Access(st.agent, st.step, SAME, "the initialisation", True, False, st, site)
+            name = f"barrier {i} of those at byte {first}" if number > 1 else f"the barrier at byte {at}"
+            st.block.barriers[at] = Mbarrier(st.machine.agent(), name, at, wanted, access)
+
+    return step
+
+
+@operation("mosaic_gpu.initialize_barrier")
+def _initialize_barrier(op: Any, translator: Translator) -> Step:
+    if attribute(op, "orders_tensor_core", False):
+        raise Unsupported("a barrier for the tensor core of Blackwell")
+    (address,) = translator.operands(op)
+    arrivals, number = attribute(op, "arrival_count"), attribute(op, "num_barriers")
+    translator.uses_shared(BARRIER_BYTES)
+    return _initialise(lambda st: arrivals, number, address, translator.site(op), True)
+
+
+def count_arrivals(st: Any, barrier: Mbarrier, count: int, site: Site) -> None:
+    """An arrival of the group."""
+    if barrier.pending < count:
+        st.report(
+            "barrier",
+            f"{count} threads arrive on {barrier.name}, whose phase {barrier.phase} waits for {barrier.pending} more "
+            f"of {barrier.count}",
+            site,
+            edge="a wait for the phase before, or a larger arrival count",
+        )
+        count = barrier.pending
+    check_bytes(st, barrier, site, barrier.pending - count)
+    barrier.arrive(count, st.release())
+
+
+def check_bytes(st: Any, barrier: Mbarrier, site: Site, pending: int) -> None:
+    """All arrivals of a phase are there: copies must not bring more than they announced."""
+    if pending == 0 and barrier.issued > barrier.expected:
+        more = barrier.issued - barrier.expected
+        st.report(
+            "transaction",
+            f"copies bring {barrier.issued} bytes in phase {barrier.phase} of {barrier.name}, which was told to expect "
+            f"{barrier.expected}",
+            site,
+            edge=f"{more} more bytes in arrive_expect_tx",
+        )
+        barrier.expect(more)
+
+
+@operation("mosaic_gpu.arrive")
+def _arrive(op: Any, translator: Translator) -> Translated:
+    if attribute(op, "orders_tensor_core", False):
+        raise Unsupported("an arrival for the tensor core of Blackwell")
+    (address,), site = translator.operands(op), translator.site(op)
+
+    def waiting(st: Any) -> Any:
+        count_arrivals(st, find(st, st.v[address], site, "an arrival"), threads_of(st), site)
+        yield None
+
+    return _in_warps(op, translator, waiting)
+
+
+@operation("mosaic_gpu.arrive_expect_tx")
+def _arrive_expect(op: Any, translator: Translator) -> Translated:
+    address, *dynamic = translator.operands(op)
+    site, size = translator.site(op), attribute(op, "expect_tx")
+
+    def waiting(st: Any) -> Any:
+        barrier = find(st, st.v[address], site, "an arrival")
+        expected = int(st.v[dynamic[0]]) if dynamic else size
+        if expected < 0:
+            st.report("transaction", f"{expected} bytes are announced", site)
+            expected = 0
+        barrier.expect(expected)
+        count_arrivals(st, barrier, threads_of(st), site)
+        yield None
+
+    return _in_warps(op, translator, waiting)
+
+
+def _in_warps(op: Any, translator: Translator, waiting: Any) -> Translated:
+    """In code for single warps, what does not wait must not look as if it did."""
+    parent = op.parent
+    while parent is not None and parent.operation.name not in ("gpu.launch", "gpu.func", "func.func"):
+        if parent.operation.name == "mosaic_gpu.warp_map":
+
+            def step(st: Any) -> None:
+                for _ in waiting(st):
+                    pass
+
+            return Translated(step)
+        parent = parent.operation.parent
+    return Translated(waiting, True)
+
+
+def _wait(address: int, parity: int, site: Site) -> Translated:
+    def waiting(st: Any) -> Any:
+        barrier = find(st, st.v[address], site, "a wait")
+        wanted = st.v[parity]
+        if isinstance(wanted, np.ndarray):
+            st.stop("divergence", "threads of the warpgroup wait for different phases", site)
+        wanted = int(wanted) & 1
+
+        def describe() -> str:
+            number = barrier.phase
+            missing = barrier.missing(st.threads) if st.threads else ""
+            return f"phase {number} (parity {wanted}) of {barrier.name}, which misses {missing}"
+
+        yield Wait(site, lambda: barrier.passed(wanted), describe, barrier)
+        st.acquire(barrier.released, site)
+
+    return Translated(waiting, True)
+
+
+@operation("mosaic_gpu.wait")
+def _mosaic_wait(op: Any, translator: Translator) -> Translated:
+    address, parity = translator.operands(op)
+    return _wait(address, parity, translator.site(op))
+
+
+@operation("nvvm.mbarrier.try_wait.parity")
+def _try_wait(op: Any, translator: Translator) -> Translated:
+    # The operation without a result waits until the phase is over.
+    address, parity, _ = translator.operands(op)
+    return _wait(address, parity, translator.site(op))
+
+
+@operation("nvvm.mbarrier.init")
+def _init(op: Any, translator: Translator) -> Step:
+    address, count = translator.operands(op)[:2]
+    if len(op.operands) > 2:
+        raise Unsupported("a predicate")
+    translator.uses_shared(BARRIER_BYTES)
+    return _initialise(lambda st: int(st.v[count]), 1, address, translator.site(op), False)

@@ -1,0 +1,210 @@
+"""`scf`: control flow that all threads of a group take together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..program import Site, Step, Translated, Translator, Unsupported, attribute, operation
+from ..values import is_vector
+
+
+def _together(st: Any, value: Any, site: Site) -> int:
+    """A number that decides where the group goes."""
+    if isinstance(value, np.ndarray):
+        st.stop("divergence", "threads of the warpgroup go different ways", site)
+    return int(value)
+
+
+def _moves(sources: list[int], targets: list[int]) -> Any:
+    pairs = tuple(zip(sources, targets, strict=True))
+    if not pairs:
+        return lambda st: None
+    if len(pairs) == 1:
+        ((source, target),) = pairs
+
+        def move_one(st: Any) -> None:
+            st.v[target] = st.v[source]
+
+        return move_one
+
+    def move(st: Any) -> None:
+        v = st.v
+        found = [v[source] for source, _ in pairs]
+        for value, (_, target) in zip(found, pairs, strict=True):
+            v[target] = value
+
+    return move
+
+
+@operation("scf.for")
+def _for(op: Any, translator: Translator) -> Translated:
+    low, high, stride, *initial = translator.operands(op)
+    results = translator.results(op)
+    body, (induction, *carried), yields = translator.region(op.regions[0])
+    site = translator.site(op)
+    start, again, end = _moves(initial, carried), _moves(yields, carried), _moves(carried, results)
+    assert body.step is not None
+    run = body.step
+    unsigned = attribute(op, "unsignedCmp", False)
+
+    def bounds(st: Any) -> range:
+        first, last, by = (_together(st, st.v[slot], site) for slot in (low, high, stride))
+        if by <= 0:
+            st.stop("assertion", f"the step of the loop is {by}", site)
+        if unsigned and (first < 0 or last < 0):
+            st.stop("assertion", "an unsigned loop over numbers above the largest signed one", site)
+        return range(first, last, by)
+
+    if not body.blocking:
+
+        def step(st: Any) -> None:
+            steps = bounds(st)
+            start(st)
+            st.loops.append(0)
+            for i in steps:
+                st.v[induction] = st.loops[-1] = i
+                run(st)
+                again(st)
+            st.loops.pop()
+            end(st)
+
+        return Translated(step)
+
+    def waiting(st: Any) -> Any:
+        steps = bounds(st)
+        start(st)
+        st.loops.append(0)
+        for i in steps:
+            st.v[induction] = st.loops[-1] = i
+            yield from run(st)
+            again(st)
+        st.loops.pop()
+        end(st)
+
+    return Translated(waiting, True)
+
+
+def _branches(
+    op: Any, translator: Translator, bodies: list[tuple[Translated, list[int]]], choose: Any
+) -> Translated:
+    results = translator.results(op)
+    runs = [(body.step, body.blocking, _moves(yields, results if yields else [])) for body, yields in bodies]
+    if not any(blocking for _, blocking, _ in runs):
+
+        def step(st: Any) -> None:
+            run, _, end = runs[choose(st)]
+            run(st)  # type: ignore[misc]
+            end(st)
+
+        return Translated(step)
+
+    def waiting(st: Any) -> Any:
+        run, blocking, end = runs[choose(st)]
+        assert run is not None
+        if blocking:
+            yield from run(st)
+        else:
+            run(st)
+        end(st)
+
+    return Translated(waiting, True)
+
+
+def _bodies(op: Any, translator: Translator) -> list[tuple[Translated, list[int]]]:
+    found = []
+    for region in op.regions:
+        if len(region.blocks) == 0:
+            found.append((Translated(lambda st: None), []))
+            continue
+        body, _, yields = translator.region(region)
+        found.append((body, yields))
+    return found
+
+
+_SILENT = {"gpu.printf", "mosaic_gpu.debug_print", "mosaic_gpu.print_layout", "scf.yield"}
+
+
+@operation("scf.if")
+def _if(op: Any, translator: Translator) -> Translated:
+    (condition,), site = translator.operands(op), translator.site(op)
+    bodies = _bodies(op, translator)
+    if not any(view.operation.results or view.operation.name not in _SILENT for r in op.regions for b in r.blocks
+               for view in b.operations):
+        # Nothing that shows: then it does not matter who goes where.
+        return Translated(None)
+    return _branches(op, translator, bodies, lambda st: 0 if _together(st, st.v[condition], site) else 1)
+
+
+@operation("scf.index_switch")
+def _switch(op: Any, translator: Translator) -> Translated:
+    (argument,), site = translator.operands(op), translator.site(op)
+    # The default is the first region.
+    numbers = {case: i + 1 for i, case in enumerate(attribute(op, "cases"))}
+    return _branches(
+        op, translator, _bodies(op, translator), lambda st: numbers.get(_together(st, st.v[argument], site), 0)
+    )
+
+
+@operation("scf.while")
+def _while(op: Any, translator: Translator) -> Translated:
+    initial, results = translator.operands(op), translator.results(op)
+    before, before_arguments, (condition, *passed) = translator.region(op.regions[0])
+    after, after_arguments, yields = translator.region(op.regions[1])
+    site = translator.site(op)
+    start, again = _moves(initial, before_arguments), _moves(yields, before_arguments)
+    enter, end = _moves(passed, after_arguments), _moves(passed, results)
+
+    def waiting(st: Any) -> Any:
+        start(st)
+        st.loops.append(0)
+        while True:
+            if before.blocking:
+                yield from before.step(st)  # type: ignore[misc]
+            else:
+                before.step(st)  # type: ignore[misc]
+            if not _together(st, st.v[condition], site):
+                break
+            enter(st)
+            if after.blocking:
+                yield from after.step(st)  # type: ignore[misc]
+            else:
+                after.step(st)  # type: ignore[misc]
+            again(st)
+            st.loops[-1] += 1
+        st.loops.pop()
+        end(st)
+
+    if before.blocking or after.blocking:
+        return Translated(waiting, True)
+
+    def step(st: Any) -> None:
+        for _ in waiting(st):
+            pass
+
+    return Translated(step)
+
+
+@operation("mosaic_gpu.warp_map")
+def _warp_map(op: Any, translator: Translator) -> Translated:
+    body, arguments, _ = translator.region(op.regions[0])
+    operands = translator.operands(op)
+    if body.blocking:
+        raise Unsupported("a wait by single warps")
+    if any(is_vector(operand.type) for operand in op.operands):
+        raise Unsupported("a vector that is handed to single warps")
+    run = body.step
+    enter = _moves(operands, arguments)
+
+    def step(st: Any) -> None:
+        enter(st)
+        for warp in range(st.threads // 32):
+            st.warp = warp
+            run(st)  # type: ignore[misc]
+        st.warp = None
+
+    return Translated(step)
+
+
+__all__ = ["Step"]

@@ -1,0 +1,266 @@
+"""Asynchronous copies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import ir
+from ..engines import Copy, Load, happens_at_issue, part, poison, window
+from ..memory import MemRef
+from ..program import Site, Step, Translated, Translator, Unsupported, attribute, operation
+from . import barriers
+from .arith import type_of
+from .memref import memory_space
+from .registers import combining, enumerator, same_bytes
+
+
+def _starts(op: Any, translator: Translator, slots: list[int]) -> Callable[[Any], list[int]]:
+    for value in list(op.operands):
+        if isinstance(value.type, ir.VectorType):
+            raise Unsupported("a copy of rows that a vector names")
+    site = translator.site(op)
+
+    def read(st: Any) -> list[int]:
+        found = []
+        for slot in slots:
+            value = st.v[slot]
+            if isinstance(value, np.ndarray):
+                st.stop("divergence", "threads of the warpgroup name different places to copy", site)
+            found.append(int(value))
+        return found
+
+    return read
+
+
+def _segments(op: Any, translator: Translator, names: tuple[str, ...]) -> dict[str, list[int]]:
+    operands, at, found = translator.operands(op), 0, {}
+    for name, size in zip(names, attribute(op, "operandSegmentSizes"), strict=True):
+        found[name] = operands[at : at + size]
+        at += size
+    return found
+
+
+def _predicate(slots: list[int], site: Site) -> Callable[[Any], bool]:
+    if not slots:
+        return lambda st: True
+    (slot,) = slots
+
+    def read(st: Any) -> bool:
+        value = st.v[slot]
+        if isinstance(value, np.ndarray):
+            # Whoever is elected starts the copy.
+            return bool(value.any())
+        return bool(value)
+
+    _ = site
+    return read
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The tensor memory accelerator
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+# A module of JAX 0.10 has no peers.
+_LOAD_OPERANDS = ("source", "target", "barrier", "indices", "predicate", "peer")
+
+
+@operation("mosaic_gpu.async_load")
+def _async_load(op: Any, translator: Translator) -> Translated:
+    given = _segments(op, translator, _LOAD_OPERANDS[: len(attribute(op, "operandSegmentSizes"))])
+    if given.get("peer"):
+        raise Unsupported("memory of another device")
+    if attribute(op, "collective", []) or "leader_tracked" in op.attributes:
+        raise Unsupported("a copy that blocks of a cluster share")
+    if memory_space(op.operands[0].type) != "global" or memory_space(op.operands[1].type) != "shared":
+        raise Unsupported(f"a copy from {op.operands[0].type} to {op.operands[1].type}")
+    (source,), (target,), (address,) = given["source"], given["target"], given["barrier"]
+    starts, site = _starts(op, translator, given["indices"]), translator.site(op)
+    enabled = _predicate(given.get("predicate", []), site)
+    lengths = attribute(op, "slice_lengths")
+    fill = attribute(op, "oob_fill_mode", 2)
+    elements = math.prod(abs(length) for length in lengths)
+    type_of(op.operands[0].type)
+
+    def waiting(st: Any) -> Any:
+        if not enabled(st):
+            return
+        barrier = barriers.find(st, st.v[address], site, "a copy")
+        if not barrier.fenced:
+            st.report(
+                "missing-fence",
+                f"a copy on {barrier.name}, whose initialisation it may not see",
+                site,
+                edge="nvvm.fence.mbarrier.init behind the initialisation",
+            )
+            barrier.fenced = True
+        memory, destination = st.v[source], st.v[target]
+        box = window(memory, starts(st), lengths)
+        size = elements * memory.dtype.itemsize
+        if fill == 1 and not box.complete:
+            st.report("out-of-bounds", "a copy leaves the array although it promises not to", site)
+        moment = (barrier.agent, barrier.phase + 1)
+        if box.inside is not None:
+            st.touch(box.inside, False, "the copy", site, st.elected(), stream=moment, asynchronous=True)
+        if not st.touch(destination, True, "the copy", site, st.elected(), stream=moment, asynchronous=True):
+            return
+        barrier.issued += size
+        barriers.check_bytes(st, barrier, site, barrier.pending)
+        flight = Load(st, box, [destination], [barrier], size, fill, site)
+        if happens_at_issue(st):
+            flight.complete()
+        else:
+            if st.machine.how.numbers:
+                poison(destination)
+            st.block.flights.append(flight)
+        yield None
+
+    return barriers._in_warps(op, translator, waiting)
+
+
+@operation("mosaic_gpu.async_prefetch")
+def _prefetch(op: Any, translator: Translator) -> None:
+    return None
+
+
+_REDUCTIONS = {0: "add", 1: "min", 2: "max", 3: "inc", 4: "dec", 5: "and", 6: "or", 7: "xor"}
+_REDUCTIONS |= {8: "umin", 9: "umax", 10: "smin", 11: "smax"}
+
+
+@operation("mosaic_gpu.async_store")
+def _async_store(op: Any, translator: Translator) -> Translated:
+    given = _segments(op, translator, ("source", "target", "indices", "predicate", "peer"))
+    if given["peer"] or attribute(op, "is_global_broadcast", False):
+        raise Unsupported("memory of another device")
+    if memory_space(op.operands[0].type) != "shared" or memory_space(op.operands[1].type) != "global":
+        raise Unsupported(f"a copy from {op.operands[0].type} to {op.operands[1].type}")
+    (source,), (target,) = given["source"], given["target"]
+    starts, site = _starts(op, translator, given["indices"]), translator.site(op)
+    enabled = _predicate(given["predicate"], site)
+    lengths = attribute(op, "slice_lengths")
+    commit = attribute(op, "commit_group", True)
+    kind = enumerator(op, "reduction_op", _REDUCTIONS)
+    combine = combining(kind, type_of(op.operands[0].type)) if kind else None
+    type_of(op.operands[1].type)
+
+    def waiting(st: Any) -> Any:
+        stream = st.bulk
+        if enabled(st):
+            box = window(st.v[target], starts(st), lengths)
+            memory = st.v[source]
+            moment = (stream.reads, stream.next)
+            if not st.touch(memory, False, "the copy", site, st.elected(), stream=moment, asynchronous=True):
+                return
+            if box.inside is not None:
+                inside = box.inside
+                data = part(memory, box.place)
+                st.touch(
+                    inside,
+                    True,
+                    "the copy",
+                    site,
+                    st.elected(),
+                    stream=(stream.agent, stream.next),
+                    asynchronous=True,
+                    atomic=combine is not None,
+                    alike=lambda: same_bytes(inside.array(), data.array()),
+                )
+                copy = Copy(st, data, inside, site, combine)
+                stream.open.append(copy)
+                if happens_at_issue(st):
+                    copy.complete()
+        if commit:
+            stream.commit()
+        yield None
+
+    return barriers._in_warps(op, translator, waiting)
+
+
+@operation("nvvm.cp.async.bulk.commit.group")
+def _commit_bulk(op: Any, translator: Translator) -> Step:
+    def step(st: Any) -> None:
+        st.bulk.commit()
+
+    return step
+
+
+@operation("nvvm.cp.async.bulk.wait_group")
+def _wait_bulk(op: Any, translator: Translator) -> Step:
+    left, only_reads, site = attribute(op, "group"), "read" in op.attributes, translator.site(op)
+
+    def step(st: Any) -> None:
+        stream = st.bulk
+        upto = stream.committed - left
+        if upto <= 0:
+            return
+        st.waits_for_groups(stream, upto, site)
+        stream.complete(upto)
+        st.leader[stream.reads] = max(upto, st.leader.get(stream.reads, 0))
+        if not only_reads:
+            st.leader[stream.agent] = max(upto, st.leader.get(stream.agent, 0))
+
+    return step
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Copies that every thread starts and waits for
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@operation("mosaic_gpu.async_copy")
+def _async_copy(op: Any, translator: Translator) -> Translated:
+    source, *indices, target = translator.operands(op)
+    starts, site = _starts(op, translator, indices), translator.site(op)
+    lengths = list(op.operands[len(op.operands) - 1].type.shape)
+    type_of(op.operands[0].type)
+
+    def waiting(st: Any) -> Any:
+        stream = st.copies
+        destination = st.v[target]
+        box = window(st.v[source], starts(st), lengths)
+        moment = (stream.agent, stream.next)
+        if box.inside is not None:
+            st.touch(box.inside, False, "the copy", site, ("copy", site), stream=moment)
+        if not st.touch(destination, True, "the copy", site, ("copy", site), stream=moment):
+            return
+        zero = None if box.complete else destination
+        inside = part(destination, box.place) if box.inside is not None else destination
+        copy = Copy(st, box.inside, inside, site, zero=zero)
+        stream.open.append(copy)
+        if happens_at_issue(st):
+            copy.complete()
+        elif st.machine.how.numbers:
+            poison(destination)
+        yield None
+
+    return Translated(waiting, True)
+
+
+@operation("mosaic_gpu.async_commit_group")
+def _commit_copies(op: Any, translator: Translator) -> Step:
+    def step(st: Any) -> None:
+        st.copies.commit()
+
+    return step
+
+
+@operation("mosaic_gpu.async_wait_group")
+def _wait_copies(op: Any, translator: Translator) -> Step:
+    left, site = attribute(op, "pending"), translator.site(op)
+
+    def step(st: Any) -> None:
+        stream = st.copies
+        upto = stream.committed - left
+        if upto > 0:
+            st.waits_for_groups(stream, upto, site)
+            stream.complete(upto)
+            st.own[stream.agent] = max(upto, st.own.get(stream.agent, 0))
+
+    return step
+
+
+__all__ = ["MemRef"]

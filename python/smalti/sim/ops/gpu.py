@@ -1,0 +1,164 @@
+"""`gpu` and `nvvm`: who one is, barriers of threads, fences, and registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..program import Site, Step, Translated, Translator, Unsupported, attribute, operation
+from ..synchronisation import Wait
+from ..values import collapse, spread
+
+_DIMENSIONS = {"x": 0, "y": 1, "z": 2}
+
+
+def _dimension(op: Any) -> int:
+    text = str(op.attributes["dimension"])
+    return _DIMENSIONS[text.rpartition(" ")[2].strip("<>")]
+
+
+@operation("gpu.thread_id")
+def _thread_id(op: Any, translator: Translator) -> Step:
+    dimension = _dimension(op)
+    (result,) = translator.results(op)
+
+    def step(st: Any) -> None:
+        sizes = st.block.names["block_dim"]
+        numbers = st.thread_numbers()
+        for size in sizes[:dimension]:
+            numbers = numbers // size
+        st.v[result] = collapse(numbers % sizes[dimension])
+
+    return step
+
+
+_NAMES = ("block_id", "block_dim", "grid_dim", "cluster_block_id", "cluster_dim_blocks", "cluster_id", "cluster_dim")
+
+
+@operation(*(f"gpu.{name}" for name in _NAMES))
+def _position(op: Any, translator: Translator) -> Step:
+    dimension, name = _dimension(op), op.name.removeprefix("gpu.")
+    (result,) = translator.results(op)
+
+    def step(st: Any) -> None:
+        st.v[result] = st.block.names[name][dimension]
+
+    return step
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Barriers of threads
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def thread_barrier(number: Callable[[Any], Any], count: Callable[[Any], int], site: Site) -> Translated:
+    """A barrier at which threads of the block wait for each other."""
+
+    def waiting(st: Any) -> Any:
+        which = number(st)
+        if isinstance(which, np.ndarray):
+            st.stop("divergence", "threads of the warpgroup take different barriers", site)
+        barrier = st.block.thread_barrier(int(which))
+        st.meets(count(st))
+        meeting = barrier.arrive(st, count(st), site)
+        if isinstance(meeting, str):
+            st.stop("barrier", meeting, site)
+
+        def describe() -> str:
+            there = ", ".join(sorted({group.name for group in meeting.groups}))
+            others = [g for g in st.block.groups if g not in meeting.groups]
+            absent = [f"{g.name}, which {'has ended' if g.finished else 'does not come'}" for g in others]
+            missing = f"; missing: {'; '.join(absent)}" if absent else ""
+            return f"{barrier.name}: {meeting.arrived} of {meeting.count} threads are there ({there}){missing}"
+
+        yield Wait(site, lambda: meeting.done, describe)
+        st.acquire(meeting.knowledge, site, meeting.count)
+
+    return Translated(waiting, True)
+
+
+@operation("gpu.barrier", "nvvm.barrier0")
+def _barrier(op: Any, translator: Translator) -> Translated:
+    return thread_barrier(lambda st: 0, lambda st: st.block.names["threads"][0], translator.site(op))
+
+
+@operation("nvvm.barrier")
+def _named_barrier(op: Any, translator: Translator) -> Translated:
+    segments = attribute(op, "operandSegmentSizes")
+    operands = iter(translator.operands(op))
+    number = next(operands) if segments[0] else None
+    count = next(operands) if segments[1] else None
+    if len(op.operands) > segments[0] + segments[1] or len(op.results):
+        raise Unsupported("a reduction at the barrier")
+    return thread_barrier(
+        lambda st: 0 if number is None else st.v[number],
+        lambda st: st.block.names["threads"][0] if count is None else int(st.v[count]),
+        translator.site(op),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Warps, fences, registers
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@operation("nvvm.elect.sync")
+def _elect(op: Any, translator: Translator) -> Step:
+    (result,) = translator.results(op)
+
+    def step(st: Any) -> None:
+        st.v[result] = st.thread_numbers() % 32 == 0
+
+    return step
+
+
+@operation("nvvm.shfl.sync")
+def _shuffle(op: Any, translator: Translator) -> Step:
+    if "idx" not in str(op.attributes["kind"]) or len(op.results) != 1 or "!llvm.struct" in str(op.results[0].type):
+        raise Unsupported(f"a shuffle of kind {op.attributes['kind']}")
+    _, value, lane, mask = translator.operands(op)
+    (result,) = translator.results(op)
+    site = translator.site(op)
+
+    def step(st: Any) -> None:
+        found, source = st.v[value], st.v[lane]
+        if isinstance(source, np.ndarray) or st.v[mask] != 31:
+            st.stop("assertion", "the simulator knows shuffles from one lane to all of the warp", site)
+        if isinstance(found, np.ndarray):
+            by_warp = spread(found, found.dtype, st.lanes).reshape(-1, 32)
+            found = collapse(np.repeat(by_warp[:, int(source) & 31], 32))
+        st.v[result] = found
+
+    return step
+
+
+@operation("nvvm.setmaxregister", "gpu.lane_id_hint")
+def _nothing(op: Any, translator: Translator) -> None:
+    return None
+
+
+@operation("nvvm.fence.mbarrier.init")
+def _fence_initialisation(op: Any, translator: Translator) -> Step:
+    site = translator.site(op)
+
+    def step(st: Any) -> None:
+        for barrier in st.block.barriers.values():
+            if barrier.initialised.group is st and not barrier.fenced:
+                barrier.fenced = True
+                st.machine.effective.add((site.location, "removed"))
+
+    return step
+
+
+@operation("nvvm.fence.proxy")
+def _fence_proxy(op: Any, translator: Translator) -> Step:
+    if "async" not in str(op.attributes["kind"]):
+        raise Unsupported(f"a fence of kind {op.attributes['kind']}")
+    site = translator.site(op)
+
+    def step(st: Any) -> None:
+        st.fence(site)
+
+    return step

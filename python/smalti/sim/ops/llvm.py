@@ -1,0 +1,215 @@
+"""`llvm`: pointers and descriptors of memory, and the inline assembly that JAX prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import ir
+from ..memory import MemRef, Pointer
+from ..program import Step, Translated, Translator, Unsupported, attribute, normalised, operation
+from ..values import integer_bits, wrap
+from . import gpu
+from .memref import memory_type, static_layout
+
+
+@operation("llvm.mlir.constant")
+def _constant(op: Any, translator: Translator) -> Step:
+    (result,) = translator.results(op)
+    bits = integer_bits(op.results[0].type)
+    if bits is None:
+        raise Unsupported(f"a constant of type {op.results[0].type}")
+    value = wrap(bits)(attribute(op, "value"))
+
+    def step(st: Any) -> None:
+        st.v[result] = value
+
+    return step
+
+
+class Undefined:
+    """A value that was not given."""
+
+
+UNDEFINED = Undefined()
+
+
+@operation("llvm.mlir.undef", "llvm.mlir.poison", "llvm.mlir.zero")
+def _undefined(op: Any, translator: Translator) -> Step:
+    (result,) = translator.results(op)
+
+    def step(st: Any) -> None:
+        st.v[result] = UNDEFINED
+
+    return step
+
+
+def _inserted(whole: Any, position: list[int], value: Any) -> dict[int, Any]:
+    found = dict(whole) if isinstance(whole, dict) else {}
+    first, *rest = position
+    found[first] = _inserted(found.get(first), rest, value) if rest else value
+    return found
+
+
+@operation("llvm.insertvalue")
+def _insert(op: Any, translator: Translator) -> Step:
+    whole, value = translator.operands(op)
+    (result,) = translator.results(op)
+    position = attribute(op, "position")
+
+    def step(st: Any) -> None:
+        st.v[result] = _inserted(st.v[whole], position, st.v[value])
+
+    return step
+
+
+@operation("llvm.extractvalue")
+def _extract(op: Any, translator: Translator) -> Step:
+    (whole,), (result,) = translator.operands(op), translator.results(op)
+    position = attribute(op, "position")
+    site = translator.site(op)
+
+    def step(st: Any) -> None:
+        found = st.v[whole]
+        for index in position:
+            if not isinstance(found, dict) or index not in found:
+                st.stop("assertion", "a part of a structure that was never given", site)
+            found = found[index]
+        st.v[result] = found
+
+    return step
+
+
+def _bytes_of(ty: Any) -> int:
+    text = str(ty)
+    if text.startswith("!llvm.ptr"):
+        return 8
+    bits = integer_bits(ty)
+    if bits is not None:
+        return -(-bits // 8)
+    if isinstance(ty, ir.FloatType):
+        return ty.width // 8
+    raise Unsupported(f"the size of {ty}")
+
+
+@operation("llvm.getelementptr")
+def _element_pointer(op: Any, translator: Translator) -> Step:
+    base, *dynamic = translator.operands(op)
+    (result,) = translator.results(op)
+    size = _bytes_of(ir.TypeAttr(op.attributes["elem_type"]).value)
+    constants = attribute(op, "rawConstantIndices")
+    if len(constants) != 1:
+        raise Unsupported("an address inside of a structure")
+    constant = None if dynamic else constants[0]
+
+    def step(st: Any) -> None:
+        pointer = st.v[base]
+        index = constant if constant is not None else int(st.v[dynamic[0]])
+        st.v[result] = Pointer(pointer.buffer, pointer.offset + index * size)
+
+    return step
+
+
+@operation("llvm.load")
+def _load(op: Any, translator: Translator) -> Step:
+    (source,), (result,) = translator.operands(op), translator.results(op)
+    if not str(op.results[0].type).startswith("!llvm.ptr"):
+        raise Unsupported(f"a load of {op.results[0].type} through a pointer")
+    site = translator.site(op)
+
+    def step(st: Any) -> None:
+        pointer = st.v[source]
+        index, rest = divmod(pointer.offset, 8)
+        if not isinstance(pointer.buffer, list) or rest or not 0 <= index < len(pointer.buffer):
+            st.stop("out-of-bounds", "a pointer is loaded from where no argument's is", site)
+        st.v[result] = Pointer(pointer.buffer[index], 0)
+
+    return step
+
+
+@operation("llvm.ptrtoint", "llvm.inttoptr", "llvm.addrspacecast", "llvm.bitcast")
+def _same_pointer(op: Any, translator: Translator) -> Step:
+    (source,), (result,) = translator.operands(op), translator.results(op)
+
+    def step(st: Any) -> None:
+        st.v[result] = st.v[source]
+
+    return step
+
+
+@operation("llvm.add", "llvm.mul", "llvm.sub")
+def _arithmetic(op: Any, translator: Translator) -> Step:
+    x, y = translator.operands(op)
+    (result,) = translator.results(op)
+    bits = integer_bits(op.results[0].type)
+    if bits is None:
+        raise Unsupported(f"arithmetic of type {op.results[0].type}")
+    cut, name, site = wrap(bits), op.name, translator.site(op)
+
+    def step(st: Any) -> None:
+        a, b = st.v[x], st.v[y]
+        if isinstance(b, Pointer) and name == "llvm.add":
+            a, b = b, a
+        if isinstance(a, Pointer):
+            if name == "llvm.mul" or isinstance(b, Pointer):
+                st.stop("assertion", "arithmetic of addresses that gives none", site)
+            st.v[result] = Pointer(a.buffer, a.offset + (b if name == "llvm.add" else -b))
+            return
+        st.v[result] = cut(a + b if name == "llvm.add" else a * b if name == "llvm.mul" else a - b)
+
+    return step
+
+
+@operation("builtin.unrealized_conversion_cast")
+def _cast(op: Any, translator: Translator) -> Step:
+    if len(op.operands) != 1 or len(op.results) != 1:
+        raise Unsupported("registers of single threads")
+    (source,), (result,) = translator.operands(op), translator.results(op)
+    given, wanted = op.operands[0].type, op.results[0].type
+    if isinstance(wanted, ir.MemRefType):
+        shape, strides = static_layout(wanted)
+        dtype = memory_type(wanted)
+        steps = tuple(by * dtype.itemsize for by in strides)
+        is_structure = str(given).startswith("!llvm.struct")
+        if not is_structure and not str(given).startswith("!llvm.ptr"):
+            raise Unsupported(f"a cast of {given} to {wanted}")
+
+        def to_memory(st: Any) -> None:
+            found = st.v[source]
+            offset = 0
+            if is_structure:
+                offset = found[2] * dtype.itemsize
+                found = found[1]
+            st.v[result] = MemRef(found.buffer, found.offset + offset, shape, steps, dtype)
+
+        return to_memory
+    if isinstance(given, ir.MemRefType) and str(wanted).startswith("!llvm.struct"):
+
+        def to_structure(st: Any) -> None:
+            memory = st.v[source]
+            size = memory.dtype.itemsize
+            pointer = Pointer(memory.buffer, memory.offset)
+            st.v[result] = {
+                0: pointer,
+                1: pointer,
+                2: 0,
+                3: dict(enumerate(memory.shape)),
+                4: {i: step // size for i, step in enumerate(memory.strides)},
+            }
+
+        return to_structure
+    if str(wanted) == "!gpu.async.token":
+
+        def nothing(st: Any) -> None:
+            st.v[result] = None
+
+        return nothing
+    raise Unsupported(f"a cast of {given} to {wanted}")
+
+
+@operation("llvm.inline_asm")
+def _inline_assembly(op: Any, translator: Translator) -> Step | Translated | None:
+    text, constraints = normalised(attribute(op, "asm_string")), attribute(op, "constraints")
+    if text == "bar.sync $0, 128;" and constraints == "r":
+        number, site = translator.operands(op)[0], translator.site(op)
+        return gpu.thread_barrier(lambda st: st.v[number], lambda st: 128, site)
+    raise Unsupported(f"the inline assembly '{text}'")

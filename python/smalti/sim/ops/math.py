@@ -1,0 +1,114 @@
+"""`math`: computed in double precision, and rounded once to the type."""
+
+from __future__ import annotations
+
+import math as standard
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..program import Step, Translator, operation
+from ..values import collapse, integer_bits, is_vector
+from .arith import _on_vectors, convert_float, floats, type_of
+
+Array = np.ndarray[Any, Any]
+
+
+def _each(function: Callable[[float], float]) -> Callable[[Array], Array]:
+    return lambda x: np.asarray(np.frompyfunc(function, 1, 1)(x)).astype(np.float64)
+
+
+def _power(x: Array, y: Array) -> Array:
+    return np.power(x, y)
+
+
+_FUNCTIONS: dict[str, Callable[..., Array]] = {
+    "absf": np.abs,
+    "acos": np.arccos,
+    "asin": np.arcsin,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "cbrt": np.cbrt,
+    "ceil": np.ceil,
+    "copysign": np.copysign,
+    "cos": np.cos,
+    "cosh": np.cosh,
+    "erf": _each(standard.erf),
+    "erfc": _each(standard.erfc),
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "floor": np.floor,
+    "fma": lambda x, y, z: x * y + z,
+    "log": np.log,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "log2": np.log2,
+    "powf": _power,
+    "round": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
+    "roundeven": np.rint,
+    "rsqrt": lambda x: 1.0 / np.sqrt(x),
+    "sin": np.sin,
+    "sinh": np.sinh,
+    "sqrt": np.sqrt,
+    "tan": np.tan,
+    "tanh": np.tanh,
+    "trunc": np.trunc,
+}
+
+
+@operation(*(f"math.{name}" for name in _FUNCTIONS))
+def _floats(op: Any, translator: Translator) -> Step:
+    function = _FUNCTIONS[op.name.removeprefix("math.")]
+    dtype = type_of(op.results[0].type)
+
+    def rounded(*arrays: Array) -> Array:
+        return convert_float(np.asarray(function(*(np.asarray(a, np.float64) for a in arrays))), dtype)
+
+    return floats(op, translator, rounded)
+
+
+def _count_leading_zeros(x: Array) -> Array:
+    bits = x.dtype.itemsize * 8
+    unsigned = x.view(f"u{x.dtype.itemsize}").astype(np.uint64)
+    count = np.full(x.shape, bits)
+    for shift in range(bits):
+        count = np.where(unsigned >> np.uint64(shift) != 0, bits - 1 - shift, count)
+    return count.astype(x.dtype)
+
+
+def _count_trailing_zeros(x: Array) -> Array:
+    lowest = x & -x
+    return np.where(x == 0, x.dtype.itemsize * 8, x.dtype.itemsize * 8 - 1 - _count_leading_zeros(lowest)).astype(
+        x.dtype
+    )
+
+
+def _count_ones(x: Array) -> Array:
+    return np.bitwise_count(x.view(f"u{x.dtype.itemsize}")).astype(x.dtype)
+
+
+_INTEGERS: dict[str, Callable[[Array], Array]] = {
+    "absi": np.abs,
+    "ctlz": _count_leading_zeros,
+    "cttz": _count_trailing_zeros,
+    "ctpop": _count_ones,
+}
+
+
+@operation(*(f"math.{name}" for name in _INTEGERS))
+def _integers(op: Any, translator: Translator) -> Step:
+    function = _INTEGERS[op.name.removeprefix("math.")]
+    if is_vector(op.results[0].type):
+        return _on_vectors(op, translator, function)
+    dtype = type_of(op.results[0].type)
+    (x,), (result,) = translator.operands(op), translator.results(op)
+    assert integer_bits(op.results[0].type)
+
+    def step(st: Any) -> None:
+        value = st.v[x]
+        found = function(np.asarray(value, dtype).reshape(np.shape(value) or (1,)))
+        st.v[result] = collapse(found)
+
+    return step

@@ -1,0 +1,373 @@
+"""`memref`, and the views of `mosaic_gpu`: where memory is. Transforms of shared memory move nothing here: memory is
+as its type says, and tiles and swizzles are how the hardware keeps it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import ir
+from ..memory import MemRef, Private
+from ..program import Step, Translator, Unsupported, attribute, operation
+from ..races import SAME
+from ..values import collapse, integer_bits, numpy_type, spread
+from .arith import type_of
+
+BARRIER = "!mosaic_gpu.barrier"
+BARRIER_BYTES = 8
+
+
+def memory_space(ty: Any) -> str:
+    """`global`, `shared`, `private`, or what MLIR calls it."""
+    text = str(ty.memory_space) if ty.memory_space is not None else ""
+    if text in ("", "0", "1", "#gpu.address_space<global>"):
+        return "global"
+    if text in ("3", "3 : i32", "#gpu.address_space<workgroup>"):
+        return "shared"
+    if text in ("5", "5 : i32", "#gpu.address_space<private>"):
+        return "private"
+    return text
+
+
+def memory_type(ty: Any) -> np.dtype[Any]:
+    """The numpy type of the elements of memory; a barrier is a number of 64 bits."""
+    if str(ty.element_type).startswith(BARRIER):
+        return np.dtype(np.int64)
+    return type_of(ty)
+
+
+def static_layout(ty: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Shape and strides of a type, in elements."""
+    if not ty.has_static_shape:
+        raise Unsupported(f"memory of a shape that is not constant, {ty}")
+    strides, _ = ty.get_strides_and_offset()
+    if any(step == ir.ShapedType.get_dynamic_stride_or_offset() for step in strides):
+        raise Unsupported(f"strides that are not constant, {ty}")
+    return tuple(ty.shape), tuple(strides)
+
+
+def _uses(ty: Any, translator: Translator, offset: int = 0) -> None:
+    if memory_space(ty) != "shared":
+        return
+    dtype = memory_type(ty)
+    translator.uses_shared(dtype.itemsize)
+    if ty.has_static_shape:
+        shape, strides = static_layout(ty)
+        end = offset + (sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + 1) * dtype.itemsize
+        translator.uses_shared(offset or 16, end)
+        for step in strides:
+            translator.uses_shared(step * dtype.itemsize or 16)
+
+
+@operation("mosaic_gpu.slice_smem")
+def _slice_smem(op: Any, translator: Translator) -> Step:
+    (result,) = translator.results(op)
+    ty = op.results[0].type
+    shape, strides = static_layout(ty)
+    dtype, offset = memory_type(ty), attribute(op, "offset")
+    _uses(ty, translator, offset)
+    steps = tuple(step * dtype.itemsize for step in strides)
+
+    def step(st: Any) -> None:
+        st.v[result] = MemRef(st.block.shared, offset, shape, steps, dtype)
+
+    return step
+
+
+@operation("memref.alloc")
+def _alloc(op: Any, translator: Translator) -> Step:
+    (result,) = translator.results(op)
+    ty = op.results[0].type
+    if memory_space(ty) != "shared" or len(op.operands):
+        raise Unsupported(f"an allocation of {ty}")
+    shape, strides = static_layout(ty)
+    dtype = memory_type(ty)
+    translator.allocated = max(translator.allocated, translator.shared_end)
+    offset = -(-translator.allocated // 1024) * 1024
+    _uses(ty, translator, offset)
+    translator.allocated = offset + math.prod(shape) * dtype.itemsize
+    translator.uses_shared(16, translator.allocated)
+    steps = tuple(step * dtype.itemsize for step in strides)
+
+    def step(st: Any) -> None:
+        st.v[result] = MemRef(st.block.shared, offset, shape, steps, dtype)
+
+    return step
+
+
+@operation("memref.dealloc")
+def _dealloc(op: Any, translator: Translator) -> None:
+    return None
+
+
+@operation("memref.alloca")
+def _alloca(op: Any, translator: Translator) -> Step:
+    (result,) = translator.results(op)
+    ty = op.results[0].type
+    shape, _ = static_layout(ty)
+    dtype = type_of(ty)
+    default: Any = 0 if integer_bits(ty.element_type) else dtype.type(math.nan)
+
+    def step(st: Any) -> None:
+        st.v[result] = Private(shape, default)
+
+    return step
+
+
+def _mixed(static: list[int], dynamic: list[int]) -> list[tuple[bool, int]]:
+    """Constants, and slots of what is not constant."""
+    rest = iter(dynamic)
+    placeholder = ir.ShapedType.get_dynamic_stride_or_offset()
+    size = ir.ShapedType.get_dynamic_size()
+    return [(True, next(rest)) if value in (placeholder, size) else (False, value) for value in static]
+
+
+def _number(st: Any, item: tuple[bool, int], site: Any) -> int:
+    is_slot, value = item
+    if not is_slot:
+        return value
+    found = st.v[value]
+    if isinstance(found, np.ndarray):
+        st.stop("divergence", "threads of the warpgroup take different parts of memory", site)
+    return int(found)
+
+
+@operation("memref.subview")
+def _subview(op: Any, translator: Translator) -> Step:
+    segments = attribute(op, "operandSegmentSizes")
+    source, *dynamic = translator.operands(op)
+    (result,) = translator.results(op)
+    offsets = _mixed(attribute(op, "static_offsets"), dynamic[: segments[1]])
+    sizes = _mixed(attribute(op, "static_sizes"), dynamic[segments[1] : segments[1] + segments[2]])
+    steps = _mixed(attribute(op, "static_strides"), dynamic[segments[1] + segments[2] :])
+    if any(is_slot for is_slot, _ in sizes):
+        raise Unsupported("a size that is not constant")
+    site = translator.site(op)
+    lengths = [size for _, size in sizes]
+    kept = _kept_dimensions(lengths, list(op.results[0].type.shape))
+    _uses(op.results[0].type, translator)
+
+    def step(st: Any) -> None:
+        memory = st.v[source]
+        offset, outside = memory.offset, memory.outside
+        strides = []
+        for item, length, by, size, stride in zip(offsets, lengths, steps, memory.shape, memory.strides, strict=True):
+            start, times = _number(st, item, site), _number(st, by, site)
+            last = start + (length - 1) * times
+            if outside is None and length and not (0 <= min(start, last) and max(start, last) < size):
+                dimension = len(strides)
+                outside = (
+                    f"{memory.buffer.name} outside of a view: from {start} to {last} in dimension {dimension}, "
+                    f"which has {size}"
+                )
+            offset += start * stride
+            strides.append(stride * times)
+        st.v[result] = MemRef(
+            memory.buffer,
+            offset,
+            tuple(lengths[i] for i in kept),
+            tuple(strides[i] for i in kept),
+            memory.dtype,
+            outside,
+        )
+
+    return step
+
+
+def _kept_dimensions(sizes: list[int], wanted: list[int]) -> list[int]:
+    """Which dimensions a result of less rank keeps: those that are dropped have size one."""
+    ones = [i for i, size in enumerate(sizes) if size == 1]
+    for dropped in itertools.combinations(ones, len(sizes) - len(wanted)):
+        kept = [i for i in range(len(sizes)) if i not in dropped]
+        if [sizes[i] for i in kept] == wanted:
+            return kept
+    raise Unsupported(f"a view of shape {wanted} of sizes {sizes}")
+
+
+@operation("memref.cast", "mosaic_gpu.with_transforms", "memref.memory_space_cast")
+def _cast(op: Any, translator: Translator) -> Step:
+    (source,), (result,) = translator.operands(op), translator.results(op)
+
+    def step(st: Any) -> None:
+        st.v[result] = st.v[source]
+
+    return step
+
+
+@operation("memref.transpose")
+def _transpose(op: Any, translator: Translator) -> Step:
+    (source,), (result,) = translator.operands(op), translator.results(op)
+    permutation = ir.AffineMapAttr(op.attributes["permutation"]).value
+    order = [ir.AffineDimExpr(found).position for found in permutation.results]
+
+    def step(st: Any) -> None:
+        memory = st.v[source]
+        shape, strides = tuple(memory.shape[i] for i in order), tuple(memory.strides[i] for i in order)
+        st.v[result] = MemRef(memory.buffer, memory.offset, shape, strides, memory.dtype, memory.outside)
+
+    return step
+
+
+@operation("memref.expand_shape")
+def _expand(op: Any, translator: Translator) -> Step:
+    if len(op.operands) != 1:
+        raise Unsupported("a shape that is not constant")
+    (source,), (result,) = translator.operands(op), translator.results(op)
+    shape = tuple(op.results[0].type.shape)
+    groups = attribute(op, "reassociation")
+
+    def step(st: Any) -> None:
+        memory = st.v[source]
+        strides = [0] * len(shape)
+        for stride, group in zip(memory.strides, groups, strict=True):
+            by = stride
+            for i in reversed(group):
+                strides[i] = by
+                by *= shape[i]
+        st.v[result] = MemRef(memory.buffer, memory.offset, shape, tuple(strides), memory.dtype, memory.outside)
+
+    return step
+
+
+@operation("memref.collapse_shape")
+def _collapse(op: Any, translator: Translator) -> Step:
+    (source,), (result,) = translator.operands(op), translator.results(op)
+    shape = tuple(op.results[0].type.shape)
+    groups = attribute(op, "reassociation")
+
+    def step(st: Any) -> None:
+        memory = st.v[source]
+        strides = []
+        for group in groups:
+            # The stride of a group is that of its last dimension that is longer than one.
+            longer = [i for i in group if memory.shape[i] != 1]
+            strides.append(memory.strides[longer[-1] if longer else group[-1]])
+        st.v[result] = MemRef(memory.buffer, memory.offset, shape, tuple(strides), memory.dtype, memory.outside)
+
+    return step
+
+
+@operation("mosaic_gpu.reinterpret_cast")
+def _reinterpret(op: Any, translator: Translator) -> Step:
+    (source,), (result,) = translator.operands(op), translator.results(op)
+    shape, strides = static_layout(op.results[0].type)
+    _, first = op.results[0].type.get_strides_and_offset()
+    if first not in (0, ir.ShapedType.get_dynamic_stride_or_offset()):
+        raise Unsupported("an offset in the result's type")
+
+    def step(st: Any) -> None:
+        memory = st.v[source]
+        steps = tuple(by * memory.dtype.itemsize for by in strides)
+        st.v[result] = MemRef(memory.buffer, memory.offset, shape, steps, memory.dtype, memory.outside)
+
+    return step
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Single elements
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _element(st: Any, memory: MemRef, indices: list[int], site: Any) -> MemRef | None:
+    """The element at indices, or None and a finding."""
+    offset = memory.offset
+    for dimension, (index, size, stride) in enumerate(zip(indices, memory.shape, memory.strides, strict=True)):
+        if not 0 <= index < size:
+            st.report(
+                "out-of-bounds",
+                f"index {index} in dimension {dimension}, which has {size}, of {memory.buffer.name}",
+                site,
+            )
+            return None
+        offset += index * stride
+    return MemRef(memory.buffer, offset, (), (), memory.dtype, memory.outside)
+
+
+def _private_place(st: Any, memory: Private, indices: list[Any], site: Any) -> tuple[int, ...] | None:
+    place = []
+    for index, size in zip(indices, memory.shape, strict=True):
+        if isinstance(index, np.ndarray):
+            st.stop("divergence", "threads take different elements of private memory", site)
+        if not 0 <= index < size:
+            st.report("out-of-bounds", f"index {index} of {size} in private memory", site)
+            return None
+        place.append(int(index))
+    return tuple(place)
+
+
+@operation("memref.load")
+def _load(op: Any, translator: Translator) -> Step:
+    source, *indices = translator.operands(op)
+    (result,) = translator.results(op)
+    site, dtype = translator.site(op), numpy_type(op.results[0].type)
+    if dtype is None:
+        raise Unsupported(f"an element of type {op.results[0].type}")
+    integer = dtype.kind in "ib"
+
+    def convert(found: Any) -> Any:
+        return int(found) if integer else found
+
+    def step(st: Any) -> None:
+        memory = st.v[source]
+        at = [st.v[i] for i in indices]
+        if memory.__class__ is Private:
+            place = _private_place(st, memory, at, site)
+            st.v[result] = memory.default if place is None else memory.cells.get(place, memory.default)
+            return
+        if not any(isinstance(i, np.ndarray) for i in at):
+            element = _element(st, memory, at, site)
+            fine = element is not None and st.touch(element, False, "the load", site, SAME)
+            st.v[result] = convert(element.array()[()]) if fine and element is not None else convert(dtype.type(0))
+            return
+        lanes = [spread(i, np.dtype(np.int64), st.lanes) for i in at]
+        found = np.zeros(st.lanes, dtype)
+        for lane in range(st.lanes):
+            element = _element(st, memory, [int(i[lane]) for i in lanes], site)
+            if element is not None and st.touch(element, False, "the load", site, ("lane", st.warp, lane)):
+                found[lane] = element.array()[()]
+        st.v[result] = collapse(found)
+
+    return step
+
+
+@operation("memref.store")
+def _store(op: Any, translator: Translator) -> Step:
+    value, target, *indices = translator.operands(op)
+    site = translator.site(op)
+
+    def step(st: Any) -> None:
+        memory = st.v[target]
+        at = [st.v[i] for i in indices]
+        found = st.v[value]
+        if memory.__class__ is Private:
+            place = _private_place(st, memory, at, site)
+            if place is not None:
+                memory.cells[place] = found
+            return
+        if not any(isinstance(i, np.ndarray) for i in (*at, found)):
+            element = _element(st, memory, at, site)
+            if element is not None and st.touch(element, True, "the store", site, SAME):
+                element.array()[()] = found
+            return
+        lanes = [spread(i, np.dtype(np.int64), st.lanes) for i in at]
+        numbers = spread(found, memory.dtype, st.lanes)
+        for lane in range(st.lanes):
+            element = _element(st, memory, [int(i[lane]) for i in lanes], site)
+            if element is not None and st.touch(element, True, "the store", site, ("lane", st.warp, lane)):
+                element.array()[()] = numbers[lane]
+
+    return step
+
+
+@operation("memref.dim")
+def _dim(op: Any, translator: Translator) -> Step:
+    source, index = translator.operands(op)
+    (result,) = translator.results(op)
+
+    def step(st: Any) -> None:
+        st.v[result] = st.v[source].shape[st.v[index]]
+
+    return step

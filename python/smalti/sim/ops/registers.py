@@ -1,0 +1,228 @@
+"""`mosaic_gpu`: vectors of the whole group, and their transfers to and from memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import ir
+from ..program import Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
+from ..values import element_type, is_vector
+from .arith import FLOAT_FUNCTIONS, integer_array_function, type_of
+
+Array = np.ndarray[Any, Any]
+
+
+def owner_of(op: Any, name: str, index: int) -> str | None:
+    """The layout of a vector as text, where the program has it: it says which thread touches which element."""
+    if name not in op.attributes:
+        return None
+    layouts = ir.ArrayAttr(op.attributes[name])
+    return str(layouts[index]) if index < len(layouts) else None
+
+
+@operation("mosaic_gpu.vector_load")
+def _vector_load(op: Any, translator: Translator) -> Step:
+    (source,), (result,) = translator.operands(op), translator.results(op)
+    site, layout = translator.site(op), owner_of(op, "out_layouts", 0)
+    shape, dtype = tuple(op.results[0].type.shape), type_of(op.results[0].type)
+    type_of(op.operands[0].type)
+
+    def step(st: Any) -> None:
+        memory = st.v[source]
+        if st.touch(memory, False, "the load", site, (layout, memory.key())):
+            st.v[result] = memory.array().copy()
+        else:
+            st.v[result] = np.zeros(shape, dtype)
+
+    return step
+
+
+def same_bytes(there: Array, comes: Array) -> bool:
+    """Whether two arrays hold the same bytes."""
+    return np.ascontiguousarray(there).tobytes() == np.ascontiguousarray(comes, there.dtype).tobytes()
+
+
+ATOMICS = {0: "add", 1: "min", 2: "max", 3: "and", 4: "or", 5: "xor", 6: "umin", 7: "umax", 8: "smin", 9: "smax"}
+"""`mosaic_gpu.vector_store`'s, by their numbers."""
+
+
+def combining(name: str, dtype: np.dtype[Any]) -> Any:
+    """What a reduction of memory does with what is there and what comes."""
+    if dtype.kind in "ib":
+        known = {"add": "addi", "and": "andi", "or": "ori", "xor": "xori", "min": "minui", "max": "maxui"}
+        known |= {"umin": "minui", "umax": "maxui", "smin": "minsi", "smax": "maxsi"}
+        if name not in known:
+            raise Unsupported(f"the combination '{name}' of integers")
+        return integer_array_function(known[name])
+    known = {"add": "addf", "min": "minnumf", "max": "maxnumf"}
+    if name not in known:
+        raise Unsupported(f"the combination '{name}' of floats")
+    return FLOAT_FUNCTIONS[known[name]]
+
+
+def _enumerator(op: Any, name: str, table: dict[int, str]) -> str | None:
+    if name not in op.attributes:
+        return None
+    found = attribute(op, name)
+    if isinstance(found, int) and found in table:
+        return table[found]
+    text = str(found)
+    if text in table.values():
+        return text
+    raise Unsupported(f"{name} = {text}")
+
+
+enumerator = _enumerator
+
+
+@operation("mosaic_gpu.vector_store")
+def _vector_store(op: Any, translator: Translator) -> Step:
+    if attribute(op, "multimem", False):
+        raise Unsupported("memory of several devices")
+    value = vector_reader(op, 0, translator)
+    target = translator.slot(op.operands[1])
+    site, layout = translator.site(op), owner_of(op, "in_layouts", 0)
+    dtype = type_of(op.operands[0].type)
+    kind = _enumerator(op, "atomic_type", ATOMICS)
+    combine = combining(kind, dtype) if kind else None
+
+    def step(st: Any) -> None:
+        memory = st.v[target]
+        found = value(st)
+        fine = st.touch(
+            memory,
+            True,
+            "the store",
+            site,
+            (layout, memory.key()),
+            atomic=combine is not None,
+            alike=lambda: same_bytes(memory.array(), found),
+        )
+        if not fine:
+            return
+        array = memory.array()
+        with np.errstate(all="ignore"):
+            array[...] = found if combine is None else combine(array, found)
+
+    return step
+
+
+@operation("mosaic_gpu.broadcast_in_dim")
+def _broadcast_in_dim(op: Any, translator: Translator) -> Step:
+    dimensions = attribute(op, "broadcast_dimensions")
+    shape = tuple(op.results[0].type.shape)
+    source = vector_reader(op, 0, translator)
+    (result,) = translator.results(op)
+    given = list(op.operands[0].type.shape)
+    middle = [1] * len(shape)
+    for size, dimension in zip(given, dimensions, strict=True):
+        middle[dimension] = size
+
+    def step(st: Any) -> None:
+        st.v[result] = np.broadcast_to(source(st).reshape(middle), shape)
+
+    return step
+
+
+@operation("mosaic_gpu.vector_concat")
+def _concat(op: Any, translator: Translator) -> Step:
+    axis = attribute(op, "dimension")
+    readers = [vector_reader(op, i, translator) for i in range(len(op.operands))]
+    (result,) = translator.results(op)
+
+    def step(st: Any) -> None:
+        st.v[result] = np.concatenate([read(st) for read in readers], axis)
+
+    return step
+
+
+@operation("mosaic_gpu.broadcasted_iota")
+def _iota(op: Any, translator: Translator) -> Step:
+    axis, shape = attribute(op, "dimension"), tuple(op.results[0].type.shape)
+    dtype = type_of(op.results[0].type)
+    (result,) = translator.results(op)
+    line = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
+    value = np.broadcast_to(line.astype(dtype), shape)
+
+    def step(st: Any) -> None:
+        st.v[result] = value
+
+    return step
+
+
+@operation("mosaic_gpu.optimization_barrier", "mosaic_gpu.layout_cast", "mosaic_gpu.tmem_layout_cast")
+def _same(op: Any, translator: Translator) -> Step:
+    operands, results = translator.operands(op), translator.results(op)
+    if op.name == "mosaic_gpu.layout_cast":
+        # Moving elements needs them.
+        read = vector_reader(op, 0, translator)
+
+        def cast(st: Any) -> None:
+            st.v[results[0]] = read(st)
+
+        return cast
+
+    def step(st: Any) -> None:
+        for operand, result in zip(operands, results, strict=True):
+            st.v[result] = st.v[operand]
+
+    return step
+
+
+@operation("mosaic_gpu.print_layout", "mosaic_gpu.debug_print", "gpu.printf")
+def _print(op: Any, translator: Translator) -> None:
+    for index in range(len(op.operands)):
+        vector_reader(op, index, translator)
+
+
+@operation("mosaic_gpu.assume_multiple")
+def _assume_multiple(op: Any, translator: Translator) -> Step:
+    (value,), (result,) = translator.operands(op), translator.results(op)
+    multiple, site = attribute(op, "multiple"), translator.site(op)
+
+    def step(st: Any) -> None:
+        found = st.v[value]
+        if np.any(np.asarray(found) % multiple):
+            st.report("assertion", f"{found} is no multiple of {multiple}", site)
+        st.v[result] = found
+
+    return step
+
+
+@operation("mosaic_gpu.custom_primitive")
+def _custom_primitive(op: Any, translator: Translator) -> Translated:
+    body, arguments, yields = translator.region(op.regions[0])
+    operands, results = translator.operands(op), translator.results(op)
+    for operand in op.operands:
+        if is_vector(operand.type):
+            type_of(element_type(operand.type))
+    readers = [vector_reader(op, i, translator) for i in range(len(op.operands))]
+    assert body.step is not None
+    run = body.step
+
+    def enter(st: Any) -> None:
+        for argument, read in zip(arguments, readers, strict=True):
+            st.v[argument] = read(st)
+
+    def leave(st: Any) -> None:
+        for result, value in zip(results, yields, strict=True):
+            st.v[result] = st.v[value]
+
+    if not body.blocking:
+
+        def step(st: Any) -> None:
+            enter(st)
+            run(st)
+            leave(st)
+
+        return Translated(step)
+
+    def waiting(st: Any) -> Any:
+        enter(st)
+        yield from run(st)
+        leave(st)
+
+    _ = operands
+    return Translated(waiting, True)

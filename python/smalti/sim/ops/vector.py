@@ -1,0 +1,265 @@
+"""`vector`: vectors that a whole warpgroup or block holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import ir
+from ..engines import window
+from ..memory import MemRef
+from ..program import Step, Translator, Unsupported, attribute, operation, vector_reader
+from ..values import is_vector
+from .arith import FLOAT_FUNCTIONS, integer_array_function, type_of
+from .registers import owner_of, same_bytes
+
+Array = np.ndarray[Any, Any]
+
+_KINDS: dict[str, str] = {
+    "add": "add",
+    "mul": "mul",
+    "minsi": "minsi",
+    "minui": "minui",
+    "maxsi": "maxsi",
+    "maxui": "maxui",
+    "minimumf": "minimumf",
+    "maximumf": "maximumf",
+    "minnumf": "minnumf",
+    "maxnumf": "maxnumf",
+    "and": "andi",
+    "or": "ori",
+    "xor": "xori",
+}
+
+
+def _combining(op: Any, dtype: np.dtype[Any]) -> Callable[[Array, Array], Array]:
+    kind = str(op.attributes["kind"]).rpartition("<")[2].rstrip(">")
+    name = _KINDS.get(kind)
+    if name is None:
+        raise Unsupported(f"a reduction of kind {kind}")
+    if name in ("add", "mul"):
+        name += "i" if dtype.kind in "ib" else "f"
+    return FLOAT_FUNCTIONS[name] if name in FLOAT_FUNCTIONS else integer_array_function(name)
+
+
+_FAST = {np.add: np.add, np.multiply: np.multiply, np.maximum: np.maximum, np.minimum: np.minimum}
+
+
+def reduce(function: Callable[[Array, Array], Array], x: Array, axes: tuple[int, ...]) -> Array:
+    """Combines the elements along `axes`: halves with halves, as threads do."""
+    if x.dtype.kind == "f" and x.dtype.itemsize >= 4 and function in _FAST:
+        return np.asarray(_FAST[function].reduce(x, axis=axes), x.dtype)  # type: ignore[call-overload]
+    kept = [i for i in range(x.ndim) if i not in axes]
+    shape = [x.shape[i] for i in kept]
+    flat = np.transpose(x, [*kept, *axes]).reshape(*shape, -1)
+    while flat.shape[-1] > 1:
+        half = flat.shape[-1] // 2
+        rest = flat[..., 2 * half :]
+        flat = np.concatenate([np.asarray(function(flat[..., :half], flat[..., half : 2 * half]), x.dtype), rest], -1)
+    return flat[..., 0]
+
+
+@operation("vector.multi_reduction")
+def _multi_reduction(op: Any, translator: Translator) -> Step:
+    axes = tuple(attribute(op, "reduction_dims"))
+    dtype = type_of(op.operands[0].type)
+    function = _combining(op, dtype)
+    source, start = (vector_reader(op, i, translator) for i in range(2))
+    (result,) = translator.results(op)
+    scalar = not is_vector(op.results[0].type)
+
+    def step(st: Any) -> None:
+        with np.errstate(all="ignore"):
+            found = np.asarray(function(reduce(function, source(st), axes), np.asarray(start(st), dtype)), dtype)
+        st.v[result] = _scalar(found) if scalar else found
+
+    return step
+
+
+def _scalar(found: Array) -> Any:
+    return int(found) if found.dtype.kind in "ib" else found[()]
+
+
+@operation("vector.reduction")
+def _reduction(op: Any, translator: Translator) -> Step:
+    dtype = type_of(op.operands[0].type)
+    function = _combining(op, dtype)
+    readers = [vector_reader(op, i, translator) for i in range(len(op.operands))]
+    (result,) = translator.results(op)
+
+    def step(st: Any) -> None:
+        with np.errstate(all="ignore"):
+            found = reduce(function, readers[0](st), (0,))
+            if len(readers) > 1:
+                found = np.asarray(function(found, np.asarray(readers[1](st), dtype)), dtype)
+        st.v[result] = _scalar(np.asarray(found))
+
+    return step
+
+
+@operation("vector.extract_strided_slice")
+def _extract_slice(op: Any, translator: Translator) -> Step:
+    offsets, sizes, strides = (attribute(op, name) for name in ("offsets", "sizes", "strides"))
+    place = tuple(
+        slice(at, at + (size - 1) * step + 1, step) for at, size, step in zip(offsets, sizes, strides, strict=True)
+    )
+    source = vector_reader(op, 0, translator)
+    (result,) = translator.results(op)
+
+    def step(st: Any) -> None:
+        st.v[result] = source(st)[place]
+
+    return step
+
+
+@operation("vector.insert_strided_slice")
+def _insert_slice(op: Any, translator: Translator) -> Step:
+    offsets, strides = attribute(op, "offsets"), attribute(op, "strides")
+    part = list(op.operands[0].type.shape)
+    whole = list(op.operands[1].type.shape)
+    sizes = [1] * (len(whole) - len(part)) + part
+    steps = [1] * (len(whole) - len(part)) + strides
+    place = tuple(slice(at, at + (n - 1) * s + 1, s) for at, n, s in zip(offsets, sizes, steps, strict=True))
+    source, target = (vector_reader(op, i, translator) for i in range(2))
+    (result,) = translator.results(op)
+
+    def step(st: Any) -> None:
+        found = np.array(target(st))
+        found[place] = source(st).reshape(sizes)
+        st.v[result] = found
+
+    return step
+
+
+@operation("vector.shape_cast")
+def _shape_cast(op: Any, translator: Translator) -> Step:
+    shape = tuple(op.results[0].type.shape)
+    source = vector_reader(op, 0, translator)
+    (result,) = translator.results(op)
+
+    def step(st: Any) -> None:
+        st.v[result] = np.ascontiguousarray(source(st)).reshape(shape)
+
+    return step
+
+
+@operation("vector.broadcast", "vector.splat")
+def _broadcast(op: Any, translator: Translator) -> Step:
+    shape, dtype = tuple(op.results[0].type.shape), type_of(op.results[0].type)
+    source = vector_reader(op, 0, translator)
+    (result,) = translator.results(op)
+    site = translator.site(op)
+    scalar = not is_vector(op.operands[0].type)
+
+    def step(st: Any) -> None:
+        value = source(st)
+        if scalar and isinstance(value, np.ndarray):
+            st.stop("divergence", "threads have different numbers of what is to be one for all", site)
+        st.v[result] = np.broadcast_to(np.asarray(value, dtype), shape)
+
+    return step
+
+
+@operation("vector.transpose")
+def _transpose(op: Any, translator: Translator) -> Step:
+    permutation = attribute(op, "permutation")
+    source = vector_reader(op, 0, translator)
+    (result,) = translator.results(op)
+
+    def step(st: Any) -> None:
+        st.v[result] = np.transpose(source(st), permutation)
+
+    return step
+
+
+@operation("vector.extract")
+def _extract(op: Any, translator: Translator) -> Step:
+    positions = attribute(op, "static_position")
+    if any(position < 0 for position in positions):
+        raise Unsupported("a position that is not constant")
+    source = vector_reader(op, 0, translator)
+    (result,) = translator.results(op)
+    scalar = not is_vector(op.results[0].type)
+
+    def step(st: Any) -> None:
+        found = source(st)[tuple(positions)]
+        st.v[result] = _scalar(np.asarray(found)) if scalar else found
+
+    return step
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Windows of memory
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _identity_map(op: Any, memory: Any, vector: Any) -> None:
+    found = ir.AffineMapAttr(op.attributes["permutation_map"]).value
+    rank = len(memory.type.shape)
+    if len(vector.type.shape) > rank or found != ir.AffineMap.get_minor_identity(
+        rank, len(vector.type.shape), memory.type.context
+    ):
+        raise Unsupported(f"the permutation map {found}")
+    if attribute(op, "operandSegmentSizes")[-1]:
+        raise Unsupported("a mask")
+
+
+@operation("vector.transfer_read")
+def _transfer_read(op: Any, translator: Translator) -> Step:
+    memory, vector = op.operands[0], op.results[0]
+    if not isinstance(memory.type, ir.MemRefType):
+        raise Unsupported("a read of what is no memory")
+    _identity_map(op, memory, vector)
+    operands = translator.operands(op)
+    rank = len(memory.type.shape)
+    source, indices, padding = operands[0], operands[1 : 1 + rank], operands[1 + rank]
+    shape, dtype = tuple(vector.type.shape), type_of(vector.type)
+    lengths = [-1] * (rank - len(shape)) + list(shape)
+    in_bounds = attribute(op, "in_bounds", [False] * len(shape))
+    (result,) = translator.results(op)
+    site, owner = translator.site(op), owner_of(op, "out_layouts", 0)
+
+    def step(st: Any) -> None:
+        box = window(st.v[source], [int(st.v[i]) for i in indices], lengths)
+        if not box.complete and all(in_bounds):
+            st.report("out-of-bounds", "a read leaves the memory that it says it stays in", site)
+        found = np.full(shape, np.asarray(st.v[padding], dtype), dtype)
+        if box.inside is not None and st.touch(box.inside, False, "the read", site, (owner, box.inside.key())):
+            found[box.place] = box.inside.array()
+        st.v[result] = found
+
+    return step
+
+
+@operation("vector.transfer_write")
+def _transfer_write(op: Any, translator: Translator) -> Step:
+    vector, memory = op.operands[0], op.operands[1]
+    if not isinstance(memory.type, ir.MemRefType):
+        raise Unsupported("a write to what is no memory")
+    _identity_map(op, memory, vector)
+    operands = translator.operands(op)
+    rank = len(memory.type.shape)
+    value, target, indices = vector_reader(op, 0, translator), operands[1], operands[2 : 2 + rank]
+    shape = tuple(vector.type.shape)
+    lengths = [-1] * (rank - len(shape)) + list(shape)
+    in_bounds = attribute(op, "in_bounds", [False] * len(shape))
+    site, owner = translator.site(op), owner_of(op, "in_layouts", 0)
+
+    def step(st: Any) -> None:
+        box = window(st.v[target], [int(st.v[i]) for i in indices], lengths)
+        if not box.complete and all(in_bounds):
+            st.report("out-of-bounds", "a write leaves the memory that it says it stays in", site)
+        found = value(st)
+        if box.inside is None:
+            return
+        inside = box.inside
+        alike = lambda: same_bytes(inside.array(), found[box.place])  # noqa: E731
+        if st.touch(inside, True, "the write", site, (owner, inside.key()), alike=alike):
+            inside.array()[...] = found[box.place]
+
+    return step
+
+
+__all__ = ["MemRef", "reduce"]

@@ -1,0 +1,434 @@
+"""From a module to something that runs: every operation becomes a function, before anything runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .. import ir, sources
+from ..errors import CompileError, Diagnostic, SourceLocation, source_location
+from . import values
+
+Step = Callable[[Any], Any]
+"""What an operation does to a warpgroup. One that may have to wait is a generator function."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """An operation, for messages."""
+
+    name: str
+    location: SourceLocation | None
+
+
+class Unsupported(Exception):
+    """The simulator cannot run an operation; the message says what of it."""
+
+
+@dataclass(frozen=True)
+class Translated:
+    """An operation as a step."""
+
+    step: Step | None
+    blocking: bool = False
+
+
+Translation = Callable[[Any, "Translator"], "Step | Translated | None"]
+OPERATIONS: dict[str, Translation] = {}
+"""How operations are translated, by their names."""
+
+
+def operation(*names: str) -> Callable[[Translation], Translation]:
+    """Registers the translation of operations."""
+
+    def register(function: Translation) -> Translation:
+        for name in names:
+            OPERATIONS[name] = function
+        return function
+
+    return register
+
+
+def blocking(step: Step) -> Translated:
+    """A step that is a generator function."""
+    return Translated(step, True)
+
+
+class Translator:
+    """Translates the operations of one program. Values get slots."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._slots: dict[Any, int] = {}
+        self.problems: list[Diagnostic] = []
+        self.shared_end = 0
+        """Bytes of shared memory that the program names."""
+        self.grain = 16
+        """What divides the size and place of all that is accessed in shared memory."""
+        self.sizes: dict[str, Any] = {}
+        self.allocated = 0
+
+    def slot(self, value: Any) -> int:
+        """The slot of a value."""
+        found = self._slots.get(value)
+        if found is None:
+            found = self._slots[value] = self.count
+            self.count += 1
+        return found
+
+    def operands(self, op: Any) -> list[int]:
+        return [self.slot(value) for value in op.operands]
+
+    def results(self, op: Any) -> list[int]:
+        return [self.slot(value) for value in op.results]
+
+    def site(self, op: Any) -> Site:
+        return Site(op.name, source_location(op.location))
+
+    def uses_shared(self, grain: int, end: int = 0) -> None:
+        """Something of so many bytes, or at a multiple of them, is in shared memory."""
+        while grain % self.grain:
+            self.grain //= 2
+        self.shared_end = max(self.shared_end, end)
+
+    def step(self, op: Any) -> Translated | None:
+        """The step of an operation; problems are collected."""
+        translate = OPERATIONS.get(op.name)
+        try:
+            if translate is None:
+                raise Unsupported("the simulator does not know it")
+            made = translate(op, self)
+        except Unsupported as problem:
+            self.problems.append(Diagnostic("error", f"'{op.name}': {problem}", source_location(op.location)))
+            return None
+        return made if isinstance(made, Translated) or made is None else Translated(made)
+
+    def block(self, block: Any, skip_last: bool = False) -> Translated:
+        """The operations of a block, one after the other."""
+        steps = []
+        operations = [view.operation for view in block.operations]
+        for op in operations[:-1] if skip_last else operations:
+            made = self.step(op)
+            if made is not None and made.step is not None:
+                steps.append(made)
+        return sequence(steps)
+
+    def region(self, region: Any) -> tuple[Translated, list[int], list[int]]:
+        """The body of a region of one block, the slots of its arguments, and of what its terminator yields."""
+        if len(region.blocks) != 1:
+            raise Unsupported("a region of several blocks")
+        block = region.blocks[0]
+        operations = list(block.operations)
+        ends = bool(operations) and operations[-1].operation.name in _TERMINATORS
+        arguments = [self.slot(argument) for argument in block.arguments]
+        body = self.block(block, skip_last=ends)
+        yields = self.operands(operations[-1].operation) if ends else []
+        return body, arguments, yields
+
+
+_TERMINATORS = {"scf.yield", "scf.condition", "mosaic_gpu.return", "gpu.terminator", "gpu.return", "func.return"}
+
+
+def sequence(steps: list[Translated]) -> Translated:
+    """Steps one after the other."""
+    if not any(step.blocking for step in steps):
+        functions = tuple(step.step for step in steps if step.step is not None)
+
+        def run(st: Any) -> None:
+            for function in functions:
+                function(st)
+
+        return Translated(run)
+    parts: list[tuple[tuple[Step, ...], Step | None]] = []
+    plain: list[Step] = []
+    for step in steps:
+        assert step.step is not None
+        if step.blocking:
+            parts.append((tuple(plain), step.step))
+            plain = []
+        else:
+            plain.append(step.step)
+    parts.append((tuple(plain), None))
+
+    def run_with_waits(st: Any) -> Iterator[Any]:
+        for functions, waiting in parts:
+            for function in functions:
+                function(st)
+            if waiting is not None:
+                yield from waiting(st)
+
+    return Translated(run_with_waits, True)
+
+
+def vector_reader(op: Any, index: int, translator: Translator) -> Callable[[Any], Any]:
+    """A function that gives the operand of a warpgroup, which an operation computes with now."""
+    slot = translator.slot(op.operands[index])
+    if not values.is_vector(op.operands[index].type):
+        return lambda st: st.v[slot]
+    site = translator.site(op)
+    from .engines import read_registers
+    from .memory import Registers
+
+    def read(st: Any) -> Any:
+        value = st.v[slot]
+        return read_registers(st, value, site) if value.__class__ is Registers else value
+
+    return read
+
+
+def attribute(op: Any, name: str, default: Any = None) -> Any:
+    """An attribute as what it says: a number, a string, a list."""
+    if name not in op.attributes:
+        return default
+    return plain(op.attributes[name])
+
+
+def plain(found: Any) -> Any:
+    """What an attribute says."""
+    if isinstance(found, (ir.BoolAttr, ir.IntegerAttr, ir.StringAttr, ir.FloatAttr)):
+        return found.value
+    if isinstance(found, (ir.DenseI64ArrayAttr, ir.DenseI32ArrayAttr, ir.DenseBoolArrayAttr)):
+        return list(found)
+    if isinstance(found, ir.ArrayAttr):
+        return [plain(item) for item in found]
+    if isinstance(found, ir.UnitAttr):
+        return True
+    return found
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument of the kernel."""
+
+    index: int
+    type: Any
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    """In elements."""
+    written: bool
+
+
+@dataclass
+class Program:
+    """A kernel that can be run."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    host: Translated | None
+    """What comes before the launch."""
+    table: int | None
+    """The slot of the pointer to the table of arguments, in a module of JAX's."""
+    arguments: list[int]
+    """The slots of the arguments of a `gpu.func`."""
+    body: Translated
+    slots: int
+    grid: Any
+    """Slots of the sizes of the grid, or the sizes."""
+    block: Any
+    cluster: tuple[int, int, int]
+    shared_bytes: Any
+    grain: int
+    group_threads: int | None
+    """Threads of a warpgroup; None where the whole block runs as one."""
+    launch_arguments: list[int]
+    """Slots of the arguments of the launch's body: ids of the block and thread, sizes of the grid and the block."""
+    launch_operands: dict[str, list[int]]
+    source: str | None
+    location: SourceLocation | None
+
+
+def _operations(op: Any) -> Iterator[Any]:
+    for region in op.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                yield view.operation
+                yield from _operations(view.operation)
+
+
+def _name(op: Any) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else op.name
+
+
+def load(module: ir.Module, name: str | None = None) -> Program:
+    """The program of a module: JAX's function with a `gpu.launch`, or a `gpu.func` that is a program of a block."""
+    from . import ops  # noqa: F401  (the translations register themselves)
+
+    candidates: dict[str, tuple[Any, Any]] = {}
+    for op in _operations(module.operation):
+        if op.name == "gpu.func" and ("gpu.kernel" in op.attributes or "kernel" in op.attributes):
+            candidates[_name(op)] = (op, None)
+        elif op.name == "gpu.launch":
+            owner = op.parent.operation
+            while owner.name not in ("func.func", "llvm.func", "builtin.module"):
+                owner = owner.parent.operation
+            candidates[_name(owner)] = (owner, op)
+    if name is not None and name not in candidates:
+        known = ", ".join(f"@{n}" for n in candidates) or "none"
+        raise CompileError(f"no program @{name}; the module has: {known}")
+    if name is None and len(candidates) != 1:
+        if not candidates:
+            raise CompileError("the module has no gpu.launch and no kernel to simulate")
+        raise CompileError(f"the module has several programs: name one ({', '.join(f'@{n}' for n in candidates)})")
+    chosen = name or next(iter(candidates))
+    function, launch = candidates[chosen]
+    translator = Translator()
+    program = _of_launch(chosen, function, launch, translator) if launch else _of_function(chosen, function, translator)
+    if translator.problems:
+        raise CompileError(
+            f"@{chosen} cannot be simulated", diagnostics=translator.problems, source=sources.text_of(module.context)
+        )
+    program.source = sources.text_of(module.context)
+    return program
+
+
+def _parameter(index: int, ty: Any, written: bool) -> Parameter:
+    if not isinstance(ty, ir.MemRefType) or not ty.has_static_shape:
+        raise Unsupported(f"argument {index} of type {ty}")
+    if values.numpy_type(ty.element_type) is None:
+        raise Unsupported(f"argument {index} of type {ty}: there is no numpy type for its elements")
+    strides, _ = ty.get_strides_and_offset()
+    return Parameter(index, ty, tuple(ty.shape), tuple(strides), written)
+
+
+_READERS = {"mosaic_gpu.async_load", "mosaic_gpu.async_copy", "mosaic_gpu.async_prefetch", "mosaic_gpu.vector_load"}
+_READERS |= {"memref.load", "vector.transfer_read", "vector.load", "mosaic_gpu.print_layout", "memref.dim"}
+_VIEWS = {"memref.subview", "memref.cast", "memref.transpose", "memref.expand_shape", "memref.collapse_shape"}
+_VIEWS |= {"mosaic_gpu.reinterpret_cast", "mosaic_gpu.with_transforms", "memref.reinterpret_cast"}
+
+
+def _is_written(value: Any) -> bool:
+    """Whether a program may write memory: it may where a use is none that is known to read."""
+    for use in value.uses:
+        op = use.owner.operation
+        if op.name in _READERS:
+            continue
+        if op.name in _VIEWS:
+            if any(_is_written(result) for result in op.results):
+                return True
+            continue
+        if op.name == "mosaic_gpu.warp_map" and _is_written(op.regions[0].blocks[0].arguments[use.operand_number]):
+            return True
+        if op.name in ("mosaic_gpu.async_store", "mosaic_gpu.vector_store", "vector.transfer_write"):
+            return True
+        if op.name != "mosaic_gpu.warp_map":
+            return True
+    return False
+
+
+def _of_launch(name: str, function: Any, launch: Any, translator: Translator) -> Program:
+    entry = function.regions[0].blocks[0]
+    if function.name != "func.func" or launch.parent.operation != function or len(entry.arguments) != 2:
+        raise CompileError(
+            "",
+            diagnostics=[
+                Diagnostic("error", "the launch is not one that JAX prints", source_location(launch.location))
+            ],
+        )
+    parameters: dict[int, Parameter] = {}
+    steps = []
+    for view in entry.operations:
+        op = view.operation
+        if op == launch:
+            break
+        if "mosaic_gpu.from_kernel_arg_idx" in op.attributes:
+            index = attribute(op, "mosaic_gpu.from_kernel_arg_idx")
+            try:
+                result = op.results[0]
+                parameters[index] = _parameter(index, result.type, _is_written(result))
+            except Unsupported as problem:
+                translator.problems.append(Diagnostic("error", str(problem), source_location(op.location)))
+        made = translator.step(op)
+        if made is not None and made.step is not None:
+            steps.append(made)
+    missing = sorted(set(range(max(parameters, default=-1) + 1)) - set(parameters))
+    if missing:
+        raise CompileError(f"@{name}: arguments {missing} of the kernel have no shape")
+    segments = attribute(launch, "operandSegmentSizes")
+    operands = translator.operands(launch)
+    names = ("async", "gx", "gy", "gz", "bx", "by", "bz", "cx", "cy", "cz", "shared")
+    by_name: dict[str, list[int]] = {}
+    at = 0
+    for key, size in zip(names, segments, strict=False):
+        by_name[key] = operands[at : at + size]
+        at += size
+    arguments = [translator.slot(argument) for argument in launch.regions[0].blocks[0].arguments]
+    body = translator.block(launch.regions[0].blocks[0], skip_last=True)
+    table = translator.slot(entry.arguments[1])
+    translator.slot(entry.arguments[0])
+    return Program(
+        name=name,
+        parameters=tuple(parameters[i] for i in sorted(parameters)),
+        host=sequence(steps),
+        table=table,
+        arguments=[],
+        body=body,
+        slots=translator.count,
+        grid=None,
+        block=None,
+        cluster=(1, 1, 1),
+        shared_bytes=None,
+        grain=translator.grain,
+        group_threads=128,
+        launch_arguments=arguments,
+        launch_operands=by_name,
+        source=None,
+        location=source_location(launch.location),
+    )
+
+
+def _three(op: Any, *names: str) -> tuple[int, int, int] | None:
+    for name in names:
+        if name in op.attributes:
+            x, y, z = [*[int(v) for v in ir.DenseI32ArrayAttr(op.attributes[name])], 1, 1][:3]
+            return x, y, z
+    return None
+
+
+def _of_function(name: str, function: Any, translator: Translator) -> Program:
+    entry = function.regions[0].blocks[0]
+    grid = _three(function, "known_grid_size", "gpu.known_grid_size")
+    block = _three(function, "known_block_size", "gpu.known_block_size")
+    place = source_location(function.location)
+    if grid is None or block is None:
+        message = "the kernel does not state its known_block_size and known_grid_size"
+        raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
+    count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
+    parameters = []
+    for index, argument in enumerate(list(entry.arguments)[:count]):
+        try:
+            parameters.append(_parameter(index, argument.type, _is_written(argument)))
+        except Unsupported as problem:
+            translator.problems.append(Diagnostic("error", str(problem), place))
+    arguments = translator_slots(translator, list(entry.arguments)[:count])
+    body = translator.block(entry, skip_last=True)
+    return Program(
+        name=name,
+        parameters=tuple(parameters),
+        host=None,
+        table=None,
+        arguments=arguments,
+        body=body,
+        slots=translator.count,
+        grid=grid,
+        block=block,
+        cluster=(1, 1, 1),
+        shared_bytes=translator.shared_end,
+        grain=translator.grain,
+        group_threads=None,
+        launch_arguments=[],
+        launch_operands={},
+        source=None,
+        location=place,
+    )
+
+
+def translator_slots(translator: Translator, arguments: list[Any]) -> list[int]:
+    """The slots of block arguments."""
+    return [translator.slot(argument) for argument in arguments]
+
+
+def normalised(text: str) -> str:
+    """An inline assembly string without what means nothing."""
+    return re.sub(r"\s+", " ", text).strip()

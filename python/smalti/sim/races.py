@@ -1,0 +1,170 @@
+"""Finds accesses that nothing orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .clocks import Clock, Knowledge
+from .memory import MemRef
+
+LEADER = "leader"
+"""The owner of what one elected thread of a warpgroup does."""
+SAME = "same"
+"""The owner of what all threads of a group do alike."""
+
+
+class Access:
+    """One access, as it is remembered."""
+
+    __slots__ = ("agent", "asynchronous", "atomic", "block", "fence", "group", "iteration", "owner", "site", "step")
+    __slots__ += ("what", "write")
+
+    def __init__(
+        self,
+        agent: int,
+        step: int,
+        owner: Any,
+        what: str,
+        write: bool,
+        asynchronous: bool,
+        group: Any,
+        site: Any,
+        atomic: bool = False,
+    ) -> None:
+        self.agent = agent
+        """Who tells of its end: the warpgroup itself, or the barrier or stream of what is asynchronous."""
+        self.step = step
+        self.owner = owner
+        """Which threads of the group did it: what two accesses have in common whose elements the same threads touch."""
+        self.what = what
+        """In words: `the copy`."""
+        self.write = write
+        self.asynchronous = asynchronous
+        """Whether it goes through the asynchronous proxy."""
+        self.atomic = atomic
+        self.group = group
+        self.site = site
+        self.block = group.block.position
+        self.iteration = tuple(group.loops)
+
+
+class Checker:
+    """Checks every access against those before it that the shadow of the memory names."""
+
+    def __init__(self, report: Callable[[str, Access, Access, MemRef], None]) -> None:
+        self._report = report
+        self._accesses: list[Any] = [None]
+        self._sets: list[frozenset[int]] = [frozenset()]
+        self._set_numbers: dict[frozenset[int], int] = {frozenset(): 0}
+
+    def _ordered(self, before: Access, now: Access, known: Knowledge, leader: Clock) -> bool:
+        """Whether `before` has ended where `now` begins."""
+        seen = known.seen.get(before.agent, 0)
+        if seen >= before.step:
+            return True
+        group = now.group
+        if now.owner == LEADER and leader.get(before.agent, 0) >= before.step:
+            return True
+        # What one thread does is in order.
+        return before.agent == group.agent and before.group is group and before.owner == now.owner
+
+    @staticmethod
+    def _visible(before: Access, now: Access, known: Knowledge) -> bool:
+        """Whether the asynchronous proxy sees what `before` wrote."""
+        if not now.asynchronous or before.asynchronous or not before.write:
+            return True
+        if known.visible.get(before.agent, 0) >= before.step:
+            return True
+        return before.group is now.group and before.agent == now.group.agent and before.step <= now.group.fenced
+
+    def _check(
+        self,
+        number: int,
+        now: Access,
+        known: Knowledge,
+        leader: Clock,
+        memory: MemRef,
+        alike: Callable[[], bool] | None = None,
+    ) -> None:
+        before: Access = self._accesses[number]
+        if before.atomic and now.atomic:
+            return
+        if not self._ordered(before, now, known, leader):
+            # Blocks that all write the same do no harm.
+            if before.write and alike is not None and before.group.block is not now.group.block and alike():
+                return
+            self._report("race", before, now, memory)
+        elif not self._visible(before, now, known):
+            self._report("missing-fence", before, now, memory)
+
+    def access(
+        self, memory: MemRef, now: Access, known: Knowledge, leader: Clock, alike: Callable[[], bool] | None = None
+    ) -> bool:
+        """Checks and remembers an access. Returns whether all of the memory was written before.
+
+        `alike` tells of a write whether it changes nothing.
+        """
+        if memory.buffer.read_only:
+            return True
+        writes, reads = memory.buffer.shadow()
+        number = len(self._accesses)
+        self._accesses.append(now)
+        last = memory.grains(writes)
+        written = True
+        for writer in _distinct(last):
+            if writer:
+                self._check(writer, now, known, leader, memory, alike)
+            else:
+                written = False
+        readers = memory.grains(reads)
+        sets = _distinct(readers)
+        if now.write:
+            for name in sets:
+                for reader in self._sets[name]:
+                    self._check(reader, now, known, leader, memory)
+            last[...] = number
+            readers[...] = 0
+            return written
+        if len(sets) == 1:
+            readers[...] = self._with(sets[0], number, now, known, leader)
+        else:
+            new = {name: self._with(name, number, now, known, leader) for name in sets}
+            keys = np.array(sets, np.int32)
+            values = np.array([new[name] for name in sets], np.int32)
+            readers[...] = values[np.searchsorted(keys, readers)]
+        return written
+
+    def _with(self, name: int, number: int, now: Access, known: Knowledge, leader: Clock) -> int:
+        """The set of reads with one more; those that are over before it need not be remembered."""
+        kept = [r for r in self._sets[name] if not self._superseded(self._accesses[r], now, known, leader)]
+        return self._number(frozenset([*kept, number]))
+
+    def _superseded(self, before: Access, now: Access, known: Knowledge, leader: Clock) -> bool:
+        if known.seen.get(before.agent, 0) >= before.step:
+            return True
+        return before.agent == now.agent and before.owner == now.owner and before.group is now.group
+
+    def _number(self, members: frozenset[int]) -> int:
+        found = self._set_numbers.get(members)
+        if found is None:
+            found = len(self._sets)
+            self._sets.append(members)
+            self._set_numbers[members] = found
+        return found
+
+
+def _distinct(array: np.ndarray[Any, Any]) -> list[int]:
+    """The distinct numbers in an array, in order."""
+    if array.size == 0:
+        return []
+    low, high = int(array.min()), int(array.max())
+    if low == high:
+        return [low]
+    if high - low < 1 << 16:
+        present = np.zeros(high - low + 1, np.bool_)
+        present[(array - low).reshape(-1)] = True
+        return (np.flatnonzero(present) + low).tolist()
+    return np.unique(array).tolist()
