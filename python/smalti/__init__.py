@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import aot, emulator, targets
+    from . import aot, emulator, sim, targets, testing
     from .compiler import compile, parse
     from .emulator.options import Emulation
     from .errors import (
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         LaunchError,
         ParseError,
         PipelineError,
+        SimulationError,
         SmaltiError,
         SourceLocation,
         TargetError,
@@ -47,6 +48,7 @@ _HOMES = {
     "LaunchError": "errors",
     "ParseError": "errors",
     "PipelineError": "errors",
+    "SimulationError": "errors",
     "SmaltiError": "errors",
     "SourceLocation": "errors",
     "TargetError": "errors",
@@ -62,6 +64,8 @@ _MODULES = {
     "aot",
     "targets",
     "emulator",
+    "sim",
+    "testing",
     "ir",
     "passmanager",
     "rewrite",
@@ -87,6 +91,7 @@ __all__ = [
     "PipelineError",
     "Remark",
     "Resources",
+    "SimulationError",
     "SmaltiError",
     "SourceLocation",
     "TargetError",
@@ -97,7 +102,9 @@ __all__ = [
     "emulator",
     "parse",
     "register_pass",
+    "sim",
     "targets",
+    "testing",
 ]
 
 

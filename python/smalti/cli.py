@@ -1,4 +1,4 @@
-"""The command `smalti`: opt, compile, run, layout, doctor."""
+"""The command `smalti`: opt, compile, run, sim, layout, doctor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from . import cli_emulated, cli_layout
+from . import cli_emulated, cli_layout, cli_sim
 from .errors import Diagnostic, SmaltiError, SourceLocation, ToolMissing
 
 
@@ -300,6 +300,10 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
             progress=tell,
             **pipeline_options,
         )
+    if kernel.target.is_simulated:
+        cli_emulated.refuse(options, (*cli_emulated.HOW_NAMES, "repeat", "verbose"), "a simulated GPU; see smalti sim")
+        cli_sim.run_program(kernel, module, options["check"], seed, given)  # pyright: ignore[reportArgumentType]
+        return
     if options["verbose"]:
         _print_remarks(kernel.remarks)
     checked, repeat = options["check"], options["repeat"]
@@ -334,6 +338,41 @@ def _run_compiled(file: str, target: str | None, given: dict[int, str], seed: in
     values = inputs.random_arguments(kernel.entry, seed, given)
     best = kernel.launcher.run_on_copies(values, (options["repeat"] or 1) + 1)
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {best * 1e3:.3f} ms")
+
+
+@main.command()
+@_FILE
+@click.option("-t", "--target", default="sim:sm_90a", show_default=True, help="The chip.")
+@_ENTRY
+@_OPTION
+@cli_emulated.add(cli_sim.OPTIONS)
+def sim(
+    file: str,
+    target: str,
+    entry: str | None,
+    options: tuple[str, ...],
+    mutants: bool,
+    arguments: tuple[str, ...],
+    **how: Any,
+) -> None:
+    """Simulates the program in FILE, and reports races, deadlocks and what else it must not do.
+
+    FILE is a module as JAX's Pallas prints it, a program of a block in mosaic_gpu, or a tile program:
+
+    \b
+      smalti sim matmul.mlir --races-only
+      smalti sim matmul.mlir --schedules all --json
+      smalti sim matmul.mlir --mutants --blocks 1
+    """
+    given = _parse_arguments(arguments)
+    with _interrupts_end_the_process():
+        from . import compiler
+        from . import sim as simulator
+
+    target = target if target.startswith("sim:") else f"sim:{target}"
+    with _progress(f"reading {file}"):
+        kernel = simulator.simulate(compiler.parse(_source(file)), target, name=entry, **_parse_options(options))
+    (cli_sim.score if mutants else cli_sim.simulate)(kernel, how, given)
 
 
 @main.command()

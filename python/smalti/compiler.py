@@ -227,7 +227,8 @@ def compile(
     several. `options` go to the pipeline `smalti-compile`: `stages=3`, for example. `dump` is a folder for every form of
     the code, in numbered files, and `dump_ir` one for the IR after every pass; so are the environment variables
     `SMALTI_DUMP` and `SMALTI_DUMP_IR`. `emulation` says how an emulated target
-    (`emu:sm_80`) runs; `sanitize` ("thread" or "address") is short for `Emulation(sanitize=...)`.
+    (`emu:sm_80`) runs; `sanitize` ("thread" or "address") is short for `Emulation(sanitize=...)`. For a simulated target
+    (`sim:sm_90a`) it is a `sim.SimulatedKernel`.
     """
     tell = progress or (lambda _: None)
     if "stop_after" in options:
@@ -238,6 +239,10 @@ def compile(
         )
     original = parse(source)
     chosen = _target_of(original, target)
+    if chosen.is_simulated and emulation is None and sanitize is None:
+        from . import sim
+
+        return sim.simulate(original, chosen, name=entry, **options)  # pyright: ignore[reportReturnType]
     if (emulation is not None or sanitize is not None) and not chosen.is_emulated:
         raise TargetError(
             f"'{chosen}' is not emulated: it takes neither emulation nor sanitize",

@@ -19,7 +19,7 @@ def blocks(page: str, language: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/emulation.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/emulation.md", "docs/simulator.md"])
 def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     scope: dict[str, object] = {"__name__": "guide"}
@@ -31,7 +31,7 @@ def commands(page: str) -> list[str]:
     return [line for block in blocks(page, "sh") for line in block.splitlines()]
 
 
-@pytest.mark.parametrize("command", commands("docs/emulation.md"))
+@pytest.mark.parametrize("command", [*commands("docs/emulation.md"), *commands("docs/simulator.md")])
 def test_commands_run(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     run_command(command)
@@ -50,14 +50,15 @@ def run_command(command: str) -> None:
     assert done.exit_code == 0, done.output
 
 
+@pytest.mark.parametrize("page", ["docs/emulation.md", "docs/simulator.md"])
 def test_printed_findings_are_those_of_the_guide(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
     scope: dict[str, object] = {"__name__": "guide"}
-    for block in blocks("docs/emulation.md", "python"):
-        exec(compile(block, "docs/emulation.md", "exec"), scope)
-    (shown,) = blocks("docs/emulation.md", "text")
+    for block in blocks(page, "python"):
+        exec(compile(block, page, "exec"), scope)
+    (shown,) = blocks(page, "text")
     assert capsys.readouterr().out == shown
 
 

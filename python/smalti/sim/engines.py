@@ -213,8 +213,8 @@ class Product:
     __slots__ = ("a", "accumulator", "b", "numbers", "result", "site")
 
     def __init__(self, group: Group, accumulator: Any, a: Any, b: MemRef, site: Any) -> None:
-        self.accumulator = accumulator
-        self.a = a
+        self.accumulator: Any = accumulator
+        self.a: Any = a
         self.b = b
         self.site = site
         self.numbers = group.machine.how.numbers
@@ -223,7 +223,7 @@ class Product:
     def complete(self) -> None:
         if self.result.value is not None:
             return
-        accumulator = self.accumulator
+        accumulator: Any = self.accumulator
         if accumulator.__class__ is Registers:
             if accumulator.value is None:
                 accumulator.product.complete()

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..errors import LaunchError, SourceLocation
+from ..errors import LaunchError
 from .findings import Enough, Finding, Findings, Stop
 from .machine import Block, Group, Machine, Scheduler
 from .memory import Buffer, MemRef, Pointer
 from .options import Simulation
 from .program import Program
+from .synchronisation import Wait
 
 Three = tuple[int, int, int]
 
@@ -37,9 +38,9 @@ class Result:
     """What a run showed."""
 
     findings: tuple[Finding, ...]
-    effective: frozenset[tuple[SourceLocation | None, str]]
-    """Places of synchronisation without which something would not have been ordered that was done; with them what the
-    mistake would be: `removed`, or `weakened` for a wait that leaves one group less in flight than it could."""
+    effective: frozenset[tuple[int, str]]
+    """Operations, by their numbers in the module, that mattered for what was ordered; with them what the mistake would
+    be: `removed`, `weakened` for a wait that could leave no group more in flight, `shared` for a slot after the first."""
 
 
 def run(program: Program, arrays: Sequence[np.ndarray[Any, Any]], how: Simulation) -> Result:
@@ -153,7 +154,7 @@ def _block(
     return block
 
 
-def _program(program: Program, group: Group) -> Iterator[Any]:  # type: ignore[misc]
+def _program(program: Program, group: Group) -> Generator[Wait | None, None, None]:
     body = program.body
     assert body.step is not None
     if body.blocking:

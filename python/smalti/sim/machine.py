@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Generator, Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -26,8 +26,9 @@ class Machine:
         self.findings = findings
         self.checker = Checker(self._report)
         self._agents = 0
-        self.effective: set[tuple[Any, str]] = set()
-        """Synchronisation that someone learned from who then did something: its place, and what would be a mistake."""
+        self.effective: set[tuple[int, str]] = set()
+        """Synchronisation that someone learned from who then did something: the number of the operation, and what
+        would be a mistake."""
         seed = seed_of(how.completion)
         self.chance = random.Random(seed) if seed is not None else None
         """Decides when asynchronous work happens, where that is random."""
@@ -157,16 +158,16 @@ class Group:
     def acts(self, counts: Callable[[int], bool] = lambda number: True) -> None:
         """Does something: what it learned before has mattered."""
         if self.learned:
-            self.machine.effective.update((site.location, "removed") for site, number in self.learned if counts(number))
+            self.machine.effective.update((site.number, "removed") for site, number in self.learned if counts(number))
             self.learned = [(site, number) for site, number in self.learned if not counts(number)]
 
     def waits_for_groups(self, stream: Stream, upto: int, site: Any) -> None:
         """Says which of the groups up to a number were in flight: without the wait, and with one that leaves one more."""
         for number in stream.groups:
             if number <= upto:
-                self.machine.effective.add((site.location, "removed"))
+                self.machine.effective.add((site.number, "removed"))
                 if number == upto:
-                    self.machine.effective.add((site.location, "weakened"))
+                    self.machine.effective.add((site.number, "weakened"))
 
     def fence(self, site: Any) -> None:
         """A fence between the generic and the asynchronous proxy, by all threads."""
@@ -239,7 +240,7 @@ class Group:
             )
         )
 
-    def stop(self, kind: str, message: str, site: Any) -> None:
+    def stop(self, kind: str, message: str, site: Any) -> NoReturn:
         """Reports what the block cannot go on after."""
         self.report(kind, message, site)
         raise Stop
@@ -264,9 +265,7 @@ def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
     other = Finding(
         kind, f"{side(before)} it here", before.block, before.group.name, before.site.location, before.iteration
     )
-    return Finding(
-        kind, message, now.block, now.group.name, now.site.location, now.iteration, (other,), edge
-    )
+    return Finding(kind, message, now.block, now.group.name, now.site.location, now.iteration, (other,), edge)
 
 
 def _edge(before: Access, now: Access) -> str:

@@ -13,18 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from .. import compiler, ir, targets
+from .. import compiler, ir
 from ..errors import LaunchError, SourceLocation, source_location
 from .findings import Finding
 from .kernel import SimulatedKernel
 from .options import Simulation
-from .program import load, normalised
+from .program import load, normalised, walk
 
 _MISTAKES = {
     "barrier removed": "removed",
     "wait removed": "removed",
     "fence dropped": "removed",
     "wait weakened by one": "weakened",
+    "slot shared": "shared",
 }
 """Mistakes that only are some where something is learned."""
 
@@ -185,18 +186,10 @@ def _is_slot(op: Any) -> bool:
     return offsets[0] < 0 and sizes[0] == 1
 
 
-def _walk(op: Any) -> Iterator[Any]:
-    for region in op.regions:
-        for block in region.blocks:
-            for view in block.operations:
-                yield view.operation
-                yield from _walk(view.operation)
-
-
 def mutants(module: ir.Module) -> list[Mutant]:
     """All mistakes that can be made in a module."""
     found = []
-    for number, op in enumerate(_walk(module.operation)):
+    for number, op in enumerate(walk(module.operation)):
         for kind, change in _changes(op):
             found.append(Mutant(kind, number, op.name, source_location(op.location), change))
     return found
@@ -205,7 +198,7 @@ def mutants(module: ir.Module) -> list[Mutant]:
 def apply(module: ir.Module, mutant: Mutant) -> ir.Module:
     """A copy of the module with the mistake."""
     copy = compiler.clone(module)
-    op = next(op for number, op in enumerate(_walk(copy.operation)) if number == mutant.number)
+    op = next(op for number, op in enumerate(walk(copy.operation)) if number == mutant.number)
     mutant.change(op)
     copy.operation.verify()
     return copy
@@ -227,7 +220,7 @@ def score(
 ) -> list[Outcome]:
     """What becomes of the mutants of a kernel, which is itself without findings on these arguments."""
     wanted = [array.copy() for array in arguments]
-    effective: set[tuple[SourceLocation | None, str]] = set()
+    effective: set[tuple[int, str]] = set()
     for schedule in schedules:
         wanted = [array.copy() for array in arguments]
         result = kernel.run(*wanted, simulation=dataclasses.replace(schedule, blocks=blocks))
@@ -235,7 +228,7 @@ def score(
             raise LaunchError(f"@{kernel.name} is not sound itself: {result.findings[0]}")
         effective |= result.effective
     chosen = [m for m in mutants(kernel.module) if kinds is None or m.kind in kinds]
-    chosen = [m for m in chosen if m.kind not in _MISTAKES or (m.location, _MISTAKES[m.kind]) in effective]
+    chosen = [m for m in chosen if m.kind not in _MISTAKES or (m.number, _MISTAKES[m.kind]) in effective]
     outcomes = []
     for done, mutant in enumerate(chosen):
         outcomes.append(_try(kernel, mutant, arguments, wanted, blocks, schedules))
@@ -262,4 +255,4 @@ def _try(
     return Outcome(mutant, (), False, None)
 
 
-__all__ = ["Mutant", "Outcome", "apply", "mutants", "score", "targets"]
+__all__ = ["Mutant", "Outcome", "apply", "mutants", "score"]

@@ -21,6 +21,8 @@ class Site:
 
     name: str
     location: SourceLocation | None
+    number: int = -1
+    """Its place among the operations of the module."""
 
 
 class Unsupported(Exception):
@@ -59,7 +61,8 @@ def blocking(step: Step) -> Translated:
 class Translator:
     """Translates the operations of one program. Values get slots."""
 
-    def __init__(self) -> None:
+    def __init__(self, numbers: dict[Any, int]) -> None:
+        self._numbers = numbers
         self.count = 0
         self._slots: dict[Any, int] = {}
         self.problems: list[Diagnostic] = []
@@ -85,7 +88,7 @@ class Translator:
         return [self.slot(value) for value in op.results]
 
     def site(self, op: Any) -> Site:
-        return Site(op.name, source_location(op.location))
+        return Site(op.name, source_location(op.location), self._numbers.get(op, -1))
 
     def uses_shared(self, grain: int, end: int = 0) -> None:
         """Something of so many bytes, or at a multiple of them, is in shared memory."""
@@ -239,12 +242,13 @@ class Program:
     location: SourceLocation | None
 
 
-def _operations(op: Any) -> Iterator[Any]:
+def walk(op: Any) -> Iterator[Any]:
+    """The operations inside of one, each before those inside of it."""
     for region in op.regions:
         for block in region.blocks:
             for view in block.operations:
                 yield view.operation
-                yield from _operations(view.operation)
+                yield from walk(view.operation)
 
 
 def _name(op: Any) -> str:
@@ -256,7 +260,7 @@ def load(module: ir.Module, name: str | None = None) -> Program:
     from . import ops  # noqa: F401  (the translations register themselves)
 
     candidates: dict[str, tuple[Any, Any]] = {}
-    for op in _operations(module.operation):
+    for op in walk(module.operation):
         if op.name == "gpu.func" and ("gpu.kernel" in op.attributes or "kernel" in op.attributes):
             candidates[_name(op)] = (op, None)
         elif op.name == "gpu.launch":
@@ -273,7 +277,7 @@ def load(module: ir.Module, name: str | None = None) -> Program:
         raise CompileError(f"the module has several programs: name one ({', '.join(f'@{n}' for n in candidates)})")
     chosen = name or next(iter(candidates))
     function, launch = candidates[chosen]
-    translator = Translator()
+    translator = Translator({op: number for number, op in enumerate(walk(module.operation))})
     program = _of_launch(chosen, function, launch, translator) if launch else _of_function(chosen, function, translator)
     if translator.problems:
         raise CompileError(

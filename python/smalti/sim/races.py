@@ -19,8 +19,19 @@ SAME = "same"
 class Access:
     """One access, as it is remembered."""
 
-    __slots__ = ("agent", "asynchronous", "atomic", "block", "fence", "group", "iteration", "owner", "site", "step")
-    __slots__ += ("what", "write")
+    __slots__ = (
+        "agent",
+        "asynchronous",
+        "atomic",
+        "block",
+        "group",
+        "iteration",
+        "owner",
+        "site",
+        "step",
+        "what",
+        "write",
+    )
 
     def __init__(
         self,

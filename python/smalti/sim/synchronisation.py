@@ -65,8 +65,21 @@ class ThreadBarrier:
 class Mbarrier:
     """A barrier in shared memory."""
 
-    __slots__ = ("agent", "count", "expected", "fenced", "initialised", "issued", "knowledge", "name", "offset")
-    __slots__ += ("pending", "phase", "released", "transactions")
+    __slots__ = (
+        "agent",
+        "count",
+        "expected",
+        "fenced",
+        "initialised",
+        "issued",
+        "knowledge",
+        "name",
+        "offset",
+        "pending",
+        "phase",
+        "released",
+        "transactions",
+    )
 
     def __init__(self, agent: int, name: str, offset: int, count: int, initialised: Any) -> None:
         self.agent = agent

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from . import arith, barriers, control, copies, gpu, llvm, math, memref, products, registers, vector
+from . import affine, arith, barriers, control, copies, gpu, llvm, math, memref, products, registers, vector
 
 __all__ = [
+    "affine",
     "arith",
     "barriers",
     "control",

@@ -26,7 +26,7 @@ def find(st: Any, value: Any, site: Site, what: str) -> Mbarrier:
     barrier = st.block.barriers.get(at)
     if barrier is None:
         st.stop("barrier", f"{what} at byte {at} of shared memory, where no barrier was initialised", site)
-    st.acts()
+        raise AssertionError
     first: Access = barrier.initialised
     if st.known.seen.get(first.agent, 0) < first.step:
         st.report(
@@ -76,6 +76,7 @@ def _initialize_barrier(op: Any, translator: Translator) -> Step:
 
 def count_arrivals(st: Any, barrier: Mbarrier, count: int, site: Site) -> None:
     """An arrival of the group."""
+    st.acts()
     if barrier.pending < count:
         st.report(
             "barrier",

@@ -86,9 +86,7 @@ def _for(op: Any, translator: Translator) -> Translated:
     return Translated(waiting, True)
 
 
-def _branches(
-    op: Any, translator: Translator, bodies: list[tuple[Translated, list[int]]], choose: Any
-) -> Translated:
+def _branches(op: Any, translator: Translator, bodies: list[tuple[Translated, list[int]]], choose: Any) -> Translated:
     results = translator.results(op)
     runs = [(body.step, body.blocking, _moves(yields, results if yields else [])) for body, yields in bodies]
     if not any(blocking for _, blocking, _ in runs):
@@ -130,8 +128,12 @@ _SILENT = {"gpu.printf", "mosaic_gpu.debug_print", "mosaic_gpu.print_layout", "s
 def _if(op: Any, translator: Translator) -> Translated:
     (condition,), site = translator.operands(op), translator.site(op)
     bodies = _bodies(op, translator)
-    if not any(view.operation.results or view.operation.name not in _SILENT for r in op.regions for b in r.blocks
-               for view in b.operations):
+    if not any(
+        view.operation.results or view.operation.name not in _SILENT
+        for r in op.regions
+        for b in r.blocks
+        for view in b.operations
+    ):
         # Nothing that shows: then it does not matter who goes where.
         return Translated(None)
     return _branches(op, translator, bodies, lambda st: 0 if _together(st, st.v[condition], site) else 1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..program import Site, Step, Translated, Translator, Unsupported, attribute, operation
-from ..synchronisation import Wait
+from ..synchronisation import Meeting, Wait
 from ..values import collapse, spread
 
 _DIMENSIONS = {"x": 0, "y": 1, "z": 2}
@@ -63,8 +63,9 @@ def thread_barrier(number: Callable[[Any], Any], count: Callable[[Any], int], si
         barrier = st.block.thread_barrier(int(which))
         st.meets(count(st))
         meeting = barrier.arrive(st, count(st), site)
-        if isinstance(meeting, str):
+        if not isinstance(meeting, Meeting):
             st.stop("barrier", meeting, site)
+            raise AssertionError
 
         def describe() -> str:
             there = ", ".join(sorted({group.name for group in meeting.groups}))
@@ -147,7 +148,7 @@ def _fence_initialisation(op: Any, translator: Translator) -> Step:
         for barrier in st.block.barriers.values():
             if barrier.initialised.group is st and not barrier.fenced:
                 barrier.fenced = True
-                st.machine.effective.add((site.location, "removed"))
+                st.machine.effective.add((site.number, "removed"))
 
     return step
 

@@ -152,7 +152,8 @@ def _arithmetic(op: Any, translator: Translator) -> Step:
         if isinstance(a, Pointer):
             if name == "llvm.mul" or isinstance(b, Pointer):
                 st.stop("assertion", "arithmetic of addresses that gives none", site)
-            st.v[result] = Pointer(a.buffer, a.offset + (b if name == "llvm.add" else -b))
+            by: Any = b
+            st.v[result] = Pointer(a.buffer, a.offset + (by if name == "llvm.add" else -by))
             return
         st.v[result] = cut(a + b if name == "llvm.add" else a * b if name == "llvm.mul" else a - b)
 

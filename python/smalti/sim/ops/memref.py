@@ -149,15 +149,18 @@ def _subview(op: Any, translator: Translator) -> Step:
     lengths = [size for _, size in sizes]
     kept = _kept_dimensions(lengths, list(op.results[0].type.shape))
     _uses(op.results[0].type, translator)
+    is_slot, slot = offsets[0] if offsets else (False, 0)
 
     def step(st: Any) -> None:
         memory = st.v[source]
         offset, outside = memory.offset, memory.outside
         strides = []
+        if is_slot and memory.buffer.shared and st.v[slot].__class__ is int and st.v[slot]:
+            st.machine.effective.add((site.number, "shared"))
         for item, length, by, size, stride in zip(offsets, lengths, steps, memory.shape, memory.strides, strict=True):
             start, times = _number(st, item, site), _number(st, by, site)
             last = start + (length - 1) * times
-            if outside is None and length and not (0 <= min(start, last) and max(start, last) < size):
+            if outside is None and length and not (min(start, last) >= 0 and max(start, last) < size):
                 dimension = len(strides)
                 outside = (
                     f"{memory.buffer.name} outside of a view: from {start} to {last} in dimension {dimension}, "
@@ -246,6 +249,32 @@ def _collapse(op: Any, translator: Translator) -> Step:
             longer = [i for i in group if memory.shape[i] != 1]
             strides.append(memory.strides[longer[-1] if longer else group[-1]])
         st.v[result] = MemRef(memory.buffer, memory.offset, shape, tuple(strides), memory.dtype, memory.outside)
+
+    return step
+
+
+@operation("memref.reinterpret_cast")
+def _reinterpret_with_strides(op: Any, translator: Translator) -> Step:
+    segments = attribute(op, "operandSegmentSizes")
+    source, *dynamic = translator.operands(op)
+    (result,) = translator.results(op)
+    (offset,) = _mixed(attribute(op, "static_offsets"), dynamic[: segments[1]])
+    sizes = _mixed(attribute(op, "static_sizes"), dynamic[segments[1] : segments[1] + segments[2]])
+    strides = _mixed(attribute(op, "static_strides"), dynamic[segments[1] + segments[2] :])
+    site = translator.site(op)
+
+    def step(st: Any) -> None:
+        memory = st.v[source]
+        size = memory.dtype.itemsize
+        # The offset counts from the begin of the buffer.
+        st.v[result] = MemRef(
+            memory.buffer,
+            _number(st, offset, site) * size,
+            tuple(_number(st, item, site) for item in sizes),
+            tuple(_number(st, item, site) * size for item in strides),
+            memory.dtype,
+            memory.outside,
+        )
 
     return step
 

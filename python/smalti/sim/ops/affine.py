@@ -1,0 +1,61 @@
+"""`affine`: what the indices of windows are computed with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import ir
+from ..program import Step, Translator, Unsupported, operation
+
+Function = Callable[[list[int]], int]
+
+
+def _function(expression: Any, dimensions: int) -> Function:
+    """An expression as a function of dimensions and symbols."""
+    if isinstance(expression, ir.AffineConstantExpr):
+        value = expression.value
+        return lambda given: value
+    if isinstance(expression, ir.AffineDimExpr):
+        position = expression.position
+        return lambda given: given[position]
+    if isinstance(expression, ir.AffineSymbolExpr):
+        symbol = dimensions + expression.position
+        return lambda given: given[symbol]
+    if not isinstance(expression, ir.AffineBinaryExpr):
+        raise Unsupported(f"the expression {expression}")
+    left, right = _function(expression.lhs, dimensions), _function(expression.rhs, dimensions)
+    if isinstance(expression, ir.AffineAddExpr):
+        return lambda given: left(given) + right(given)
+    if isinstance(expression, ir.AffineMulExpr):
+        return lambda given: left(given) * right(given)
+    if isinstance(expression, ir.AffineModExpr):
+        return lambda given: left(given) % right(given)
+    if isinstance(expression, ir.AffineFloorDivExpr):
+        return lambda given: left(given) // right(given)
+    if isinstance(expression, ir.AffineCeilDivExpr):
+        return lambda given: -(-left(given) // right(given))
+    raise Unsupported(f"the expression {expression}")
+
+
+def _functions(op: Any) -> list[Function]:
+    found = ir.AffineMapAttr(op.attributes["map"]).value
+    return [_function(expression, found.n_dims) for expression in found.results]
+
+
+@operation("affine.apply", "affine.min", "affine.max")
+def _apply(op: Any, translator: Translator) -> Step:
+    functions = _functions(op)
+    operands, (result,) = translator.operands(op), translator.results(op)
+    site = translator.site(op)
+    pick = max if op.name == "affine.max" else min
+
+    def step(st: Any) -> None:
+        given = [st.v[slot] for slot in operands]
+        if any(isinstance(value, np.ndarray) for value in given):
+            st.stop("divergence", "an index that threads compute with different numbers", site)
+        st.v[result] = pick(function(given) for function in functions)
+
+    return step

@@ -1,0 +1,253 @@
+"""What the simulator finds in small programs, in words, and what it does not find in sound ones."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sim_programs import BARRIER, SMEM, SYNC, barrier, doubled, load, program, slice_smem
+from smalti import CompileError, SimulationError, sim
+from smalti.errors import LaunchError
+
+
+def find(text: str, **how: object) -> tuple[sim.Finding, ...]:
+    kernel = sim.simulate(text, "sim:sm_90a")
+    return kernel.find(*kernel.random_arguments(), simulation=sim.Simulation(**how))
+
+
+def only(found: tuple[sim.Finding, ...]) -> sim.Finding:
+    assert len(found) == 1, [str(finding) for finding in found]
+    return found[0]
+
+
+@pytest.mark.parametrize("schedule", sim.SCHEDULES, ids=lambda s: f"{s.order}-{s.completion}")
+def test_a_sound_program_has_no_findings(schedule: sim.Simulation) -> None:
+    kernel = sim.simulate(doubled(), "sim:sm_90a")
+    x, y = kernel.random_arguments()
+    kernel(x, y, simulation=schedule)
+    assert (y == x + x).all()
+
+
+def test_a_missing_barrier_of_threads_is_a_race() -> None:
+    finding = only(find(doubled(sync="")))
+    assert finding.kind == "race"
+    assert finding.message == (
+        "the copy reads bytes 16384 to 32768 of shared memory while the store may still write it"
+    )
+    assert finding.edge == "a barrier of the threads of warpgroup 0 between them: other threads touch the same bytes"
+    assert finding.agent == "warpgroup 0" and finding.block == (0, 0, 0)
+    (other,) = finding.others
+    assert other.message == "the store writes it here"
+    assert other.location and finding.location and other.location.line < finding.location.line
+
+
+def test_a_missing_proxy_fence_is_found() -> None:
+    finding = only(find(doubled(fence="")))
+    assert finding.kind == "missing-fence"
+    assert finding.edge == "a proxy fence (nvvm.fence.proxy async.shared) between the write and it"
+
+
+def test_a_missing_wait_is_a_race_with_the_copy() -> None:
+    found = find(doubled(wait=None))
+    finding = next(f for f in found if f.kind == "race")
+    assert finding.message == "the load reads bytes 0 to 16384 of shared memory while the copy may still write it"
+    assert finding.edge == "a wait by warpgroup 0 for the phase of the barrier that tells of the copy"
+    assert {f.kind for f in found} == {"race", "leak"}
+
+
+def test_a_wait_for_the_wrong_phase_does_not_wait() -> None:
+    assert {f.kind for f in find(doubled(wait="%true"))} == {"race", "leak"}
+
+
+def test_races_are_found_however_it_runs() -> None:
+    for schedule in sim.SCHEDULES:
+        kernel = sim.simulate(doubled(wait=None), "sim:sm_90a")
+        found = kernel.find(*kernel.random_arguments(), simulation=schedule)
+        assert "race" in {f.kind for f in found}, schedule
+
+
+def test_the_arrays_stay_where_something_is_found() -> None:
+    kernel = sim.simulate(doubled(sync=""), "sim:sm_90a")
+    x, y = kernel.random_arguments()
+    before = y.copy()
+    with pytest.raises(SimulationError, match="1 finding") as caught:
+        kernel(x, y)
+    assert (y == before).all()
+    assert only(caught.value.findings).kind == "race"
+    (told,) = json.loads(sim.to_json(caught.value.findings))
+    assert told["kind"] == "race" and told["others"][0]["location"]["line"] > 0
+
+
+def test_too_few_and_too_many_announced_bytes() -> None:
+    short = doubled().replace("16384\n      mosaic_gpu.async_load", "8192\n      mosaic_gpu.async_load")
+    finding = only(find(short))
+    assert finding.kind == "transaction"
+    assert "bring 16384 bytes in phase 0" in finding.message and "expect 8192" in finding.message
+    assert finding.edge == "8192 more bytes in arrive_expect_tx"
+    long = doubled().replace("16384\n      mosaic_gpu.async_load", "20000\n      mosaic_gpu.async_load")
+    found = find(long)
+    assert [f.kind for f in found] == ["transaction", "deadlock"]
+    assert "misses 3616 announced bytes" in found[1].message
+
+
+def test_a_deadlock_says_who_waits_for_what() -> None:
+    body = barrier("b", 65528, arrivals=2)
+    body += f"""
+      %tid = arith.index_cast %tx : index to i32
+      %c128 = arith.constant 128 : i32
+      %group = arith.divui %tid, %c128 : i32
+      %first = arith.cmpi eq, %group, %c0 : i32
+      scf.if %first {{
+        mosaic_gpu.arrive %b : {BARRIER}
+        mosaic_gpu.wait barrier(%b : {BARRIER}) parity(%false : i1)
+      }} else {{
+        gpu.barrier
+      }}"""
+    body = body.replace("%tx", "%me").replace("%tid = ", "%me = gpu.thread_id x\n      %tid = ")
+    finding = only(find(program(body, ["memref<64x64xf32>"], threads=256)))
+    assert finding.kind == "deadlock"
+    told = " | ".join([finding.message, *(other.message for other in finding.others)])
+    assert "phase 0 (parity 0) of the barrier at byte 65528, which misses 1 of 2 arrivals" in told
+    assert "128 of 256 threads are there (warpgroup 1); missing: warpgroup 0, which does not come" in told
+
+
+def test_more_arrivals_than_a_phase_has() -> None:
+    body = barrier("b", 65528, arrivals=2)
+    body += f"\n      mosaic_gpu.arrive %b : {BARRIER}" * 3
+    body += f"\n      mosaic_gpu.wait barrier(%b : {BARRIER}) parity(%false : i1)"
+    assert find(program(body, ["memref<64x64xf32>"])) == ()
+    body = barrier("b", 65528, arrivals=1).replace("arrival_count = 1", "arrival_count = 1")
+    found = find(program(body + f"\n      mosaic_gpu.arrive %b : {BARRIER}", ["memref<64x64xf32>"], threads=256))
+    # Two warpgroups arrive, and nothing keeps the second from being a phase of its own.
+    assert found == ()
+
+
+def test_a_barrier_that_nobody_initialised() -> None:
+    body = f"""
+      %b = mosaic_gpu.slice_smem 64 : {BARRIER}
+      mosaic_gpu.arrive %b : {BARRIER}"""
+    finding = only(find(program(body, ["memref<64x64xf32>"])))
+    assert finding.kind == "barrier"
+    assert finding.message == "an arrival at byte 64 of shared memory, where no barrier was initialised"
+
+
+def test_an_initialisation_that_others_may_not_see() -> None:
+    found = find(doubled().replace("\n      gpu.barrier", "", 1))
+    # The arrival, the copy and the wait.
+    assert [(f.kind, f.edge) for f in found] == [("barrier", "gpu.barrier behind the initialisation")] * 3
+    finding = only(find(doubled().replace("nvvm.fence.mbarrier.init", "", 1)))
+    assert finding.kind == "missing-fence"
+
+
+def test_shared_memory_that_was_never_written() -> None:
+    body = slice_smem("x", 0, "64x64")
+    body += f"\n      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SMEM}> -> vector<64x64xf32>"
+    finding = only(find(program(body, ["memref<64x64xf32>"])))
+    assert finding.kind == "uninitialised"
+    assert "bytes 0 to 16384 of shared memory" in finding.message
+
+
+def test_an_access_outside_of_memory_says_the_index() -> None:
+    body = slice_smem("x", 0, "64x64")
+    body += f"""
+      %i = arith.constant 40 : index
+      %part = memref.subview %x[%i, 0] [32, 64] [1, 1] : memref<64x64xf32, {SMEM}>
+          to memref<32x64xf32, strided<[64, 1], offset: ?>, {SMEM}>
+      %v = mosaic_gpu.vector_load %part
+          : memref<32x64xf32, strided<[64, 1], offset: ?>, {SMEM}> -> vector<32x64xf32>"""
+    finding = only(find(program(body, ["memref<64x64xf32>"])))
+    assert finding.kind == "out-of-bounds"
+    assert "from 40 to 71 in dimension 0, which has 64" in finding.message
+    beyond = slice_smem("x", 65536, "64x64")
+    beyond += f"\n      %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SMEM}> -> vector<64x64xf32>"
+    finding = only(find(program(beyond, ["memref<64x64xf32>"])))
+    assert "bytes 65536 to 81920 of shared memory, which has 65536" in finding.message
+
+
+def test_a_copy_that_nothing_waits_for_is_a_leak() -> None:
+    body = barrier("b", 65528) + slice_smem("x", 0, "64x64") + load("%a0", "%x", "64x64", "b", parity=None)
+    finding = only(find(program(body, ["memref<64x64xf32>"])))
+    assert finding.kind == "leak"
+    assert finding.edge == "a wait for the phase of its barrier"
+
+
+def test_blocks_that_write_the_same_place() -> None:
+    body = """
+      %id = arith.index_cast %bx : index to i32
+      %f = arith.sitofp %id : i32 to f32
+      %v = vector.broadcast %f : f32 to vector<64x64xf32>
+      mosaic_gpu.vector_store %v, %a0 : vector<64x64xf32>, memref<64x64xf32>"""
+    finding = only(find(program(body, ["memref<64x64xf32>"], grid=2)))
+    assert finding.kind == "race" and finding.block == (1, 0, 0)
+    assert finding.others[0].block == (0, 0, 0)
+    assert finding.edge is not None and finding.edge.startswith("nothing orders the blocks of a grid")
+    # All write the same: no matter who is last.
+    assert find(program(body.replace("%bx", "%gx"), ["memref<64x64xf32>"], grid=2)) == ()
+
+
+def test_warpgroups_that_share_memory_need_a_barrier() -> None:
+    def body(between: str) -> str:
+        return (
+            slice_smem("x", 0, "64x64")
+            + f"""
+      %me = gpu.thread_id x
+      %c128 = arith.constant 128 : index
+      %group = arith.divui %me, %c128 : index
+      %zero = arith.constant 0 : index
+      %first = arith.cmpi eq, %group, %zero : index
+      scf.if %first {{
+        %v = arith.constant dense<1.0> : vector<64x64xf32>
+        mosaic_gpu.vector_store %v, %x : vector<64x64xf32>, memref<64x64xf32, {SMEM}>
+      }}
+      {between}
+      scf.if %first {{
+      }} else {{
+        %v = mosaic_gpu.vector_load %x : memref<64x64xf32, {SMEM}> -> vector<64x64xf32>
+        mosaic_gpu.vector_store %v, %a0 : vector<64x64xf32>, memref<64x64xf32>
+      }}"""
+        )
+
+    arguments = ["memref<64x64xf32>"]
+    assert find(program(body("gpu.barrier"), arguments, threads=256)) == ()
+    found = find(program(body(""), arguments, threads=256), order="first-ahead")
+    assert only(found).edge == ("an arrival of warpgroup 0 behind it on a barrier that warpgroup 1 waits for before")
+
+
+def test_an_operation_that_is_not_known_is_named_before_anything_runs() -> None:
+    with pytest.raises(CompileError) as caught:
+        sim.simulate(program("      nvvm.cluster.arrive", ["memref<64x64xf32>"]), "sim:sm_90a")
+    (problem,) = caught.value.diagnostics
+    assert problem.message == "'nvvm.cluster.arrive': the simulator does not know it"
+    assert problem.location is not None and problem.location.line > 1
+    with pytest.raises(CompileError, match=r"the inline assembly 'trap;'"):
+        sim.simulate(program('llvm.inline_asm "trap;", "" : () -> ()', ["memref<64x64xf32>"]), "sim:sm_90a")
+
+
+def test_arguments_and_schedules_that_do_not_fit_are_refused() -> None:
+    kernel = sim.simulate(doubled(), "sim:sm_90a")
+    x = np.zeros((64, 64), np.float32)
+    with pytest.raises(LaunchError, match="takes 2 arguments, not 1"):
+        kernel(x)
+    with pytest.raises(LaunchError, match="shape"):
+        kernel(x, np.zeros((64, 32), np.float32))
+    with pytest.raises(LaunchError, match="given float16"):
+        kernel(x.astype(np.float16), x)
+    with pytest.raises(LaunchError, match="block 1 of a grid of 1"):
+        kernel(x, x.copy(), simulation=sim.Simulation(blocks=range(2)))
+    for wrong in ({"order": "fast"}, {"completion": "never"}, {"max_findings": 0}, {"blocks": range(0)}):
+        with pytest.raises(LaunchError):
+            sim.Simulation(**wrong)
+
+
+def test_a_seed_gives_the_same_run() -> None:
+    how = {"order": "random:3", "completion": "random:4"}
+    first = [f.as_dict() for f in find(doubled(wait=None), **how)]
+    assert first == [f.as_dict() for f in find(doubled(wait=None), **how)]
+
+
+def test_findings_that_differ_only_in_block_and_iteration_are_one() -> None:
+    text = doubled(sync="").replace(SYNC, "").replace("%blocks = arith.constant 1", "%blocks = arith.constant 3")
+    finding = next(f for f in find(text) if "shared memory" in f.message)
+    assert finding.count == 3
+    assert str(finding).splitlines()[0].endswith("[race], 3 times")
