@@ -1,6 +1,7 @@
 //===- Passes.cpp - Registration of Smalti's passes -----------------------===//
 
 #include "passes/Passes.h"
+#include "passes/Conversion/MarkTensorMaps.h"
 #include "passes/Pipelines/CPU.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -22,5 +23,6 @@ namespace smalti {
 
 void smalti::registerPasses() {
   registerSmaltiPasses();
+  registerMarkTensorMaps();
   registerCPUPipeline();
 }

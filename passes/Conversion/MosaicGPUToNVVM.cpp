@@ -2,6 +2,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/BlockToThread.h"
+#include "passes/Conversion/BlockToThread/NVIDIAAssembly.h"
 #include "passes/Conversion/BlockToThread/NVIDIALowerings.h"
 #include "passes/Conversion/BlockToThread/OpLowerings.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
@@ -234,6 +235,20 @@ public:
                                       const Distribution &distribution,
                                       ThreadIndices &indices) const override;
 
+  Value emitElected(ThreadIndices &indices) const override {
+    if (!target.hasTMA)
+      return VendorLowering::emitElected(indices);
+    return NVVM::ElectSyncOp::create(indices.getBuilder(), indices.getLoc(),
+                                     indices.getBuilder().getI1Type(),
+                                     /*membermask=*/Value());
+  }
+  SmallVector<Value> emitHeld(OpBuilder &builder, Location loc,
+                              ArrayRef<Value> registers) const override {
+    return nvidia::emitHeld(builder, loc, registers);
+  }
+  Value emitUniform(OpBuilder &builder, Location loc,
+                    Value index) const override;
+
   void emitAsyncCopy(OpBuilder &builder, Location loc,
                      const AsyncPiece &piece) const override;
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override {
@@ -253,10 +268,14 @@ public:
     NVVM::MBarrierInitOp::create(builder, loc, address, count,
                                  /*predicate=*/Value());
   }
-  void emitBarrierArrive(OpBuilder &builder, Location loc,
-                         Value address) const override {
+  void emitBarrierArrive(OpBuilder &builder, Location loc, Value address,
+                         int64_t count) const override {
+    Value arrivals;
+    if (count > 1)
+      arrivals = arith::ConstantOp::create(
+          builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(count)));
     NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(), address,
-                                   /*count=*/Value());
+                                   arrivals);
   }
   void emitBarrierArriveExpectTx(OpBuilder &builder, Location loc,
                                  Value address, Value bytes) const override {
@@ -265,15 +284,13 @@ public:
         /*relaxed=*/false, /*predicate=*/Value());
   }
   void emitBarrierWait(OpBuilder &builder, Location loc, Value address,
-                       Value parity) const override {
-    Value phase =
-        arith::ExtUIOp::create(builder, loc, builder.getI32Type(), parity);
+                       Value phase, Value ticks) const override {
     // One try suspends the thread for a while, not until the phase completes.
     auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&loop.getBefore());
     Value done = NVVM::MBarrierTryWaitOp::create(
-        builder, loc, builder.getI1Type(), address, phase, /*ticks=*/Value());
+        builder, loc, builder.getI1Type(), address, phase, ticks);
     Value isOpen = arith::XOrIOp::create(
         builder, loc, done,
         arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)));
@@ -340,6 +357,23 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
         builder, loc, accumulatorType, elements));
   }
   return results;
+}
+
+/// What lane 0 has.
+Value NVIDIALowering::emitUniform(OpBuilder &builder, Location loc,
+                                  Value index) const {
+  Type word = builder.getI32Type();
+  auto constant = [&](int32_t value) {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getI32IntegerAttr(value));
+  };
+  Value shared = NVVM::ShflOp::create(
+      builder, loc, word, constant(-1),
+      arith::IndexCastOp::create(builder, loc, word, index), constant(0),
+      constant(static_cast<int32_t>(target.waveSize) - 1), NVVM::ShflKind::idx,
+      /*return_value_and_is_valid=*/UnitAttr());
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    shared);
 }
 
 void NVIDIALowering::emitAsyncCopy(OpBuilder &builder, Location loc,
@@ -475,6 +509,8 @@ public:
     registerNVIDIAReductions(lowerings);
     registerNVIDIARelayouts(lowerings);
     registerNVIDIATransfers(lowerings);
+    registerTensorCopies(lowerings);
+    registerWgmma(lowerings);
     if (failed(convertKernels(root, NVIDIALowering(*chip), lowerings)))
       return signalPassFailure();
     root->walk([](gpu::GPUFuncOp func) { passTensorMapsByPointer(func); });

@@ -134,10 +134,12 @@ public:
 
   // Refused while planning.
   void emitBarrierInit(OpBuilder &, Location, Value, int64_t) const override {}
-  void emitBarrierArrive(OpBuilder &, Location, Value) const override {}
+  void emitBarrierArrive(OpBuilder &, Location, Value, int64_t) const override {
+  }
   void emitBarrierArriveExpectTx(OpBuilder &, Location, Value,
                                  Value) const override {}
-  void emitBarrierWait(OpBuilder &, Location, Value, Value) const override {}
+  void emitBarrierWait(OpBuilder &, Location, Value, Value,
+                       Value) const override {}
 
 private:
   /// Whether a masked access can leave the bounds check to the hardware.

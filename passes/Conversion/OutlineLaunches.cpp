@@ -265,6 +265,15 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
   name.consume_back("_mosaic_gpu");
   SmallVector<Value> operands = plan.arguments;
   gpu::GPUFuncOp kernel = outlineKernelFunc(launch, name, operands);
+  if (std::optional<gpu::KernelDim3> cluster =
+          launch.getClusterSizeOperandValues()) {
+    auto sizeOf = [](Value size) {
+      return static_cast<int32_t>(*getConstant(size));
+    };
+    kernel.setKnownClusterSizeAttr(DenseI32ArrayAttr::get(
+        kernel.getContext(),
+        {sizeOf(cluster->x), sizeOf(cluster->y), sizeOf(cluster->z)}));
+  }
 
   OpBuilder builder(func);
   auto kernels = gpu::GPUModuleOp::create(builder, func.getLoc(),

@@ -1,5 +1,6 @@
 //===- Compile.cpp - From tile programs to the LLVM dialect, any target ---===//
 
+#include "passes/Conversion/BlockToThread/TensorMaps.h"
 #include "passes/Pipelines/CPU.h"
 #include "passes/Pipelines/GPU.h"
 #include "passes/Resources/Estimate.h"
@@ -249,6 +250,8 @@ LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last,
     if (last >= Level::LLVM && failed(verifyLowered(kernels, chip)))
       return failure();
   }
+  // They are outside of what was converted.
+  block_to_thread::addTensorMapsToLaunches(module);
   if (last < Level::LLVM)
     return success();
   OpPassManager attach(ModuleOp::getOperationName());

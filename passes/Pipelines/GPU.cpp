@@ -2,6 +2,7 @@
 
 #include "passes/Pipelines/GPU.h"
 
+#include "passes/Conversion/MarkTensorMaps.h"
 #include "targets/Target.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -127,6 +128,7 @@ void smalti::buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
     options.useBarePtrCallConv = true;
     options.indexBitwidth = 64;
     pm.addPass(createConvertGpuOpsToNVVMOps(options));
+    pm.nest<LLVM::LLVMFuncOp>().addPass(createMarkTensorMaps());
     // Barrier objects have ops that are assembly and no intrinsic.
     pm.addPass(createConvertNVVMToLLVMPass());
   } else {

@@ -222,23 +222,27 @@ gpu.module @tf32_module {
 
 // -----
 
-// Barrier objects are words of shared memory; all threads arrive, the first announces the bytes.
+// Barrier objects are words of shared memory; all threads arrive, and each announces its share of the bytes, or where
+// that is no whole number, one of them all.
 #smem = #gpu.address_space<workgroup>
 gpu.module @barrier_module {
   // CHECK-LABEL: gpu.func @barriers
   gpu.func @barriers(%base: !llvm.ptr<3>, %parity: i1) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK: %[[TID:.*]] = gpu.thread_id x
-    // CHECK: %[[B:.*]] = memref.view %{{.*}} to memref<i64
+    // CHECK: %[[B:.*]] = llvm.inttoptr
+    // CHECK: %[[LEADER:.*]] = arith.andi
     %b = mosaic_gpu.slice_smem 0 : memref<!mosaic_gpu.barrier, #smem>
     // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[TID]], %c0
     // CHECK: scf.if %[[FIRST]]
     // CHECK-COUNT-2: nvvm.mbarrier.init %{{.*}}, %c128_i32
     mosaic_gpu.initialize_barrier %base {arrival_count = 1 : i64, num_barriers = 2 : i32} : !llvm.ptr<3>
-    // CHECK: nvvm.mbarrier.arrive
+    // CHECK: nvvm.mbarrier.arrive %[[B]]
     mosaic_gpu.arrive %b : memref<!mosaic_gpu.barrier, #smem>
-    // CHECK: %[[BYTES:.*]] = arith.select %[[FIRST]], %c4096_i32, %c0_i32
-    // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %[[BYTES]]
+    // CHECK: nvvm.mbarrier.arrive.expect_tx %[[B]], %c32_i32
     mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 4096
+    // CHECK: %[[BYTES:.*]] = arith.select %[[LEADER]], %c4000_i32, %c0_i32
+    // CHECK: nvvm.mbarrier.arrive.expect_tx %[[B]], %[[BYTES]]
+    mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 4000
     // CHECK: scf.while
     // CHECK: nvvm.mbarrier.try_wait
     mosaic_gpu.wait barrier(%b : memref<!mosaic_gpu.barrier, #smem>) parity(%parity : i1)

@@ -1,4 +1,10 @@
 //===- BarrierObjects.cpp - Barriers that are objects in shared memory ----===//
+//
+// Every thread of a program arrives where the program does: a barrier counts
+// `arrival_count` programs. In a warp_map each warp arrives for the whole
+// program.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/Emitter.h"
@@ -8,18 +14,32 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace smalti;
 using namespace smalti::block_to_thread;
 
+/// What the fields of a barrier hold.
+static constexpr int64_t kMostArrivals = (1 << 20) - 1;
+static constexpr int64_t kMostBytes = (1 << 20) - 1;
+
 namespace {
 class BarrierObjects : public OpLowering {
 public:
   LogicalResult plan(Operation *op, Planner &planner) const override;
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
+};
+
+/// MLIR's own wait for a phase, a loop in assembly, as a loop that the compiler
+/// can see.
+class PhaseWaits : public LoweringOf<NVVM::MBarrierTryWaitParityOp> {
+public:
+  LogicalResult plan(NVVM::MBarrierTryWaitParityOp op,
+                     Planner &planner) const override;
+  void emit(NVVM::MBarrierTryWaitParityOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
 };
 } // namespace
 
@@ -28,40 +48,71 @@ LogicalResult BarrierObjects::plan(Operation *op, Planner &planner) const {
   if (std::optional<std::string> why = vendor.refuseBarriers())
     return op->emitOpError() << "cannot be lowered for "
                              << vendor.getTarget().name << ": " << *why;
-  if (auto ordered = op->getAttrOfType<BoolAttr>("orders_tensor_core");
-      ordered && ordered.getValue())
+  bool ordersTensorCore = false;
+  if (auto ordered = op->getAttrOfType<BoolAttr>("orders_tensor_core"))
+    ordersTensorCore = ordered.getValue();
+  for (Value operand : op->getOperands())
+    if (auto type = dyn_cast<MemRefType>(operand.getType()))
+      if (auto barrier =
+              dyn_cast<mosaic_gpu::BarrierType>(type.getElementType()))
+        ordersTensorCore |= barrier.getOrdersTensorCore();
+  if (ordersTensorCore)
     return op->emitOpError()
-           << "orders the tensor core, which is not supported";
+           << "orders the tensor core, which on " << vendor.getTarget().name
+           << (vendor.getTarget().tensorMemoryColumns == 0
+                   ? " has no work of its own that a barrier could order"
+                   : " is not supported");
+  int64_t threads = planner.getGrid().numThreads;
+  if (auto initialize = dyn_cast<mosaic_gpu::InitializeBarrierOp>(op)) {
+    int64_t count = initialize.getArrivalCount();
+    if (count > kMostArrivals / threads)
+      return op->emitOpError()
+             << "counts " << count << " arrivals of " << threads
+             << " threads each, and a barrier counts to " << kMostArrivals;
+  }
+  auto arrive = dyn_cast<mosaic_gpu::ArriveExpectTxOp>(op);
+  if (arrive && arrive.getExpectTx().value_or(0) > kMostBytes)
+    return op->emitOpError()
+           << "announces " << *arrive.getExpectTx()
+           << " bytes, and a barrier counts to " << kMostBytes;
+  if (op->getParentOfType<mosaic_gpu::WarpMapOp>() &&
+      isa<mosaic_gpu::InitializeBarrierOp>(op))
+    return op->emitOpError() << "would be made by every warp";
   return success();
 }
 
-static Value barrierAddress(Value memref, Emitter &emitter, OpBuilder &builder,
-                            Location loc) {
-  auto metadata =
-      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
-  Value base =
-      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
-  Value offset = arith::MulIOp::create(builder, loc, metadata.getOffset(),
-                                       emitter.indices.getConstant(8));
-  Value address = arith::IndexCastOp::create(
-      builder, loc, builder.getI64Type(),
-      arith::AddIOp::create(builder, loc, base, offset));
-  return LLVM::IntToPtrOp::create(
-      builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), 3),
-      address);
+/// The bytes that this thread announces of those that all announce together:
+/// the same in all threads where that is possible, else those of `leader`.
+static Value emitShare(mosaic_gpu::ArriveExpectTxOp op, int64_t threads,
+                       Emitter &emitter, OpBuilder &builder) {
+  Location loc = op.getLoc();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(
+        builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
+  };
+  Value bytes;
+  if (Value dynamic = op.getDynamicExpectTx()) {
+    bytes = emitter.lookup(dynamic);
+  } else {
+    int64_t number = op.getExpectTx().value_or(0);
+    if (number % threads == 0)
+      return constant(number / threads);
+    bytes = constant(number);
+  }
+  return arith::SelectOp::create(builder, loc, emitter.getLeader(op), bytes,
+                                 constant(0));
 }
 
 void BarrierObjects::emit(Operation *op, Emitter &emitter,
                           OpBuilder &builder) const {
   ThreadIndices &indices = emitter.indices;
   const VendorLowering &vendor = emitter.vendor;
+  const ThreadGrid &grid = emitter.plan.grid;
   Location loc = op->getLoc();
   if (auto initialize = dyn_cast<mosaic_gpu::InitializeBarrierOp>(op)) {
-    // Every thread of the 128 that arrive together counts, and one thread
-    // initialises.
-    Value isFirst =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                              indices.getThread(), indices.getConstant(0));
+    Value isFirst = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, indices.getThreadOfBlock(),
+        indices.getConstant(0));
     Value base = emitter.lookup(initialize.getBasePointer());
     scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
       for (int64_t barrier = 0;
@@ -71,42 +122,52 @@ void BarrierObjects::emit(Operation *op, Emitter &emitter,
             nested, loc, base.getType(), nested.getI64Type(), base,
             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(barrier)});
         vendor.emitBarrierInit(nested, loc, address,
-                               initialize.getArrivalCount() *
-                                   emitter.plan.grid.numThreads);
+                               initialize.getArrivalCount() * grid.numThreads);
       }
       scf::YieldOp::create(nested, loc);
     });
     return;
   }
-  Value address =
-      barrierAddress(emitter.lookup(op->getOperand(0)), emitter, builder, loc);
+  Value address = emitter.getSharedPointer(op->getOperand(0), builder);
+  // A lane arrives for its like in the other warps.
+  bool isOfWarp =
+      static_cast<bool>(op->getParentOfType<mosaic_gpu::WarpMapOp>());
+  int64_t arrivals = isOfWarp ? grid.numWarps() : 1;
   if (isa<mosaic_gpu::ArriveOp>(op)) {
-    vendor.emitBarrierArrive(builder, loc, address);
+    vendor.emitBarrierArrive(builder, loc, address, arrivals);
   } else if (auto arrive = dyn_cast<mosaic_gpu::ArriveExpectTxOp>(op)) {
-    // Every thread arrives; the first announces the bytes of all.
-    Value bytes;
-    if (Value dynamic = arrive.getDynamicExpectTx())
-      bytes = emitter.lookup(dynamic);
-    else
-      bytes = arith::ConstantOp::create(
-          builder, loc,
-          builder.getI32IntegerAttr(arrive.getExpectTx().value_or(0)));
-    Value isFirst =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                              indices.getThread(), indices.getConstant(0));
-    Value none =
-        arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-    bytes = arith::SelectOp::create(builder, loc, isFirst, bytes, none);
-    vendor.emitBarrierArriveExpectTx(builder, loc, address, bytes);
+    int64_t threads = isOfWarp ? grid.waveSize : grid.numThreads;
+    vendor.emitBarrierArriveExpectTx(
+        builder, loc, address, emitShare(arrive, threads, emitter, builder));
+    if (arrivals > 1)
+      vendor.emitBarrierArrive(builder, loc, address, arrivals - 1);
   } else {
-    vendor.emitBarrierWait(
-        builder, loc, address,
+    Value phase = arith::ExtUIOp::create(
+        builder, loc, builder.getI32Type(),
         emitter.lookup(cast<mosaic_gpu::WaitOp>(op).getParity()));
+    vendor.emitBarrierWait(builder, loc, address, phase, /*ticks=*/Value());
   }
+}
+
+LogicalResult PhaseWaits::plan(NVVM::MBarrierTryWaitParityOp op,
+                               Planner &planner) const {
+  const VendorLowering &vendor = planner.getVendor();
+  if (std::optional<std::string> why = vendor.refuseBarriers())
+    return op.emitOpError() << "cannot be lowered for "
+                            << vendor.getTarget().name << ": " << *why;
+  return success();
+}
+
+void PhaseWaits::emit(NVVM::MBarrierTryWaitParityOp op, Emitter &emitter,
+                      OpBuilder &builder) const {
+  emitter.vendor.emitBarrierWait(
+      builder, op.getLoc(), emitter.lookup(op.getAddr()),
+      emitter.lookup(op.getPhase()), emitter.lookup(op.getTicks()));
 }
 
 void block_to_thread::registerBarrierObjects(OpLowerings &lowerings) {
   lowerings.add<BarrierObjects, mosaic_gpu::InitializeBarrierOp,
                 mosaic_gpu::ArriveOp, mosaic_gpu::ArriveExpectTxOp,
                 mosaic_gpu::WaitOp>();
+  lowerings.add<PhaseWaits, NVVM::MBarrierTryWaitParityOp>();
 }

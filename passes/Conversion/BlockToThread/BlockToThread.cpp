@@ -24,6 +24,7 @@ static void emitKernel(KernelPlan &plan, const VendorLowering &vendor,
   Block *body = builder.createBlock(&newFunc.getBody());
   for (BlockArgument argument : func.getBody().getArguments())
     body->addArgument(argument.getType(), argument.getLoc());
+  addTensorMaps(newFunc, plan.tensorMaps);
 
   Emitter emitter(plan, vendor, lowerings, newFunc, body);
   OpBuilder bodyBuilder = OpBuilder::atBlockEnd(body);
@@ -74,7 +75,7 @@ static void emitSharedBuffers(KernelPlan &plan, const VendorLowering &vendor) {
 LogicalResult block_to_thread::convertKernels(Operation *root,
                                               const VendorLowering &vendor,
                                               const OpLowerings &lowerings) {
-  SmallVector<KernelPlan> plans;
+  SmallVector<KernelPlan, 1> plans;
   bool failed = false;
   root->walk([&](gpu::GPUFuncOp func) {
     Level level = getLevel(func);
@@ -94,5 +95,6 @@ LogicalResult block_to_thread::convertKernels(Operation *root,
     else
       emitKernel(plan, vendor, lowerings);
   }
+  addTensorMapsToLaunches(root);
   return success();
 }

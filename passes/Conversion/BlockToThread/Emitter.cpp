@@ -126,9 +126,52 @@ void Emitter::mapShared(Value memref, Value offset, OpBuilder &builder) {
   scalars.map(memref, view);
 }
 
+Value Emitter::getLeader(Operation *op) {
+  if (!elected)
+    elected = vendor.emitElected(indices);
+  // A single warp has no number.
+  Value warp = indices.getWarp();
+  if (!warp || op->getParentOfType<mosaic_gpu::WarpMapOp>())
+    return elected;
+  if (!leader) {
+    OpBuilder &head = indices.getBuilder();
+    Location loc = indices.getLoc();
+    Value isFirst = arith::CmpIOp::create(head, loc, arith::CmpIPredicate::eq,
+                                          warp, indices.getConstant(0));
+    leader = arith::AndIOp::create(head, loc, isFirst, elected);
+  }
+  return leader;
+}
+
+Value Emitter::getTensorMap(int64_t number) {
+  gpu::GPUFuncOp func = plan.func;
+  Block *body = indices.getBuilder().getBlock();
+  return body->getArgument(func.getNumArguments() + number);
+}
+
 void Emitter::emitBlock(Block &block, OpBuilder &builder) {
-  for (Operation &op : block)
+  size_t depth = outerRegisters.size();
+  for (Operation &op : block) {
     emitOp(&op, builder);
+    holdAfter(&op, builder);
+  }
+  // What an inner block computes is not known behind it.
+  while (outerRegisters.size() > depth) {
+    auto [value, held] = outerRegisters.pop_back_val();
+    registers[value] = std::move(held);
+  }
+}
+
+void Emitter::holdAfter(Operation *op, OpBuilder &builder) {
+  auto it = plan.heldAfter.find(op);
+  if (it == plan.heldAfter.end())
+    return;
+  for (Value value : it->second) {
+    Registers &held = registers[value];
+    if (value.getParentBlock() != op->getBlock())
+      outerRegisters.push_back({value, held});
+    held = vendor.emitHeld(builder, op->getLoc(), held);
+  }
 }
 
 Registers Emitter::getRegisters(Value value, const Distribution &wanted,

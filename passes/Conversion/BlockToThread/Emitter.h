@@ -87,6 +87,12 @@ public:
   /// A constant at the head of the kernel.
   mlir::Value getI32(int64_t value);
 
+  /// Whether this is the one thread of those that run the op that acts for all:
+  /// of the program, or of each warp in a warp_map.
+  mlir::Value getLeader(mlir::Operation *op);
+  /// The argument that is one of the kernel's tensor maps.
+  mlir::Value getTensorMap(int64_t number);
+
   /// The number of the wave's first thread, uniform in the wave.
   mlir::Value getFirstThreadOfWave();
 
@@ -96,6 +102,8 @@ public:
 
 private:
   void emitOp(mlir::Operation *op, mlir::OpBuilder &builder);
+  /// Gives vectors new registers until the end of their block or of this one.
+  void holdAfter(mlir::Operation *op, mlir::OpBuilder &builder);
 
   const OpLowerings &lowerings;
   /// Of everything that is not a block-level vector.
@@ -104,7 +112,9 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> sharedOffsets, sharedPointers;
   std::map<int64_t, mlir::Value> words;
   mlir::Value sharedMemory, sharedBase;
-  mlir::Value firstThreadOfWave;
+  mlir::Value firstThreadOfWave, elected, leader;
+  /// What vectors of blocks around the current one were held in before it.
+  llvm::SmallVector<std::pair<mlir::Value, Registers>> outerRegisters;
 };
 
 /// The type that stands for a type that is no block-level vector.

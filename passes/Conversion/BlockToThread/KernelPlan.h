@@ -5,6 +5,7 @@
 
 #include "passes/Conversion/BlockToThread/Distribution.h"
 #include "passes/Conversion/BlockToThread/SharedRefs.h"
+#include "passes/Conversion/BlockToThread/TensorMaps.h"
 #include "passes/Support/MemorySize.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -40,6 +41,11 @@ struct KernelPlan {
   /// Of every memref in shared memory.
   llvm::DenseMap<mlir::Value, SharedRef> sharedRefs;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<OpPlan>> opPlans;
+  /// Each once.
+  llvm::SmallVector<TensorMapOfKernel> tensorMaps;
+  /// Vectors whose registers are others behind an op, as far as the compiler
+  /// can tell: it completes what writes them.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> heldAfter;
 
   /// Ops in code for threads whose vectors are a thread's own.
   llvm::DenseSet<mlir::Operation *> threadOps;

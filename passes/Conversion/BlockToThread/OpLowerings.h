@@ -95,6 +95,10 @@ void registerShapes(OpLowerings &lowerings);
 void registerTransfers(OpLowerings &lowerings);
 void registerViews(OpLowerings &lowerings);
 
+// Of NVIDIA's chips alone.
+void registerTensorCopies(OpLowerings &lowerings);
+void registerWgmma(OpLowerings &lowerings);
+
 /// Those that are the same on every chip.
 void registerCommonLowerings(OpLowerings &lowerings);
 

@@ -70,6 +70,17 @@ Value VendorLowering::emitUniform(OpBuilder &, Location, Value index) const {
   return index;
 }
 
+Value VendorLowering::emitElected(ThreadIndices &indices) const {
+  return arith::CmpIOp::create(indices.getBuilder(), indices.getLoc(),
+                               arith::CmpIPredicate::eq, indices.getLane(),
+                               indices.getConstant(0));
+}
+
+SmallVector<Value> VendorLowering::emitHeld(OpBuilder &, Location,
+                                            ArrayRef<Value> registers) const {
+  return SmallVector<Value>(registers);
+}
+
 static Value plainLoad(OpBuilder &builder, Location loc, const Access &access,
                        ValueRange indices) {
   return vector::LoadOp::create(builder, loc, access.type, access.memref,

@@ -115,6 +115,12 @@ public:
   /// every wave.
   virtual void emitAsyncWait(mlir::OpBuilder &builder, mlir::Location loc,
                              int64_t groups, int64_t pieces) const = 0;
+  /// One thread of those of a wave, the same each time.
+  virtual mlir::Value emitElected(ThreadIndices &indices) const;
+  /// The registers themselves, as the compiler cannot tell.
+  virtual llvm::SmallVector<mlir::Value>
+  emitHeld(mlir::OpBuilder &builder, mlir::Location loc,
+           llvm::ArrayRef<mlir::Value> registers) const;
   /// A value that all threads of a wave are known to have in common.
   virtual mlir::Value emitUniform(mlir::OpBuilder &builder, mlir::Location loc,
                                   mlir::Value index) const;
@@ -123,14 +129,16 @@ public:
   virtual void emitBarrierInit(mlir::OpBuilder &builder, mlir::Location loc,
                                mlir::Value address, int64_t arrivals) const = 0;
   virtual void emitBarrierArrive(mlir::OpBuilder &builder, mlir::Location loc,
-                                 mlir::Value address) const = 0;
+                                 mlir::Value address, int64_t count) const = 0;
   virtual void emitBarrierArriveExpectTx(mlir::OpBuilder &builder,
                                          mlir::Location loc,
                                          mlir::Value address,
                                          mlir::Value bytes) const = 0;
+  /// Until the phase of this parity, an i32, is complete. `ticks` is how long a
+  /// try may take, or null.
   virtual void emitBarrierWait(mlir::OpBuilder &builder, mlir::Location loc,
-                               mlir::Value address,
-                               mlir::Value parity) const = 0;
+                               mlir::Value address, mlir::Value phase,
+                               mlir::Value ticks) const = 0;
 
 protected:
   const targets::Target &target;

@@ -1,0 +1,246 @@
+//===- NVIDIAAssembly.cpp - PTX that MLIR has no operation for ------------===//
+
+#include "passes/Conversion/BlockToThread/NVIDIAAssembly.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace smalti;
+
+//===----------------------------------------------------------------------===//
+// Registers
+//===----------------------------------------------------------------------===//
+
+static int64_t getBits(Type type) {
+  int64_t elements = 1;
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    elements = vector.getNumElements();
+    type = vector.getElementType();
+  }
+  return type.isIntOrFloat() ? elements * type.getIntOrFloatBitWidth() : 0;
+}
+
+/// The letter of a register in a constraint; 0 where a value is none.
+static char getLetter(Type type) {
+  if (isa<VectorType>(type))
+    return 0;
+  if (type.isF32())
+    return 'f';
+  if (type.isF64())
+    return 'd';
+  switch (getBits(type)) {
+  case 16:
+    return 'h';
+  case 32:
+    return 'r';
+  case 64:
+    return 'l';
+  default:
+    return 0;
+  }
+}
+
+/// Assembly with side effects; the first results are tied to the first
+/// operands.
+static SmallVector<Value> emit(OpBuilder &builder, Location loc,
+                               const Twine &text,
+                               ArrayRef<Value> readAndWritten,
+                               ArrayRef<Value> read, StringRef readLetters) {
+  SmallVector<Type> results;
+  SmallVector<Value> operands(readAndWritten);
+  llvm::append_range(operands, read);
+  std::string constraints;
+  llvm::raw_string_ostream os(constraints);
+  llvm::ListSeparator comma(",");
+  for (Value value : readAndWritten) {
+    results.push_back(value.getType());
+    os << comma << "=" << getLetter(value.getType());
+  }
+  for (size_t number = 0; number < readAndWritten.size(); ++number)
+    os << comma << number;
+  for (char letter : readLetters)
+    os << comma << letter;
+  Type type;
+  if (results.size() == 1)
+    type = results.front();
+  else if (!results.empty())
+    type = LLVM::LLVMStructType::getLiteral(builder.getContext(), results);
+  auto assembly = LLVM::InlineAsmOp::create(
+      builder, loc, type ? TypeRange(type) : TypeRange(), operands,
+      builder.getStringAttr(text), builder.getStringAttr(constraints),
+      /*has_side_effects=*/builder.getUnitAttr(), /*is_align_stack=*/UnitAttr(),
+      LLVM::TailCallKindAttr(), LLVM::AsmDialectAttr(), ArrayAttr());
+  SmallVector<Value> values;
+  if (results.size() == 1)
+    values.push_back(assembly.getRes());
+  for (size_t number = 0; results.size() > 1 && number < results.size();
+       ++number)
+    values.push_back(LLVM::ExtractValueOp::create(
+        builder, loc, assembly.getRes(), static_cast<int64_t>(number)));
+  return values;
+}
+
+/// "{$0, $1}" from number `first` on.
+static std::string listOperands(size_t first, size_t count) {
+  std::string text = "{";
+  for (size_t number = 0; number < count; ++number)
+    text += (number ? ", $" : "$") + std::to_string(first + number);
+  return text + "}";
+}
+
+//===----------------------------------------------------------------------===//
+// Values that stay where they are
+//===----------------------------------------------------------------------===//
+
+/// The type of the registers that a vector is taken apart into; null where
+/// there is none.
+static Type getWordType(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector)
+    return getLetter(type) ? type : Type();
+  Type element = vector.getElementType();
+  if (vector.getRank() != 1 || getBits(vector) == 0)
+    return {};
+  if (getBits(element) >= 32)
+    return getLetter(element) ? element : Type();
+  if (getBits(vector) % 32 == 0)
+    return IntegerType::get(type.getContext(), 32);
+  return getBits(vector) == 16 ? IntegerType::get(type.getContext(), 16)
+                               : Type();
+}
+
+SmallVector<Value> nvidia::emitHeld(OpBuilder &builder, Location loc,
+                                    ValueRange values) {
+  SmallVector<Value> words;
+  for (Value value : values) {
+    auto vector = dyn_cast<VectorType>(value.getType());
+    if (!vector) {
+      words.push_back(value);
+      continue;
+    }
+    Type word = getWordType(vector);
+    int64_t count = getBits(vector) / getBits(word);
+    if (count == 1) {
+      words.push_back(LLVM::BitcastOp::create(builder, loc, word, value));
+      continue;
+    }
+    Value cast = value;
+    if (vector.getElementType() != word)
+      cast = LLVM::BitcastOp::create(builder, loc,
+                                     VectorType::get({count}, word), value);
+    for (int64_t number = 0; number < count; ++number)
+      words.push_back(LLVM::ExtractElementOp::create(
+          builder, loc, cast,
+          LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
+                                   static_cast<int32_t>(number))));
+  }
+  if (words.empty())
+    return {};
+  words = emit(builder, loc, "", words, {}, "");
+
+  SmallVector<Value> held;
+  ArrayRef<Value> left = words;
+  for (Value value : values) {
+    auto vector = dyn_cast<VectorType>(value.getType());
+    if (!vector) {
+      held.push_back(left.front());
+      left = left.drop_front();
+      continue;
+    }
+    Type word = getWordType(vector);
+    int64_t count = getBits(vector) / getBits(word);
+    Value joined = left.front();
+    if (count > 1) {
+      joined =
+          LLVM::PoisonOp::create(builder, loc, VectorType::get({count}, word));
+      for (int64_t number = 0; number < count; ++number)
+        joined = LLVM::InsertElementOp::create(
+            builder, loc, joined, left[number],
+            LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
+                                     static_cast<int32_t>(number)));
+    }
+    left = left.drop_front(count);
+    if (joined.getType() != vector)
+      joined = LLVM::BitcastOp::create(builder, loc, vector, joined);
+    held.push_back(joined);
+  }
+  return held;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> nvidia::emitWgmmaOfRegisters(
+    OpBuilder &builder, Location loc, const WgmmaInstruction &instruction,
+    ValueRange accumulator, ValueRange a, Value descriptorB) {
+  size_t sums = accumulator.size();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
+     << "wgmma.mma_async.sync.aligned.m64n" << instruction.columns << "k"
+     << instruction.depth << "." << stringifyWGMMATypes(instruction.sum) << "."
+     << stringifyWGMMATypes(instruction.a) << "."
+     << stringifyWGMMATypes(instruction.b) << " " << listOperands(0, sums)
+     << ", " << listOperands(2 * sums, a.size()) << ", $" << 2 * sums + a.size()
+     << ", p";
+  // Signs of the operands, which integers do not have; then whether B is
+  // transposed, which only 16-bit elements can be.
+  if (instruction.sum != NVVM::WGMMATypes::s32)
+    os << ", 1, 1";
+  if (instruction.a == NVVM::WGMMATypes::f16 ||
+      instruction.a == NVVM::WGMMATypes::bf16)
+    os << ", " << (instruction.transposesB ? 1 : 0);
+  os << ";\n}";
+  SmallVector<Value> read(a);
+  read.push_back(descriptorB);
+  std::string letters(a.size(), 'r');
+  return emit(builder, loc, text, SmallVector<Value>(accumulator), read,
+              letters + "l");
+}
+
+//===----------------------------------------------------------------------===//
+// Other blocks' shared memory
+//===----------------------------------------------------------------------===//
+
+static constexpr StringLiteral kCountedBytes =
+    ".shared::cluster.mbarrier::complete_tx::bytes";
+
+void nvidia::emitRemoteStore(OpBuilder &builder, Location loc, Value place,
+                             ValueRange values, Value barrier) {
+  size_t count = values.size();
+  std::string text = "st.async.weak" + kCountedBytes.str();
+  if (count > 1)
+    text += ".v" + std::to_string(count);
+  text += ".b" + std::to_string(getBits(values.front().getType())) + " [$0], " +
+          (count > 1 ? listOperands(1, count) : std::string("$1")) + ", [$" +
+          std::to_string(count + 1) + "];";
+  SmallVector<Value> read{place};
+  llvm::append_range(read, values);
+  read.push_back(barrier);
+  std::string letters = "l";
+  for (Value value : values)
+    letters += getLetter(value.getType());
+  emit(builder, loc, text, {}, read, letters + "l");
+}
+
+void nvidia::emitRemoteReduction(OpBuilder &builder, Location loc, Value place,
+                                 Value value, Value barrier,
+                                 RemoteReduction reduction, bool isSigned) {
+  static constexpr StringLiteral kNames[] = {".add", ".min", ".max",
+                                             ".and", ".or",  ".xor"};
+  bool isBitwise = reduction == RemoteReduction::And ||
+                   reduction == RemoteReduction::Or ||
+                   reduction == RemoteReduction::Xor;
+  std::string text = ("red.async.relaxed.cluster" + kCountedBytes +
+                      kNames[static_cast<unsigned>(reduction)] +
+                      (isBitwise  ? ".b32"
+                       : isSigned ? ".s32"
+                                  : ".u32") +
+                      " [$0], $1, [$2];")
+                         .str();
+  emit(builder, loc, text, {}, {place, value, barrier}, "lrl");
+}
