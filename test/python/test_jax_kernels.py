@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 import smalti
 from conftest import ROOT
-from smalti import aot, toolchain
+from smalti import aot, tensor_maps, toolchain
+from stub_driver import Stub
+from test_launch_gpu import driver, library  # noqa: F401 (fixtures)
 
 INPUTS = ROOT / "test" / "pallas" / "Inputs"
 
@@ -69,3 +71,38 @@ def test_the_target_is_the_module_s(name: str) -> None:
     assert kernel.target.name == "sm_90a" and kernel.resources.block == (128, 1, 1)
     if toolchain.find_ptxas():
         assert kernel.binary_format == "cubin" and kernel.resources.spills == 0
+
+
+def test_the_hopper_matmul_of_jax() -> None:
+    """All of it: copies of tiles, barriers, two warpgroups that multiply and one that copies."""
+    kernel = smalti.compile(INPUTS / "hopper_matmul.mlir", target="emu:sm_90a")
+    a, b, c = arrays(kernel)
+    kernel(a, b, c)
+    wanted = a.astype(np.float64) @ b
+    # The sum is of 32 bits, the result of 16.
+    bound = 2.0**-11 * np.abs(wanted) + 2049 * 2.0**-23 * (np.abs(a.astype(np.float64)) @ np.abs(b))
+    assert (np.abs(c - wanted) <= 2 * bound).all()
+
+
+def test_what_a_launch_of_the_hopper_matmul_asks_of_a_driver(
+    tmp_path: Path,
+    driver: Stub,  # noqa: F811
+) -> None:
+    kernel = smalti.compile(INPUTS / "hopper_matmul.mlir")
+    if kernel.binary_format != "cubin":
+        pytest.skip("needs ptxas")
+    assert kernel.resources.spills == 0
+    assert f".param .align 64 .b8 {kernel.symbol}_param_3[128]" in kernel.asm["ptx"]
+    loaded = aot.load(kernel.save(tmp_path / "k.smalti"))
+    driver.takes(8, 8, 8, *[128] * len(kernel.tensor_maps))
+    driver.set(current=100)
+    pointers = (0x1000000, 0x2000000, 0x3000000)
+    loaded.launch_pointers(5, pointers)
+    (launch,) = driver.launches
+    assert (launch.grid, launch.block, launch.shared, launch.stream) == ((132, 1, 1), (384, 1, 1), 229440, 5)
+    assert launch.numbers[:3] == pointers
+    assert launch.parameters[3:] == tuple(
+        tensor_maps.encode(described, pointers[described.argument] + described.offset)
+        for described in kernel.tensor_maps
+    )
+    assert {described.argument for described in kernel.tensor_maps} == {0, 1, 2}
