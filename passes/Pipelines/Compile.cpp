@@ -179,6 +179,24 @@ static void declareDynamicSharedMemory(gpu::GPUModuleOp kernels) {
   }
 }
 
+/// Warps can only exchange registers where the assembler knows how many each of
+/// them has in the beginning: those of a block that has a unit to itself.
+/// Without that it drops `setmaxnreg`.
+static void declareRegisterExchange(gpu::GPUModuleOp kernels) {
+  for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
+    bool exchanges = kernel
+                         .walk([](NVVM::SetMaxRegisterOp) {
+                           return WalkResult::interrupt();
+                         })
+                         .wasInterrupted();
+    StringRef blocks = NVVM::NVVMDialect::getMinctasmAttrName();
+    if (exchanges && !kernel->hasAttr(blocks))
+      kernel->setAttr(
+          blocks,
+          IntegerAttr::get(IntegerType::get(kernel.getContext(), 32), 1));
+  }
+}
+
 /// Whether all of the kernels is in dialects that become LLVM IR. Upstream's
 /// conversions leave what they do not know, with casts around it.
 static LogicalResult verifyLowered(gpu::GPUModuleOp kernels,
@@ -245,8 +263,10 @@ LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last,
       buildThreadsToLLVM(pm, chip);
     if (failed(runPipeline(pm, kernels)))
       return failure();
-    if (last >= Level::LLVM && chip.vendor == targets::Vendor::NVIDIA)
+    if (last >= Level::LLVM && chip.vendor == targets::Vendor::NVIDIA) {
       declareDynamicSharedMemory(kernels);
+      declareRegisterExchange(kernels);
+    }
     if (last >= Level::LLVM && failed(verifyLowered(kernels, chip)))
       return failure();
   }

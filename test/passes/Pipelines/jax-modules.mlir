@@ -22,3 +22,9 @@
 // LLVM: gpu.module @kernel_module [#nvvm.target<O = 3, chip = "sm_90a"
 // LLVM: llvm.func @kernel(%{{.*}}: !llvm.ptr {llvm.align = 16 : i64}
 // LLVM-SAME: gpu.known_grid_size = array<i32: 1, 1, 1>
+
+// A kernel whose warps exchange registers has a unit to itself, without which
+// the assembler drops the exchange.
+// RUN: smalti-opt %S/../../pallas/Inputs/hopper_matmul.mlir --smalti-compile=target=sm_90a | FileCheck %s --check-prefix=EXCHANGE
+// LLVM-NOT: nvvm.minctasm
+// EXCHANGE: llvm.func @anonymous({{.*}}nvvm.minctasm = 1 : i32
