@@ -101,6 +101,10 @@ static std::optional<TransferPlan> planShared(Operation *op, Value memref,
                                               TransferNeed need,
                                               Planner &planner) {
   const SharedRef &ref = *planner.getSharedRef(memref);
+  if (std::optional<std::string> why = checkSwizzleStart(ref)) {
+    op->emitOpError() << "cannot be lowered to threads: " << *why;
+    return std::nullopt;
+  }
   TransferProblem problem;
   problem.registers = getRegisterLayout(distribution);
   problem.memory = ref.layout;

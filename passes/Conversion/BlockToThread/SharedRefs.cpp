@@ -77,16 +77,28 @@ bool SharedRef::isStoredAs(const SharedRef &other) const {
 std::optional<std::string> block_to_thread::checkRef(const SharedRef &ref) {
   if (std::optional<std::string> why = ref.layout.validate(ref.elementBits))
     return why;
-  int64_t period = transfers::swizzlePeriod(ref.layout.swizzleBytes);
-  if (ref.layout.swizzleBytes != 16 && ref.log2Alignment < log2Divisor(period))
+  // Rows that a swizzle counts.
+  constexpr unsigned log2Row = 7;
+  if (ref.layout.swizzleBytes != 16 && ref.log2Alignment < log2Row)
     return "a swizzle of " + std::to_string(ref.layout.swizzleBytes) +
-           " bytes needs memory whose offset is a multiple of " +
-           std::to_string(period) + " bytes, not just of " +
+           " bytes needs memory whose offset is a multiple of 128 bytes, not "
+           "just of " +
            std::to_string(int64_t(1) << ref.log2Alignment);
   if (ref.elementBits % 8 == 0 &&
       ref.log2Alignment < log2Divisor(ref.elementBytes()))
     return "elements of " + std::to_string(ref.elementBytes()) +
            " bytes would be at multiples of " +
+           std::to_string(int64_t(1) << ref.log2Alignment);
+  return std::nullopt;
+}
+
+std::optional<std::string>
+block_to_thread::checkSwizzleStart(const SharedRef &ref) {
+  int64_t period = transfers::swizzlePeriod(ref.layout.swizzleBytes);
+  if (ref.layout.swizzleBytes != 16 && ref.log2Alignment < log2Divisor(period))
+    return "a swizzle of " + std::to_string(ref.layout.swizzleBytes) +
+           " bytes needs memory whose offset is a multiple of " +
+           std::to_string(period) + " bytes, not just of " +
            std::to_string(int64_t(1) << ref.log2Alignment);
   return std::nullopt;
 }

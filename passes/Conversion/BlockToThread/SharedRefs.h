@@ -23,9 +23,9 @@ struct SharedRef {
   transfers::MemoryLayout layout;
   int64_t elementBits = 0;
   /// 2^n bytes divide the offset of the first element from the start of the
-  /// block's dynamic shared memory. Of a swizzled one they are a multiple of
-  /// what the swizzle repeats after, so that the swizzle of an address is that
-  /// of its part behind the offset.
+  /// block's dynamic shared memory. The swizzle is that of the whole address;
+  /// where `checkSwizzleStart` has nothing to say, it is that of the part
+  /// behind the offset.
   unsigned log2Alignment = 0;
 
   /// Whether elements lie elsewhere than the memref's type says, so that only
@@ -46,6 +46,9 @@ template <typename T> using ValueOr = layout::ValueOr<T>;
 
 /// Why it is no reference that an address can be computed for, if it is not.
 std::optional<std::string> checkRef(const SharedRef &ref);
+
+/// Why a swizzled one does not begin where its swizzle repeats, if it does not.
+std::optional<std::string> checkSwizzleStart(const SharedRef &ref);
 
 /// A static memref of this type, stored with these transforms (null: none); or
 /// why it is none. Strides that the type does not say are none.

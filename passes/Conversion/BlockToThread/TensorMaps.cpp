@@ -98,6 +98,12 @@ block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
       tensor.strides = strides;
     }
     if (auto argument = dyn_cast<BlockArgument>(memref)) {
+      // Code for warps sees what it is handed.
+      if (auto map = dyn_cast<mosaic_gpu::WarpMapOp>(
+              argument.getOwner()->getParentOp())) {
+        memref = map.getOperands()[argument.getArgNumber()];
+        continue;
+      }
       if (argument.getOwner() != &func.getBody().front() ||
           argument.getArgNumber() >= func.getNumArguments())
         return Result::none("the tensor is chosen while the kernel runs");

@@ -105,13 +105,14 @@ LogicalResult Slices::plan(mosaic_gpu::SliceSMEMOp op, Planner &planner) const {
     return failure();
   auto transforms = op->getAttrOfType<ArrayAttr>(mosaic_gpu::kOutTransforms);
   bool isDeclared = transforms && transforms.size() == 1;
-  return setResultRef(
-      op, op.getResult(),
-      getSharedRef(cast<MemRefType>(op.getType()),
-                   isDeclared ? dyn_cast<ArrayAttr>(transforms[0])
-                              : ArrayAttr(),
-                   log2Divisor(static_cast<int64_t>(op.getOffset()))),
-      planner);
+  ValueOr<SharedRef> ref = getSharedRef(
+      cast<MemRefType>(op.getType()),
+      isDeclared ? dyn_cast<ArrayAttr>(transforms[0]) : ArrayAttr(),
+      log2Divisor(static_cast<int64_t>(op.getOffset())));
+  if (ref)
+    if (std::optional<std::string> why = checkSwizzleStart(*ref))
+      ref = ValueOr<SharedRef>::none(*why);
+  return setResultRef(op, op.getResult(), ref, planner);
 }
 
 void Slices::emit(mosaic_gpu::SliceSMEMOp op, Emitter &emitter,
