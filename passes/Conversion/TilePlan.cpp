@@ -18,6 +18,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
+#include <vector>
 
 using namespace mlir;
 using namespace smalti;
@@ -174,9 +175,10 @@ private:
 
 class Planner {
 public:
-  Planner(triton_xla::EntryFuncOp func, const Target &target, int64_t numWarps,
-          OperandCopies copies)
-      : target(target), requestedWarps(numWarps), copies(copies) {
+  Planner(triton_xla::EntryFuncOp func, const Target &target,
+          const TileOptions &options)
+      : target(target), requestedWarps(options.numWarps),
+        copies(options.copies), products(options.products) {
     plan.func = func;
   }
 
@@ -196,6 +198,7 @@ private:
   LogicalResult checkBody();
   LogicalResult checkOp(Operation *op);
   LogicalResult checkWindow(Operation *op, const Window &window);
+  bool chooseWarpgroups();
   LogicalResult chooseWarps();
   std::optional<BlockMma> selectFor(triton_xla::DotOp dot, int64_t warps) const;
   InFlightDiagnostic emitNoInstruction(triton_xla::DotOp dot) const;
@@ -209,6 +212,7 @@ private:
   const Target &target;
   int64_t requestedWarps;
   OperandCopies copies;
+  Products products;
   SmallVector<triton_xla::DotOp> dots;
   int64_t largestTile = 1;
 };
@@ -391,6 +395,45 @@ InFlightDiagnostic Planner::emitNoInstruction(triton_xla::DotOp dot) const {
   return diagnostic;
 }
 
+/// Plans all products for warp groups, or none: one that is left to warps would
+/// have other accumulators.
+bool Planner::chooseWarpgroups() {
+  if (!target.hasWGMMA || !target.hasTMA || dots.empty() ||
+      products == Products::Warps)
+    return false;
+  std::vector<WarpgroupDot> plans;
+  for (triton_xla::DotOp dot : dots) {
+    std::optional<std::string> reason =
+        planWarpgroupDot(dot, plans.emplace_back());
+    if (!reason)
+      continue;
+    plan.missedWarpgroupDot = dot;
+    plan.whyNoWarpgroups = std::move(*reason);
+    return false;
+  }
+  std::optional<int64_t> groups =
+      smalti::chooseWarpgroups(plans, target, requestedWarps);
+  if (!groups) {
+    plan.missedWarpgroupDot = dots.front();
+    plan.whyNoWarpgroups =
+        requestedWarps != 0
+            ? llvm::formatv("{0} warps are no groups of 4 that have 64 rows "
+                            "each, and at most 128 accumulators a thread",
+                            requestedWarps)
+                  .str()
+            : "no number of groups has 64 rows each, and at most 128 "
+              "accumulators a thread";
+    return false;
+  }
+  plan.block.numWarps = *groups * 4;
+  for (WarpgroupDot &dot : plans) {
+    plan.tensorCopies.insert(dot.dot.getLhs().getDefiningOp());
+    plan.tensorCopies.insert(dot.dot.getRhs().getDefiningOp());
+    plan.warpgroupDots.insert({dot.dot.getOperation(), std::move(dot)});
+  }
+  return true;
+}
+
 LogicalResult Planner::chooseWarps() {
   int64_t maxWarps = target.maxThreadsPerBlock / target.waveSize;
   plan.block.waveSize = target.waveSize;
@@ -399,6 +442,9 @@ LogicalResult Planner::chooseWarps() {
            << "cannot have " << requestedWarps << " warps of "
            << target.waveSize << " threads: a block of " << target.name
            << " has at most " << target.maxThreadsPerBlock << " threads";
+
+  if (chooseWarpgroups())
+    return success();
 
   // More warps are not worth losing the matrix instructions.
   auto isScalar = [](const BlockMma &mma) {
@@ -548,6 +594,12 @@ LogicalResult Planner::assignLayouts() {
 
   // Accumulators have the layout that their instruction gives them.
   DenseMap<unsigned, std::pair<Attribute, Operation *>> classLayout;
+  for (auto &[op, dot] : plan.warpgroupDots)
+    classLayout.try_emplace(
+        classes.idOf(op->getResult(0)),
+        mosaic_gpu::TiledLayoutAttr::get(
+            context, getWarpgroupAccumulator(plan.block.numWarps / 4)),
+        op);
   for (auto &[op, dotPlan] : plan.dots) {
     auto layout =
         mosaic_gpu::TiledLayoutAttr::get(context, dotPlan.mma.accumulator);
@@ -566,7 +618,8 @@ LogicalResult Planner::assignLayouts() {
   auto registerLimit = llvm::divideCeil(target.registersPerThread, 2);
   for (Value value : classes.getValues()) {
     // A tile that goes straight to shared memory is never in registers.
-    if (plan.asyncCopies.contains(value.getDefiningOp()))
+    if (plan.asyncCopies.contains(value.getDefiningOp()) ||
+        plan.tensorCopies.contains(value.getDefiningOp()))
       continue;
     auto type = cast<RankedTensorType>(value.getType());
     unsigned id = classes.idOf(value);
@@ -659,7 +712,7 @@ void Planner::chooseAsyncCopies() {
       auto dot = dyn_cast<triton_xla::DotOp>(use.getOwner());
       return dot && use.get() != dot.getAccumulator();
     });
-    if (!feedsProduct)
+    if (!feedsProduct || plan.tensorCopies.contains(extract))
       return;
     if (std::optional<std::string> reason = whyNotAsync(extract)) {
       plan.missedAsyncCopies.push_back({extract, std::move(*reason)});
@@ -714,8 +767,13 @@ private:
       merge(state, other);
       return;
     }
-    if (isa<triton_xla::DotOp>(op))
-      return state.clear();
+    // Threads wait for one another in the products of warps; warp groups wait
+    // for copies alone.
+    if (isa<triton_xla::DotOp>(op)) {
+      if (plan.dots.contains(op))
+        state.clear();
+      return;
+    }
 
     Access access;
     access.op = op;
@@ -796,7 +854,7 @@ void Planner::placeGlobalBarriers() {
 }
 
 FailureOr<TilePlan> smalti::planTiles(triton_xla::EntryFuncOp func,
-                                      const Target &target, int64_t numWarps,
-                                      OperandCopies copies) {
-  return Planner(func, target, numWarps, copies).run();
+                                      const Target &target,
+                                      const TileOptions &options) {
+  return Planner(func, target, options).run();
 }

@@ -8,26 +8,16 @@
 #ifndef SMALTI_PASSES_CONVERSION_TILEPLAN_H
 #define SMALTI_PASSES_CONVERSION_TILEPLAN_H
 
-#include "dialects/TritonXLA/TritonXLA.h"
 #include "passes/Conversion/MmaSelection.h"
 #include "passes/Conversion/TileLayouts.h"
+#include "passes/Conversion/TileWindow.h"
+#include "passes/Conversion/WarpgroupProducts.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace smalti {
-
-/// A window of a kernel argument, of an extract or an insert.
-struct Window {
-  mlir::TypedValue<mlir::MemRefType> memref;
-  mlir::SmallVector<mlir::OpFoldResult> offsets;
-  mlir::SmallVector<int64_t> sizes, strides;
-  llvm::SmallBitVector dropped;
-  mlir::RankedTensorType tile;
-
-  static Window of(triton_xla::ExtractOp op);
-  static Window of(triton_xla::InsertOp op);
-};
 
 /// One product of tiles.
 struct DotPlan {
@@ -54,9 +44,16 @@ struct TilePlan {
   BlockShape block;
   /// Layouts of the tiles; splats have none, they take their user's.
   llvm::DenseMap<mlir::Value, mlir::Attribute> layouts;
+  /// Every product is in one of the two.
   llvm::MapVector<mlir::Operation *, DotPlan> dots;
+  llvm::MapVector<mlir::Operation *, WarpgroupDot> warpgroupDots;
+  /// Why no warp groups compute this product, and with it all the others.
+  triton_xla::DotOp missedWarpgroupDot;
+  std::string whyNoWarpgroups;
   /// Extracts that become asynchronous copies.
   llvm::DenseSet<mlir::Operation *> asyncCopies;
+  /// Those of operands of warp groups.
+  llvm::DenseSet<mlir::Operation *> tensorCopies;
   mlir::SmallVector<MissedAsyncCopy> missedAsyncCopies;
   /// Ops that another thread's access to global memory must have happened
   /// before.
@@ -73,11 +70,22 @@ bool isSplat(mlir::Value tile);
 /// one way wherever that is possible.
 enum class OperandCopies { Auto, Async, Registers };
 
+/// Who computes products: warp groups wherever that is possible (wgmma), warps
+/// (mma), or as it pays on the target.
+enum class Products { Auto, Warpgroups, Warps };
+
+struct TileOptions {
+  /// 0 lets the plan choose.
+  int64_t numWarps = 0;
+  OperandCopies copies = OperandCopies::Auto;
+  Products products = Products::Auto;
+};
+
 /// Plans an entry function, or says at the op that is to blame why it cannot be
-/// converted. `numWarps` 0 lets the plan choose.
+/// converted.
 mlir::FailureOr<TilePlan> planTiles(triton_xla::EntryFuncOp func,
                                     const targets::Target &target,
-                                    int64_t numWarps, OperandCopies copies);
+                                    const TileOptions &options);
 
 } // namespace smalti
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Conversion/TilePlan.h"
+#include "passes/Conversion/TileEmitter.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Support/KernelAttributes.h"
@@ -26,6 +26,8 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <vector>
+
 namespace smalti {
 #define GEN_PASS_DECL_CONVERTTRITONXLATOMOSAICGPU
 #define GEN_PASS_DEF_CONVERTTRITONXLATOMOSAICGPU
@@ -38,85 +40,9 @@ using namespace smalti;
 static constexpr llvm::StringLiteral kPassName =
     "convert-triton-xla-to-mosaic-gpu";
 
-static VectorType vectorOf(Type tile) {
-  auto type = cast<RankedTensorType>(tile);
-  return VectorType::get(type.getShape(), type.getElementType());
-}
-
 static bool isVector(Value value) { return isa<VectorType>(value.getType()); }
 
-namespace {
-
-/// Writes one planned program.
-class Emitter {
-public:
-  Emitter(const TilePlan &plan)
-      : plan(plan), func(plan.func), builder(func.getContext()) {}
-
-  gpu::GPUModuleOp run();
-
-private:
-  void emitBlock(Block &block);
-  void emitOp(Operation *op);
-  void emitExtract(triton_xla::ExtractOp op);
-  void emitInsert(triton_xla::InsertOp op);
-  void emitMask(triton_xla::MaskOp op);
-  void emitDot(triton_xla::DotOp op);
-  void emitFor(scf::ForOp op);
-  void emitIf(scf::IfOp op);
-
-  /// A window as vector.transfer_read and _write see it.
-  struct Transfer {
-    Value memref;
-    SmallVector<Value> indices;
-    AffineMap map;
-    SmallVector<bool> inBounds;
-    /// Whether the dimensions that the tile does not have are inside (null:
-    /// proven).
-    Value isInside;
-  };
-  Transfer makeTransfer(Location loc, const Window &window);
-
-  Value index(Location loc, OpFoldResult value) {
-    return getValueOrCreateConstantIndexOp(builder, loc, value);
-  }
-  OpFoldResult mapped(OpFoldResult value) {
-    if (auto v = dyn_cast<Value>(value))
-      return mapping.lookup(v);
-    return value;
-  }
-  Value allocateBuffer(Location loc, RankedTensorType tile);
-  Value stageOperand(triton_xla::DotOp dot, Value operand);
-  void commitCopies(Location loc);
-  Attribute storageLayout(Value tile);
-  /// Records the layouts of an op's vector operands and results.
-  void setLayouts(Operation *op, ArrayRef<Attribute> in,
-                  ArrayRef<Attribute> out) {
-    if (!in.empty())
-      op->setAttr(mosaic_gpu::kInLayouts, builder.getArrayAttr(in));
-    if (!out.empty())
-      op->setAttr(mosaic_gpu::kOutLayouts, builder.getArrayAttr(out));
-  }
-  Attribute splatLayout(VectorType type) {
-    return mosaic_gpu::WGSplatFragLayoutAttr::get(builder.getContext(),
-                                                  type.getShape());
-  }
-
-  const TilePlan &plan;
-  triton_xla::EntryFuncOp func;
-  OpBuilder builder;
-  IRMapping mapping;
-  Block *entry = nullptr;
-  Operation *lastBuffer = nullptr;
-  /// Shared-memory buffers of tiles that were copied asynchronously.
-  DenseMap<Value, Value> copied;
-  /// Copies that no group holds yet.
-  bool hasUncommittedCopies = false;
-};
-
-} // namespace
-
-gpu::GPUModuleOp Emitter::run() {
+gpu::GPUModuleOp TileEmitter::run() {
   Location loc = func.getLoc();
   auto module = gpu::GPUModuleOp::create(builder, loc,
                                          (func.getSymName() + "_module").str());
@@ -153,16 +79,17 @@ gpu::GPUModuleOp Emitter::run() {
     mapping.map(from, to);
   Value tileId = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
   mapping.map(func.getTileId(), tileId);
+  emitWarpgroupBarriers();
   emitBlock(func.getBody().front());
   return module;
 }
 
-void Emitter::emitBlock(Block &block) {
+void TileEmitter::emitBlock(Block &block) {
   for (Operation &op : block)
     emitOp(&op);
 }
 
-void Emitter::emitOp(Operation *op) {
+void TileEmitter::emitOp(Operation *op) {
   if (plan.barrierBefore.contains(op))
     gpu::BarrierOp::create(builder, op->getLoc());
 
@@ -225,7 +152,8 @@ void Emitter::emitOp(Operation *op) {
 // Global memory
 //===----------------------------------------------------------------------===//
 
-Emitter::Transfer Emitter::makeTransfer(Location loc, const Window &window) {
+TileEmitter::Transfer TileEmitter::makeTransfer(Location loc,
+                                                const Window &window) {
   MLIRContext *context = builder.getContext();
   MemRefType type = window.memref.getType();
   auto rank = static_cast<int64_t>(window.sizes.size());
@@ -302,11 +230,14 @@ Emitter::Transfer Emitter::makeTransfer(Location loc, const Window &window) {
   return transfer;
 }
 
-void Emitter::emitExtract(triton_xla::ExtractOp op) {
+void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
   Location loc = op.getLoc();
   Window window = Window::of(op);
+  if (plan.tensorCopies.contains(op))
+    return; // The product has it copied.
   if (plan.asyncCopies.contains(op)) {
-    Value buffer = allocateBuffer(loc, op.getTileType());
+    Value buffer = allocateBuffer(loc, op.getTileType().getShape(),
+                                  op.getTileType().getElementType());
     SmallVector<Value> indices = llvm::map_to_vector(
         window.offsets, [&](OpFoldResult o) { return index(loc, mapped(o)); });
     mosaic_gpu::AsyncCopyOp::create(
@@ -336,7 +267,7 @@ void Emitter::emitExtract(triton_xla::ExtractOp op) {
   mapping.map(op.getTile(), tile);
 }
 
-void Emitter::emitInsert(triton_xla::InsertOp op) {
+void TileEmitter::emitInsert(triton_xla::InsertOp op) {
   Location loc = op.getLoc();
   Transfer transfer = makeTransfer(loc, Window::of(op));
   OpBuilder::InsertionGuard guard(builder);
@@ -351,7 +282,7 @@ void Emitter::emitInsert(triton_xla::InsertOp op) {
   setLayouts(write, {storageLayout(op.getTile())}, {});
 }
 
-Attribute Emitter::storageLayout(Value tile) {
+Attribute TileEmitter::storageLayout(Value tile) {
   if (!isSplat(tile))
     return plan.layoutOf(tile);
   auto type = cast<RankedTensorType>(tile.getType());
@@ -363,7 +294,7 @@ Attribute Emitter::storageLayout(Value tile) {
 // Masks
 //===----------------------------------------------------------------------===//
 
-void Emitter::emitMask(triton_xla::MaskOp op) {
+void TileEmitter::emitMask(triton_xla::MaskOp op) {
   Location loc = op.getLoc();
   Attribute layout = plan.layoutOf(op.getResult());
   VectorType type = vectorOf(op.getTile().getType());
@@ -386,7 +317,8 @@ void Emitter::emitMask(triton_xla::MaskOp op) {
 // Products
 //===----------------------------------------------------------------------===//
 
-Value Emitter::allocateBuffer(Location loc, RankedTensorType tile) {
+Value TileEmitter::allocateBuffer(Location loc, ArrayRef<int64_t> shape,
+                                  Type element, int64_t alignment) {
   // In the entry block, so that every iteration of every loop uses the same
   // buffer.
   OpBuilder::InsertionGuard guard(builder);
@@ -396,19 +328,23 @@ Value Emitter::allocateBuffer(Location loc, RankedTensorType tile) {
     builder.setInsertionPointToStart(entry);
   auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
                                           gpu::AddressSpace::Workgroup);
-  auto type = MemRefType::get(tile.getShape(), tile.getElementType(),
-                              MemRefLayoutAttrInterface(), space);
-  lastBuffer = memref::AllocOp::create(builder, loc, type);
-  return lastBuffer->getResult(0);
+  auto type =
+      MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space);
+  auto alloc = memref::AllocOp::create(builder, loc, type);
+  if (alignment != 0)
+    alloc.setAlignment(alignment);
+  lastBuffer = alloc;
+  return alloc.getResult();
 }
 
-Value Emitter::stageOperand(triton_xla::DotOp dot, Value operand) {
+Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
   if (Value buffer = copied.lookup(operand))
     return buffer;
   Location loc = dot.getLoc();
   Operation *producer = operand.getDefiningOp();
+  auto type = cast<RankedTensorType>(operand.getType());
   Value buffer = allocateBuffer(producer ? producer->getLoc() : loc,
-                                cast<RankedTensorType>(operand.getType()));
+                                type.getShape(), type.getElementType());
   auto store = mosaic_gpu::VectorStoreOp::create(
       builder, loc, mapping.lookup(operand), buffer, /*optimized=*/BoolAttr(),
       /*atomic_type=*/mosaic_gpu::AtomicOpTypeAttr());
@@ -417,16 +353,18 @@ Value Emitter::stageOperand(triton_xla::DotOp dot, Value operand) {
 }
 
 /// Makes a group of the copies that none holds yet.
-void Emitter::commitCopies(Location loc) {
+void TileEmitter::commitCopies(Location loc) {
   if (!hasUncommittedCopies)
     return;
   mosaic_gpu::AsyncCommitGroupOp::create(builder, loc);
   hasUncommittedCopies = false;
 }
 
-void Emitter::emitDot(triton_xla::DotOp op) {
+void TileEmitter::emitDot(triton_xla::DotOp op) {
   Location loc = op.getLoc();
   MLIRContext *context = builder.getContext();
+  if (auto it = plan.warpgroupDots.find(op); it != plan.warpgroupDots.end())
+    return emitWarpgroupDot(it->second);
   const DotPlan &dot = plan.dots.find(op)->second;
 
   Value lhs = stageOperand(op, op.getLhs());
@@ -491,18 +429,23 @@ void Emitter::emitDot(triton_xla::DotOp op) {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-void Emitter::emitFor(scf::ForOp op) {
+void TileEmitter::emitFor(scf::ForOp op) {
   // A product inside, which may not execute, must not be what commits them.
   commitCopies(op.getLoc());
   SmallVector<Value> inits = llvm::map_to_vector(
       op.getInitArgs(), [&](Value init) { return mapping.lookup(init); });
+  SmallVector<Operation *> products = productsIn(op);
+  llvm::append_range(inits, phasesOf(products));
   auto loop = scf::ForOp::create(
       builder, op.getLoc(), mapping.lookup(op.getLowerBound()),
       mapping.lookup(op.getUpperBound()), mapping.lookup(op.getStep()), inits,
       /*bodyBuilder=*/[](OpBuilder &, Location, Value, ValueRange) {},
       op.getUnsignedCmp());
   loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  mapping.map(op.getBody()->getArguments(), loop.getBody()->getArguments());
+  unsigned numValues = op.getNumResults();
+  mapping.map(op.getBody()->getArguments(),
+              loop.getBody()->getArguments().take_front(1 + numValues));
+  setPhases(products, loop.getRegionIterArgs().drop_front(numValues));
   SmallVector<Attribute> layouts;
   for (Value result : op.getResults())
     if (isa<RankedTensorType>(result.getType()))
@@ -513,15 +456,16 @@ void Emitter::emitFor(scf::ForOp op) {
   builder.setInsertionPointToStart(loop.getBody());
   for (Operation &inner : op.getBody()->without_terminator())
     emitOp(&inner);
-  auto yield = scf::YieldOp::create(
-      builder, op.getLoc(),
-      llvm::map_to_vector(op.getYieldedValues(),
-                          [&](Value v) { return mapping.lookup(v); }));
+  SmallVector<Value> yielded = llvm::map_to_vector(
+      op.getYieldedValues(), [&](Value v) { return mapping.lookup(v); });
+  llvm::append_range(yielded, phasesOf(products));
+  auto yield = scf::YieldOp::create(builder, op.getLoc(), yielded);
   setLayouts(yield, layouts, {});
-  mapping.map(op.getResults(), loop.getResults());
+  mapping.map(op.getResults(), loop.getResults().take_front(numValues));
+  setPhases(products, loop.getResults().drop_front(numValues));
 }
 
-void Emitter::emitIf(scf::IfOp op) {
+void TileEmitter::emitIf(scf::IfOp op) {
   commitCopies(op.getLoc());
   SmallVector<Type> types;
   SmallVector<Attribute> layouts;
@@ -531,7 +475,10 @@ void Emitter::emitIf(scf::IfOp op) {
     if (isTile)
       layouts.push_back(plan.layoutOf(result));
   }
-  bool hasElse = op.elseBlock() != nullptr;
+  SmallVector<Operation *> products = productsIn(op);
+  SmallVector<Value> phasesBefore = phasesOf(products);
+  types.append(products.size(), builder.getI1Type());
+  bool hasElse = op.elseBlock() != nullptr || !products.empty();
   auto branch = scf::IfOp::create(
       builder, op.getLoc(), types, mapping.lookup(op.getCondition()),
       /*addThenBlock=*/true, /*addElseBlock=*/hasElse);
@@ -540,18 +487,24 @@ void Emitter::emitIf(scf::IfOp op) {
   auto emitBranch = [&](Block *from, Block *to) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(to);
-    for (Operation &inner : from->without_terminator())
-      emitOp(&inner);
-    auto yield = scf::YieldOp::create(
-        builder, op.getLoc(),
-        llvm::map_to_vector(from->getTerminator()->getOperands(),
-                            [&](Value v) { return mapping.lookup(v); }));
+    setPhases(products, phasesBefore);
+    SmallVector<Value> yielded;
+    if (from) {
+      for (Operation &inner : from->without_terminator())
+        emitOp(&inner);
+      yielded = llvm::map_to_vector(from->getTerminator()->getOperands(),
+                                    [&](Value v) { return mapping.lookup(v); });
+    }
+    llvm::append_range(yielded, phasesOf(products));
+    auto yield = scf::YieldOp::create(builder, op.getLoc(), yielded);
     setLayouts(yield, layouts, {});
   };
   emitBranch(op.thenBlock(), branch.thenBlock());
   if (hasElse)
     emitBranch(op.elseBlock(), branch.elseBlock());
-  mapping.map(op.getResults(), branch.getResults());
+  mapping.map(op.getResults(),
+              branch.getResults().take_front(op.getNumResults()));
+  setPhases(products, branch.getResults().drop_front(op.getNumResults()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -591,10 +544,21 @@ struct ConvertTritonXLAToMosaicGPU
       return signalPassFailure();
     }
 
-    SmallVector<TilePlan> plans;
+    auto whoMultiplies = llvm::StringSwitch<std::optional<Products>>(products)
+                             .Case("auto", Products::Auto)
+                             .Case("wgmma", Products::Warpgroups)
+                             .Case("mma", Products::Warps)
+                             .Default(std::nullopt);
+    if (!whoMultiplies) {
+      module.emitError() << "unknown products '" << products
+                         << "'; known are auto, wgmma and mma";
+      return signalPassFailure();
+    }
+
+    TileOptions options{numWarps, *operandCopies, *whoMultiplies};
+    std::vector<TilePlan> plans;
     for (triton_xla::EntryFuncOp func : funcs) {
-      FailureOr<TilePlan> plan =
-          planTiles(func, *chip, numWarps, *operandCopies);
+      FailureOr<TilePlan> plan = planTiles(func, *chip, options);
       if (failed(plan))
         return signalPassFailure();
       plans.push_back(std::move(*plan));
@@ -604,7 +568,7 @@ struct ConvertTritonXLAToMosaicGPU
                     UnitAttr::get(&getContext()));
     for (TilePlan &plan : plans) {
       report(plan);
-      gpu::GPUModuleOp kernels = Emitter(plan).run();
+      gpu::GPUModuleOp kernels = TileEmitter(plan).run();
       SymbolTable symbols(module);
       symbols.insert(kernels, Block::iterator(plan.func.getOperation()));
       plan.func->erase();
@@ -615,6 +579,18 @@ struct ConvertTritonXLAToMosaicGPU
     for (const MissedAsyncCopy &missed : plan.missedAsyncCopies)
       remarkMissed(missed.extract, kPassName)
           << "not an asynchronous copy: " << missed.reason;
+    if (plan.missedWarpgroupDot)
+      remarkMissed(plan.missedWarpgroupDot, kPassName)
+          << "no product of warp groups: " << plan.whyNoWarpgroups;
+    for (const auto &[op, dot] : plan.warpgroupDots) {
+      auto lhs = cast<RankedTensorType>(dot.lhs.window.tile);
+      remarkApplied(op, kPassName)
+          << "product of " << lhs.getDimSize(0) << "x"
+          << dot.rhs.window.tile.getDimSize(1) << "x" << lhs.getDimSize(1)
+          << " by wgmma on " << plan.block.numWarps / 4
+          << " warp groups, of tensor copies of "
+          << dot.lhs.getBytes() + dot.rhs.getBytes() << " bytes";
+    }
     for (const auto &[op, dot] : plan.dots) {
       if (dot.missed)
         remarkMissed(op, kPassName)

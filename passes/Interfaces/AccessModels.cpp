@@ -39,6 +39,15 @@ std::optional<int64_t> getRowElements(VectorType type) {
   return type.getNumElements();
 }
 
+/// Upstream does not say that it is a view.
+struct TransposeViewModel
+    : ViewLikeOpInterface::ExternalModel<TransposeViewModel,
+                                         memref::TransposeOp> {
+  Value getViewSource(Operation *op) const {
+    return cast<memref::TransposeOp>(op).getIn();
+  }
+};
+
 template <typename OpTy>
 struct AtomicModel
     : AtomicAccessOpInterface::ExternalModel<AtomicModel<OpTy>, OpTy> {};
@@ -277,6 +286,7 @@ void smalti::registerAccessModels(DialectRegistry &registry) {
     nvgpu::LdMatrixOp::attachInterface<LdMatrixAccessModel>(*context);
   });
   registry.addExtension(+[](MLIRContext *context, memref::MemRefDialect *) {
+    memref::TransposeOp::attachInterface<TransposeViewModel>(*context);
     memref::CopyOp::attachInterface<StridedModel<memref::CopyOp>>(*context);
     memref::LoadOp::attachInterface<IndexedModel<memref::LoadOp>>(*context);
     memref::StoreOp::attachInterface<IndexedModel<memref::StoreOp>>(*context);

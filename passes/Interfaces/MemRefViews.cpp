@@ -2,16 +2,19 @@
 
 #include "passes/Interfaces/MemRefViews.h"
 
+#include "dialects/MosaicGPU/MosaicGPU.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
+using namespace smalti;
 
 bool smalti::isElementPreservingView(Operation *view) {
-  return isa<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp>(
-      view);
+  return isa<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp,
+             memref::TransposeOp, mosaic_gpu::WithTransformsOp>(view);
 }
 
 bool smalti::isInsideSource(Operation *view) {
@@ -41,6 +44,25 @@ static MemRefType inferViewType(Operation *view, MemRefType source) {
     return memref::SubViewOp::inferRankReducedResultType(
         oldType.getShape(), source, subview.getMixedOffsets(),
         subview.getMixedSizes(), subview.getMixedStrides());
+  // How the memory is stored is the same for every slot.
+  if (isa<mosaic_gpu::WithTransformsOp>(view))
+    return source;
+  if (auto transpose = dyn_cast<memref::TransposeOp>(view)) {
+    if (!source.isStrided())
+      return {};
+    auto [strides, offset] = source.getStridesAndOffset();
+    ArrayRef<int64_t> shape = source.getShape();
+    SmallVector<int64_t> newShape, newStrides;
+    for (AffineExpr dim : transpose.getPermutation().getResults()) {
+      unsigned from = cast<AffineDimExpr>(dim).getPosition();
+      newShape.push_back(shape[from]);
+      newStrides.push_back(strides[from]);
+    }
+    return MemRefType::get(
+        newShape, source.getElementType(),
+        StridedLayoutAttr::get(source.getContext(), offset, newStrides),
+        source.getMemorySpace());
+  }
   if (isa<memref::CastOp>(view)) {
     if (!oldType.isStrided() || !source.isStrided())
       return {};

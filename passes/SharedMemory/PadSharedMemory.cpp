@@ -1,5 +1,6 @@
 //===- PadSharedMemory.cpp - smalti-pad-shared-memory ---------------------===//
 
+#include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Resources/Estimate.h"
 #include "passes/SharedMemory/SharedBuffers.h"
@@ -172,7 +173,8 @@ static Operation *recreatePaddedView(OpBuilder &builder, Operation *view,
     copy->getResult(0).setType(source.getType());
     return copy;
   }
-  if (!isInsideSource(view))
+  // Tiles and swizzles say where every element lies.
+  if (!isInsideSource(view) || isa<mosaic_gpu::WithTransformsOp>(view))
     return nullptr;
   return recreateView(builder, view, source, Value(), 0);
 }

@@ -1,0 +1,195 @@
+//===- WarpgroupEmitter.cpp - Products of warp groups, written out --------===//
+
+#include "passes/Conversion/TileEmitter.h"
+
+#include "passes/Support/IndexRange.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace smalti;
+
+/// Rows that a swizzle repeats after, which begin at multiples of their size.
+static constexpr int64_t kSwizzleRows = 8;
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+SmallVector<Operation *> TileEmitter::productsIn(Operation *op) const {
+  SmallVector<Operation *> products;
+  if (!plan.warpgroupDots.empty())
+    op->walk([&](triton_xla::DotOp dot) {
+      if (plan.warpgroupDots.contains(dot))
+        products.push_back(dot);
+    });
+  return products;
+}
+
+SmallVector<Value> TileEmitter::phasesOf(ArrayRef<Operation *> products) const {
+  return llvm::map_to_vector(
+      products, [&](Operation *product) { return phases.lookup(product); });
+}
+
+void TileEmitter::setPhases(ArrayRef<Operation *> products, ValueRange values) {
+  for (auto [product, value] : llvm::zip_equal(products, values))
+    phases[product] = value;
+}
+
+/// Each product has a barrier, which the block initialises once.
+void TileEmitter::emitWarpgroupBarriers() {
+  if (plan.warpgroupDots.empty())
+    return;
+  MLIRContext *context = builder.getContext();
+  Location loc = func.getLoc();
+  auto type = mosaic_gpu::BarrierType::get(context, false);
+  auto pointerType = LLVM::LLVMPointerType::get(
+      context, static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
+  Value before = arith::ConstantIntOp::create(builder, loc, 0, 1);
+  for (const auto &[op, dot] : plan.warpgroupDots) {
+    Location dotLoc = op->getLoc();
+    Value barrier = allocateBuffer(dotLoc, {}, type);
+    Value address = memref::ExtractAlignedPointerAsIndexOp::create(
+        builder, dotLoc, barrier);
+    Value number = arith::IndexCastOp::create(builder, dotLoc,
+                                              builder.getI64Type(), address);
+    Value pointer =
+        LLVM::IntToPtrOp::create(builder, dotLoc, pointerType, number);
+    mosaic_gpu::InitializeBarrierOp::create(builder, dotLoc, pointer,
+                                            /*arrival_count=*/1,
+                                            /*num_barriers=*/1);
+    barriers[op] = barrier;
+    phases[op] = before;
+  }
+  NVVM::FenceMbarrierInitOp::create(builder, loc);
+  gpu::BarrierOp::create(builder, loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor copies
+//===----------------------------------------------------------------------===//
+
+TileEmitter::TensorBuffer
+TileEmitter::allocateTensorBuffer(Location loc, const TensorWindow &window) {
+  MLIRContext *context = builder.getContext();
+  Value memory = allocateBuffer(loc, window.getShape(), window.getElementType(),
+                                kSwizzleRows * window.swizzleBytes);
+  auto swizzle = mosaic_gpu::SwizzleTransformAttr::get(
+      context, builder.getI32IntegerAttr(window.swizzleBytes));
+  SmallVector<int64_t> tiling = window.getTiling();
+  auto transforms = [&](ArrayRef<int64_t> tile) {
+    SmallVector<Attribute> both = {
+        mosaic_gpu::TileTransformAttr::get(context, tile), swizzle};
+    return builder.getArrayAttr(both);
+  };
+  TensorBuffer buffer;
+  buffer.transforms = buffer.tileTransforms = transforms(tiling);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(lastBuffer);
+  lastBuffer = mosaic_gpu::WithTransformsOp::create(builder, loc, memory,
+                                                    buffer.transforms);
+  buffer.memory = buffer.tile = lastBuffer->getResult(0);
+  if (window.isTransposed) {
+    AffineMap swap =
+        AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, context);
+    lastBuffer = memref::TransposeOp::create(builder, loc, buffer.memory,
+                                             AffineMapAttr::get(swap));
+    buffer.tile = lastBuffer->getResult(0);
+    std::swap(tiling[0], tiling[1]);
+    buffer.tileTransforms = transforms(tiling);
+  }
+  return buffer;
+}
+
+/// The offset as the copy takes it. What does not fit lies outside of the array
+/// wherever it is, and so does what it becomes.
+Value TileEmitter::coordinate(Location loc, OpFoldResult offset) {
+  std::optional<IndexRange> range = getIndexRange(offset);
+  Value value = index(loc, mapped(offset));
+  if (!range || !range->isWithin(-kMostCoordinate, kMostCoordinate)) {
+    value = arith::MinSIOp::create(
+        builder, loc, value,
+        arith::ConstantIndexOp::create(builder, loc, kMostCoordinate));
+    value = arith::MaxSIOp::create(
+        builder, loc, value,
+        arith::ConstantIndexOp::create(builder, loc, -kMostCoordinate));
+  }
+  return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), value);
+}
+
+SmallVector<Value> TileEmitter::coordinates(Location loc,
+                                            const TensorWindow &window) {
+  return llvm::map_to_vector(window.window.offsets, [&](OpFoldResult offset) {
+    return coordinate(loc, offset);
+  });
+}
+
+void TileEmitter::emitTensorLoad(Location loc, const TensorWindow &window,
+                                 const TensorBuffer &buffer, Value barrier) {
+  SmallVector<Value> indices = coordinates(loc, window);
+  SmallVector<int64_t> lengths;
+  for (auto [dim, size] : llvm::enumerate(window.window.sizes))
+    lengths.push_back(window.window.dropped.test(dim) ? -1 : size);
+  Value source = mapping.lookup<Value>(window.window.memref);
+  if (window.isTransposed) {
+    // The dimensions of the tile change places.
+    SmallVector<unsigned> order, kept;
+    for (unsigned dim = 0; dim < lengths.size(); ++dim) {
+      order.push_back(dim);
+      if (lengths[dim] != -1)
+        kept.push_back(dim);
+    }
+    std::swap(order[kept[0]], order[kept[1]]);
+    std::swap(indices[kept[0]], indices[kept[1]]);
+    std::swap(lengths[kept[0]], lengths[kept[1]]);
+    AffineMap map = AffineMap::getPermutationMap(order, builder.getContext());
+    source = memref::TransposeOp::create(builder, loc, source,
+                                         AffineMapAttr::get(map));
+  }
+  auto load = mosaic_gpu::AsyncLoadOp::create(
+      builder, loc, source, buffer.memory, barrier, indices,
+      /*predicate=*/Value(), /*gmem_peer_id=*/Value(), lengths,
+      /*collective=*/builder.getArrayAttr({}), /*leader_tracked=*/Attribute());
+  load->setAttr(mosaic_gpu::kInTransforms,
+                builder.getArrayAttr({buffer.transforms}));
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void TileEmitter::emitWarpgroupDot(const WarpgroupDot &dot) {
+  triton_xla::DotOp op = dot.dot;
+  Location loc = op.getLoc();
+  Value barrier = barriers.lookup(op);
+  TensorBuffer lhs = allocateTensorBuffer(op.getLhs().getLoc(), dot.lhs);
+  TensorBuffer rhs = allocateTensorBuffer(op.getRhs().getLoc(), dot.rhs);
+
+  mosaic_gpu::ArriveExpectTxOp::create(
+      builder, loc, barrier, /*dynamic_expect_tx=*/Value(),
+      builder.getI32IntegerAttr(dot.lhs.getBytes() + dot.rhs.getBytes()));
+  emitTensorLoad(op.getLhs().getLoc(), dot.lhs, lhs, barrier);
+  emitTensorLoad(op.getRhs().getLoc(), dot.rhs, rhs, barrier);
+  Value phase = phases.lookup(op);
+  mosaic_gpu::WaitOp::create(builder, loc, barrier, phase);
+  Value one = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  phases[op] = arith::XOrIOp::create(builder, loc, phase, one);
+
+  Attribute layout = mosaic_gpu::TiledLayoutAttr::get(
+      builder.getContext(), getWarpgroupAccumulator(plan.block.numWarps / 4));
+  Value accumulator = mapping.lookup(op.getAccumulator());
+  auto product = mosaic_gpu::WGMMAOp::create(
+      builder, loc, accumulator.getType(), accumulator, lhs.tile, rhs.tile,
+      /*synchronous=*/true);
+  setLayouts(product, {layout}, {layout});
+  product->setAttr(
+      mosaic_gpu::kInTransforms,
+      builder.getArrayAttr({lhs.tileTransforms, rhs.tileTransforms}));
+  // Copies may write the operands again.
+  if (op->getParentOfType<LoopLikeOpInterface>())
+    gpu::BarrierOp::create(builder, loc);
+  mapping.map(op.getResult(), product.getResult());
+}

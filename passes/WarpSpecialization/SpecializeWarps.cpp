@@ -1,0 +1,539 @@
+//===- SpecializeWarps.cpp - smalti-specialize-warps ----------------------===//
+//
+// Why the program stays what it was: the copy number n of a group fills slot
+// n mod depth, in both roles, which count alike. Producers fill a slot again
+// after the consumers gave it back for the n/depth-th time; consumers read it
+// after the barrier's phase n/depth, which is made of the bytes of that copy
+// alone. All else the consumers do, in the order in which the block did it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/WarpSpecialization/WarpPlan.h"
+
+#include "passes/Interfaces/MemRefViews.h"
+#include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/Remarks.h"
+#include "passes/Support/TargetOption.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Pass/Pass.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTISPECIALIZEWARPS
+#define GEN_PASS_DEF_SMALTISPECIALIZEWARPS
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::mosaic_gpu;
+
+static constexpr llvm::StringLiteral kPassName = "smalti-specialize-warps";
+/// The hardware barrier on which the consumers wait for one another; number 0
+/// is the whole block's.
+static constexpr int32_t kConsumerBarrier = 1;
+
+namespace {
+
+/// Where a role is in its count of a group's copies.
+struct Count {
+  Value slot;  ///< an index below the number of slots
+  Value phase; ///< the parity of the turn (i1)
+};
+
+/// The memory of a group with its slots.
+struct GroupSlots {
+  Value full, empty;
+};
+
+/// Writes both roles.
+class RoleEmitter {
+public:
+  RoleEmitter(const WarpPlan &plan)
+      : plan(plan), builder(plan.func.getContext()), func(plan.func) {}
+
+  void run();
+
+private:
+  enum class Role { Producer, Consumer };
+
+  void emitSetup();
+  Value initializeBarriers(const CopyGroup &group, Value barriers);
+  void emitRegisters(Location loc, bool isConsumer);
+  void emitFirstArrivals();
+  void emitOps(Block &block);
+  void emitOp(Operation *op);
+  void emitLoop(scf::ForOp loop);
+  void emitCopies(unsigned number);
+  void emitProduct(unsigned number, WGMMAOp product);
+  void advance(unsigned number, Location loc);
+  Value previousSlot(Location loc, Value slot);
+  Value barrierOf(Location loc, Value barriers, Value slot);
+  Value slotOf(Value view, Value slot);
+  void eraseOld(ArrayRef<Operation *> ops);
+  /// A value of the body, computed for the producers where they need it.
+  Value materialize(Value value);
+
+  Value constant(Location loc, int64_t number) {
+    return arith::ConstantIndexOp::create(builder, loc, number);
+  }
+  Value bit(Location loc, bool value) {
+    return arith::ConstantIntOp::create(builder, loc, value, 1);
+  }
+
+  const WarpPlan &plan;
+  OpBuilder builder;
+  gpu::GPUFuncOp func;
+  Role role = Role::Consumer;
+  IRMapping mapping;
+  SmallVector<GroupSlots> slots;
+  SmallVector<Count> counts;
+  /// The buffers with their slots, and the views of all slots of them.
+  DenseMap<Value, Value> slotted;
+  DenseMap<Operation *, unsigned> groupOfWait, groupOfProduct;
+  DenseSet<Operation *> producerOps;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Ahead of the roles
+//===----------------------------------------------------------------------===//
+
+static MemRefType withSlots(MemRefType type, int64_t slots) {
+  SmallVector<int64_t> shape = {slots};
+  llvm::append_range(shape, type.getShape());
+  return MemRefType::get(shape, type.getElementType(),
+                         MemRefLayoutAttrInterface(), type.getMemorySpace());
+}
+
+Value RoleEmitter::initializeBarriers(const CopyGroup &group, Value barriers) {
+  Location loc = group.init->getLoc();
+  InitializeBarrierOp init = group.init;
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, barriers);
+  Value number =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+  Value pointer = LLVM::IntToPtrOp::create(
+      builder, loc, init.getBasePointer().getType(), number);
+  InitializeBarrierOp::create(builder, loc, pointer, /*arrival_count=*/1,
+                              static_cast<uint32_t>(plan.depth));
+  return barriers;
+}
+
+void RoleEmitter::emitSetup() {
+  for (auto [number, group] : llvm::enumerate(plan.groups)) {
+    memref::AllocOp barrier = group.barrier;
+    MemRefType type = withSlots(barrier.getType(), plan.depth);
+    builder.setInsertionPoint(barrier);
+    Value full = memref::AllocOp::create(builder, barrier.getLoc(), type);
+    Value empty = memref::AllocOp::create(builder, barrier.getLoc(), type);
+    initializeBarriers(group, full);
+    initializeBarriers(group, empty);
+    slots.push_back({full, empty});
+    groupOfWait[group.wait] = number;
+    for (WGMMAOp product : group.products)
+      groupOfProduct[product] = number;
+    producerOps.insert(group.arrive);
+    producerOps.insert(group.loads.begin(), group.loads.end());
+    for (Operation *buffer : group.buffers) {
+      builder.setInsertionPoint(buffer);
+      auto alloc = cast<memref::AllocOp>(builder.clone(*buffer));
+      alloc.getResult().setType(
+          withSlots(cast<memref::AllocOp>(buffer).getType(), plan.depth));
+      slotted[buffer->getResult(0)] = alloc.getResult();
+    }
+  }
+  // How the memory is stored is said once, for all slots.
+  func.walk([&](WithTransformsOp view) {
+    auto memory = slotted.find(view.getRef());
+    if (!plan.views.contains(view) || memory == slotted.end())
+      return;
+    builder.setInsertionPointAfterValue(memory->second);
+    slotted[view.getResult()] = WithTransformsOp::create(
+        builder, view.getLoc(), memory->second, view.getTransforms());
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Slots
+//===----------------------------------------------------------------------===//
+
+Value RoleEmitter::barrierOf(Location loc, Value barriers, Value slot) {
+  auto type = cast<MemRefType>(barriers.getType());
+  SmallVector<OpFoldResult> offsets = {slot}, ones = {builder.getIndexAttr(1)};
+  MemRefType one = memref::SubViewOp::inferRankReducedResultType(
+      {}, type, offsets, ones, ones);
+  return memref::SubViewOp::create(builder, loc, one, barriers, offsets, ones,
+                                   ones);
+}
+
+/// The view of a buffer, of this slot alone.
+Value RoleEmitter::slotOf(Value view, Value slot) {
+  auto all = slotted.find(view);
+  if (all == slotted.end()) {
+    Operation *def = view.getDefiningOp();
+    Value source = slotOf(cast<ViewLikeOpInterface>(def).getViewSource(), slot);
+    return recreateView(builder, def, source, Value(), 0)->getResult(0);
+  }
+  auto type = cast<MemRefType>(all->second.getType());
+  int64_t rank = type.getRank();
+  SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)),
+      sizes = getAsIndexOpFoldResult(builder.getContext(), type.getShape()),
+      strides(rank, builder.getIndexAttr(1));
+  offsets[0] = slot;
+  sizes[0] = builder.getIndexAttr(1);
+  MemRefType one = memref::SubViewOp::inferRankReducedResultType(
+      type.getShape().drop_front(), type, offsets, sizes, strides);
+  return memref::SubViewOp::create(builder, view.getLoc(), one, all->second,
+                                   offsets, sizes, strides);
+}
+
+/// Counts one copy of the group.
+void RoleEmitter::advance(unsigned number, Location loc) {
+  auto [slot, phase] = counts[number];
+  Value next = arith::AddIOp::create(builder, loc, slot, constant(loc, 1));
+  Value wraps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      next, constant(loc, plan.depth));
+  counts[number].slot =
+      arith::SelectOp::create(builder, loc, wraps, constant(loc, 0), next);
+  counts[number].phase = arith::XOrIOp::create(builder, loc, phase, wraps);
+}
+
+Value RoleEmitter::previousSlot(Location loc, Value slot) {
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        slot, constant(loc, 0));
+  Value before = arith::SubIOp::create(builder, loc, slot, constant(loc, 1));
+  return arith::SelectOp::create(builder, loc, isFirst,
+                                 constant(loc, plan.depth - 1), before);
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+Value RoleEmitter::materialize(Value value) {
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *def = value.getDefiningOp();
+  if (!def || plan.setup.contains(def))
+    return value;
+  for (Value operand : def->getOperands())
+    mapping.map(operand, materialize(operand));
+  return builder.clone(*def, mapping)
+      ->getResult(cast<OpResult>(value).getResultNumber());
+}
+
+void RoleEmitter::emitCopies(unsigned number) {
+  const CopyGroup &group = plan.groups[number];
+  auto [slot, phase] = counts[number];
+  ArriveExpectTxOp arrive = group.arrive;
+  Location loc = arrive.getLoc();
+  Value empty = barrierOf(loc, slots[number].empty, slot);
+  WaitOp::create(builder, loc, empty, phase);
+  Value full = barrierOf(loc, slots[number].full, slot);
+  ArriveExpectTxOp::create(builder, loc, full, Value(),
+                           arrive.getExpectTxAttr());
+  for (AsyncLoadOp load : group.loads) {
+    IRMapping own;
+    for (Value index : load.getIndices())
+      own.map(index, materialize(index));
+    own.map(load.getSource(), materialize(load.getSource()));
+    own.map(load.getBarrier(), full);
+    own.map(load.getDestination(), slotOf(load.getDestination(), slot));
+    builder.clone(*load, own);
+  }
+  advance(number, loc);
+}
+
+void RoleEmitter::emitProduct(unsigned number, WGMMAOp product) {
+  const CopyGroup &group = plan.groups[number];
+  Location loc = product.getLoc();
+  Value slot = counts[number].slot;
+  IRMapping own(mapping);
+  for (Value operand : {product.getA(), Value(product.getB())})
+    if (isa<MemRefType>(operand.getType()) &&
+        group.buffers.contains(getRootBuffer(operand).getDefiningOp()))
+      own.map(operand, slotOf(operand, slot));
+  if (group.isInFlight)
+    NVVM::WgmmaFenceAlignedOp::create(builder, loc);
+  auto result = cast<WGMMAOp>(builder.clone(*product, own));
+  mapping.map(product.getResult(), result.getResult());
+  if (group.isInFlight) {
+    result.setSynchronous(false);
+    NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
+    // The product before this one has read its operands.
+    NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, 1);
+    slot = previousSlot(loc, slot);
+  }
+  if (product != group.products.back())
+    return;
+  ArriveOp::create(builder, loc, barrierOf(loc, slots[number].empty, slot));
+  advance(number, loc);
+}
+
+/// The loop with the counts of its groups, and for producers nothing else.
+void RoleEmitter::emitLoop(scf::ForOp loop) {
+  SmallVector<unsigned> inside = plan.groupsIn(loop);
+  Location loc = loop.getLoc();
+  SmallVector<Value> inits;
+  if (role == Role::Consumer)
+    for (Value init : loop.getInitArgs())
+      inits.push_back(mapping.lookupOrDefault(init));
+  unsigned numValues = inits.size();
+  for (unsigned number : inside)
+    inits.append({counts[number].slot, counts[number].phase});
+  auto bound = [&](Value value) {
+    return role == Role::Producer ? materialize(value)
+                                  : mapping.lookupOrDefault(value);
+  };
+  auto result = scf::ForOp::create(
+      builder, loc, bound(loop.getLowerBound()), bound(loop.getUpperBound()),
+      bound(loop.getStep()), inits,
+      /*bodyBuilder=*/[](OpBuilder &, Location, Value, ValueRange) {},
+      loop.getUnsignedCmp());
+  if (role == Role::Consumer)
+    result->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  auto takeCounts = [&](ValueRange values) {
+    for (auto [place, number] : llvm::enumerate(inside))
+      counts[number] = {values[2 * place], values[2 * place + 1]};
+  };
+  mapping.map(loop.getInductionVar(), result.getInductionVar());
+  if (role == Role::Consumer)
+    mapping.map(ValueRange(loop.getRegionIterArgs()),
+                ValueRange(result.getRegionIterArgs().take_front(numValues)));
+  takeCounts(result.getRegionIterArgs().drop_front(numValues));
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(result.getBody());
+    IRMapping outer = mapping;
+    emitOps(*loop.getBody());
+    Operation *terminator = loop.getBody()->getTerminator();
+    SmallVector<Value> yielded;
+    if (role == Role::Consumer)
+      for (Value value : terminator->getOperands())
+        yielded.push_back(mapping.lookupOrDefault(value));
+    for (unsigned number : inside)
+      yielded.append({counts[number].slot, counts[number].phase});
+    auto yield = scf::YieldOp::create(builder, loc, yielded);
+    if (role == Role::Consumer)
+      yield->setDiscardableAttrs(terminator->getDiscardableAttrDictionary());
+    // What producers computed inside is not to be seen behind.
+    if (role == Role::Producer)
+      mapping = outer;
+  }
+  takeCounts(result.getResults().drop_front(numValues));
+  if (role == Role::Producer)
+    return;
+  mapping.map(loop.getResults(), result.getResults().take_front(numValues));
+  for (unsigned number : inside) {
+    const CopyGroup &group = plan.groups[number];
+    if (!group.isInFlight || group.wait->getParentOp() != loop)
+      continue;
+    NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, 0);
+    WGMMAOp product = group.products.front();
+    unsigned place = product->use_begin()->getOperandNumber();
+    auto sum = OptimizationBarrierOp::create(builder, loc,
+                                             result.getResult(place).getType(),
+                                             result.getResult(place));
+    if (Attribute layouts = product->getAttr(kOutLayouts)) {
+      sum->setAttr(kInLayouts, layouts);
+      sum->setAttr(kOutLayouts, layouts);
+    }
+    mapping.map(loop.getResult(place), sum->getResult(0));
+  }
+}
+
+void RoleEmitter::emitOp(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  if (loop && !plan.groupsIn(op).empty())
+    return emitLoop(loop);
+  auto wait = groupOfWait.find(op);
+  if (role == Role::Producer) {
+    if (wait != groupOfWait.end())
+      emitCopies(wait->second);
+    return;
+  }
+  if (producerOps.contains(op) || plan.setup.contains(op) ||
+      plan.views.contains(op) || plan.needlessBarriers.contains(op))
+    return;
+  if (wait != groupOfWait.end()) {
+    const Count &count = counts[wait->second];
+    WaitOp::create(
+        builder, op->getLoc(),
+        barrierOf(op->getLoc(), slots[wait->second].full, count.slot),
+        count.phase);
+    return;
+  }
+  if (auto product = groupOfProduct.find(op); product != groupOfProduct.end())
+    return emitProduct(product->second, cast<WGMMAOp>(op));
+  Operation *clone = builder.clone(*op, mapping);
+  SmallVector<gpu::BarrierOp> barriers;
+  clone->walk([&](gpu::BarrierOp barrier) { barriers.push_back(barrier); });
+  for (gpu::BarrierOp barrier : barriers) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(barrier);
+    Location loc = barrier.getLoc();
+    Value id = arith::ConstantIntOp::create(builder, loc, kConsumerBarrier, 32);
+    Value threads =
+        arith::ConstantIntOp::create(builder, loc, plan.threads, 32);
+    NVVM::BarrierOp::create(builder, loc, id, threads);
+    barrier.erase();
+  }
+}
+
+void RoleEmitter::emitOps(Block &block) {
+  for (Operation &op : block.without_terminator())
+    emitOp(&op);
+}
+
+/// Every slot is free at first; where a slot is given back one iteration later,
+/// the first iteration gives back the last one.
+void RoleEmitter::emitFirstArrivals() {
+  for (auto [number, group] : llvm::enumerate(plan.groups)) {
+    Location loc = group.wait->getLoc();
+    int64_t free = group.isInFlight ? plan.depth - 1 : plan.depth;
+    for (int64_t slot = 0; slot < free; ++slot)
+      ArriveOp::create(
+          builder, loc,
+          barrierOf(loc, slots[number].empty, constant(loc, slot)));
+  }
+}
+
+void RoleEmitter::emitRegisters(Location loc, bool isConsumer) {
+  if (plan.consumerRegisters == 0)
+    return;
+  NVVM::SetMaxRegisterOp::create(
+      builder, loc,
+      static_cast<uint32_t>(isConsumer ? plan.consumerRegisters
+                                       : plan.producerRegisters),
+      isConsumer ? NVVM::SetMaxRegisterAction::increase
+                 : NVVM::SetMaxRegisterAction::decrease);
+}
+
+void RoleEmitter::run() {
+  Block &body = func.getBody().front();
+  Location loc = func.getLoc();
+  SmallVector<Operation *> ops;
+  for (Operation &op : body.without_terminator())
+    ops.push_back(&op);
+
+  emitSetup();
+  builder.setInsertionPoint(body.getTerminator());
+  NVVM::FenceMbarrierInitOp::create(builder, loc);
+  gpu::BarrierOp::create(builder, loc);
+  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
+  Value isProducer =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, thread,
+                            constant(loc, plan.threads));
+  SmallVector<Count> first(plan.groups.size(),
+                           Count{constant(loc, 0), bit(loc, false)});
+  auto roles = scf::IfOp::create(builder, loc, isProducer,
+                                 /*withElseRegion=*/true);
+
+  role = Role::Producer;
+  counts = first;
+  builder.setInsertionPointToStart(roles.thenBlock());
+  emitRegisters(loc, /*isConsumer=*/false);
+  for (Operation *op : ops)
+    emitOp(op);
+
+  role = Role::Consumer;
+  counts = first;
+  mapping.clear();
+  builder.setInsertionPointToStart(roles.elseBlock());
+  emitRegisters(loc, /*isConsumer=*/true);
+  emitFirstArrivals();
+  for (Operation *op : ops)
+    emitOp(op);
+
+  eraseOld(ops);
+  func.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr(
+      {static_cast<int32_t>(2 * plan.threads), 1, 1}));
+  func->setAttr(kProgramThreads, builder.getI64IntegerAttr(plan.threads));
+}
+
+/// What the roles replace, users first.
+void RoleEmitter::eraseOld(ArrayRef<Operation *> ops) {
+  DenseSet<Operation *> old;
+  for (const CopyGroup &group : plan.groups) {
+    InitializeBarrierOp init = group.init;
+    old.insert(init);
+    Operation *address = init.getBasePointer().getDefiningOp();
+    while (address && !isa<memref::AllocOp>(address)) {
+      old.insert(address);
+      address = address->getOperand(0).getDefiningOp();
+    }
+    old.insert(group.barrier);
+    old.insert(group.buffers.begin(), group.buffers.end());
+  }
+  for (Operation *op : llvm::reverse(ops))
+    if (!plan.setup.contains(op) || plan.views.contains(op) ||
+        old.contains(op) || isa<NVVM::FenceMbarrierInitOp>(op))
+      op->erase();
+}
+
+void smalti::commitWarps(const WarpPlan &plan) { RoleEmitter(plan).run(); }
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct SmaltiSpecializeWarps
+    : smalti::impl::SmaltiSpecializeWarpsBase<SmaltiSpecializeWarps> {
+  using Base::Base;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void SmaltiSpecializeWarps::runOnOperation() {
+  auto func = dyn_cast<gpu::GPUFuncOp>(getOperation().getOperation());
+  if (!func || !func.isKernel())
+    return markAllAnalysesPreserved();
+  const targets::Target *chip = getTarget(func, target);
+  if (!chip)
+    return signalPassFailure();
+  constexpr int64_t most = 16;
+  int64_t slots = 0;
+  if (depth != "auto" &&
+      (StringRef(depth).getAsInteger(10, slots) || slots < 1 || slots > most)) {
+    func.emitError() << "depth must be 'auto' or 1 to " << most << ", not '"
+                     << depth << "'";
+    return signalPassFailure();
+  }
+  auto miss = [&](Operation *op, const Twine &reason) {
+    if (failed(reportMissed(op, kPassName, strict, reason)))
+      signalPassFailure();
+  };
+  if (!chip->hasTMA || !chip->hasWGMMA)
+    return miss(func,
+                "the kernel is not specialised: " + chip->name +
+                    " has no tensor copies or no products of warp groups");
+  WarpPlan plan;
+  if (std::optional<WarpRefusal> refusal = planWarps(
+          func, *chip, slots ? std::optional(slots) : std::nullopt, plan))
+    return miss(refusal->op,
+                "the kernel is not specialised: " + refusal->reason);
+  size_t inFlight = llvm::count_if(
+      plan.groups, [](const CopyGroup &group) { return group.isInFlight; });
+  commitWarps(plan);
+  auto remark = remarkApplied(func, kPassName);
+  remark << plan.threads << " threads copy ahead of " << plan.threads
+         << " that multiply: " << plan.depth
+         << (plan.depth == 1 ? " slot" : " slots") << " of " << plan.slotBytes
+         << " B, " << inFlight << " of " << plan.groups.size()
+         << (plan.groups.size() == 1 ? " product" : " products")
+         << " in flight";
+  if (plan.consumerRegisters != 0)
+    remark << ", " << plan.producerRegisters << " and "
+           << plan.consumerRegisters << " registers";
+  remark << plan.limit;
+}

@@ -1,0 +1,502 @@
+//===- WarpPlan.cpp - Which warps copy and which multiply -----------------===//
+
+#include "passes/WarpSpecialization/WarpPlan.h"
+
+#include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Resources/Estimate.h"
+#include "passes/Support/Describe.h"
+#include "passes/Support/MemorySize.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::mosaic_gpu;
+
+using Refusal = std::optional<WarpRefusal>;
+
+/// Threads that multiply together.
+static constexpr int64_t kGroupThreads = 128;
+/// Registers that a thread which only copies needs.
+static constexpr int64_t kProducerRegisters = 24;
+/// A thread has at most so many, a multiple of 8.
+static constexpr int64_t kMostRegisters = 240;
+/// More slots hide nothing more.
+static constexpr int64_t kMostSlotsChosen = 8;
+
+SmallVector<unsigned> WarpPlan::groupsIn(Operation *op) const {
+  SmallVector<unsigned> inside;
+  for (auto [number, group] : llvm::enumerate(groups))
+    if (op->isAncestor(group.wait))
+      inside.push_back(number);
+  return inside;
+}
+
+namespace {
+
+class WarpPlanner {
+public:
+  WarpPlanner(WarpPlan &plan, const targets::Target &target,
+              std::optional<int64_t> depth)
+      : plan(plan), func(plan.func), target(target), depth(depth) {}
+
+  Refusal run();
+
+private:
+  Refusal checkBlock();
+  Refusal findGroups();
+  Refusal planGroup(memref::AllocOp barrier);
+  Refusal planBuffers(CopyGroup &group);
+  Refusal checkSource(const CopyGroup &group, AsyncLoadOp load);
+  Refusal checkLoops(const CopyGroup &group);
+  Refusal checkSlice(Operation *user, Value value);
+  void splitSetup();
+  void findNeedlessBarriers();
+  void chooseInFlight();
+  Refusal chooseDepth();
+  void chooseRegisters();
+
+  WarpPlan &plan;
+  gpu::GPUFuncOp func;
+  const targets::Target &target;
+  std::optional<int64_t> depth;
+  llvm::DenseSet<Value> checked;
+};
+
+} // namespace
+
+static WarpRefusal refuse(Operation *op, std::string reason) {
+  return {op, std::move(reason)};
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+Refusal WarpPlanner::checkBlock() {
+  if (!func.getBody().hasOneBlock())
+    return refuse(func, "its body has several blocks");
+  ArrayRef<int32_t> size;
+  if (std::optional<ArrayRef<int32_t>> known = func.getKnownBlockSize())
+    size = *known;
+  if (size.size() != 3 || size[1] != 1 || size[2] != 1)
+    return refuse(func, "its block has no known number of threads in one "
+                        "dimension");
+  plan.threads = size[0];
+  if (plan.threads % kGroupThreads != 0 ||
+      2 * plan.threads > target.maxThreadsPerBlock)
+    return refuse(func, llvm::formatv("its block has {0} threads: no multiple "
+                                      "of {1} of which {2} has twice as many",
+                                      plan.threads, kGroupThreads, target.name)
+                            .str());
+  if (func->hasAttr(kProgramThreads))
+    return refuse(func, "several programs share its block already");
+
+  Refusal refusal;
+  func.walk([&](Operation *op) {
+    if (refusal)
+      return;
+    // Threads by number would be others.
+    if (isa<gpu::ThreadIdOp, gpu::BlockDimOp, gpu::LaneIdOp, gpu::SubgroupIdOp,
+            NVVM::ElectSyncOp>(op))
+      refusal = refuse(op, quote(op) + " tells its threads apart");
+    else if (auto product = dyn_cast<WGMMAOp>(op);
+             product && !product.getSynchronous())
+      refusal = refuse(op, quote(op) + " is asynchronous already");
+  });
+  return refusal;
+}
+
+//===----------------------------------------------------------------------===//
+// Copies and products
+//===----------------------------------------------------------------------===//
+
+/// The op that initialises the barrier by its address, if the value goes
+/// nowhere else.
+static InitializeBarrierOp followAddress(Operation *user) {
+  while (isa<memref::ExtractAlignedPointerAsIndexOp, arith::IndexCastOp,
+             LLVM::IntToPtrOp>(user)) {
+    if (!user->getResult(0).hasOneUse())
+      return {};
+    user = *user->getResult(0).user_begin();
+  }
+  return dyn_cast<InitializeBarrierOp>(user);
+}
+
+Refusal WarpPlanner::planGroup(memref::AllocOp barrier) {
+  CopyGroup group;
+  group.barrier = barrier;
+  if (barrier.getType().getRank() != 0)
+    return refuse(barrier, "its barriers have several slots already");
+  for (Operation *user : barrier->getUsers()) {
+    auto other = [&] {
+      return refuse(user, quote(user) + " uses a barrier otherwise than for "
+                                        "one arrival, copies and one wait");
+    };
+    if (auto init = followAddress(user)) {
+      if (group.init || init->getBlock() != barrier->getBlock() ||
+          init.getArrivalCount() != 1 || init.getNumBarriers() != 1)
+        return other();
+      group.init = init;
+    } else if (auto arrive = dyn_cast<ArriveExpectTxOp>(user)) {
+      if (group.arrive || arrive.getDynamicExpectTx())
+        return other();
+      group.arrive = arrive;
+    } else if (auto load = dyn_cast<AsyncLoadOp>(user)) {
+      if (load.getPredicate() || load.getGmemPeerId() ||
+          !load.getCollective().empty() || load.getLeaderTrackedAttr())
+        return other();
+      group.loads.push_back(load);
+    } else if (auto wait = dyn_cast<WaitOp>(user)) {
+      if (group.wait)
+        return other();
+      group.wait = wait;
+    } else {
+      return other();
+    }
+  }
+  if (!group.init || !group.arrive || !group.wait || group.loads.empty())
+    return refuse(barrier, "a barrier lacks its initialisation, arrival, copy "
+                           "or wait");
+  Block *block = group.wait->getBlock();
+  if (group.arrive->getBlock() != block ||
+      !group.arrive->isBeforeInBlock(group.wait))
+    return refuse(group.arrive, quote(group.arrive) +
+                                    " does not come ahead of the wait, in its "
+                                    "block");
+  for (AsyncLoadOp load : group.loads)
+    if (load->getBlock() != block || !load->isBeforeInBlock(group.wait) ||
+        !group.arrive->isBeforeInBlock(load))
+      return refuse(load, quote(load) + " does not stand between the arrival "
+                                        "and the wait, in their block");
+  llvm::sort(group.loads, [](AsyncLoadOp a, AsyncLoadOp b) {
+    return a->isBeforeInBlock(b);
+  });
+  if (Refusal refusal = planBuffers(group))
+    return refusal;
+  for (AsyncLoadOp load : group.loads)
+    if (Refusal refusal = checkSource(group, load))
+      return refusal;
+  if (Refusal refusal = checkLoops(group))
+    return refusal;
+  plan.groups.push_back(std::move(group));
+  return std::nullopt;
+}
+
+/// What the copies fill is read by products alone, behind the wait.
+Refusal WarpPlanner::planBuffers(CopyGroup &group) {
+  for (AsyncLoadOp load : group.loads) {
+    auto alloc =
+        getRootBuffer(load.getDestination()).getDefiningOp<memref::AllocOp>();
+    if (!alloc || alloc->getBlock() != &func.getBody().front())
+      return refuse(load, quote(load) + " fills what the function does not "
+                                        "allocate");
+    if (!group.buffers.insert(alloc))
+      return refuse(load, quote(load) + " fills a buffer that another copy "
+                                        "fills");
+    SmallVector<Value> values = {alloc.getResult()};
+    while (!values.empty()) {
+      Value value = values.pop_back_val();
+      for (Operation *user : value.getUsers()) {
+        if (isa<WithTransformsOp, memref::TransposeOp>(user)) {
+          plan.views.insert(user);
+          values.push_back(user->getResult(0));
+          continue;
+        }
+        if (user == load.getOperation())
+          continue;
+        auto product = dyn_cast<WGMMAOp>(user);
+        if (!product || user->getBlock() != group.wait->getBlock() ||
+            !group.wait->isBeforeInBlock(user))
+          return refuse(user, quote(user) + " uses a copied tile, and is no "
+                                            "product behind the wait");
+        if (!llvm::is_contained(group.products, product))
+          group.products.push_back(product);
+      }
+    }
+  }
+  if (group.products.empty())
+    return refuse(group.wait, "no product reads the copied tiles");
+  llvm::sort(group.products,
+             [](WGMMAOp a, WGMMAOp b) { return a->isBeforeInBlock(b); });
+  return std::nullopt;
+}
+
+/// Copies run ahead of what the consumers write.
+Refusal WarpPlanner::checkSource(const CopyGroup &group, AsyncLoadOp load) {
+  Value source = load.getSource();
+  while (auto view = source.getDefiningOp<ViewLikeOpInterface>())
+    source = view.getViewSource();
+  auto argument = dyn_cast<BlockArgument>(source);
+  if (!argument || argument.getOwner() != &func.getBody().front())
+    return refuse(load, quote(load) + " reads what is no argument of the "
+                                      "kernel");
+  Refusal refusal;
+  func.walk([&](Operation *op) {
+    if (refusal ||
+        isa<BlockBarrierOpInterface, BarrierObjectOpInterface, WGMMAOp,
+            NVVM::FenceMbarrierInitOp>(op) ||
+        op == func.getOperation() ||
+        op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+      return;
+    SmallVector<MemoryAccess> accesses;
+    std::string reason;
+    if (isa<memref::AllocOp>(op))
+      return;
+    if (auto store = dyn_cast<AsyncStoreOp>(op)) {
+      Value root = getRootBuffer(store.getDestination());
+      if (mayAlias(root, source))
+        refusal = refuse(op, quote(op) + " may write what " + quote(load) +
+                                 " reads ahead");
+      return;
+    }
+    // Waits for stores, and fences, access nothing.
+    if (isa<NVVM::CpAsyncBulkWaitGroupOp, NVVM::CpAsyncBulkCommitGroupOp,
+            NVVM::ProxyFenceOp>(op))
+      return;
+    if (!collectAccesses(op, accesses, reason)) {
+      refusal = refuse(op, reason);
+      return;
+    }
+    for (const MemoryAccess &access : accesses)
+      if (!refusal && access.isWrite && mayAlias(access.root, source))
+        refusal = refuse(op, quote(op) + " may write what " + quote(load) +
+                                 " reads ahead");
+  });
+  return refusal;
+}
+
+/// Whether the producers can compute the value: from constants, what is ahead
+/// of the roles, and counters of loops.
+Refusal WarpPlanner::checkSlice(Operation *user, Value value) {
+  if (!checked.insert(value).second)
+    return std::nullopt;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner() == &func.getBody().front())
+      return std::nullopt;
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (loop && argument == loop.getInductionVar())
+      return std::nullopt;
+    return refuse(user, "the place of " + quote(user) +
+                            " depends on what a loop computes");
+  }
+  Operation *def = value.getDefiningOp();
+  if (def->getNumRegions() != 0 || !isMemoryEffectFree(def) ||
+      llvm::any_of(def->getOperandTypes(), llvm::IsaPred<VectorType>))
+    return refuse(user,
+                  "the place of " + quote(user) + " depends on " + quote(def));
+  for (Value operand : def->getOperands())
+    if (Refusal refusal = checkSlice(user, operand))
+      return refusal;
+  return std::nullopt;
+}
+
+Refusal WarpPlanner::checkLoops(const CopyGroup &group) {
+  for (AsyncLoadOp load : group.loads) {
+    for (Value index : load.getIndices())
+      if (Refusal refusal = checkSlice(load, index))
+        return refusal;
+    if (Refusal refusal = checkSlice(load, load.getSource()))
+      return refusal;
+  }
+  for (Operation *around = group.wait->getParentOp(); around != func;
+       around = around->getParentOp()) {
+    auto loop = dyn_cast<scf::ForOp>(around);
+    if (!loop)
+      return refuse(around, "its copies stand in " + quote(around));
+    for (Value bound :
+         {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+      if (Refusal refusal = checkSlice(loop, bound))
+        return refusal;
+  }
+  return std::nullopt;
+}
+
+Refusal WarpPlanner::findGroups() {
+  Refusal refusal;
+  for (auto alloc : func.getBody().front().getOps<memref::AllocOp>())
+    if (!refusal && isa<BarrierType>(alloc.getType().getElementType()))
+      refusal = planGroup(alloc);
+  if (refusal)
+    return refusal;
+  llvm::DenseSet<Operation *> known;
+  for (const CopyGroup &group : plan.groups) {
+    known.insert({group.init, group.arrive, group.wait});
+    known.insert(group.loads.begin(), group.loads.end());
+  }
+  bool isInLoop = false;
+  func.walk([&](Operation *op) {
+    isInLoop |= isa<AsyncLoadOp>(op) && op->getParentOfType<scf::ForOp>();
+    if (!refusal && isa<BarrierObjectOpInterface>(op) && !known.contains(op))
+      refusal = refuse(op, quote(op) + " uses a barrier that the function "
+                                       "does not allocate");
+    if (!refusal && isa<AsyncCopyOpInterface>(op) && !known.contains(op))
+      refusal = refuse(op, quote(op) + " is no tensor copy");
+  });
+  if (refusal)
+    return refusal;
+  if (!isInLoop)
+    return refuse(func, "it has no tensor copies in a loop");
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// The body
+//===----------------------------------------------------------------------===//
+
+/// Whether both roles may execute the op: it computes with scalars, or makes
+/// what they share.
+static bool isSetup(Operation *op) {
+  if (isa<memref::AllocOp, InitializeBarrierOp, NVVM::FenceMbarrierInitOp>(op))
+    return true;
+  return op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         llvm::none_of(op->getResultTypes(), llvm::IsaPred<VectorType>) &&
+         llvm::none_of(op->getOperandTypes(), llvm::IsaPred<VectorType>);
+}
+
+void WarpPlanner::splitSetup() {
+  // Stores of a kernel that come before its copies are the consumers'. What
+  // reads memory or vectors ahead of them is, too, and what needs its results.
+  llvm::DenseSet<Value> ofConsumers;
+  for (Operation &op : func.getBody().front().without_terminator()) {
+    bool needsConsumers = llvm::any_of(op.getOperands(), [&](Value operand) {
+      return ofConsumers.contains(operand);
+    });
+    if (isSetup(&op) && !needsConsumers)
+      plan.setup.insert(&op);
+    else
+      ofConsumers.insert(op.result_begin(), op.result_end());
+  }
+}
+
+/// Barriers that were there for the barrier objects, and for the buffers that
+/// now have slots.
+void WarpPlanner::findNeedlessBarriers() {
+  auto isQuiet = [](Operation *op) {
+    return isMemoryEffectFree(op) || isSetup(op) ||
+           isa<BarrierObjectOpInterface, WGMMAOp>(op);
+  };
+  for (Operation &op : func.getBody().front()) {
+    if (isa<gpu::BarrierOp>(op)) {
+      plan.needlessBarriers.insert(&op);
+      break;
+    }
+    if (!isQuiet(&op))
+      break;
+  }
+  for (const CopyGroup &group : plan.groups) {
+    auto loop = dyn_cast<scf::ForOp>(group.wait->getParentOp());
+    if (!loop ||
+        !llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &op) {
+          return isQuiet(&op) || isa<gpu::BarrierOp>(op);
+        }))
+      continue;
+    for (auto barrier : loop.getBody()->getOps<gpu::BarrierOp>())
+      plan.needlessBarriers.insert(barrier);
+  }
+}
+
+void WarpPlanner::chooseInFlight() {
+  for (CopyGroup &group : plan.groups) {
+    auto loop = dyn_cast<scf::ForOp>(group.wait->getParentOp());
+    if (!loop || group.products.size() != 1 || plan.depth < 2 ||
+        plan.groupsIn(loop).size() != 1)
+      continue;
+    WGMMAOp product = group.products.front();
+    auto argument = dyn_cast<BlockArgument>(product.getAccumulator());
+    if (!argument || argument.getOwner() != loop.getBody() ||
+        !argument.hasOneUse() || !product->hasOneUse() ||
+        isa<VectorType>(product.getA().getType()))
+      continue;
+    OpOperand &use = *product->use_begin();
+    group.isInFlight =
+        isa<scf::YieldOp>(use.getOwner()) &&
+        use.getOwner()->getParentOp() == loop &&
+        argument == loop.getRegionIterArg(use.getOperandNumber()) &&
+        loop.getBody()->getOps<WGMMAOp>().begin() !=
+            loop.getBody()->getOps<WGMMAOp>().end() &&
+        llvm::hasSingleElement(loop.getBody()->getOps<WGMMAOp>());
+  }
+}
+
+Refusal WarpPlanner::chooseDepth() {
+  llvm::DenseSet<Value> withSlots;
+  for (const CopyGroup &group : plan.groups) {
+    withSlots.insert(group.barrier.getResult());
+    for (Operation *buffer : group.buffers) {
+      withSlots.insert(buffer->getResult(0));
+      plan.slotBytes +=
+          getBufferBytes(cast<memref::AllocOp>(buffer).getType()).value_or(0);
+    }
+  }
+  auto bytesWith = [&](int64_t slots) {
+    return getSharedMemoryBytes(func, [&](Value buffer) {
+      auto type = dyn_cast<MemRefType>(buffer.getType());
+      if (!type || !withSlots.contains(buffer))
+        return type;
+      // Barriers come in pairs.
+      SmallVector<int64_t> shape = {
+          isa<BarrierType>(type.getElementType()) ? 2 * slots : slots};
+      llvm::append_range(shape, type.getShape());
+      return MemRefType::Builder(type).setShape(shape).operator MemRefType();
+    });
+  };
+  int64_t wanted = depth.value_or(kMostSlotsChosen);
+  plan.depth = wanted;
+  while (!depth && plan.depth > 1 &&
+         bytesWith(plan.depth) > target.sharedMemoryPerBlock)
+    --plan.depth;
+  if (int64_t bytes = bytesWith(plan.depth);
+      bytes > target.sharedMemoryPerBlock)
+    return refuse(func,
+                  llvm::formatv("it needs {0} B of shared memory with {1} "
+                                "slots, {2} has {3} B",
+                                bytes, plan.depth, target.name,
+                                target.sharedMemoryPerBlock)
+                      .str());
+  if (plan.depth < wanted)
+    plan.limit =
+        llvm::formatv(": with {0} slots the function would need {1} B of "
+                      "shared memory, {2} has {3} B",
+                      plan.depth + 1, bytesWith(plan.depth + 1), target.name,
+                      target.sharedMemoryPerBlock)
+            .str();
+  return std::nullopt;
+}
+
+void WarpPlanner::chooseRegisters() {
+  int64_t atLaunch = target.registersPerUnit / (2 * plan.threads) / 8 * 8;
+  if (atLaunch > kMostRegisters)
+    return; // Each thread has all that it can have.
+  plan.producerRegisters = kProducerRegisters;
+  plan.consumerRegisters =
+      std::min(kMostRegisters, 2 * atLaunch - kProducerRegisters) / 8 * 8;
+}
+
+Refusal WarpPlanner::run() {
+  if (Refusal refusal = checkBlock())
+    return refusal;
+  if (Refusal refusal = findGroups())
+    return refusal;
+  if (Refusal refusal = chooseDepth())
+    return refusal;
+  splitSetup();
+  // What the copies need is ahead of the roles, or computed by both.
+  findNeedlessBarriers();
+  chooseInFlight();
+  chooseRegisters();
+  return std::nullopt;
+}
+
+Refusal smalti::planWarps(gpu::GPUFuncOp func, const targets::Target &target,
+                          std::optional<int64_t> depth, WarpPlan &plan) {
+  plan.func = func;
+  return WarpPlanner(plan, target, depth).run();
+}

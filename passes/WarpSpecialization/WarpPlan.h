@@ -1,0 +1,79 @@
+//===- WarpPlan.h - Which warps copy and which multiply ---------*- C++ -*-===//
+//
+// Everything that smalti-specialize-warps decides, as data.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_WARPSPECIALIZATION_WARPPLAN_H
+#define SMALTI_PASSES_WARPSPECIALIZATION_WARPPLAN_H
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace smalti {
+namespace targets {
+struct Target;
+} // namespace targets
+
+/// Copies that complete on one barrier, and what reads them.
+struct CopyGroup {
+  mlir::memref::AllocOp barrier;
+  mosaic_gpu::InitializeBarrierOp init;
+  mosaic_gpu::ArriveExpectTxOp arrive;
+  mlir::SmallVector<mosaic_gpu::AsyncLoadOp> loads;
+  mosaic_gpu::WaitOp wait;
+  /// In the order of the block; the slot is free behind the last one.
+  mlir::SmallVector<mosaic_gpu::WGMMAOp> products;
+  /// What the copies fill.
+  llvm::SetVector<mlir::Operation *> buffers;
+  /// The product stays in flight while the next one starts.
+  bool isInFlight = false;
+};
+
+struct WarpPlan {
+  mlir::gpu::GPUFuncOp func;
+  /// Of one role.
+  int64_t threads = 0;
+  int64_t depth = 0;
+  int64_t slotBytes = 0;
+  /// What kept it from more slots, where it was chosen.
+  std::string limit;
+  /// 0: registers stay as they are.
+  int64_t producerRegisters = 0, consumerRegisters = 0;
+  std::vector<CopyGroup> groups;
+  /// Ops of the body that both roles need, ahead of the roles.
+  llvm::SetVector<mlir::Operation *> setup;
+  /// The views of the filled buffers, in the order of the program.
+  llvm::SetVector<mlir::Operation *> views;
+  /// Barriers of the block that the roles make needless.
+  llvm::DenseSet<mlir::Operation *> needlessBarriers;
+
+  /// The groups whose copies stand in an op, by number.
+  mlir::SmallVector<unsigned> groupsIn(mlir::Operation *op) const;
+};
+
+/// Fills in the plan, or says why there is none, and at which op.
+struct WarpRefusal {
+  mlir::Operation *op;
+  std::string reason;
+};
+std::optional<WarpRefusal> planWarps(mlir::gpu::GPUFuncOp func,
+                                     const targets::Target &target,
+                                     std::optional<int64_t> depth,
+                                     WarpPlan &plan);
+
+/// Carries the plan out.
+void commitWarps(const WarpPlan &plan);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_WARPSPECIALIZATION_WARPPLAN_H
