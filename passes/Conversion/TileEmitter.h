@@ -86,12 +86,14 @@ private:
     mlir::ArrayAttr transforms, tileTransforms;
   };
   void emitWarpgroupBarriers();
+  void emitTiles(mlir::Block &body, mlir::Value first);
   void emitWarpgroupDot(const WarpgroupDot &dot);
   TensorBuffer allocateTensorBuffer(mlir::Location loc,
                                     const TensorWindow &window);
   mlir::Value coordinate(mlir::Location loc, mlir::OpFoldResult offset);
   mlir::SmallVector<mlir::Value> coordinates(mlir::Location loc,
                                              const TensorWindow &window);
+  void emitTensorStore(triton_xla::InsertOp op, const TensorWindow &window);
   void emitTensorLoad(mlir::Location loc, const TensorWindow &window,
                       const TensorBuffer &buffer, mlir::Value barrier);
   /// The products of warp groups inside an op, each of which has a phase that

@@ -180,6 +180,8 @@ public:
       : target(target), requestedWarps(options.numWarps),
         copies(options.copies), products(options.products) {
     plan.func = func;
+    if (options.blocks < static_cast<int64_t>(func.getNumTiles()))
+      plan.persistentBlocks = options.blocks;
   }
 
   FailureOr<TilePlan> run() {
@@ -190,6 +192,7 @@ public:
     if (failed(assignLayouts()))
       return failure();
     placeGlobalBarriers();
+    chooseTensorStores();
     return std::move(plan);
   }
 
@@ -207,6 +210,7 @@ private:
   void chooseAsyncCopies();
   std::optional<std::string> whyNotAsync(triton_xla::ExtractOp extract) const;
   void placeGlobalBarriers();
+  void chooseTensorStores();
 
   TilePlan plan;
   const Target &target;
@@ -508,7 +512,8 @@ LogicalResult Planner::chooseWarps() {
     dotPlan.loopOverK =
         mma->tilesM() * mma->tilesN() * mma->tilesK() > kMaxUnrolledMmas &&
         mma->k > dotPlan.kStep;
-    dotPlan.inLoop = dot->getParentOfType<LoopLikeOpInterface>() != nullptr;
+    dotPlan.inLoop = plan.persistentBlocks != 0 ||
+                     dot->getParentOfType<LoopLikeOpInterface>() != nullptr;
     plan.dots.insert({dot, dotPlan});
   }
   return success();
@@ -851,6 +856,29 @@ private:
 void Planner::placeGlobalBarriers() {
   GlobalBarriers::State state;
   GlobalBarriers(plan).visit(plan.func.getBody().front(), state);
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor stores
+//===----------------------------------------------------------------------===//
+
+/// Sums of warp groups go to memory by tensor copies where these can write the
+/// window.
+void Planner::chooseTensorStores() {
+  if (plan.warpgroupDots.empty())
+    return;
+  Attribute accumulator = mosaic_gpu::TiledLayoutAttr::get(
+      plan.func.getContext(), getWarpgroupAccumulator(plan.block.numWarps / 4));
+  plan.func.getBody().walk([&](triton_xla::InsertOp insert) {
+    if (plan.layouts.lookup(insert.getTile()) != accumulator)
+      return;
+    TensorWindow window;
+    std::optional<std::string> reason = planTensorStore(insert, window);
+    if (reason)
+      plan.missedTensorStores.emplace_back(insert, std::move(*reason));
+    else
+      plan.tensorStores.insert({insert, std::move(window)});
+  });
 }
 
 FailureOr<TilePlan> smalti::planTiles(triton_xla::EntryFuncOp func,

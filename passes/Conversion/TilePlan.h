@@ -54,6 +54,13 @@ struct TilePlan {
   llvm::DenseSet<mlir::Operation *> asyncCopies;
   /// Those of operands of warp groups.
   llvm::DenseSet<mlir::Operation *> tensorCopies;
+  /// Inserts of sums of warp groups that go through shared memory, and why
+  /// others do not.
+  llvm::MapVector<mlir::Operation *, TensorWindow> tensorStores;
+  mlir::SmallVector<std::pair<triton_xla::InsertOp, std::string>>
+      missedTensorStores;
+  /// Blocks of a persistent grid, fewer than tiles; 0: a block for each tile.
+  int64_t persistentBlocks = 0;
   mlir::SmallVector<MissedAsyncCopy> missedAsyncCopies;
   /// Ops that another thread's access to global memory must have happened
   /// before.
@@ -79,6 +86,8 @@ struct TileOptions {
   int64_t numWarps = 0;
   OperandCopies copies = OperandCopies::Auto;
   Products products = Products::Auto;
+  /// Blocks of a persistent grid; 0: a block for each tile.
+  int64_t blocks = 0;
 };
 
 /// Plans an entry function, or says at the op that is to blame why it cannot be

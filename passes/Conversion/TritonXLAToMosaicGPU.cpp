@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -26,6 +27,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
 #include <vector>
 
 namespace smalti {
@@ -56,7 +58,9 @@ gpu::GPUModuleOp TileEmitter::run() {
   kernel.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr(
       {static_cast<int32_t>(plan.block.threads()), 1, 1}));
   kernel.setKnownGridSizeAttr(builder.getDenseI32ArrayAttr(
-      {static_cast<int32_t>(func.getNumTiles()), 1, 1}));
+      {static_cast<int32_t>(plan.persistentBlocks != 0 ? plan.persistentBlocks
+                                                       : func.getNumTiles()),
+       1, 1}));
   kernel->setAttr(kNumWarps, builder.getI64IntegerAttr(plan.block.numWarps));
   kernel->setAttr(kArguments, builder.getTypeArrayAttr(types));
   for (auto [number, argument] : llvm::enumerate(func.getKernelArguments())) {
@@ -78,10 +82,38 @@ gpu::GPUModuleOp TileEmitter::run() {
        llvm::zip_equal(func.getKernelArguments(), entry->getArguments()))
     mapping.map(from, to);
   Value tileId = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
-  mapping.map(func.getTileId(), tileId);
   emitWarpgroupBarriers();
-  emitBlock(func.getBody().front());
+  emitTiles(func.getBody().front(), tileId);
   return module;
+}
+
+/// The tile of the block, or in a persistent grid all of its tiles.
+void TileEmitter::emitTiles(Block &body, Value first) {
+  Location loc = func.getLoc();
+  mapping.map(func.getTileId(), first);
+  if (plan.persistentBlocks == 0) {
+    emitBlock(body);
+  } else {
+    SmallVector<Operation *> products = productsIn(func);
+    Value end =
+        arith::ConstantIndexOp::create(builder, loc, func.getNumTiles());
+    Value step =
+        arith::ConstantIndexOp::create(builder, loc, plan.persistentBlocks);
+    auto loop =
+        scf::ForOp::create(builder, loc, first, end, step, phasesOf(products),
+                           [](OpBuilder &, Location, Value, ValueRange) {});
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    mapping.map(func.getTileId(), loop.getInductionVar());
+    setPhases(products, loop.getRegionIterArgs());
+    emitBlock(body);
+    scf::YieldOp::create(builder, loc, phasesOf(products));
+  }
+  // The block's memory stays until copies have read it.
+  if (!plan.tensorStores.empty())
+    NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc, /*group=*/0,
+                                         builder.getUnitAttr());
+  gpu::ReturnOp::create(builder, loc);
 }
 
 void TileEmitter::emitBlock(Block &block) {
@@ -105,10 +137,8 @@ void TileEmitter::emitOp(Operation *op) {
     return emitFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return emitIf(branch);
-  if (isa<triton_xla::ReturnOp>(op)) {
-    gpu::ReturnOp::create(builder, op->getLoc());
+  if (isa<triton_xla::ReturnOp>(op))
     return;
-  }
 
   if (auto splat = dyn_cast<tensor::SplatOp>(op)) {
     VectorType type = vectorOf(splat.getType());
@@ -268,6 +298,8 @@ void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
 }
 
 void TileEmitter::emitInsert(triton_xla::InsertOp op) {
+  if (auto it = plan.tensorStores.find(op); it != plan.tensorStores.end())
+    return emitTensorStore(op, it->second);
   Location loc = op.getLoc();
   Transfer transfer = makeTransfer(loc, Window::of(op));
   OpBuilder::InsertionGuard guard(builder);
@@ -555,7 +587,14 @@ struct ConvertTritonXLAToMosaicGPU
       return signalPassFailure();
     }
 
-    TileOptions options{numWarps, *operandCopies, *whoMultiplies};
+    if (blocks < 0 || blocks > std::numeric_limits<int32_t>::max()) {
+      module.emitError() << "blocks must be between 0 and "
+                         << std::numeric_limits<int32_t>::max() << ", not "
+                         << int64_t(blocks);
+      return signalPassFailure();
+    }
+
+    TileOptions options{numWarps, *operandCopies, *whoMultiplies, blocks};
     std::vector<TilePlan> plans;
     for (triton_xla::EntryFuncOp func : funcs) {
       FailureOr<TilePlan> plan = planTiles(func, *chip, options);
@@ -591,6 +630,12 @@ struct ConvertTritonXLAToMosaicGPU
           << " warp groups, of tensor copies of "
           << dot.lhs.getBytes() + dot.rhs.getBytes() << " bytes";
     }
+    for (const auto &[insert, reason] : plan.missedTensorStores)
+      remarkMissed(insert, kPassName) << "no tensor copy stores it: " << reason;
+    for (const auto &[op, window] : plan.tensorStores)
+      remarkApplied(op, kPassName)
+          << "stored by tensor copies of " << window.getShape()[0] << "x"
+          << window.getTiling()[1] << " elements";
     for (const auto &[op, dot] : plan.dots) {
       if (dot.missed)
         remarkMissed(op, kPassName)
@@ -609,6 +654,12 @@ struct ConvertTritonXLAToMosaicGPU
     remarkApplied(plan.func, kPassName)
         << "a block is " << plan.block.numWarps << " warps of "
         << plan.block.waveSize << " threads";
+    if (plan.persistentBlocks != 0)
+      remarkApplied(plan.func, kPassName)
+          << plan.persistentBlocks << " blocks compute "
+          << static_cast<int64_t>(
+                 triton_xla::EntryFuncOp(plan.func).getNumTiles())
+          << " tiles";
   }
 };
 

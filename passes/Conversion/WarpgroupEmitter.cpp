@@ -2,12 +2,14 @@
 
 #include "passes/Conversion/TileEmitter.h"
 
+#include "passes/Interfaces/SynchronousProducts.h"
 #include "passes/Support/IndexRange.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -182,14 +184,92 @@ void TileEmitter::emitWarpgroupDot(const WarpgroupDot &dot) {
       builder.getContext(), getWarpgroupAccumulator(plan.block.numWarps / 4));
   Value accumulator = mapping.lookup(op.getAccumulator());
   auto product = mosaic_gpu::WGMMAOp::create(
-      builder, loc, accumulator.getType(), accumulator, lhs.tile, rhs.tile,
-      /*synchronous=*/true);
+      builder, loc, accumulator.getType(), accumulator, lhs.tile, rhs.tile);
+  product->setAttr(kSynchronousProduct, builder.getUnitAttr());
   setLayouts(product, {layout}, {layout});
   product->setAttr(
       mosaic_gpu::kInTransforms,
       builder.getArrayAttr({lhs.tileTransforms, rhs.tileTransforms}));
   // Copies may write the operands again.
-  if (op->getParentOfType<LoopLikeOpInterface>())
+  if (plan.persistentBlocks != 0 || op->getParentOfType<LoopLikeOpInterface>())
     gpu::BarrierOp::create(builder, loc);
   mapping.map(op.getResult(), product.getResult());
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor stores
+//===----------------------------------------------------------------------===//
+
+/// Pieces of the tile go through two buffers in turn, so that one is written
+/// while the other is copied.
+void TileEmitter::emitTensorStore(triton_xla::InsertOp op,
+                                  const TensorWindow &window) {
+  Location loc = op.getLoc();
+  auto tile = cast<RankedTensorType>(op.getTile().getType());
+  int64_t rows = tile.getDimSize(0), width = window.getTiling()[1];
+  int64_t pieces = tile.getDimSize(1) / width;
+  TensorWindow piece = window;
+  piece.window.tile = tile.clone({rows, width});
+  SmallVector<TensorBuffer> buffers;
+  for (int64_t i = 0; i < std::min<int64_t>(pieces, 2); ++i)
+    buffers.push_back(allocateTensorBuffer(loc, piece));
+
+  SmallVector<Value> indices = coordinates(loc, window);
+  SmallVector<int64_t> lengths;
+  size_t columnDim = 0;
+  for (auto [dim, size] : llvm::enumerate(window.window.sizes)) {
+    bool isDropped = window.window.dropped.test(dim);
+    lengths.push_back(isDropped ? -1 : size);
+    if (!isDropped)
+      columnDim = dim;
+  }
+  lengths[columnDim] = width;
+  Attribute layout = plan.layoutOf(op.getTile());
+  Value vector = mapping.lookup(op.getTile());
+  Value column = indices[columnDim];
+  for (int64_t i = 0; i < pieces; ++i) {
+    // The copy that reads this buffer has read it: the thread that asked for it
+    // waits, and the others wait for that thread. What a tile before this one
+    // asked for is long done.
+    bool isUsedAgain = i >= 2 || (i == 0 && plan.persistentBlocks != 0);
+    if (isUsedAgain) {
+      NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc, i == 0 ? 0 : 1,
+                                           builder.getUnitAttr());
+      gpu::BarrierOp::create(builder, loc);
+    }
+    Value part = vector;
+    if (pieces > 1) {
+      auto slice = vector::ExtractStridedSliceOp::create(
+          builder, loc, vector, ArrayRef<int64_t>{0, i * width},
+          ArrayRef<int64_t>{rows, width}, ArrayRef<int64_t>{1, 1});
+      setLayouts(slice, {layout}, {layout});
+      part = slice;
+    }
+    const TensorBuffer &buffer = buffers[i % 2];
+    auto store = mosaic_gpu::VectorStoreOp::create(
+        builder, loc, part, buffer.memory, /*optimized=*/BoolAttr(),
+        /*atomic_type=*/mosaic_gpu::AtomicOpTypeAttr());
+    setLayouts(store, {layout}, {});
+    ArrayAttr transforms = builder.getArrayAttr({buffer.transforms});
+    store->setAttr(mosaic_gpu::kInTransforms, transforms);
+    // What threads wrote is there for the copy.
+    NVVM::FenceProxyOp::create(
+        builder, loc,
+        NVVM::ProxyKindAttr::get(builder.getContext(),
+                                 NVVM::ProxyKind::async_shared),
+        NVVM::SharedSpaceAttr::get(builder.getContext(),
+                                   NVVM::SharedSpace::shared_cta));
+    gpu::BarrierOp::create(builder, loc);
+    indices[columnDim] = column;
+    if (i > 0)
+      indices[columnDim] = arith::AddIOp::create(
+          builder, loc, column,
+          arith::ConstantIntOp::create(builder, loc, i * width, 32));
+    auto copy = mosaic_gpu::AsyncStoreOp::create(
+        builder, loc, buffer.memory, mapping.lookup(op.getDestination()),
+        indices, /*predicate=*/Value(), /*gmem_peer_id=*/Value(),
+        ArrayRef<int64_t>(lengths), /*commit_group=*/true,
+        /*reduction_op=*/mosaic_gpu::TMAReductionAttr());
+    copy->setAttr(mosaic_gpu::kInTransforms, transforms);
+  }
 }

@@ -55,6 +55,11 @@ std::optional<std::string> planTensorWindow(const Window &window,
 std::optional<std::string> planWarpgroupDot(triton_xla::DotOp dot,
                                             WarpgroupDot &plan);
 
+/// Fills in how tensor copies store the tile, in pieces as wide as the swizzle,
+/// or says why none do.
+std::optional<std::string> planTensorStore(triton_xla::InsertOp insert,
+                                           TensorWindow &plan);
+
 /// How many warp groups share the products, rows dealt in turn: nothing where
 /// no number fits all of them. `numWarps` 0: chosen.
 std::optional<int64_t> chooseWarpgroups(llvm::ArrayRef<WarpgroupDot> dots,

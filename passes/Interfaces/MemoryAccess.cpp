@@ -4,6 +4,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Interfaces/SynchronousProducts.h"
 #include "passes/Support/Describe.h"
 #include "passes/Support/MemorySize.h"
 
@@ -444,6 +445,14 @@ bool smalti::collectAccesses(Operation *op,
     return true;
   if (isa<AsyncCopyOpInterface, BarrierObjectOpInterface>(op))
     return collectAsyncAccesses(op, accesses, reason);
+  if (isSynchronousProduct(op)) {
+    auto product = cast<mosaic_gpu::WGMMAOp>(op);
+    for (Value factor : {product.getA(), Value(product.getB())})
+      if (isa<MemRefType>(factor.getType()) &&
+          !addAccess(op, factor, /*isWrite=*/false, accesses, reason))
+        return false;
+    return true;
+  }
   bool recursive = op->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
   auto effectOp = dyn_cast<MemoryEffectOpInterface>(op);
   if (!effectOp && !recursive) {

@@ -1,6 +1,8 @@
 //===- Compile.cpp - From tile programs to the LLVM dialect, any target ---===//
 
 #include "passes/Conversion/BlockToThread/TensorMaps.h"
+#include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/Interfaces/SynchronousProducts.h"
 #include "passes/Pipelines/CPU.h"
 #include "passes/Pipelines/GPU.h"
 #include "passes/Resources/Estimate.h"
@@ -17,6 +19,7 @@
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -53,6 +56,9 @@ struct SmaltiCompile : smalti::impl::SmaltiCompileBase<SmaltiCompile> {
   void runOnOperation() override;
 
 private:
+  TileOrders getOrders() const {
+    return {numWarps, copies, products, blocks, tileOrder};
+  }
   LogicalResult compileForCPU(const Target &chip, Level last);
   LogicalResult compileForGPU(const Target &chip, Level last,
                               BankConflicts conflicts);
@@ -79,8 +85,11 @@ void SmaltiCompile::getDependentDialects(DialectRegistry &registry) const {
     OpPassManager module(ModuleOp::getOperationName()),
         kernels(gpu::GPUModuleOp::getOperationName());
     if (chip->isGPU()) {
-      buildTilesToBlocks(module, *chip, numWarps, copies);
+      TileOrders orders = getOrders();
+      orders.order = "grouped";
+      buildTilesToBlocks(module, *chip, orders);
       buildLaunchesToBlocks(module, *chip);
+      buildSpecialization(kernels, *chip, /*depth=*/2, /*strict=*/false);
       buildPipelining(kernels, *chip, /*depth=*/2, /*stages=*/2,
                       BankConflicts::Pad);
       buildBlocksToThreads(kernels, *chip, BankConflicts::Swizzle,
@@ -95,15 +104,21 @@ void SmaltiCompile::getDependentDialects(DialectRegistry &registry) const {
   }
 }
 
+/// Whether a loop uses the buffer or a view of it.
+static bool isUsedInLoop(Value buffer) {
+  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
+    return user->getParentOfType<LoopLikeOpInterface>() ||
+           (isa<ViewLikeOpInterface>(user) && isUsedInLoop(user->getResult(0)));
+  });
+}
+
 /// Bytes of shared memory where the buffers that loops use, which are those
 /// that get slots, have `depth` of them.
 static int64_t sharedBytes(gpu::GPUModuleOp kernels, int64_t depth) {
   int64_t most = 0;
   kernels->walk([&](gpu::GPUFuncOp kernel) {
     int64_t end = getSharedMemoryBytes(kernel, [&](Value buffer) {
-      bool hasSlots = llvm::any_of(buffer.getUsers(), [](Operation *user) {
-        return user->getParentOfType<LoopLikeOpInterface>() != nullptr;
-      });
+      bool hasSlots = isUsedInLoop(buffer);
       // Barrier objects of others are no buffers.
       auto type = dyn_cast<MemRefType>(buffer.getType());
       if (!type || !hasSlots || depth == 1 || !getBufferBytes(type))
@@ -119,11 +134,14 @@ static int64_t sharedBytes(gpu::GPUModuleOp kernels, int64_t depth) {
 
 FailureOr<Overlap> SmaltiCompile::chooseOverlap(gpu::GPUModuleOp kernels,
                                                 const Target &chip) {
-  bool isAsync = kernels
-                     ->walk([](mosaic_gpu::AsyncCopyOp) {
-                       return WalkResult::interrupt();
-                     })
-                     .wasInterrupted();
+  // Warps that copy have their slots already.
+  for (auto kernel : kernels.getOps<gpu::GPUFuncOp>())
+    if (kernel->hasAttr(mosaic_gpu::kProgramThreads))
+      return Overlap{1, 1};
+  bool isAsync =
+      kernels
+          ->walk([](AsyncCopyOpInterface) { return WalkResult::interrupt(); })
+          .wasInterrupted();
   // Asynchronous copies in flight need a slot each; reads into registers need
   // none.
   int64_t wanted = isAsync ? 3 : 2;
@@ -158,6 +176,16 @@ FailureOr<Overlap> SmaltiCompile::chooseOverlap(gpu::GPUModuleOp kernels,
   else if (isAsync)
     overlap.stages = std::min<int64_t>(stages, overlap.depth);
   return overlap;
+}
+
+/// Whether warp groups multiply in it.
+static bool hasProducts(gpu::GPUModuleOp kernels) {
+  return kernels
+      ->walk([](mosaic_gpu::WGMMAOp product) {
+        return isSynchronousProduct(product) ? WalkResult::interrupt()
+                                             : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// Dynamic shared memory becomes an array without end that the launch sizes.
@@ -242,13 +270,20 @@ LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last,
   if (last >= Level::Mosaic && isJAX)
     buildLaunchesToBlocks(tiles, chip);
   else if (last >= Level::Mosaic)
-    buildTilesToBlocks(tiles, chip, numWarps, copies);
+    buildTilesToBlocks(tiles, chip, getOrders());
   if (failed(runPipeline(tiles, module)))
     return failure();
   if (last <= Level::Mosaic)
     return success();
 
   for (gpu::GPUModuleOp kernels : module.getOps<gpu::GPUModuleOp>()) {
+    if (!isJAX && specialize != "off" && hasProducts(kernels)) {
+      OpPassManager roles(gpu::GPUModuleOp::getOperationName());
+      buildSpecialization(roles, chip, depth != 0 ? depth : stages,
+                          specialize == "on");
+      if (failed(runPipeline(roles, kernels)))
+        return failure();
+    }
     OpPassManager pm(gpu::GPUModuleOp::getOperationName());
     // JAX's programs pipeline their loops themselves.
     if (!isJAX) {
@@ -308,6 +343,16 @@ void SmaltiCompile::runOnOperation() {
     module.emitError() << "depth and stages must be between 0 and " << most
                        << ", not " << int64_t(depth) << " and "
                        << int64_t(stages);
+    return signalPassFailure();
+  }
+  if (!llvm::is_contained({"auto", "on", "off"}, StringRef(specialize))) {
+    module.emitError() << "unknown specialize '" << specialize
+                       << "'; known are auto, on and off";
+    return signalPassFailure();
+  }
+  if (!llvm::is_contained({"none", "grouped", "snake"}, StringRef(tileOrder))) {
+    module.emitError() << "unknown tile-order '" << tileOrder
+                       << "'; known are none, grouped and snake";
     return signalPassFailure();
   }
   auto conflicts =

@@ -2,6 +2,7 @@
 
 #include "passes/Pipelines/GPU.h"
 
+#include "dialects/TritonXLA/TritonXLA.h"
 #include "passes/Conversion/MarkTensorMaps.h"
 #include "targets/Target.h"
 
@@ -25,11 +26,18 @@ using targets::Target;
 using targets::Vendor;
 
 void smalti::buildTilesToBlocks(OpPassManager &pm, const Target &target,
-                                unsigned numWarps, StringRef copies) {
+                                const TileOrders &orders) {
+  if (orders.order != "none") {
+    SmaltiOrderTilesOptions order;
+    order.order = orders.order;
+    pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiOrderTiles(order));
+  }
   ConvertTritonXLAToMosaicGPUOptions options;
   options.target = target.name.str();
-  options.numWarps = numWarps;
-  options.copies = copies.str();
+  options.numWarps = orders.numWarps;
+  options.copies = orders.copies;
+  options.products = orders.products;
+  options.blocks = orders.blocks;
   pm.addPass(createConvertTritonXLAToMosaicGPU(options));
   // New ops on vectors would have no layouts: no canonicalisation before they
   // are dealt to threads.
@@ -45,6 +53,15 @@ void smalti::buildLaunchesToBlocks(OpPassManager &pm, const Target &target) {
   check.target = target.name.str();
   pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(
       createSmaltiCheckResources(check));
+}
+
+void smalti::buildSpecialization(OpPassManager &pm, const Target &target,
+                                 int64_t depth, bool strict) {
+  SmaltiSpecializeWarpsOptions options;
+  options.target = target.name.str();
+  options.depth = depth == 0 ? "auto" : std::to_string(depth);
+  options.strict = strict;
+  pm.nest<gpu::GPUFuncOp>().addPass(createSmaltiSpecializeWarps(options));
 }
 
 void smalti::buildPipelining(OpPassManager &pm, const Target &target,
@@ -63,6 +80,8 @@ void smalti::buildPipelining(OpPassManager &pm, const Target &target,
     options.stages = std::to_string(stages);
     kernel.addPass(createSmaltiPipelineLoops(options));
   }
+  if (target.hasWGMMA)
+    kernel.addPass(createSmaltiStartProducts());
   if (bankConflicts == BankConflicts::Pad) {
     SmaltiPadSharedMemoryOptions options;
     options.target = target.name.str();

@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
+#include <string>
 
 namespace mlir {
 class OpPassManager;
@@ -19,10 +20,26 @@ struct Target;
 /// What to do against them.
 enum class BankConflicts { Keep, Pad, Swizzle };
 
+/// How tile programs become block programs.
+struct TileOrders {
+  unsigned numWarps = 0;
+  std::string copies = "auto";
+  std::string products = "auto";
+  /// Of a persistent grid; 0: one for each tile.
+  int64_t blocks = 0;
+  /// "none", "grouped" or "snake".
+  std::string order = "none";
+};
+
 /// On a module: triton_xla programs become block programs, each in a
 /// gpu.module.
 void buildTilesToBlocks(mlir::OpPassManager &pm, const targets::Target &target,
-                        unsigned numWarps, llvm::StringRef copies);
+                        const TileOrders &orders);
+
+/// On a gpu.module: warps of their own copy for those that multiply. `depth` 0:
+/// as many slots as fit.
+void buildSpecialization(mlir::OpPassManager &pm, const targets::Target &target,
+                         int64_t depth, bool strict);
 
 /// On a module: block programs that JAX launches become kernels with layouts,
 /// each in a gpu.module.

@@ -15,17 +15,17 @@
 using namespace mlir;
 using namespace smalti;
 
-using Range = std::optional<IndexRange>;
+using MaybeRange = std::optional<IndexRange>;
 
 /// Index arithmetic is shallow; a bound keeps the walk short on any input.
 static constexpr unsigned kMaxDepth = 12;
 
-static Range rangeOf(Value value, unsigned depth);
+static MaybeRange rangeOf(Value value, unsigned depth);
 
 /// The range of the results of `apply`, which is monotonous in each operand.
 template <typename Apply>
-static Range atCorners(IndexRange a, IndexRange b, Apply apply) {
-  Range result;
+static MaybeRange atCorners(IndexRange a, IndexRange b, Apply apply) {
+  MaybeRange result;
   for (int64_t x : {a.low, a.high})
     for (int64_t y : {b.low, b.high}) {
       std::optional<int64_t> corner = apply(x, y);
@@ -54,7 +54,7 @@ static std::optional<int64_t> multiply(int64_t a, int64_t b) {
                                           : std::optional(product);
 }
 
-static Range ofArgument(BlockArgument argument, unsigned depth) {
+static MaybeRange ofArgument(BlockArgument argument, unsigned depth) {
   Operation *parent = argument.getOwner()->getParentOp();
   if (auto func = dyn_cast<triton_xla::EntryFuncOp>(parent)) {
     if (argument != func.getTileId())
@@ -64,8 +64,8 @@ static Range ofArgument(BlockArgument argument, unsigned depth) {
   auto loop = dyn_cast<scf::ForOp>(parent);
   if (!loop || argument != loop.getInductionVar())
     return std::nullopt;
-  Range lower = rangeOf(loop.getLowerBound(), depth + 1),
-        upper = rangeOf(loop.getUpperBound(), depth + 1);
+  MaybeRange lower = rangeOf(loop.getLowerBound(), depth + 1),
+             upper = rangeOf(loop.getUpperBound(), depth + 1);
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
   if (!lower || !upper || !step || *step <= 0)
     return std::nullopt;
@@ -80,8 +80,8 @@ static Range ofArgument(BlockArgument argument, unsigned depth) {
 
 /// Of division and remainder, by a positive constant, of what is not negative:
 /// signed and unsigned are then the same.
-static Range ofDivision(Operation *op, unsigned depth) {
-  Range numerator = rangeOf(op->getOperand(0), depth + 1);
+static MaybeRange ofDivision(Operation *op, unsigned depth) {
+  MaybeRange numerator = rangeOf(op->getOperand(0), depth + 1);
   std::optional<int64_t> divisor = getConstantIntValue(op->getOperand(1));
   if (!numerator || numerator->low < 0 || !divisor || *divisor <= 0)
     return std::nullopt;
@@ -90,13 +90,13 @@ static Range ofDivision(Operation *op, unsigned depth) {
   return IndexRange{numerator->low / *divisor, numerator->high / *divisor};
 }
 
-static Range ofOp(Operation *op, unsigned depth) {
+static MaybeRange ofOp(Operation *op, unsigned depth) {
   if (isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp, arith::RemUIOp,
           arith::RemSIOp>(op))
     return ofDivision(op, depth);
   if (auto cast = dyn_cast<arith::IndexCastOp>(op)) {
     // A narrower result may wrap.
-    Range range = rangeOf(cast.getIn(), depth + 1);
+    MaybeRange range = rangeOf(cast.getIn(), depth + 1);
     auto type = dyn_cast<IntegerType>(cast.getType());
     if (range && type && type.getWidth() < 64 &&
         !range->isWithin(llvm::minIntN(type.getWidth()),
@@ -108,8 +108,8 @@ static Range ofOp(Operation *op, unsigned depth) {
            arith::MaxSIOp>(op) ||
       !op->getResult(0).getType().isIndex())
     return std::nullopt;
-  Range a = rangeOf(op->getOperand(0), depth + 1),
-        b = rangeOf(op->getOperand(1), depth + 1);
+  MaybeRange a = rangeOf(op->getOperand(0), depth + 1),
+             b = rangeOf(op->getOperand(1), depth + 1);
   if (!a || !b)
     return std::nullopt;
   if (isa<arith::AddIOp>(op))
@@ -123,7 +123,7 @@ static Range ofOp(Operation *op, unsigned depth) {
   return IndexRange{std::max(a->low, b->low), std::max(a->high, b->high)};
 }
 
-static Range rangeOf(Value value, unsigned depth) {
+static MaybeRange rangeOf(Value value, unsigned depth) {
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return IndexRange{*constant, *constant};
   if (depth >= kMaxDepth)
@@ -133,7 +133,7 @@ static Range rangeOf(Value value, unsigned depth) {
   return ofOp(value.getDefiningOp(), depth);
 }
 
-Range smalti::getIndexRange(OpFoldResult value) {
+MaybeRange smalti::getIndexRange(OpFoldResult value) {
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return IndexRange{*constant, *constant};
   auto dynamic = dyn_cast_if_present<Value>(value);

@@ -12,6 +12,7 @@
 
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Interfaces/SynchronousProducts.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
 #include "targets/Target.h"
@@ -265,7 +266,7 @@ void RoleEmitter::emitProduct(unsigned number, WGMMAOp product) {
   auto result = cast<WGMMAOp>(builder.clone(*product, own));
   mapping.map(product.getResult(), result.getResult());
   if (group.isInFlight) {
-    result.setSynchronous(false);
+    result->removeAttr(kSynchronousProduct);
     NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
     // The product before this one has read its operands.
     NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, 1);
@@ -336,16 +337,6 @@ void RoleEmitter::emitLoop(scf::ForOp loop) {
     if (!group.isInFlight || group.wait->getParentOp() != loop)
       continue;
     NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, 0);
-    WGMMAOp product = group.products.front();
-    unsigned place = product->use_begin()->getOperandNumber();
-    auto sum = OptimizationBarrierOp::create(builder, loc,
-                                             result.getResult(place).getType(),
-                                             result.getResult(place));
-    if (Attribute layouts = product->getAttr(kOutLayouts)) {
-      sum->setAttr(kInLayouts, layouts);
-      sum->setAttr(kOutLayouts, layouts);
-    }
-    mapping.map(loop.getResult(place), sum->getResult(0));
   }
 }
 
@@ -382,7 +373,8 @@ void RoleEmitter::emitOp(Operation *op) {
     Value id = arith::ConstantIntOp::create(builder, loc, kConsumerBarrier, 32);
     Value threads =
         arith::ConstantIntOp::create(builder, loc, plan.threads, 32);
-    NVVM::BarrierOp::create(builder, loc, id, threads);
+    NVVM::BarrierOp::create(builder, loc, TypeRange{}, id, threads,
+                            NVVM::BarrierReductionAttr(), Value());
     barrier.erase();
   }
 }

@@ -1,10 +1,9 @@
 //===- StartProducts.cpp - smalti-start-products --------------------------===//
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Interfaces/SynchronousProducts.h"
 #include "passes/Support/Remarks.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
@@ -48,7 +47,7 @@ static void findGroups(Block &block, SmallVectorImpl<Group> &groups) {
   };
   for (Operation &op : block) {
     auto product = dyn_cast<WGMMAOp>(op);
-    if (product && product.getSynchronous()) {
+    if (product && isSynchronousProduct(product)) {
       // Sums of one group are added up in order; factors must be there.
       if (usesGroup(product.getA()))
         close();
@@ -62,39 +61,6 @@ static void findGroups(Block &block, SmallVectorImpl<Group> &groups) {
   close();
 }
 
-/// Has everything but products, and loops that hand the sum on to them, take
-/// `sum` behind the wait.
-static void protectUses(OpBuilder &builder, Value sum, Attribute layouts) {
-  SmallVector<OpOperand *> others;
-  SmallVector<Value> results;
-  for (OpOperand &use : sum.getUses()) {
-    if (auto product = dyn_cast<WGMMAOp>(use.getOwner());
-        product && use.get() == product.getAccumulator() &&
-        product.getA() != sum)
-      continue;
-    auto loop = dyn_cast<scf::ForOp>(use.getOwner()->getParentOp());
-    if (loop && isa<scf::YieldOp>(use.getOwner()))
-      results.push_back(loop.getResult(use.getOperandNumber()));
-    else
-      others.push_back(&use);
-  }
-  if (!others.empty()) {
-    auto barrier = mosaic_gpu::OptimizationBarrierOp::create(
-        builder, sum.getLoc(), sum.getType(), sum);
-    if (layouts) {
-      barrier->setAttr(mosaic_gpu::kInLayouts, layouts);
-      barrier->setAttr(mosaic_gpu::kOutLayouts, layouts);
-    }
-    for (OpOperand *use : others)
-      use->set(barrier->getResult(0));
-  }
-  for (Value result : results) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointAfterValue(result);
-    protectUses(builder, result, layouts);
-  }
-}
-
 static void commit(const Group &group) {
   OpBuilder builder(group.front());
   Location loc = group.front().getLoc();
@@ -102,11 +68,8 @@ static void commit(const Group &group) {
   builder.setInsertionPointAfter(group.back());
   NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
   NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, 0);
-  for (WGMMAOp product : group) {
-    product.setSynchronous(false);
-    protectUses(builder, product.getResult(),
-                product->getAttr(mosaic_gpu::kOutLayouts));
-  }
+  for (WGMMAOp product : group)
+    product->removeAttr(kSynchronousProduct);
 }
 
 void SmaltiStartProducts::runOnOperation() {

@@ -4,11 +4,13 @@
 
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Interfaces/SynchronousProducts.h"
 #include "passes/Resources/Estimate.h"
 #include "passes/Support/Describe.h"
 #include "passes/Support/MemorySize.h"
 #include "targets/Target.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -108,7 +110,7 @@ Refusal WarpPlanner::checkBlock() {
             NVVM::ElectSyncOp>(op))
       refusal = refuse(op, quote(op) + " tells its threads apart");
     else if (auto product = dyn_cast<WGMMAOp>(op);
-             product && !product.getSynchronous())
+             product && !isSynchronousProduct(product))
       refusal = refuse(op, quote(op) + " is asynchronous already");
   });
   return refusal;
@@ -259,7 +261,7 @@ Refusal WarpPlanner::checkSource(const CopyGroup &group, AsyncLoadOp load) {
     }
     // Waits for stores, and fences, access nothing.
     if (isa<NVVM::CpAsyncBulkWaitGroupOp, NVVM::CpAsyncBulkCommitGroupOp,
-            NVVM::ProxyFenceOp>(op))
+            NVVM::FenceProxyOp>(op))
       return;
     if (!collectAccesses(op, accesses, reason)) {
       refusal = refuse(op, reason);
@@ -328,7 +330,9 @@ Refusal WarpPlanner::findGroups() {
     return refusal;
   llvm::DenseSet<Operation *> known;
   for (const CopyGroup &group : plan.groups) {
-    known.insert({group.init, group.arrive, group.wait});
+    Operation *ops[] = {group.init, group.arrive, group.wait};
+    for (Operation *op : ops)
+      known.insert(op);
     known.insert(group.loads.begin(), group.loads.end());
   }
   bool isInLoop = false;

@@ -190,20 +190,6 @@ LogicalResult WGMMAOp::verify() {
   return verifyLayouts(*this);
 }
 
-void WGMMAOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  if (!getSynchronous()) {
-    // As other asynchronous work: no access may pass it.
-    effects.emplace_back(MemoryEffects::Read::get());
-    effects.emplace_back(MemoryEffects::Write::get());
-    return;
-  }
-  if (isa<MemRefType>(getA().getType()))
-    effects.emplace_back(MemoryEffects::Read::get(), &getAMutable());
-  effects.emplace_back(MemoryEffects::Read::get(), &getBMutable());
-}
-
 //===----------------------------------------------------------------------===//
 // tcgen05_mma
 //===----------------------------------------------------------------------===//

@@ -39,8 +39,7 @@ def MosaicGPU_MMAOp : MosaicGPU_Op<"mma", [Pure, AllTypesMatch<["accumulator", "
 
 def MosaicGPU_WGMMAElement : AnyTypeOf<[F16, BF16, TF32, F32, F8E4M3FN, F8E5M2, I8]>;
 
-def MosaicGPU_WGMMAOp : MosaicGPU_Op<"wgmma", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-                                               AllTypesMatch<["accumulator", "result"]>]> {
+def MosaicGPU_WGMMAOp : MosaicGPU_Op<"wgmma", [MosaicGPU_Asynchronous, AllTypesMatch<["accumulator", "result"]>]> {
   let summary = "Starts a matrix product of four warps, of operands in shared memory";
   let description = [{
     `result[M x N] = accumulator[M x N] + a[M x K] * b[K x N]`, of any multiple of the instruction's shapes; M is a
@@ -49,10 +48,6 @@ def MosaicGPU_WGMMAOp : MosaicGPU_Op<"wgmma", [DeclareOpInterfaceMethods<MemoryE
 
     The product is asynchronous: the accumulator is there, and `a` and `b` may be written again, after a wait for the
     group of products. The program has ordered its own writes to shared memory before.
-
-    With `synchronous` the product is complete behind the op, which orders its registers and waits for it: it is a mere
-    read of `a` and `b`, and the loop passes take it as one. `smalti-start-products` makes it asynchronous, with the
-    waits that it needs.
 
     Example:
 
@@ -69,7 +64,7 @@ def MosaicGPU_WGMMAOp : MosaicGPU_Op<"wgmma", [DeclareOpInterfaceMethods<MemoryE
   let arguments = (ins VectorOfRankAndType<[2], [F16, F32, I32]>:$accumulator,
                        AnyTypeOf<[MemRefRankOf<[MosaicGPU_WGMMAElement], [2]>,
                                   VectorOfRankAndType<[2], [MosaicGPU_WGMMAElement]>]>:$a,
-                       MemRefRankOf<[MosaicGPU_WGMMAElement], [2]>:$b, UnitAttr:$synchronous);
+                       MemRefRankOf<[MosaicGPU_WGMMAElement], [2]>:$b);
   let results = (outs VectorOfRankAndType<[2], [F16, F32, I32]>:$result);
   let assemblyFormat = [{
     `accumulator` `(` $accumulator `:` type($accumulator) `)` `a` `(` $a `:` type($a) `)`

@@ -1,0 +1,187 @@
+"""Tile products on Hopper: tensor copies, products of warp groups, pipelines, warps that copy, persistent grids.
+
+The reference is the float64 interpreter of tile programs; outputs start as NaN, shared memory too, and everything
+around the arguments is poison (test_gpu_numerics.py).
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import smalti
+from products import matmul
+from smalti import toolchain
+from smalti.emulator import SCHEDULES, Emulation
+from test_gpu_numerics import Program
+
+CHIP = "sm_90a"
+
+
+def product(
+    shape: tuple[int, int, int],
+    tile: tuple[int, int, int],
+    dtype: str = "f16",
+    *,
+    transposed: str = "",
+    epilogue: str = "",
+    out: str = "f32",
+    words: str = "",
+) -> str:
+    """C = A * B, with operands that are stored transposed ("a", "b", "ab"), and something done to the sum."""
+    (m, n, k), (tm, tn, tk) = shape, tile
+    columns = -(-n // tn)
+    a = f"memref<{m}x{k}x{dtype}" + (f", strided<[1, {m}]>>" if "a" in transposed else ">")
+    b = f"memref<{k}x{n}x{dtype}" + (f", strided<[1, {k}]>>" if "b" in transposed else ">")
+    bias = f"memref<{m}x{n}xf32, strided<[0, 1]>>"
+    text = f"""
+triton_xla.entry_func @matmul(%a: {a}, %b: {b}, %bias: {bias}, %c: memref<{m}x{n}x{out}>, %tile: index)
+    tiles {-(-m // tm) * columns} {{
+  %c0 = arith.constant 0 : index
+  %columns = arith.constant {columns} : index
+  %tm = arith.constant {tm} : index
+  %tn = arith.constant {tn} : index
+  %tk = arith.constant {tk} : index
+  %depth = arith.constant {k} : index
+  %zero = arith.constant dense<0.0> : tensor<{tm}x{tn}xf32>
+  %i = arith.divui %tile, %columns : index
+  %j = arith.remui %tile, %columns : index
+  %row = arith.muli %i, %tm : index
+  %column = arith.muli %j, %tn : index
+  %sum = scf.for %p = %c0 to %depth step %tk iter_args(%acc = %zero) -> (tensor<{tm}x{tn}xf32>) {{
+    %at = triton_xla.extract %a[%row, %p] [{tm}, {tk}] [1, 1] : {a} to tensor<{tm}x{tk}x{dtype}>
+    %bt = triton_xla.extract %b[%p, %column] [{tk}, {tn}] [1, 1] : {b} to tensor<{tk}x{tn}x{dtype}>
+    %next = triton_xla.dot %at, %bt, %acc {words}
+        : tensor<{tm}x{tk}x{dtype}>, tensor<{tk}x{tn}x{dtype}> -> tensor<{tm}x{tn}xf32>
+    scf.yield %next : tensor<{tm}x{tn}xf32>
+  }}
+"""
+    value = "%sum"
+    if "bias" in epilogue:
+        text += f"  %bt = triton_xla.extract %bias[%row, %column] [{tm}, {tn}] [1, 1] : {bias} to tensor<{tm}x{tn}xf32>\n"
+        text += f"  %biased = arith.addf {value}, %bt : tensor<{tm}x{tn}xf32>\n"
+        value = "%biased"
+    if "relu" in epilogue:
+        text += f"  %relu = arith.maximumf {value}, %zero : tensor<{tm}x{tn}xf32>\n"
+        value = "%relu"
+    if out != "f32":
+        text += f"  %narrow = arith.truncf {value} : tensor<{tm}x{tn}xf32> to tensor<{tm}x{tn}x{out}>\n"
+        value = "%narrow"
+    text += f"""  triton_xla.insert {value} into %c[%row, %column] [{tm}, {tn}] [1, 1]
+      : tensor<{tm}x{tn}x{out}> into memref<{m}x{n}x{out}>
+  triton_xla.return
+}}
+"""
+    return text
+
+
+def check(text: str, emulation: Emulation | None = None, **options: Any) -> Program:
+    program = Program(text, CHIP, products="wgmma", **options)
+    said = [remark.message for remark in program.kernel.remarks]
+    assert any("by wgmma on" in message for message in said), said
+    program.check(emulation=emulation)
+    return program
+
+
+SHAPES = {
+    "square": ((256, 256, 256), (128, 128, 64)),
+    "skinny": ((64, 512, 128), (64, 128, 64)),
+    "ragged-m": ((200, 128, 128), (128, 128, 64)),
+    "ragged-n": ((128, 136, 128), (128, 64, 64)),
+    "ragged-k": ((128, 64, 104), (128, 64, 64)),
+    "ragged": ((200, 136, 104), (128, 64, 32)),
+    "one-iteration": ((64, 64, 64), (64, 64, 64)),
+}
+
+
+@pytest.mark.parametrize("specialize", ["on", "off"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes(shape: str, specialize: str) -> None:
+    check(product(*SHAPES[shape]), specialize=specialize)
+
+
+@pytest.mark.parametrize("transposed", ["a", "b", "ab"])
+def test_transposed_operands(transposed: str) -> None:
+    check(product((192, 128, 96), (64, 64, 32), transposed=transposed))
+
+
+def test_types() -> None:
+    check(product((128, 64, 128), (64, 64, 64), "bf16"))
+    check(product((128, 64, 64), (64, 64, 32), "f32", transposed="b", words="tf32"))
+
+
+@pytest.mark.parametrize("out", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("epilogue", ["", "bias", "bias-relu"])
+def test_epilogues(epilogue: str, out: str) -> None:
+    check(product((128, 72, 128), (64, 64, 64), epilogue=epilogue, out=out))
+
+
+def test_sum_that_begins_with_what_is_there() -> None:
+    check(matmul((136, 72, 96), (64, 64, 32)))
+
+
+@pytest.mark.parametrize("specialize", ["on", "off"])
+@pytest.mark.parametrize("stages", [1, 2, 3, 4])
+def test_stages(stages: int, specialize: str) -> None:
+    text = product((64, 64, 320), (64, 64, 64))
+    program = check(text, stages=stages, specialize=specialize)
+    for emulation in (*SCHEDULES[:2], Emulation(copies="early")):
+        program.check(emulation=emulation)
+
+
+# Four, two and one tiles a block, and a grid that does not divide the tiles; loops of an odd number of iterations.
+@pytest.mark.parametrize("specialize", ["on", "off"])
+@pytest.mark.parametrize("blocks", [1, 2, 3, 4])
+def test_persistent_grids(blocks: int, specialize: str) -> None:
+    text = product((128, 128, 192), (64, 64, 64), epilogue="relu", out="f16")
+    program = check(text, blocks=blocks, specialize=specialize)
+    assert program.kernel.resources.grid[0] == blocks
+
+
+@pytest.mark.parametrize("order", ["grouped", "snake"])
+def test_orders(order: str) -> None:
+    check(product((640, 128, 32), (64, 64, 32)), tile_order=order, blocks=3)
+
+
+def test_no_race_and_no_access_outside() -> None:
+    text = product((200, 136, 104), (128, 64, 32), epilogue="bias", out="f16")
+    for specialize in ("on", "off"):
+        for sanitizer in ("thread", "address"):
+            check(text, Emulation(sanitize=sanitizer), specialize=specialize)  # type: ignore[arg-type]
+
+
+def ptx(text: str, **options: Any) -> str:
+    return smalti.compile(text, target=CHIP, products="wgmma", **options).asm["ptx"]
+
+
+def test_instructions() -> None:
+    text = product((1024, 1024, 1024), (128, 128, 64), out="f16")
+    code = ptx(text)
+    # 64 of K in steps of 16, for one of two groups of warps.
+    assert len(re.findall(r"wgmma\.mma_async", code)) == 4
+    assert len(re.findall(r"cp\.async\.bulk\.tensor\.2d\.shared::cluster\.global", code)) >= 3
+    assert len(re.findall(r"cp\.async\.bulk\.tensor\.2d\.global\.shared::cta", code)) == 2
+    assert "mbarrier.try_wait.parity" in code and "mbarrier.init" in code
+    assert "setmaxnreg.dec" in code and "setmaxnreg.inc" in code
+    assert "mma.sync" not in code
+
+
+@pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"blocks": 132}], ids=str)
+@pytest.mark.parametrize("tile", [(128, 128, 64), (128, 256, 64), (64, 64, 64)], ids=str)
+def test_assembler_has_nothing_to_say(tile: tuple[int, int, int], options: dict[str, Any], tmp_path: Path) -> None:
+    found = toolchain.find_ptxas()
+    if found is None:
+        pytest.skip("there is no ptxas")
+    source = tmp_path / "kernel.ptx"
+    source.write_text(ptx(product((1024, 1024, 1024), tile, out="f16"), **options))
+    run = subprocess.run(
+        [str(getattr(found, "path", found)), "-v", f"-arch={CHIP}", str(source), "-o", str(tmp_path / "kernel.cubin")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "0 bytes spill stores, 0 bytes spill loads" in run.stderr, run.stderr
+    assert "serialized" not in run.stderr, run.stderr
