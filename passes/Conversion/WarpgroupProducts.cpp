@@ -217,6 +217,21 @@ Reason smalti::planWarpgroupDot(triton_xla::DotOp dot, WarpgroupDot &plan) {
   return std::nullopt;
 }
 
+Reason smalti::planTensorStore(triton_xla::InsertOp insert,
+                               TensorWindow &plan) {
+  // Copies that no wait tells to be complete: nobody may look, and no other
+  // write may come behind.
+  if (!insert.getDestination().hasOneUse())
+    return std::string("the program accesses its array elsewhere, too");
+  if (!isa<triton_xla::EntryFuncOp>(insert->getParentOp()))
+    return std::string("it stands in a loop or a branch");
+  if (Reason reason = planTensorWindow(Window::of(insert), plan))
+    return reason;
+  if (plan.isTransposed)
+    return std::string("its array is contiguous along the rows of the sum");
+  return std::nullopt;
+}
+
 std::optional<int64_t> smalti::chooseWarpgroups(ArrayRef<WarpgroupDot> dots,
                                                 const targets::Target &target,
                                                 int64_t numWarps) {

@@ -10,6 +10,7 @@
 
 #include "passes/WarpSpecialization/WarpPlan.h"
 
+#include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Interfaces/SynchronousProducts.h"
@@ -56,7 +57,7 @@ struct GroupSlots {
 class RoleEmitter {
 public:
   RoleEmitter(const WarpPlan &plan)
-      : plan(plan), builder(plan.func.getContext()), func(plan.func) {}
+      : plan(plan), builder(plan.func->getContext()), func(plan.func) {}
 
   void run();
 
@@ -481,6 +482,10 @@ namespace {
 struct SmaltiSpecializeWarps
     : smalti::impl::SmaltiSpecializeWarpsBase<SmaltiSpecializeWarps> {
   using Base::Base;
+  void getDependentDialects(DialectRegistry &registry) const override {
+    Base::getDependentDialects(registry);
+    registerLoopInterfaceModels(registry);
+  }
   void runOnOperation() override;
 };
 

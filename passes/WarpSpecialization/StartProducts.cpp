@@ -63,7 +63,7 @@ static void findGroups(Block &block, SmallVectorImpl<Group> &groups) {
 
 static void commit(const Group &group) {
   OpBuilder builder(group.front());
-  Location loc = group.front().getLoc();
+  Location loc = group.front()->getLoc();
   NVVM::WgmmaFenceAlignedOp::create(builder, loc);
   builder.setInsertionPointAfter(group.back());
   NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);

@@ -433,7 +433,7 @@ void WarpPlanner::chooseInFlight() {
 Refusal WarpPlanner::chooseDepth() {
   llvm::DenseSet<Value> withSlots;
   for (const CopyGroup &group : plan.groups) {
-    withSlots.insert(group.barrier.getResult());
+    withSlots.insert(group.barrier->getResult(0));
     for (Operation *buffer : group.buffers) {
       withSlots.insert(buffer->getResult(0));
       plan.slotBytes +=

@@ -22,7 +22,7 @@
 // CHECK:         arith.remui %[[TILE]], %c8
 // SNAKE-LABEL: triton_xla.entry_func @groups
 // SNAKE:         %[[BACK:.*]] = arith.subi %c7, %[[COLUMN:.*]] : index
-// SNAKE:         %[[ODD:.*]] = arith.cmpi ne, %{{.*}}, %c0
+// SNAKE:         %[[ODD:.*]] = arith.cmpi eq, %{{.*}}, %c1
 // SNAKE:         arith.select %{{.*}}, %{{.*}}, %{{.*}} : index
 triton_xla.entry_func @groups(%src: memref<384x512xf32>, %dst: memref<384x512xf32>, %tile: index) tiles 48 {
   %c8 = arith.constant 8 : index

@@ -8,7 +8,7 @@
 // RUN:   | FileCheck %s --check-prefix=STRICT
 
 // CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=threads | Remark="the kernel is not specialised: its block has 96 threads: no multiple of 128 of which sm_90a has twice as many"
-// STRICT: error: the kernel is not specialised: its block has 96 threads: no multiple of 128 of which sm_90a has twice as many
+// STRICT: error: smalti-specialize-warps: the kernel is not specialised: its block has 96 threads: no multiple of 128 of which sm_90a has twice as many
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -58,7 +58,7 @@ gpu.module @kernels {
 // -----
 
 // CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=many | Remark="the kernel is not specialised: its block has 1024 threads: no multiple of 128 of which sm_90a has twice as many"
-// STRICT: error: the kernel is not specialised: its block has 1024 threads: no multiple of 128 of which sm_90a has twice as many
+// STRICT: error: smalti-specialize-warps: the kernel is not specialised: its block has 1024 threads: no multiple of 128 of which sm_90a has twice as many
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -108,7 +108,7 @@ gpu.module @kernels {
 // -----
 
 // CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=programs | Remark="the kernel is not specialised: several programs share its block already"
-// STRICT: error: the kernel is not specialised: several programs share its block already
+// STRICT: error: smalti-specialize-warps: the kernel is not specialised: several programs share its block already
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -158,7 +158,7 @@ gpu.module @kernels {
 // -----
 
 // CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=told_apart | Remark="the kernel is not specialised: 'gpu.thread_id' tells its threads apart"
-// STRICT: error: the kernel is not specialised: 'gpu.thread_id' tells its threads apart
+// STRICT: error: smalti-specialize-warps: the kernel is not specialised: 'gpu.thread_id' tells its threads apart
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -209,7 +209,7 @@ gpu.module @kernels {
 // -----
 
 // CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=asynchronous | Remark="the kernel is not specialised: 'mosaic_gpu.wgmma' is asynchronous already"
-// STRICT: error: the kernel is not specialised: 'mosaic_gpu.wgmma' is asynchronous already
+// STRICT: error: smalti-specialize-warps: the kernel is not specialised: 'mosaic_gpu.wgmma' is asynchronous already
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -259,7 +259,7 @@ gpu.module @kernels {
 // -----
 
 // CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=arrivals | Remark="the kernel is not specialised: 'memref.extract_aligned_pointer_as_index' uses a barrier otherwise than for one arrival, copies and one wait"
-// STRICT: error: the kernel is not specialised: 'memref.extract_aligned_pointer_as_index' uses a barrier otherwise than for one arrival, copies and one wait
+// STRICT: error: smalti-specialize-warps: the kernel is not specialised: 'memref.extract_aligned_pointer_as_index' uses a barrier otherwise than for one arrival, copies and one wait
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -309,7 +309,7 @@ gpu.module @kernels {
 // -----
 
 // CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=waits_twice | Remark="the kernel is not specialised: 'mosaic_gpu.wait' uses a barrier otherwise than for one arrival, copies and one wait"
-// STRICT: error: the kernel is not specialised: 'mosaic_gpu.wait' uses a barrier otherwise than for one arrival, copies and one wait
+// STRICT: error: smalti-specialize-warps: the kernel is not specialised: 'mosaic_gpu.wait' uses a barrier otherwise than for one arrival, copies and one wait
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -360,7 +360,7 @@ gpu.module @kernels {
 // -----
 
 // CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=predicate | Remark="the kernel is not specialised: 'mosaic_gpu.async_load' uses a barrier otherwise than for one arrival, copies and one wait"
-// STRICT: error: the kernel is not specialised: 'mosaic_gpu.async_load' uses a barrier otherwise than for one arrival, copies and one wait
+// STRICT: error: smalti-specialize-warps: the kernel is not specialised: 'mosaic_gpu.async_load' uses a barrier otherwise than for one arrival, copies and one wait
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -410,7 +410,7 @@ gpu.module @kernels {
 // -----
 
 // CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=reads_more | Remark="the kernel is not specialised: 'mosaic_gpu.vector_load' uses a copied tile, and is no product behind the wait"
-// STRICT: error: the kernel is not specialised: 'mosaic_gpu.vector_load' uses a copied tile, and is no product behind the wait
+// STRICT: error: smalti-specialize-warps: the kernel is not specialised: 'mosaic_gpu.vector_load' uses a copied tile, and is no product behind the wait
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -461,7 +461,7 @@ gpu.module @kernels {
 // -----
 
 // CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=writes_source | Remark="the kernel is not specialised: 'vector.transfer_write' may write what 'mosaic_gpu.async_load' reads ahead"
-// STRICT: error: the kernel is not specialised: 'vector.transfer_write' may write what 'mosaic_gpu.async_load' reads ahead
+// STRICT: error: smalti-specialize-warps: the kernel is not specialised: 'vector.transfer_write' may write what 'mosaic_gpu.async_load' reads ahead
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -511,7 +511,7 @@ gpu.module @kernels {
 // -----
 
 // CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=place | Remark="the kernel is not specialised: the place of 'mosaic_gpu.async_load' depends on 'memref.load'"
-// STRICT: error: the kernel is not specialised: the place of 'mosaic_gpu.async_load' depends on 'memref.load'
+// STRICT: error: smalti-specialize-warps: the kernel is not specialised: the place of 'mosaic_gpu.async_load' depends on 'memref.load'
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
