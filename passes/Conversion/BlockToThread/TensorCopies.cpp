@@ -10,6 +10,7 @@
 #include "passes/Conversion/BlockToThread/Planner.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Support/Divisibility.h"
+#include "passes/Support/KernelAttributes.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -280,12 +281,23 @@ planPart(const TensorCopyProblem &problem, TensorCopyOpPlan &plan) {
   return best;
 }
 
+/// Whether a barrier of the program goes ahead of an op, as JAX's programs take
+/// for granted of loads.
+static bool isOrderedLoad(Operation *op, gpu::GPUFuncOp func) {
+  return isa<mosaic_gpu::AsyncLoadOp>(op) && func->hasAttr(kAutoBarriers) &&
+         !op->getParentOfType<mosaic_gpu::WarpMapOp>();
+}
+
 LogicalResult TensorCopies::plan(Operation *op, Planner &planner) const {
   SliceOp slice = getSlice(op);
   const targets::Target &target = planner.getVendor().getTarget();
   if (std::optional<std::string> why = refuse(slice, target))
     return op->emitOpError()
            << "cannot be lowered for " << target.name << ": " << *why;
+  if (isOrderedLoad(op, planner.getPlan().func))
+    if (std::optional<std::string> why =
+            planner.getVendor().refuseProgramBarrier(planner.getGrid()))
+      return op->emitOpError() << "needs barriers of a program: " << *why;
   auto type = cast<MemRefType>(slice.global.getType());
   KernelPlan &kernel = planner.getPlan();
   auto tensor = findGlobalTensor(slice.global, kernel.func);
@@ -449,6 +461,10 @@ void TensorCopies::emit(Operation *op, Emitter &emitter,
   SliceOp slice = getSlice(op);
   const auto &plan = *emitter.plan.getOpPlan<TensorCopyOpPlan>(op);
   Location loc = op->getLoc();
+  // What the program reads of the memory ahead of a load, all its threads have
+  // read. Single warps see to that themselves.
+  if (isOrderedLoad(op, emitter.plan.func))
+    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
   Value isChosen = emitter.getLeader(op);
   if (slice.predicate)
     isChosen = arith::AndIOp::create(builder, loc, isChosen,
