@@ -216,7 +216,14 @@ void Emitter::emitOp(Operation *op, OpBuilder &builder) {
 }
 
 void Emitter::emitScalar(Operation *op, OpBuilder &builder) {
-  Operation *clone = builder.cloneWithoutRegions(*op, scalars);
+  // What is allocated behind a branch, as that of the thread which initialises
+  // barriers, would stay in memory; LLVM makes registers of what the entry
+  // allocates.
+  bool isOfEntry = isa<memref::AllocaOp>(op) && op->getNumOperands() == 0 &&
+                   isa<gpu::GPUFuncOp>(op->getParentOp()) &&
+                   op->getBlock()->isEntryBlock();
+  OpBuilder &place = isOfEntry ? indices.getBuilder() : builder;
+  Operation *clone = place.cloneWithoutRegions(*op, scalars);
   removeLayouts(clone);
   for (OpResult result : clone->getResults())
     result.setType(convertType(result.getType()));
@@ -231,7 +238,8 @@ void Emitter::emitScalar(Operation *op, OpBuilder &builder) {
     OpBuilder nested = OpBuilder::atBlockEnd(block);
     emitBlock(from.front(), nested);
   }
-  builder.setInsertionPointAfter(clone);
+  if (!isOfEntry)
+    builder.setInsertionPointAfter(clone);
 }
 
 Operation *Emitter::expand(Operation *op,

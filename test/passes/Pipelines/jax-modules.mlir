@@ -28,3 +28,11 @@
 // RUN: smalti-opt %S/../../pallas/Inputs/hopper_matmul.mlir --smalti-compile=target=sm_90a | FileCheck %s --check-prefix=EXCHANGE
 // LLVM-NOT: nvvm.minctasm
 // EXCHANGE: llvm.func @anonymous({{.*}}nvvm.minctasm = 1 : i32
+
+// The phases of barriers become registers: the entry allocates them.
+// EXCHANGE-NOT: llvm.cond_br
+// EXCHANGE: llvm.alloca
+// EXCHANGE-NOT: llvm.cond_br
+// EXCHANGE: llvm.alloca
+// EXCHANGE: llvm.cond_br
+// EXCHANGE-NOT: llvm.alloca
