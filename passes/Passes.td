@@ -1355,8 +1355,8 @@ def SmaltiStartProducts : InterfacePass<"smalti-start-products", "::mlir::Functi
 def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::FunctionOpInterface"> {
   let summary = "Gives the copies of a kernel to warps of their own";
   let description = [{
-    The block gets twice its threads. The first half, the consumers, executes the program without its tensor copies; the
-    second half, the producers, executes these alone, as far ahead as there are slots. Buffers that copies fill, and the
+    The block gets 128 more threads. The threads that it had, the consumers, execute the program without its tensor copies;
+    the new ones, the producers, execute these alone, as far ahead as there are slots. Buffers that copies fill, and the
     barriers on which the copies complete, get `depth` slots; a second barrier of each slot tells the producers when the
     consumers have read it. Registers move from producers to consumers (`nvvm.setmaxregister`). The kernel gets
     `mosaic_gpu.program_threads`, the threads that execute one of the two programs together.
@@ -1368,7 +1368,7 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
     start while the last one is stored.
 
     A kernel is specialised when all of this holds, and otherwise stays as it is, with a remark that says why:
-    - its block has one dimension and a known number of threads, a multiple of 128, and twice as many fit;
+    - its block has one dimension and a known number of threads, a multiple of 128, and 128 more fit;
     - every product is a synchronous `mosaic_gpu.wgmma`, and some tensor copy stands in a loop;
     - every barrier object is initialised once for one arrival, and is used in one block alone, in this order: one
       `mosaic_gpu.arrive_expect_tx`, `mosaic_gpu.async_load`s without predicate, one `mosaic_gpu.wait`;

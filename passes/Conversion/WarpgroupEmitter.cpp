@@ -88,13 +88,14 @@ TileEmitter::allocateTensorBuffer(Location loc, const TensorWindow &window) {
     return builder.getArrayAttr(both);
   };
   TensorBuffer buffer;
+  buffer.memory = buffer.tile = memory;
   buffer.transforms = buffer.tileTransforms = transforms(tiling);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfter(lastBuffer);
-  lastBuffer = mosaic_gpu::WithTransformsOp::create(builder, loc, memory,
-                                                    buffer.transforms);
-  buffer.memory = buffer.tile = lastBuffer->getResult(0);
+  // Views of the buffer are stored as it is.
+  lastBuffer->setAttr(mosaic_gpu::kOutTransforms,
+                      builder.getArrayAttr({buffer.transforms}));
   if (window.isTransposed) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfter(lastBuffer);
     AffineMap swap =
         AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, context);
     lastBuffer = memref::TransposeOp::create(builder, loc, buffer.memory,

@@ -127,6 +127,10 @@ void SmaltiAllocateSharedMemory::commit(FunctionOpInterface func,
     auto slice = mosaic_gpu::SliceSMEMOp::create(
         builder, buffer.alloc.getLoc(), buffer.alloc.getType(),
         builder.getI32IntegerAttr(buffer.offset), /*alias_id=*/IntegerAttr());
+    // How it is stored.
+    if (Attribute transforms =
+            buffer.alloc->getAttr(mosaic_gpu::kOutTransforms))
+      slice->setAttr(mosaic_gpu::kOutTransforms, transforms);
     buffer.alloc.getResult().replaceAllUsesWith(slice.getResult());
     buffer.alloc.erase();
   }

@@ -188,6 +188,8 @@ planBuffer(PadPlan &plan, const targets::Target &chip, LaneEvaluator &evaluator,
   if (alloc && !(effects && effects.getEffectOnValue<MemoryEffects::Allocate>(
                                 plan.buffer)))
     return std::string("has its place in shared memory already");
+  if (alloc && alloc->hasAttr(mosaic_gpu::kOutTransforms))
+    return std::string("is stored in tiles, which say where elements lie");
   std::string reason;
   std::optional<RowShape> rows = getRowShape(plan.type, reason);
   if (!rows)

@@ -241,6 +241,10 @@ void RoleEmitter::emitCopies(unsigned number) {
   Value full = barrierOf(loc, slots[number].full, slot);
   ArriveExpectTxOp::create(builder, loc, full, Value(),
                            arrive.getExpectTxAttr());
+  // An arrival is that of a whole program, of which these are a part.
+  for (int64_t threads = plan.producers; threads < plan.threads;
+       threads += plan.producers)
+    ArriveOp::create(builder, loc, full);
   for (AsyncLoadOp load : group.loads) {
     IRMapping own;
     for (Value index : load.getIndices())
@@ -447,7 +451,7 @@ void RoleEmitter::run() {
 
   eraseOld(ops);
   func.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr(
-      {static_cast<int32_t>(2 * plan.threads), 1, 1}));
+      {static_cast<int32_t>(plan.threads + plan.producers), 1, 1}));
   func->setAttr(kProgramThreads, builder.getI64IntegerAttr(plan.threads));
 }
 
@@ -523,7 +527,7 @@ void SmaltiSpecializeWarps::runOnOperation() {
       plan.groups, [](const CopyGroup &group) { return group.isInFlight; });
   commitWarps(plan);
   auto remark = remarkApplied(func, kPassName);
-  remark << plan.threads << " threads copy ahead of " << plan.threads
+  remark << plan.producers << " threads copy ahead of " << plan.threads
          << " that multiply: " << plan.depth
          << (plan.depth == 1 ? " slot" : " slots") << " of " << plan.slotBytes
          << " B, " << inFlight << " of " << plan.groups.size()

@@ -92,10 +92,11 @@ Refusal WarpPlanner::checkBlock() {
     return refuse(func, "its block has no known number of threads in one "
                         "dimension");
   plan.threads = size[0];
+  plan.producers = kGroupThreads;
   if (plan.threads % kGroupThreads != 0 ||
-      2 * plan.threads > target.maxThreadsPerBlock)
+      plan.threads + plan.producers > target.maxThreadsPerBlock)
     return refuse(func, llvm::formatv("its block has {0} threads: no multiple "
-                                      "of {1} of which {2} has twice as many",
+                                      "of {1} to which {2} can add as many",
                                       plan.threads, kGroupThreads, target.name)
                             .str());
   if (func->hasAttr(kProgramThreads))
@@ -476,12 +477,16 @@ Refusal WarpPlanner::chooseDepth() {
 }
 
 void WarpPlanner::chooseRegisters() {
-  int64_t atLaunch = target.registersPerUnit / (2 * plan.threads) / 8 * 8;
+  int64_t threads = plan.threads + plan.producers;
+  int64_t atLaunch = target.registersPerUnit / threads / 8 * 8;
   if (atLaunch > kMostRegisters)
     return; // Each thread has all that it can have.
   plan.producerRegisters = kProducerRegisters;
   plan.consumerRegisters =
-      std::min(kMostRegisters, 2 * atLaunch - kProducerRegisters) / 8 * 8;
+      std::min(kMostRegisters,
+               (atLaunch * threads - kProducerRegisters * plan.producers) /
+                   plan.threads) /
+      8 * 8;
 }
 
 Refusal WarpPlanner::run() {

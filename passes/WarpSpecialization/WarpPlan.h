@@ -41,8 +41,8 @@ struct CopyGroup {
 
 struct WarpPlan {
   mlir::gpu::GPUFuncOp func;
-  /// Of one role.
-  int64_t threads = 0;
+  /// Those that multiply, and those that copy.
+  int64_t threads = 0, producers = 0;
   int64_t depth = 0;
   int64_t slotBytes = 0;
   /// What kept it from more slots, where it was chosen.

@@ -5,7 +5,7 @@
 // CHECK-NOT: gpu.thread_id
 
 gpu.module @m {
-  // expected-error @below {{has programs of 100 threads, which must be whole warps of 32 and divide the 384 threads of its block}}
+  // expected-error @below {{has programs of 100 threads, which must be whole warps of 32, and at most the 384 threads of its block}}
   gpu.func @k(%i: index) kernel attributes {known_block_size = array<i32: 384, 1, 1>, mosaic_gpu.program_threads = 100 : i64} {
     %n = mosaic_gpu.assume_multiple %i, 8 : index
     gpu.return

@@ -95,7 +95,8 @@ static Value emitShare(mosaic_gpu::ArriveExpectTxOp op, int64_t threads,
     bytes = emitter.lookup(dynamic);
   } else {
     int64_t number = op.getExpectTx().value_or(0);
-    if (number % threads == 0)
+    // A part of a program has its leader, but not all of its threads.
+    if (number % threads == 0 && emitter.plan.grid.blockThreads % threads == 0)
       return constant(number / threads);
     bytes = constant(number);
   }

@@ -169,12 +169,12 @@ LogicalResult Planner::planGrid() {
   if (!program)
     return success();
   int64_t together = program.getInt();
-  if (together <= 0 || together % target.waveSize != 0 ||
-      threads[0] % together != 0)
+  // The last program may be a part of one: warps that only copy.
+  if (together <= 0 || together % target.waveSize != 0 || together > threads[0])
     return func.emitOpError()
            << "has programs of " << together << " threads, which must be whole "
-           << "warps of " << target.waveSize << " and divide the " << threads[0]
-           << " threads of its block";
+           << "warps of " << target.waveSize << ", and at most the "
+           << threads[0] << " threads of its block";
   plan.grid.numThreads = together;
   return success();
 }

@@ -34,7 +34,7 @@ static Scratch *findScratch(const KernelPlan &plan) {
 }
 
 int64_t block_to_thread::getNumPrograms(const ThreadGrid &grid) {
-  return std::max<int64_t>(grid.blockThreads / grid.numThreads, 1);
+  return llvm::divideCeil(grid.blockThreads, grid.numThreads);
 }
 
 LogicalResult block_to_thread::reserveScratch(Operation *op, Planner &planner,

@@ -7,8 +7,8 @@
 // RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a depth=2 strict=true})))' \
 // RUN:   | FileCheck %s --check-prefix=STRICT
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=threads | Remark="the kernel is not specialised: its block has 96 threads: no multiple of 128 of which sm_90a has twice as many"
-// STRICT: error: smalti-specialize-warps: the kernel is not specialised: its block has 96 threads: no multiple of 128 of which sm_90a has twice as many
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=threads | Remark="the kernel is not specialised: its block has 96 threads: no multiple of 128 to which sm_90a can add as many"
+// STRICT: error: smalti-specialize-warps: the kernel is not specialised: its block has 96 threads: no multiple of 128 to which sm_90a can add as many
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
@@ -57,8 +57,8 @@ gpu.module @kernels {
 
 // -----
 
-// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=many | Remark="the kernel is not specialised: its block has 1024 threads: no multiple of 128 of which sm_90a has twice as many"
-// STRICT: error: smalti-specialize-warps: the kernel is not specialised: its block has 1024 threads: no multiple of 128 of which sm_90a has twice as many
+// CHECK: [Missed] smalti-specialize-warps | {{.*}}Function=many | Remark="the kernel is not specialised: its block has 1024 threads: no multiple of 128 to which sm_90a can add as many"
+// STRICT: error: smalti-specialize-warps: the kernel is not specialised: its block has 1024 threads: no multiple of 128 to which sm_90a can add as many
 #shared = #gpu.address_space<workgroup>
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 !barrier = memref<!mosaic_gpu.barrier, #shared>
