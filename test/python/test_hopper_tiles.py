@@ -61,7 +61,9 @@ triton_xla.entry_func @matmul(%a: {a}, %b: {b}, %bias: {bias}, %c: memref<{m}x{n
 """
     value = "%sum"
     if "bias" in epilogue:
-        text += f"  %bt = triton_xla.extract %bias[%row, %column] [{tm}, {tn}] [1, 1] : {bias} to tensor<{tm}x{tn}xf32>\n"
+        text += (
+            f"  %bt = triton_xla.extract %bias[%row, %column] [{tm}, {tn}] [1, 1] : {bias} to tensor<{tm}x{tn}xf32>\n"
+        )
         text += f"  %biased = arith.addf {value}, %bt : tensor<{tm}x{tn}xf32>\n"
         value = "%biased"
     if "relu" in epilogue:
