@@ -1,7 +1,8 @@
 //===- NVIDIAAssembly.h - PTX that MLIR has no operation for ----*- C++ -*-===//
 //
-// Every text of assembly that the project writes for NVIDIA's GPUs is in the
-// one file behind this header. All else is operations of the NVVM dialect.
+// The texts of PTX that the project writes are in the one file behind this
+// header; Opaque.cpp has an empty one, of mosaic_gpu.optimization_barrier. All
+// else is operations of the NVVM dialect.
 //
 //===----------------------------------------------------------------------===//
 
