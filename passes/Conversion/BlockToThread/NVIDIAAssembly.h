@@ -42,22 +42,6 @@ emitWgmmaOfRegisters(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::ValueRange accumulator, mlir::ValueRange a,
                      mlir::Value descriptorB);
 
-/// How a store to another block's shared memory combines with what is there.
-enum class RemoteReduction { Add, Min, Max, And, Or, Xor };
-
-/// st.async, or red.async with a reduction: `values` are one, two or four
-/// registers of 32 bits, or one or two of 64; `place` and `barrier` are
-/// pointers into the shared memory of the cluster. The barrier counts the
-/// bytes.
-void emitRemoteStore(mlir::OpBuilder &builder, mlir::Location loc,
-                     mlir::Value place, mlir::ValueRange values,
-                     mlir::Value barrier);
-/// Of one 32-bit integer.
-void emitRemoteReduction(mlir::OpBuilder &builder, mlir::Location loc,
-                         mlir::Value place, mlir::Value value,
-                         mlir::Value barrier, RemoteReduction reduction,
-                         bool isSigned);
-
 } // namespace smalti::nvidia
 
 #endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_NVIDIAASSEMBLY_H
