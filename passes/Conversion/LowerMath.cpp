@@ -21,7 +21,7 @@ namespace smalti {
 #define GEN_PASS_DEF_SMALTILOWERCPUMATH
 #define GEN_PASS_DECL_SMALTILOWERMATH
 #define GEN_PASS_DEF_SMALTILOWERMATH
-#include "passes/Passes.h.inc"
+#include "passes/Conversion/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -14,7 +14,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTILOWERVECTORS
 #define GEN_PASS_DEF_SMALTILOWERVECTORS
-#include "passes/Passes.h.inc"
+#include "passes/Conversion/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

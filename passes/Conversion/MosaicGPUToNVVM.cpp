@@ -23,7 +23,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_CONVERTMOSAICGPUTONVVM
 #define GEN_PASS_DEF_CONVERTMOSAICGPUTONVVM
-#include "passes/Passes.h.inc"
+#include "passes/Conversion/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

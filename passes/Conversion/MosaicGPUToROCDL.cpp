@@ -24,7 +24,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_CONVERTMOSAICGPUTOROCDL
 #define GEN_PASS_DEF_CONVERTMOSAICGPUTOROCDL
-#include "passes/Passes.h.inc"
+#include "passes/Conversion/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

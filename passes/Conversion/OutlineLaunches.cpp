@@ -20,7 +20,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_MOSAICGPUOUTLINELAUNCHES
 #define GEN_PASS_DEF_MOSAICGPUOUTLINELAUNCHES
-#include "passes/Passes.h.inc"
+#include "passes/Conversion/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -47,7 +47,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_CONVERTTRITONXLATOCPU
 #define GEN_PASS_DEF_CONVERTTRITONXLATOCPU
-#include "passes/Passes.h.inc"
+#include "passes/Conversion/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -33,7 +33,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_CONVERTTRITONXLATOMOSAICGPU
 #define GEN_PASS_DEF_CONVERTTRITONXLATOMOSAICGPU
-#include "passes/Passes.h.inc"
+#include "passes/Conversion/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -17,7 +17,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_MOSAICGPUEVALUATELAYOUTS
 #define GEN_PASS_DEF_MOSAICGPUEVALUATELAYOUTS
-#include "passes/Passes.h.inc"
+#include "passes/Layouts/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -16,7 +16,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_MOSAICGPUINFERLAYOUTS
 #define GEN_PASS_DEF_MOSAICGPUINFERLAYOUTS
-#include "passes/Passes.h.inc"
+#include "passes/Layouts/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -21,7 +21,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIMULTIBUFFER
 #define GEN_PASS_DEF_SMALTIMULTIBUFFER
-#include "passes/Passes.h.inc"
+#include "passes/MultiBuffering/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

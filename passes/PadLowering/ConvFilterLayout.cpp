@@ -17,7 +17,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTICONVFILTERLAYOUT
 #define GEN_PASS_DEF_SMALTICONVFILTERLAYOUT
-#include "passes/Passes.h.inc"
+#include "passes/PadLowering/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -30,7 +30,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTILOWERPAD
 #define GEN_PASS_DEF_SMALTILOWERPAD
-#include "passes/Passes.h.inc"
+#include "passes/PadLowering/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -24,7 +24,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIPADTOINTRINSICS
 #define GEN_PASS_DEF_SMALTIPADTOINTRINSICS
-#include "passes/Passes.h.inc"
+#include "passes/PadLowering/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -28,7 +28,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTICOMPILE
 #define GEN_PASS_DEF_SMALTICOMPILE
-#include "passes/Passes.h.inc"
+#include "passes/Pipelines/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

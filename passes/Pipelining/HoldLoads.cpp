@@ -15,7 +15,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIHOLDLOADS
 #define GEN_PASS_DEF_SMALTIHOLDLOADS
-#include "passes/Passes.h.inc"
+#include "passes/Pipelining/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

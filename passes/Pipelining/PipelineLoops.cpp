@@ -19,7 +19,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIPIPELINELOOPS
 #define GEN_PASS_DEF_SMALTIPIPELINELOOPS
-#include "passes/Passes.h.inc"
+#include "passes/Pipelining/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

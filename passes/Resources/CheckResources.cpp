@@ -13,7 +13,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTICHECKRESOURCES
 #define GEN_PASS_DEF_SMALTICHECKRESOURCES
-#include "passes/Passes.h.inc"
+#include "passes/Resources/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -17,7 +17,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIALLOCATESHAREDMEMORY
 #define GEN_PASS_DEF_SMALTIALLOCATESHAREDMEMORY
-#include "passes/Passes.h.inc"
+#include "passes/SharedMemory/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

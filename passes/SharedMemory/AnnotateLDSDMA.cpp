@@ -11,7 +11,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIANNOTATELDSDMA
 #define GEN_PASS_DEF_SMALTIANNOTATELDSDMA
-#include "passes/Passes.h.inc"
+#include "passes/SharedMemory/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

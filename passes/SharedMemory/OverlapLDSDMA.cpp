@@ -15,7 +15,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIOVERLAPLDSDMA
 #define GEN_PASS_DEF_SMALTIOVERLAPLDSDMA
-#include "passes/Passes.h.inc"
+#include "passes/SharedMemory/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -27,7 +27,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIPADSHAREDMEMORY
 #define GEN_PASS_DEF_SMALTIPADSHAREDMEMORY
-#include "passes/Passes.h.inc"
+#include "passes/SharedMemory/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

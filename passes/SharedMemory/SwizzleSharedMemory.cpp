@@ -28,7 +28,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTISWIZZLESHAREDMEMORY
 #define GEN_PASS_DEF_SMALTISWIZZLESHAREDMEMORY
-#include "passes/Passes.h.inc"
+#include "passes/SharedMemory/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

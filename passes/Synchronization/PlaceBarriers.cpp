@@ -12,7 +12,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIPLACEBARRIERS
 #define GEN_PASS_DEF_SMALTIPLACEBARRIERS
-#include "passes/Passes.h.inc"
+#include "passes/Synchronization/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -11,7 +11,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIORDERTILES
 #define GEN_PASS_DEF_SMALTIORDERTILES
-#include "passes/Passes.h.inc"
+#include "passes/WarpSpecialization/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

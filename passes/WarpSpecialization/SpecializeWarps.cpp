@@ -28,7 +28,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTISPECIALIZEWARPS
 #define GEN_PASS_DEF_SMALTISPECIALIZEWARPS
-#include "passes/Passes.h.inc"
+#include "passes/WarpSpecialization/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -1,0 +1,361 @@
+//===- Passes.td - Conversions -----------------------------*- tablegen -*-===//
+
+#ifndef SMALTI_PASSES_CONVERSION_PASSES
+#define SMALTI_PASSES_CONVERSION_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"> {
+  let summary = "Tile programs to functions of vectorised loops";
+  let description = [{
+    Replaces every `triton_xla.entry_func @f(args..., %tile: index) tiles N` by
+
+    `func.func @f(args..., %begin: index, %end: index) attributes {llvm.emit_c_interface, smalti.num_tiles = N}`,
+
+    which runs the program for the tile ids in `[begin, end)`. A caller splits `[0, N)` over threads as it likes: a call
+    shares nothing with another one. Tiles live in buffers, allocated once per call; windows are copied between them and
+    memory, in bounds, whatever the offsets; matrix products run on packed operands with their accumulators in registers
+    and in the accumulator's precision; chains of element-wise ops are fused into one loop of vectors. The size of the
+    code does not depend on the size of the tiles.
+
+    Programs may use `triton_xla`, element-wise ops on tiles (`arith`, `math`), the `linalg` and `tensor` ops that upstream
+    can bufferize, and `scf.for`, `scf.if`, `scf.while` and `scf.index_switch` with tiles; element types are f16, bf16,
+    f32, f64, signless integers and index. On any other op on tiles the pass fails with the op's location, and the module
+    is what it was.
+
+    Example:
+
+    ```mlir
+    triton_xla.entry_func @negate(%src: memref<100xf32>, %dst: memref<100xf32>, %tile: index) tiles 4 {
+      %c32 = arith.constant 32 : index
+      %offset = arith.muli %tile, %c32 : index
+      %t = triton_xla.extract %src[%offset] [32] [1] : memref<100xf32> to tensor<32xf32>
+      %n = arith.negf %t : tensor<32xf32>
+      triton_xla.insert %n into %dst[%offset] [32] [1] : tensor<32xf32> into memref<100xf32>
+      triton_xla.return
+    }
+    ```
+  }];
+  let options = [
+    Option<"vectorWidth", "vector-width", "int", /*default=*/"256",
+           "Width of the vectors in bits: 128, 256 or 512. For example vector-width=512 where AVX-512 is there.">];
+}
+
+def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::mlir::ModuleOp"> {
+  let summary = "Tile programs to programs of one thread block, with layouts";
+  let description = [{
+    Every `triton_xla.entry_func @f` becomes `gpu.module @f_module` with the kernel
+    `gpu.func @f`, whose block `x` computes tile `x`. Tiles become vectors that the
+    whole block holds. All programs are planned before anything is changed: what
+    cannot be converted is an error at the op that is to blame, and the module is
+    then as it was.
+
+    The kernel carries `gpu.known_block_size`, `gpu.known_grid_size`,
+    `smalti.num_warps` and `smalti.arguments`, the argument types before they become
+    pointers. Memref arguments are `llvm.noalias` (a tile program writes no element
+    that two arguments share) and `llvm.align` 16 unless the entry function gives
+    them another alignment.
+
+    What tile ops become:
+    - `extract`, `insert`: `vector.transfer_read`, `vector.transfer_write` of the
+      argument. Strided windows go through a `memref.reinterpret_cast` of every
+      s-th element. Unit dimensions that the tile does not have are checked
+      beside the transfer.
+    - `dot`: the operands are staged in shared memory (`memref.alloc` in the
+      kernel's entry block, row-major): `mosaic_gpu.vector_store`, `gpu.barrier`, and for
+      every step along K a `mosaic_gpu.vector_load` of a `memref.subview` of each
+      buffer and a `mosaic_gpu.mma`; in a loop, a barrier at the end protects the
+      buffers from the next iteration. Steps are straight code, or a loop where
+      that would be long. `allow_tf32` on an mma says that a TF32 instruction was
+      chosen for it.
+    - A dot operand that is an extract used by nothing else is copied by
+      `mosaic_gpu.async_copy`, `async_commit_group` and `async_wait_group 0` on
+      targets with cp.async groups, if its rows are provably aligned to the
+      narrowest copy of the target. A missed remark says why an operand is not
+      copied so.
+    - `mask`: `vector.create_mask` and `arith.select`.
+    - splat constants and `tensor.splat`: `arith.constant` and `vector.broadcast` with
+      a splat layout; whoever uses them takes them in its own layout.
+    - arith and math ops, `scf.for`, `scf.if`: the same on vectors.
+
+    Every op with vectors carries `in_layouts` and `out_layouts`, one entry for each
+    vector operand and result. A result's layout is that of all its uses; only
+    splats change layout implicitly. Later passes that rebuild a loop may drop the
+    loop's own attributes: its values have the layouts of what is yielded to them.
+    Patterns that make new ops on vectors lose layouts, so that no canonicalisation
+    belongs between this pass and the conversion to threads.
+
+    Layouts: tiles that elementwise ops, loops and branches connect are one class. A
+    class with the accumulator of a `dot` has the accumulator layout of the chosen
+    matrix instruction; any other has a strided layout as wide as its accesses to
+    memory allow (at most 16 bytes), or where the threads do not divide the tile, a
+    tiled layout that repeats the tile over the surplus threads.
+
+    A barrier orders accesses to the same argument where one of them writes, unless
+    each element is touched by one thread alone.
+
+    Example:
+
+    ```mlir
+    module attributes {smalti.target = "sm_90a"} {
+      triton_xla.entry_func @double(%x: memref<1000xf32>, %y: memref<1000xf32>, %tile: index) tiles 4 {
+        %c256 = arith.constant 256 : index
+        %offset = arith.muli %tile, %c256 : index
+        %t = triton_xla.extract %x[%offset] [256] [1] : memref<1000xf32> to tensor<256xf32>
+        %d = arith.addf %t, %t : tensor<256xf32>
+        triton_xla.insert %d into %y[%offset] [256] [1] : tensor<256xf32> into memref<1000xf32>
+        triton_xla.return
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "The chip to convert for, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
+    Option<"numWarps", "num-warps", "unsigned", "0",
+           "Warps of a block, e.g. `num-warps=4`; 0: what the largest product needs, or the target's default">,
+    Option<"copies", "copies", "std::string", "\"auto\"",
+           "How operands of products get to shared memory: `async` wherever that is possible, through `registers`, or "
+           "`auto`, as it pays on the target, e.g. `copies=async`">,
+    Option<"products", "products", "std::string", "\"auto\"",
+           "Who computes products: warp groups (`wgmma`) or warps (`mma`), or `auto`, as it pays on the target; warp "
+           "groups do where all products of a program allow it, e.g. `products=mma`">,
+    Option<"blocks", "blocks", "int64_t", "0",
+           "Blocks of a persistent grid, each of which computes every so many-th tile, e.g. `blocks=132`; 0: a block for "
+           "each tile">,
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::smalti::mosaic_gpu::MosaicGPUDialect",
+  ];
+}
+
+class Smalti_ConvertMosaicGPU<string chip, string name> : Pass<name> {
+  let options = [Option<"target", "target", "std::string", /*default=*/"\"\"",
+                        "The chip, as in \"" # chip # "\"; wins over the attribute smalti.target">];
+}
+
+def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"sm_90a", "convert-mosaic-gpu-to-nvvm"> {
+  let summary = "Distributes the vectors of block programs over the threads of NVIDIA GPUs";
+  let description = [{
+    Turns each block-level `gpu.func` kernel into the program of one thread. A
+    vector of the block becomes the registers that its layout gives a thread:
+    `vector_load` from shared memory becomes `ldmatrix` where layout, strides and
+    alignment allow and vector loads elsewhere, `mosaic_gpu.mma` becomes
+    `mma.sync`, `async_copy` becomes `cp.async`, and transfers of windows that
+    overhang become masked accesses, as wide as their alignment provably allows.
+    Shared memory slices become views of the dynamic shared memory.
+
+    A kernel with no layouts and no op of `mosaic_gpu` other than `slice_smem` is
+    the program of one thread already; its slices become views, too. A kernel gets
+    an `!nvgpu.tensormap.descriptor` as a pointer to it.
+
+    Layouts come from the attributes `in_layouts` and `out_layouts`. Where a
+    splat, an element-wise op or a loop does not say, the layout follows from the
+    operands. All kernels are checked before one is changed: an op without a
+    lowering, a layout that does not fit, users that disagree, and products that
+    match no matrix instruction are errors at the op.
+
+    Kernel arguments must be aligned to 16 bytes, or to what their attribute
+    `llvm.align` says, and different arguments must not overlap.
+
+    Example: `smalti-opt --convert-mosaic-gpu-to-nvvm=target=sm_90a` on
+
+    ```mlir
+    gpu.module @double_module {
+      gpu.func @double(%src: memref<1000xf32>, %dst: memref<1000xf32>) kernel
+          attributes {known_block_size = array<i32: 128, 1, 1>} {
+        %c0 = arith.constant 0 : index
+        %zero = arith.constant 0.0 : f32
+        %v = vector.transfer_read %src[%c0], %zero {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[1024], 4>]}
+            : memref<1000xf32>, vector<1024xf32>
+        %d = arith.addf %v, %v : vector<1024xf32>
+        vector.transfer_write %d, %dst[%c0] {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[1024], 4>]}
+            : vector<1024xf32>, memref<1000xf32>
+        gpu.return
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::nvgpu::NVGPUDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def ConvertMosaicGPUToROCDL : Smalti_ConvertMosaicGPU<"gfx942", "convert-mosaic-gpu-to-rocdl"> {
+  let summary = "Distributes the vectors of block programs over the threads of AMD GPUs";
+  let description = [{
+    The counterpart of `convert-mosaic-gpu-to-nvvm`, with the same rules.
+    `mosaic_gpu.mma` becomes `amdgpu.mfma` or `amdgpu.wmma`. Transfers of windows
+    that overhang become buffer accesses, whose bounds check in hardware reads
+    zero and drops stores; memrefs of 2 GiB and more and memrefs of dynamic shape
+    are masked instead. Barriers that only order shared memory do not wait for
+    global memory. Shared memory slices become views of one workgroup buffer.
+    Barrier objects are errors.
+
+    `async_copy` becomes loads to LDS: on gfx9 `amdgpu.gather_to_lds` from a buffer
+    whose bounds check fills up with zeros, or `rocdl.load.to.lds`; on gfx1250
+    `rocdl.global.load.async.to.lds`. Where there is no such buffer, lanes outside
+    load zeros from a constant: every wave issues each load, because
+    `async_wait_group` becomes a wait for a counter. It leaves in flight as many
+    loads as every wave certainly issued in the newest groups. On gfx9 the loads of
+    a wave lie side by side: the destination must have no gaps, and barriers become
+    `s_barrier` with a wait for LDS alone and fences that
+    `smalti-annotate-lds-dma` reads.
+
+    Example: `smalti-opt --convert-mosaic-gpu-to-rocdl=target=gfx942` on
+
+    ```mlir
+    gpu.module @double_module {
+      gpu.func @double(%src: memref<1000xf32>, %dst: memref<1000xf32>) kernel
+          attributes {known_block_size = array<i32: 128, 1, 1>} {
+        %c0 = arith.constant 0 : index
+        %zero = arith.constant 0.0 : f32
+        %v = vector.transfer_read %src[%c0], %zero {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[1024], 4>]}
+            : memref<1000xf32>, vector<1024xf32>
+        %d = arith.addf %v, %v : vector<1024xf32>
+        vector.transfer_write %d, %dst[%c0] {in_layouts = [#mosaic_gpu.WGStridedFragLayout<[1024], 4>]}
+            : vector<1024xf32>, memref<1000xf32>
+        gpu.return
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::ROCDL::ROCDLDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lowers the math ops that the conversions to NVVM and ROCDL get wrong";
+  let description = [{
+    For programs of one thread, before the conversion to the LLVM dialect.
+
+    - NVIDIA: `fma`, `trunc`, `ctlz`, `cttz`, `ctpop` and `absi` become LLVM's intrinsics, which are instructions of the
+      chips. The usual conversion calls NVIDIA's device library for `fma`, which then has to be there, and has nothing for
+      the others.
+    - AMD: `acos`, `asin`, `atan`, `atan2`, `cosh`, `sinh`, `tan` and `tanh` become calls of the
+      device library: LLVM cannot select its intrinsics for them. So do `expm1` and `log1p`,
+      which the usual conversion takes for `exp(x) - 1` and `log(1 + x)`. `sin`, `cos` and `tan` of
+      `f16` are computed in `f32`: ROCm's device library 5.2 returns NaN for every finite half.
+
+    Other ops are left to those conversions.
+
+    Example: on an NVIDIA chip this needs no device library then.
+
+    ```mlir
+    gpu.module @kernels attributes {smalti.target = "sm_90a"} {
+      gpu.func @multiply_add(%a: vector<4xf32>, %b: vector<4xf32>) -> vector<4xf32> {
+        %r = math.fma %a, %b, %b : vector<4xf32>
+        gpu.return %r : vector<4xf32>
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "The chip, e.g. `target=gfx942`; empty: the attribute `smalti.target`">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
+}
+
+def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lowers the vector ops of threads that have no direct lowering to LLVM";
+  let description = [{
+    For programs of one thread, before the conversion to the LLVM dialect, which leaves these ops:
+    - transfers of one row become loads and stores; masked, or not known to be in bounds, they become masked ones, whose
+      masks are those of `smalti-mask-transfers` where an index may be negative;
+    - masks (`create_mask`, `constant_mask`, `vector.mask` around a transfer) become comparisons and constants;
+    - products, reductions, transposes, broadcasts, shape casts and gathers of several dimensions become ops on rows.
+
+    Other ops stay as they are.
+
+    Example: the last vector of the row of 30 elements is read as far as there are some.
+
+    ```mlir
+    gpu.module @kernels {
+      gpu.func @read(%row: memref<30xf32>, %i: index, %zero: f32) -> vector<4xf32> {
+        %v = vector.transfer_read %row[%i], %zero : memref<30xf32>, vector<4xf32>
+        gpu.return %v : vector<4xf32>
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def SmaltiLowerCPUMath : Pass<"smalti-lower-cpu-math", "::mlir::ModuleOp"> {
+  let summary = "Calls the C library for the math ops that the conversion to LLVM gets wrong";
+  let description = [{
+    `expm1` and `log1p` become calls of the C library, element by element. The conversion to the LLVM
+    dialect takes them for `exp(x) - 1` and `log(1 + x)`, which are wrong near zero.
+
+    Example:
+
+    ```mlir
+    func.func @near_zero(%a: vector<4xf32>) -> vector<4xf32> {
+      %r = math.expm1 %a : vector<4xf32>
+      return %r : vector<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::vector::VectorDialect"];
+}
+
+def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::ModuleOp"> {
+  let summary = "Makes kernels of the gpu.launch ops of a module that JAX emitted";
+  let description = [{
+    The body of each `gpu.launch` becomes a `gpu.func` in a `gpu.module` of its own, and the launch a `gpu.launch_func`.
+    The kernel's arguments are the memrefs of the entry's pointers that it uses, in their order; each says which one it is
+    (`mosaic_gpu.from_kernel_arg_idx`). Constants from outside are made again inside. The kernel has the sizes of its
+    grid, its blocks and its clusters, the bytes of its dynamic shared memory, and in `mosaic_gpu.program_threads` how
+    many threads run a program together and hold its vectors: JAX's warpgroup. `mosaic_gpu.auto_barriers` says that barriers
+    of the program go around its stores to shared memory.
+
+    Declarations that JAX adds to every module and that nothing refers to are taken away.
+
+    A launch is refused whose sizes are not constants, that declares memory of its own, or that uses anything else from
+    outside: a memref must be all of an entry, with a descriptor that says what its type says. Then nothing changes.
+
+    Example:
+
+    ```mlir
+    module {
+      func.func @scale_mosaic_gpu(%stream: !llvm.ptr, %pointers: !llvm.ptr) {
+        %one = arith.constant 1 : index
+        %threads = arith.constant 128 : index
+        %zero = llvm.mlir.constant(0 : i64) : i64
+        %step = llvm.mlir.constant(1 : i64) : i64
+        %size = llvm.mlir.constant(512 : i64) : i64
+        %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+        %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+        %d0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+        %d1 = llvm.insertvalue %p, %d0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+        %d2 = llvm.insertvalue %zero, %d1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+        %d3 = llvm.insertvalue %size, %d2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+        %d4 = llvm.insertvalue %step, %d3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+        %x = builtin.unrealized_conversion_cast %d4
+            : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+        gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+            threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) {
+          %v = mosaic_gpu.vector_load %x : memref<512xf32> -> vector<512xf32>
+          %r = arith.addf %v, %v : vector<512xf32>
+          mosaic_gpu.vector_store %r, %x : vector<512xf32>, memref<512xf32>
+          gpu.terminator
+        }
+        return
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"programThreads", "program-threads", "int64_t", "128",
+           "Threads that run a program together, e.g. `program-threads=256`">
+  ];
+  let dependentDialects = ["::mlir::gpu::GPUDialect"];
+}
+
+#endif // SMALTI_PASSES_CONVERSION_PASSES
