@@ -3,17 +3,23 @@
 #include "passes/Interfaces/ExternalModels.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Interfaces/CopiedBytes.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/MemorySize.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -269,22 +275,59 @@ struct TmaLoadModel
   AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
 };
 
-/// How many bytes a copy writes by a descriptor of which nothing is known: what
-/// is announced to its barrier before, where no other copy completes there. A
-/// phase ends when as many bytes have come.
-int64_t getAnnouncedBytes(Operation *copy, OpOperand &barrier) {
+/// How many bytes lie behind the address in its buffer, where it is a constant
+/// number of them away from the buffer's begin.
+std::optional<int64_t> getBytesBehind(Value address) {
+  int64_t offset = 0;
+  for (Operation *op; !isa<MemRefType>(address.getType());
+       address = op->getOperand(0)) {
+    op = address.getDefiningOp();
+    if (isa_and_nonnull<LLVM::AddrSpaceCastOp, LLVM::IntToPtrOp,
+                        LLVM::PtrToIntOp, arith::IndexCastOp,
+                        arith::IndexCastUIOp,
+                        memref::ExtractAlignedPointerAsIndexOp>(op))
+      continue;
+    auto step = dyn_cast_or_null<LLVM::GEPOp>(op);
+    if (!step || !step.getElemType().isInteger(8) ||
+        !step.getDynamicIndices().empty() ||
+        step.getRawConstantIndices().size() != 1 ||
+        step.getRawConstantIndices().front() < 0)
+      return std::nullopt;
+    offset += step.getRawConstantIndices().front();
+  }
+  // The address of a view is that of what it is a view of.
+  auto type = dyn_cast<MemRefType>(getRootBuffer(address).getType());
+  std::optional<int64_t> bytes = type ? getBufferBytes(type) : std::nullopt;
+  return bytes ? std::optional(*bytes - offset) : std::nullopt;
+}
+
+/// How many bytes a copy writes by a descriptor of which nothing is known. A
+/// phase ends when as many bytes have come as were announced to the barrier
+/// before, so that is what one copy writes. Several write no more than their
+/// buffers have room for: where that is what was announced in all, each of them
+/// fills its own.
+int64_t getAnnouncedBytes(Operation *copy) {
   constexpr unsigned mostUsers = 64;
-  std::optional<int64_t> bytes;
-  SmallVector<Value> values = {getRootBuffer(barrier.get())};
+  auto object = cast<BarrierObjectOpInterface>(copy);
+  Value barrier = object.getBarrierMutable().get();
+  // As often as the copy, and for the same barrier.
+  auto isWithCopy = [&](BarrierObjectOpInterface other) {
+    return other.getBarrierMutable().get() == barrier &&
+           other->getBlock() == copy->getBlock() &&
+           other.getPredicate() == object.getPredicate();
+  };
+  NVVM::MBarrierArriveExpectTxOp announce;
+  SmallVector<Operation *, 4> copies;
+  SmallVector<Value> values = {getRootBuffer(barrier)};
   llvm::SmallDenseSet<Operation *, 16> seen;
   while (!values.empty())
     for (Operation *user : values.pop_back_val().getUsers()) {
       if (!seen.insert(user).second)
         continue;
-      auto object = dyn_cast<BarrierObjectOpInterface>(user);
+      auto other = dyn_cast<BarrierObjectOpInterface>(user);
       if (seen.size() > mostUsers)
         return 0;
-      if (!object) {
+      if (!other) {
         // Whoever else gets the address may announce bytes, too.
         if (isa<CallOpInterface>(user) ||
             (user->getNumResults() == 0 &&
@@ -293,23 +336,41 @@ int64_t getAnnouncedBytes(Operation *copy, OpOperand &barrier) {
         llvm::append_range(values, user->getResults());
         continue;
       }
-      if (user == copy ||
-          llvm::is_contained(
+      if (llvm::is_contained(
               {BarrierAction::Init, BarrierAction::Wait, BarrierAction::Poll},
-              object.getBarrierAction()) ||
+              other.getBarrierAction()) ||
           isa<NVVM::MBarrierArriveOp, NVVM::MBarrierArriveNocompleteOp>(user))
         continue;
-      // As often as the copy, and for the same barrier.
-      auto announce = dyn_cast<NVVM::MBarrierArriveExpectTxOp>(user);
-      if (bytes || !announce || announce.getAddr() != barrier.get() ||
-          user->getBlock() != copy->getBlock() ||
-          !user->isBeforeInBlock(copy) ||
-          announce.getPredicate() !=
-              cast<BarrierObjectOpInterface>(copy).getPredicate())
+      if (!isWithCopy(other))
         return 0;
-      bytes = getConstantIntValue(announce.getTxcount());
+      if (isa<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(user)) {
+        copies.push_back(user);
+        continue;
+      }
+      if (announce || !isa<NVVM::MBarrierArriveExpectTxOp>(user))
+        return 0;
+      announce = cast<NVVM::MBarrierArriveExpectTxOp>(user);
     }
-  return bytes.value_or(0);
+  std::optional<int64_t> all =
+      announce ? getConstantIntValue(announce.getTxcount()) : std::nullopt;
+  if (!all || llvm::any_of(copies, [&](Operation *other) {
+        return other->isBeforeInBlock(announce);
+      }))
+    return 0;
+  if (copies.size() == 1)
+    return *all;
+  int64_t own = 0, sum = 0;
+  for (Operation *other : copies) {
+    auto writer = cast<AsyncCopyOpInterface>(other);
+    Value destination = writer.getCopyDestination();
+    std::optional<int64_t> bytes =
+        destination ? getBytesBehind(destination) : std::nullopt;
+    if (!bytes || llvm::AddOverflow(sum, *bytes, sum))
+      return 0;
+    if (other == copy)
+      own = *bytes;
+  }
+  return sum == *all ? own : 0;
 }
 
 struct BulkTensorCopyModel
@@ -326,9 +387,12 @@ struct BulkTensorCopyModel
                                                       : copy.getDstMem();
   }
   int64_t getBytesOfThread(Operation *op) const {
-    return getAnnouncedBytes(
-        op, cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op)
-                .getMbarMutable());
+    if (auto known = op->getAttrOfType<IntegerAttr>(kCopiedBytesAttr))
+      return known.getValue().isStrictlyPositive() &&
+                     known.getValue().isSignedIntN(63)
+                 ? known.getValue().getSExtValue()
+                 : 0;
+    return getAnnouncedBytes(op);
   }
   AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }
 };

@@ -1,5 +1,6 @@
 //===- MultiBuffer.cpp - smalti-multi-buffer ------------------------------===//
 
+#include "passes/Interfaces/CopiedBytes.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/MultiBuffering/BarrierSlots.h"
@@ -298,8 +299,13 @@ void MultiBufferPass::runOnOperation() {
     return signalPassFailure();
 
   DenseMap<Value, int64_t> depths;
-  for (const BufferPlan &plan : plans)
+  SmallVector<std::pair<AsyncCopyOpInterface, int64_t>> copiedBytes;
+  for (const BufferPlan &plan : plans) {
     depths[plan.buffer] = plan.depth;
+    for (Operation *user : plan.uses.users)
+      if (auto copy = dyn_cast<AsyncCopyOpInterface>(user))
+        copiedBytes.emplace_back(copy, copy.getBytesOfThread());
+  }
   for (BarrierPlan &plan : barrierPlans) {
     for (Value buffer : plan.buffers)
       plan.depth = std::max(plan.depth, depths.lookup(buffer));
@@ -317,4 +323,10 @@ void MultiBufferPass::runOnOperation() {
         << " B, " << plan.depth * plan.slotBytes << " B in all" << plan.limit;
     commitBuffer(plan);
   }
+  // What buffers had room for may have told how much a copy writes.
+  for (auto [copy, bytes] : copiedBytes)
+    if (copy.getBytesOfThread() != bytes)
+      copy->setAttr(
+          kCopiedBytesAttr,
+          IntegerAttr::get(IntegerType::get(&getContext(), 64), bytes));
 }

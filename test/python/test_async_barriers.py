@@ -119,11 +119,37 @@ def kernel(copy: str, issue: str, parity: str, barriers: int = 1) -> str:
     )
 
 
-def pipelined(text: str, stages: int, depth: int) -> str:
+def with_second_tile(text: str) -> str:
+    """A tile of half the size besides, whose copy completes in the same phase."""
+    half = MAP.replace("128xf32", "64xf32")
+    tile = f"memref<64xf32, {SHARED}>"
+    for old, new in {
+        f"%tensor: {MAP}, ": f"%tensor: {MAP}, %tensor_b: {half}, ",
+        "%bytes = arith.constant 512 : i32": "%bytes = arith.constant 768 : i32",
+        "%map = ": f"%map_b = builtin.unrealized_conversion_cast %tensor_b : {half} to !llvm.ptr\n%map = ",
+        "%tile = ": f"""%m_b = arith.shrui %m, %c1 : index
+    %tile_b = memref.alloc() {{alignment = 128 : i64}} : {tile}
+    %tile_b_index = memref.extract_aligned_pointer_as_index %tile_b : {tile} -> index
+    %tile_b_i64 = arith.index_cast %tile_b_index : index to i64
+    %to_b = llvm.inttoptr %tile_b_i64 : i64 to !llvm.ptr<3>
+    %tile = """,
+        COPIES["own"]: "%x_b = arith.shrui %x, %one : i32\n"
+        + COPIES["own"].replace("%to,", "%to_b,").replace("%map,", "%map_b,").replace("[%x]", "[%x_b]")
+        + "\n"
+        + COPIES["own"],
+        "%v = memref.load": f"%v_b = memref.load %tile_b[%m_b] : {tile}\n%v_a = memref.load",
+        "%h = arith.mulf": "%v = arith.addf %v_a, %v_b : f32\n%h = arith.mulf",
+    }.items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+def pipelined(text: str, stages: int, depth: int, tiles: int = 1) -> str:
     passes = f"smalti-multi-buffer{{depth={depth} target=sm_90a}},smalti-pipeline-loops{{stages={stages}}}"
     outcome = runner.transform(Case(text, "sm_90a", f"builtin.module(gpu.module(gpu.func({passes})))"))
     assert outcome.pipelined == 1, outcome.missed
-    assert outcome.slotted == 1, outcome.missed
+    assert outcome.slotted == tiles, outcome.missed
     return outcome.text
 
 
@@ -153,6 +179,33 @@ def test_barriers_in_memory_get_slots(copy: str, issue: str) -> None:
     for how in (*SCHEDULES[:2], Emulation(copies="early"), Emulation(sanitize="thread")):
         trips = range(TRIPS + 1) if how.sanitize is None else range(8, TRIPS + 1)
         assert right_trips(text, trips, how) == list(trips), how
+
+
+def right_trips_of_two(text: str, trips: range, how: Emulation) -> list[int]:
+    code = smalti.compile(text, target="emu:sm_90a", depth=1, stages=1)
+    numbers = np.random.default_rng(4)
+    rows = numbers.integers(-9, 9, (TRIPS, THREADS)).astype(np.float32)
+    others = numbers.integers(-9, 9, (TRIPS, THREADS // 2)).astype(np.float32)
+    maps = tensor_map(rows.reshape(-1), (THREADS,)), tensor_map(others.reshape(-1), (THREADS // 2,))
+    right = []
+    for count in trips:
+        wanted, out = np.zeros(THREADS, np.float32), np.zeros(THREADS, np.float32)
+        for row, other in zip(rows[:count], others[:count], strict=True):
+            wanted = wanted * 0.5 + row[::-1] + np.repeat(other, 2)[::-1]
+        code.launcher(*maps, rows.reshape(-1), out, count, emulation=how)
+        if (out == wanted).all():
+            right.append(count)
+    return right
+
+
+@pytest.mark.parametrize(("stages", "depth"), [(2, 2), (3, 3), (3, 5)])
+def test_two_copies_of_one_phase_get_slots(stages: int, depth: int) -> None:
+    plain = with_second_tile(kernel("own", "first", "carried"))
+    assert right_trips_of_two(plain, range(3), Emulation()) == [0, 1, 2]
+    text = pipelined(plain, stages, depth, tiles=2)
+    for how in (*SCHEDULES[:2], Emulation(copies="early"), Emulation(sanitize="thread")):
+        trips = range(TRIPS + 1) if how.sanitize is None else range(8, TRIPS + 1)
+        assert right_trips_of_two(text, trips, how) == list(trips), how
 
 
 def test_the_other_parity_of_an_address_is_noticed() -> None:
