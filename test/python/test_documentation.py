@@ -48,14 +48,20 @@ def is_ours(record: dict[str, Any]) -> bool:
 
 
 def collect() -> dict[tuple[str, str], dict[str, Any]]:
+    """All definitions, each as the first file has it that defines or includes it: `records_beside` says the rest."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for path in DEFINITIONS:
         data = records(path)
         for tablegen_class, kind in KINDS.items():
             for name in data["!instanceof"].get(tablegen_class, []):
                 if is_ours(data[name]):
-                    found[kind, name] = data[name]
+                    found.setdefault((kind, name), data[name])
     return found
+
+
+def records_beside(name: str) -> dict[str, Any]:
+    """Everything that TableGen knows where it reads that definition; names of anonymous records differ elsewhere."""
+    return next(records(path) for path in DEFINITIONS if name in records(path))
 
 
 ALL = collect()
@@ -104,7 +110,7 @@ def test_an_operation_has_its_own_assembly_and_a_verifier(key: tuple[str, str]) 
     record = ALL[key]
     assert record["assemblyFormat"] or record["hasCustomAssemblyFormat"]
     # One value and its attributes have no relations; what each may be is in the definition.
-    data = next(records(path) for path in DEFINITIONS if key[1] in records(path))
+    data = records_beside(key[1])
     operands = [a for a, _ in record["arguments"]["args"] if "TypeConstraint" in data[a["def"]]["!superclasses"]]
     values = len(operands) + len(record["results"]["args"])
     assert values <= 1 or record["hasVerifier"] or record["hasRegionVerifier"], f"{record['opName']} has no verifier"
@@ -112,7 +118,7 @@ def test_an_operation_has_its_own_assembly_and_a_verifier(key: tuple[str, str]) 
 
 @pytest.mark.parametrize("key", [k for k in ALL if k[0] == "pass"], ids=[n for k, n in ALL if k == "pass"])
 def test_pass_options_are_described(key: tuple[str, str]) -> None:
-    data = next(records(path) for path in DEFINITIONS if key[1] in records(path))
+    data = records_beside(key[1])
     for option in ALL[key]["options"]:
         assert data[option["def"]]["description"].strip(), f"{key[1]}: {option['def']} is not described"
 
