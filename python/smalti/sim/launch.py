@@ -178,8 +178,7 @@ def _check_leaks(block: Block) -> None:
             (group.bulk, "a copy out of shared memory", "nvvm.cp.async.bulk.wait_group 0"),
             (group.copies, "a copy into shared memory", "mosaic_gpu.async_wait_group 0"),
         ):
-            waiting = [*(work for works in stream.groups.values() for work in works), *stream.open]
-            for work in waiting:
+            for work in stream.in_flight():
                 without = "" if work not in stream.open else " and that no group holds"
                 message = f"{what} that nothing waits for{without} before the program ends"
                 group.report("leak", message, work.site, edge=edge)

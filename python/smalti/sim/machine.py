@@ -102,9 +102,9 @@ class Group:
         self.own: Clock = {}
         """What each thread knows of what it started itself."""
         self.own_fenced: Clock = {}
-        self.products = Stream(self.machine.agent(), 0)
+        self.products = Stream(self.machine.agent())
         self.bulk = Stream(self.machine.agent(), self.machine.agent())
-        self.copies = Stream(self.machine.agent(), 0)
+        self.copies = Stream(self.machine.agent())
         self.wait: Wait | None = None
         self.program: Program | None = None
         self.finished = False

@@ -112,6 +112,62 @@ class MemRef:
         return f"bytes {low} to {high} of {self.buffer.name}"
 
 
+POISON = 0xFF
+"""The bytes of memory that a copy will write, or that nothing was written to: NaN, or -1."""
+
+
+def fill(memory: MemRef, byte: int) -> None:
+    """Fills memory with a byte."""
+    shape, strides = (*memory.shape, memory.dtype.itemsize), (*memory.strides, 1)
+    np.ndarray(shape, np.uint8, memory.buffer.data, memory.offset, strides)[...] = byte
+
+
+def poison(memory: MemRef) -> None:
+    """Fills memory with what nobody wants to read."""
+    fill(memory, POISON)
+
+
+@dataclass(frozen=True)
+class Window:
+    """A box of an array in global memory, and the same box of what it is copied to or from."""
+
+    inside: MemRef | None
+    """The part of the box that is in the array; None where nothing is."""
+    place: tuple[Any, ...]
+    """Where that part is in the other memory: an index of its array."""
+    complete: bool
+    """Whether nothing of the box is outside."""
+
+
+def window(memory: MemRef, starts: list[int], lengths: list[int]) -> Window:
+    """The box of `memory` that begins at `starts`; a dimension of length -1 is one long and is dropped."""
+    offset, shape, strides, place = memory.offset, [], [], []
+    complete = True
+    for start, length, size, step in zip(starts, lengths, memory.shape, memory.strides, strict=True):
+        count = 1 if length == -1 else length
+        low, high = max(start, 0), min(start + count, size)
+        if low >= high:
+            return Window(None, (), False)
+        complete = complete and high - low == count
+        offset += low * step
+        if length != -1:
+            shape.append(high - low)
+            strides.append(step)
+            place.append(slice(low - start, high - start))
+    inside = MemRef(memory.buffer, offset, tuple(shape), tuple(strides), memory.dtype, memory.outside)
+    return Window(inside, tuple(place), complete)
+
+
+def part(memory: MemRef, place: tuple[Any, ...]) -> MemRef:
+    """The box of memory that slices say."""
+    offset = memory.offset
+    shape = []
+    for piece, step in zip(place, memory.strides, strict=True):
+        offset += piece.start * step
+        shape.append(piece.stop - piece.start)
+    return MemRef(memory.buffer, offset, tuple(shape), memory.strides, memory.dtype, memory.outside)
+
+
 class Private:
     """Memory that every thread has for itself (`memref.alloca`): its elements are values of the group."""
 

@@ -62,6 +62,13 @@ class Access:
         self.iteration = tuple(group.loops)
 
 
+def _follows(before: Access, now: Access, known: Knowledge, agent: int) -> bool:
+    """Whether `before` is known to be over, or an access of `agent`, the very thread of `now`, which is in order."""
+    if known.seen.get(before.agent, 0) >= before.step:
+        return True
+    return before.agent == agent and before.group is now.group and before.owner == now.owner
+
+
 class Checker:
     """Checks every access against those before it that the shadow of the memory names."""
 
@@ -70,17 +77,6 @@ class Checker:
         self._accesses: list[Any] = [None]
         self._sets: list[frozenset[int]] = [frozenset()]
         self._set_numbers: dict[frozenset[int], int] = {frozenset(): 0}
-
-    def _ordered(self, before: Access, now: Access, known: Knowledge, leader: Clock) -> bool:
-        """Whether `before` has ended where `now` begins."""
-        seen = known.seen.get(before.agent, 0)
-        if seen >= before.step:
-            return True
-        group = now.group
-        if now.owner == LEADER and leader.get(before.agent, 0) >= before.step:
-            return True
-        # What one thread does is in order.
-        return before.agent == group.agent and before.group is group and before.owner == now.owner
 
     @staticmethod
     def _visible(before: Access, now: Access, known: Knowledge) -> bool:
@@ -103,7 +99,8 @@ class Checker:
         before: Access = self._accesses[number]
         if before.atomic and now.atomic:
             return
-        if not self._ordered(before, now, known, leader):
+        ended = now.owner == LEADER and leader.get(before.agent, 0) >= before.step
+        if not ended and not _follows(before, now, known, now.group.agent):
             # Blocks that all write the same do no harm.
             if before.write and alike is not None and before.group.block is not now.group.block and alike():
                 return
@@ -140,23 +137,18 @@ class Checker:
             readers[...] = 0
             return written
         if len(sets) == 1:
-            readers[...] = self._with(sets[0], number, now, known, leader)
+            readers[...] = self._with(sets[0], number, now, known)
         else:
-            new = {name: self._with(name, number, now, known, leader) for name in sets}
+            new = {name: self._with(name, number, now, known) for name in sets}
             keys = np.array(sets, np.int32)
             values = np.array([new[name] for name in sets], np.int32)
             readers[...] = values[np.searchsorted(keys, readers)]
         return written
 
-    def _with(self, name: int, number: int, now: Access, known: Knowledge, leader: Clock) -> int:
+    def _with(self, name: int, number: int, now: Access, known: Knowledge) -> int:
         """The set of reads with one more; those that are over before it need not be remembered."""
-        kept = [r for r in self._sets[name] if not self._superseded(self._accesses[r], now, known, leader)]
+        kept = [r for r in self._sets[name] if not _follows(self._accesses[r], now, known, now.agent)]
         return self._number(frozenset([*kept, number]))
-
-    def _superseded(self, before: Access, now: Access, known: Knowledge, leader: Clock) -> bool:
-        if known.seen.get(before.agent, 0) >= before.step:
-            return True
-        return before.agent == now.agent and before.owner == now.owner and before.group is now.group
 
     def _number(self, members: frozenset[int]) -> int:
         found = self._set_numbers.get(members)

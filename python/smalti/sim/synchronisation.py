@@ -152,9 +152,9 @@ class Stream:
 
     __slots__ = ("agent", "committed", "completed", "groups", "open", "reads")
 
-    def __init__(self, agent: int, reads: int) -> None:
+    def __init__(self, agent: int, reads: int | None = None) -> None:
         self.agent = agent
-        self.reads = reads
+        self.reads = reads if reads is not None else agent
         """The agent of the reads alone, for copies that can be waited for so far; else the same."""
         self.open: list[Any] = []
         self.committed = 0
@@ -166,6 +166,10 @@ class Stream:
     def next(self) -> int:
         """The number of the group that work started now belongs to."""
         return self.committed + 1
+
+    def in_flight(self) -> list[Any]:
+        """Work that nobody waited for."""
+        return [*(work for works in self.groups.values() for work in works), *self.open]
 
     def commit(self) -> None:
         self.committed += 1

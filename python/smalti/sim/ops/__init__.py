@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import affine, arith, barriers, control, copies, gpu, llvm, math, memref, products, registers, vector
+from . import affine, arith, barriers, control, copies, gpu, groups, llvm, math, memref, products, registers, vector
 
 __all__ = [
     "affine",
@@ -11,6 +11,7 @@ __all__ = [
     "control",
     "copies",
     "gpu",
+    "groups",
     "llvm",
     "math",
     "memref",

@@ -38,11 +38,6 @@ def find(st: Any, value: Any, site: Site, what: str) -> Mbarrier:
     return barrier
 
 
-def threads_of(st: Any) -> int:
-    """The threads that an arrival counts for: a warp that runs alone stands for the group."""
-    return st.threads
-
-
 def _initialise(count: Callable[[Any], int], number: int, address: int, site: Site, scale: bool) -> Step:
     def step(st: Any) -> None:
         if st.index:
@@ -75,7 +70,7 @@ def _initialize_barrier(op: Any, translator: Translator) -> Step:
 
 
 def count_arrivals(st: Any, barrier: Mbarrier, count: int, site: Site) -> None:
-    """An arrival of the group."""
+    """Arrivals of so many threads of the group; a warp that runs alone stands for all of them."""
     st.acts()
     if barrier.pending < count:
         st.report(
@@ -111,10 +106,10 @@ def _arrive(op: Any, translator: Translator) -> Translated:
     (address,), site = translator.operands(op), translator.site(op)
 
     def waiting(st: Any) -> Any:
-        count_arrivals(st, find(st, st.v[address], site, "an arrival"), threads_of(st), site)
+        count_arrivals(st, find(st, st.v[address], site, "an arrival"), st.threads, site)
         yield None
 
-    return _in_warps(op, translator, waiting)
+    return in_warps(op, translator, waiting)
 
 
 @operation("mosaic_gpu.arrive_expect_tx")
@@ -129,13 +124,13 @@ def _arrive_expect(op: Any, translator: Translator) -> Translated:
             st.report("transaction", f"{expected} bytes are announced", site)
             expected = 0
         barrier.expect(expected)
-        count_arrivals(st, barrier, threads_of(st), site)
+        count_arrivals(st, barrier, st.threads, site)
         yield None
 
-    return _in_warps(op, translator, waiting)
+    return in_warps(op, translator, waiting)
 
 
-def _in_warps(op: Any, translator: Translator, waiting: Any) -> Translated:
+def in_warps(op: Any, translator: Translator, waiting: Any) -> Translated:
     """In code for single warps, what does not wait must not look as if it did."""
     parent = op.parent
     while parent is not None and parent.operation.name not in ("gpu.launch", "gpu.func", "func.func"):

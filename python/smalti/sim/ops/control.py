@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..program import Site, Step, Translated, Translator, Unsupported, attribute, operation
+from ..program import Site, Translated, Translator, Unsupported, attribute, operation
 from ..values import is_vector
 
 
@@ -207,6 +207,3 @@ def _warp_map(op: Any, translator: Translator) -> Translated:
         st.warp = None
 
     return Translated(step)
-
-
-__all__ = ["Step"]

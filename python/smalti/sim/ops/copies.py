@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ... import ir
-from ..engines import Copy, Load, happens_at_issue, part, poison, window
-from ..memory import MemRef
-from ..program import Site, Step, Translated, Translator, Unsupported, attribute, operation
+from ..engines import Copy, start
+from ..memory import POISON, MemRef, Window, part, window
+from ..program import Translated, Translator, Unsupported, attribute, operation
 from . import barriers
 from .arith import type_of
 from .memref import memory_space
@@ -44,7 +44,7 @@ def _segments(op: Any, translator: Translator, names: tuple[str, ...]) -> dict[s
     return found
 
 
-def _predicate(slots: list[int], site: Site) -> Callable[[Any], bool]:
+def _predicate(slots: list[int]) -> Callable[[Any], bool]:
     if not slots:
         return lambda st: True
     (slot,) = slots
@@ -56,8 +56,12 @@ def _predicate(slots: list[int], site: Site) -> Callable[[Any], bool]:
             return bool(value.any())
         return bool(value)
 
-    _ = site
     return read
+
+
+def _moves(box: Window, memory: MemRef) -> list[tuple[MemRef, MemRef]]:
+    """What comes from a box of an array into the memory that has its shape."""
+    return [] if box.inside is None else [(box.inside, part(memory, box.place))]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -80,7 +84,7 @@ def _async_load(op: Any, translator: Translator) -> Translated:
         raise Unsupported(f"a copy from {op.operands[0].type} to {op.operands[1].type}")
     (source,), (target,), (address,) = given["source"], given["target"], given["barrier"]
     starts, site = _starts(op, translator, given["indices"]), translator.site(op)
-    enabled = _predicate(given.get("predicate", []), site)
+    enabled = _predicate(given.get("predicate", []))
     lengths = attribute(op, "slice_lengths")
     fill = attribute(op, "oob_fill_mode", 2)
     elements = math.prod(abs(length) for length in lengths)
@@ -110,16 +114,12 @@ def _async_load(op: Any, translator: Translator) -> Translated:
             return
         barrier.issued += size
         barriers.check_bytes(st, barrier, site, barrier.pending)
-        flight = Load(st, box, [destination], [barrier], size, fill, site)
-        if happens_at_issue(st):
-            flight.complete()
-        else:
-            if st.machine.how.numbers:
-                poison(destination)
-            st.block.flights.append(flight)
+        fills = [] if box.complete else [(destination, 0 if fill else POISON)]
+        copy = Copy(st, _moves(box, destination), site, fills=fills, barriers=[barrier], size=size)
+        start(st, copy, None, [destination])
         yield None
 
-    return barriers._in_warps(op, translator, waiting)
+    return barriers.in_warps(op, translator, waiting)
 
 
 @operation("mosaic_gpu.async_prefetch")
@@ -140,7 +140,7 @@ def _async_store(op: Any, translator: Translator) -> Translated:
         raise Unsupported(f"a copy from {op.operands[0].type} to {op.operands[1].type}")
     (source,), (target,) = given["source"], given["target"]
     starts, site = _starts(op, translator, given["indices"]), translator.site(op)
-    enabled = _predicate(given["predicate"], site)
+    enabled = _predicate(given["predicate"])
     lengths = attribute(op, "slice_lengths")
     commit = attribute(op, "commit_group", True)
     kind = enumerator(op, "reduction_op", _REDUCTIONS)
@@ -169,41 +169,12 @@ def _async_store(op: Any, translator: Translator) -> Translated:
                     atomic=combine is not None,
                     alike=lambda: same_bytes(inside.array(), data.array()),
                 )
-                copy = Copy(st, data, inside, site, combine)
-                stream.open.append(copy)
-                if happens_at_issue(st):
-                    copy.complete()
+                start(st, Copy(st, [(data, inside)], site, combine=combine), stream)
         if commit:
             stream.commit()
         yield None
 
-    return barriers._in_warps(op, translator, waiting)
-
-
-@operation("nvvm.cp.async.bulk.commit.group")
-def _commit_bulk(op: Any, translator: Translator) -> Step:
-    def step(st: Any) -> None:
-        st.bulk.commit()
-
-    return step
-
-
-@operation("nvvm.cp.async.bulk.wait_group")
-def _wait_bulk(op: Any, translator: Translator) -> Step:
-    left, only_reads, site = attribute(op, "group"), "read" in op.attributes, translator.site(op)
-
-    def step(st: Any) -> None:
-        stream = st.bulk
-        upto = stream.committed - left
-        if upto <= 0:
-            return
-        st.waits_for_groups(stream, upto, site)
-        stream.complete(upto)
-        st.leader[stream.reads] = max(upto, st.leader.get(stream.reads, 0))
-        if not only_reads:
-            st.leader[stream.agent] = max(upto, st.leader.get(stream.agent, 0))
-
-    return step
+    return barriers.in_warps(op, translator, waiting)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -227,40 +198,8 @@ def _async_copy(op: Any, translator: Translator) -> Translated:
             st.touch(box.inside, False, "the copy", site, ("copy", site), stream=moment)
         if not st.touch(destination, True, "the copy", site, ("copy", site), stream=moment):
             return
-        zero = None if box.complete else destination
-        inside = part(destination, box.place) if box.inside is not None else destination
-        copy = Copy(st, box.inside, inside, site, zero=zero)
-        stream.open.append(copy)
-        if happens_at_issue(st):
-            copy.complete()
-        elif st.machine.how.numbers:
-            poison(destination)
+        fills = [] if box.complete else [(destination, 0)]
+        start(st, Copy(st, _moves(box, destination), site, fills=fills), stream, [destination])
         yield None
 
     return Translated(waiting, True)
-
-
-@operation("mosaic_gpu.async_commit_group")
-def _commit_copies(op: Any, translator: Translator) -> Step:
-    def step(st: Any) -> None:
-        st.copies.commit()
-
-    return step
-
-
-@operation("mosaic_gpu.async_wait_group")
-def _wait_copies(op: Any, translator: Translator) -> Step:
-    left, site = attribute(op, "pending"), translator.site(op)
-
-    def step(st: Any) -> None:
-        stream = st.copies
-        upto = stream.committed - left
-        if upto > 0:
-            st.waits_for_groups(stream, upto, site)
-            stream.complete(upto)
-            st.own[stream.agent] = max(upto, st.own.get(stream.agent, 0))
-
-    return step
-
-
-__all__ = ["MemRef"]

@@ -62,7 +62,7 @@ def combining(name: str, dtype: np.dtype[Any]) -> Any:
     return FLOAT_FUNCTIONS[known[name]]
 
 
-def _enumerator(op: Any, name: str, table: dict[int, str]) -> str | None:
+def enumerator(op: Any, name: str, table: dict[int, str]) -> str | None:
     if name not in op.attributes:
         return None
     found = attribute(op, name)
@@ -74,9 +74,6 @@ def _enumerator(op: Any, name: str, table: dict[int, str]) -> str | None:
     raise Unsupported(f"{name} = {text}")
 
 
-enumerator = _enumerator
-
-
 @operation("mosaic_gpu.vector_store")
 def _vector_store(op: Any, translator: Translator) -> Step:
     if attribute(op, "multimem", False):
@@ -85,7 +82,7 @@ def _vector_store(op: Any, translator: Translator) -> Step:
     target = translator.slot(op.operands[1])
     site, layout = translator.site(op), owner_of(op, "in_layouts", 0)
     dtype = type_of(op.operands[0].type)
-    kind = _enumerator(op, "atomic_type", ATOMICS)
+    kind = enumerator(op, "atomic_type", ATOMICS)
     combine = combining(kind, dtype) if kind else None
 
     def step(st: Any) -> None:
@@ -194,7 +191,7 @@ def _assume_multiple(op: Any, translator: Translator) -> Step:
 @operation("mosaic_gpu.custom_primitive")
 def _custom_primitive(op: Any, translator: Translator) -> Translated:
     body, arguments, yields = translator.region(op.regions[0])
-    operands, results = translator.operands(op), translator.results(op)
+    results = translator.results(op)
     for operand in op.operands:
         if is_vector(operand.type):
             type_of(element_type(operand.type))
@@ -224,5 +221,4 @@ def _custom_primitive(op: Any, translator: Translator) -> Translated:
         yield from run(st)
         leave(st)
 
-    _ = operands
     return Translated(waiting, True)

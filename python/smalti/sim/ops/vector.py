@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
-from ..engines import window
-from ..memory import MemRef
+from ..memory import window
 from ..program import Step, Translator, Unsupported, attribute, operation, vector_reader
 from ..values import is_vector
 from .arith import FLOAT_FUNCTIONS, integer_array_function, type_of
@@ -260,6 +259,3 @@ def _transfer_write(op: Any, translator: Translator) -> Step:
             inside.array()[...] = found[box.place]
 
     return step
-
-
-__all__ = ["MemRef", "reduce"]

@@ -1,0 +1,65 @@
+"""Asynchronous work in groups: products, and copies that no barrier counts. Groups complete in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+from ..clocks import Clock
+from ..program import Step, Translator, attribute, operation
+from ..synchronisation import Stream
+
+_COMMITS = {
+    "nvvm.wgmma.commit.group.sync.aligned": "products",
+    "nvvm.cp.async.bulk.commit.group": "bulk",
+    "mosaic_gpu.async_commit_group": "copies",
+}
+
+
+@operation(*_COMMITS)
+def _commit(op: Any, translator: Translator) -> Step:
+    stream = attrgetter(_COMMITS[op.name])
+
+    def step(st: Any) -> None:
+        stream(st).commit()
+
+    return step
+
+
+@dataclass(frozen=True)
+class _Wait:
+    """A wait for groups."""
+
+    stream: Callable[[Any], Stream]
+    left: str
+    """The attribute that says how many groups may stay in flight."""
+    learns: Callable[[Any], Clock]
+    """Of whom it is known then."""
+
+
+_WAITS = {
+    # The four warps start each product together, so that all know when one does.
+    "nvvm.wgmma.wait.group.sync.aligned": _Wait(attrgetter("products"), "group", attrgetter("known.seen")),
+    "nvvm.cp.async.bulk.wait_group": _Wait(attrgetter("bulk"), "group", attrgetter("leader")),
+    "mosaic_gpu.async_wait_group": _Wait(attrgetter("copies"), "pending", attrgetter("own")),
+}
+
+
+@operation(*_WAITS)
+def _wait(op: Any, translator: Translator) -> Step:
+    wait = _WAITS[op.name]
+    left, only_reads, site = attribute(op, wait.left), "read" in op.attributes, translator.site(op)
+
+    def step(st: Any) -> None:
+        stream, clock = wait.stream(st), wait.learns(st)
+        upto = stream.committed - left
+        if upto <= 0:
+            return
+        st.waits_for_groups(stream, upto, site)
+        stream.complete(upto)
+        for agent in (stream.reads,) if only_reads else {stream.reads, stream.agent}:
+            clock[agent] = max(upto, clock.get(agent, 0))
+
+    return step
