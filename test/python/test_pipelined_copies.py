@@ -339,6 +339,82 @@ def test_mutants(pipeline: Pipeline, chip: str, slots: int) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# One thread copies, others read
+# ---------------------------------------------------------------------------------------------------------------------
+
+WAIT = "  %{0} = call i1 @llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta(ptr addrspace(3) {1}, i32 {2})\n"
+
+
+def producer_and_readers(*, last_wait: str = "true", arrives_early: bool = False) -> str:
+    """The first thread of the last warp fills two slots; the others wait for it,
+    read, and say that the slot is free.
+
+    Wrong are a condition under which they wait for the last tile, and readers that say too early that they have read.
+    """
+    declarations = "@empty = internal addrspace(3) global [8 x i64] undef, align 8\n"
+    declarations += "declare i64 @llvm.nvvm.mbarrier.arrive.shared(ptr addrspace(3))\n"
+    head = NVIDIA_HEAD.replace("define", declarations + "define").replace("  br label %b0\nb0:\n", "")
+    text = head + "  br i1 %is_first, label %init, label %begin\ninit:\n"
+    for slot in range(2):
+        init = INIT.format(slot=slot)
+        text += init + "\n" + init.replace("@full", "@empty").removesuffix("1)") + f"{THREADS})\n"
+    text += f"""  br label %begin
+begin:
+  {SYNC}
+  %reads = icmp ult i32 %tid, {THREADS}
+  %copies = icmp eq i32 %tid, {THREADS}
+  %odd = trunc i32 %tid to i1
+  br i1 %reads, label %tile0, label %others
+others:
+  br i1 %copies, label %producer, label %end
+producer:
+"""
+    for i in range(TILES):
+        slot = i % 2
+        if i >= 2:
+            text += WAIT.format(f"e{i}", full(slot).replace("@full", "@empty"), (i // 2 - 1) & 1)
+        text += f"  %to{i} = getelementptr i8, ptr addrspace(7) %cluster, i32 {TILE_BYTES * slot}\n"
+        text += f"  %t{i} = call i64 @llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta("
+        text += f"ptr addrspace(3) {full(slot)}, i32 {TILE_BYTES})\n  {tensor_tile(i, slot)}\n"
+    text += "  br label %end\n"
+    for i in range(TILES):
+        slot = i % 2
+        text += f"tile{i}:\n  br i1 {last_wait if i == TILES - 1 else 'true'}, label %wait{i}, label %go{i}\nwait{i}:\n"
+        text += WAIT.format(f"f{i}", full(slot), i // 2 & 1) + f"  br label %go{i}\ngo{i}:\n"
+        read = "  " + consume(i, f"getelementptr (i8, ptr addrspace(3) @lds, i32 {TILE_BYTES * slot})").text + "\n"
+        free = f"  %a{i} = call i64 @llvm.nvvm.mbarrier.arrive.shared(ptr addrspace(3) {full(slot)})\n"
+        free = free.replace("@full", "@empty")
+        text += free + read if arrives_early else read + free
+        text += f"  br label %{f'tile{i + 1}' if i + 1 < TILES else 'last'}\n"
+    return text + "last:\n" + NVIDIA_TAIL.replace("  ret void", "  br label %end\nend:\n  ret void")
+
+
+def run_producer(how: Emulation, text: str) -> None:
+    tiles = np.random.default_rng(7).integers(-9, 9, TILES * THREADS).astype(np.float32)
+    out = np.zeros(THREADS, np.float32)
+    module = emulator.load(text, "emu:sm_90a")
+    module.launch(1, THREADS + 32, tensor_map(tiles, (THREADS,)), out, emulation=how)
+    weights = np.arange(1, TILES + 1, dtype=np.float32)[:, None]
+    np.testing.assert_array_equal(out, (tiles.reshape(TILES, THREADS)[:, ::-1] * weights).sum(axis=0))
+
+
+@pytest.mark.parametrize("sanitize", [None, "thread", "address"])
+def test_a_thread_that_copies_for_others(sanitize: str | None) -> None:
+    """Who waits does a late copy: that is ordered behind what the thread did that issued it."""
+    for how in SCHEDULES:
+        run_producer(Emulation(order=how.order, copies=how.copies, sanitize=sanitize), producer_and_readers())
+
+
+@pytest.mark.parametrize("wrong", [{"last_wait": "%odd"}, {"arrives_early": True}], ids=str)
+def test_races_of_a_thread_that_copies_for_others(wrong: dict[str, Any]) -> None:
+    """The thread sanitizer finds each where copies are late, too."""
+    for order in ("last-ahead", "in-step"):
+        with pytest.raises(errors.EmulationError, match="nothing orders them") as raised:
+            run_producer(Emulation(order=order, sanitize="thread"), producer_and_readers(**wrong))
+        assert {finding.kind for finding in raised.value.findings} == {"race"}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # Programs of threads
 # ---------------------------------------------------------------------------------------------------------------------
 

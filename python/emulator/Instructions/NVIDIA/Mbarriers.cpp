@@ -19,7 +19,8 @@ namespace {
 /// object").
 constexpr int64_t maxCount = (1 << 20) - 1;
 
-/// Work that waits for somebody to wait.
+/// Work that waits for somebody to wait. For the sanitizers its address orders
+/// it behind its issue: who does it may know nothing else of who issued it.
 struct PendingWork {
   void *barrier;
   std::function<void()> work;
@@ -165,6 +166,7 @@ void Mbarrier::whenWaited(std::function<void()> work) {
     return;
   }
   pendingWork.push_back({address, std::move(work)});
+  releaseOrder(&pendingWork.back());
 }
 
 void Mbarrier::doPending() {
@@ -177,6 +179,7 @@ void Mbarrier::doPending() {
     State state = read();
     if (state.pending > 0 || state.parity != phase)
       return;
+    acquireOrder(&*pending);
     std::function<void()> work = std::move(pending->work);
     pendingWork.erase(pending);
     work();
