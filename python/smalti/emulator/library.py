@@ -225,17 +225,22 @@ def _require_instructions(
 ) -> None:
     """Raises where the code has instructions that the emulator does not know, with the first place of each."""
     used = {item["name"]: item.get("location") for item in description["instructions"]}
-    if not used:
-        return
-    done = subprocess.run([executable, "--missing", *used], capture_output=True, text=True, check=True)
-    missing = done.stdout.split("\n")[:-1]
-    if missing:
+    if missing := _missing(executable, frozenset(used)):
         raise CompileError(
             f"{what} has instructions of {target.chip} that are not emulated",
             diagnostics=[Diagnostic("error", name, findings.source_location(used[name])) for name in missing],
             source=source,
             hint="docs/emulation.md says how to add one",
         )
+
+
+@functools.lru_cache(maxsize=64)
+def _missing(executable: Path, names: frozenset[str]) -> list[str]:
+    """Which of these instructions the emulator does not know: its process is asked once for kernels of a kind."""
+    if not names:
+        return []
+    done = subprocess.run([executable, "--missing", *sorted(names)], capture_output=True, text=True, check=True)
+    return done.stdout.split("\n")[:-1]
 
 
 def _link(code: bytes, what: str) -> bytes:

@@ -85,9 +85,13 @@ def fuzz(minutes: float, seed: int, chips: Sequence[str], folder: Path) -> int:
 
 
 def grid(chips: Sequence[str], part: tuple[int, int], folder: Path) -> int:
-    """Every point of the grid, or each one out of so many."""
+    """Every point of the grid, or those of each plain kernel out of so many."""
     report, failed = Report(), 0
-    points = campaign.grid(chips)[part[0] :: part[1]]
+    # Those of one plain kernel stand together, so that it is compiled once.
+    groups: dict[object, list[campaign.Point]] = {}
+    for point in campaign.grid(chips):
+        groups.setdefault((point.chip, point.shape.name, point.noalias, point.bounds), []).append(point)
+    points = [point for group in list(groups.values())[part[0] :: part[1]] for point in group]
     for number, point in enumerate(points):
         schedules = [SCHEDULES[(number + k) % len(SCHEDULES)] for k in (0, 3)]
         try:
@@ -109,7 +113,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help=f"the first batch of {BATCH} kernels (default: 0)")
     parser.add_argument("--chip", nargs="+", action="extend", help=f"default: {' '.join(CHIPS)}")
     parser.add_argument("--grid", action="store_true", help="every shape of loop, instead of random ones")
-    parser.add_argument("--part", default="0/1", help="of the grid: 2/5 is every fifth point from the second on")
+    parser.add_argument("--part", default="0/1", help="of the grid: 2/5 is every fifth plain kernel from the third on")
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="for failures (default: %(default)s)")
     options = parser.parse_args()
     os.environ.setdefault("SMALTI_REPRODUCER_DIR", str(options.folder / "reproducers"))

@@ -107,7 +107,7 @@ class Point:
     def check(self, tally: runner.Tally, schedules: Sequence[Emulation], sanitize: bool = False) -> runner.Outcome:
         """The plain kernel against numpy, and what the passes make of it against the plain one."""
         case = self.case
-        plain = runner.Kernel(case.chip, case.text)
+        plain = runner.plain_kernel(case.chip, case.text)
         for bounds, scalars in zip(self.bounds, case.scalars, strict=True):
             self.shape.check(bounds, plain.run(case, scalars, Emulation()))
         outcome = runner.run(case, tally, schedules, sanitize)
@@ -119,7 +119,7 @@ class Point:
 def check_block(block: Block, chip: str, stages: int, depth: int, tally: runner.Tally) -> runner.Outcome:
     """The plain program of a block against numpy, and what the passes make of it against the plain one."""
     case = block.case(chip, kernels.passes(chip, stages, depth))
-    plain = runner.Kernel(case.chip, case.text)
+    plain = runner.plain_kernel(case.chip, case.text)
     block.check(case, lambda scalars: plain.run(case, scalars, Emulation()))
     return runner.run(case, tally, [SCHEDULES[stages % len(SCHEDULES)]])
 

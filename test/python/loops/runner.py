@@ -7,6 +7,8 @@ same, bit for bit. A pass that applied nothing must have left the text of the mo
 from __future__ import annotations
 
 import difflib
+import functools
+import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,6 +18,7 @@ from typing import Any
 import numpy as np
 import smalti
 from smalti import check, targets
+from smalti.compiler import new_context
 from smalti.emulator import SCHEDULES, Emulation, tensor_map
 from smalti.errors import CompileError, EmulationError, VerifyError
 from smalti.remarks import Remark
@@ -101,13 +104,26 @@ def _reason(message: str) -> str:
     return re.sub(r"%\w+|\d+", "N", message)[:140]
 
 
+@functools.lru_cache(maxsize=1)
+def _context(generation: int) -> Any:
+    return new_context()
+
+
+_parsed = itertools.count()
+
+
+def parse(text: str) -> Any:
+    """A module. Contexts take longer to make than small modules; one is for so many that it does not grow for ever."""
+    return smalti.parse(text, _context(next(_parsed) // 1000))
+
+
 def _run(module: Any, passes: str) -> list[Remark]:
     return smalti.Pipeline(passes).run(module)
 
 
 def transform(case: Case) -> Outcome:
     """The passes on the kernel, and what must hold of them whatever they did."""
-    module = smalti.parse(case.given)
+    module = parse(case.given)
     before = str(module)
     try:
         remarks = _run(module, case.passes)
@@ -135,7 +151,7 @@ _STRICT = ("smalti-multi-buffer", "smalti-pipeline-loops", "smalti-pad-shared-me
 
 def check_strict(case: Case) -> None:
     """Where `strict` makes a pass fail, the module stays as it is; where it does not, it makes no difference."""
-    lax, strict = smalti.parse(case.given), smalti.parse(case.given)
+    lax, strict = parse(case.given), parse(case.given)
     before = str(lax)
     remarks = _run(lax, case.passes)
     missed = [remark for remark in remarks if remark.kind == "missed" and remark.category in _STRICT]
@@ -164,7 +180,7 @@ def check_schedule(case: Case) -> None:
     found = _PIPELINE.search(case.passes)
     if not found:
         return
-    direct, annotated = smalti.parse(case.given), smalti.parse(case.given)
+    direct, annotated = parse(case.given), parse(case.given)
     _run(direct, case.passes)
     options = found[1] or ""
     # What stands around the pass stays there.
@@ -187,7 +203,7 @@ class Kernel:
 
     def __init__(self, chip: str, text: str, options: Mapping[str, Any] | None = None) -> None:
         target = targets.EMULATED + chip
-        self._kernel = smalti.compile(text, target=target, **{"depth": 1, "stages": 1, **(options or {})})
+        self._kernel = smalti.compile(parse(text), target=target, **{"depth": 1, "stages": 1, **(options or {})})
         self._kernel.launcher  # noqa: B018 - code for the host is made here
         maps = [argument for argument in self._kernel.arguments if argument.is_tensor_map]
         # Of the first arrays, in turn; a tile of one dimension is of an array without rows.
@@ -203,6 +219,12 @@ class Kernel:
         return arrays
 
 
+@functools.lru_cache(maxsize=16)
+def plain_kernel(chip: str, text: str) -> Kernel:
+    """The kernel before the passes: the points of a grid have it in common."""
+    return Kernel(chip, text)
+
+
 def _box(ty: str) -> tuple[int, ...]:
     """The shape of the tiles of a tensor map."""
     found = re.search(r"tensor = memref<((?:\d+x)+)", ty)
@@ -214,7 +236,7 @@ def execute(
     case: Case, text: str, schedules: Sequence[Emulation] = SCHEDULES[:1], sanitize: Sequence[Emulation] = ()
 ) -> None:
     """Runs the plain kernel and the one in `text`, and compares all arrays."""
-    plain = Kernel(case.chip, case.text)
+    plain = plain_kernel(case.chip, case.text)
     try:
         kernel = Kernel(case.chip, text, case.options)
     except (CompileError, VerifyError) as error:
