@@ -3,11 +3,14 @@
 #include "targets/Target.h"
 
 #include "targets/Chips.h"
+#include "targets/Timing.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
 
 using namespace smalti;
 using namespace smalti::targets;
@@ -209,6 +212,41 @@ static void writeMma(llvm::json::OStream &json, const MmaInstruction &mma) {
   });
 }
 
+/// The best rate of the matrix instructions for a type, or 0.
+static int64_t bestRate(const Target &target, Element element) {
+  int64_t best = 0;
+  for (const MmaInstruction &mma : target.mmas)
+    if (mma.kind != MmaKind::Fma && mma.a == element)
+      best = std::max(best, mma.macsPerCycle);
+  return best;
+}
+
+/// What is not known is left out.
+static void writeTiming(llvm::json::OStream &json, const Target &target,
+                        const Timing &timing) {
+  auto write = [&](llvm::StringRef key, auto number) {
+    if (number != 0)
+      json.attribute(key, number);
+  };
+  json.attributeObject("timing", [&] {
+    json.attribute("product", timing.product);
+    write("units", timing.units);
+    write("megahertz", timing.megahertz);
+    write("memory_bandwidth", timing.memoryBandwidth);
+    write("global_latency", timing.globalLatency);
+    write("shared_latency", timing.sharedLatency);
+    write("shared_bytes", timing.sharedBytes);
+    write("results", timing.results);
+    write("special_results", timing.specialResults);
+    auto writeRate = [&](llvm::StringRef key, int64_t rate, Element element) {
+      write(key, rate ? rate : bestRate(target, element));
+    };
+    writeRate("f16_macs", timing.f16Macs, Element::F16);
+    writeRate("tf32_macs", timing.tf32Macs, Element::TF32);
+    writeRate("eight_bit_macs", timing.eightBitMacs, Element::I8);
+  });
+}
+
 static void writeTarget(llvm::json::OStream &json, const Target &target) {
   json.object([&] {
     json.attribute("name", target.name);
@@ -254,6 +292,8 @@ static void writeTarget(llvm::json::OStream &json, const Target &target) {
     });
     json.attribute("ptx_version", target.ptxVersion);
     json.attribute("features", target.features);
+    if (const Timing *timing = lookupTiming(target.name))
+      writeTiming(json, target, *timing);
     json.attributeArray("mmas", [&] {
       for (const MmaInstruction &mma : target.mmas)
         writeMma(json, mma);

@@ -363,6 +363,7 @@ def sim(
       smalti sim matmul.mlir --races-only
       smalti sim matmul.mlir --schedules all --json
       smalti sim matmul.mlir --mutants --blocks 1
+      smalti sim matmul.mlir --timeline matmul.json
     """
     given = _parse_arguments(arguments)
     with _interrupts_end_the_process():
@@ -372,7 +373,10 @@ def sim(
     target = target if target.startswith("sim:") else f"sim:{target}"
     with _progress(f"reading {file}"):
         kernel = simulator.simulate(compiler.parse(_source(file)), target, name=entry, **_parse_options(options))
-    (cli_sim.score if mutants else cli_sim.simulate)(kernel, how, given)
+    if mutants and how["timeline"]:
+        raise click.UsageError("--mutants has no timeline")
+    what = cli_sim.score if mutants else cli_sim.timeline if how["timeline"] else cli_sim.simulate
+    what(kernel, how, given)
 
 
 @main.command()

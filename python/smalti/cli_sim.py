@@ -27,6 +27,7 @@ OPTIONS = (
     click.option("--seed", default=0, show_default=True, help="For the random inputs."),
     click.option("--arg", "arguments", multiple=True, metavar="INDEX=FILE", help="An array (.npy). Default: random."),
     click.option("--save", type=click.Path(dir_okay=False), help="Write the arrays here afterwards (.npz)."),
+    click.option("--timeline", type=click.Path(dir_okay=False), help="Write what takes how long (Chrome trace, JSON)."),
     click.option("--mutants", is_flag=True, help="Make mistakes in the program, and print which are noticed."),
     click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON."),
 )
@@ -101,6 +102,13 @@ def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]
         click.echo(f"@{kernel.name} on {kernel.target}: nothing found{schedules}, simulated in {seconds:.3f} s")
 
 
+def timeline(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
+    """Writes the timeline of a kernel, and prints what it shows."""
+    found = kernel.timeline(*_arguments(kernel, given, options["seed"]), blocks=_blocks(options["blocks"]) or range(1))
+    found.save(options["timeline"])
+    click.echo(f"@{kernel.name} on {found.timing.product}: {found.summary}")
+
+
 def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
     """Prints what becomes of the mutants of a kernel; fails where one is not noticed."""
     from .sim import mutants
@@ -143,4 +151,4 @@ def run_program(kernel: SimulatedKernel, module: Any, checked: bool, seed: int, 
     click.echo(f"@{kernel.name} on {kernel.target}: {'ok, ' if checked else ''}simulated in {seconds:.3f} s")
 
 
-__all__ = ["OPTIONS", "run_program", "score", "simulate"]
+__all__ = ["OPTIONS", "run_program", "score", "simulate", "timeline"]

@@ -40,6 +40,31 @@ class TransposedRead:
     first_lane_bits: int
 
 
+@dataclass(frozen=True)
+class Timing:
+    """Published latencies and throughputs of a product with a chip, of one of its compute units where nothing else is
+    said. None where no number is known."""
+
+    product: str
+    units: int | None = None
+    megahertz: int | None = None
+    memory_bandwidth: int | None = None
+    """10^9 bytes of global memory per second, of all units together."""
+    global_latency: float | None = None
+    """Cycles from a load to its data."""
+    shared_latency: float | None = None
+    shared_bytes: int | None = None
+    """Bytes of shared memory per cycle."""
+    results: int | None = None
+    """32-bit results of arithmetic per cycle."""
+    special_results: int | None = None
+    """The same of exponentials, roots and sines."""
+    f16_macs: int | None = None
+    """Multiply-accumulates of the matrix unit per cycle."""
+    tf32_macs: int | None = None
+    eight_bit_macs: int | None = None
+
+
 EMULATED = "emu:"
 """What stands in front of a chip's name where its code runs on this machine's CPU."""
 
@@ -116,6 +141,8 @@ class Target(Chip):
     """Best first."""
     ptx_version: str
     features: str
+    timing: Timing | None = None
+    """None where nothing is known."""
 
     def __str__(self) -> str:
         return self.name
@@ -133,6 +160,8 @@ def _target(entry: Mapping[str, Any]) -> Target:
         for mma in facts.pop("mmas", ())
     )
     facts["transposed_reads"] = tuple(TransposedRead(**read) for read in facts["transposed_reads"])
+    if "timing" in facts:
+        facts["timing"] = Timing(**facts["timing"])
     lists = {key: tuple(value) for key, value in facts.items() if isinstance(value, list)}
     facts |= lists
     facts["vendor"] = str(facts["vendor"]).lower()

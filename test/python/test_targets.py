@@ -319,6 +319,28 @@ def test_facts_against_the_documents(name: str, facts: Json) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        # The peaks of the datasheets, in 10^12 operations a second: f16, tf32, int8, and f32 without the matrix unit.
+        ("sm_80", (312, 156, 624, 19.5)),
+        ("sm_89", (165.2, 82.6, 660.6, 82.6)),
+        ("sm_90a", (989.4, 494.7, 1978.9, None)),
+        ("gfx942", (1307.4, None, 2614.9, 163.4)),
+    ],
+)
+def test_timings_are_those_of_the_datasheets(name: str, facts: tuple[float | None, ...]) -> None:
+    timing = BY_NAME[name]["timing"]
+    for key, peak in zip(("f16_macs", "tf32_macs", "eight_bit_macs", "results"), facts, strict=True):
+        if peak is not None:
+            assert 2 * timing[key] * timing["units"] * timing["megahertz"] / 1e6 == pytest.approx(peak, rel=2e-3)
+
+
+def test_timings_say_nothing_where_nothing_is_known() -> None:
+    assert "global_latency" not in BY_NAME["gfx942"]["timing"]
+    assert "timing" not in BY_NAME["sm_100a"] and "timing" not in BY_NAME["cpu"]
+
+
+@pytest.mark.parametrize(
     ("name", "element", "mnemonic"),
     [
         ("sm_80", "f16", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"),

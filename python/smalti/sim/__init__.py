@@ -6,6 +6,7 @@ from ..errors import SimulationError
 from .findings import KINDS, Finding, to_json
 from .kernel import SimulatedKernel, simulate
 from .options import COMPLETIONS, ORDERS, SCHEDULES, Simulation
+from .timeline import Slice, Summary, Timeline
 
 __all__ = [
     "COMPLETIONS",
@@ -16,6 +17,9 @@ __all__ = [
     "SimulatedKernel",
     "Simulation",
     "SimulationError",
+    "Slice",
+    "Summary",
+    "Timeline",
     "simulate",
     "to_json",
 ]

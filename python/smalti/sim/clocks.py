@@ -23,15 +23,18 @@ def join(into: Clock, other: Clock) -> bool:
 class Knowledge:
     """What is known to have happened, and of that what is visible to the asynchronous proxy."""
 
-    __slots__ = ("seen", "visible")
+    __slots__ = ("moment", "seen", "visible")
 
     def __init__(self) -> None:
         self.seen: Clock = {}
         self.visible: Clock = {}
         """Of what is seen: the steps whose writes a proxy fence followed."""
+        self.moment = 0.0
+        """When the last of it happened, in a run with a timeline."""
 
     def join(self, other: Knowledge) -> bool:
         """Takes over what `other` knows. Returns whether there was news."""
+        self.moment = max(self.moment, other.moment)
         seen = join(self.seen, other.seen)
         return join(self.visible, other.visible) or seen
 
@@ -39,4 +42,5 @@ class Knowledge:
         other = Knowledge()
         other.seen = dict(self.seen)
         other.visible = dict(self.visible)
+        other.moment = self.moment
         return other

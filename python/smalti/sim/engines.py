@@ -12,6 +12,7 @@ from .machine import Group
 from .matmul import multiply
 from .memory import Array, MemRef, Registers, fill, poison
 from .synchronisation import Mbarrier, Stream
+from .timeline import Recorder
 
 
 def start(group: Group, work: Copy | Product, stream: Stream | None, spoils: Sequence[MemRef] = ()) -> None:
@@ -19,6 +20,8 @@ def start(group: Group, work: Copy | Product, stream: Stream | None, spoils: Seq
     wants to read what it `spoils`."""
     if stream is not None:
         stream.open.append(work)
+    if group.machine.recorder is not None:
+        work.read, work.end = work.recorded(group, group.machine.recorder)
     if _happens_at_once(group):
         work.complete()
         return
@@ -39,7 +42,7 @@ def _happens_at_once(group: Group) -> bool:
 class Copy:
     """A copy that was started."""
 
-    __slots__ = ("barriers", "combine", "done", "fills", "group", "moves", "numbers", "site", "size")
+    __slots__ = ("barriers", "combine", "done", "end", "fills", "group", "moves", "numbers", "read", "site", "size")
 
     def __init__(
         self,
@@ -65,6 +68,11 @@ class Copy:
         self.site = site
         self.done = False
         self.numbers = group.machine.how.numbers
+        self.read = self.end = 0.0
+        """When all is read and when all is there, in a run with a timeline."""
+
+    def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
+        return recorder.copy(group, self.moves, self.site)
 
     def complete(self) -> None:
         if self.done:
@@ -80,7 +88,7 @@ class Copy:
                 else:
                     target[...] = self.combine(target, source.array()).astype(target.dtype)
         for barrier in self.barriers:
-            barrier.complete(self.size)
+            barrier.complete(self.size, self.end)
 
     def waited(self) -> None:
         """The program knows that it is done."""
@@ -89,7 +97,7 @@ class Copy:
 class Product:
     """A product that was started."""
 
-    __slots__ = ("a", "accumulator", "b", "numbers", "result", "site")
+    __slots__ = ("a", "accumulator", "b", "end", "numbers", "read", "result", "site")
 
     def __init__(self, group: Group, accumulator: Any, a: Any, b: MemRef, site: Any) -> None:
         self.accumulator: Any = accumulator
@@ -98,6 +106,12 @@ class Product:
         self.site = site
         self.numbers = group.machine.how.numbers
         self.result = Registers(self)
+        self.read = self.end = 0.0
+
+    def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
+        macs = self.a.shape[0] * self.a.shape[1] * self.b.shape[1]
+        end = recorder.product(group, self.b.dtype, macs, True, self.site)
+        return end, end
 
     def complete(self) -> None:
         if self.result.value is not None:

@@ -14,6 +14,7 @@ from . import findings, launch
 from .findings import Finding
 from .options import Simulation
 from .program import Parameter, Program, load
+from .timeline import Recorder, Timeline
 
 
 class SimulatedKernel:
@@ -57,6 +58,20 @@ class SimulatedKernel:
     def run(self, *arguments: Any, simulation: Simulation | None = None) -> launch.Result:
         """Runs the kernel on arrays, and returns all that the run showed."""
         return launch.run(self.program, self._arrays(arguments), simulation or self.simulation)
+
+    def timeline(self, *arguments: Any, blocks: range = range(1)) -> Timeline:
+        """When what happens, if these blocks run on arrays, each on a compute unit of its own. The arrays are left as
+        they are. What the kernel must not do is a `SimulationError`, as far as it shows without checks for races."""
+        timing = targets.table()[self.target.chip].timing
+        if timing is None:
+            raise TargetError(f"the table has no latencies of {self.target.chip}: there is no timeline")
+        recorder = Recorder(timing, self.target.chip)
+        how = Simulation(completion="early", races=False, blocks=blocks)
+        program = load(self.module, self.name, timed=True)
+        arrays = [array.copy() for array in self._arrays(arguments)]
+        if found := launch.run(program, arrays, how, recorder).findings:
+            raise findings.error(f"@{self.name} on {self.target}", found, self.program.source)
+        return Timeline(self.name, self.target.chip, timing, tuple(recorder.slices))
 
     def _arrays(self, arguments: Sequence[Any]) -> list[np.ndarray[Any, Any]]:
         if len(arguments) != len(self.parameters):

@@ -16,6 +16,7 @@ from .memory import Buffer, MemRef, Pointer
 from .options import Simulation
 from .program import Program
 from .synchronisation import Wait
+from .timeline import Recorder
 
 Three = tuple[int, int, int]
 
@@ -43,15 +44,18 @@ class Result:
     be: `removed`, `weakened` for a wait that could leave no group more in flight, `shared` for a slot after the first."""
 
 
-def run(program: Program, arrays: Sequence[np.ndarray[Any, Any]], how: Simulation) -> Result:
-    """Runs a program on arrays, which are written where nothing was found."""
+def run(
+    program: Program, arrays: Sequence[np.ndarray[Any, Any]], how: Simulation, recorder: Recorder | None = None
+) -> Result:
+    """Runs a program on arrays, which are written where nothing was found. With a recorder, whoever is first in its time
+    goes first."""
     buffers = [_buffer(program, index, array) for index, array in enumerate(arrays)]
     values, grid, block, shared_bytes = _launch(program, buffers)
     limit = 1024
     if math.prod(block) > limit:
         raise LaunchError(f"a block of {math.prod(block)} threads; a GPU has at most {limit}")
     findings = Findings(how.max_findings)
-    machine = Machine(how, findings)
+    machine = Machine(how, findings, recorder)
     count = math.prod(grid)
     numbers = how.blocks if how.blocks is not None else range(count)
     if numbers.stop > count:

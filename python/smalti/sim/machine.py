@@ -14,6 +14,7 @@ from .memory import Buffer, MemRef
 from .options import Simulation, seed_of
 from .races import LEADER, Access, Checker
 from .synchronisation import Mbarrier, Stream, ThreadBarrier, Wait
+from .timeline import Recorder
 
 Program = Generator[Wait | None, None, None]
 
@@ -21,8 +22,10 @@ Program = Generator[Wait | None, None, None]
 class Machine:
     """What all blocks of a launch share."""
 
-    def __init__(self, how: Simulation, findings: Findings) -> None:
+    def __init__(self, how: Simulation, findings: Findings, recorder: Recorder | None = None) -> None:
         self.how = how
+        self.recorder = recorder
+        """Told of what takes time, in a run with a timeline."""
         self.findings = findings
         self.checker = Checker(self._report)
         self._agents = 0
@@ -105,6 +108,8 @@ class Group:
         self.products = Stream(self.machine.agent())
         self.bulk = Stream(self.machine.agent(), self.machine.agent())
         self.copies = Stream(self.machine.agent())
+        self.now = 0.0
+        """The moment up to which it has run, in a run with a timeline."""
         self.wait: Wait | None = None
         self.program: Program | None = None
         self.finished = False
@@ -131,6 +136,7 @@ class Group:
         self._next_step()
         told.seen[self.agent] = self.step - 1
         told.visible[self.agent] = self.fenced
+        told.moment = self.now
         for mine in (self.leader, self.own):
             for agent, step in mine.items():
                 told.seen[agent] = max(step, told.seen.get(agent, 0))
@@ -145,6 +151,8 @@ class Group:
 
     def acquire(self, knowledge: Knowledge, site: Any, threads: int = 0) -> None:
         """Learns what others told."""
+        if self.machine.recorder is not None:
+            self.machine.recorder.wait(self, knowledge.moment, site)
         if self.known.join(knowledge):
             self.learned.append((site, threads))
 
@@ -211,6 +219,8 @@ class Group:
         self.acts()
         if stream is None:
             self.dirty = True
+            if self.machine.recorder is not None:
+                self.machine.recorder.access(self, memory, write, what, site)
         if not self.machine.how.races:
             return True
         agent, step = stream or (self.agent, self.step)
@@ -324,6 +334,8 @@ class Scheduler:
                 return
 
     def _pick(self, able: list[Group]) -> Group:
+        if self.machine.recorder is not None:
+            return min(able, key=lambda g: g.now if g.wait is None else max(g.now, g.wait.knowledge().moment))
         if self.random is not None:
             return self.random.choice(able)
         if not self.in_turn:
@@ -336,9 +348,10 @@ class Scheduler:
     def _advance(self, group: Group) -> None:
         group.wait = None
         assert group.program is not None
-        ahead = not self.in_turn and self.random is None
+        in_time = self.machine.recorder is not None
+        ahead = not self.in_turn and self.random is None and not in_time
         for wait in group.program:
-            if wait is not None and not wait.ready():
+            if wait is not None and (in_time or not wait.ready()):
                 group.wait = wait
                 return
             if not ahead:

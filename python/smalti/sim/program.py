@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import ir, sources
 from ..errors import CompileError, Diagnostic, SourceLocation, source_location
-from . import values
+from . import timeline, values
 
 Step = Callable[[Any], Any]
 """What an operation does to a warpgroup. One that may have to wait is a generator function."""
@@ -61,8 +61,10 @@ def blocking(step: Step) -> Translated:
 class Translator:
     """Translates the operations of one program. Values get slots."""
 
-    def __init__(self, numbers: dict[Any, int]) -> None:
+    def __init__(self, numbers: dict[Any, int], timed: bool = False) -> None:
         self._numbers = numbers
+        self._timed = timed
+        """Whether arithmetic tells the recorder of a timeline what it takes."""
         self.count = 0
         self._slots: dict[Any, int] = {}
         self.problems: list[Diagnostic] = []
@@ -106,7 +108,22 @@ class Translator:
         except Unsupported as problem:
             self.problems.append(Diagnostic("error", f"'{op.name}': {problem}", source_location(op.location)))
             return None
-        return made if isinstance(made, Translated) or made is None else Translated(made)
+        if made is None or isinstance(made, Translated):
+            return made
+        return Translated(self._with_time(op, made) if self._timed else made)
+
+    def _with_time(self, op: Any, step: Step) -> Step:
+        found = timeline.arithmetic(op)
+        if found is None:
+            return step
+        special, results = found
+        site = self.site(op)
+
+        def timed(st: Any) -> None:
+            st.machine.recorder.compute(st, special, results, site)
+            step(st)
+
+        return timed
 
     def block(self, block: Any, skip_last: bool = False) -> Translated:
         """The operations of a block, one after the other."""
@@ -255,8 +272,9 @@ def _name(op: Any) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else op.name
 
 
-def load(module: ir.Module, name: str | None = None) -> Program:
-    """The program of a module: JAX's function with a `gpu.launch`, or a `gpu.func` that is a program of a block."""
+def load(module: ir.Module, name: str | None = None, timed: bool = False) -> Program:
+    """The program of a module: JAX's function with a `gpu.launch`, or a `gpu.func` that is a program of a block. One
+    that is `timed` runs with a recorder."""
     from . import ops  # noqa: F401  (the translations register themselves)
 
     candidates: dict[str, tuple[Any, Any]] = {}
@@ -277,7 +295,7 @@ def load(module: ir.Module, name: str | None = None) -> Program:
         raise CompileError(f"the module has several programs: name one ({', '.join(f'@{n}' for n in candidates)})")
     chosen = name or next(iter(candidates))
     function, launch = candidates[chosen]
-    translator = Translator({op: number for number, op in enumerate(walk(module.operation))})
+    translator = Translator({op: number for number, op in enumerate(walk(module.operation))}, timed)
     program = _of_launch(chosen, function, launch, translator) if launch else _of_function(chosen, function, translator)
     if translator.problems:
         raise CompileError(

@@ -11,10 +11,19 @@ from .clocks import Knowledge
 class Wait:
     """What a warpgroup waits for."""
 
-    __slots__ = ("barrier", "describe", "ready", "site")
+    __slots__ = ("barrier", "describe", "knowledge", "ready", "site")
 
-    def __init__(self, site: Any, ready: Callable[[], bool], describe: Callable[[], str], barrier: Any = None) -> None:
+    def __init__(
+        self,
+        site: Any,
+        ready: Callable[[], bool],
+        describe: Callable[[], str],
+        knowledge: Callable[[], Knowledge],
+        barrier: Any = None,
+    ) -> None:
         self.site = site
+        self.knowledge = knowledge
+        """What is learned when it is over."""
         self.ready = ready
         self.describe = describe
         self.barrier = barrier
@@ -115,9 +124,10 @@ class Mbarrier:
         self.transactions += count
         self.expected += count
 
-    def complete(self, count: int) -> None:
+    def complete(self, count: int, moment: float = 0.0) -> None:
         """Bytes arrived."""
         self.transactions -= count
+        self.knowledge.moment = max(self.knowledge.moment, moment)
         self.advance()
 
     def advance(self) -> None:
@@ -170,6 +180,11 @@ class Stream:
     def in_flight(self) -> list[Any]:
         """Work that nobody waited for."""
         return [*(work for works in self.groups.values() for work in works), *self.open]
+
+    def end(self, upto: int, reads: bool) -> float:
+        """When the work of groups is done, in a run with a timeline; or when it has read all that it reads."""
+        works = [work for number, works in self.groups.items() if number <= upto for work in works]
+        return max((work.read if reads else work.end for work in works), default=0.0)
 
     def commit(self) -> None:
         self.committed += 1

@@ -158,7 +158,7 @@ def _wait(address: int, parity: int, site: Site) -> Translated:
             missing = barrier.missing(st.threads) if st.threads else ""
             return f"phase {number} (parity {wanted}) of {barrier.name}, which misses {missing}"
 
-        yield Wait(site, lambda: barrier.passed(wanted), describe, barrier)
+        yield Wait(site, lambda: barrier.passed(wanted), describe, lambda: barrier.released, barrier)
         st.acquire(barrier.released, site)
 
     return Translated(waiting, True)

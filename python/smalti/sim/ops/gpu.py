@@ -74,7 +74,7 @@ def thread_barrier(number: Callable[[Any], Any], count: Callable[[Any], int], si
             missing = f"; missing: {'; '.join(absent)}" if absent else ""
             return f"{barrier.name}: {meeting.arrived} of {meeting.count} threads are there ({there}){missing}"
 
-        yield Wait(site, lambda: meeting.done, describe)
+        yield Wait(site, lambda: meeting.done, describe, lambda: meeting.knowledge)
         st.acquire(meeting.knowledge, site, meeting.count)
 
     return Translated(waiting, True)

@@ -58,6 +58,8 @@ def _wait(op: Any, translator: Translator) -> Step:
         if upto <= 0:
             return
         st.waits_for_groups(stream, upto, site)
+        if st.machine.recorder is not None:
+            st.machine.recorder.wait(st, stream.end(upto, only_reads), site)
         stream.complete(upto)
         for agent in (stream.reads,) if only_reads else {stream.reads, stream.agent}:
             clock[agent] = max(upto, clock.get(agent, 0))

@@ -20,12 +20,18 @@ def _mma(op: Any, translator: Translator) -> Step:
     for operand in op.operands:
         type_of(operand.type)
     (result,) = translator.results(op)
+    site = translator.site(op)
     # Without the permission the elements are not rounded.
     tf32 = attribute(op, "allow_tf32", False) and type_of(op.operands[1].type) == np.float32
 
     def step(st: Any) -> None:
         before = accumulator(st)
-        st.v[result] = multiply(before, a(st), b(st), tf32) if st.machine.how.numbers else before
+        left, right = a(st), b(st)
+        if st.machine.recorder is not None:
+            macs = left.shape[0] * left.shape[1] * right.shape[1]
+            end = st.machine.recorder.product(st, left.dtype, macs, tf32, site)
+            st.machine.recorder.wait(st, end, site)
+        st.v[result] = multiply(before, left, right, tf32) if st.machine.how.numbers else before
 
     return step
 

@@ -1,0 +1,93 @@
+//===- Timing.cpp - How long things take on each chip ---------------------===//
+//
+// Sources:
+// - NVIDIA's whitepapers of A100, Ada and H100, and the datasheets of A100
+//   80GB, RTX 4090 and H100: units, clock, bandwidth, and the dense rate of
+//   wgmma. H100's clock is the one that its quoted 989.4 TFLOP/s of
+//   f16 are computed with.
+// - CUDA C++ Programming Guide, "Arithmetic Instructions": results per cycle
+//   and multiprocessor of 32-bit arithmetic and of special functions. "Shared
+//   Memory": 32 banks of 4 bytes a cycle.
+// - W. Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU
+//   Architecture via Microbenchmarking" (arXiv:2402.13499): latencies of shared
+//   and global memory (A100 PCIe, RTX 4090, H100 PCIe), and a wgmma of
+//   m64n256k16 each 128 cycles, which is the quoted rate.
+// - AMD's CDNA3 white paper: MI300X; it gives no latencies.
+//
+//===----------------------------------------------------------------------===//
+
+#include "targets/Timing.h"
+
+#include <utility>
+
+using namespace smalti::targets;
+
+static Timing a100() {
+  Timing timing;
+  timing.product = "A100 SXM4 80GB";
+  timing.units = 108;
+  timing.megahertz = 1410;
+  timing.memoryBandwidth = 2039;
+  timing.globalLatency = 466.3;
+  timing.sharedLatency = 29.0;
+  timing.sharedBytes = 128;
+  timing.results = 64;
+  timing.specialResults = 16;
+  return timing;
+}
+
+static Timing rtx4090() {
+  Timing timing;
+  timing.product = "RTX 4090";
+  timing.units = 128;
+  timing.megahertz = 2520;
+  timing.memoryBandwidth = 1008;
+  timing.globalLatency = 541.5;
+  timing.sharedLatency = 30.1;
+  timing.sharedBytes = 128;
+  timing.results = 128;
+  timing.specialResults = 16;
+  // With sums in 32 bits, half of what the chip does in other products.
+  timing.f16Macs = 256;
+  timing.tf32Macs = 128;
+  return timing;
+}
+
+static Timing h100() {
+  Timing timing;
+  timing.product = "H100 SXM5";
+  timing.units = 132;
+  timing.megahertz = 1830;
+  timing.memoryBandwidth = 3352;
+  timing.globalLatency = 478.8;
+  timing.sharedLatency = 29.0;
+  timing.sharedBytes = 128;
+  timing.results = 128;
+  timing.specialResults = 16;
+  timing.f16Macs = 2048;
+  timing.tf32Macs = 1024;
+  timing.eightBitMacs = 4096;
+  return timing;
+}
+
+static Timing mi300x() {
+  Timing timing;
+  timing.product = "MI300X";
+  timing.units = 304;
+  timing.megahertz = 2100;
+  timing.memoryBandwidth = 5300;
+  timing.sharedBytes = 128;
+  timing.results = 128;
+  return timing;
+}
+
+const Timing *smalti::targets::lookupTiming(llvm::StringRef target) {
+  static const std::pair<llvm::StringRef, Timing> table[] = {
+      {"sm_80", a100()},  {"sm_89", rtx4090()}, {"sm_90", h100()},
+      {"sm_90a", h100()}, {"gfx942", mi300x()},
+  };
+  for (const auto &[name, timing] : table)
+    if (name == target)
+      return &timing;
+  return nullptr;
+}
