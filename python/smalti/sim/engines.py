@@ -22,7 +22,7 @@ def start(group: Group, work: Copy | Product, stream: Stream | None, spoils: Seq
         stream.open.append(work)
     if group.machine.recorder is not None:
         work.read, work.end = work.recorded(group, group.machine.recorder)
-    if _happens_at_once(group):
+    if happens_at_once(group):
         work.complete()
         return
     if group.machine.how.numbers:
@@ -32,7 +32,8 @@ def start(group: Group, work: Copy | Product, stream: Stream | None, spoils: Seq
         group.block.flights.append(work)
 
 
-def _happens_at_once(group: Group) -> bool:
+def happens_at_once(group: Any) -> bool:
+    """Whether what is started now happens at once."""
     machine = group.machine
     if machine.chance is not None:
         return machine.chance.random() < 0.3

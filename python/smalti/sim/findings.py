@@ -91,9 +91,10 @@ class Findings:
         self.limit = limit
         self._found: dict[tuple[Any, ...], Finding] = {}
 
-    def add(self, finding: Finding) -> None:
-        others = tuple((other.location, other.agent) for other in finding.others)
-        key = (finding.kind, finding.location, finding.edge, others)
+    def add(self, finding: Finding, alike: Any = None) -> None:
+        """Adds a finding. Those that are `alike` are one; without it those that say the same of the same agents."""
+        others = tuple((other.location, other.agent if alike is None else None) for other in finding.others)
+        key = (finding.kind, finding.location, finding.edge if alike is None else alike, others)
         if known := self._found.get(key):
             self._found[key] = dataclasses.replace(known, count=known.count + 1)
             return

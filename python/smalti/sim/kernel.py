@@ -14,6 +14,7 @@ from . import findings, launch
 from .findings import Finding
 from .options import Simulation
 from .program import Parameter, Program, load
+from .threads import ThreadProgram
 from .timeline import Recorder, Timeline
 
 
@@ -65,9 +66,11 @@ class SimulatedKernel:
         timing = targets.table()[self.target.chip].timing
         if timing is None:
             raise TargetError(f"the table has no latencies of {self.target.chip}: there is no timeline")
+        if isinstance(self.program, ThreadProgram):
+            raise TargetError(f"@{self.name} is a program of threads: timelines are of programs of blocks")
         recorder = Recorder(timing, self.target.chip)
         how = Simulation(completion="early", races=False, blocks=blocks)
-        program = load(self.module, self.name, timed=True)
+        program = load(self.module, self.name, self.target, timed=True)
         arrays = [array.copy() for array in self._arrays(arguments)]
         if found := launch.run(program, arrays, how, recorder).findings:
             raise findings.error(f"@{self.name} on {self.target}", found, self.program.source)
@@ -106,7 +109,8 @@ class SimulatedKernel:
 
 def element(parameter: Parameter) -> dtypes.ElementType:
     """The element type of an argument."""
-    found = dtypes.from_mlir(str(parameter.type.element_type))
+    ty = parameter.type if parameter.scalar else parameter.type.element_type
+    found = dtypes.from_mlir("i64" if str(ty) == "index" else str(ty))
     assert found is not None
     return found
 
@@ -118,6 +122,8 @@ def _array(parameter: Parameter, value: Any) -> np.ndarray[Any, Any]:
         raise LaunchError(
             f"argument {parameter.index} ({parameter.type}) has the shape {array.shape}, not {parameter.shape}"
         )
+    if parameter.scalar and array.dtype.kind in "ib" and wanted.kind != "f":
+        array = array.astype(wanted.numpy)
     if not dtypes.accepts(wanted, array.dtype.name):
         raise LaunchError(f"argument {parameter.index} ({parameter.type}) is given {array.dtype.name}")
     if parameter.written and not (isinstance(value, np.ndarray) and array.flags.writeable):
@@ -160,4 +166,4 @@ def simulate(source: Any, target: str | targets.Target, *, name: str | None = No
         compiler.run_pipeline(module, compiler.compile_pipeline(chosen, {**options, "stop_after": stop}))
     elif options:
         raise TargetError(f"a program of a block is simulated as it is: {', '.join(options)} says nothing")
-    return SimulatedKernel(load(module, name), chosen, module, described)
+    return SimulatedKernel(load(module, name, chosen), chosen, module, described)

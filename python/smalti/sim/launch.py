@@ -14,8 +14,9 @@ from .findings import Enough, Finding, Findings, Stop
 from .machine import Block, Group, Machine, Scheduler
 from .memory import Buffer, MemRef, Pointer
 from .options import Simulation
-from .program import Program
+from .program import Parameter, Program
 from .synchronisation import Wait
+from .threads.program import RunningBlock, ThreadProgram
 from .timeline import Recorder
 
 Three = tuple[int, int, int]
@@ -49,8 +50,13 @@ def run(
 ) -> Result:
     """Runs a program on arrays, which are written where nothing was found. With a recorder, whoever is first in its time
     goes first."""
-    buffers = [_buffer(program, index, array) for index, array in enumerate(arrays)]
-    values, grid, block, shared_bytes = _launch(program, buffers)
+    of_threads = program if isinstance(program, ThreadProgram) else None
+    make = of_threads.buffer if of_threads else _buffer
+    buffers = [make(parameter, array) for parameter, array in zip(program.parameters, arrays, strict=True)]
+    if of_threads:
+        values, grid, block, shared_bytes = of_threads.initial(buffers, arrays), program.grid, program.block, 0
+    else:
+        values, grid, block, shared_bytes = _launch(program, buffers)
     limit = 1024
     if math.prod(block) > limit:
         raise LaunchError(f"a block of {math.prod(block)} threads; a GPU has at most {limit}")
@@ -63,10 +69,14 @@ def run(
     try:
         for done, number in enumerate(numbers):
             position = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
-            one = _block(machine, program, values, position, grid, block, shared_bytes)
+            if of_threads:
+                one = of_threads.start(machine, values, number)
+            else:
+                one = _block(machine, program, values, position, grid, block, shared_bytes)
             try:
-                Scheduler(machine, [one], number).run()
-                _check_leaks(one)
+                with np.errstate(all="ignore"):
+                    Scheduler(machine, [one], number).run()
+                one.check_leaks() if isinstance(one, RunningBlock) else _check_leaks(one)
             except Stop:
                 pass
             if how.progress is not None:
@@ -80,12 +90,11 @@ def run(
     return Result(findings.all(), frozenset(machine.effective))
 
 
-def _buffer(program: Program, index: int, array: np.ndarray[Any, Any]) -> Buffer:
-    parameter = program.parameters[index]
+def _buffer(parameter: Parameter, array: np.ndarray[Any, Any]) -> Buffer:
     span = 1 + sum((n - 1) * s for n, s in zip(parameter.shape, parameter.strides, strict=True))
     itemsize = array.dtype.itemsize
     buffer = Buffer(
-        f"argument {index}",
+        f"argument {parameter.index}",
         np.zeros(span * itemsize, np.uint8),
         itemsize,
         shared=False,

@@ -8,12 +8,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .clocks import Clock, Knowledge
+from .agents import Agent
 from .findings import Finding, Findings, Stop
 from .memory import Buffer, MemRef
 from .options import Simulation, seed_of
 from .races import LEADER, Access, Checker
-from .synchronisation import Mbarrier, Stream, ThreadBarrier, Wait
+from .synchronisation import Mbarrier, ThreadBarrier, Wait
 from .timeline import Recorder
 
 Program = Generator[Wait | None, None, None]
@@ -28,7 +28,10 @@ class Machine:
         """Told of what takes time, in a run with a timeline."""
         self.findings = findings
         self.checker = Checker(self._report)
-        self._agents = 0
+        self.agents = 0
+        """Agents so far."""
+        self.lane_checker: Any = None
+        """The checker of programs of threads."""
         self.effective: set[tuple[int, str]] = set()
         """Synchronisation that someone learned from who then did something: the number of the operation, and what
         would be a mistake."""
@@ -37,8 +40,8 @@ class Machine:
         """Decides when asynchronous work happens, where that is random."""
 
     def agent(self) -> int:
-        self._agents += 1
-        return self._agents
+        self.agents += 1
+        return self.agents
 
     def _report(self, kind: str, before: Access, now: Access, memory: MemRef) -> None:
         self.findings.add(explain(kind, before, now, memory))
@@ -58,6 +61,8 @@ class Block:
         """Copies that a barrier in shared memory tells of, in the order of their issue."""
         self.groups: list[Group] = []
         self.cluster: Any = None
+        self.on_new: Callable[[Any], None] | None = None
+        """Told of what begins to run while others do."""
         self.names: dict[str, tuple[int, ...]] = {}
         """Positions and sizes, by the name of the operation that asks."""
 
@@ -73,43 +78,21 @@ class Block:
         flight.complete()
 
 
-class Group:
+class Group(Agent):
     """A warpgroup, or a block whose warps run one program together."""
 
     def __init__(self, block: Block, index: int, first: int, threads: int, values: list[Any], name: str) -> None:
-        self.block = block
-        self.machine = block.machine
+        super().__init__(block, threads)
         self.index = index
         self.name = name
         self.first = first
         """The number of the first thread."""
-        self.threads = threads
         self.v = values
         """Values of the program, by slot."""
         self.loops: list[int] = []
         """Induction variables of the loops that run."""
         self.warp: int | None = None
         """The warp that runs alone, in code for single warps."""
-        self.agent = self.machine.agent()
-        self.step = 1
-        self.dirty = False
-        """Whether something was done in this step."""
-        self.learned: list[tuple[Any, int]] = []
-        """Where something was learned since this group did something; of barriers of threads, for how many."""
-        self.fenced = 0
-        """The last step whose writes a proxy fence of this group followed."""
-        self.known = Knowledge()
-        """What every thread knows."""
-        self.leader: Clock = {}
-        """What the elected thread knows besides."""
-        self.own: Clock = {}
-        """What each thread knows of what it started itself."""
-        self.own_fenced: Clock = {}
-        self.products = Stream(self.machine.agent())
-        self.bulk = Stream(self.machine.agent(), self.machine.agent())
-        self.copies = Stream(self.machine.agent())
-        self.now = 0.0
-        """The moment up to which it has run, in a run with a timeline."""
         self.wait: Wait | None = None
         self.program: Program | None = None
         self.finished = False
@@ -127,71 +110,6 @@ class Group:
     def elected(self) -> Any:
         """The owner of what one thread does for all."""
         return LEADER if not self.warp else (LEADER, self.warp)
-
-    # -- Clocks --------------------------------------------------------------------------------------------------------
-
-    def release(self) -> Knowledge:
-        """What those learn that this group tells what it did."""
-        told = self.known.copy()
-        self._next_step()
-        told.seen[self.agent] = self.step - 1
-        told.visible[self.agent] = self.fenced
-        told.moment = self.now
-        for mine in (self.leader, self.own):
-            for agent, step in mine.items():
-                told.seen[agent] = max(step, told.seen.get(agent, 0))
-        for agent, step in self.own_fenced.items():
-            told.visible[agent] = max(step, told.visible.get(agent, 0))
-        return told
-
-    def _next_step(self) -> None:
-        if self.dirty:
-            self.step += 1
-            self.dirty = False
-
-    def acquire(self, knowledge: Knowledge, site: Any, threads: int = 0) -> None:
-        """Learns what others told."""
-        if self.machine.recorder is not None:
-            self.machine.recorder.wait(self, knowledge.moment, site)
-        if self.known.join(knowledge):
-            self.learned.append((site, threads))
-
-    def meets(self, threads: int) -> None:
-        """Comes to a barrier of threads, from which all is learned that smaller ones before it told."""
-        if threads > self.threads:
-            # Others learn what was learned in other ways.
-            self.acts(lambda number: number == 0)
-        self.learned = [(site, number) for site, number in self.learned if not 0 < number <= threads]
-
-    def acts(self, counts: Callable[[int], bool] = lambda number: True) -> None:
-        """Does something: what it learned before has mattered."""
-        if self.learned:
-            self.machine.effective.update((site.number, "removed") for site, number in self.learned if counts(number))
-            self.learned = [(site, number) for site, number in self.learned if not counts(number)]
-
-    def waits_for_groups(self, stream: Stream, upto: int, site: Any) -> None:
-        """Says which of the groups up to a number were in flight: without the wait, and with one that leaves one more."""
-        for number in stream.groups:
-            if number <= upto:
-                self.machine.effective.add((site.number, "removed"))
-                if number == upto:
-                    self.machine.effective.add((site.number, "weakened"))
-
-    def fence(self, site: Any) -> None:
-        """A fence between the generic and the asynchronous proxy, by all threads."""
-        self._next_step()
-        news = self.fenced != self.step - 1
-        self.fenced = self.step - 1
-        for agent, step in self.known.seen.items():
-            if self.known.visible.get(agent, 0) < step:
-                self.known.visible[agent] = step
-                news = True
-        if news:
-            self.learned.append((site, 0))
-        self.own_fenced = dict(self.own)
-        for barrier in self.block.barriers.values():
-            if barrier.initialised.group is self:
-                barrier.fenced = True
 
     # -- Memory --------------------------------------------------------------------------------------------------------
 
@@ -318,6 +236,8 @@ class Scheduler:
             groups = groups[turn:] + groups[:turn]
         self.groups = groups
         """First those that go first."""
+        for block in blocks:
+            block.on_new = groups.append
         self._turn = 0
 
     def run(self) -> None:

@@ -245,7 +245,9 @@ def _try(
     blocks: range | None,
     schedules: Sequence[Simulation],
 ) -> Outcome:
-    changed = SimulatedKernel(load(apply(kernel.module, mutant), kernel.name), kernel.target, kernel.module)
+    changed = SimulatedKernel(
+        load(apply(kernel.module, mutant), kernel.name, kernel.target), kernel.target, kernel.module
+    )
     for schedule in schedules:
         values = [array.copy() for array in arguments]
         found = changed.find(*values, simulation=dataclasses.replace(schedule, blocks=blocks))

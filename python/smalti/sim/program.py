@@ -42,15 +42,21 @@ OPERATIONS: dict[str, Translation] = {}
 """How operations are translated, by their names."""
 
 
-def operation(*names: str) -> Callable[[Translation], Translation]:
-    """Registers the translation of operations."""
+def registering(into: dict[str, Any]) -> Callable[..., Callable[[Any], Any]]:
+    """A decorator that registers the translation of operations, by their names."""
 
-    def register(function: Translation) -> Translation:
-        for name in names:
-            OPERATIONS[name] = function
-        return function
+    def operation(*names: str) -> Callable[[Any], Any]:
+        def register(function: Any) -> Any:
+            for name in names:
+                into[name] = function
+            return function
 
-    return register
+        return register
+
+    return operation
+
+
+operation = registering(OPERATIONS)
 
 
 def blocking(step: Step) -> Translated:
@@ -60,6 +66,8 @@ def blocking(step: Step) -> Translated:
 
 class Translator:
     """Translates the operations of one program. Values get slots."""
+
+    operations: dict[str, Any] = OPERATIONS
 
     def __init__(self, numbers: dict[Any, int], timed: bool = False) -> None:
         self._numbers = numbers
@@ -100,7 +108,7 @@ class Translator:
 
     def step(self, op: Any) -> Translated | None:
         """The step of an operation; problems are collected."""
-        translate = OPERATIONS.get(op.name)
+        translate = self.operations.get(op.name)
         try:
             if translate is None:
                 raise Unsupported("the simulator does not know it")
@@ -228,6 +236,8 @@ class Parameter:
     strides: tuple[int, ...]
     """In elements."""
     written: bool
+    scalar: bool = False
+    """Whether it is a number."""
 
 
 @dataclass
@@ -272,10 +282,10 @@ def _name(op: Any) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else op.name
 
 
-def load(module: ir.Module, name: str | None = None, timed: bool = False) -> Program:
-    """The program of a module: JAX's function with a `gpu.launch`, or a `gpu.func` that is a program of a block. One
-    that is `timed` runs with a recorder."""
-    from . import ops  # noqa: F401  (the translations register themselves)
+def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) -> Program:
+    """The program of a module: JAX's function with a `gpu.launch`, or a `gpu.func` that is a program of a block or of
+    threads. One that is `timed` runs with a recorder."""
+    from . import ops, threads  # noqa: F401  (the translations register themselves)
 
     candidates: dict[str, tuple[Any, Any]] = {}
     for op in walk(module.operation):
@@ -295,8 +305,13 @@ def load(module: ir.Module, name: str | None = None, timed: bool = False) -> Pro
         raise CompileError(f"the module has several programs: name one ({', '.join(f'@{n}' for n in candidates)})")
     chosen = name or next(iter(candidates))
     function, launch = candidates[chosen]
-    translator = Translator({op: number for number, op in enumerate(walk(module.operation))}, timed)
-    program = _of_launch(chosen, function, launch, translator) if launch else _of_function(chosen, function, translator)
+    numbers = {op: number for number, op in enumerate(walk(module.operation))}
+    if launch is None and threads.is_of_threads(function):
+        program, translator = threads.of_threads(chosen, function, target, numbers, _is_written)
+    else:
+        translator = Translator(numbers, timed)
+        of_function = _of_launch(chosen, function, launch, translator) if launch else None
+        program = of_function or _of_function(chosen, function, translator)
     if translator.problems:
         raise CompileError(
             f"@{chosen} cannot be simulated", diagnostics=translator.problems, source=sources.text_of(module.context)
@@ -316,8 +331,10 @@ def _parameter(index: int, ty: Any, written: bool) -> Parameter:
 
 _READERS = {"mosaic_gpu.async_load", "mosaic_gpu.async_copy", "mosaic_gpu.async_prefetch", "mosaic_gpu.vector_load"}
 _READERS |= {"memref.load", "vector.transfer_read", "vector.load", "mosaic_gpu.print_layout", "memref.dim"}
+_READERS |= {"vector.maskedload", "amdgpu.raw_buffer_load"}
 _VIEWS = {"memref.subview", "memref.cast", "memref.transpose", "memref.expand_shape", "memref.collapse_shape"}
 _VIEWS |= {"mosaic_gpu.reinterpret_cast", "mosaic_gpu.with_transforms", "memref.reinterpret_cast"}
+_VIEWS |= {"memref.assume_alignment", "memref.memory_space_cast", "amdgpu.fat_raw_buffer_cast"}
 
 
 def _is_written(value: Any) -> bool:
@@ -332,11 +349,20 @@ def _is_written(value: Any) -> bool:
             continue
         if op.name == "mosaic_gpu.warp_map" and _is_written(op.regions[0].blocks[0].arguments[use.operand_number]):
             return True
-        if op.name in ("mosaic_gpu.async_store", "mosaic_gpu.vector_store", "vector.transfer_write"):
-            return True
+        if op.name in _COPIES and use.operand_number == _COPIES[op.name](op):
+            continue
         if op.name != "mosaic_gpu.warp_map":
             return True
     return False
+
+
+_COPIES: dict[str, Callable[[Any], int]] = {
+    "nvgpu.device_async_copy": lambda op: (
+        attribute(op, "operandSegmentSizes")[0] + attribute(op, "operandSegmentSizes")[1]
+    ),
+    "amdgpu.gather_to_lds": lambda op: 0,
+}
+"""Operations that only read the operand of this number."""
 
 
 def _of_launch(name: str, function: Any, launch: Any, translator: Translator) -> Program:
@@ -400,7 +426,7 @@ def _of_launch(name: str, function: Any, launch: Any, translator: Translator) ->
     )
 
 
-def _three(op: Any, *names: str) -> tuple[int, int, int] | None:
+def three(op: Any, *names: str) -> tuple[int, int, int] | None:
     for name in names:
         if name in op.attributes:
             x, y, z = [*[int(v) for v in ir.DenseI32ArrayAttr(op.attributes[name])], 1, 1][:3]
@@ -410,8 +436,8 @@ def _three(op: Any, *names: str) -> tuple[int, int, int] | None:
 
 def _of_function(name: str, function: Any, translator: Translator) -> Program:
     entry = function.regions[0].blocks[0]
-    grid = _three(function, "known_grid_size", "gpu.known_grid_size")
-    block = _three(function, "known_block_size", "gpu.known_block_size")
+    grid = three(function, "known_grid_size", "gpu.known_grid_size")
+    block = three(function, "known_block_size", "gpu.known_block_size")
     place = source_location(function.location)
     if grid is None or block is None:
         message = "the kernel does not state its known_block_size and known_grid_size"

@@ -40,14 +40,15 @@ def _function(expression: Any, dimensions: int) -> Function:
     raise Unsupported(f"the expression {expression}")
 
 
-def _functions(op: Any) -> list[Function]:
+def functions(op: Any) -> list[Function]:
+    """The results of an operation's map, as functions of its operands."""
     found = ir.AffineMapAttr(op.attributes["map"]).value
     return [_function(expression, found.n_dims) for expression in found.results]
 
 
 @operation("affine.apply", "affine.min", "affine.max")
 def _apply(op: Any, translator: Translator) -> Step:
-    functions = _functions(op)
+    computed = functions(op)
     operands, (result,) = translator.operands(op), translator.results(op)
     site = translator.site(op)
     pick = max if op.name == "affine.max" else min
@@ -56,6 +57,6 @@ def _apply(op: Any, translator: Translator) -> Step:
         given = [st.v[slot] for slot in operands]
         if any(isinstance(value, np.ndarray) for value in given):
             st.stop("divergence", "an index that threads compute with different numbers", site)
-        st.v[result] = pick(function(given) for function in functions)
+        st.v[result] = pick(function(given) for function in computed)
 
     return step

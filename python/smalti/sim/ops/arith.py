@@ -46,7 +46,7 @@ def _shift(bits: int, function: Callable[[int, int], int]) -> Callable[[int, int
     return lambda x, y: function(x, y) if 0 <= y < bits else 0
 
 
-def _integer_functions(bits: int) -> dict[str, Callable[[int, int], int]]:
+def integer_functions(bits: int) -> dict[str, Callable[[int, int], int]]:
     mask = (1 << bits) - 1
     unsigned = lambda function: _unsigned(bits, function)  # noqa: E731
     return {
@@ -129,6 +129,9 @@ _ARRAY_FUNCTIONS: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
+INTEGER_NAMES = tuple(_ARRAY_FUNCTIONS)
+
+
 def integer_array_function(name: str) -> Callable[[Array, Array], Array]:
     return _ARRAY_FUNCTIONS[name]
 
@@ -145,7 +148,7 @@ def _integers(op: Any, translator: Translator) -> Step:
     x, y = translator.operands(op)
     bits = integer_bits(ty)
     assert bits is not None
-    on_numbers, cut = _integer_functions(bits)[name], wrap(bits)
+    on_numbers, cut = integer_functions(bits)[name], wrap(bits)
 
     def step(st: Any) -> None:
         v = st.v
@@ -262,7 +265,7 @@ def _compare_floats(predicate: int) -> Callable[[Array, Array], Array]:
     return lambda x, y: ordered(x, y) | nan(x, y)
 
 
-def _compare_arrays(op: Any) -> tuple[Callable[[Array, Array], Array], np.dtype[Any]]:
+def compare_arrays(op: Any) -> tuple[Callable[[Array, Array], Array], np.dtype[Any]]:
     predicate = attribute(op, "predicate")
     dtype = type_of(op.operands[0].type)
     if op.name == "arith.cmpf":
@@ -272,18 +275,22 @@ def _compare_arrays(op: Any) -> tuple[Callable[[Array, Array], Array], np.dtype[
     return lambda x, y: _SIGNED[predicate - 4](_as_unsigned(x), _as_unsigned(y)), dtype
 
 
+def compare_numbers(op: Any) -> Callable[[int, int], Any] | None:
+    """The comparison of Python's numbers; None of floats."""
+    predicate, bits = attribute(op, "predicate"), integer_bits(op.operands[0].type)
+    if bits is None:
+        return None
+    return _SIGNED[predicate] if predicate < 6 else _unsigned(bits, _SIGNED[predicate - 4])
+
+
 @operation("arith.cmpi", "arith.cmpf")
 def _compare(op: Any, translator: Translator) -> Step:
-    function, dtype = _compare_arrays(op)
+    function, dtype = compare_arrays(op)
     if is_vector(op.operands[0].type):
         return _on_vectors(op, translator, function)
     x, y = translator.operands(op)
     (result,) = translator.results(op)
-    predicate = attribute(op, "predicate")
-    bits = integer_bits(op.operands[0].type)
-    on_numbers: Callable[[Any, Any], Any] | None = None
-    if bits is not None:
-        on_numbers = _SIGNED[predicate] if predicate < 6 else _unsigned(bits, _SIGNED[predicate - 4])
+    on_numbers = compare_numbers(op)
 
     def step(st: Any) -> None:
         v = st.v
@@ -381,7 +388,7 @@ def _float_to_integer(x: Array, dtype: np.dtype[Any], unsigned: bool) -> Array:
     return np.where(wide >= high, high, result).astype(dtype)
 
 
-def _conversion(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> Callable[[Array], Array]:
+def conversion(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> Callable[[Array], Array]:
     if name in ("extui", "uitofp", "index_castui"):
         return lambda x: _as_unsigned(x).astype(target)
     if name in ("extsi", "trunci", "index_cast"):
@@ -401,14 +408,14 @@ def _conversion(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> Call
     raise AssertionError(name)
 
 
-_CONVERSIONS = ("extui", "extsi", "trunci", "sitofp", "uitofp", "fptosi", "fptoui", "extf", "truncf", "bitcast")
+CONVERSIONS = ("extui", "extsi", "trunci", "sitofp", "uitofp", "fptosi", "fptoui", "extf", "truncf", "bitcast")
 
 
-@operation(*(f"arith.{name}" for name in (*_CONVERSIONS, "index_cast", "index_castui")))
+@operation(*(f"arith.{name}" for name in (*CONVERSIONS, "index_cast", "index_castui")))
 def _convert(op: Any, translator: Translator) -> Step:
     name = op.name.removeprefix("arith.")
     source, target = type_of(op.operands[0].type), type_of(op.results[0].type)
-    function = _conversion(name, source, target)
+    function = conversion(name, source, target)
     if is_vector(op.results[0].type):
         return _on_vectors(op, translator, function)
     (x,) = translator.operands(op)

@@ -14,14 +14,15 @@ from ..values import collapse, spread
 _DIMENSIONS = {"x": 0, "y": 1, "z": 2}
 
 
-def _dimension(op: Any) -> int:
+def dimension_of(op: Any) -> int:
+    """The dimension that an operation asks for."""
     text = str(op.attributes["dimension"])
     return _DIMENSIONS[text.rpartition(" ")[2].strip("<>")]
 
 
 @operation("gpu.thread_id")
 def _thread_id(op: Any, translator: Translator) -> Step:
-    dimension = _dimension(op)
+    dimension = dimension_of(op)
     (result,) = translator.results(op)
 
     def step(st: Any) -> None:
@@ -39,7 +40,7 @@ _NAMES = ("block_id", "block_dim", "grid_dim", "cluster_block_id", "cluster_dim_
 
 @operation(*(f"gpu.{name}" for name in _NAMES))
 def _position(op: Any, translator: Translator) -> Step:
-    dimension, name = _dimension(op), op.name.removeprefix("gpu.")
+    dimension, name = dimension_of(op), op.name.removeprefix("gpu.")
     (result,) = translator.results(op)
 
     def step(st: Any) -> None:

@@ -23,7 +23,7 @@ def _power(x: Array, y: Array) -> Array:
     return np.power(x, y)
 
 
-_FUNCTIONS: dict[str, Callable[..., Array]] = {
+FUNCTIONS: dict[str, Callable[..., Array]] = {
     "absf": np.abs,
     "acos": np.arccos,
     "asin": np.arcsin,
@@ -58,15 +58,16 @@ _FUNCTIONS: dict[str, Callable[..., Array]] = {
 }
 
 
-@operation(*(f"math.{name}" for name in _FUNCTIONS))
-def _floats(op: Any, translator: Translator) -> Step:
-    function = _FUNCTIONS[op.name.removeprefix("math.")]
+def rounded(op: Any) -> Callable[..., Array]:
+    """The function of an operation: its result is rounded once."""
+    function = FUNCTIONS[op.name.removeprefix("math.")]
     dtype = type_of(op.results[0].type)
+    return lambda *arrays: convert_float(np.asarray(function(*(np.asarray(a, np.float64) for a in arrays))), dtype)
 
-    def rounded(*arrays: Array) -> Array:
-        return convert_float(np.asarray(function(*(np.asarray(a, np.float64) for a in arrays))), dtype)
 
-    return floats(op, translator, rounded)
+@operation(*(f"math.{name}" for name in FUNCTIONS))
+def _floats(op: Any, translator: Translator) -> Step:
+    return floats(op, translator, rounded(op))
 
 
 def _count_leading_zeros(x: Array) -> Array:
@@ -89,7 +90,7 @@ def _count_ones(x: Array) -> Array:
     return np.bitwise_count(x.view(f"u{x.dtype.itemsize}")).astype(x.dtype)
 
 
-_INTEGERS: dict[str, Callable[[Array], Array]] = {
+INTEGER_FUNCTIONS: dict[str, Callable[[Array], Array]] = {
     "absi": np.abs,
     "ctlz": _count_leading_zeros,
     "cttz": _count_trailing_zeros,
@@ -97,9 +98,9 @@ _INTEGERS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-@operation(*(f"math.{name}" for name in _INTEGERS))
+@operation(*(f"math.{name}" for name in INTEGER_FUNCTIONS))
 def _integers(op: Any, translator: Translator) -> Step:
-    function = _INTEGERS[op.name.removeprefix("math.")]
+    function = INTEGER_FUNCTIONS[op.name.removeprefix("math.")]
     if is_vector(op.results[0].type):
         return _on_vectors(op, translator, function)
     dtype = type_of(op.results[0].type)

@@ -117,7 +117,7 @@ def _alloca(op: Any, translator: Translator) -> Step:
     return step
 
 
-def _mixed(static: list[int], dynamic: list[int]) -> list[tuple[bool, int]]:
+def mixed(static: list[int], dynamic: list[int]) -> list[tuple[bool, int]]:
     """Constants, and slots of what is not constant."""
     rest = iter(dynamic)
     placeholder = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -140,14 +140,14 @@ def _subview(op: Any, translator: Translator) -> Step:
     segments = attribute(op, "operandSegmentSizes")
     source, *dynamic = translator.operands(op)
     (result,) = translator.results(op)
-    offsets = _mixed(attribute(op, "static_offsets"), dynamic[: segments[1]])
-    sizes = _mixed(attribute(op, "static_sizes"), dynamic[segments[1] : segments[1] + segments[2]])
-    steps = _mixed(attribute(op, "static_strides"), dynamic[segments[1] + segments[2] :])
+    offsets = mixed(attribute(op, "static_offsets"), dynamic[: segments[1]])
+    sizes = mixed(attribute(op, "static_sizes"), dynamic[segments[1] : segments[1] + segments[2]])
+    steps = mixed(attribute(op, "static_strides"), dynamic[segments[1] + segments[2] :])
     if any(is_slot for is_slot, _ in sizes):
         raise Unsupported("a size that is not constant")
     site = translator.site(op)
     lengths = [size for _, size in sizes]
-    kept = _kept_dimensions(lengths, list(op.results[0].type.shape))
+    kept = kept_dimensions(lengths, list(op.results[0].type.shape))
     _uses(op.results[0].type, translator)
     is_slot, slot = offsets[0] if offsets else (False, 0)
 
@@ -180,7 +180,7 @@ def _subview(op: Any, translator: Translator) -> Step:
     return step
 
 
-def _kept_dimensions(sizes: list[int], wanted: list[int]) -> list[int]:
+def kept_dimensions(sizes: list[int], wanted: list[int]) -> list[int]:
     """Which dimensions a result of less rank keeps: those that are dropped have size one."""
     ones = [i for i, size in enumerate(sizes) if size == 1]
     for dropped in itertools.combinations(ones, len(sizes) - len(wanted)):
@@ -258,9 +258,9 @@ def _reinterpret_with_strides(op: Any, translator: Translator) -> Step:
     segments = attribute(op, "operandSegmentSizes")
     source, *dynamic = translator.operands(op)
     (result,) = translator.results(op)
-    (offset,) = _mixed(attribute(op, "static_offsets"), dynamic[: segments[1]])
-    sizes = _mixed(attribute(op, "static_sizes"), dynamic[segments[1] : segments[1] + segments[2]])
-    strides = _mixed(attribute(op, "static_strides"), dynamic[segments[1] + segments[2] :])
+    (offset,) = mixed(attribute(op, "static_offsets"), dynamic[: segments[1]])
+    sizes = mixed(attribute(op, "static_sizes"), dynamic[segments[1] : segments[1] + segments[2]])
+    strides = mixed(attribute(op, "static_strides"), dynamic[segments[1] + segments[2] :])
     site = translator.site(op)
 
     def step(st: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -63,12 +64,14 @@ def combining(name: str, dtype: np.dtype[Any]) -> Any:
 
 
 def enumerator(op: Any, name: str, table: dict[int, str]) -> str | None:
+    """An attribute that is one of an enumeration, by its word; `table` has words of numbers."""
     if name not in op.attributes:
         return None
     found = attribute(op, name)
     if isinstance(found, int) and found in table:
         return table[found]
-    text = str(found)
+    # `word`, `#dialect.attribute<word>` or `#dialect<attribute word>`.
+    text = re.split(r"[ <]", str(found).rstrip(">"))[-1]
     if text in table.values():
         return text
     raise Unsupported(f"{name} = {text}")

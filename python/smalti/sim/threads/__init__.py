@@ -1,0 +1,7 @@
+"""Programs of threads: `gpu`, `nvgpu`, `amdgpu`, `nvvm`, `rocdl`, with vectors that one thread has for itself."""
+
+from __future__ import annotations
+
+from .program import ThreadProgram, is_of_threads, of_threads
+
+__all__ = ["ThreadProgram", "is_of_threads", "of_threads"]

@@ -1,0 +1,195 @@
+"""From a function of threads to code that teams of warps run: chunks of steps with jumps between them.
+
+A translation of an operation returns a step, a function of the team, or emits code itself: `control` for what decides
+where the team goes on or has to wait, `label` for where it may go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..ops.memref import memory_space
+from ..program import Step, Translated, Translator, Unsupported, registering
+from .lanes import Array, dtype_of, merge, rank_of, take
+
+OPERATIONS: dict[str, Any] = {}
+"""How operations are translated, by their names."""
+
+operation = registering(OPERATIONS)
+
+ALIGNMENT = 1024
+"""What allocations in shared memory are aligned to."""
+
+Control = Callable[[Any], Any]
+"""Decides where a team goes on: returns the place of a label, None for what follows, or a generator of `Wait`s, after
+which it is what follows. It runs again if it split the team and returns `team.pc`."""
+
+
+class Label:
+    """A place in the code."""
+
+    __slots__ = ("at",)
+
+    def __init__(self) -> None:
+        self.at = -1
+
+
+class ThreadTranslator(Translator):
+    """Translates the operations of one function of threads."""
+
+    operations = OPERATIONS
+
+    def __init__(self, numbers: dict[Any, int], warp_size: int, target: Any) -> None:
+        super().__init__(numbers)
+        self.warp_size = warp_size
+        self.target = target
+        self.chunks: list[tuple[tuple[Step, ...], Control | None]] = []
+        self._plain: list[Step] = []
+        self.ranks: list[int] = []
+        """For each slot the dimensions of a value that all threads have the same."""
+        self.dtypes: list[Any] = []
+        self.waits = 0
+        """Operations so far that may have to wait."""
+        self.labels: dict[Any, Label] = {}
+        """The labels of blocks that are jumped to."""
+        self.named: dict[str, int] = {}
+        self.dynamic_bytes = 0
+        """Bytes that are seen to be used of the shared memory whose size the launch says."""
+
+    def slot(self, value: Any) -> int:
+        known = self.count
+        found = super().slot(value)
+        if self.count > known:
+            self.ranks.append(rank_of(value.type))
+            self.dtypes.append(dtype_of(value.type))
+        return found
+
+    # -- Emitting ------------------------------------------------------------------------------------------------------
+
+    def emit(self, step: Step) -> None:
+        """Code that only computes, or touches memory."""
+        self._plain.append(step)
+
+    def _close(self) -> None:
+        if self._plain:
+            self.chunks.append((tuple(self._plain), None))
+            self._plain = []
+
+    def control(self, step: Control) -> None:
+        """Code that may go elsewhere."""
+        self._close()
+        self.chunks.append(((), step))
+
+    def blocking(self, step: Control) -> None:
+        """Code that may have to wait: returns a generator of `Wait`s."""
+        self.waits += 1
+        self.control(step)
+
+    def place(self, label: Label) -> None:
+        """Here is the label."""
+        self._close()
+        label.at = len(self.chunks)
+
+    def finish(self) -> list[tuple[tuple[Step, ...], Control | None]]:
+        self._close()
+        return self.chunks
+
+    # -- Shared memory -------------------------------------------------------------------------------------------------
+
+    def uses(self, ty: Any) -> None:
+        """Memory of this type is accessed: its elements are what the shadow has an entry for."""
+        if memory_space(ty) == "shared" and (dtype := dtype_of(ty.element_type)) is not None:
+            self.uses_shared(dtype.itemsize)
+
+    def allocate(self, size: int) -> int:
+        """The first byte of an allocation in shared memory."""
+        offset = -(-self.shared_end // ALIGNMENT) * ALIGNMENT
+        self.uses_shared(16, offset + size)
+        return offset
+
+    def of_name(self, name: str, size: int) -> int:
+        """The first byte of what has a name in shared memory."""
+        if name not in self.named:
+            self.named[name] = self.allocate(size)
+        return self.named[name]
+
+    # -- Regions -------------------------------------------------------------------------------------------------------
+
+    def operation(self, op: Any) -> None:
+        """The code of an operation."""
+        made = self.step(op)
+        if made is not None and made.step is not None:
+            self.emit(made.step)
+
+    def body(self, block: Any) -> list[int]:
+        """The code of a block but for its terminator; returns the slots of the terminator's operands."""
+        operations = [view.operation for view in block.operations]
+        ends = bool(operations) and operations[-1].name in TERMINATORS
+        for op in operations[:-1] if ends else operations:
+            self.operation(op)
+        return self.operands(operations[-1]) if ends else []
+
+    def only_block(self, region: Any) -> Any:
+        if len(region.blocks) != 1:
+            raise Unsupported("a region of several blocks")
+        return region.blocks[0]
+
+    def moves(self, sources: list[int], targets: list[int]) -> Step:
+        """Code that gives values to other slots, all at once."""
+        pairs = tuple(zip(sources, targets, strict=True))
+
+        def move(st: Any) -> None:
+            v = st.v
+            found = [v[source] for source, _ in pairs]
+            for value, (_, target) in zip(found, pairs, strict=True):
+                v[target] = value
+
+        return move
+
+    def merging(self, sources: list[int], targets: list[int], op: Any) -> Callable[[Any, Array], None]:
+        """Code that gives values to other slots for the lanes of a mask; the others keep what they have."""
+        pairs = tuple(zip(sources, targets, strict=True))
+        site = self.site(op)
+
+        def move(st: Any, mask: Array) -> None:
+            v = st.v
+            found = []
+            for source, target in pairs:
+                merged = merge(mask, v[source], v[target], self.ranks[target], self.dtypes[target])
+                if merged is None and v[source] is not None:
+                    st.stop("divergence", "threads of a warp choose different memory", site)
+                found.append(merged)
+            for value, (_, target) in zip(found, pairs, strict=True):
+                v[target] = value
+
+        return move
+
+
+TERMINATORS = {"scf.yield", "gpu.return", "func.return", "gpu.terminator", "gpu.yield"}
+
+
+class Frame:
+    """Control flow that is open."""
+
+    __slots__ = ("mask", "narrowed", "other", "values")
+
+    def __init__(self, mask: Array | None) -> None:
+        self.mask = mask
+        """The lanes that ran before."""
+        self.narrowed = False
+        """Whether fewer run now."""
+        self.other: Array | None = None
+        """Lanes that run later."""
+        self.values: list[Any] = []
+        """Numbers, one for all lanes or an array of one for each."""
+
+    def take(self, lanes: Array, memo: dict[int, Any]) -> Frame:
+        found = Frame(self.mask[lanes] if self.mask is not None else None)
+        found.narrowed = self.narrowed
+        found.other = self.other[lanes] if self.other is not None else None
+        found.values = [take(value, lanes, 0, memo) for value in self.values]
+        return found
+
+
+__all__ = ["Control", "Frame", "Label", "ThreadTranslator", "Translated", "operation"]

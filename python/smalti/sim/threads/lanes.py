@@ -1,0 +1,71 @@
+"""Values of a program of threads.
+
+All threads of a team run together. Of the types of MLIR, a value is
+- of an integer, index or float: a number where all threads have the same, else an array with one number a thread
+  (`i1` is bool there, integers are signed);
+- of a vector: an array of its shape where all threads have the same, else one with one more dimension in front, the
+  thread;
+- of a memref: `memory.View`; of a pointer: `memory.Address`; of a structure: a tuple.
+Arrays are never changed in place. What threads that do not run now have in them means nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import ir
+from ..values import numpy_type
+
+Array = np.ndarray[Any, Any]
+
+
+def rank_of(ty: Any) -> int:
+    """The dimensions of a value that all threads have the same."""
+    return len(ty.shape) if isinstance(ty, ir.VectorType) else 0
+
+
+def dtype_of(ty: Any) -> np.dtype[Any] | None:
+    """The numpy type of a scalar's or a vector's elements; None where there is none."""
+    return numpy_type(ty.element_type if isinstance(ty, ir.VectorType) else ty)
+
+
+def take(value: Any, lanes: Array, rank: int, memo: dict[int, Any]) -> Any:
+    """The value as some of the lanes have it. `memo` has what lanes have for themselves, by what it was."""
+    if isinstance(value, np.ndarray):
+        return value[lanes] if value.ndim > rank else value
+    if isinstance(value, tuple):
+        return tuple(take(item, lanes, item.ndim - 1 if isinstance(item, np.ndarray) else 0, memo) for item in value)
+    of_lanes = getattr(value, "take", None)
+    return of_lanes(lanes, memo) if of_lanes is not None and not isinstance(value, np.generic) else value
+
+
+def merge(mask: Array, yes: Any, no: Any, rank: int, dtype: np.dtype[Any] | None) -> Any:
+    """`yes` for the lanes of a mask, `no` for the others. None where that is no value of a program."""
+    if yes is no or no is None:
+        return yes
+    if dtype is not None:
+        where = mask.reshape(mask.shape + (1,) * rank)
+        return np.where(where, np.asarray(yes, dtype), np.asarray(no, dtype))
+    if isinstance(yes, tuple):
+        kinds = [np.asarray(item).dtype for item in yes]
+        ranks = [max(np.ndim(a), np.ndim(b), 1) - 1 for a, b in zip(yes, no, strict=True)]
+        return tuple(merge(mask, a, b, r, k) for a, b, r, k in zip(yes, no, ranks, kinds, strict=True))
+    merged = getattr(yes, "merge", None)
+    return merged(mask, no) if merged is not None else None
+
+
+def spread(value: Any, dtype: np.dtype[Any], lanes: int, rank: int = 0) -> Array:
+    """A value as an array with the thread in front."""
+    found = np.asarray(value, dtype)
+    if found.ndim > rank:
+        return found
+    return np.broadcast_to(found, (lanes, *found.shape))
+
+
+def in_front(value: Any, rank: int) -> Any:
+    """A scalar that is to meet vectors of some rank."""
+    if rank and isinstance(value, np.ndarray) and value.ndim:
+        return value.reshape(value.shape + (1,) * rank)
+    return value

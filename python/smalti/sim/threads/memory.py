@@ -1,0 +1,204 @@
+"""Memory that threads reach with addresses of their own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..memory import Buffer
+from .lanes import Array, spread
+
+PAD = 16
+"""Buffers are as long as a multiple of it, so that they can be seen as elements of any type."""
+
+
+class LaneBuffer(Buffer):
+    """A piece of memory that threads share."""
+
+    __slots__ = ("_typed", "size", "threads")
+
+    def __init__(self, name: str, size: int, grain: int, shared: bool, read_only: bool = False, fill: int = 0) -> None:
+        super().__init__(name, np.full(-(-size // PAD) * PAD, fill, np.uint8), grain, shared, read_only)
+        self.size = size
+        self.threads: Array | None = None
+        """For each grain the thread that wrote it last, in its block."""
+        self._typed: dict[np.dtype[Any], Array] = {}
+
+    def typed(self, dtype: np.dtype[Any]) -> Array:
+        """All of it as elements of a type."""
+        found = self._typed.get(dtype)
+        if found is None:
+            found = self._typed[dtype] = self.data.view(dtype)
+        return found
+
+
+class PrivateBuffer:
+    """Memory that every thread has for itself (`memref.alloca`)."""
+
+    __slots__ = ("data", "name", "size")
+    shared = False
+
+    def __init__(self, name: str, lanes: int, size: int) -> None:
+        self.name = name
+        self.size = size
+        self.data: Array = np.full((lanes, -(-size // PAD) * PAD), 0xFF, np.uint8)
+
+    def take(self, lanes: Array, memo: dict[int, Any]) -> PrivateBuffer:
+        found = memo.get(id(self))
+        if found is None:
+            found = memo[id(self)] = PrivateBuffer(self.name, 0, self.size)
+            found.data = self.data[lanes]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A memref: a view of a buffer. Offset and strides count bytes; each is a number, or an array of one a thread."""
+
+    buffer: Any
+    offset: Any
+    shape: tuple[Any, ...]
+    strides: tuple[Any, ...]
+    dtype: np.dtype[Any]
+    limit: Any = None
+    """Bytes from `begin` on behind which reads give zeros and writes do nothing; None where accesses must not go there."""
+    begin: Any = 0
+
+    def take(self, lanes: Array, memo: dict[int, Any]) -> View:
+        def some(value: Any) -> Any:
+            return value[lanes] if isinstance(value, np.ndarray) else value
+
+        buffer = self.buffer.take(lanes, memo) if isinstance(self.buffer, PrivateBuffer) else self.buffer
+        return View(
+            buffer,
+            some(self.offset),
+            tuple(some(n) for n in self.shape),
+            tuple(some(n) for n in self.strides),
+            self.dtype,
+            some(self.limit),
+            some(self.begin),
+        )
+
+    def merge(self, mask: Array, other: Any) -> View | None:
+        if not isinstance(other, View) or other.buffer is not self.buffer or other.limit is not self.limit:
+            return None
+
+        def both(a: Any, b: Any) -> Any:
+            return (
+                a
+                if a is b or (not isinstance(a, np.ndarray) and not isinstance(b, np.ndarray) and a == b)
+                else (np.where(mask, a, b))
+            )
+
+        return replace(
+            self,
+            offset=both(self.offset, other.offset),
+            shape=tuple(both(a, b) for a, b in zip(self.shape, other.shape, strict=True)),
+            strides=tuple(both(a, b) for a, b in zip(self.strides, other.strides, strict=True)),
+            begin=both(self.begin, other.begin),
+        )
+
+    def steps(self, shape: tuple[int, ...]) -> Array:
+        """Where the elements of a vector along the last dimensions are, in bytes from its first."""
+        if not shape:
+            return _NO_STEPS
+        strides = self.strides[len(self.strides) - len(shape) :]
+        key = (shape, strides)
+        found = _STEPS.get(key) if all(isinstance(step, int) for step in strides) else None
+        if found is None:
+            found = np.zeros((), np.int64)
+            for size, step in zip(shape, strides, strict=True):
+                found = found[..., None] + np.arange(size) * int(step)
+            found = found.reshape(-1)
+            if len(_STEPS) < 4096:
+                _STEPS[key] = found
+        return found
+
+
+_NO_STEPS = np.zeros(1, np.int64)
+_STEPS: dict[Any, Array] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A pointer: bytes from the begin of a buffer, a number or an array of one a thread."""
+
+    buffer: Any
+    offset: Any
+
+    def take(self, lanes: Array, memo: dict[int, Any]) -> Address:
+        buffer = self.buffer.take(lanes, memo) if isinstance(self.buffer, PrivateBuffer) else self.buffer
+        return Address(buffer, self.offset[lanes] if isinstance(self.offset, np.ndarray) else self.offset)
+
+    def merge(self, mask: Array, other: Any) -> Address | None:
+        if not isinstance(other, Address) or other.buffer is not self.buffer:
+            return None
+        return Address(self.buffer, np.where(mask, self.offset, other.offset))
+
+
+def read(buffer: Any, first: Any, steps: Array, dtype: np.dtype[Any], mask: Array | None) -> Array:
+    """Elements at `first + steps` bytes: with the thread in front where `first` is an array of one a thread, else
+    without. Threads outside of a mask get zeros."""
+    size = dtype.itemsize
+    if isinstance(buffer, PrivateBuffer):
+        lanes = len(buffer.data)
+        at = (spread(first, np.dtype(np.int64), lanes)[:, None] + steps) // size
+        if mask is not None:
+            at = np.where(mask[:, None], at, 0)
+        return np.take_along_axis(buffer.data.view(dtype), at, 1)
+    if not isinstance(first, np.ndarray):
+        return _elements(buffer, (first + steps), dtype)
+    if mask is not None:
+        first = np.where(mask, first, 0)
+        steps = steps if mask.all() else np.minimum(steps, max(0, buffer.data.size - size))
+    found = _elements(buffer, first[:, None] + steps, dtype)
+    if mask is not None:
+        found[~mask] = np.zeros((), dtype)
+    return found
+
+
+def _elements(buffer: LaneBuffer, at: Array, dtype: np.dtype[Any]) -> Array:
+    size = dtype.itemsize
+    if size == 1:
+        return buffer.typed(dtype).take(at)
+    if not (at & (size - 1)).any():
+        return buffer.typed(dtype).take(at >> (size.bit_length() - 1))
+    return buffer.data.take(at[..., None] + np.arange(size)).view(dtype)[..., 0]
+
+
+def write(buffer: Any, first: Any, steps: Array, values: Array, mask: Array | None) -> None:
+    """Writes elements, an array of a row for each thread."""
+    dtype = values.dtype
+    size = dtype.itemsize
+    if isinstance(buffer, PrivateBuffer):
+        lanes = len(buffer.data)
+        at = (spread(first, np.dtype(np.int64), lanes)[:, None] + steps) // size
+        rows = np.arange(lanes)[:, None]
+        found = np.broadcast_to(values, at.shape)
+        if mask is not None:
+            rows, at, found = rows[mask], at[mask], found[mask]
+        buffer.data.view(dtype)[rows, at] = found
+        return
+    if not isinstance(first, np.ndarray):
+        at = first + steps
+        found = values[-1] if values.ndim > 1 else values
+        if mask is not None and values.ndim > 1:
+            found = values[int(np.flatnonzero(mask)[-1])]
+    else:
+        at = first[:, None] + steps
+        found = np.broadcast_to(values, at.shape)
+        if mask is not None:
+            at, found = at[mask], found[mask]
+    if not (at & (size - 1)).any():
+        buffer.typed(dtype)[at >> (size.bit_length() - 1)] = found
+        return
+    raw = np.ascontiguousarray(found).view(np.uint8).reshape((*at.shape, size))
+    buffer.data[at[..., None] + np.arange(size)] = raw
+
+
+def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of elements that follow each other."""
+    return tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))

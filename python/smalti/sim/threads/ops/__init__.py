@@ -1,0 +1,7 @@
+"""What operations do in programs of threads, by dialect."""
+
+from __future__ import annotations
+
+from . import arith, control, cp_async, gpu, memref, vector
+
+__all__ = ["arith", "control", "cp_async", "gpu", "memref", "vector"]

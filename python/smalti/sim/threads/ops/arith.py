@@ -1,0 +1,195 @@
+"""`arith`, `math`, `affine`: the same functions for numbers of all threads, numbers of each, and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import values
+from ...ops import affine, arith, math
+from ...program import Step, Unsupported, attribute
+from ..code import ThreadTranslator, operation
+from ..lanes import Array, dtype_of, in_front, rank_of
+
+
+def elementwise(
+    op: Any, tr: ThreadTranslator, function: Callable[..., Any], numbers: Callable[..., Any] | None = None
+) -> Step:
+    """An operation on elements. `numbers` computes with Python's, where all operands are such."""
+    operands, (result,) = tr.operands(op), tr.results(op)
+    dtypes = [dtype_of(value.type) for value in op.operands]
+    wanted = dtype_of(op.results[0].type)
+    if wanted is None or None in dtypes:
+        raise Unsupported(f"numbers of type {op.results[0].type}")
+    if len(operands) == 1:
+        (x,), (kind,) = operands, dtypes
+
+        def unary(st: Any) -> None:
+            a = st.v[x]
+            if a.__class__ is int and numbers is not None:
+                st.v[result] = numbers(a)
+            else:
+                st.v[result] = shaped(function(np.asarray(a, kind)), wanted)
+
+        return unary
+    if len(operands) == 2:
+        (x, y), (kind, other) = operands, dtypes
+
+        def binary(st: Any) -> None:
+            a, b = st.v[x], st.v[y]
+            if a.__class__ is int and b.__class__ is int and numbers is not None:
+                st.v[result] = numbers(a, b)
+            else:
+                st.v[result] = shaped(function(np.asarray(a, kind), np.asarray(b, other)), wanted)
+
+        return binary
+
+    def step(st: Any) -> None:
+        found = [np.asarray(st.v[slot], kind) for slot, kind in zip(operands, dtypes, strict=True)]
+        st.v[result] = shaped(function(*found), wanted)
+
+    return step
+
+
+def combining(name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
+    """The function that a reduction combines two numbers with, by MLIR's name of the kind."""
+    if dtype.kind in "ib":
+        name = {"add": "addi", "mul": "muli", "and": "andi", "or": "ori", "xor": "xori"}.get(name, name)
+        return arith.integer_array_function(name)
+    return arith.FLOAT_FUNCTIONS[{"add": "addf", "mul": "mulf"}.get(name, name)]
+
+
+def shaped(found: Any, dtype: np.dtype[Any]) -> Any:
+    """What a function gives, as a value of the program."""
+    if np.ndim(found) == 0:
+        return int(found) if dtype.kind in "ib" else dtype.type(found)
+    return found if found.dtype == dtype else found.astype(dtype)
+
+
+def _on_numbers(op: Any, function: Callable[..., Any]) -> Callable[..., Any] | None:
+    bits = values.integer_bits(op.results[0].type)
+    if bits is None:
+        return None
+    cut = values.wrap(bits)
+    return lambda *given: cut(function(*given))
+
+
+@operation(*(f"arith.{name}" for name in arith.INTEGER_NAMES))
+def _integers(op: Any, tr: ThreadTranslator) -> Step:
+    name = op.name.removeprefix("arith.")
+    bits = values.integer_bits(op.operands[0].type)
+    numbers = None if bits is None else _on_numbers(op, arith.integer_functions(bits)[name])
+    return elementwise(op, tr, arith.integer_array_function(name), numbers)
+
+
+@operation(*(f"arith.{name}" for name in arith.FLOAT_FUNCTIONS))
+def _floats(op: Any, tr: ThreadTranslator) -> Step:
+    return elementwise(op, tr, arith.FLOAT_FUNCTIONS[op.name.removeprefix("arith.")])
+
+
+@operation("arith.cmpi", "arith.cmpf")
+def _compare(op: Any, tr: ThreadTranslator) -> Step:
+    function, _ = arith.compare_arrays(op)
+    numbers = arith.compare_numbers(op)
+    return elementwise(op, tr, function, numbers and (lambda x, y: int(numbers(x, y))))
+
+
+@operation("arith.select")
+def _select(op: Any, tr: ThreadTranslator) -> Step:
+    condition, yes, no = tr.operands(op)
+    (result,) = tr.results(op)
+    ty, site = op.results[0].type, tr.site(op)
+    dtype, rank = dtype_of(ty), rank_of(ty)
+    each = rank_of(op.operands[0].type) > 0
+
+    def step(st: Any) -> None:
+        v = st.v
+        chosen = v[condition]
+        if not isinstance(chosen, np.ndarray):
+            v[result] = v[yes] if chosen else v[no]
+        elif dtype is not None:
+            where = chosen if each else in_front(chosen, rank)
+            v[result] = np.where(where, np.asarray(v[yes], dtype), np.asarray(v[no], dtype))
+        else:
+            merged = v[yes].merge(chosen, v[no]) if hasattr(v[yes], "merge") else None
+            if merged is None:
+                st.stop("divergence", "threads of a warp choose different memory", site)
+            v[result] = merged
+
+    return step
+
+
+@operation("arith.constant")
+def _constant(op: Any, tr: ThreadTranslator) -> Step:
+    (result,) = tr.results(op)
+    value = arith.constant(op.attributes["value"], op.results[0].type)
+
+    def step(st: Any) -> None:
+        st.v[result] = value
+
+    return step
+
+
+@operation(*(f"arith.{name}" for name in (*arith.CONVERSIONS, "index_cast", "index_castui")))
+def _convert(op: Any, tr: ThreadTranslator) -> Step:
+    name = op.name.removeprefix("arith.")
+    source, target = arith.type_of(op.operands[0].type), arith.type_of(op.results[0].type)
+    function = arith.conversion(name, source, target)
+    bits = values.integer_bits(op.operands[0].type)
+    numbers = None
+    if bits is not None and values.integer_bits(op.results[0].type) is not None and name != "bitcast":
+        unsigned, negate = name in ("extui", "index_castui"), bits == 1 and name in ("extsi", "index_cast")
+        mask = (1 << bits) - 1
+        numbers = _on_numbers(op, lambda x: x & mask if unsigned else -x if negate else x)
+
+    def on_arrays(x: Array) -> Array:
+        return function(x.reshape(x.shape or (1,))).reshape(x.shape)
+
+    return elementwise(op, tr, on_arrays, numbers)
+
+
+@operation(*(f"math.{name}" for name in math.FUNCTIONS))
+def _math(op: Any, tr: ThreadTranslator) -> Step:
+    return elementwise(op, tr, math.rounded(op))
+
+
+@operation(*(f"math.{name}" for name in math.INTEGER_FUNCTIONS))
+def _integer_math(op: Any, tr: ThreadTranslator) -> Step:
+    function = math.INTEGER_FUNCTIONS[op.name.removeprefix("math.")]
+    return elementwise(op, tr, lambda x: function(x.reshape(x.shape or (1,))).reshape(x.shape))
+
+
+@operation("affine.apply", "affine.min", "affine.max")
+def _apply(op: Any, tr: ThreadTranslator) -> Step:
+    functions = affine.functions(op)
+    operands, (result,) = tr.operands(op), tr.results(op)
+    pick = np.maximum if op.name == "affine.max" else np.minimum
+
+    def step(st: Any) -> None:
+        given = [st.v[slot] for slot in operands]
+        found = functions[0](given)
+        for function in functions[1:]:
+            found = pick(found, function(given))
+        st.v[result] = found if isinstance(found, np.ndarray) and found.ndim else int(found)
+
+    return step
+
+
+@operation("affine.delinearize_index", "affine.linearize_index")
+def _delinearize(op: Any, tr: ThreadTranslator) -> Step:
+    index, *dynamic = tr.operands(op)
+    if op.name == "affine.linearize_index" or dynamic:
+        raise Unsupported("sizes that are not constant")
+    results, basis = tr.results(op), attribute(op, "static_basis")
+    sizes = basis if len(basis) == len(results) else [0, *basis]
+
+    def step(st: Any) -> None:
+        left = st.v[index]
+        for slot, size in reversed(list(zip(results[1:], sizes[1:], strict=True))):
+            st.v[slot] = left % size
+            left = left // size
+        st.v[results[0]] = left
+
+    return step

@@ -1,0 +1,536 @@
+"""Warps, and teams of them that run together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..agents import Agent
+from ..findings import Finding, Stop
+from ..machine import Block, Machine
+from ..synchronisation import Wait
+from .lanes import Array, take
+from .memory import LaneBuffer, PrivateBuffer, View, read, write
+from .shadow import NEVER, Event, LaneChecker, Side, iteration_of
+
+
+class Warp(Agent):
+    """A warp or wave: what it knows."""
+
+    def __init__(self, block: ThreadBlock, index: int) -> None:
+        super().__init__(block, min(block.warp_size, block.thread_count - index * block.warp_size))
+        self.index = index
+        self.name = f"{block.warp_name} {index}"
+        self.queues: dict[str, Any] = {}
+        """Asynchronous work of other kinds, by what tells of it."""
+        self.finished = False
+
+
+class ThreadBlock(Block):
+    """A block of threads."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        position: tuple[int, int, int],
+        shared_bytes: int,
+        grain: int,
+        threads: int,
+        warp_size: int,
+    ) -> None:
+        super().__init__(machine, position, 0, grain)
+        self.shared = LaneBuffer("shared memory", shared_bytes, grain, shared=True, fill=0xFF)
+        self.thread_count = threads
+        self.warp_size = warp_size
+        self.warp_name = "warp" if warp_size == 32 else "wave"
+        self.first_agent = machine.agent()
+        self.warps = [Warp(self, index) for index in range(-(-threads // warp_size))]
+        self._rows = {warp.agent: warp.index for warp in self.warps}
+        self._owners = {warp.agent: warp for warp in self.warps}
+        for warp in self.warps:
+            for stream in (warp.products, warp.bulk, warp.copies):
+                self._owners[stream.agent] = self._owners[stream.reads] = warp
+        self._known: Array | None = None
+        self._stale: set[int] = set()
+
+    @property
+    def reader_count(self) -> int:
+        """Rows of the shadow that say who read: one for each warp, and for each engine that reads."""
+        return len(self._rows)
+
+    def reader_rows(self, agents: Array) -> list[int]:
+        return [self._rows.setdefault(int(agent), len(self._rows)) for agent in agents]
+
+    def new_agent(self, owner: Warp | None = None) -> int:
+        """A new agent; `owner` is the warp whose work it tells of."""
+        agent = self.machine.agent()
+        if owner is not None:
+            self._owners[agent] = owner
+        return agent
+
+    def owner_of(self, agent: int) -> Warp | None:
+        return self._owners.get(agent)
+
+    def name_of(self, thread: int) -> str:
+        return f"{self.warp_name} {thread // self.warp_size}, lane {thread % self.warp_size}"
+
+    def learns(self, warp: Warp) -> None:
+        """The warp knows more than before."""
+        self._stale.add(warp.index)
+
+    def known_matrix(self) -> Array:
+        """For each warp and agent of the block (from column 1 on) the last step that the warp knows to be over."""
+        wanted = self.machine.agents - self.first_agent + 2
+        if self._known is None or self._known.shape[1] < wanted:
+            self._known = np.zeros((len(self.warps), wanted + 16), np.int32)
+            self._stale = set(range(len(self.warps)))
+        for index in self._stale:
+            warp = self.warps[index]
+            row = self._known[index]
+            for agent, step in warp.known.seen.items():
+                if agent >= self.first_agent:
+                    row[agent - self.first_agent + 1] = step
+            row[warp.agent - self.first_agent + 1] = NEVER
+        self._stale.clear()
+        return self._known
+
+
+class Team:
+    """Warps of a block that are at the same place of their program."""
+
+    def __init__(self, block: Any, warps: list[Warp], program: Any, values: list[Any]) -> None:
+        self.block: Any = block
+        """A `program.RunningBlock`."""
+        self.machine = block.machine
+        self.code = program
+        self.v = values
+        """Values of the program, by slot."""
+        self.pc = 0
+        self.loops: list[Any] = []
+        """Induction variables of the loops that run."""
+        self.frames: list[Any] = []
+        """Control flow that is open."""
+        self.set_warps(warps)
+        self.mask: Array | None = None
+        """The lanes that run now; None for all of them."""
+        if (self.threads >= block.thread_count).any():
+            self.mask = self.threads < block.thread_count
+        self.wait: Wait | None = None
+        self.finished = False
+        self.program = self._run()
+
+    def set_warps(self, warps: list[Warp]) -> None:
+        size = self.block.warp_size
+        self.warps = warps
+        self.lanes = size * len(warps)
+        self.threads: Array = np.concatenate([np.arange(w.index * size, (w.index + 1) * size) for w in warps])
+        """The number of each lane's thread in its block."""
+        self.which: Array = np.repeat(np.arange(len(warps), dtype=np.int32), size)
+        """For each lane which of the warps it is in."""
+        self.agents: Array = np.array([w.agent for w in warps], np.int32)
+
+    @property
+    def name(self) -> str:
+        names = self.block.warp_name
+        if len(self.warps) == 1:
+            return f"{names} {self.warps[0].index}"
+        if len(self.warps) == len(self.block.warps):
+            return f"all {names}s"
+        return f"{names}s {', '.join(str(warp.index) for warp in self.warps)}"
+
+    # -- Running -------------------------------------------------------------------------------------------------------
+
+    def _run(self) -> Any:
+        """The program, up to what it has to wait for."""
+        chunks = self.code
+        while self.pc < len(chunks):
+            plain, last = chunks[self.pc]
+            for step in plain:
+                step(self)
+            if last is None:
+                self.pc += 1
+                continue
+            result = last(self)
+            if result is None:
+                self.pc += 1
+            elif result.__class__ is int:
+                self.pc = result
+            else:
+                self.pc += 1
+                yield from result
+        for warp in self.warps:
+            warp.finished = True
+
+    def split(self, classes: Array) -> None:
+        """Lets the warps go different ways: `classes` has a number for each warp. This team keeps the first class, and
+        is at the same place as before; so are the new teams."""
+        values = np.unique(classes).tolist()
+        warps = self.warps
+        before = (self.v, self.frames, self.loops, self.mask)
+        for number in reversed(values):
+            chosen = [warp for warp, of in zip(warps, classes.tolist(), strict=True) if of == number]
+            lanes = np.repeat(classes == number, self.block.warp_size)
+            team = self if number == values[0] else Team.__new__(Team)
+            if team is not self:
+                team.block, team.machine, team.code = self.block, self.machine, self.code
+                team.pc, team.wait, team.finished = self.pc, None, False
+            team.set_warps(chosen)
+            memo: dict[int, Any] = {}
+            v, frames, loops, mask = before
+            ranks = self.block.ranks
+            team.v = [take(value, lanes, rank, memo) for value, rank in zip(v, ranks, strict=True)]
+            team.frames = [frame.take(lanes, memo) for frame in frames]
+            team.loops = [take(i, lanes, 0, memo) for i in loops]
+            team.mask = mask[lanes] if mask is not None else None
+            if team is not self:
+                team.program = team._run()
+                self.block.add(team)
+
+    def by_warp(self, condition: Array) -> Array:
+        """For each warp: 0 where no lane that runs has the condition, 1 where all have, 2 where some have."""
+        rows = condition.reshape(len(self.warps), -1)
+        running = np.ones_like(rows) if self.mask is None else self.mask.reshape(rows.shape)
+        some, missed = (rows & running).any(1), (~rows & running).any(1)
+        return np.where(some & missed, 2, some.astype(np.int64))
+
+    def active_warps(self) -> list[Warp]:
+        """The warps of which a lane runs."""
+        if self.mask is None:
+            return self.warps
+        running = self.mask.reshape(len(self.warps), -1).any(1)
+        return [warp for warp, runs in zip(self.warps, running.tolist(), strict=True) if runs]
+
+    def count(self) -> int:
+        """The lanes that run."""
+        return self.lanes if self.mask is None else int(self.mask.sum())
+
+    def uniform(self, value: Any) -> int | None:
+        """The number that all lanes that run have; None where they differ."""
+        if not isinstance(value, np.ndarray):
+            return int(value)
+        running = value if self.mask is None else value[self.mask]
+        if running.size == 0:
+            return int(value[0])
+        return int(running[0]) if (running == running[0]).all() else None
+
+    # -- Clocks --------------------------------------------------------------------------------------------------------
+
+    def acquire(self, warp: Warp, knowledge: Any, site: Any, threads: int = 0) -> None:
+        """A warp learns what others told."""
+        warp.acquire(knowledge, site, threads)
+        self.block.learns(warp)
+
+    def learn(self, warp: Warp, agent: int, step: int) -> None:
+        """A warp learns that steps of an agent are over."""
+        if warp.known.seen.get(agent, 0) < step:
+            warp.known.seen[agent] = step
+            self.block.learns(warp)
+
+    # -- Memory --------------------------------------------------------------------------------------------------------
+
+    def locate(
+        self, view: View, indices: list[Any], lengths: tuple[int, ...], site: Any, what: str, write: bool
+    ) -> tuple[Any, Array | None]:
+        """The byte at which a vector of some shape begins at indices of a view, and the lanes that may go on: those
+        that run, and for which it is inside."""
+        offset, mask = view.offset, self.mask
+        leading = len(indices) - len(lengths)
+        for dimension, (index, size, stride) in enumerate(zip(indices, view.shape, view.strides, strict=True)):
+            length = lengths[dimension - leading] if dimension >= leading else 1
+            if view.limit is None:
+                mask = self._inside(mask, index, length, size, dimension, view.buffer, site, what, write)
+            if index.__class__ is not int or index:
+                offset = offset + index * stride
+        return offset, mask
+
+    def _inside(
+        self,
+        mask: Array | None,
+        index: Any,
+        length: int,
+        size: Any,
+        dimension: int,
+        buffer: Any,
+        site: Any,
+        what: str,
+        write: bool,
+    ) -> Array | None:
+        bad = (index < 0) | (index + length > size)
+        if not isinstance(bad, np.ndarray):
+            if not bad:
+                return mask
+            bad = np.ones(self.lanes, np.bool_)
+        elif not bad.any():
+            return mask
+        if mask is not None:
+            bad = bad & mask
+        if not bad.any():
+            return mask
+        lane = int(np.flatnonzero(bad)[0])
+        at, of = (int(x[lane]) if isinstance(x, np.ndarray) else int(x) for x in (index, size))
+        where = f"index {at}" if length == 1 else f"indices {at} to {at + length - 1}"
+        verb = "writes" if write else "reads"
+        self.report(
+            "out-of-bounds",
+            f"{what} {verb} {where} in dimension {dimension}, which has {of}, of {buffer.name}",
+            site,
+            lane,
+        )
+        return ~bad if mask is None else mask & ~bad
+
+    def in_buffer(
+        self, buffer: Any, first: Any, steps: Array, size: int, mask: Array | None, site: Any, what: str, write: bool
+    ) -> Array | None:
+        """The lanes that stay in the buffer itself."""
+        low, high = int(steps.min()), int(steps.max()) + size
+        bad = (first + low < 0) | (first + high > buffer.size)
+        if not isinstance(bad, np.ndarray):
+            if not bad:
+                return mask
+            bad = np.ones(self.lanes, np.bool_)
+        if mask is not None:
+            bad = bad & mask
+        if not bad.any():
+            return mask
+        lane = int(np.flatnonzero(bad)[0])
+        at = int(first[lane]) if isinstance(first, np.ndarray) else int(first)
+        verb = "writes" if write else "reads"
+        message = f"{what} {verb} bytes {at + low} to {at + high} of {buffer.name}, which has {buffer.size}"
+        self.report("out-of-bounds", message, site, lane)
+        return ~bad if mask is None else mask & ~bad
+
+    def load(self, view: View, indices: list[Any], shape: tuple[int, ...], site: Any, what: str = "the load") -> Any:
+        """A vector of some shape (a number for ()) that every lane loads at indices of its own."""
+        first, mask = self.locate(view, indices, shape, site, what, False)
+        return self.load_bytes(view.buffer, first, view.steps(shape), view.dtype, shape, mask, site, what)
+
+    def load_bytes(
+        self,
+        buffer: Any,
+        first: Any,
+        steps: Array,
+        dtype: np.dtype[Any],
+        shape: tuple[int, ...],
+        mask: Array | None,
+        site: Any,
+        what: str = "the load",
+    ) -> Any:
+        """Elements at bytes of a buffer; lanes outside of the mask get zeros."""
+        mask = self.in_buffer(buffer, first, steps, dtype.itemsize, mask, site, what, False)
+        if mask is not None and not mask.any():
+            return np.zeros(shape, dtype) if shape else dtype.type(0)
+        self.touch(buffer, first, steps, dtype.itemsize, mask, False, what, site)
+        found = read(buffer, first, steps, dtype, mask)
+        if found.ndim > 1:
+            return found.reshape((self.lanes, *shape))
+        return found.reshape(shape) if shape else number(found[0])
+
+    def store(
+        self, view: View, indices: list[Any], value: Any, shape: tuple[int, ...], site: Any, what: str = "the store"
+    ) -> None:
+        """Every lane stores a vector of some shape (a number for ())."""
+        first, mask = self.locate(view, indices, shape, site, what, True)
+        self.store_bytes(view.buffer, first, view.steps(shape), view.dtype, value, shape, mask, site, what)
+
+    def store_bytes(
+        self,
+        buffer: Any,
+        first: Any,
+        steps: Array,
+        dtype: np.dtype[Any],
+        value: Any,
+        shape: tuple[int, ...],
+        mask: Array | None,
+        site: Any,
+        what: str = "the store",
+        atomic: bool = False,
+    ) -> None:
+        """Stores elements at bytes of a buffer."""
+        mask = self.in_buffer(buffer, first, steps, dtype.itemsize, mask, site, what, True)
+        if mask is not None and not mask.any():
+            return
+        values = np.asarray(value, dtype)
+        values = values.reshape(self.lanes, -1) if values.ndim > len(shape) else values.reshape(1, -1)
+        self.touch(buffer, first, steps, dtype.itemsize, mask, True, what, site, values=values, atomic=atomic)
+        write(buffer, first, steps, values, mask)
+
+    def touch(
+        self,
+        buffer: Any,
+        first: Any,
+        steps: Array,
+        size: int,
+        mask: Array | None,
+        write: bool,
+        what: str,
+        site: Any,
+        *,
+        values: Array | None = None,
+        stream: tuple[Array, Array] | None = None,
+        asynchronous: bool = False,
+        atomic: bool = False,
+    ) -> None:
+        """Checks an access of `size` bytes at each of `first + steps` by the lanes of a mask.
+
+        `stream` says of each warp of the team the agent and the step that tell of the end of what is asynchronous;
+        `values` are a row for each lane (or one for all) of what is written, where that is written at once.
+        """
+        if isinstance(buffer, PrivateBuffer):
+            return
+        active = self.active_warps()
+        for warp in active:
+            warp.acts()
+            if stream is None:
+                warp.dirty = True
+        if not self.machine.how.races or buffer.read_only:
+            return
+        grain = buffer.grain
+        which, threads = self.which, self.threads
+        if not isinstance(first, np.ndarray):
+            # All do the same: one lane of each warp tells of it.
+            lanes = np.arange(0, self.lanes, self.block.warp_size)
+            if mask is not None:
+                rows = mask.reshape(len(self.warps), -1)
+                lanes = (lanes + rows.argmax(1))[rows.any(1)]
+            if write and values is not None and len(values) > 1 and len(lanes):
+                running = values if mask is None else values[mask]
+                if (running.view(f"u{running.dtype.itemsize}") != running[:1].view(f"u{running.dtype.itemsize}")).any():
+                    self._conflict(buffer, int(first), what, site)
+            which, threads = which[lanes], threads[lanes]
+            at = np.full(len(lanes), first)
+        elif mask is not None:
+            which, threads, at = which[mask], threads[mask], first[mask]
+        else:
+            at = first
+        grains = (at[:, None] + steps) // grain
+        if size > grain:
+            more = np.arange(size // grain)
+            grains = (grains[..., None] + more).reshape(len(at), -1)
+        event = Event(what, write, site, self, asynchronous, atomic)
+        if stream is None:
+            agents, ends = self.agents, np.array([warp.step for warp in self.warps], np.int32)
+        else:
+            agents, ends = stream
+        checker: LaneChecker = self.block.checker
+        written = checker.access(
+            buffer, event, grains, threads, agents, ends, which, self._same(buffer, grains, values, mask, first)
+        )
+        if write:
+            self._check_doubles(buffer, event, grains, threads, which, values, mask)
+        elif not written and buffer.shared:
+            last = buffer.writes[grains] == 0  # pyright: ignore[reportOptionalSubscript]
+            row, column = (int(x[0]) for x in np.nonzero(last))
+            byte = int(grains[row, column]) * grain
+            lane = int(np.flatnonzero(self.threads == threads[row])[0])
+            message = f"{what} reads bytes {byte} to {byte + grain} of {buffer.name}, which were never written"
+            self.report("uninitialised", message, site, lane, edge="a write of all of it that is ordered before")
+
+    def _same(self, buffer: LaneBuffer, grains: Array, values: Array | None, mask: Array | None, first: Any) -> Any:
+        """Says of a grain of a row whether the write leaves what is there."""
+        if values is None:
+            return None
+
+        def same(row: int, column: int) -> bool:
+            rows = values
+            if len(values) > 1:
+                rows = values if mask is None else values[mask]
+                if not isinstance(first, np.ndarray):
+                    rows = rows[:1]
+            found = np.ascontiguousarray(rows[min(row, len(rows) - 1)]).view(np.uint8)
+            grain = buffer.grain
+            part = found[column * grain : (column + 1) * grain]
+            at = int(grains[row, column]) * grain
+            return bool((buffer.data[at : at + grain] == part).all())
+
+        return same
+
+    def _check_doubles(
+        self,
+        buffer: LaneBuffer,
+        event: Event,
+        grains: Array,
+        threads: Array,
+        which: Array,
+        values: Array | None,
+        mask: Array | None,
+    ) -> None:
+        """Lanes that write the same place at the same time."""
+        assert buffer.threads is not None
+        if event.atomic or len(threads) < 2:
+            return
+        lost = buffer.threads.take(grains) != threads[:, None]
+        if not lost.any():
+            return
+        rows = None
+        if values is not None and len(values) > 1:
+            rows = np.ascontiguousarray(values if mask is None else values[mask])
+            rows = rows.view(np.uint8).reshape(len(rows), -1, buffer.grain) if rows.size else rows
+        elif values is not None:
+            return
+        position = {int(t): i for i, t in enumerate(threads.tolist())}
+        for row, column in zip(*(x.tolist() for x in np.nonzero(lost)), strict=True):
+            other = position[int(buffer.threads[grains[row, column]])]
+            if rows is not None and len(rows) == len(threads):
+                where = int(np.flatnonzero(grains[other] == grains[row, column])[0])
+                if (rows[other][where] == rows[row][column]).all():
+                    continue
+            elif rows is not None:
+                return
+            agents = self.agents
+            before = Side(event, int(agents[which[other]]), 0, int(threads[other]))
+            now = Side(event, int(agents[which[row]]), 0, int(threads[row]))
+            byte = int(grains[row, column]) * buffer.grain
+            self.block.report_race("race", before, now, buffer, byte, byte + buffer.grain)
+            return
+
+    def _conflict(self, buffer: LaneBuffer, byte: int, what: str, site: Any) -> None:
+        message = f"threads write different values to byte {byte} of {buffer.name} in one store"
+        self.report("race", message, site, self.first_lane(), edge="one thread that stores, or places that differ")
+
+    # -- Findings ------------------------------------------------------------------------------------------------------
+
+    def first_lane(self) -> int:
+        """The first lane that runs."""
+        return 0 if self.mask is None else int(self.mask.argmax())
+
+    def report(
+        self,
+        kind: str,
+        message: str,
+        site: Any,
+        lane: int | None = None,
+        *,
+        edge: str | None = None,
+        others: Iterable[Finding] = (),
+    ) -> None:
+        """Reports what a lane does, or the team."""
+        name = self.name if lane is None else self.block.name_of(int(self.threads[lane]))
+        thread = int(self.threads[self.first_lane() if lane is None else lane])
+        self.machine.findings.add(
+            Finding(
+                kind,
+                message,
+                self.block.position,
+                name,
+                site.location if site is not None else None,
+                iteration_of(tuple(self.loops), self.threads, thread),
+                tuple(others),
+                edge,
+            ),
+            alike=(site, edge),
+        )
+
+    def stop(self, kind: str, message: str, site: Any, lane: int | None = None) -> NoReturn:
+        """Reports what the block cannot go on after."""
+        self.report(kind, message, site, lane)
+        raise Stop
+
+
+def number(found: Any) -> Any:
+    """An element as a value."""
+    return int(found) if found.dtype.kind in "ib" else found
+
+
+__all__ = ["Team", "ThreadBlock", "Warp", "number"]

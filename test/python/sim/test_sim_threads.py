@@ -1,0 +1,227 @@
+"""Programs of threads in the simulator: numbers, what is found, and that sound programs are free of findings."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from smalti import sim
+from thread_kernels import GROUPS, ROWS, THREADS, Copies, kernel
+
+SHARED = "#gpu.address_space<workgroup>"
+
+
+def program(body: str, arguments: str, threads: int = 64, grid: int = 1) -> str:
+    """A kernel of threads."""
+    return f"""gpu.module @m {{
+  gpu.func @k({arguments}) kernel attributes {{
+      known_block_size = array<i32: {threads}, 1, 1>, known_grid_size = array<i32: {grid}, 1, 1>}} {{
+    %t = gpu.thread_id x
+    %b = gpu.block_id x
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c32 = arith.constant 32 : index
+{body}
+    gpu.return
+  }}
+}}"""
+
+
+def run(text: str, *arrays: np.ndarray, target: str = "sim:sm_80", **how: Any) -> None:
+    sim.simulate(text, target)(*arrays, simulation=sim.Simulation(**how))
+
+
+def find(text: str, target: str = "sim:sm_80", **how: Any) -> tuple[sim.Finding, ...]:
+    made = sim.simulate(text, target)
+    return made.find(*made.random_arguments(), simulation=sim.Simulation(**how))
+
+
+def sums(copies: Copies, a: np.ndarray, b: np.ndarray, trips: int, reads: int = 8) -> np.ndarray:
+    """What a kernel of `thread_kernels` computes."""
+    total = np.zeros((THREADS, 4), np.float32)
+    for i in range(trips):
+        total = total * np.float32(0.5)
+        for read in range(reads):
+            first = (np.arange(THREADS) + 37 * read + 67) * 4 % copies.columns
+            row = (a, b)[read % 2][i]
+            total = total + row[first[:, None] + np.arange(4)]
+    return total
+
+
+@pytest.mark.parametrize("schedule", sim.SCHEDULES, ids=lambda s: f"{s.order}-{s.completion}")
+def test_copies_by_threads_in_every_schedule(schedule: sim.Simulation) -> None:
+    made = sim.simulate(kernel(GROUPS, trips=3), "sim:sm_80")
+    a, b, o, n = made.random_arguments()
+    made(a, b, o, n, simulation=schedule)
+    assert (o == sums(GROUPS, a, b, 3)).all()
+    assert a.shape == (ROWS, GROUPS.columns)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_missing_barrier_is_a_race(which: int) -> None:
+    parts = kernel(GROUPS, trips=3).split("      gpu.barrier\n")
+    text = "".join(part + ("      gpu.barrier\n" if i not in (which, 2) else "") for i, part in enumerate(parts))
+    for schedule in (sim.Simulation(), sim.Simulation("round-robin", "early")):
+        made = sim.simulate(text, "sim:sm_80")
+        found = made.find(*made.random_arguments(), simulation=dataclasses.replace(schedule, max_findings=100))
+        assert "race" in {f.kind for f in found}
+        race = next(f for f in found if f.kind == "race")
+        assert race.agent is not None and race.agent.startswith("warp ") and ", lane " in race.agent
+        assert len(race.iteration) == 1
+
+
+def test_a_missing_wait_is_found() -> None:
+    text = kernel(GROUPS, trips=3).replace("nvgpu.device_async_wait %t1_group", "")
+    found = find(text, order="round-robin", max_findings=100)
+    assert {f.kind for f in found} == {"race", "leak"}
+    race = next(f for f in found if f.kind == "race")
+    assert "while the copy may still write it" in race.message
+    assert race.edge is not None and race.edge.startswith("nvgpu.device_async_wait or nvvm.cp.async.wait.group")
+
+
+DIVERGENT = """
+    %odd = arith.remui %t, %c2 : index
+    %is_odd = arith.cmpi eq, %odd, %c1 : index
+    %v = scf.if %is_odd -> index {
+      %sum = scf.for %i = %c0 to %t step %c1 iter_args(%s = %c0) -> index {
+        %n = arith.addi %s, %i : index
+        scf.yield %n : index
+      }
+      scf.yield %sum : index
+    } else {
+      %r:2 = scf.while (%x = %t, %n = %c0) : (index, index) -> (index, index) {
+        %go = arith.cmpi ugt, %x, %c0 : index
+        scf.condition(%go) %x, %n : index, index
+      } do {
+      ^bb0(%x: index, %n: index):
+        %half = arith.divui %x, %c2 : index
+        %more = arith.addi %n, %c1 : index
+        scf.yield %half, %more : index, index
+      }
+      scf.yield %r#1 : index
+    }
+    %f = arith.index_cast %v : index to i32
+    memref.store %f, %o[%t] : memref<64xi32>"""
+
+
+def test_threads_go_different_ways() -> None:
+    out = np.zeros(64, np.int32)
+    for order in ("adversarial", "round-robin"):
+        run(program(DIVERGENT, "%o: memref<64xi32>"), out, order=order)
+        assert [int(x) for x in out] == [t * (t - 1) // 2 if t % 2 else t.bit_length() for t in range(64)]
+
+
+WARPS = f"""
+    %s = memref.alloc() : memref<64xf32, {SHARED}>
+    %warp = arith.divui %t, %c32 : index
+    %first = arith.cmpi eq, %warp, %c0 : index
+    %other = arith.subi %t, %c32 : index
+    scf.if %first {{
+      %v = memref.load %a[%t] : memref<64xf32>
+      memref.store %v, %s[%t] : memref<64xf32, {SHARED}>
+      FIRST
+    }} else {{
+      SECOND
+      %v = memref.load %s[%other] : memref<64xf32, {SHARED}>
+      memref.store %v, %o[%t] : memref<64xf32>
+    }}"""
+
+
+def warps(first: str, second: str) -> str:
+    return program(WARPS.replace("FIRST", first).replace("SECOND", second), "%a: memref<64xf32>, %o: memref<64xf32>")
+
+
+def test_warps_that_part_meet_at_a_barrier() -> None:
+    a, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    for order in ("adversarial", "round-robin", "random:1"):
+        run(warps("gpu.barrier", "gpu.barrier"), a, out, order=order)
+        assert (out[32:] == a[:32]).all() and (out[:32] == 0).all()
+    number = "%n = arith.constant 1 : i32 %count = arith.constant 64 : i32"
+    named = f"{number} nvvm.barrier id = %n number_of_threads = %count"
+    run(warps(named, named), a, out)
+    found = find(warps("", ""), order="first-ahead")
+    assert [f.kind for f in found] == ["race"]
+    assert found[0].edge == "an arrival of warp 0 behind it on a barrier that warp 1 waits for before"
+
+
+def test_a_barrier_that_a_warp_does_not_come_to_is_a_deadlock() -> None:
+    (finding,) = find(warps("", "gpu.barrier"))
+    assert finding.kind == "deadlock"
+    assert "32 of 64 threads are there (warp 1); missing: warp 0, which has ended" in finding.message
+
+
+def test_a_barrier_in_a_part_of_a_warp() -> None:
+    body = """
+    %low = arith.cmpi ult, %t, %c2 : index
+    scf.if %low {
+      gpu.barrier
+    }"""
+    (finding,) = find(program(body, "%o: memref<64xi32>"))
+    assert finding.kind == "divergence"
+    assert finding.message == "a barrier where lane 2 of warp 0 does not come"
+
+
+def test_an_access_outside_says_the_lane_and_the_index() -> None:
+    body = """
+    %i = arith.addi %t, %c2 : index
+    %v = memref.load %a[%i] : memref<64xf32>
+    memref.store %v, %a[%t] : memref<64xf32>"""
+    found = find(program(body, "%a: memref<64xf32>"))
+    finding = next(f for f in found if f.kind == "out-of-bounds")
+    assert finding.agent == "warp 1, lane 30"
+    assert finding.message == "the load reads index 64 in dimension 0, which has 64, of argument 0"
+    assert any(f.kind == "race" for f in found)
+
+
+def test_threads_that_write_one_place() -> None:
+    body = "memref.store %v, %o[%c0] : memref<64xi32>"
+    same = "%v = arith.constant 3 : i32\n"
+    assert find(program(same + body, "%o: memref<64xi32>")) == ()
+    other = "%v = arith.index_cast %t : index to i32\n"
+    found = find(program(other + body, "%o: memref<64xi32>"))
+    assert {f.kind for f in found} == {"race"}
+    # Blocks, too.
+    block = "%v = arith.index_cast %b : index to i32\n"
+    (finding,) = find(program(block + body, "%o: memref<64xi32>", grid=2))
+    assert finding.kind == "race" and finding.block == (1, 0, 0)
+
+
+def test_private_memory_is_of_each_thread() -> None:
+    body = """
+    %p = memref.alloca() : memref<4xi32>
+    %v = arith.index_cast %t : index to i32
+    %at = arith.remui %t, %c2 : index
+    memref.store %v, %p[%at] : memref<4xi32>
+    %w = memref.load %p[%at] : memref<4xi32>
+    memref.store %w, %o[%t] : memref<64xi32>"""
+    out = np.zeros(64, np.int32)
+    run(program(body, "%o: memref<64xi32>"), out)
+    assert (out == np.arange(64)).all()
+
+
+def test_shuffles_and_reductions() -> None:
+    body = """
+    %width = arith.constant 32 : i32
+    %one = arith.constant 1 : i32
+    %v = memref.load %a[%t] : memref<64xf32>
+    %x, %valid = gpu.shuffle xor %v, %one, %width : f32
+    %sum = gpu.subgroup_reduce add %v : (f32) -> f32
+    %r = arith.mulf %x, %sum : f32
+    memref.store %r, %o[%t] : memref<64xf32>"""
+    a, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    run(program(body, "%a: memref<64xf32>, %o: memref<64xf32>"), a, out)
+    assert (out == a[np.arange(64) ^ 1] * np.repeat(a.reshape(2, 32).sum(1), 32)).all()
+
+
+def test_transfers_that_leave_memory_read_padding() -> None:
+    body = """
+    %pad = arith.constant 7.0 : f32
+    %i = arith.muli %t, %c2 : index
+    %v = vector.transfer_read %a[%i], %pad : memref<61xf32>, vector<2xf32>
+    vector.transfer_write %v, %o[%i] : vector<2xf32>, memref<63xf32>"""
+    a, out = np.arange(61, dtype=np.float32), np.zeros(63, np.float32)
+    run(program(body, "%a: memref<61xf32>, %o: memref<63xf32>", threads=32), a, out)
+    assert (out == np.append(a, [7, 7])).all()
