@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -399,7 +399,7 @@ def run_producer(how: Emulation, text: str) -> None:
 
 
 @pytest.mark.parametrize("sanitize", [None, "thread", "address"])
-def test_a_thread_that_copies_for_others(sanitize: str | None) -> None:
+def test_a_thread_that_copies_for_others(sanitize: Literal["thread", "address"] | None) -> None:
     """Who waits does a late copy: that is ordered behind what the thread did that issued it."""
     for how in SCHEDULES:
         run_producer(Emulation(order=how.order, copies=how.copies, sanitize=sanitize), producer_and_readers())

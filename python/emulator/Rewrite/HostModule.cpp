@@ -89,6 +89,8 @@ Expected<HostObject> makeHostObject(StringRef input,
   lowerFloats(device, *vendor);
   inlineInstructions(device);
   followAccumulators(device);
+  if (*vendor == Vendor::NVIDIA && options.sanitizer == Sanitizer::Thread)
+    tellGenericWrites(device);
   Expected<std::unique_ptr<TargetMachine>> made = makeHostMachine(options);
   if (!made)
     return made.takeError();

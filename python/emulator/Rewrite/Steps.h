@@ -85,6 +85,9 @@ llvm::Error completeDeviceModule(llvm::Module &module, Vendor vendor,
 /// Refuses what no device has and the host's code generator may not survive.
 llvm::Error checkLimits(const llvm::Module &module);
 
+/// Tells the emulator of stores that the asynchronous proxy may miss.
+void tellGenericWrites(llvm::Module &module);
+
 /// Lowers buffer pointers to instructions.
 llvm::Error lowerBufferPointers(llvm::Module &module,
                                 const HostOptions &options);

@@ -2,6 +2,7 @@
 
 #include "emulator/Runtime/Block.h"
 #include "emulator/Runtime/Launch.h"
+#include "emulator/Runtime/Proxies.h"
 #include "emulator/Runtime/Sanitizers.h"
 
 #include <algorithm>
@@ -37,6 +38,7 @@ void Cluster::run(uint64_t index) {
   generation = 1;
   numArrived = numGone = numTimeouts = 0;
   writesInFlight.clear();
+  genericWrites.clear();
   BlockObserver::begin();
   for (const std::unique_ptr<Block> &block : blocks) {
     running = block.get();

@@ -5,6 +5,7 @@
 #include "emulator/Runtime/Launch.h"
 #include "emulator/Runtime/Library.h"
 #include "emulator/Runtime/Memory.h"
+#include "emulator/Runtime/Proxies.h"
 #include "emulator/Runtime/Sanitizers.h"
 
 #include <cstdarg>
@@ -339,7 +340,32 @@ void smalti::emulator::touchRead(const void *address, size_t bytes) {
 
 void smalti::emulator::touchWrite(void *address, size_t bytes) {
   touch(address, bytes, true);
+  noteGenericWrite(address, bytes);
 }
+
+void smalti::emulator::touchAsyncRead(const void *address, size_t bytes) {
+  touch(address, bytes, false);
+  const GenericWrites::Write *write =
+      genericWrites.findUnfenced(address, bytes);
+  if (write)
+    failInOrder("race", {write->block, write->thread, write->returnAddress},
+                address, bytes,
+                "a read of %zu bytes through the asynchronous proxy, of what "
+                "thread %d wrote through the generic one: neither executed "
+                "fence.proxy.async in between",
+                bytes, write->thread);
+}
+
+void smalti::emulator::touchAsyncWrite(void *address, size_t bytes) {
+  touch(address, bytes, true);
+  genericWrites.forget(address, bytes);
+}
+
+void smalti::emulator::noteGenericWrite(const void *address, size_t bytes) {
+  genericWrites.note(address, bytes, current->returnAddress);
+}
+
+void smalti::emulator::fenceProxies() { genericWrites.fence(); }
 
 void smalti::emulator::touchReadAs(int lane, const Origin &origin,
                                    const void *address, size_t bytes) {
@@ -358,6 +384,7 @@ void smalti::emulator::touchAtomicRead(const void *address, size_t bytes) {
 
 void smalti::emulator::touchAtomic(void *address, size_t bytes) {
   touch(address, bytes, true, true);
+  noteGenericWrite(address, bytes);
 }
 
 void smalti::emulator::releaseOrder(const void *object) {

@@ -195,6 +195,16 @@ Origin originHere();
 void touchRead(const void *address, size_t bytes);
 void touchWrite(void *address, size_t bytes);
 
+/// The same through NVIDIA's asynchronous proxy: a read checks that a proxy
+/// fence follows what threads wrote to shared memory.
+void touchAsyncRead(const void *address, size_t bytes);
+void touchAsyncWrite(void *address, size_t bytes);
+
+/// What the compiler's own code writes to shared memory at the place that a
+/// call returns to, and the fence.
+void noteGenericWrite(const void *address, size_t bytes);
+void fenceProxies();
+
 /// Tells ThreadSanitizer alone of a read by a lane of the running wave, for an
 /// instruction that it executed before.
 void touchReadAs(int lane, const Origin &origin, const void *address,

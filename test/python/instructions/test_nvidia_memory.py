@@ -624,6 +624,7 @@ BULK = """
   %mine = load i32, ptr addrspace(1) %at
   %s = getelementptr i32, ptr addrspace(3) @source, i32 %tid
   store i32 %mine, ptr addrspace(3) %s
+  call void @llvm.nvvm.fence.proxy.async.shared_cta()
   %generic = addrspacecast ptr addrspace(3) @shared to ptr
   %cluster = addrspacecast ptr %generic to ptr addrspace(7)
   %out1 = addrspacecast ptr %out to ptr addrspace(1)
@@ -646,6 +647,7 @@ BULK_DECLARATIONS = (
     + "@source = internal addrspace(3) global [256 x i8] undef, align 16\n"
     + Script().declarations
     + SYNC
+    + declare("void", "fence.proxy.async.shared_cta")
     + declare("i64", "mbarrier.arrive.expect.tx.scope.cta.space.cta", "ptr addrspace(3)", "i32")
     + declare("i1", "mbarrier.try.wait.parity.scope.cta.space.cta", "ptr addrspace(3)", "i32")
 )

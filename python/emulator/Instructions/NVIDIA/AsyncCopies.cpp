@@ -83,16 +83,20 @@ struct BulkCopy {
   }
   void perform() const {
     touchRead(from, bytes);
-    touchWrite(to, bytes);
+    touchAsyncWrite(to, bytes);
     memcpy(to, from, bytes);
+  }
+  /// At the issue.
+  void touch() const {
+    touchAsyncRead(from, bytes);
+    touchAsyncWrite(to, bytes);
   }
 };
 
 /// Into shared memory: the copy is over when the barrier has its bytes.
 void copyToShared(const BulkCopy &copy, void *address) {
   Mbarrier barrier(address);
-  touchRead(copy.from, copy.bytes);
-  touchWrite(copy.to, copy.bytes);
+  copy.touch();
   barrier.whenWaited(inFlight(SharedRange{copy.to, copy.bytes}, [=] {
     copy.perform();
     Mbarrier(barrier).completeBytes(copy.bytes);
@@ -106,8 +110,7 @@ void copyToBlock(const Call &call) {
 
 void copyToGlobal(const Call &call) {
   BulkCopy copy(call, 0, 1, 2);
-  touchRead(copy.from, copy.bytes);
-  touchWrite(copy.to, copy.bytes);
+  copy.touch();
   doLater(bulkQueue, [=] { copy.perform(); });
 }
 
@@ -115,6 +118,7 @@ void copyToGlobal(const Call &call) {
 void copyMaskedToGlobal(const Call &call) {
   BulkCopy copy(call, 0, 1, 2);
   auto mask = call.get<uint16_t>(5);
+  touchAsyncRead(copy.from, copy.bytes);
   doLater(bulkQueue, [=] {
     touchRead(copy.from, copy.bytes);
     for (uint32_t i = 0; i < copy.bytes; ++i)

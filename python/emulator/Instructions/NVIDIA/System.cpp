@@ -245,12 +245,20 @@ void setRegisters(const Wave &wave) {
   ++registerUses[waveIdInCluster()];
 }
 
+/// Operands address and bytes: a store that stands before the call.
+void written(const Call &call) {
+  noteGenericWrite(call.get<const void *>(0), call.get<uint64_t>(1));
+}
+
+void fenceAsyncProxy(const Call &) { fenceProxies(); }
+
 /// Threads of a block are ordered by more than fences.
 void fenceDevice(const Call &) { fenceMemory(); }
 
 #define SMALTI_PTX(section) "PTX ISA, \"" section "\""
 #define SMALTI_GUIDE(section) "CUDA Programming Guide, \"" section "\""
 // clang-format off: one line an instruction
+#define SMALTI_PROXY_FENCE(name) {name, fenceAsyncProxy, nullptr, SMALTI_PTX("membar, fence")},
 #define SMALTI_HINT(name, section) {"llvm.nvvm." name, nothing, nullptr, SMALTI_PTX(section)},
 constexpr Instruction table[] = {
     SMALTI_HINT("membar.cta", "membar, fence")
@@ -261,12 +269,12 @@ constexpr Instruction table[] = {
     SMALTI_HINT("fence.acquire.sync_restrict.space.cluster.scope.cluster", "membar, fence")
     SMALTI_HINT("fence.release.sync_restrict.space.cta.scope.cluster", "membar, fence")
     SMALTI_HINT("fence.proxy.alias", "membar, fence")
-    SMALTI_HINT("fence.proxy.async", "membar, fence")
+    SMALTI_PROXY_FENCE("llvm.nvvm.fence.proxy.async")
     SMALTI_HINT("fence.proxy.async.global", "membar, fence")
-    SMALTI_HINT("fence.proxy.async.shared_cta", "membar, fence")
-    SMALTI_HINT("fence.proxy.async.shared_cluster", "membar, fence")
+    SMALTI_PROXY_FENCE("llvm.nvvm.fence.proxy.async.shared_cta")
+    SMALTI_PROXY_FENCE("llvm.nvvm.fence.proxy.async.shared_cluster")
     SMALTI_HINT("fence.proxy.async_generic.acquire.sync_restrict.space.cluster.scope.cluster", "membar, fence")
-    SMALTI_HINT("fence.proxy.async_generic.release.sync_restrict.space.cta.scope.cluster", "membar, fence")
+    SMALTI_PROXY_FENCE("llvm.nvvm.fence.proxy.async_generic.release.sync_restrict.space.cta.scope.cluster")
     SMALTI_HINT("fence.proxy.tensormap_generic.acquire.cta", "membar, fence")
     SMALTI_HINT("fence.proxy.tensormap_generic.acquire.cluster", "membar, fence")
     SMALTI_HINT("fence.proxy.tensormap_generic.acquire.gpu", "membar, fence")
@@ -292,6 +300,10 @@ constexpr Instruction table[] = {
     {"llvm.nvvm.setmaxnreg.dec.sync.aligned.u32", nullptr, setRegisters, SMALTI_PTX("setmaxnreg"), nullptr, nullptr, true},
     {"asm:setmaxnreg.inc.sync.aligned.u32", nullptr, setRegisters, SMALTI_PTX("setmaxnreg"), nullptr, nullptr, true},
     {"asm:setmaxnreg.dec.sync.aligned.u32", nullptr, setRegisters, SMALTI_PTX("setmaxnreg"), nullptr, nullptr, true},
+    SMALTI_PROXY_FENCE("asm:fence.proxy.async")
+    SMALTI_PROXY_FENCE("asm:fence.proxy.async.shared::*")
+    SMALTI_PROXY_FENCE("asm:fence.proxy.async::generic.release.*")
+    {"smalti.nvvm.written.*", written, nullptr, SMALTI_PTX("Memory Consistency Model: Proxies")},
     {"asm:fence.proxy.*", nothing, nullptr, SMALTI_PTX("membar, fence")},
     {"asm:fence.mbarrier_init.release.cluster", nothing, nullptr, SMALTI_PTX("membar, fence")},
     {"asm:fence.*.cta", nothing, nullptr, SMALTI_PTX("membar, fence")},

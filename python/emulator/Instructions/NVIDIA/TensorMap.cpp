@@ -113,7 +113,7 @@ void TensorMap::forEachRow(const int32_t *coordinates, Use use) const {
 
 void TensorMap::load(char *to, const int32_t *coordinates,
                      bool isForReal) const {
-  touchWrite(to, boxBytes());
+  touchAsyncWrite(to, boxBytes());
   uint32_t width = fields.elementBytes, rowBytes = count(0) * width;
   std::vector<char> row(rowBytes);
   forEachRow(coordinates,
@@ -132,9 +132,17 @@ void TensorMap::load(char *to, const int32_t *coordinates,
              });
 }
 
+/// At the issue it must be behind its fence; who writes later races anyway.
+static void readBox(const char *from, uint32_t bytes, bool isForReal) {
+  if (isForReal)
+    touchRead(from, bytes);
+  else
+    touchAsyncRead(from, bytes);
+}
+
 void TensorMap::store(const char *from, const int32_t *coordinates,
                       bool isForReal) const {
-  touchRead(from, boxBytes());
+  readBox(from, boxBytes(), isForReal);
   uint32_t width = fields.elementBytes, rowBytes = count(0) * width;
   std::vector<char> row(rowBytes);
   forEachRow(
@@ -227,7 +235,7 @@ void TensorMap::reduce(const char *from, const int32_t *coordinates,
     fail("cp.reduce.async.bulk.tensor: the elements of the tensor have a type "
          "of %u bytes without reductions",
          fields.elementBytes);
-  touchRead(from, boxBytes());
+  readBox(from, boxBytes(), isForReal);
   uint32_t width = fields.elementBytes, rowBytes = count(0) * width;
   std::vector<char> row(rowBytes);
   forEachRow(

@@ -101,9 +101,9 @@ void storeAsync(const Call &call) {
     bytes += call.bytes(i);
   }
   Mbarrier barrier(address);
-  touchWrite(to, bytes);
+  touchAsyncWrite(to, bytes);
   barrier.whenWaited(inFlight(SharedRange{to, bytes}, [=] {
-    touchWrite(to, bytes);
+    touchAsyncWrite(to, bytes);
     memcpy(to, values.data(), bytes);
     Mbarrier(barrier).completeBytes(bytes);
   }));

@@ -138,7 +138,7 @@ void readOperand(SharedOperand &operand) {
   operand.bytes.resize(size_t(operand.shape.numChunks()) * size);
   for (int i = 0; i < operand.shape.numChunks(); ++i) {
     const char *at = operand.descriptor.chunk(operand.shape, i);
-    touchRead(at, size);
+    touchAsyncRead(at, size);
     memcpy(operand.bytes.data() + i * size, at, size);
   }
 }

@@ -1,0 +1,78 @@
+//===- GenericWrites.cpp - Stores that the asynchronous proxy may miss ----===//
+//
+// Stores go through the generic proxy, and copies and products through the
+// asynchronous one, which sees them behind a proxy fence alone. Where a module
+// has both, each store to what may be shared memory is told to the emulator.
+//
+//===----------------------------------------------------------------------===//
+
+#include "emulator/Rewrite/Steps.h"
+
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace smalti::emulator {
+
+static bool readsAsynchronously(const Function &function) {
+  StringRef name = function.getName();
+  return name.starts_with("asm:wgmma.mma_async.") ||
+         name.starts_with("asm:cp.async.bulk.") ||
+         name.starts_with("llvm.nvvm.cp.async.bulk.");
+}
+
+/// What an instruction writes: an address and the number of its bytes, or null.
+static std::pair<Value *, Value *> writtenBy(Instruction &at) {
+  const DataLayout &layout = at.getDataLayout();
+  auto bytesOf = [&](const Value *value) {
+    return ConstantInt::get(Type::getInt64Ty(at.getContext()),
+                            layout.getTypeStoreSize(value->getType()));
+  };
+  if (auto *store = dyn_cast<StoreInst>(&at))
+    return {store->getPointerOperand(), bytesOf(store->getValueOperand())};
+  if (auto *update = dyn_cast<AtomicRMWInst>(&at))
+    return {update->getPointerOperand(), bytesOf(update->getValOperand())};
+  if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&at))
+    return {exchange->getPointerOperand(),
+            bytesOf(exchange->getNewValOperand())};
+  if (auto *all = dyn_cast<MemIntrinsic>(&at))
+    return {all->getRawDest(), all->getLength()};
+  return {nullptr, nullptr};
+}
+
+static bool mayBeShared(const Value *pointer) {
+  // That of the shared memory of a cluster, which AMD has for something else.
+  constexpr unsigned clusterSpace = 7;
+  unsigned space = pointer->getType()->getPointerAddressSpace();
+  return space == sharedSpace || space == clusterSpace ||
+         (space == genericSpace &&
+          !isa<AllocaInst>(getUnderlyingObject(pointer)));
+}
+
+void tellGenericWrites(Module &module) {
+  if (none_of(module, readsAsynchronously))
+    return;
+  Type *none = Type::getVoidTy(module.getContext());
+  Type *size = Type::getInt64Ty(module.getContext());
+  for (Function &function : module)
+    for (Instruction &at : make_early_inc_range(instructions(function))) {
+      auto [address, bytes] = writtenBy(at);
+      if (!address || !mayBeShared(address))
+        continue;
+      IRBuilder<> builder(&at);
+      builder.SetInsertPoint(at.getNextNode());
+      builder.SetCurrentDebugLocation(at.getDebugLoc());
+      Type *pointer = address->getType();
+      unsigned space = pointer->getPointerAddressSpace();
+      FunctionCallee callee = module.getOrInsertFunction(
+          ("smalti.nvvm.written.p" + Twine(space)).str(), none, pointer, size);
+      builder.CreateCall(callee,
+                         {address, builder.CreateZExtOrTrunc(bytes, size)});
+    }
+}
+
+} // namespace smalti::emulator
