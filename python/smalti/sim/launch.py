@@ -11,12 +11,12 @@ import numpy as np
 
 from ..errors import LaunchError
 from .findings import Enough, Finding, Findings, Stop
-from .machine import Block, Group, Machine, Scheduler
+from .machine import Block, Cluster, Group, Machine, Scheduler
 from .memory import Buffer, MemRef, Pointer
 from .options import Simulation
 from .program import Parameter, Program
 from .synchronisation import Wait
-from .threads.program import RunningBlock, ThreadProgram
+from .threads.program import ThreadProgram
 from .timeline import Recorder
 
 Three = tuple[int, int, int]
@@ -54,33 +54,33 @@ def run(
     make = of_threads.buffer if of_threads else _buffer
     buffers = [make(parameter, array) for parameter, array in zip(program.parameters, arrays, strict=True)]
     if of_threads:
-        values, grid, block, shared_bytes = of_threads.initial(buffers, arrays), program.grid, program.block, 0
+        launch = _Launch(of_threads.initial(buffers, arrays), program.grid, program.block, (1, 1, 1), 0)
     else:
-        values, grid, block, shared_bytes = _launch(program, buffers)
+        launch = _launch(program, buffers)
+    grid, block = launch.grid, launch.block
     limit = 1024
     if math.prod(block) > limit:
         raise LaunchError(f"a block of {math.prod(block)} threads; a GPU has at most {limit}")
     findings = Findings(how.max_findings)
     machine = Machine(how, findings, recorder)
-    count = math.prod(grid)
-    numbers = how.blocks if how.blocks is not None else range(count)
-    if numbers.stop > count:
-        raise LaunchError(f"block {numbers.stop - 1} of a grid of {count} blocks")
+    clusters = _clusters(grid, launch.cluster, how.blocks)
+    count = len(clusters) * math.prod(launch.cluster)
+    done = 0
     try:
-        for done, number in enumerate(numbers):
-            position = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
-            if of_threads:
-                one = of_threads.start(machine, values, number)
-            else:
-                one = _block(machine, program, values, position, grid, block, shared_bytes)
+        for number, positions in clusters:
             try:
                 with np.errstate(all="ignore"):
-                    Scheduler(machine, [one], number).run()
-                one.check_leaks() if isinstance(one, RunningBlock) else _check_leaks(one)
+                    if of_threads:
+                        one = of_threads.start(machine, launch.values, number)
+                        Scheduler(machine, [one], number).run()
+                        one.check_leaks()
+                    else:
+                        _run_cluster(machine, program, launch, number, positions)
             except Stop:
                 pass
+            done += len(positions)
             if how.progress is not None:
-                how.progress(done + 1, len(numbers))
+                how.progress(done, count)
     except Enough:
         pass
     if not findings and how.numbers:
@@ -112,13 +112,42 @@ def _view(buffer: Buffer, parameter: Any, dtype: np.dtype[Any] | None = None) ->
     return MemRef(buffer, 0, parameter.shape, tuple(s * found.itemsize for s in parameter.strides), found)
 
 
-def _launch(program: Program, buffers: list[Buffer]) -> tuple[list[Any], Three, Three, int]:
-    """The values that all threads begin with, the grid, the block, and bytes of shared memory."""
+@dataclass(frozen=True)
+class _Launch:
+    """What all blocks have in common."""
+
+    values: list[Any]
+    """The values that all threads begin with."""
+    grid: Three
+    block: Three
+    cluster: Three
+    shared_bytes: int
+
+
+def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[int, list[Three]]]:
+    """The clusters of which a block is to run, with the number of its first block and the places of all."""
+    if any(size % part for size, part in zip(grid, cluster, strict=True)):
+        raise LaunchError(f"a grid of {grid} blocks is no number of clusters of {cluster}")
+    count = math.prod(grid)
+    if blocks is not None and blocks.stop > count:
+        raise LaunchError(f"block {blocks.stop - 1} of a grid of {count} blocks")
+    found: dict[Three, tuple[int, list[Three]]] = {}
+    for number in blocks if blocks is not None else range(count):
+        position = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
+        x, y, z = (at // size * size for at, size in zip(position, cluster, strict=True))
+        if (x, y, z) not in found:
+            inside = ((i, j, k) for k in range(cluster[2]) for j in range(cluster[1]) for i in range(cluster[0]))
+            found[x, y, z] = (number, [(x + i, y + j, z + k) for i, j, k in inside])
+    return list(found.values())
+
+
+def _launch(program: Program, buffers: list[Buffer]) -> _Launch:
+    """What a launch gives to all blocks."""
     host = _Host(program.slots)
     if program.host is None:
         for slot, buffer, parameter in zip(program.arguments, buffers, program.parameters, strict=True):
             host.v[slot] = _view(buffer, parameter)
-        return host.v, program.grid, program.block, program.shared_bytes
+        return _Launch(host.v, program.grid, program.block, program.cluster, program.shared_bytes)
     assert program.table is not None and program.host.step is not None
     host.v[program.table] = Pointer(list(buffers), 0)
     program.host.step(host)
@@ -127,44 +156,41 @@ def _launch(program: Program, buffers: list[Buffer]) -> tuple[list[Any], Three, 
         x, y, z = (host.v[program.launch_operands[name][0]] for name in names)
         return x, y, z
 
-    if any(host.v[slot] != 1 for name in ("cx", "cy", "cz") for slot in program.launch_operands.get(name, ())):
-        raise LaunchError(f"@{program.name} runs in clusters of blocks, which the simulator does not know yet")
     shared = program.launch_operands.get("shared")
-    return host.v, three(("gx", "gy", "gz")), three(("bx", "by", "bz")), host.v[shared[0]] if shared else 0
+    names = ("cx", "cy", "cz")
+    cluster = three(names) if program.launch_operands.get("cx") else program.cluster
+    bytes_of = host.v[shared[0]] if shared else 0
+    return _Launch(host.v, three(("gx", "gy", "gz")), three(("bx", "by", "bz")), cluster, bytes_of)
 
 
-def _block(
-    machine: Machine,
-    program: Program,
-    values: list[Any],
-    position: Three,
-    grid: Three,
-    sizes: Three,
-    shared_bytes: int,
-) -> Block:
-    block = Block(machine, position, shared_bytes, program.grain)
+def _block(machine: Machine, program: Program, launch: _Launch, position: Three, cluster: Cluster) -> None:
+    grid, sizes = launch.grid, launch.block
+    block = Block(machine, position, launch.shared_bytes, program.grain, cluster)
     threads = math.prod(sizes)
+    inside = tuple(at % size for at, size in zip(position, launch.cluster, strict=True))
+    which = tuple(at // size for at, size in zip(position, launch.cluster, strict=True))
+    clusters = tuple(count // size for count, size in zip(grid, launch.cluster, strict=True))
     block.names = {
         "block_id": position,
         "block_dim": sizes,
         "grid_dim": grid,
         "threads": (threads,),
-        "cluster_block_id": (0, 0, 0),
-        "cluster_dim_blocks": (1, 1, 1),
-        "cluster_dim": grid,
-        "cluster_id": position,
+        "cluster_block_id": inside,
+        "cluster_dim_blocks": launch.cluster,
+        "cluster_dim": clusters,
+        "cluster_id": which,
     }
     size = program.group_threads or threads
     if threads % size or size % 32:
         raise LaunchError(f"a block of {threads} threads is no number of groups of {size}")
     for index in range(threads // size):
         name = f"warpgroup {index}" if program.group_threads else "the block"
-        group = Group(block, index, index * size, size, list(values), name)
-        for slot, value in zip(program.launch_arguments, (*position, None, None, None, *grid, *sizes), strict=False):
+        group = Group(block, index, index * size, size, list(launch.values), name)
+        given = (*position, None, None, None, *grid, *sizes, *which, *clusters)
+        for slot, value in zip(program.launch_arguments, given, strict=False):
             group.v[slot] = value
         group.program = _program(program, group)
         block.groups.append(group)
-    return block
 
 
 def _program(program: Program, group: Group) -> Generator[Wait | None, None, None]:
@@ -174,6 +200,28 @@ def _program(program: Program, group: Group) -> Generator[Wait | None, None, Non
         yield from body.step(group)
     else:
         body.step(group)
+
+
+def _run_cluster(machine: Machine, program: Program, launch: _Launch, number: int, positions: list[Three]) -> None:
+    cluster = Cluster(launch.cluster)
+    for position in positions:
+        _block(machine, program, launch, position, cluster)
+    Scheduler(machine, cluster.blocks, number).run()
+    for block in cluster.blocks:
+        _check_leaks(block)
+    _check_ends(cluster)
+
+
+def _check_ends(cluster: Cluster) -> None:
+    """A block must not end before it knows of what others do to its shared memory."""
+    for group, block, agent, step, what, site in cluster.remote:
+        if not any(other.known.seen.get(agent, 0) >= step for other in block.groups):
+            group.report(
+                "leak",
+                f"{what} in the shared memory of block {block.position}, which may have ended before",
+                site,
+                edge=f"a wait by block {block.position} for it, or a barrier of the cluster before its end",
+            )
 
 
 def _check_leaks(block: Block) -> None:

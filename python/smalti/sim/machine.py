@@ -9,11 +9,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .agents import Agent
+from .clocks import Knowledge
 from .findings import Finding, Findings, Stop
 from .memory import Buffer, MemRef
 from .options import Simulation, seed_of
 from .races import LEADER, Access, Checker
-from .synchronisation import Mbarrier, ThreadBarrier, Wait
+from .synchronisation import ClusterMeeting, Mbarrier, ThreadBarrier, Wait
 from .timeline import Recorder
 
 Program = Generator[Wait | None, None, None]
@@ -47,22 +48,70 @@ class Machine:
         self.findings.add(explain(kind, before, now, memory))
 
 
+class Cluster:
+    """Blocks that run together, and reach each other's shared memory."""
+
+    def __init__(self, sizes: tuple[int, int, int]) -> None:
+        self.sizes = sizes
+        self.blocks: list[Block] = []
+        """In the order of their numbers in the cluster, with x first."""
+        self.meeting: ClusterMeeting | None = None
+        """The use of its barrier at which groups arrive now."""
+        self.remote: list[tuple[Group, Block, int, int, str, Any]] = []
+        """What one block did to the memory of another: who, whose memory, what tells of it (agent and step), in words,
+        and where."""
+
+    def arrive(self, group: Group, knowledge: Knowledge) -> ClusterMeeting:
+        """An arrival at the barrier of the cluster, with what it tells the others."""
+        if self.meeting is None:
+            self.meeting = ClusterMeeting(sum(len(block.groups) for block in self.blocks))
+        meeting = self.meeting
+        meeting.missing -= 1
+        meeting.groups.append(group)
+        meeting.knowledge.join(knowledge)
+        meeting.initialised.update(b for b in group.block.barriers.values() if b.fenced)
+        if not meeting.missing:
+            self.meeting = None
+        return meeting
+
+    def peer(self, block: Block, dimension: int, index: int) -> Block | None:
+        """The block that has this index in one dimension, and is where `block` is in the others."""
+        place = list(block.names["cluster_block_id"])
+        place[dimension] = index
+        if not 0 <= index < self.sizes[dimension]:
+            return None
+        return self.blocks[place[0] + self.sizes[0] * (place[1] + self.sizes[1] * place[2])]
+
+
 class Block:
     """One block: its shared memory, its barriers and its warpgroups."""
 
-    def __init__(self, machine: Machine, position: tuple[int, int, int], shared_bytes: int, grain: int) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        position: tuple[int, int, int],
+        shared_bytes: int,
+        grain: int,
+        cluster: Cluster | None = None,
+    ) -> None:
+        cluster = cluster or Cluster((1, 1, 1))
         self.machine = machine
         self.position = position
         data = np.full(shared_bytes, 0xFF, np.uint8)
-        self.shared = Buffer("shared memory", data, grain, shared=True)
+        alone = cluster.sizes == (1, 1, 1)
+        name = "shared memory" if alone else f"shared memory of block {position}"
+        self.shared = Buffer(name, data, grain, shared=True, block=self)
         self.barriers: dict[int, Mbarrier] = {}
         self.thread_barriers: dict[int, ThreadBarrier] = {}
         self.flights: list[Any] = []
         """Copies that a barrier in shared memory tells of, in the order of their issue."""
         self.groups: list[Group] = []
-        self.cluster: Any = None
         self.on_new: Callable[[Any], None] | None = None
         """Told of what begins to run while others do."""
+        self.quiet = True
+        """Whether nothing was done but that barriers were initialised: of that the barrier of the cluster tells all."""
+        self.cluster = cluster
+        cluster.blocks.append(self)
         self.names: dict[str, tuple[int, ...]] = {}
         """Positions and sizes, by the name of the operation that asks."""
 
@@ -93,6 +142,12 @@ class Group(Agent):
         """Induction variables of the loops that run."""
         self.warp: int | None = None
         """The warp that runs alone, in code for single warps."""
+        self.arrived: ClusterMeeting | None = None
+        """The use of the cluster's barrier at which it arrived, and has not waited."""
+        self.met: Any = None
+        """The wait behind which all blocks of the cluster are known to run."""
+        self.sees: set[Mbarrier] = set()
+        """Barriers whose initialisation the barrier of the cluster told of."""
         self.wait: Wait | None = None
         self.program: Program | None = None
         self.finished = False
@@ -111,6 +166,32 @@ class Group(Agent):
         """The owner of what one thread does for all."""
         return LEADER if not self.warp else (LEADER, self.warp)
 
+    # -- Clocks --------------------------------------------------------------------------------------------------------
+
+    def acquire(self, knowledge: Knowledge, site: Any, threads: int = 0) -> None:
+        """Learns what others told."""
+        learned = list(self.learned)
+        super().acquire(knowledge, site, threads)
+        if self.met is not None and self.block.quiet:
+            # Nothing but what the barrier of the cluster told before.
+            self.learned = learned
+
+    def alone(self) -> Knowledge:
+        """What those learn that one thread of the group tells what it did."""
+        told = self.known.copy()
+        told.moment = self.now
+        self._next_step()
+        return told
+
+    def reaches(self, block: Block, what: str, site: Any, agent: int, step: int) -> None:
+        """Does something to the memory of another block: it has to run, and must not end before it is told of it."""
+        if self.met is None:
+            edge = "nvvm.cluster.arrive and nvvm.cluster.wait before"
+            self.report("barrier", f"{what} to block {block.position}, which may not have started", site, edge=edge)
+        else:
+            self.machine.effective.add((self.met.number, "removed"))
+        self.block.cluster.remote.append((self, block, agent, step, what, site))
+
     # -- Memory --------------------------------------------------------------------------------------------------------
 
     def touch(
@@ -125,16 +206,19 @@ class Group(Agent):
         asynchronous: bool = False,
         atomic: bool = False,
         alike: Callable[[], bool] | None = None,
+        work: Any = None,
     ) -> bool:
         """Checks an access. Returns whether it is inside of the memory.
 
-        `stream` is the agent and the step of what is asynchronous; `alike` tells of a write whether it changes nothing.
+        `stream` is the agent and the step of what is asynchronous, and `work` does it; `alike` tells of a write whether
+        it changes nothing.
         """
         if (outside := memory.why_outside()) is not None:
             verb = "writes" if write else "reads"
             self.report("out-of-bounds", f"{what} {verb} {outside}", site)
             return False
         self.acts()
+        self.block.quiet = False
         if stream is None:
             self.dirty = True
             if self.machine.recorder is not None:
@@ -142,7 +226,7 @@ class Group(Agent):
         if not self.machine.how.races:
             return True
         agent, step = stream or (self.agent, self.step)
-        now = Access(agent, step, owner, what, write, asynchronous, self, site, atomic)
+        now = Access(agent, step, owner, what, write, asynchronous, self, site, atomic, work)
         written = self.machine.checker.access(memory, now, self.known, self.leader, alike)
         if not written and not write and memory.buffer.shared:
             edge = "a write of all of it that is ordered before"
@@ -197,7 +281,7 @@ def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
 
 
 def _edge(before: Access, now: Access) -> str:
-    if before.group.block is not now.group.block:
+    if before.group.block.cluster is not now.group.block.cluster:
         return "nothing orders the blocks of a grid; each has to write memory of its own, or to use atomics"
     same = before.group is now.group
     streams = {
@@ -213,6 +297,10 @@ def _edge(before: Access, now: Access) -> str:
         return f"{wait}, and a barrier behind it that {'its threads' if same else now.group.name} wait for"
     if before.agent != before.group.agent:
         return f"a wait by {now.group.name} for the phase of the barrier that tells of {before.what}"
+    if before.group.block is not now.group.block:
+        return (
+            "an arrival behind it on a barrier that the other block waits for before, in shared memory or the cluster's"
+        )
     if same:
         return f"a barrier of the threads of {now.group.name} between them: other threads touch the same bytes"
     return f"an arrival of {before.group.name} behind it on a barrier that {now.group.name} waits for before"
@@ -323,7 +411,7 @@ class Scheduler:
         self.machine.findings.add(
             Finding(
                 "deadlock",
-                f"no warpgroup of the block can go on; this one {first.message}",
+                f"no warpgroup of the {'block' if len(self.blocks) == 1 else 'cluster'} can go on; this one {first.message}",
                 first.block,
                 first.agent,
                 first.location,

@@ -31,15 +31,19 @@ def _merged(
 class Buffer:
     """A piece of memory, with a shadow that says who read and wrote it last."""
 
-    __slots__ = ("data", "grain", "name", "read_only", "reads", "shared", "writes")
+    __slots__ = ("block", "data", "grain", "name", "read_only", "reads", "shared", "writes")
 
-    def __init__(self, name: str, data: Array, grain: int, shared: bool, read_only: bool = False) -> None:
+    def __init__(
+        self, name: str, data: Array, grain: int, shared: bool, read_only: bool = False, block: Any = None
+    ) -> None:
         self.name = name
         self.data = data
         """The bytes."""
         self.grain = grain
         """Bytes that have one entry in the shadow."""
         self.shared = shared
+        self.block = block
+        """The block whose shared memory it is."""
         self.read_only = read_only
         """Whether no program writes it: then there is nothing to check."""
         self.writes: Array | None = None

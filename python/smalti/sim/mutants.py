@@ -17,6 +17,7 @@ from .. import compiler, ir
 from ..errors import LaunchError, SourceLocation, source_location
 from .findings import Finding
 from .kernel import SimulatedKernel
+from .ops.cluster import REMOTE_ARRIVAL
 from .options import Simulation
 from .program import load, normalised, walk
 
@@ -118,6 +119,17 @@ def _flip(operand: int) -> Change:
     return change
 
 
+def _more_arrivals(op: Any) -> None:
+    """Waits for one more thread in each phase."""
+    count = op.operands[1]
+    with op.context, op.location, ir.InsertionPoint(op):
+        one = ir.Operation.create(
+            "arith.constant", results=[count.type], attributes={"value": ir.IntegerAttr.get(count.type, 1)}
+        )
+        more = ir.Operation.create("arith.addi", results=[count.type], operands=[count, one.results[0]])
+    op.operands[1] = more.results[0]
+
+
 def _share_slot(op: Any) -> None:
     """Takes the first slot whatever the iteration."""
     segments = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
@@ -147,6 +159,8 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
         text = normalised(ir.StringAttr(op.attributes["asm_string"]).value)
         if text.startswith("bar.sync"):
             yield "barrier removed", _erase
+        elif text == REMOTE_ARRIVAL:
+            yield "arrival removed", _erase
     elif name in ("gpu.barrier", "nvvm.barrier0", "nvvm.barrier"):
         yield "barrier removed", _erase
     elif name in ("nvvm.mbarrier.try_wait.parity", "mosaic_gpu.wait"):
@@ -162,6 +176,12 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
         yield "commit removed", _erase
     elif name in ("nvvm.fence.proxy", "nvvm.fence.mbarrier.init"):
         yield "fence dropped", _erase
+    elif name == "nvvm.cluster.wait":
+        yield "wait removed", _erase
+    elif name.startswith("nvvm.cluster.arrive"):
+        yield "arrival removed", _erase
+    elif name == "nvvm.mbarrier.init":
+        yield "arrival count too large", _more_arrivals
     elif name == "mosaic_gpu.arrive":
         yield "arrival removed", _erase
     elif name == "mosaic_gpu.arrive_expect_tx" and "expect_tx" in op.attributes:

@@ -30,6 +30,7 @@ class Access:
         "site",
         "step",
         "what",
+        "work",
         "write",
     )
 
@@ -44,6 +45,7 @@ class Access:
         group: Any,
         site: Any,
         atomic: bool = False,
+        work: Any = None,
     ) -> None:
         self.agent = agent
         """Who tells of its end: the warpgroup itself, or the barrier or stream of what is asynchronous."""
@@ -56,6 +58,8 @@ class Access:
         self.asynchronous = asynchronous
         """Whether it goes through the asynchronous proxy."""
         self.atomic = atomic
+        self.work = work
+        """The copy that does it, where it may be in flight."""
         self.group = group
         self.site = site
         self.block = group.block.position
@@ -102,8 +106,11 @@ class Checker:
         ended = now.owner == LEADER and leader.get(before.agent, 0) >= before.step
         if not ended and not _follows(before, now, known, now.group.agent):
             # Blocks that all write the same do no harm.
-            if before.write and alike is not None and before.group.block is not now.group.block and alike():
-                return
+            if before.write and alike is not None and before.group.block is not now.group.block:
+                if before.work is not None:
+                    before.work.complete()
+                if alike():
+                    return
             self._report("race", before, now, memory)
         elif not self._visible(before, now, known):
             self._report("missing-fence", before, now, memory)

@@ -71,6 +71,20 @@ class ThreadBarrier:
         return meeting
 
 
+class ClusterMeeting:
+    """One use of the barrier of a cluster, at which groups arrive first and wait later."""
+
+    __slots__ = ("groups", "initialised", "knowledge", "missing")
+
+    def __init__(self, missing: int) -> None:
+        self.missing = missing
+        """Groups that have not arrived."""
+        self.groups: list[Any] = []
+        self.knowledge = Knowledge()
+        self.initialised: set[Mbarrier] = set()
+        """Barriers whose initialisation a fence told of, which a relaxed arrival does too."""
+
+
 class Mbarrier:
     """A barrier in shared memory."""
 

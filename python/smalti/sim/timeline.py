@@ -328,7 +328,8 @@ class Recorder:
 
     def copy(self, group: Any, moves: Sequence[tuple[MemRef, MemRef]], site: Any) -> tuple[float, float]:
         """A copy beside the program. Returns when all is read, and when all is there."""
-        size = sum(bytes_of(source) for source, _ in moves)
+        # What goes to several blocks is fetched once.
+        size = sum(bytes_of(source) for source in {id(source): source for source, _ in moves}.values())
         if not size:
             return group.now, group.now
         time = size / self._bytes_of_global_memory()

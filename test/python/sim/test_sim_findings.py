@@ -216,9 +216,9 @@ def test_warpgroups_that_share_memory_need_a_barrier() -> None:
 
 def test_an_operation_that_is_not_known_is_named_before_anything_runs() -> None:
     with pytest.raises(CompileError) as caught:
-        sim.simulate(program("      nvvm.cluster.arrive", ["memref<64x64xf32>"]), "sim:sm_90a")
+        sim.simulate(program("      nvvm.fence.sc.cluster", ["memref<64x64xf32>"]), "sim:sm_90a")
     (problem,) = caught.value.diagnostics
-    assert problem.message == "'nvvm.cluster.arrive': the simulator does not know it"
+    assert problem.message == "'nvvm.fence.sc.cluster': the simulator does not know it"
     assert problem.location is not None and problem.location.line > 1
     with pytest.raises(CompileError, match=r"the inline assembly 'trap;'"):
         sim.simulate(program('llvm.inline_asm "trap;", "" : () -> ()', ["memref<64x64xf32>"]), "sim:sm_90a")

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from . import affine, arith, barriers, control, copies, gpu, groups, llvm, math, memref, products, registers, vector
+from . import (
+    affine,
+    arith,
+    barriers,
+    cluster,
+    control,
+    copies,
+    gpu,
+    groups,
+    llvm,
+    math,
+    memref,
+    products,
+    registers,
+    vector,
+)
 
 __all__ = [
     "affine",
     "arith",
     "barriers",
+    "cluster",
     "control",
     "copies",
     "gpu",

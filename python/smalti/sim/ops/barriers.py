@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..clocks import Knowledge
 from ..memory import MemRef, Pointer
 from ..program import Site, Step, Translated, Translator, Unsupported, attribute, operation
 from ..races import SAME, Access
@@ -23,25 +24,32 @@ def place(value: Any) -> int:
 def find(st: Any, value: Any, site: Site, what: str) -> Mbarrier:
     """The barrier at an address, which has to be initialised where the group sees it."""
     at = place(value)
-    barrier = st.block.barriers.get(at)
+    memory = value.buffer
+    barrier = memory.block.barriers.get(at)
     if barrier is None:
-        st.stop("barrier", f"{what} at byte {at} of shared memory, where no barrier was initialised", site)
+        st.stop("barrier", f"{what} at byte {at} of {memory.name}, where no barrier was initialised", site)
         raise AssertionError
     first: Access = barrier.initialised
-    if st.known.seen.get(first.agent, 0) < first.step:
+    if barrier in st.sees:
+        st.machine.effective.add((st.met.number, "removed"))
+    elif st.known.seen.get(first.agent, 0) < first.step:
         st.report(
             "barrier",
             f"{what} on {barrier.name}, which a thread of {first.group.name} may not have initialised yet",
             site,
             edge="gpu.barrier behind the initialisation",
         )
+    if memory.block is not st.block:
+        st.reaches(memory.block, what, site, barrier.agent, barrier.phase + 1)
     return barrier
 
 
-def _initialise(count: Callable[[Any], int], number: int, address: int, site: Site, scale: bool) -> Step:
+def _initialise(
+    count: Callable[[Any], int], number: int, address: int, site: Site, scale: bool, predicate: int | None = None
+) -> Step:
     def step(st: Any) -> None:
-        if st.index:
-            # One thread of the block does it.
+        # One thread of the block does it.
+        if st.index if predicate is None else not np.any(st.v[predicate]):
             return
         first = place(st.v[address])
         for i in range(number):
@@ -50,7 +58,9 @@ def _initialise(count: Callable[[Any], int], number: int, address: int, site: Si
                 st.report("out-of-bounds", f"a barrier at byte {at} of shared memory", site)
                 continue
             memory = MemRef(st.block.shared, at, (), (), np.dtype(np.int64))
+            quiet = st.block.quiet
             st.touch(memory, True, "the initialisation of a barrier", site, SAME)
+            st.block.quiet = quiet
             wanted = count(st) * (st.threads if scale else 1)
             access = Access(st.agent, st.step, SAME, "the initialisation", True, False, st, site)
             name = f"barrier {i} of those at byte {first}" if number > 1 else f"the barrier at byte {at}"
@@ -69,8 +79,9 @@ def _initialize_barrier(op: Any, translator: Translator) -> Step:
     return _initialise(lambda st: arrivals, number, address, translator.site(op), True)
 
 
-def count_arrivals(st: Any, barrier: Mbarrier, count: int, site: Site) -> None:
-    """Arrivals of so many threads of the group; a warp that runs alone stands for all of them."""
+def count_arrivals(st: Any, barrier: Mbarrier, count: int, site: Site, knowledge: Knowledge | None = None) -> None:
+    """Arrivals of so many threads of the group, which tell what all of them know, or `knowledge`; a warp that runs
+    alone stands for all of them."""
     st.acts()
     if barrier.pending < count:
         st.report(
@@ -82,7 +93,7 @@ def count_arrivals(st: Any, barrier: Mbarrier, count: int, site: Site) -> None:
         )
         count = barrier.pending
     check_bytes(st, barrier, site, barrier.pending - count)
-    barrier.arrive(count, st.release())
+    barrier.arrive(count, st.release() if knowledge is None else knowledge)
 
 
 def check_bytes(st: Any, barrier: Mbarrier, site: Site, pending: int) -> None:
@@ -179,8 +190,6 @@ def _try_wait(op: Any, translator: Translator) -> Translated:
 
 @operation("nvvm.mbarrier.init")
 def _init(op: Any, translator: Translator) -> Step:
-    address, count = translator.operands(op)[:2]
-    if len(op.operands) > 2:
-        raise Unsupported("a predicate")
+    address, count, *predicate = translator.operands(op)
     translator.uses_shared(BARRIER_BYTES)
-    return _initialise(lambda st: int(st.v[count]), 1, address, translator.site(op), False)
+    return _initialise(lambda st: int(st.v[count]), 1, address, translator.site(op), False, *predicate)

@@ -14,6 +14,7 @@ from ..memory import POISON, MemRef, Window, part, window
 from ..program import Translated, Translator, Unsupported, attribute, operation
 from . import barriers
 from .arith import type_of
+from .cluster import there
 from .memref import memory_space
 from .registers import combining, enumerator, same_bytes
 
@@ -78,8 +79,9 @@ def _async_load(op: Any, translator: Translator) -> Translated:
     given = _segments(op, translator, _LOAD_OPERANDS[: len(attribute(op, "operandSegmentSizes"))])
     if given.get("peer"):
         raise Unsupported("memory of another device")
-    if attribute(op, "collective", []) or "leader_tracked" in op.attributes:
-        raise Unsupported("a copy that blocks of a cluster share")
+    if "leader_tracked" in op.attributes:
+        raise Unsupported("a copy that the barrier of one block counts for all")
+    shared_along = attribute(op, "collective", [])
     if memory_space(op.operands[0].type) != "global" or memory_space(op.operands[1].type) != "shared":
         raise Unsupported(f"a copy from {op.operands[0].type} to {op.operands[1].type}")
     (source,), (target,), (address,) = given["source"], given["target"], given["barrier"]
@@ -87,39 +89,79 @@ def _async_load(op: Any, translator: Translator) -> Translated:
     enabled = _predicate(given.get("predicate", []))
     lengths = attribute(op, "slice_lengths")
     fill = attribute(op, "oob_fill_mode", 2)
-    elements = math.prod(abs(length) for length in lengths)
     type_of(op.operands[0].type)
 
     def waiting(st: Any) -> Any:
         if not enabled(st):
             return
-        barrier = barriers.find(st, st.v[address], site, "a copy")
-        if not barrier.fenced:
-            st.report(
-                "missing-fence",
-                f"a copy on {barrier.name}, whose initialisation it may not see",
-                site,
-                edge="nvvm.fence.mbarrier.init behind the initialisation",
-            )
-            barrier.fenced = True
-        memory, destination = st.v[source], st.v[target]
-        box = window(memory, starts(st), lengths)
-        size = elements * memory.dtype.itemsize
+        memory, destination, first = st.v[source], st.v[target], starts(st)
+        shape, blocks = lengths, [st.block]
+        if shared_along:
+            blocks = _sharing(st, shared_along)
+            first, shape, destination = _share(st, first, lengths, destination, blocks, site)
+        box = window(memory, first, shape)
+        size = math.prod(abs(length) for length in shape) * memory.dtype.itemsize
         if fill == 1 and not box.complete:
             st.report("out-of-bounds", "a copy leaves the array although it promises not to", site)
-        moment = (barrier.agent, barrier.phase + 1)
-        if box.inside is not None:
-            st.touch(box.inside, False, "the copy", site, st.elected(), stream=moment, asynchronous=True)
-        if not st.touch(destination, True, "the copy", site, st.elected(), stream=moment, asynchronous=True):
-            return
-        barrier.issued += size
-        barriers.check_bytes(st, barrier, site, barrier.pending)
-        fills = [] if box.complete else [(destination, 0 if fill else POISON)]
-        copy = Copy(st, _moves(box, destination), site, fills=fills, barriers=[barrier], size=size)
-        start(st, copy, None, [destination])
+        counting, destinations = [], []
+        for block in blocks:
+            own = not shared_along
+            place = destination if own else there(block, destination)
+            barrier = barriers.find(st, st.v[address] if own else there(block, st.v[address]), site, "a copy")
+            if not barrier.fenced:
+                st.report(
+                    "missing-fence",
+                    f"a copy on {barrier.name}, whose initialisation it may not see",
+                    site,
+                    edge="nvvm.fence.mbarrier.init behind the initialisation",
+                )
+                barrier.fenced = True
+            moment = (barrier.agent, barrier.phase + 1)
+            if block is st.block and box.inside is not None:
+                st.touch(box.inside, False, "the copy", site, st.elected(), stream=moment, asynchronous=True)
+            if not st.touch(place, True, "the copy", site, st.elected(), stream=moment, asynchronous=True):
+                return
+            barrier.issued += size
+            barriers.check_bytes(st, barrier, site, barrier.pending)
+            counting.append(barrier)
+            destinations.append(place)
+        fills = [] if box.complete else [(place, 0 if fill else POISON) for place in destinations]
+        moves = [move for place in destinations for move in _moves(box, place)]
+        start(st, Copy(st, moves, site, fills=fills, barriers=counting, size=size), None, destinations)
         yield None
 
     return barriers.in_warps(op, translator, waiting)
+
+
+def _sharing(st: Any, dimensions: list[int]) -> list[Any]:
+    """The blocks of the cluster that share a copy along dimensions; this one is among them."""
+    mine = st.block.names["cluster_block_id"]
+    others = [i for i in range(3) if i not in dimensions]
+    return [b for b in st.block.cluster.blocks if all(b.names["cluster_block_id"][i] == mine[i] for i in others)]
+
+
+def _share(
+    st: Any, starts: list[int], lengths: list[int], destination: MemRef, blocks: list[Any], site: Any
+) -> tuple[list[int], list[int], MemRef]:
+    """The part of a shared copy that this block fetches for all: of the first dimension that has a part for each."""
+    parts, number = len(blocks), blocks.index(st.block)
+    kept = -1
+    for dimension, length in enumerate(lengths):
+        if length == -1:
+            continue
+        kept += 1
+        if length % parts == 0:
+            count = length // parts
+            first, shape = list(starts), list(lengths)
+            first[dimension] += number * count
+            shape[dimension] = count
+            place = tuple(
+                slice(number * count, (number + 1) * count) if i == kept else slice(0, n)
+                for i, n in enumerate(destination.shape)
+            )
+            return first, shape, part(destination, place)
+    st.stop("assertion", f"a copy of {lengths} has no equal parts for {parts} blocks", site)
+    raise AssertionError
 
 
 @operation("mosaic_gpu.async_prefetch")
@@ -158,6 +200,7 @@ def _async_store(op: Any, translator: Translator) -> Translated:
             if box.inside is not None:
                 inside = box.inside
                 data = part(memory, box.place)
+                copy = Copy(st, [(data, inside)], site, combine=combine)
                 st.touch(
                     inside,
                     True,
@@ -168,8 +211,9 @@ def _async_store(op: Any, translator: Translator) -> Translated:
                     asynchronous=True,
                     atomic=combine is not None,
                     alike=lambda: same_bytes(inside.array(), data.array()),
+                    work=copy,
                 )
-                start(st, Copy(st, [(data, inside)], site, combine=combine), stream)
+                start(st, copy, stream)
         if commit:
             stream.commit()
         yield None

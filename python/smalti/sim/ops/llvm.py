@@ -8,7 +8,7 @@ from ... import ir
 from ..memory import MemRef, Pointer
 from ..program import Step, Translated, Translator, Unsupported, attribute, normalised, operation
 from ..values import integer_bits, wrap
-from . import gpu
+from . import cluster, gpu
 from .memref import memory_type, static_layout
 
 
@@ -213,4 +213,6 @@ def _inline_assembly(op: Any, translator: Translator) -> Step | Translated | Non
     if text == "bar.sync $0, 128;" and constraints == "r":
         number, site = translator.operands(op)[0], translator.site(op)
         return gpu.thread_barrier(lambda st: st.v[number], lambda st: 128, site)
+    if text == cluster.REMOTE_ARRIVAL and constraints == "b,r,r":
+        return cluster.remote_arrival(op, translator)
     raise Unsupported(f"the inline assembly '{text}'")

@@ -1,0 +1,156 @@
+"""Clusters: their barrier, the shared memory of other blocks, and what is done to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import ir
+from ..clocks import Knowledge
+from ..engines import Copy, start
+from ..memory import Buffer, MemRef, Pointer
+from ..program import Site, Step, Translated, Translator, attribute, operation, vector_reader
+from ..synchronisation import Wait
+from . import barriers
+from .arith import type_of
+from .registers import ATOMICS, combining, enumerator
+
+DIMENSIONS = ("x", "y", "z")
+
+
+@operation("nvvm.cluster.arrive", "nvvm.cluster.arrive.relaxed")
+def _arrive(op: Any, translator: Translator) -> Step:
+    site, relaxed = translator.site(op), op.name.endswith("relaxed")
+
+    def step(st: Any) -> None:
+        if st.arrived is not None:
+            st.stop("barrier", "a second arrival at the barrier of the cluster with no wait between", site)
+        # A relaxed arrival orders nothing but what fences tell.
+        st.arrived = st.block.cluster.arrive(st, Knowledge() if relaxed else st.release())
+
+    return step
+
+
+@operation("nvvm.cluster.wait")
+def _wait(op: Any, translator: Translator) -> Translated:
+    site = translator.site(op)
+
+    def waiting(st: Any) -> Any:
+        meeting = st.arrived
+        if meeting is None:
+            st.stop("barrier", "a wait at the barrier of the cluster with no arrival before", site)
+            raise AssertionError
+
+        def describe() -> str:
+            absent = [
+                f"{group.name} of block {group.block.position}"
+                for block in st.block.cluster.blocks
+                for group in block.groups
+                if group not in meeting.groups
+            ]
+            return f"the barrier of the cluster; missing: {', '.join(absent)}"
+
+        yield Wait(site, lambda: not meeting.missing, describe, lambda: meeting.knowledge)
+        st.arrived = None
+        if st.met is None:
+            st.met = site
+        st.sees |= meeting.initialised
+        st.acquire(meeting.knowledge, site)
+
+    return Translated(waiting, True)
+
+
+def peer(st: Any, dimension: int, index: Any, site: Site) -> Any:
+    """The block of the cluster that an operation names."""
+    if isinstance(index, np.ndarray):
+        st.stop("divergence", "threads of the warpgroup name different blocks", site)
+    found = st.block.cluster.peer(st.block, dimension, int(index))
+    if found is None:
+        size = st.block.cluster.sizes[dimension]
+        st.stop("out-of-bounds", f"block {index} of a cluster with {size} along {DIMENSIONS[dimension]}", site)
+    return found
+
+
+def there(block: Any, memory: MemRef) -> MemRef:
+    """The same place in the shared memory of a block."""
+    return MemRef(block.shared, memory.offset, memory.shape, memory.strides, memory.dtype, memory.outside)
+
+
+@operation("mosaic_gpu.get_cluster_ref")
+def _get_cluster_ref(op: Any, translator: Translator) -> Step:
+    source, index = translator.operands(op)
+    dimension = attribute(op, "operandSegmentSizes")[1:].index(1)
+    (result,) = translator.results(op)
+    site = translator.site(op)
+
+    def step(st: Any) -> None:
+        st.v[result] = there(peer(st, dimension, st.v[index], site), st.v[source])
+
+    return step
+
+
+@operation("mosaic_gpu.async_store_smem")
+def _async_store_smem(op: Any, translator: Translator) -> Translated:
+    _, target, address, index = translator.operands(op)
+    read = vector_reader(op, 0, translator)
+    dimension, site = ir.IntegerAttr(op.attributes["cluster_dim"]).value, translator.site(op)
+    dtype = type_of(op.operands[0].type)
+    kind = enumerator(op, "atomic_type", ATOMICS)
+    combine = combining(kind, dtype) if kind else None
+
+    def waiting(st: Any) -> Any:
+        block = peer(st, dimension, st.v[index], site)
+        destination = there(block, st.v[target])
+        found = read(st)
+        barrier = barriers.find(st, there(block, st.v[address]), site, "a copy")
+        moment = (barrier.agent, barrier.phase + 1)
+        if not st.touch(destination, True, "the copy", site, ("copy", site), stream=moment, atomic=combine is not None):
+            return
+        # All threads announce their bytes where they are counted.
+        barrier.expect(found.nbytes)
+        barrier.issued += found.nbytes
+        data = Buffer("registers", np.ascontiguousarray(found).reshape(-1).view(np.uint8), 1, shared=True)
+        registers = MemRef(data, 0, found.shape, _strides(found.shape, found.dtype.itemsize), found.dtype)
+        copy = Copy(st, [(registers, destination)], site, combine=combine, barriers=[barrier], size=found.nbytes)
+        start(st, copy, None, [] if combine else [destination])
+        barriers.count_arrivals(st, barrier, st.threads, site)
+        yield None
+
+    return Translated(waiting, True)
+
+
+def _strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+    found = []
+    for length in reversed(shape):
+        found.append(size)
+        size *= length
+    return tuple(reversed(found))
+
+
+REMOTE_ARRIVAL = (
+    "{ .reg .b32 mapped_addr; @$0 mapa.shared::cluster.u32 mapped_addr, $1, $2; "
+    "@$0 mbarrier.arrive.shared::cluster.b64 _, [mapped_addr]; }"
+)
+
+
+def remote_arrival(op: Any, translator: Translator) -> Translated:
+    """Threads arrive on the barriers of the blocks that they name by their numbers in the cluster."""
+    predicate, address, number = translator.operands(op)
+    site = translator.site(op)
+
+    def waiting(st: Any) -> Any:
+        enabled = np.broadcast_to(np.asarray(st.v[predicate], np.bool_), st.lanes)
+        numbers = np.broadcast_to(np.asarray(st.v[number]), st.lanes)[enabled]
+        blocks = st.block.cluster.blocks
+        for which in np.unique(numbers).tolist():
+            if not 0 <= which < len(blocks):
+                st.report("out-of-bounds", f"block {which} of a cluster with {len(blocks)}", site)
+                continue
+            place = Pointer(blocks[which].shared, barriers.place(st.v[address]))
+            count = int((numbers == which).sum())
+            knowledge = st.release() if count == st.lanes else st.alone()
+            barriers.count_arrivals(st, barriers.find(st, place, site, "an arrival"), count, site, knowledge)
+        yield None
+
+    return barriers.in_warps(op, translator, waiting)
