@@ -199,7 +199,7 @@ class Team:
         """The warps of which a lane runs."""
         if self.mask is None:
             return self.warps
-        running = self.mask.reshape(len(self.warps), -1).any(1)
+        running: Any = self.mask.reshape(len(self.warps), -1).any(1)
         return [warp for warp, runs in zip(self.warps, running.tolist(), strict=True) if runs]
 
     def count(self) -> int:
