@@ -14,7 +14,7 @@ from . import findings, launch
 from .findings import Finding
 from .options import Simulation
 from .program import Parameter, Program, load
-from .threads import ThreadProgram
+from .threads import ThreadProgram, has_threads
 from .timeline import Recorder, Timeline
 
 
@@ -140,30 +140,39 @@ def _random(parameter: Parameter, generator: np.random.Generator) -> np.ndarray[
     return generator.integers(-8, 8, parameter.shape).astype(kind.numpy)
 
 
-LEVELS = {"nvidia": "pipelined", "amd": "pipelined"}
-"""The level of IR at which a tile program is simulated."""
+LEVELS = {"block": "pipelined", "thread": "thread"}
+"""The levels at which programs are simulated, and how far they are lowered for it."""
 
 
-def simulate(source: Any, target: str | targets.Target, *, name: str | None = None, **options: Any) -> SimulatedKernel:
+def simulate(
+    source: Any, target: str | targets.Target, *, name: str | None = None, level: str | None = None, **options: Any
+) -> SimulatedKernel:
     """A kernel for the simulator.
 
-    `source` is a path, a text or a module: a module as JAX prints it, a program of a block, or a tile program, which is
-    lowered to one with the options of `smalti-compile`.
+    `source` is a path, a text or a module: a module as JAX prints it, a program of a block or of threads, or a tile
+    program, which is lowered to a program of a block with the options of `smalti-compile`. With `level="thread"` all
+    are lowered to programs of threads.
     """
     chosen = targets.get(target)
     if not chosen.is_gpu:
         raise TargetError(f"'{chosen}' is no GPU: there is nothing to simulate")
+    if level is not None and level not in LEVELS:
+        raise TargetError(f"the level '{level}' is none of: {', '.join(LEVELS)}")
     module = compiler.parse(source)
     described = None
-    if any(op.operation.name == "triton_xla.entry_func" for op in module.body.operations):
+    tiles = any(op.operation.name == "triton_xla.entry_func" for op in module.body.operations)
+    if tiles:
         function = entry.find_entry(module, name)
         name = ir.StringAttr(function.attributes["sym_name"]).value
         described = entry.describe(function)
+    stop = options.pop("stop_after", None)
+    if tiles or (level == "thread" and not has_threads(module)):
         module = compiler.clone(module)
         if "smalti.target" in module.operation.attributes:
             module.operation.attributes["smalti.target"] = ir.StringAttr.get(chosen.chip, module.context)
-        stop = options.pop("stop_after", LEVELS[chosen.vendor])
+        stop = stop or LEVELS[level or "block"]
         compiler.run_pipeline(module, compiler.compile_pipeline(chosen, {**options, "stop_after": stop}))
-    elif options:
-        raise TargetError(f"a program of a block is simulated as it is: {', '.join(options)} says nothing")
+    elif options or stop:
+        given = [*options, *(["stop_after"] if stop else [])]
+        raise TargetError(f"a program of a block or of threads is simulated as it is: {', '.join(given)} says nothing")
     return SimulatedKernel(load(module, name, chosen), chosen, module, described)

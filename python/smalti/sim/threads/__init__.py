@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .program import ThreadProgram, is_of_threads, of_threads
+from .program import ThreadProgram, has_threads, is_of_threads, of_threads
 
-__all__ = ["ThreadProgram", "is_of_threads", "of_threads"]
+__all__ = ["ThreadProgram", "has_threads", "is_of_threads", "of_threads"]

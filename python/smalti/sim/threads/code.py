@@ -53,6 +53,8 @@ class ThreadTranslator(Translator):
         """Operations so far that may have to wait."""
         self.labels: dict[Any, Label] = {}
         """The labels of blocks that are jumped to."""
+        self.warpgroups = False
+        """Whether four warps at a time multiply together."""
         self.named: dict[str, int] = {}
         self.dynamic_bytes = 0
         """Bytes that are seen to be used of the shared memory whose size the launch says."""

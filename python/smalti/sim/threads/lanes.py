@@ -5,7 +5,8 @@ All threads of a team run together. Of the types of MLIR, a value is
   (`i1` is bool there, integers are signed);
 - of a vector: an array of its shape where all threads have the same, else one with one more dimension in front, the
   thread;
-- of a memref: `memory.View`; of a pointer: `memory.Address`; of a structure: a tuple.
+- of a memref: `memory.View`; of a pointer: a number (see `ops.llvm`); of a structure: a tuple, whose
+  arrays always have the thread in front.
 Arrays are never changed in place. What threads that do not run now have in them means nothing.
 """
 
@@ -27,7 +28,9 @@ def rank_of(ty: Any) -> int:
 
 
 def dtype_of(ty: Any) -> np.dtype[Any] | None:
-    """The numpy type of a scalar's or a vector's elements; None where there is none."""
+    """The numpy type of a scalar's or a vector's elements; None where there is none. A pointer is a number."""
+    if isinstance(ty, ir.Type) and str(ty).startswith("!llvm.ptr"):
+        return np.dtype(np.int64)
     return numpy_type(ty.element_type if isinstance(ty, ir.VectorType) else ty)
 
 

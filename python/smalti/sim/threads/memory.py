@@ -11,6 +11,10 @@ import numpy as np
 from ..memory import Buffer
 from .lanes import Array, spread
 
+SPACING = 1 << 40
+"""Bytes between the addresses of two buffers."""
+SHARED_BEGIN = 1 << 60
+"""The address of shared memory among those of global memory."""
 PAD = 16
 """Buffers are as long as a multiple of it, so that they can be seen as elements of any type."""
 
@@ -18,11 +22,13 @@ PAD = 16
 class LaneBuffer(Buffer):
     """A piece of memory that threads share."""
 
-    __slots__ = ("_typed", "size", "threads")
+    __slots__ = ("_typed", "address", "size", "threads")
 
     def __init__(self, name: str, size: int, grain: int, shared: bool, read_only: bool = False, fill: int = 0) -> None:
         super().__init__(name, np.full(-(-size // PAD) * PAD, fill, np.uint8), grain, shared, read_only)
         self.size = size
+        self.address = 0
+        """The number of a pointer to it, in global memory."""
         self.threads: Array | None = None
         """For each grain the thread that wrote it last, in its block."""
         self._typed: dict[np.dtype[Any], Array] = {}
@@ -120,23 +126,6 @@ class View:
 
 _NO_STEPS = np.zeros(1, np.int64)
 _STEPS: dict[Any, Array] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """A pointer: bytes from the begin of a buffer, a number or an array of one a thread."""
-
-    buffer: Any
-    offset: Any
-
-    def take(self, lanes: Array, memo: dict[int, Any]) -> Address:
-        buffer = self.buffer.take(lanes, memo) if isinstance(self.buffer, PrivateBuffer) else self.buffer
-        return Address(buffer, self.offset[lanes] if isinstance(self.offset, np.ndarray) else self.offset)
-
-    def merge(self, mask: Array, other: Any) -> Address | None:
-        if not isinstance(other, Address) or other.buffer is not self.buffer:
-            return None
-        return Address(self.buffer, np.where(mask, self.offset, other.offset))
 
 
 def read(buffer: Any, first: Any, steps: Array, dtype: np.dtype[Any], mask: Array | None) -> Array:

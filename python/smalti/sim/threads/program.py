@@ -18,7 +18,7 @@ from ..memory import MemRef
 from ..options import seed_of
 from ..program import Parameter, Program, Translated, Unsupported, attribute, three, walk
 from .code import Label, ThreadTranslator
-from .memory import LaneBuffer, View
+from .memory import SPACING, LaneBuffer, View
 from .shadow import LaneChecker, Side
 from .team import Team, ThreadBlock
 
@@ -31,7 +31,8 @@ class ThreadProgram(Program):
     ranks: Any = None
     warp_size: int = 32
     dynamic_begin: int = 0
-    vendor: str = ""
+    unit: int = 1
+    """Warps that run together: those of a warpgroup, where it multiplies."""
 
     def buffer(self, parameter: Parameter, array: np.ndarray[Any, Any]) -> Any:
         if parameter.scalar:
@@ -41,6 +42,7 @@ class ThreadProgram(Program):
         buffer = LaneBuffer(
             f"argument {parameter.index}", size, array.dtype.itemsize, shared=False, read_only=not parameter.written
         )
+        buffer.address = (parameter.index + 1) * SPACING
         view = self.view(parameter, buffer, array.dtype)
         MemRef(buffer, 0, view.shape, view.strides, array.dtype).array()[...] = array
         return buffer
@@ -60,6 +62,10 @@ class ThreadProgram(Program):
         grid = self.grid
         position = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
         block = RunningBlock(machine, self, position)
+        views = [initial[slot] for slot in self.arguments]
+        block.program_buffers = {
+            view.buffer.address // SPACING: view.buffer for view in views if isinstance(view, View)
+        }
         block.begin(initial, number)
         return block
 
@@ -71,7 +77,13 @@ class RunningBlock(ThreadBlock):
         threads = math.prod(program.block)
         super().__init__(machine, position, program.shared_bytes, program.grain, threads, program.warp_size)
         self.program = program
+        self.program_buffers: dict[int, LaneBuffer] = {}
+        """The buffers in global memory, by their addresses divided by SPACING."""
         self.ranks = program.ranks
+        self.unit = program.unit if len(self.warps) % program.unit == 0 else 1
+        for warp in self.warps:
+            # A warpgroup starts products together, and a wait of one of its warps tells of all.
+            warp.products = self.warps[warp.index // self.unit * self.unit].products
         self.dynamic_begin = program.dynamic_begin
         if machine.lane_checker is None:
             machine.lane_checker = LaneChecker(self._report)
@@ -94,15 +106,17 @@ class RunningBlock(ThreadBlock):
 
     def _teams(self, number: int) -> list[Any]:
         order, warps = self.machine.how.order, self.warps
-        if len(warps) < 2 or order == "round-robin":
+        units = [warps[i : i + self.unit] for i in range(0, len(warps), self.unit)]
+        if len(units) < 2 or order == "round-robin":
             return [warps]
         seed = seed_of(order)
         if seed is not None:
-            chosen = np.random.default_rng((seed, number)).integers(0, 2, len(warps))
-            parts = [[w for w, c in zip(warps, chosen.tolist(), strict=True) if c == which] for which in (0, 1)]
-            return [part for part in parts if part]
-        lone = {"first-ahead": 0, "last-ahead": len(warps) - 1}.get(order, number % len(warps))
-        return [[warps[lone]], [warp for warp in warps if warp.index != lone]]
+            chosen = np.random.default_rng((seed, number)).integers(0, 2, len(units)).tolist()
+        else:
+            lone = {"first-ahead": 0, "last-ahead": len(units) - 1}.get(order, number % len(units))
+            chosen = [int(i != lone) for i in range(len(units))]
+        parts = [[w for unit, c in zip(units, chosen, strict=True) if c == which for w in unit] for which in (0, 1)]
+        return [part for part in parts if part]
 
     def add(self, team: Team) -> None:
         """A team that parted from another."""
@@ -194,6 +208,12 @@ def is_of_threads(function: Any) -> bool:
     return not any(op.name.startswith("mosaic_gpu.") for op in walk(function))
 
 
+def has_threads(module: ir.Module) -> bool:
+    """Whether the kernels of a module are programs of threads."""
+    kernels = [op for op in walk(module.operation) if op.name == "gpu.func"]
+    return bool(kernels) and all(is_of_threads(op) for op in kernels)
+
+
 def of_threads(
     name: str, function: Any, target: targets.Target, numbers: dict[Any, int], written: Any
 ) -> tuple[ThreadProgram, ThreadTranslator]:
@@ -255,7 +275,7 @@ def of_threads(
             ranks=tr.ranks,
             warp_size=warp_size,
             dynamic_begin=begin,
-            vendor=target.vendor,
+            unit=4 if tr.warpgroups else 1,
         ),
         tr,
     )

@@ -23,9 +23,34 @@ class Warp(Agent):
         super().__init__(block, min(block.warp_size, block.thread_count - index * block.warp_size))
         self.index = index
         self.name = f"{block.warp_name} {index}"
+        self.team: Any = None
+        """The team that it is in."""
         self.queues: dict[str, Any] = {}
         """Asynchronous work of other kinds, by what tells of it."""
         self.finished = False
+
+    @property
+    def loops(self) -> tuple[int, ...]:
+        """The induction variables of the loops that run."""
+        return iteration_of(tuple(self.team.loops), self.team.threads, self._thread())
+
+    def _thread(self) -> int:
+        """The first thread that runs."""
+        team = self.team
+        running = team.which == team.warps.index(self)
+        if team.mask is not None and (running & team.mask).any():
+            running &= team.mask
+        return int(team.threads[running.argmax()])
+
+    def report(self, kind: str, message: str, site: Any, *, edge: str | None = None) -> None:
+        """Reports what the warp does."""
+        lane = int(np.flatnonzero(self.team.threads == self._thread())[0])
+        self.team.report(kind, message, site, lane, edge=edge)
+
+    def stop(self, kind: str, message: str, site: Any) -> NoReturn:
+        """Reports what the block cannot go on after."""
+        self.report(kind, message, site)
+        raise Stop
 
 
 class ThreadBlock(Block):
@@ -44,6 +69,8 @@ class ThreadBlock(Block):
         self.shared = LaneBuffer("shared memory", shared_bytes, grain, shared=True, fill=0xFF)
         self.thread_count = threads
         self.warp_size = warp_size
+        self.unit = 1
+        """Warps that stay together."""
         self.warp_name = "warp" if warp_size == 32 else "wave"
         self.first_agent = machine.agent()
         self.warps = [Warp(self, index) for index in range(-(-threads // warp_size))]
@@ -124,6 +151,8 @@ class Team:
     def set_warps(self, warps: list[Warp]) -> None:
         size = self.block.warp_size
         self.warps = warps
+        for warp in warps:
+            warp.team = self
         self.lanes = size * len(warps)
         self.threads: Array = np.concatenate([np.arange(w.index * size, (w.index + 1) * size) for w in warps])
         """The number of each lane's thread in its block."""
@@ -164,9 +193,10 @@ class Team:
             warp.finished = True
 
     def split(self, classes: Array) -> None:
-        """Lets the warps go different ways: `classes` has a number for each warp. This team keeps the first class, and
-        is at the same place as before; so are the new teams."""
+        """Lets the warps go different ways: `classes` has a number for each unit of warps. This team keeps the first
+        class, and is at the same place as before; so are the new teams."""
         values = np.unique(classes).tolist()
+        classes = np.repeat(classes, len(self.warps) // len(classes))
         warps = self.warps
         before = (self.v, self.frames, self.loops, self.mask)
         for number in reversed(values):
@@ -188,9 +218,13 @@ class Team:
                 team.program = team._run()
                 self.block.add(team)
 
-    def by_warp(self, condition: Array) -> Array:
-        """For each warp: 0 where no lane that runs has the condition, 1 where all have, 2 where some have."""
-        rows = condition.reshape(len(self.warps), -1)
+    def by_unit(self, values: Array) -> Array:
+        """A number for each lane as a row for each unit of warps that stay together."""
+        return values.reshape(max(1, len(self.warps) // self.block.unit), -1)
+
+    def ways(self, condition: Array) -> Array:
+        """For each unit of warps: 0 where no lane that runs has the condition, 1 where all have, 2 where some have."""
+        rows = self.by_unit(condition)
         running = np.ones_like(rows) if self.mask is None else self.mask.reshape(rows.shape)
         some, missed = (rows & running).any(1), (~rows & running).any(1)
         return np.where(some & missed, 2, some.astype(np.int64))

@@ -24,8 +24,8 @@ def _way(st: Any, condition: Any, may_wait: bool) -> bool | int | None:
         return False
     if (condition if st.mask is None else condition | ~st.mask).all():
         return True
-    if may_wait and len(st.warps) > 1:
-        classes = st.by_warp(condition)
+    if may_wait and len(st.warps) > st.block.unit:
+        classes = st.ways(condition)
         if (classes != classes[0]).any():
             st.split(classes)
             return int(st.pc)
@@ -258,7 +258,7 @@ def _jump(move: Any, label: Label) -> Control:
 
 def _part(st: Any, value: Any, site: Any) -> int:
     """Splits the team by a number that each warp has."""
-    rows = value.reshape(len(st.warps), -1)
+    rows = st.by_unit(value)
     if st.mask is not None or (rows != rows[:, :1]).any():
         st.stop("divergence", "threads of a warp go different ways here, which the simulator does not follow", site)
     st.split(rows[:, 0])

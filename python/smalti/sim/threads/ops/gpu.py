@@ -184,9 +184,9 @@ def numbered(st: Any, value: Any, site: Site, what: str) -> int | None:
     found = st.uniform(value)
     if found is not None:
         return found
-    rows = value.reshape(len(st.warps), -1)
+    rows = st.by_unit(value)
     if st.mask is not None or (rows != rows[:, :1]).any():
-        st.stop("divergence", f"threads of a warp {what}", site)
+        st.stop("divergence", f"threads {what}", site)
     st.split(rows[:, 0])
     return None
 
