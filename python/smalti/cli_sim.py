@@ -23,6 +23,7 @@ OPTIONS = (
     click.option("--order", help="Which warpgroups run first. Default: adversarial."),
     click.option("--completion", help="When copies and products happen: late (default), early, random:SEED."),
     click.option("--schedules", type=click.Choice(["all"]), help="Run once for each of several schedules."),
+    click.option("--go-on", is_flag=True, help="Compute the arrays to the end although something is found."),
     click.option("--blocks", metavar="N or FIRST:END", help="The blocks to run. Default: all."),
     click.option("--seed", default=0, show_default=True, help="For the random inputs."),
     click.option("--arg", "arguments", multiple=True, metavar="INDEX=FILE", help="An array (.npy). Default: random."),
@@ -46,7 +47,7 @@ def _blocks(text: str | None) -> range | None:
 def _schedules(options: Options) -> list[Simulation]:
     from .sim import SCHEDULES, Simulation
 
-    common = {"blocks": _blocks(options["blocks"]), "numbers": not options["races_only"]}
+    common = {"blocks": _blocks(options["blocks"]), "numbers": not options["races_only"], "go_on": options["go_on"]}
     given = {name: options[name] for name in ("order", "completion") if options[name] is not None}
     if not options["schedules"]:
         return [Simulation(**given, **common)]

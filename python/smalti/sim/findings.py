@@ -87,8 +87,10 @@ def to_json(findings: Iterable[Finding]) -> str:
 class Findings:
     """Collects findings: what differs only in block and iteration is one."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, go_on: bool = False) -> None:
         self.limit = limit
+        self.go_on = go_on
+        """Whether a run that found as many does not end."""
         self._found: dict[tuple[Any, ...], Finding] = {}
 
     def add(self, finding: Finding, alike: Any = None) -> None:
@@ -98,8 +100,9 @@ class Findings:
         if known := self._found.get(key):
             self._found[key] = dataclasses.replace(known, count=known.count + 1)
             return
-        self._found[key] = finding
-        if len(self._found) >= self.limit:
+        if len(self._found) < self.limit:
+            self._found[key] = finding
+        if len(self._found) >= self.limit and not self.go_on:
             raise Enough
 
     def all(self) -> tuple[Finding, ...]:

@@ -47,7 +47,8 @@ class SimulatedKernel:
         return f"<smalti.sim.SimulatedKernel @{self.name}({types}) for {self.target}>"
 
     def __call__(self, *arguments: Any, simulation: Simulation | None = None) -> None:
-        """Runs the kernel on arrays, in place. What it must not do is a `SimulationError`; the arrays stay then."""
+        """Runs the kernel on arrays, in place. What it must not do is a `SimulationError`; the arrays stay then,
+        unless it was to go on."""
         found = self.find(*arguments, simulation=simulation)
         if found:
             raise findings.error(f"@{self.name} on {self.target}", found, self.program.source)
@@ -82,7 +83,7 @@ class SimulatedKernel:
         return [_array(parameter, value) for parameter, value in zip(self.parameters, arguments, strict=True)]
 
     def random_arguments(self, seed: int = 0) -> list[np.ndarray[Any, Any]]:
-        """Arrays that fit: random numbers, the same for a seed; results begin as zeros."""
+        """Arrays that fit: random numbers, the same for a seed."""
         generator = np.random.default_rng(seed)
         return [_random(parameter, generator) for parameter in self.parameters]
 

@@ -48,7 +48,7 @@ class Result:
 def run(
     program: Program, arrays: Sequence[np.ndarray[Any, Any]], how: Simulation, recorder: Recorder | None = None
 ) -> Result:
-    """Runs a program on arrays, which are written where nothing was found. With a recorder, whoever is first in its time
+    """Runs a program on arrays, which are written where nothing was found, or where it is to go on. With a recorder, whoever is first in its time
     goes first."""
     of_threads = program if isinstance(program, ThreadProgram) else None
     make = of_threads.buffer if of_threads else _buffer
@@ -61,7 +61,7 @@ def run(
     limit = 1024
     if math.prod(block) > limit:
         raise LaunchError(f"a block of {math.prod(block)} threads; a GPU has at most {limit}")
-    findings = Findings(how.max_findings)
+    findings = Findings(how.max_findings, how.go_on)
     machine = Machine(how, findings, recorder)
     clusters = _clusters(grid, launch.cluster, how.blocks)
     count = len(clusters) * math.prod(launch.cluster)
@@ -83,7 +83,7 @@ def run(
                 how.progress(done, count)
     except Enough:
         pass
-    if not findings and how.numbers:
+    if how.numbers and (how.go_on or not findings):
         for array, buffer, parameter in zip(arrays, buffers, program.parameters, strict=True):
             if parameter.written:
                 array[...] = _view(buffer, parameter).array()

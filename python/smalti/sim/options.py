@@ -32,8 +32,10 @@ class Simulation:
     """Whether numbers are computed. Without them, synchronisation and addresses alone are simulated."""
     blocks: range | None = None
     """The blocks to run, counted through the grid with x first; None for all of them."""
+    go_on: bool = False
+    """Whether the arrays are written although something was found. What they hold is then what this schedule gives."""
     max_findings: int = DEFAULT_MAX_FINDINGS
-    """Different findings after which a run ends."""
+    """Different findings after which a run ends, or after which it tells of no more if it is to go on."""
     progress: Callable[[int, int], None] | None = field(default=None, compare=False, repr=False)
     """Called with the number of blocks that are done, and of all."""
 
