@@ -34,13 +34,13 @@ def multiply(accumulator: Array, a: Array, b: Array, tf32: bool = False) -> Arra
         return (accumulator.astype(np.int64) + product).astype(accumulator.dtype)
     left, right = to_float(a), to_float(b)
     if tf32:
-        left, right = _tf32(left), _tf32(right)
+        left, right = truncate_to_tf32(left), truncate_to_tf32(right)
     with np.errstate(all="ignore"):
         result = _matmul(left, right)
         result += accumulator
         return result.astype(accumulator.dtype, copy=False)
 
 
-def _tf32(array: Array) -> Array:
+def truncate_to_tf32(array: Array) -> Array:
     """What the tensor core sees of 32-bit numbers: their upper 19 bits."""
     return (np.ascontiguousarray(array).view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)

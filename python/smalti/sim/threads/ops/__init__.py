@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import arith, control, cp_async, gpu, llvm, memref, vector
+from . import arith, control, cp_async, gpu, llvm, matrix_nvidia, memref, vector
 
-__all__ = ["arith", "control", "cp_async", "gpu", "llvm", "memref", "vector"]
+__all__ = ["arith", "control", "cp_async", "gpu", "llvm", "matrix_nvidia", "memref", "vector"]

@@ -113,7 +113,7 @@ def _view(op: Any, tr: ThreadTranslator) -> Step:
     ty = op.results[0].type
     shape, dtype = mixed(list(ty.shape), sizes), memory_dtype(ty)
     tr.uses(ty)
-    constant = ir.OpResult.isinstance(op.operands[1]) and op.operands[1].owner.name == "arith.constant"
+    constant = isinstance(op.operands[1], ir.OpResult) and op.operands[1].owner.name == "arith.constant"
     if ty.has_static_shape and constant:
         first = ir.IntegerAttr(op.operands[1].owner.attributes["value"]).value
         tr.dynamic_bytes = max(tr.dynamic_bytes, first + math.prod(ty.shape) * dtype.itemsize)
