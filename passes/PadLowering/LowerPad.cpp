@@ -4,6 +4,7 @@
 #include "passes/PadLowering/ConstantBounds.h"
 #include "passes/PadLowering/PaddedCopies.h"
 #include "passes/PadLowering/PaddedTransfers.h"
+#include "passes/PadLowering/TensorWindows.h"
 #include "passes/Support/Describe.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
@@ -14,6 +15,8 @@
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -263,6 +266,9 @@ void LowerPadPass::runOnOperation() {
     return signalPassFailure();
 
   bool zeroFill = hasZeroFillCopies(*chip);
+  std::optional<TensorWindows> windows;
+  if (*chip && tensorMaps)
+    windows.emplace(cast<FunctionOpInterface>(function), **chip);
   MoveHazards hazards;
   bool missed = false;
   SmallVector<PadPlan> pads;
@@ -290,16 +296,23 @@ void LowerPadPass::runOnOperation() {
     if (!report(op, planTransfer(plan, solver, options)))
       return;
     auto read = dyn_cast<vector::TransferReadOp>(op);
-    if (read && zeroFill)
-      if (vector::TransferWriteOp write = getSharedWrite(read)) {
-        CopyPlan copy{read, write, plan.dims};
-        std::optional<std::string> why = planCopy(copy, **chip, hazards);
-        if (!why) {
-          copies.push_back(std::move(copy));
-          return;
-        }
-        plan.whyNoCopy = *why;
+    vector::TransferWriteOp write =
+        read ? getSharedWrite(read) : vector::TransferWriteOp();
+    if (write && windows) {
+      std::optional<std::string> why = windows->add(read, write, hazards);
+      if (!why)
+        return;
+      plan.whyNoWindow = *why;
+    }
+    if (write && zeroFill) {
+      CopyPlan copy{read, write, plan.dims, plan.whyNoWindow};
+      std::optional<std::string> why = planCopy(copy, **chip, hazards);
+      if (!why) {
+        copies.push_back(std::move(copy));
+        return;
       }
+      plan.whyNoCopy = *why;
+    }
     transfers.push_back(std::move(plan));
   });
   if (missed)
@@ -315,6 +328,11 @@ void LowerPadPass::runOnOperation() {
                 : "the pad became a filled tensor and a masked write at the "
                   "low pads");
     commitPad(rewriter, plan);
+  }
+  if (windows) {
+    for (const TensorWindow &window : windows->getWindows())
+      remarkApplied(window.read, kPassName) << describeWindow(window);
+    windows->commit(rewriter);
   }
   for (const CopyPlan &plan : copies)
     remarkApplied(plan.read, kPassName) << describeCopy(plan);

@@ -115,14 +115,22 @@ std::optional<std::string> MoveHazards::find(Operation *read,
 // The plan
 //===----------------------------------------------------------------------===//
 
-/// The power of two that divides the address, in bytes, of every row.
-static unsigned log2RowAlignment(VectorTransferOpInterface op,
-                                 unsigned log2Element) {
+unsigned smalti::log2WindowAlignment(VectorTransferOpInterface op) {
   auto type = cast<MemRefType>(op.getBase().getType());
+  unsigned log2Element =
+      llvm::Log2_64(uint64_t(type.getElementTypeBitWidth()) / 8);
   unsigned alignment = block_to_thread::log2Alignment(op.getBase());
   for (auto [dim, index] : llvm::enumerate(op.getIndices()))
     alignment = std::min(alignment, log2Divisor(index) + log2Stride(type, dim) +
                                         log2Element);
+  return alignment;
+}
+
+/// The same of every row.
+static unsigned log2RowAlignment(VectorTransferOpInterface op,
+                                 unsigned log2Element) {
+  auto type = cast<MemRefType>(op.getBase().getType());
+  unsigned alignment = log2WindowAlignment(op);
   int64_t firstDim = type.getRank() - op.getVectorType().getRank();
   for (int64_t dim = firstDim; dim + 1 < type.getRank(); ++dim)
     if (op.getVectorType().getDimSize(dim - firstDim) > 1)
@@ -134,11 +142,9 @@ static bool hasUnitStride(MemRefType type) {
   return type.getRank() > 0 && type.isLastDimUnitStride();
 }
 
-std::optional<std::string> smalti::planCopy(CopyPlan &plan,
-                                            const targets::Target &target,
-                                            MoveHazards &hazards) {
-  vector::TransferReadOp read = plan.read;
-  vector::TransferWriteOp write = plan.write;
+std::optional<std::string>
+smalti::checkCopiedPair(vector::TransferReadOp read,
+                        vector::TransferWriteOp write) {
   VectorType type = read.getVectorType();
   auto source = cast<MemRefType>(read.getBase().getType());
   auto destination = cast<MemRefType>(write.getBase().getType());
@@ -168,7 +174,18 @@ std::optional<std::string> smalti::planCopy(CopyPlan &plan,
       element.getIntOrFloatBitWidth() % 8 != 0 ||
       !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
     return std::string("its elements are no 1, 2, 4, 8, ... bytes");
+  return std::nullopt;
+}
 
+std::optional<std::string> smalti::planCopy(CopyPlan &plan,
+                                            const targets::Target &target,
+                                            MoveHazards &hazards) {
+  vector::TransferReadOp read = plan.read;
+  vector::TransferWriteOp write = plan.write;
+  if (std::optional<std::string> why = checkCopiedPair(read, write))
+    return why;
+  VectorType type = read.getVectorType();
+  Type element = type.getElementType();
   int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
   unsigned log2Element = llvm::Log2_64(uint64_t(elementBytes));
   int64_t rowBytes = type.getShape().back() * elementBytes;
@@ -198,7 +215,10 @@ std::string smalti::describeCopy(const CopyPlan &plan) {
   return "the padded read and its write to shared memory became " +
          std::to_string(copies) + " asynchronous cop" +
          (copies == 1 ? "y" : "ies") + " of " + std::to_string(plan.bytes) +
-         " bytes that fill in zeros";
+         " bytes that fill in zeros" +
+         (plan.whyNoWindow.empty()
+              ? ""
+              : "; it is no TMA copy: " + plan.whyNoWindow);
 }
 
 //===----------------------------------------------------------------------===//

@@ -25,6 +25,8 @@ struct CopyPlan {
   mlir::vector::TransferWriteOp write;
   /// The read's.
   llvm::SmallVector<TransferDim> dims;
+  /// Why TMA does not copy it, where it may.
+  std::string whyNoWindow;
   /// How many bytes each copy takes; a row may be several.
   int64_t bytes = 0;
   int64_t elements = 0;
@@ -56,6 +58,15 @@ bool hasZeroFillCopies(const targets::Target *target);
 /// Whether the read is a candidate at all: written to shared memory, and used
 /// by nothing else.
 mlir::vector::TransferWriteOp getSharedWrite(mlir::vector::TransferReadOp read);
+
+/// The power of two that divides the address, in bytes, of a window's first
+/// element.
+unsigned log2WindowAlignment(mlir::VectorTransferOpInterface op);
+
+/// Why what is read is not written to shared memory as it is, with zeros for
+/// what is out of bounds, if it is not.
+std::optional<std::string> checkCopiedPair(mlir::vector::TransferReadOp read,
+                                           mlir::vector::TransferWriteOp write);
 
 /// The reason why read and write stay apart, if they do.
 std::optional<std::string>

@@ -231,6 +231,8 @@ std::string smalti::describeTransfer(const TransferPlan &plan) {
       text += "; its memref is no raw buffer: " + plan.whyNoBuffer;
     if (!plan.whyNoCopy.empty())
       text += "; it is no asynchronous copy: " + plan.whyNoCopy;
+    if (!plan.whyNoWindow.empty() && plan.whyNoWindow != plan.whyNoCopy)
+      text += "; it is no TMA copy: " + plan.whyNoWindow;
     return text;
   }
   text += " became one of a raw buffer";

@@ -61,6 +61,8 @@ struct TransferPlan {
   std::string whyNoBuffer;
   /// Why what is read is no asynchronous copy, where it could be one.
   std::string whyNoCopy;
+  /// Why TMA does not copy it, where it may.
+  std::string whyNoWindow;
 
   bool isRead() const;
   bool mayBeNegative() const;

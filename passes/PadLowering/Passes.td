@@ -46,9 +46,18 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     between the read and the write may write what is read, or is a barrier. A group and a wait follow ahead of the first
     op that may touch what is copied, with one wait for as many copies as cannot meet; `smalti-pipeline-loops` gives
     such waits their place. Other reads and writes are masked, which is to say predicated; the remark of a read says why
-    it is no copy. Copies by TMA (`nvgpu.tma.async.load`) need no lowering and stay as they are: the hardware fills in
-    what is out of bounds of the descriptor, as `oob` says. No read, pad or write is turned into a TMA copy: that takes a
-    descriptor, which the host makes.
+    it is no copy.
+
+    With `tensor-maps` set, and where the chip has TMA, such a read and write of a window of the block become
+    `nvgpu.tma.async.load` instead: one thread asks for the copy, and the hardware fills in zeros for what is outside of
+    the array on any side. The kernel takes a tensor map for it as a further argument (`mosaic_gpu.tensor_maps`), which the
+    launch makes. Barrier objects are made and initialised at the kernel's begin; a fence and a barrier go ahead of the
+    copies, and all threads wait for them. That needs, besides the first two conditions above and the last: a gpu.func
+    that is a kernel, of threads, and not launched by the IR itself (`gpu.container_module`); indices and places that are
+    the same for all threads; a place in the kernel's first block or in scf.for loops that all threads run alike; an
+    array that is a view of the kernel's argument with constant sizes, strides and offset, of at most 5 dimensions and
+    2^30 elements along each, at multiples of 16 bytes, as its rows are; and shared memory at multiples of 128 bytes, with
+    rows that are multiples of 16. A kernel gets 24 maps and 64 windows at most. TMA copies that are there already stay as they are.
 
     Left as they are, with a remark that says why: pads whose result has no constant bound (by the 16 nearest values that
     its size is made of), or more than `max-elements` elements; pads of tensors with an encoding, or with elements that
@@ -76,10 +85,13 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
            "Most elements of a pad's result, e.g. `max-elements=4096`">,
     Option<"assumeSmall", "assume-small", "bool", "false",
            "Memrefs whose size is known at run time take less than 2^31 bytes, e.g. `assume-small=true`">,
+    Option<"tensorMaps", "tensor-maps", "bool", "false",
+           "The kernel may take tensor maps as further arguments, which its launch makes, e.g. `tensor-maps=true`">,
     Option<"strict", "strict", "bool", "false", "A pad or padded transfer that stays is an error, e.g. `strict=true`">
   ];
   let dependentDialects = [
-    "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::amdgpu::AMDGPUDialect",
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
     "::mlir::nvgpu::NVGPUDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
     "::mlir::vector::VectorDialect",
   ];

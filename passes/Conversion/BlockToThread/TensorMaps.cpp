@@ -39,6 +39,8 @@ void block_to_thread::addTensorMaps(gpu::GPUFuncOp func,
   MLIRContext *context = func.getContext();
   Builder builder(context);
   SmallVector<Attribute> entries;
+  if (auto present = func->getAttrOfType<ArrayAttr>(kTensorMaps))
+    llvm::append_range(entries, present);
   auto pointer = LLVM::LLVMPointerType::get(context);
   auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), kTensorMapBytes);
   DictionaryAttr attributes = builder.getDictionaryAttr(

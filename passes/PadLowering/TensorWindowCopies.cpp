@@ -1,0 +1,400 @@
+//===- TensorWindowCopies.cpp - The copies of windows by TMA --------------===//
+
+#include "passes/PadLowering/TensorWindows.h"
+
+#include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/IndexRange.h"
+#include "passes/Support/ThreadValues.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace smalti;
+
+namespace {
+/// Copies that one barrier object counts, and one wait is for.
+struct WindowGroup {
+  SmallVector<const TensorWindow *> windows;
+  int64_t bytes = 0;
+  /// What must see the copies.
+  Operation *end = nullptr;
+  Value barrier;
+};
+
+/// Makes the copies of one kernel.
+class WindowWriter {
+public:
+  WindowWriter(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
+               ArrayRef<TensorWindow> windows,
+               ArrayRef<block_to_thread::TensorMapOfKernel> maps)
+      : rewriter(rewriter), kernel(kernel), windows(windows), maps(maps) {}
+
+  void run();
+
+private:
+  void collectGroups();
+  void addMaps();
+  Value createIsFirst(Location loc);
+  void addBarriers();
+  Value createParity(Operation *op);
+  Value getView(const TensorWindow &window);
+  Value getPieceView(const TensorWindow &window, Value view, int64_t bytes);
+  SmallVector<Value> getCoordinates(const TensorWindow &window);
+  void emitWindow(const TensorWindow &window, Value barrier);
+  void emitGroup(const WindowGroup &group, Value parity);
+  Value constant(Location loc, int64_t value) {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  }
+  MemRefType getBoxType(const block_to_thread::TensorMapOfKernel &map);
+
+  RewriterBase &rewriter;
+  gpu::GPUFuncOp kernel;
+  ArrayRef<TensorWindow> windows;
+  ArrayRef<block_to_thread::TensorMapOfKernel> maps;
+  std::vector<WindowGroup> groups;
+  SmallVector<Value> descriptors;
+  /// Whether this is the thread that asks for the copies.
+  Value isFirst;
+};
+} // namespace
+
+/// Bytes that a phase of a barrier object can count, and copies that are
+/// compared with one another.
+static constexpr int64_t kMostTransactionBytes = (1 << 20) - 1;
+static constexpr size_t kMostWindowsOfGroup = 8;
+/// For how long one look at a barrier object may suspend a thread.
+static constexpr int64_t kTicks = 10000000;
+
+static bool mayOverlap(const TensorWindow &a, const TensorWindow &b) {
+  vector::TransferWriteOp first = a.write, second = b.write;
+  return mayAlias(getRootBuffer(first.getBase()),
+                  getRootBuffer(second.getBase())) &&
+         !vector::isDisjointTransferSet(first, second,
+                                        /*testDynamicValueUsingBounds=*/true);
+}
+
+/// Copies form a group until the next op that does something with memory.
+void WindowWriter::collectGroups() {
+  DenseMap<Operation *, const TensorWindow *> ofWrite;
+  DenseSet<Operation *> reads;
+  llvm::SetVector<Block *> blocks;
+  for (const TensorWindow &window : windows) {
+    vector::TransferWriteOp write = window.write;
+    ofWrite[write] = &window;
+    reads.insert(window.read);
+    blocks.insert(write->getBlock());
+  }
+  for (Block *block : blocks) {
+    WindowGroup open;
+    for (Operation &op : *block) {
+      const TensorWindow *window = ofWrite.lookup(&op);
+      bool isSeen = !window && !reads.contains(&op) &&
+                    (!isMemoryEffectFree(&op) || &op == &block->back());
+      bool isFull =
+          window && (open.windows.size() == kMostWindowsOfGroup ||
+                     open.bytes + window->bytes > kMostTransactionBytes ||
+                     llvm::any_of(open.windows, [&](const TensorWindow *other) {
+                       return mayOverlap(*window, *other);
+                     }));
+      if (!open.windows.empty() && (isSeen || isFull)) {
+        open.end = &op;
+        groups.push_back(std::exchange(open, WindowGroup()));
+      }
+      if (!window)
+        continue;
+      open.windows.push_back(window);
+      open.bytes += window->bytes;
+    }
+  }
+}
+
+MemRefType
+WindowWriter::getBoxType(const block_to_thread::TensorMapOfKernel &map) {
+  auto shared = gpu::AddressSpaceAttr::get(kernel.getContext(),
+                                           gpu::AddressSpace::Workgroup);
+  return MemRefType::get(map.map.box, map.element, MemRefLayoutAttrInterface(),
+                         shared);
+}
+
+void WindowWriter::addMaps() {
+  block_to_thread::addTensorMaps(kernel, maps);
+  rewriter.setInsertionPointToStart(&kernel.getBody().front());
+  for (auto [number, map] : llvm::enumerate(maps)) {
+    auto type = nvgpu::TensorMapDescriptorType::get(
+        kernel.getContext(), getBoxType(map),
+        nvgpu::TensorMapSwizzleKind::SWIZZLE_NONE,
+        nvgpu::TensorMapL2PromoKind::L2PROMO_NONE,
+        nvgpu::TensorMapOOBKind::OOB_ZERO,
+        nvgpu::TensorMapInterleaveKind::INTERLEAVE_NONE);
+    Value pointer =
+        kernel.getArgument(kernel.getNumArguments() - maps.size() + number);
+    descriptors.push_back(UnrealizedConversionCastOp::create(
+                              rewriter, kernel.getLoc(), type, pointer)
+                              .getResult(0));
+  }
+}
+
+Value WindowWriter::createIsFirst(Location loc) {
+  auto size = getBlockSize(kernel, kernel);
+  Value all, zero = constant(loc, 0);
+  for (gpu::Dimension dimension :
+       {gpu::Dimension::x, gpu::Dimension::y, gpu::Dimension::z}) {
+    auto number = static_cast<size_t>(dimension);
+    if (number != 0 && size && (*size)[number] == 1)
+      continue;
+    Value id = gpu::ThreadIdOp::create(rewriter, loc, dimension);
+    Value isZero = arith::CmpIOp::create(rewriter, loc,
+                                         arith::CmpIPredicate::eq, id, zero);
+    all = all ? arith::AndIOp::create(rewriter, loc, all, isZero).getResult()
+              : isZero;
+  }
+  return all;
+}
+
+void WindowWriter::addBarriers() {
+  Location loc = kernel.getLoc();
+  isFirst = createIsFirst(loc);
+  auto shared = gpu::AddressSpaceAttr::get(kernel.getContext(),
+                                           gpu::AddressSpace::Workgroup);
+  auto type = nvgpu::MBarrierGroupType::get(kernel.getContext(), shared);
+  Value zero = constant(loc, 0), one = constant(loc, 1);
+  for (WindowGroup &group : groups) {
+    group.barrier = nvgpu::MBarrierCreateOp::create(rewriter, loc, type);
+    nvgpu::MBarrierInitOp::create(rewriter, loc, group.barrier, one, zero,
+                                  isFirst);
+  }
+  // All threads, and the copies, find them initialised.
+  NVVM::FenceMbarrierInitOp::create(rewriter, loc);
+  gpu::BarrierOp::create(rewriter, loc);
+}
+
+/// How often the block of `op` was executed before, modulo 2: the loops around
+/// it carry that. They are made anew, and with them their blocks.
+Value WindowWriter::createParity(Operation *op) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  SmallVector<scf::ForOp> loops;
+  for (Operation *parent = op->getParentOp(); parent != kernel;
+       parent = parent->getParentOp())
+    loops.push_back(cast<scf::ForOp>(parent));
+  Operation *outermost = loops.empty() ? op : loops.back().getOperation();
+  rewriter.setInsertionPoint(outermost);
+  Value carried = arith::ConstantOp::create(rewriter, op->getLoc(),
+                                            rewriter.getBoolAttr(false));
+  auto getLastYielded = [](scf::ForOp loop) -> OpOperand & {
+    Operation *yield = loop.getBody()->getTerminator();
+    return yield->getOpOperand(yield->getNumOperands() - 1);
+  };
+  scf::ForOp outer;
+  for (scf::ForOp loop : llvm::reverse(loops)) {
+    SmallVector<NamedAttribute> attributes(loop->getDiscardableAttrs());
+    // Yields what it is handed, until the loop inside says otherwise. There is
+    // nothing about it that can fail.
+    FailureOr<LoopLikeOpInterface> replaced = loop.replaceWithAdditionalYields(
+        rewriter, carried, /*replaceInitOperandUsesInLoop=*/false,
+        [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
+          return SmallVector<Value>(arguments.begin(), arguments.end());
+        });
+    auto next = cast<scf::ForOp>(replaced->getOperation());
+    next->setDiscardableAttrs(attributes);
+    if (outer)
+      getLastYielded(outer).set(next.getResults().back());
+    carried = next.getRegionIterArgs().back();
+    outer = next;
+  }
+  if (!outer)
+    return carried;
+  OpOperand &yielded = getLastYielded(outer);
+  rewriter.setInsertionPoint(yielded.getOwner());
+  Value one = arith::ConstantOp::create(rewriter, op->getLoc(),
+                                        rewriter.getBoolAttr(true));
+  yielded.set(arith::XOrIOp::create(rewriter, op->getLoc(), carried, one));
+  return carried;
+}
+
+/// The window in shared memory, with the vector's shape.
+Value WindowWriter::getView(const TensorWindow &window) {
+  vector::TransferWriteOp write = window.write;
+  auto type = cast<MemRefType>(write.getBase().getType());
+  ArrayRef<int64_t> shape = write.getVectorType().getShape();
+  SmallVector<OpFoldResult> offsets = getAsOpFoldResult(write.getIndices());
+  if (type.getShape() == shape &&
+      llvm::all_of(offsets, [](OpFoldResult offset) {
+        return isConstantIntValue(offset, 0);
+      }))
+    return write.getBase();
+  SmallVector<int64_t> all(type.getRank() - shape.size(), 1);
+  llvm::append_range(all, shape);
+  SmallVector<OpFoldResult> sizes =
+      getAsIndexOpFoldResult(rewriter.getContext(), all);
+  SmallVector<OpFoldResult> steps(type.getRank(), rewriter.getIndexAttr(1));
+  MemRefType view = memref::SubViewOp::inferRankReducedResultType(
+      shape, type, offsets, sizes, steps);
+  return memref::SubViewOp::create(rewriter, write.getLoc(), view,
+                                   write.getBase(), offsets, sizes, steps);
+}
+
+/// The part of the window that one box fills, with the box's shape.
+Value WindowWriter::getPieceView(const TensorWindow &window, Value view,
+                                 int64_t bytes) {
+  Location loc = view.getLoc();
+  auto type = cast<MemRefType>(view.getType());
+  ArrayRef<int64_t> shape = window.copy.map.box;
+  auto isRow = [&](int64_t leading) {
+    return static_cast<int64_t>(shape.size()) == type.getRank() + leading &&
+           shape.drop_front(leading) == type.getShape();
+  };
+  int64_t leading = static_cast<int64_t>(shape.size()) - type.getRank();
+  if (window.copy.pieces.size() == 1 && leading >= 0 && isRow(leading)) {
+    if (leading == 0)
+      return view;
+    SmallVector<ReassociationIndices> groups(type.getRank());
+    for (int64_t dim = 0; dim < static_cast<int64_t>(shape.size()); ++dim)
+      groups[std::max<int64_t>(dim - leading, 0)].push_back(dim);
+    return memref::ExpandShapeOp::create(rewriter, loc, shape, view, groups);
+  }
+  // Boxes are runs of elements, whatever the window's dimensions are.
+  auto metadata = memref::ExtractStridedMetadataOp::create(rewriter, loc, view);
+  OpFoldResult offset = metadata.getConstifiedMixedOffset();
+  int64_t elements = bytes * 8 / type.getElementTypeBitWidth();
+  if (std::optional<int64_t> begin = getConstantIntValue(offset))
+    offset = rewriter.getIndexAttr(*begin + elements);
+  else if (elements != 0)
+    offset = arith::AddIOp::create(rewriter, loc, cast<Value>(offset),
+                                   constant(loc, elements))
+                 .getResult();
+  SmallVector<int64_t> strides =
+      transfers::MemoryLayout::rowMajor(shape).strides;
+  MLIRContext *context = rewriter.getContext();
+  int64_t begin = getConstantIntValue(offset).value_or(ShapedType::kDynamic);
+  auto boxType = MemRefType::get(
+      shape, type.getElementType(),
+      StridedLayoutAttr::get(context, begin, strides), type.getMemorySpace());
+  return memref::ReinterpretCastOp::create(
+      rewriter, loc, boxType, metadata.getBaseBuffer(), offset,
+      getAsIndexOpFoldResult(context, shape),
+      getAsIndexOpFoldResult(context, strides));
+}
+
+/// Along each dimension of the map, the outermost first.
+SmallVector<Value> WindowWriter::getCoordinates(const TensorWindow &window) {
+  vector::TransferReadOp read = window.read;
+  Location loc = read.getLoc();
+  auto clamp = [&](Value value) -> Value {
+    value = arith::MinSIOp::create(rewriter, loc, value,
+                                   constant(loc, kMostExtent));
+    return arith::MaxSIOp::create(rewriter, loc, value,
+                                  constant(loc, -kMostExtent));
+  };
+  SmallVector<Value> indices;
+  for (Value index : read.getIndices()) {
+    std::optional<IndexRange> range = getIndexRange(index);
+    bool fits = range && range->isWithin(-kMostExtent, kMostExtent);
+    indices.push_back(fits ? index : clamp(index));
+  }
+  SmallVector<Value> coordinates;
+  for (ArrayRef<transfers::CoordinateTerm> terms : window.copy.coordinates) {
+    Value sum;
+    bool mayGrow = terms.size() > 1;
+    for (const transfers::CoordinateTerm &term : terms) {
+      Value value = indices[term.dim];
+      if (term.multiplier != 1)
+        value = arith::MulIOp::create(rewriter, loc, value,
+                                      constant(loc, term.multiplier));
+      // Without a remainder.
+      if (term.divisor != 1)
+        value = arith::DivSIOp::create(rewriter, loc, value,
+                                       constant(loc, term.divisor));
+      mayGrow |= term.multiplier != 1;
+      sum = sum ? arith::AddIOp::create(rewriter, loc, sum, value).getResult()
+                : value;
+    }
+    if (!sum)
+      sum = constant(loc, 0);
+    coordinates.push_back(mayGrow ? clamp(sum) : sum);
+  }
+  auto type = cast<MemRefType>(read.getBase().getType());
+  for (int64_t dim : window.copy.checkedDims) {
+    // Unsigned, so that indices below zero are outside too.
+    Value isInside = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::ult, read.getIndices()[dim],
+        constant(loc, type.getDimSize(dim)));
+    coordinates.front() =
+        arith::SelectOp::create(rewriter, loc, isInside, coordinates.front(),
+                                constant(loc, transfers::kOutside));
+  }
+  return coordinates;
+}
+
+void WindowWriter::emitWindow(const TensorWindow &window, Value barrier) {
+  vector::TransferWriteOp write = window.write;
+  Location loc = write.getLoc();
+  SmallVector<Value> coordinates = getCoordinates(window);
+  Value view = getView(window), zero = constant(loc, 0);
+  for (const transfers::TensorPiece &piece : window.copy.pieces) {
+    // The op names the innermost dimension first.
+    SmallVector<Value> box;
+    for (auto [coordinate, more] :
+         llvm::reverse(llvm::zip_equal(coordinates, piece.coordinates)))
+      box.push_back(more == 0 ? coordinate
+                              : arith::AddIOp::create(rewriter, loc, coordinate,
+                                                      constant(loc, more)));
+    nvgpu::TmaAsyncLoadOp::create(
+        rewriter, loc, getPieceView(window, view, piece.sharedOffset), barrier,
+        descriptors[window.map], box, zero, /*multicastMask=*/Value(), isFirst);
+  }
+}
+
+void WindowWriter::emitGroup(const WindowGroup &group, Value parity) {
+  vector::TransferWriteOp first = group.windows.front()->write;
+  rewriter.setInsertionPoint(first);
+  Location loc = first.getLoc();
+  // What threads wrote before, to either memory, the copies see; what they read
+  // before, they do not overwrite; and no thread still waits for the phase
+  // before this one.
+  NVVM::FenceProxyOp::create(rewriter, loc, NVVM::ProxyKind::async,
+                             NVVM::SharedSpaceAttr());
+  gpu::BarrierOp::create(rewriter, loc);
+  nvgpu::MBarrierArriveExpectTxOp::create(rewriter, loc, group.barrier,
+                                          constant(loc, group.bytes),
+                                          constant(loc, 0), isFirst);
+  for (const TensorWindow *window : group.windows) {
+    rewriter.setInsertionPoint(window->write);
+    emitWindow(*window, group.barrier);
+  }
+  rewriter.setInsertionPoint(group.end);
+  nvgpu::MBarrierTryWaitParityOp::create(rewriter, loc, group.barrier, parity,
+                                         constant(loc, kTicks),
+                                         constant(loc, 0));
+}
+
+void WindowWriter::run() {
+  collectGroups();
+  addMaps();
+  addBarriers();
+  Block *block = nullptr;
+  Value parity;
+  for (const WindowGroup &group : groups) {
+    vector::TransferWriteOp write = group.windows.front()->write;
+    if (write->getBlock() != block) {
+      parity = createParity(write);
+      block = write->getBlock();
+    }
+    emitGroup(group, parity);
+  }
+  for (const TensorWindow &window : windows) {
+    rewriter.eraseOp(window.write);
+    rewriter.eraseOp(window.read);
+  }
+}
+
+void TensorWindows::commit(RewriterBase &rewriter) {
+  if (!windows.empty())
+    WindowWriter(rewriter, kernel, windows, maps).run();
+}

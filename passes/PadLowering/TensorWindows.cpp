@@ -1,0 +1,222 @@
+//===- TensorWindows.cpp - Windows that TMA copies ------------------------===//
+
+#include "passes/PadLowering/TensorWindows.h"
+
+#include "passes/Conversion/BlockToThread/Planner.h"
+#include "passes/Conversion/BlockToThread/Windows.h"
+#include "passes/Support/Divisibility.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace smalti;
+using transfers::TensorCopyProblem;
+
+/// Maps are arguments of 128 bytes, of which older drivers take 4096 in all.
+static constexpr size_t kMostMaps = 24;
+/// Each may need a barrier object, and loops that carry its phase.
+static constexpr size_t kMostWindows = 64;
+
+//===----------------------------------------------------------------------===//
+// What all windows of a function have in common
+//===----------------------------------------------------------------------===//
+
+TensorWindows::TensorWindows(FunctionOpInterface function,
+                             const targets::Target &target)
+    : function(function), target(target) {
+  whyNone = checkKernel();
+  if (!whyNone)
+    kernel = cast<gpu::GPUFuncOp>(*function);
+}
+
+std::optional<std::string> TensorWindows::checkKernel() const {
+  if (!target.hasTMA)
+    return std::string("the chip has none");
+  auto func = dyn_cast<gpu::GPUFuncOp>(*function);
+  if (!func || !func.isKernel())
+    return std::string("the function is no kernel (gpu.func), whose launch "
+                       "makes the tensor maps");
+  if (block_to_thread::getLevel(func) == block_to_thread::Level::Block)
+    return std::string("the kernel is a program of blocks");
+  // A launch in the IR has as many operands as the kernel has arguments.
+  auto module = func->getParentOfType<ModuleOp>();
+  if (module && module->hasAttr(gpu::GPUDialect::getContainerModuleAttrName()))
+    return std::string("the module launches kernels itself "
+                       "(gpu.container_module), without tensor maps");
+  return std::nullopt;
+}
+
+bool TensorWindows::isSame(Value value) {
+  if (!uniformity)
+    uniformity = std::make_unique<Uniformity>(function);
+  return uniformity->get(value) == Sharing::Same;
+}
+
+/// Whether all threads come here, the same number of times, and it can be told
+/// which time it is.
+std::optional<std::string> TensorWindows::checkPlace(Operation *op) {
+  for (Operation *parent = op->getParentOp(); parent != function;
+       parent = parent->getParentOp()) {
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    if (!loop)
+      return "it stands in '" + parent->getName().getStringRef().str() +
+             "', and the phase of its barrier is counted in scf.for alone";
+    for (Value bound :
+         {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+      if (!isSame(bound))
+        return std::string("the bounds of a loop around it are not known to "
+                           "be the same for all threads");
+    op = parent;
+  }
+  if (!op->getBlock()->isEntryBlock())
+    return std::string("it stands behind a branch");
+  return std::nullopt;
+}
+
+/// Whether the threads of a block access the same window.
+std::optional<std::string>
+TensorWindows::checkSameForBlock(VectorTransferOpInterface op) {
+  SmallVector<Value> values(op.getIndices());
+  for (Value memref = op.getBase(); Operation *view = memref.getDefiningOp();) {
+    if (!isa<ViewLikeOpInterface>(view))
+      break;
+    for (Value operand : view->getOperands())
+      if (!isa<BaseMemRefType>(operand.getType()))
+        values.push_back(operand);
+    memref = cast<ViewLikeOpInterface>(view).getViewSource();
+  }
+  if (llvm::all_of(values, [&](Value value) { return isSame(value); }))
+    return std::nullopt;
+  return std::string(isa<vector::TransferReadOp>(*op)
+                         ? "what is read is a window of a thread, and not of "
+                           "the block"
+                         : "where it is written to depends on the thread");
+}
+
+//===----------------------------------------------------------------------===//
+// One window
+//===----------------------------------------------------------------------===//
+
+/// A number that divides an index; 0 for zero.
+static int64_t getDivisor(Value index) {
+  if (matchPattern(index, m_Zero()))
+    return 0;
+  return int64_t(1) << std::min(log2Divisor(index), 30u);
+}
+
+static TensorCopyProblem
+makeProblem(vector::TransferReadOp read,
+            const block_to_thread::GlobalTensor &tensor,
+            ArrayRef<int64_t> sharedStrides, int64_t elementBits) {
+  ArrayRef<int64_t> shape = read.getVectorType().getShape();
+  TensorCopyProblem problem;
+  problem.extents = tensor.extents;
+  problem.strides = tensor.strides;
+  problem.elementBits = elementBits;
+  problem.memory.shape = SmallVector<int64_t>(shape);
+  problem.memory.strides =
+      SmallVector<int64_t>(sharedStrides.take_back(shape.size()));
+  int64_t leading = tensor.extents.size() - shape.size();
+  for (auto [dim, index] : llvm::enumerate(read.getIndices())) {
+    int64_t place = static_cast<int64_t>(dim) - leading;
+    int64_t length = place < 0 ? 1 : shape[place];
+    problem.slice.push_back(place < 0 ? -1 : length);
+    problem.indexDivisors.push_back(getDivisor(index));
+    std::optional<int64_t> begin = getConstantIntValue(index);
+    problem.isInside.push_back(
+        (place >= 0 && read.isDimInBounds(place)) ||
+        (begin && *begin >= 0 && *begin <= tensor.extents[dim] - length));
+  }
+  return problem;
+}
+
+std::optional<std::string> TensorWindows::add(vector::TransferReadOp read,
+                                              vector::TransferWriteOp write,
+                                              MoveHazards &hazards) {
+  if (whyNone)
+    return whyNone;
+  if (windows.size() == kMostWindows)
+    return "the kernel has " + std::to_string(kMostWindows) +
+           " TMA copies already";
+  if (std::optional<std::string> why = checkCopiedPair(read, write))
+    return why;
+  if (std::optional<std::string> why = checkPlace(read))
+    return why;
+  if (std::optional<std::string> why = checkSameForBlock(read))
+    return why;
+  if (std::optional<std::string> why = checkSameForBlock(write))
+    return why;
+
+  auto tensor = block_to_thread::findGlobalTensor(read.getBase(), kernel);
+  if (!tensor)
+    return tensor.reason;
+  if (auto stated = kernel.getArgAttrOfType<IntegerAttr>(
+          tensor->argument, LLVM::LLVMDialect::getAlignAttrName());
+      stated && stated.getInt() < transfers::kTensorMapStrideBytes)
+    return "the kernel's argument is known to be at a multiple of " +
+           std::to_string(stated.getInt()) + " bytes, not of " +
+           std::to_string(transfers::kTensorMapStrideBytes);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto destination = cast<MemRefType>(write.getBase().getType());
+  if (failed(destination.getStridesAndOffset(strides, offset)) ||
+      llvm::any_of(strides, ShapedType::isDynamic))
+    return std::string("the strides of the shared memory are not known");
+  int64_t bits = destination.getElementTypeBitWidth();
+  unsigned alignment = log2WindowAlignment(write);
+  if (alignment < llvm::Log2_64(transfers::kTensorCopyAlignment))
+    return "the window in shared memory is not known to be at a multiple of " +
+           std::to_string(transfers::kTensorCopyAlignment) + " bytes, but of " +
+           std::to_string(int64_t(1) << alignment);
+
+  TensorCopyProblem problem = makeProblem(read, *tensor, strides, bits);
+  auto copy = transfers::planTensorCopy(problem);
+  if (!copy)
+    return copy.reason;
+  for (int64_t extent : copy->map.extents)
+    if (extent > kMostExtent)
+      return "an extent of " + std::to_string(extent) +
+             " is more than the 2^30 that coordinates are compared with";
+  TensorWindow window{read, write, std::move(*copy.value)};
+  window.bytes = read.getVectorType().getNumElements() * bits / 8;
+  if (window.bytes > target.sharedMemoryPerBlock)
+    return "it takes " + std::to_string(window.bytes) +
+           " bytes of shared memory, more than the " +
+           std::to_string(target.sharedMemoryPerBlock) + " of a block";
+  if (std::optional<std::string> why = hazards.find(read, write))
+    return why;
+
+  block_to_thread::TensorMapOfKernel map{tensor->argument, tensor->offset,
+                                         destination.getElementType(),
+                                         window.copy.map};
+  window.map = llvm::find(maps, map) - maps.begin();
+  if (window.map == maps.size()) {
+    if (maps.size() == kMostMaps)
+      return "the kernel would take more than " + std::to_string(kMostMaps) +
+             " tensor maps";
+    maps.push_back(std::move(map));
+  }
+  windows.push_back(std::move(window));
+  return std::nullopt;
+}
+
+std::string smalti::describeWindow(const TensorWindow &window) {
+  size_t pieces = window.copy.pieces.size();
+  ArrayRef<int64_t> box = window.copy.map.box;
+  while (box.size() > 1 && box.front() == 1)
+    box = box.drop_front();
+  std::string text = "the padded read and its write to shared memory became ";
+  text += pieces == 1 ? "a TMA copy" : std::to_string(pieces) + " TMA copies";
+  text +=
+      " of " +
+      llvm::join(llvm::map_range(
+                     box, [](int64_t size) { return std::to_string(size); }),
+                 "x") +
+      " elements that fill" + (pieces == 1 ? "s" : "") + " in zeros";
+  return text;
+}

@@ -1,0 +1,186 @@
+// Padded reads that TMA does not copy, and why: they become what they are without tensor maps.
+//
+// RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(any(smalti-lower-pad{target=sm_90a tensor-maps=true})))' \
+// RUN:   --remarks-filter=smalti-lower-pad -o %t.with 2>%t
+// RUN: FileCheck %s < %t
+// RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(any(smalti-lower-pad{target=sm_90a})))' \
+// RUN:   -o %t.without
+// RUN: diff %t.without %t.with
+// RUN: smalti-opt %s --split-input-file --pass-pipeline='builtin.module(gpu.module(any(smalti-lower-pad{target=sm_80 tensor-maps=true})))' \
+// RUN:   --remarks-filter=smalti-lower-pad -o /dev/null 2>&1 | FileCheck %s --check-prefix=AMPERE
+// AMPERE: Function=thread | Remark="the padded read and its write to shared memory became 1 asynchronous copy of 16 bytes that fill in zeros; it is no TMA copy: the chip has none"
+
+#smem = #gpu.address_space<workgroup>
+!source = memref<100x80xf16>
+!shared = memref<64x64xf16, #smem>
+!half = vector<64x64xf16>
+
+gpu.module @kernels {
+  // Each thread copies its own row.
+  // CHECK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=thread | Remark="the padded read and its write to shared memory became 1 asynchronous copy of 16 bytes that fill in zeros; it is no TMA copy: what is read is a window of a thread, and not of the block"
+  gpu.func @thread(%source: !source) workgroup(%b: memref<64x8xf16, #smem> {llvm.align = 128 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f16
+    %x = gpu.thread_id x
+    %r = vector.transfer_read %source[%x, %c0], %zero {in_bounds = [false, true]} : !source, vector<1x8xf16>
+    vector.transfer_write %r, %b[%x, %c0] {in_bounds = [true, true]} : vector<1x8xf16>, memref<64x8xf16, #smem>
+    gpu.return
+  }
+
+  // CHECK: Function=places | Remark="{{.*}}; it is no TMA copy: where it is written to depends on the thread"
+  // CHECK: Function=places | Remark="{{.*}}; it is no TMA copy: where it is written to depends on the thread"
+  // CHECK: Function=places | Remark="{{.*}}; it is no TMA copy: what is read is a window of a thread, and not of the block"
+  gpu.func @places(%source: !source, %table: memref<4xindex>)
+      workgroup(%b: memref<256x64xf16, #smem> {llvm.align = 128 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f16
+    %x = gpu.thread_id x
+    %w = arith.muli %x, %c64 : index
+    %r0 = vector.transfer_read %source[%c64, %c64], %zero : !source, vector<64x64xf16>
+    vector.transfer_write %r0, %b[%w, %c0] {in_bounds = [true, true]} : vector<64x64xf16>, memref<256x64xf16, #smem>
+    %view = memref.subview %b[%w, 0] [64, 64] [1, 1] : memref<256x64xf16, #smem> to memref<64x64xf16, strided<[64, 1], offset: ?>, #smem>
+    %r1 = vector.transfer_read %source[%c64, %c64], %zero : !source, vector<64x64xf16>
+    vector.transfer_write %r1, %view[%c0, %c0] {in_bounds = [true, true]}
+      : vector<64x64xf16>, memref<64x64xf16, strided<[64, 1], offset: ?>, #smem>
+    // Others may write the table meanwhile.
+    %i = memref.load %table[%c0] : memref<4xindex>
+    %r2 = vector.transfer_read %source[%i, %c64], %zero : !source, vector<64x64xf16>
+    vector.transfer_write %r2, %b[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf16>, memref<256x64xf16, #smem>
+    gpu.return
+  }
+
+  // Not all threads come here, or it is not known how often they did.
+  // CHECK: Function=control | Remark="{{.*}}; it is no TMA copy: it stands in 'scf.if', and the phase of its barrier is counted in scf.for alone"
+  // CHECK: Function=control | Remark="{{.*}}; it is no TMA copy: the bounds of a loop around it are not known to be the same for all threads"
+  gpu.func @control(%source: !source, %flag: i1) workgroup(%b: !shared {llvm.align = 128 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f16
+    %x = gpu.thread_id x
+    scf.if %flag {
+      %r0 = vector.transfer_read %source[%c64, %c64], %zero : !source, !half
+      vector.transfer_write %r0, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    }
+    scf.for %i = %c0 to %x step %c1 {
+      %r1 = vector.transfer_read %source[%c64, %c64], %zero : !source, !half
+      vector.transfer_write %r1, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    }
+    gpu.return
+  }
+
+  // CHECK: Function=branch | Remark="{{.*}}; it is no TMA copy: it stands behind a branch"
+  gpu.func @branch(%source: !source) workgroup(%b: !shared {llvm.align = 128 : i64}) kernel {
+    cf.br ^next
+  ^next:
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f16
+    %r0 = vector.transfer_read %source[%c64, %c64], %zero : !source, !half
+    vector.transfer_write %r0, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    gpu.return
+  }
+
+  // What a tensor map can say.
+  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the sizes of the tensor are not known"
+  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: a tensor map has strides that are multiples of 16 bytes below 2^40, got 26 bytes"
+  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: rows of 24 bytes in shared memory are not a multiple of 16 bytes"
+  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: where the tensor begins in the kernel's argument is not known"
+  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the tensor begins at element 4 of the kernel's argument, which is not at a multiple of 16 bytes"
+  // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the kernel's argument is known to be at a multiple of 8 bytes, not of 16"
+  gpu.func @maps(%dynamic: memref<?x80xf16>, %odd: memref<100x13xf16>, %source: !source,
+                 %behind: memref<100x80xf16, strided<[80, 1], offset: 4>>, %low: !source {llvm.align = 8 : i64}, %i: index)
+      workgroup(%b: !shared {llvm.align = 128 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f16
+    %r0 = vector.transfer_read %dynamic[%c64, %c64], %zero : memref<?x80xf16>, !half
+    vector.transfer_write %r0, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    %r1 = vector.transfer_read %odd[%c64, %c64], %zero : memref<100x13xf16>, !half
+    vector.transfer_write %r1, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    %r2 = vector.transfer_read %source[%c64, %c64], %zero : !source, vector<64x12xf16>
+    vector.transfer_write %r2, %b[%c0, %c0] {in_bounds = [true, true]} : vector<64x12xf16>, !shared
+    %view = memref.subview %source[%i, 0] [64, 70] [1, 1] : !source to memref<64x70xf16, strided<[80, 1], offset: ?>>
+    %r3 = vector.transfer_read %view[%c0, %c64], %zero : memref<64x70xf16, strided<[80, 1], offset: ?>>, !half
+    vector.transfer_write %r3, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    %r4 = vector.transfer_read %behind[%c0, %c64], %zero : memref<100x80xf16, strided<[80, 1], offset: 4>>, !half
+    vector.transfer_write %r4, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    %r5 = vector.transfer_read %low[%c0, %c64], %zero : !source, !half
+    vector.transfer_write %r5, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    gpu.return
+  }
+
+  // CHECK: Function=large | Remark="{{.*}}; it is no TMA copy: an extent of 1073741825 is more than the 2^30 that coordinates are compared with"
+  // CHECK: Function=large | Remark="{{.*}}; it is no TMA copy: it takes 262144 bytes of shared memory, more than the 232448 of a block"
+  // CHECK: Function=large | Remark="{{.*}}; it is no TMA copy: a tensor map has at most 5 dimensions, and this slice needs 6"
+  gpu.func @large(%long: memref<1073741825xi8>, %wide: memref<300x300xf32>, %deep: memref<3x3x3x3x3x24xf16>)
+      workgroup(%a: memref<64xi8, #smem> {llvm.align = 128 : i64}, %b: memref<256x256xf32, #smem> {llvm.align = 128 : i64},
+                %c: memref<2x2x2x2x2x16xf16, #smem> {llvm.align = 128 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    %c64 = arith.constant 64 : index
+    %none = arith.constant 0 : i8
+    %single = arith.constant 0.0 : f32
+    %zero = arith.constant 0.0 : f16
+    %at = arith.constant 1073741800 : index
+    %r0 = vector.transfer_read %long[%at], %none : memref<1073741825xi8>, vector<64xi8>
+    vector.transfer_write %r0, %a[%c0] {in_bounds = [true]} : vector<64xi8>, memref<64xi8, #smem>
+    %r1 = vector.transfer_read %wide[%c64, %c64], %single : memref<300x300xf32>, vector<256x256xf32>
+    vector.transfer_write %r1, %b[%c0, %c0] {in_bounds = [true, true]} : vector<256x256xf32>, memref<256x256xf32, #smem>
+    %r2 = vector.transfer_read %deep[%c2, %c2, %c2, %c2, %c2, %c0], %zero : memref<3x3x3x3x3x24xf16>, vector<2x2x2x2x2x16xf16>
+    vector.transfer_write %r2, %c[%c0, %c0, %c0, %c0, %c0, %c0] {in_bounds = [true, true, true, true, true, true]}
+      : vector<2x2x2x2x2x16xf16>, memref<2x2x2x2x2x16xf16, #smem>
+    gpu.return
+  }
+
+  // Where shared memory is, and what stands in between. A NaN of a tensor map is one that products take for zero.
+  // CHECK: Function=memory | Remark="{{.*}}; it is no TMA copy: the window in shared memory is not known to be at a multiple of 128 bytes, but of 16"
+  // CHECK: Function=memory | Remark="{{.*}}; it is no TMA copy: the window in shared memory is not known to be at a multiple of 128 bytes, but of 64"
+  // CHECK: Function=memory | Remark="the padded read became a masked one; it is no asynchronous copy: its padding is not known to be zero bits"
+  // CHECK: Function=memory | Remark="the padded read became a masked one; it is no asynchronous copy: it would be 512 copies, more than 32; it is no TMA copy: 'gpu.barrier' stands between the read and the write, and what is read may not move past it"
+  gpu.func @memory(%source: !source) workgroup(%a: !shared {llvm.align = 16 : i64}, %b: !shared {llvm.align = 128 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f16
+    %nan = arith.constant 0x7E00 : f16
+    %r0 = vector.transfer_read %source[%c64, %c64], %zero : !source, !half
+    vector.transfer_write %r0, %a[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    %r1 = vector.transfer_read %source[%c64, %c64], %zero : !source, vector<64x32xf16>
+    vector.transfer_write %r1, %b[%c0, %c32] {in_bounds = [true, true]} : vector<64x32xf16>, !shared
+    %r2 = vector.transfer_read %source[%c64, %c64], %nan : !source, !half
+    vector.transfer_write %r2, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    %r3 = vector.transfer_read %source[%c64, %c64], %zero : !source, !half
+    gpu.barrier
+    vector.transfer_write %r3, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    gpu.return
+  }
+
+  // CHECK: Function=no_kernel | Remark="{{.*}}; it is no TMA copy: the function is no kernel (gpu.func), whose launch makes the tensor maps"
+  gpu.func @no_kernel(%source: !source) workgroup(%b: !shared {llvm.align = 128 : i64}) {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f16
+    %r0 = vector.transfer_read %source[%c64, %c64], %zero : !source, !half
+    vector.transfer_write %r0, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    gpu.return
+  }
+}
+
+// -----
+
+// A launch in the IR would lack operands.
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    // CHECK: Function=launched | Remark="{{.*}}; it is no TMA copy: the module launches kernels itself (gpu.container_module), without tensor maps"
+    gpu.func @launched(%source: memref<100x80xf16>) workgroup(%b: memref<64x64xf16, #gpu.address_space<workgroup>> {llvm.align = 128 : i64}) kernel {
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %zero = arith.constant 0.0 : f16
+      %r0 = vector.transfer_read %source[%c64, %c64], %zero : memref<100x80xf16>, vector<64x64xf16>
+      vector.transfer_write %r0, %b[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf16>, memref<64x64xf16, #gpu.address_space<workgroup>>
+      gpu.return
+    }
+  }
+}

@@ -1,0 +1,164 @@
+// Padded windows of a block: copies in bulk by tensor maps, which fill in zeros on every side.
+//
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-lower-pad{target=sm_90a tensor-maps=true},canonicalize,cse)))' \
+// RUN:   --remarks-filter=smalti-lower-pad 2>%t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK < %t
+// Nothing of it where the kernel may not take them.
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-lower-pad{target=sm_90a})))' \
+// RUN:   | FileCheck %s --check-prefix=OFF
+// OFF-NOT: nvgpu.tma
+
+#smem = #gpu.address_space<workgroup>
+
+gpu.module @kernels {
+  // One thread asks for the copy, all wait. What is far out stays out, whatever 32 bits of it say.
+  // REMARK: [Passed] smalti-lower-pad | Category:smalti-lower-pad | Function=window | Remark="the padded read and its write to shared memory became a TMA copy of 64x64 elements that fills in zeros"
+  // CHECK-LABEL: gpu.func @window(
+  // CHECK-SAME:    %[[I:[a-z0-9]+]]: index, %[[J:[a-z0-9]+]]: index, %[[POINTER:[a-z0-9]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>})
+  // CHECK-SAME:    workgroup(%[[BUFFER:[a-z0-9]+]] :
+  // CHECK-SAME:    mosaic_gpu.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 64>, element = f16, element_strides = array<i64: 1, 1>, extents = array<i64: 100, 80>, fill = "zeros", offset = 0 : i64, strides = array<i64: 160, 2>, swizzle = 16 : i64}]
+  // CHECK:         %[[MAP:.*]] = builtin.unrealized_conversion_cast %[[POINTER]] : !llvm.ptr to !nvgpu.tensormap.descriptor<tensor = memref<64x64xf16, #gpu.address_space<workgroup>>, swizzle = none, l2promo = none, oob = zero, interleave = none>
+  // CHECK:         %[[X:.*]] = gpu.thread_id x
+  // CHECK:         %[[FIRST:.*]] = arith.cmpi eq, %[[X]], %c0
+  // CHECK:         %[[BARRIER:.*]] = nvgpu.mbarrier.create
+  // CHECK-NEXT:    nvgpu.mbarrier.init %[[BARRIER]][%c0], %c1, predicate = %[[FIRST]]
+  // CHECK-NEXT:    nvvm.fence.mbarrier.init
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK:         nvvm.fence.proxy {kind = #nvvm.proxy_kind<async>}
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    nvgpu.mbarrier.arrive.expect_tx %[[BARRIER]][%c0], %c8192, predicate = %[[FIRST]]
+  // CHECK-NEXT:    %[[I0:.*]] = arith.minsi %[[I]], %c1073741824
+  // CHECK-NEXT:    %[[I1:.*]] = arith.maxsi %[[I0]], %c-1073741824
+  // CHECK-NEXT:    %[[J0:.*]] = arith.minsi %[[J]], %c1073741824
+  // CHECK-NEXT:    %[[J1:.*]] = arith.maxsi %[[J0]], %c-1073741824
+  // CHECK-NEXT:    nvgpu.tma.async.load %[[MAP]][%[[J1]], %[[I1]]], %[[BARRIER]][%c0] to %[[BUFFER]], predicate = %[[FIRST]]
+  // CHECK-NEXT:    nvgpu.mbarrier.try_wait.parity %[[BARRIER]][%c0], %false, %c10000000
+  // CHECK-NEXT:    memref.load %[[BUFFER]]
+  // CHECK-NOT:     vector.transfer
+  // CHECK:         gpu.return
+  gpu.func @window(%source: memref<100x80xf16>, %dest: memref<64xf16>, %i: index, %j: index)
+      workgroup(%buffer: memref<64x64xf16, #smem> {llvm.align = 128 : i64}) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f16
+    %read = vector.transfer_read %source[%i, %j], %zero : memref<100x80xf16>, vector<64x64xf16>
+    vector.transfer_write %read, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf16>, memref<64x64xf16, #smem>
+    %x = gpu.thread_id x
+    %value = memref.load %buffer[%c0, %x] : memref<64x64xf16, #smem>
+    memref.store %value, %dest[%x] : memref<64xf16>
+    gpu.return
+  }
+
+  // Two windows of one array, of the same size: one map, one barrier object, one wait. Constants are within reach.
+  // REMARK-COUNT-2: Function=together | Remark="the padded read and its write to shared memory became a TMA copy of 16x32 elements that fills in zeros"
+  // CHECK-LABEL: gpu.func @together(
+  // CHECK-SAME:    tensor_maps = [{argument = 1 : i64, {{[^}]*}} offset = 64 : i64, strides = array<i64: 256, 4>, swizzle = 16 : i64}]
+  // CHECK-COUNT-1: nvgpu.mbarrier.create
+  // CHECK-NOT:     nvgpu.mbarrier.create
+  // CHECK:         nvgpu.mbarrier.arrive.expect_tx %{{.*}}, %c4096
+  // CHECK:         nvgpu.tma.async.load %{{.*}}[%c-4, %c-8]
+  // CHECK:         %[[VIEW:.*]] = memref.subview %{{.*}}[16, 0] [16, 32] [1, 1] : memref<32x32xf32, #gpu.address_space<workgroup>> to memref<16x32xf32, strided<[32, 1], offset: 512>, #gpu.address_space<workgroup>>
+  // CHECK-NOT:     gpu.barrier
+  // CHECK:         nvgpu.tma.async.load %{{.*}}[%c48, %c8], %{{.*}} to %[[VIEW]]
+  // CHECK-NEXT:    nvgpu.mbarrier.try_wait.parity
+  // CHECK-NOT:     nvgpu
+  // CHECK:         gpu.return
+  gpu.func @together(%dest: memref<32xf32>, %source: memref<20x48xf32, strided<[64, 1], offset: 16>>) kernel {
+    %c0 = arith.constant 0 : index
+    %c8 = arith.constant 8 : index
+    %c16 = arith.constant 16 : index
+    %c48 = arith.constant 48 : index
+    %ahead = arith.constant -8 : index
+    %left = arith.constant -4 : index
+    %zero = arith.constant 0.0 : f32
+    %buffer = memref.alloc() {alignment = 128 : i64} : memref<32x32xf32, #smem>
+    %x = gpu.thread_id x
+    %a = vector.transfer_read %source[%ahead, %left], %zero : memref<20x48xf32, strided<[64, 1], offset: 16>>, vector<16x32xf32>
+    %b = vector.transfer_read %source[%c8, %c48], %zero : memref<20x48xf32, strided<[64, 1], offset: 16>>, vector<16x32xf32>
+    vector.transfer_write %a, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<16x32xf32>, memref<32x32xf32, #smem>
+    vector.transfer_write %b, %buffer[%c16, %c0] {in_bounds = [true, true]} : vector<16x32xf32>, memref<32x32xf32, #smem>
+    %value = memref.load %buffer[%c0, %x] : memref<32x32xf32, #smem>
+    memref.store %value, %dest[%x] : memref<32xf32>
+    gpu.return
+  }
+
+  // Loops carry which phase it is, and keep their attributes. A row of the box is a row of the plane.
+  // REMARK: Function=loops | Remark="the padded read and its write to shared memory became a TMA copy of 16x64 elements that fills in zeros"
+  // CHECK-LABEL: gpu.func @loops(
+  // CHECK:         %[[OUTER:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %false)
+  // CHECK-NEXT:      %[[INNER:.*]] = scf.for {{.*}} iter_args(%[[B:.*]] = %[[A]])
+  // CHECK:             %[[PLANE:.*]] = memref.expand_shape %{{.*}} {{\[\[}}0, 1], [2]] output_shape [1, 16, 64]
+  // CHECK-NEXT:        nvgpu.tma.async.load %{{.*}} to %[[PLANE]]
+  // CHECK-NEXT:        nvgpu.mbarrier.try_wait.parity %{{.*}}, %[[B]], %c10000000
+  // CHECK:             %[[NEXT:.*]] = arith.xori %[[B]], %true
+  // CHECK-NEXT:        scf.yield %[[NEXT]]
+  // CHECK-NEXT:      } {inner_attribute}
+  // CHECK-NEXT:      scf.yield %[[INNER]]
+  // CHECK-NEXT:    } {outer_attribute}
+  gpu.func @loops(%source: memref<3x100x70xf32, strided<[8000, 80, 1]>>, %dest: memref<64xf32>, %n: index)
+      workgroup(%buffer: memref<16x64xf32, #smem> {llvm.align = 128 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %zero = arith.constant 0.0 : f32
+    %x = gpu.thread_id x
+    %b = gpu.block_id x
+    scf.for %i = %c0 to %n step %c1 {
+      scf.for %j = %c0 to %i step %c1 {
+        %at = arith.muli %j, %c16 : index
+        %read = vector.transfer_read %source[%b, %at, %c16], %zero
+          : memref<3x100x70xf32, strided<[8000, 80, 1]>>, vector<16x64xf32>
+        vector.transfer_write %read, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<16x64xf32>, memref<16x64xf32, #smem>
+        %value = memref.load %buffer[%j, %x] : memref<16x64xf32, #smem>
+        memref.store %value, %dest[%x] : memref<64xf32>
+        gpu.barrier
+      } {inner_attribute}
+    } {outer_attribute}
+    gpu.return
+  }
+
+  // What a box has no room for are several; rows that are known to be inside may be counted in two dimensions. Copies to
+  // the same memory have their own barrier objects.
+  // REMARK: Function=several | Remark="the padded read and its write to shared memory became 2 TMA copies of 136x16 elements that fill in zeros"
+  // REMARK: Function=several | Remark="the padded read and its write to shared memory became a TMA copy of 2x136x16 elements that fills in zeros"
+  // CHECK-LABEL: gpu.func @several(
+  // CHECK-COUNT-2: nvgpu.mbarrier.create
+  // CHECK:         %[[FRONT:.*]] = memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [136, 16], strides: [16, 1]
+  // CHECK-NEXT:    nvgpu.tma.async.load %{{.*}} to %[[FRONT]]
+  // CHECK:         %[[ROW:.*]] = arith.addi %{{.*}}, %c136
+  // CHECK:         %[[BACK:.*]] = memref.reinterpret_cast %{{.*}} to offset: [2176], sizes: [136, 16], strides: [16, 1]
+  // CHECK-NEXT:    nvgpu.tma.async.load %{{.*}}[%{{.*}}, %[[ROW]]], %{{.*}} to %[[BACK]]
+  // CHECK-NEXT:    nvgpu.mbarrier.try_wait.parity
+  // CHECK:         gpu.barrier
+  // CHECK:         nvgpu.tma.async.load %{{.*}}[%{{.*}}, %c0, %c0]
+  // CHECK-NEXT:    nvgpu.mbarrier.try_wait.parity
+  // CHECK-NEXT:    gpu.return
+  gpu.func @several(%source: memref<300x64xi8>, %i: index)
+      workgroup(%buffer: memref<272x16xi8, #smem> {llvm.align = 128 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i8
+    %a = vector.transfer_read %source[%i, %c0], %zero : memref<300x64xi8>, vector<272x16xi8>
+    %b = vector.transfer_read %source[%c0, %i], %zero : memref<300x64xi8>, vector<272x16xi8>
+    vector.transfer_write %a, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<272x16xi8>, memref<272x16xi8, #smem>
+    vector.transfer_write %b, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<272x16xi8>, memref<272x16xi8, #smem>
+    gpu.return
+  }
+
+  // A kernel that takes a map already takes another one behind it.
+  // CHECK-LABEL: gpu.func @another(
+  // CHECK-SAME:    %[[OLD:[a-z0-9]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>}, %[[NEW:[a-z0-9]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>})
+  // CHECK-SAME:    mosaic_gpu.tensor_maps = [{argument = 0 : i64, box = array<i64: 8, 16>, {{[^}]*}}}, {argument = 0 : i64, box = array<i64: 64, 64>, {{[^}]*}}}]
+  // CHECK:         builtin.unrealized_conversion_cast %[[NEW]]
+  gpu.func @another(%source: memref<100x80xf16>, %i: index,
+                    %map: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>})
+      workgroup(%buffer: memref<64x64xf16, #smem> {llvm.align = 128 : i64}) kernel
+      attributes {mosaic_gpu.tensor_maps = [{argument = 0 : i64, box = array<i64: 8, 16>, element = f16,
+        element_strides = array<i64: 1, 1>, extents = array<i64: 100, 80>, fill = "zeros", offset = 0 : i64,
+        strides = array<i64: 160, 2>, swizzle = 16 : i64}]} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f16
+    %read = vector.transfer_read %source[%i, %c0], %zero : memref<100x80xf16>, vector<64x64xf16>
+    vector.transfer_write %read, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf16>, memref<64x64xf16, #smem>
+    gpu.return
+  }
+}

@@ -1,0 +1,303 @@
+"""smalti-lower-pad's windows of a block that TMA copies, on an emulated Hopper, against numpy.
+
+The launch makes the tensor maps from what the pass says of them. Arrays lie between bytes that read as NaN, so that what
+is read out of bounds shows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+import smalti
+from smalti import ir, passmanager
+from smalti.emulator import Emulation
+
+DTYPES: dict[str, Any] = {
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "i8": np.int8,
+    "i32": np.int32,
+}
+EARLY = Emulation(sanitize="address", copies="early", workers=1)
+LATE = Emulation(sanitize="thread", copies="late", workers=1)
+SHARED = "#gpu.address_space<workgroup>"
+THREADS = 32
+FAR = 1 << 40
+
+
+def memref(shape: Sequence[int], element: str, more: str = "") -> str:
+    return f"memref<{''.join(f'{size}x' for size in shape)}{element}{more}>"
+
+
+def lower(text: str) -> str:
+    """The module after the pass."""
+    with ir.Context():
+        module = ir.Module.parse(text)
+        passes = "gpu.module(gpu.func(smalti-lower-pad{target=sm_90a tensor-maps=true strict=true}))"
+        passmanager.PassManager.parse(f"builtin.module({passes})").run(module.operation)
+        return str(module)
+
+
+def padded(source: np.ndarray, at: Sequence[int], shape: Sequence[int]) -> np.ndarray:
+    """The window of `source` that begins at `at`, with zeros for what is outside."""
+    window = np.zeros(tuple(shape), source.dtype)
+    inside = [(max(a, 0), min(a + n, size)) for a, n, size in zip(at, shape, source.shape, strict=True)]
+    if all(low < high for low, high in inside):
+        place = tuple(slice(low - a, high - a) for (low, high), a in zip(inside, at, strict=True))
+        window[place] = source[tuple(slice(low, high) for low, high in inside)]
+    return window
+
+
+def random(shape: Sequence[int], element: str, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.integers(-99, 100, tuple(shape)).astype(DTYPES[element])
+
+
+def zero(element: str) -> str:
+    return f"arith.constant {'0' if element.startswith('i') else '0.0'} : {element}"
+
+
+def read_out(buffer: str, buffer_type: str, shape: Sequence[int], dest: str, dest_type: str, at: Sequence[str]) -> str:
+    """Threads of the block copy a buffer to where it belongs in the result, each some elements."""
+    lines, names = [], []
+    rest = "%e"
+    for dim in reversed(range(len(shape))):
+        lines.append(f"%size{dim} = arith.constant {shape[dim]} : index")
+        lines.append(f"%at{dim} = arith.remui {rest}, %size{dim} : index")
+        lines.append(f"%rest{dim} = arith.divui {rest}, %size{dim} : index")
+        rest = f"%rest{dim}"
+        names.insert(0, f"%at{dim}")
+    inside = ", ".join(names)
+    body = "\n      ".join(lines)
+    return f"""
+    %thread = gpu.thread_id x
+    %threads = arith.constant {THREADS} : index
+    %elements = arith.constant {int(np.prod(shape))} : index
+    scf.for %e = %thread to %elements step %threads {{
+      {body}
+      %value = memref.load {buffer}[{inside}] : {buffer_type}
+      memref.store %value, {dest}[{", ".join([*at, *names])}] : {dest_type}
+    }}
+    gpu.barrier"""
+
+
+def window_kernel(
+    element: str,
+    extents: Sequence[int],
+    pitch: int,
+    window: Sequence[int],
+    places: Sequence[Sequence[int]],
+) -> str:
+    """A block for each place along every dimension, of which it copies the window that begins there."""
+    rank = len(extents)
+    strides = [1] * rank
+    for dim in reversed(range(rank - 1)):
+        strides[dim] = strides[dim + 1] * (pitch if dim == rank - 2 else extents[dim + 1])
+    source = memref(extents, element, f", strided<{strides}>")
+    counts = [len(place) for place in places]
+    dest = memref([*counts, *window], element)
+    shared = memref(window, element, f", {SHARED}")
+    lines, numbers, indices = [], [], []
+    rest = "%block"
+    for dim in reversed(range(rank)):
+        lines.append(f"%count{dim} = arith.constant {counts[dim]} : index")
+        lines.append(f"%number{dim} = arith.remui {rest}, %count{dim} : index")
+        lines.append(f"%left{dim} = arith.divui {rest}, %count{dim} : index")
+        rest = f"%left{dim}"
+        numbers.insert(0, f"%number{dim}")
+        # The places as a chain of selections.
+        lines.append(f"%p{dim}_0 = arith.constant {places[dim][0]} : index")
+        last = f"%p{dim}_0"
+        for number, place in enumerate(places[dim][1:], 1):
+            lines.append(f"%k{dim}_{number} = arith.constant {number} : index")
+            lines.append(f"%v{dim}_{number} = arith.constant {place} : index")
+            lines.append(f"%is{dim}_{number} = arith.cmpi eq, %number{dim}, %k{dim}_{number} : index")
+            lines.append(f"%p{dim}_{number} = arith.select %is{dim}_{number}, %v{dim}_{number}, {last} : index")
+            last = f"%p{dim}_{number}"
+        indices.insert(0, last)
+    body = "\n    ".join(lines)
+    origin = ", ".join(["%c0"] * len(window))
+    vector = memref(window, element).replace("memref", "vector")
+    inside = ", ".join(["true"] * len(window))
+    return f"""
+module {{
+gpu.module @m {{
+  gpu.func @copy(%source: {source}, %dest: {dest}) workgroup(%buffer: {shared} {{llvm.align = 128 : i64}}) kernel
+      attributes {{known_block_size = array<i32: {THREADS}, 1, 1>,
+                  known_grid_size = array<i32: {int(np.prod(counts))}, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %zero = {zero(element)}
+    %block = gpu.block_id x
+    {body}
+    %read = vector.transfer_read %source[{", ".join(indices)}], %zero : {source}, {vector}
+    vector.transfer_write %read, %buffer[{origin}] {{in_bounds = [{inside}]}} : {vector}, {shared}
+    gpu.barrier
+    {read_out("%buffer", shared, window, "%dest", dest, numbers)}
+    gpu.return
+  }}
+}}
+}}"""
+
+
+def run(text: str, *arrays: np.ndarray, emulation: Emulation = EARLY) -> None:
+    smalti.compile(text, target="emu:sm_90a", emulation=emulation)(*arrays)
+
+
+def check(
+    element: str,
+    extents: Sequence[int],
+    pitch: int,
+    window: Sequence[int],
+    places: Sequence[Sequence[int]],
+    copies: int,
+) -> None:
+    text = lower(window_kernel(element, extents, pitch, window, places))
+    assert text.count("nvgpu.tma.async.load") == copies
+    assert "vector.transfer_read" not in text
+    whole = random([*extents[:-1], pitch], element)
+    source = whole[..., : extents[-1]]
+    for emulation in (EARLY, LATE):
+        dest = random([*map(len, places), *window], element, 1)
+        run(text, source, dest, emulation=emulation)
+        for number in itertools.product(*(range(len(place)) for place in places)):
+            at = [place[n] for place, n in zip(places, number, strict=True)]
+            shape = [1] * (len(extents) - len(window)) + list(window)
+            np.testing.assert_array_equal(
+                dest[number], padded(source, at, shape).reshape(tuple(window)), err_msg=str(at)
+            )
+
+
+ROWS = [-FAR, -17, -16, -15, -1, 0, 3, 8, 12, 19, 20, FAR]
+COLUMNS = [-FAR, -32, -31, -8, 0, 5, 16, 47, 48, 1 << 32, FAR]
+
+
+@pytest.mark.parametrize("element", DTYPES)
+def test_windows_of_a_matrix(element: str) -> None:
+    """Ahead of the begin, across begin and end, wholly outside, and where 32 bits of the index are inside."""
+    check(element, (20, 48), 64, (16, 32), (ROWS, COLUMNS), copies=1)
+
+
+# Of each rank: the extents, how far rows are apart, the window, and where it begins.
+RANKS: list[tuple[tuple[int, ...], int, tuple[int, ...], tuple[tuple[int, ...], ...]]] = [
+    ((45,), 45, (32,), ((-FAR, -33, -32, -31, -1, 0, 1, 13, 14, 44, 45, FAR),)),
+    ((7, 20), 24, (4, 8), ((-4, -3, 0, 5, 7), (-8, -1, 0, 13, 20))),
+    ((3, 5, 12), 16, (2, 4, 16), ((-2, -1, 0, 2, 3), (-4, -1, 2, 5), (-16, -3, 0, 1, 12))),
+    ((2, 3, 5, 9), 12, (1, 2, 4, 8), ((-1, 0, 1, 2), (-1, 2, 3), (-3, 0, 3), (-7, 0, 4, 9))),
+    ((2, 3, 2, 5, 9), 12, (2, 1, 2, 4, 8), ((-1, 0, 1), (-1, 2, 3), (-1, 0, 2), (-3, 3), (-7, 4, 9))),
+    # A row, and a plane, of a larger array.
+    ((7, 20), 24, (16,), ((0, 3, 6), (-16, -5, 0, 4, 19, 20))),
+    ((4, 5, 12), 16, (4, 8), ((0, 3), (-4, -1, 2, 5), (-8, -3, 0, 5, 12))),
+]
+
+
+@pytest.mark.parametrize(("extents", "pitch", "window", "places"), RANKS)
+def test_ranks(
+    extents: tuple[int, ...], pitch: int, window: tuple[int, ...], places: tuple[tuple[int, ...], ...]
+) -> None:
+    check("f32", extents, pitch, window, places, copies=1)
+
+
+@pytest.mark.parametrize(
+    ("element", "extents", "window", "copies"),
+    [
+        # A box has at most 256 elements along a dimension.
+        ("i8", (300, 64), (272, 16), 2),
+        ("i8", (3, 1000), (1, 768), 3),
+        ("f16", (3, 700), (2, 512), 4),
+    ],
+)
+def test_windows_of_several_boxes(element: str, extents: tuple[int, int], window: tuple[int, int], copies: int) -> None:
+    places = [(-5, 0, extents[0] - window[0] + 2), (-24, 0, 48, extents[1])]
+    check(element, extents, -(-extents[1] // 16) * 16, window, places, copies)
+
+
+def loop_kernel(nested: bool) -> str:
+    """A block runs the loop as often as its number says. Two windows go together; the sums of what was read go out."""
+    source, other = memref((20, 40), "f32"), memref((12, 40), "f32")
+    a, b = memref((8, 32), "f32", f", {SHARED}"), memref((16, 32), "f32", f", {SHARED}")
+    body = f"""
+      %row = arith.muli %j, %c5 : index
+      %at = arith.subi %row, %c3 : index
+      %x = vector.transfer_read %source[%at, %at], %zero : {source}, vector<8x32xf32>
+      vector.transfer_write %x, %a[%c0, %c0] {{in_bounds = [true, true]}} : vector<8x32xf32>, {a}
+      %y = vector.transfer_read %other[%i, %row], %zero : {other}, vector<8x32xf32>
+      vector.transfer_write %y, %b[%c8, %c0] {{in_bounds = [true, true]}} : vector<8x32xf32>, {b}
+      scf.for %r = %c0 to %c8 step %c1 {{
+        %low = arith.addi %r, %c8 : index
+        %old = memref.load %dest[%n, %r, %t] : memref<5x8x32xf32>
+        %u = memref.load %a[%r, %t] : {a}
+        %v = memref.load %b[%low, %t] : {b}
+        %p = arith.mulf %u, %v : f32
+        %new = arith.addf %old, %p : f32
+        memref.store %new, %dest[%n, %r, %t] : memref<5x8x32xf32>
+      }}
+      gpu.barrier"""
+    loop = f"scf.for %j = %c0 to %n step %c1 {{ %i = arith.subi %n, %j : index {body} }}"
+    if nested:
+        loop = f"scf.for %i = %c0 to %n step %c1 {{ scf.for %j = %c0 to %i step %c1 {{ {body} }} }}"
+    constants = "\n    ".join(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 3, 5, 8))
+    return f"""
+module {{
+gpu.module @m {{
+  gpu.func @sum(%source: {source}, %other: {other}, %dest: memref<5x8x32xf32>)
+      workgroup(%a: {a} {{llvm.align = 128 : i64}}, %b: {b} {{llvm.align = 1024 : i64}}) kernel
+      attributes {{known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 5, 1, 1>}} {{
+    {constants}
+    %zero = arith.constant 0.0 : f32
+    %n = gpu.block_id x
+    %t = gpu.thread_id x
+    {loop}
+    gpu.return
+  }}
+}}
+}}"""
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("emulation", [EARLY, LATE])
+def test_phases_of_loops(nested: bool, emulation: Emulation) -> None:
+    """A barrier object completes a phase each time; the loops carry which one it is."""
+    text = lower(loop_kernel(nested))
+    assert text.count("nvgpu.tma.async.load") == 2
+    assert text.count("nvgpu.mbarrier.create") == text.count("nvgpu.mbarrier.try_wait.parity") == 1
+    source, other = random((20, 40), "f32"), random((12, 40), "f32", 1)
+    dest = np.zeros((5, 8, 32), np.float32)
+    run(text, source, other, dest, emulation=emulation)
+    expected = np.zeros_like(dest)
+    for n in range(5):
+        turns = [(a, b) for a in range(n) for b in range(a)] if nested else [(n - b, b) for b in range(n)]
+        for i, j in turns:
+            at = 5 * j - 3
+            expected[n] += padded(source, (at, at), (8, 32)) * padded(other, (i, at + 3), (8, 32))
+    np.testing.assert_array_equal(dest, expected)
+
+
+@pytest.mark.parametrize(("sources", "windows", "copies"), [(30, 30, 24), (1, 70, 64)])
+def test_a_kernel_has_room_for_so_many(sources: int, windows: int, copies: int) -> None:
+    source, shared, vector = memref((20, 48), "f32"), memref((16, 32), "f32", f", {SHARED}"), "vector<16x32xf32>"
+    arguments = ", ".join(f"%s{number}: {source}" for number in range(sources))
+    body = "\n".join(
+        f"""
+    %r{number} = vector.transfer_read %s{number % sources}[%c8, %c8], %zero : {source}, {vector}
+    vector.transfer_write %r{number}, %b[%c0, %c0] {{in_bounds = [true, true]}} : {vector}, {shared}
+    gpu.barrier"""
+        for number in range(windows)
+    )
+    text = lower(f"""
+gpu.module @m {{
+  gpu.func @many({arguments}) workgroup(%b: {shared} {{llvm.align = 128 : i64}}) kernel {{
+    %c0 = arith.constant 0 : index
+    %c8 = arith.constant 8 : index
+    %zero = arith.constant 0.0 : f32
+    {body}
+    gpu.return
+  }}
+}}""")
+    assert text.count("nvgpu.tma.async.load") == copies
