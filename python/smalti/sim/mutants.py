@@ -119,15 +119,37 @@ def _flip(operand: int) -> Change:
     return change
 
 
-def _more_arrivals(op: Any) -> None:
-    """Waits for one more thread in each phase."""
-    count = op.operands[1]
+def _compute(name: str, by: int) -> Change:
+    """Makes another number of the second operand."""
+
+    def change(op: Any) -> None:
+        count = op.operands[1]
+        with op.context, op.location, ir.InsertionPoint(op):
+            number = ir.IntegerAttr.get(count.type, by)
+            given = ir.Operation.create("arith.constant", results=[count.type], attributes={"value": number})
+            other = ir.Operation.create(name, results=[count.type], operands=[count, given.results[0]])
+        op.operands[1] = other.results[0]
+
+    return change
+
+
+def _answer(op: Any) -> None:
+    """Takes it that the phase is over."""
     with op.context, op.location, ir.InsertionPoint(op):
-        one = ir.Operation.create(
-            "arith.constant", results=[count.type], attributes={"value": ir.IntegerAttr.get(count.type, 1)}
-        )
-        more = ir.Operation.create("arith.addi", results=[count.type], operands=[count, one.results[0]])
-    op.operands[1] = more.results[0]
+        i1 = ir.IntegerType.get_signless(1)
+        yes = ir.Operation.create("arith.constant", results=[i1], attributes={"value": ir.IntegerAttr.get(i1, -1)})
+    op.results[0].replace_all_uses_with(yes.results[0])
+    op.erase()
+
+
+def _is_used(op: Any) -> bool:
+    return any(True for result in op.results for _ in result.uses)
+
+
+def _weaken_nvgpu(op: Any) -> None:
+    old = ir.IntegerAttr(op.attributes["numGroups"]).value if "numGroups" in op.attributes else 0
+    with op.context:
+        op.attributes["numGroups"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), old + 1)
 
 
 def _share_slot(op: Any) -> None:
@@ -163,7 +185,10 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
             yield "arrival removed", _erase
     elif name in ("gpu.barrier", "nvvm.barrier0", "nvvm.barrier"):
         yield "barrier removed", _erase
-    elif name in ("nvvm.mbarrier.try_wait.parity", "mosaic_gpu.wait"):
+    elif name == "nvvm.mbarrier.try_wait":
+        yield "wait removed", _answer
+        yield "phase flipped", _flip(1)
+    elif name in ("nvvm.mbarrier.try_wait.parity", "nvgpu.mbarrier.try_wait.parity", "mosaic_gpu.wait"):
         yield "wait removed", _erase
         yield "phase flipped", _flip(1)
     elif name in ("nvvm.wgmma.wait.group.sync.aligned", "nvvm.cp.async.bulk.wait_group"):
@@ -172,7 +197,13 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
     elif name == "mosaic_gpu.async_wait_group":
         yield "wait removed", _erase
         yield "wait weakened by one", _weaken("pending")
-    elif name in ("nvvm.wgmma.commit.group.sync.aligned", "mosaic_gpu.async_commit_group"):
+    elif name == "nvvm.cp.async.wait.group":
+        yield "wait removed", _erase
+        yield "wait weakened by one", _weaken("n")
+    elif name == "nvgpu.device_async_wait":
+        yield "wait removed", _erase
+        yield "wait weakened by one", _weaken_nvgpu
+    elif name in _COMMITS:
         yield "commit removed", _erase
     elif name in ("nvvm.fence.proxy", "nvvm.fence.mbarrier.init"):
         yield "fence dropped", _erase
@@ -181,7 +212,17 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
     elif name.startswith("nvvm.cluster.arrive"):
         yield "arrival removed", _erase
     elif name == "nvvm.mbarrier.init":
-        yield "arrival count too large", _more_arrivals
+        yield "arrival count too large", _compute("arith.addi", 1)
+        count = op.operands[1].owner
+        if count.name == "arith.constant" and ir.IntegerAttr(count.attributes["value"]).value > 1:
+            yield "arrival count too small", _compute("arith.subi", 1)
+    elif name == "nvvm.mbarrier.arrive.expect_tx":
+        yield "expect_tx short", _compute("arith.divui", 2)
+        yield "expect_tx long", _compute("arith.muli", 2)
+        if not _is_used(op):
+            yield "arrival removed", _erase
+    elif name == "nvvm.mbarrier.arrive" and not _is_used(op):
+        yield "arrival removed", _erase
     elif name == "mosaic_gpu.arrive":
         yield "arrival removed", _erase
     elif name == "mosaic_gpu.arrive_expect_tx" and "expect_tx" in op.attributes:
@@ -194,6 +235,9 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
             yield "arrival count too small", _set("arrival_count", lambda n: n - 1)
     elif name == "memref.subview" and _is_slot(op):
         yield "slot shared", _share_slot
+
+
+_COMMITS = ("nvvm.wgmma.commit.group.sync.aligned", "mosaic_gpu.async_commit_group", "nvvm.cp.async.commit.group")
 
 
 def _is_slot(op: Any) -> bool:

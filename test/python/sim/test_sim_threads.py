@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from smalti import sim
+from smalti.sim import mutants
 from thread_kernels import GROUPS, ROWS, THREADS, Copies, kernel
-
-SHARED = "#gpu.address_space<workgroup>"
+from thread_programs import SHARED, ring, through_shared
 
 
 def program(body: str, arguments: str, threads: int = 64, grid: int = 1) -> str:
@@ -225,3 +225,63 @@ def test_transfers_that_leave_memory_read_padding() -> None:
     a, out = np.arange(61, dtype=np.float32), np.zeros(63, np.float32)
     run(program(body, "%a: memref<61xf32>, %o: memref<63xf32>", threads=32), a, out)
     assert (out == np.append(a, [7, 7])).all()
+
+
+# Hopper: copies of boxes, and barriers in shared memory.
+
+
+@pytest.mark.parametrize("schedule", sim.SCHEDULES, ids=lambda s: f"{s.order}-{s.completion}")
+@pytest.mark.parametrize(("trips", "slots"), [(1, 1), (2, 3), (5, 2), (7, 3)])
+def test_a_ring_of_slots_in_every_schedule(trips: int, slots: int, schedule: sim.Simulation) -> None:
+    made = sim.simulate(ring(trips, slots), "sim:sm_90a")
+    x, y = made.random_arguments()
+    made(x, y, simulation=schedule)
+    assert np.allclose(y, x.reshape(trips, 2, 16, 32).sum((0, 2)), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("missing", "kinds"),
+    [
+        ("full", {"uninitialised", "race", "barrier"}),
+        ("empty", {"race", "barrier", "deadlock"}),
+        ("arrive", {"deadlock"}),
+        ("fence", {"missing-fence"}),
+    ],
+)
+def test_a_ring_that_misses_something(missing: str, kinds: set[str]) -> None:
+    found = find(ring(7, 3, missing), "sim:sm_90a")
+    assert {f.kind for f in found} == kinds
+
+
+def test_a_ring_that_announces_other_bytes() -> None:
+    (finding,) = find(ring(7, 3, short=128), "sim:sm_90a")
+    assert finding.kind == "transaction" and finding.edge == "128 more bytes in arrive_expect_tx"
+    found = find(ring(7, 3, short=-128), "sim:sm_90a")
+    assert {f.kind for f in found} == {"transaction", "deadlock"}
+
+
+def test_copies_out_of_shared_memory() -> None:
+    made = sim.simulate(through_shared(), "sim:sm_90a")
+    x, y = made.random_arguments()
+    made(x, y)
+    assert (y == 2 * x).all()
+    (finding,) = find(through_shared(fence=False), "sim:sm_90a")
+    assert finding.kind == "missing-fence" and finding.agent == "warp 0, lane 0"
+    assert {f.kind for f in find(through_shared(barrier=False), "sim:sm_90a")} == {"uninitialised", "race"}
+    (finding,) = find(through_shared(wait=False), "sim:sm_90a")
+    assert finding.kind == "leak"
+
+
+def test_every_mutant_is_noticed() -> None:
+    kinds: set[str] = set()
+    for text, target in (
+        (ring(7, 3), "sim:sm_90a"),
+        (through_shared(), "sim:sm_90a"),
+        (kernel(GROUPS, trips=3), "sim:sm_80"),
+    ):
+        made = sim.simulate(text, target)
+        outcomes = mutants.score(made, made.random_arguments())
+        assert [str(o) for o in outcomes if not o.caught] == []
+        kinds |= {o.mutant.kind for o in outcomes}
+    assert kinds >= {"barrier removed", "wait removed", "phase flipped", "arrival removed", "fence dropped"}
+    assert kinds >= {"commit removed", "arrival count too large", "arrival count too small", "expect_tx short"}

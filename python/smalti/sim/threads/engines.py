@@ -106,6 +106,59 @@ class LaneCopy(Work):
         self.second, self.given = self.second[keep], self.given[keep]
 
 
+class BulkCopy(Work):
+    """A copy that one thread started: elements from somewhere to somewhere."""
+
+    def __init__(
+        self,
+        st: Any,
+        lane: int,
+        source: Any,
+        at: Array,
+        target: Any,
+        to: Array,
+        width: int,
+        site: Any,
+        inside: Array,
+        fill: int = 0,
+    ) -> None:
+        super().__init__(st, site)
+        self.thread = int(st.threads[lane])
+        self.threads = st.threads[lane : lane + 1]
+        self.loops = tuple(i[lane : lane + 1] if isinstance(i, np.ndarray) else i for i in self.loops)
+        self.source, self.at, self.target, self.to = source, at, target, to
+        self.kind = np.dtype(f"u{width}")
+        self.inside, self.fill = inside, fill
+        self.barriers: tuple[Any, ...] = ()
+        """The barriers that are told of so many bytes."""
+        self.bytes = 0
+        self.done = False
+
+    def poison(self) -> None:
+        """Until it has happened, nobody wants to read its destination."""
+        if self.numbers:
+            self._fill(POISON)
+
+    def _fill(self, byte: int) -> None:
+        width = self.kind.itemsize
+        self.target.typed(self.kind)[self.to // width] = int.from_bytes(bytes([byte]) * width, "little")
+
+    def complete(self, warps: list[Any] | None = None) -> None:
+        """Lets it happen."""
+        _ = warps
+        if self.done:
+            return
+        self.done = True
+        if self.numbers:
+            width = self.kind.itemsize
+            if not self.inside.all():
+                self._fill(self.fill)
+            found = self.source.typed(self.kind)[self.at[self.inside] // width]
+            self.target.typed(self.kind)[self.to[self.inside] // width] = found
+        for barrier in self.barriers:
+            barrier.complete(self.bytes)
+
+
 def _unit(size: int, first: Array) -> int:
     """Bytes that can be moved at a time."""
     unit = 16
@@ -132,8 +185,9 @@ def same_for_warps(st: Any, what: str, site: Any) -> None:
             st.stop("divergence", f"a part of {warp.name} {what}, which the simulator counts for warps", site)
 
 
-def wait_for_groups(st: Any, name: str, left: int, site: Any) -> None:
-    """Waits until at most so many groups of a stream are in flight: each thread knows of what it started itself."""
+def wait_for_groups(st: Any, name: str, left: int, site: Any, reads: bool = False) -> None:
+    """Waits until at most so many groups of a stream are in flight: each thread knows of what it started itself, or of
+    what that `reads` alone."""
     done: dict[int, tuple[Any, list[Any]]] = {}
     for warp in st.active_warps():
         stream = getattr(warp, name)
@@ -145,6 +199,7 @@ def wait_for_groups(st: Any, name: str, left: int, site: Any) -> None:
             for work in stream.groups.pop(number):
                 done.setdefault(id(work), (work, []))[1].append(warp)
         stream.completed = max(stream.completed, upto)
-        warp.own[stream.agent] = max(upto, warp.own.get(stream.agent, 0))
+        for agent in {stream.reads, stream.reads if reads else stream.agent}:
+            warp.own[agent] = max(upto, warp.own.get(agent, 0))
     for work, warps in done.values():
         work.complete(warps)

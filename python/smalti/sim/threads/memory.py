@@ -72,6 +72,7 @@ class View:
     limit: Any = None
     """Bytes from `begin` on behind which reads give zeros and writes do nothing; None where accesses must not go there."""
     begin: Any = 0
+    """Where what it is a view of begins: from there a pointer goes, and offsets count."""
 
     def take(self, lanes: Array, memo: dict[int, Any]) -> View:
         def some(value: Any) -> Any:

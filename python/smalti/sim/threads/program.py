@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import ir, targets
+from ... import compiler, ir, targets, tensor_maps
 from ...errors import CompileError, Diagnostic, LaunchError, source_location
 from .. import values
 from ..findings import Finding
@@ -19,6 +19,7 @@ from ..options import seed_of
 from ..program import Parameter, Program, Translated, Unsupported, attribute, three, walk
 from .code import Label, ThreadTranslator
 from .memory import SPACING, LaneBuffer, View
+from .ops.tma import Map, element_bytes, stores
 from .shadow import LaneChecker, Side
 from .team import Team, ThreadBlock
 
@@ -31,6 +32,8 @@ class ThreadProgram(Program):
     ranks: Any = None
     warp_size: int = 32
     dynamic_begin: int = 0
+    maps: tuple[tuple[int, tensor_maps.TensorMap], ...] = ()
+    """Slots of tensor maps."""
     unit: int = 1
     """Warps that run together: those of a warpgroup, where it multiplies."""
 
@@ -55,6 +58,8 @@ class ThreadProgram(Program):
         found: list[Any] = [None] * self.slots
         for slot, buffer, parameter, array in zip(self.arguments, buffers, self.parameters, arrays, strict=True):
             found[slot] = buffer if parameter.scalar else self.view(parameter, buffer, array.dtype)
+        for slot, described in self.maps:
+            found[slot] = Map(described, buffers[described.argument])
         return found
 
     def start(self, machine: Machine, initial: list[Any], number: int) -> RunningBlock:
@@ -233,10 +238,15 @@ def of_threads(
     blocks = list(function.regions[0].blocks)
     count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
     arguments = list(blocks[0].arguments)
+    maps = compiler.tensor_maps_of(function)
+    last = count - len(maps)
+    copied = {described.argument for described, value in zip(maps, arguments[last:], strict=False) if stores(value)}
+    for described in maps:
+        tr.uses_shared(element_bytes(described))
     parameters = []
-    for index, argument in enumerate(arguments[:count]):
+    for index, argument in enumerate(arguments[:last]):
         try:
-            parameters.append(_parameter(index, argument.type, written(argument)))
+            parameters.append(_parameter(index, argument.type, index in copied or written(argument)))
         except Unsupported as problem:
             tr.problems.append(Diagnostic("error", str(problem), place))
     slots = [tr.slot(argument) for argument in arguments[:count]]
@@ -258,7 +268,8 @@ def of_threads(
             parameters=tuple(parameters),
             host=None,
             table=None,
-            arguments=slots,
+            arguments=slots[:last],
+            maps=tuple(zip(slots[last:], maps, strict=True)),
             body=Translated(None),
             slots=tr.count,
             grid=grid,
@@ -306,7 +317,7 @@ def _attributions(tr: ThreadTranslator, arguments: list[Any]) -> None:
             st: Any, slot: int = slot, offset: Any = offset, size: int = size, view: Any = (shape, strides, dtype)
         ):
             buffer = st.block.shared if offset is not None else PrivateBuffer("private memory", st.lanes, size)
-            st.v[slot] = View(buffer, offset or 0, *view)
+            st.v[slot] = View(buffer, offset or 0, *view, begin=offset or 0)
 
         tr.emit(step)
 

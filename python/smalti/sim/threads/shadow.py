@@ -20,7 +20,7 @@ NEVER = np.iinfo(np.int32).max
 class Event:
     """One operation of a team that touches memory."""
 
-    __slots__ = ("asynchronous", "atomic", "block", "generic", "iteration", "loops", "site", "threads", "what", "write")
+    __slots__ = ("asynchronous", "atomic", "block", "loops", "only", "site", "threads", "what", "write")
 
     def __init__(
         self, what: str, write: bool, site: Any, team: Any, asynchronous: bool = False, atomic: bool = False
@@ -34,6 +34,8 @@ class Event:
         self.block = team.block
         self.loops = tuple(team.loops)
         self.threads = team.threads
+        self.only = -1
+        """The thread, where one alone did it."""
 
 
 class Side:
@@ -197,16 +199,19 @@ class _Check:
                 continue
             agent, step = int(checker._agents[number]), int(checker._steps[number])
             rows, columns = np.nonzero(bad & (last == number))
-            if writers is not None and before.block is block:
+            if before.block is block:
                 # What a thread started itself, it knows of first.
                 own = np.array([warp.own.get(agent, 0) >= step for warp in block.warps])
-                others = ~own[self.warps[rows]] | (writers[self.grains[rows, columns]] != self.threads[rows])
+                started = before.only if writers is None else writers[self.grains[rows, columns]]
+                others = ~own[self.warps[rows]] | (started != self.threads[rows])
                 rows, columns = rows[others], columns[others]
             for row, at in zip(rows.tolist(), columns.tolist(), strict=True):
                 if event.write and before.write and not before.asynchronous and same is not None and same(row, at):
                     # Who is last does not matter.
                     continue
-                writer = int(writers[self.grains[row, at]]) if writers is not None else _a_thread(before, agent)
+                writer = int(writers[self.grains[row, at]]) if writers is not None else before.only
+                if writer < 0:
+                    writer = _a_thread(before, agent)
                 index = int(self.which[row])
                 now = Side(event, int(self.agents[index]), int(self.steps[index]), int(self.threads[row]))
                 checker._report("race", Side(before, agent, step, writer), now, self.buffer, *self._bytes(row, at))

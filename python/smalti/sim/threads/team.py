@@ -443,6 +443,8 @@ class Team:
             more = np.arange(size // grain)
             grains = (grains[..., None] + more).reshape(len(at), -1)
         event = Event(what, write, site, self, asynchronous, atomic)
+        if len(threads) == 1:
+            event.only = int(threads[0])
         if stream is None:
             agents, ends = self.agents, np.array([warp.step for warp in self.warps], np.int32)
         else:

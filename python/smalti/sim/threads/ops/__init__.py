@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
-from . import arith, control, cp_async, gpu, llvm, matrix_nvidia, memref, vector
+from . import arith, control, cp_async, gpu, llvm, matrix_nvidia, mbarrier, memref, tma, vector
 
-__all__ = ["arith", "control", "cp_async", "gpu", "llvm", "matrix_nvidia", "memref", "vector"]
+__all__ = [
+    "arith",
+    "control",
+    "cp_async",
+    "gpu",
+    "llvm",
+    "matrix_nvidia",
+    "mbarrier",
+    "memref",
+    "tma",
+    "vector",
+]

@@ -27,8 +27,8 @@ def pointee(st: Any, pointer: Any, space: int, site: Any, what: str) -> tuple[An
     if space == 3:
         return st.block.shared, pointer
     numbers = pointer // SPACING
-    number: Any = st.uniform(numbers)
-    if number is None:
+    number: int = -1 if st.uniform(numbers) is None else st.uniform(numbers)
+    if number < 0:
         st.stop("divergence", f"{what} of threads goes to different buffers", site)
     if number == SHARED_BEGIN // SPACING:
         return st.block.shared, pointer - SHARED_BEGIN

@@ -48,7 +48,7 @@ def _alloc(op: Any, tr: ThreadTranslator) -> Step:
     strides = tuple(by * dtype.itemsize for by in contiguous(shape))
 
     def step(st: Any) -> None:
-        st.v[result] = View(st.block.shared, offset, shape, strides, dtype)
+        st.v[result] = View(st.block.shared, offset, shape, strides, dtype, begin=offset)
 
     return step
 
@@ -88,7 +88,7 @@ def _get_global(op: Any, tr: ThreadTranslator) -> Step:
     strides = tuple(by * dtype.itemsize for by in contiguous(shape))
 
     def step(st: Any) -> None:
-        st.v[result] = View(st.block.shared, offset, shape, strides, dtype)
+        st.v[result] = View(st.block.shared, offset, shape, strides, dtype, begin=offset)
 
     return step
 
@@ -101,7 +101,8 @@ def _dynamic_shared_memory(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         begin = st.block.dynamic_begin
         size = dtype.itemsize
-        st.v[result] = View(st.block.shared, begin, ((st.block.shared.size - begin) // size,), (size,), dtype)
+        shape = ((st.block.shared.size - begin) // size,)
+        st.v[result] = View(st.block.shared, begin, shape, (size,), dtype, begin=begin)
 
     return step
 
@@ -128,7 +129,8 @@ def _view(op: Any, tr: ThreadTranslator) -> Step:
         begin, end = st.v[shift], st.v[shift] + by
         if (np.asarray(end) > np.asarray(memory.shape[0])).any():
             st.report("out-of-bounds", f"a view of bytes {begin} to {end}, of {memory.shape[0]}", site)
-        st.v[result] = View(memory.buffer, memory.offset + begin, lengths, tuple(reversed(strides)), dtype)
+        first = memory.offset + begin
+        st.v[result] = View(memory.buffer, first, lengths, tuple(reversed(strides)), dtype, begin=first)
 
     return step
 
