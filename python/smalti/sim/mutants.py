@@ -221,9 +221,7 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
         yield "expect_tx long", _compute("arith.muli", 2)
         if not _is_used(op):
             yield "arrival removed", _erase
-    elif name == "nvvm.mbarrier.arrive" and not _is_used(op):
-        yield "arrival removed", _erase
-    elif name == "mosaic_gpu.arrive":
+    elif name in ("nvvm.mbarrier.arrive", "mosaic_gpu.arrive") and not _is_used(op):
         yield "arrival removed", _erase
     elif name == "mosaic_gpu.arrive_expect_tx" and "expect_tx" in op.attributes:
         yield "expect_tx short", _set("expect_tx", lambda n: n // 2)

@@ -165,11 +165,7 @@ def _load(
 @operation("nvvm.cp.async.bulk.tensor.shared.cluster.global")
 def _load_box(op: Any, tr: ThreadTranslator) -> Step:
     given = _segments(op, tr, "target", "map", "box", "barrier", "im2col", "multicast", "hint", "predicate")
-    if (
-        given["im2col"]
-        or given["multicast"]
-        or "tile" not in str(op.attributes.get("mode", "tile"))
-    ):
+    if given["im2col"] or given["multicast"] or "tile" not in str(op.attributes.get("mode", "tile")):
         raise Unsupported("a copy of columns, or to several blocks")
     target, source, mbar = given["target"][0], given["map"][0], given["barrier"][0]
     site = tr.site(op)
