@@ -387,14 +387,16 @@ def downcast_fp8(x_ref, o_ref):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _product(a_ref: Any, b_ref: Any, o_ref: Any, dtype: Any, finish: Callable[[Any], Any] = lambda v: v) -> None:
+def _product(
+    a_ref: Any, b_ref: Any, o_ref: Any, dtype: Any, finish: Callable[[Any], Any] = lambda v: v, sums: Any = F32
+) -> None:
     m, n = o_ref.shape
 
     def scope(acc_ref: Any) -> Any:
         plgpu.wgmma(acc_ref, a_ref, b_ref)
         return acc_ref[...]
 
-    result = pl.run_scoped(scope, plgpu.ACC((m, n), F32))
+    result = pl.run_scoped(scope, plgpu.ACC((m, n), sums))
     o_ref[...] = finish(result).astype(dtype)
 
 
@@ -452,6 +454,21 @@ def wgmma_mixed_types(a_ref, b_ref, o_ref):
 @shared(array((64, 32), F16), array((32, 64), F16), out=array((64, 64), F32))
 def wgmma_short_rows(a_ref, b_ref, o_ref):
     _product(a_ref, b_ref, o_ref, F32)
+
+
+@shared(array((64, 64), F32), array((128, 64), F32), out=array((64, 128), F32))
+def wgmma_tf32(a_ref, b_ref, o_ref):
+    _product(a_ref, plgpu.transpose_ref(b_ref, (1, 0)), o_ref, F32)
+
+
+@shared(array((64, 64), F16), array((64, 128), F16), out=array((64, 128), F16))
+def wgmma_f16_sums(a_ref, b_ref, o_ref):
+    _product(a_ref, b_ref, o_ref, F16, sums=F16)
+
+
+@shared(array((64, 128), I8), array((128, 128), I8), out=array((64, 128), I32))
+def wgmma_int8(a_ref, b_ref, o_ref):
+    _product(a_ref, plgpu.transpose_ref(b_ref, (1, 0)), o_ref, I32, sums=I32)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

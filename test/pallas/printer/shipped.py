@@ -79,6 +79,10 @@ _add("hopper_matmul_cluster_m", partial(_hopper, cluster_dimension=_M), HOPPER, 
 _add("hopper_matmul_cluster_n", partial(_hopper, cluster_dimension=_N), HOPPER, _A, _B)
 _add("hopper_matmul_add", _hopper, HOPPER, _A, _B, _C)
 _add("hopper_matmul_small", partial(_hopper, tile_m=64, tile_n=64, epi_tile_n=None, epi_tile_m=None), HOPPER, _A, _B)
+# What a test runs: two tiles in each direction.
+_SMALL_A, _SMALL_B = array((256, 192), F16), array((192, 256), F16)
+_add("small_matmul_cluster_m", partial(_hopper, cluster_dimension=_M), HOPPER, _SMALL_A, _SMALL_B)
+_add("small_matmul_cluster_n", partial(_hopper, cluster_dimension=_N), HOPPER, _SMALL_A, array((192, 512), F16))
 _add("hopper_matmul_bf16", _hopper, HOPPER, array((1024, 2048), BF16), array((2048, 1024), BF16))
 
 
@@ -90,6 +94,7 @@ def _mixed(a: Any, b: Any, **options: Any) -> Any:
 
 
 _add("mixed_matmul_int8", _mixed, HOPPER, array((1024, 2048), I8), array((2048, 1024), BF16))
+_add("small_mixed_matmul", _mixed, HOPPER, array((128, 192), I8), array((192, 256), BF16))
 _add("mixed_matmul_int8_f16", _mixed, HOPPER, array((1024, 2048), I8), array((2048, 1024), F16))
 
 
@@ -108,16 +113,33 @@ _add(
     array((8, 1024, 512), F16),
     _GROUPS,
 )
+_THREE_GROUPS = array((3,), I32)
+_add(
+    "small_ragged_dot",
+    partial(_ragged, max_concurrent_steps=2),
+    HOPPER,
+    array((256, 256), F16),
+    array((3, 256, 128), F16),
+    _THREE_GROUPS,
+)
+
+
+def _transposed_ragged(a: Any, b: Any, g: Any) -> Any:
+    return transposed_ragged_dot_mgpu.transposed_ragged_dot(
+        a, b, group_sizes=g, block_m=64, block_n=64, block_k=64, max_concurrent_steps=2, grid_block_n=2
+    )
+
+
 _add(
     "transposed_ragged_dot",
-    lambda a, b, g: transposed_ragged_dot_mgpu.transposed_ragged_dot(
-        a, b, group_sizes=g, block_m=64, block_n=64, block_k=64, max_concurrent_steps=2, grid_block_n=2
-    ),
+    _transposed_ragged,
     HOPPER,
     array((1024, 512), F16),
     array((1024, 512), F16),
     _GROUPS,
 )
+_SMALL = array((256, 128), F16)
+_add("small_transposed_ragged_dot", _transposed_ragged, HOPPER, _SMALL, _SMALL, _THREE_GROUPS)
 
 
 def _attention(q: Any, k: Any, v: Any, *, residuals: bool = False, emitter: bool = False, **options: Any) -> Any:
@@ -133,6 +155,11 @@ def _attention_gradient(q: Any, k: Any, v: Any) -> Any:
 
 
 _QKV = tuple(array((1, 1024, 4, 64), F16) for _ in range(3))
+_SMALL_QKV = tuple(array((1, 256, 2, 64), F16) for _ in range(3))
+_add("small_attention", _attention, HOPPER, *_SMALL_QKV)
+_add("small_attention_causal", partial(_attention, causal=True), HOPPER, *_SMALL_QKV)
+_add("small_attention_emitter", partial(_attention, emitter=True, residuals=True), HOPPER, *_SMALL_QKV)
+_add("small_attention_gradient", _attention_gradient, HOPPER, *_SMALL_QKV)
 _add("attention", _attention, HOPPER, *_QKV)
 _add("attention_residuals", partial(_attention, residuals=True), HOPPER, *_QKV)
 _add("attention_causal", partial(_attention, causal=True), HOPPER, *_QKV)
