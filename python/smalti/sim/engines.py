@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..errors import TargetError
+from .clocks import Knowledge
 from .findings import Finding
 from .machine import Group
 from .matmul import multiply
@@ -15,7 +17,9 @@ from .synchronisation import Mbarrier, Stream
 from .timeline import Recorder
 
 
-def start(group: Group, work: Copy | Product, stream: Stream | None, spoils: Sequence[MemRef] = ()) -> None:
+def start(
+    group: Group, work: Copy | Product | TensorWork, stream: Stream | None, spoils: Sequence[MemRef] = ()
+) -> None:
     """Starts work, which a group of a stream holds, or the barriers that a copy tells. While it is in flight, nobody
     wants to read what it `spoils`."""
     if stream is not None:
@@ -94,6 +98,8 @@ class Copy:
     def waited(self) -> None:
         """The program knows that it is done."""
 
+    leaks = "a copy into shared memory that nothing waits for before the program ends"
+
 
 class Product:
     """A product that was started."""
@@ -132,6 +138,74 @@ class Product:
     def waited(self) -> None:
         """The program knows that it is done."""
         self.result.product = None
+
+
+class TensorWork:
+    """A product or a copy of the tensor core of Blackwell, which does what a warpgroup starts one after the other."""
+
+    __slots__ = ("before", "done", "end", "numbers", "read", "run", "site")
+
+    def __init__(self, group: Group, run: Callable[[], None], site: Any) -> None:
+        self.run = run
+        self.site = site
+        self.numbers = group.machine.how.numbers
+        self.done = False
+        self.read = self.end = 0.0
+        waiting = group.tensor.in_flight()
+        self.before: TensorWork | None = waiting[-1] if waiting else None
+
+    def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
+        raise TargetError(f"there is no timeline of programs with {self.site.name}")
+
+    def complete(self) -> None:
+        chain: list[TensorWork] = []
+        work: TensorWork | None = self
+        while work is not None and not work.done:
+            chain.append(work)
+            work = work.before
+        for work in reversed(chain):
+            work.done = True
+            work.before = None
+            if work.numbers:
+                work.run()
+
+    def waited(self) -> None:
+        """The program knows that it is done."""
+
+
+class Commit:
+    """An arrival on barriers when what the tensor core was told to do before is done."""
+
+    __slots__ = ("barriers", "group", "number", "site", "stream")
+
+    def __init__(self, group: Group, barrier: Mbarrier, site: Any) -> None:
+        self.group = group
+        self.stream = group.tensor
+        self.stream.commit()
+        self.number = self.stream.committed
+        self.barriers = (barrier,)
+        self.site = site
+
+    leaks = "an arrival of the tensor core that nothing waits for before the program ends"
+
+    def complete(self) -> None:
+        # What was started first is done first.
+        for flight in list(self.group.block.flights):
+            if isinstance(flight, Commit) and flight.stream is self.stream and flight.number < self.number:
+                self.group.block.complete(flight)
+        self.stream.complete(self.number)
+        told = Knowledge()
+        told.seen[self.stream.agent] = told.visible[self.stream.agent] = self.number
+        for barrier in self.barriers:
+            if barrier.pending < 1:
+                self.group.report(
+                    "barrier",
+                    f"the tensor core arrives on {barrier.name}, whose phase {barrier.phase} has all its arrivals",
+                    self.site,
+                    edge="a wait for the phase before",
+                )
+                continue
+            barrier.arrive(1, told)
 
 
 def read_registers(group: Group, registers: Registers, site: Any) -> Array:

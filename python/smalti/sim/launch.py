@@ -166,6 +166,7 @@ def _launch(program: Program, buffers: list[Buffer]) -> _Launch:
 def _block(machine: Machine, program: Program, launch: _Launch, position: Three, cluster: Cluster) -> None:
     grid, sizes = launch.grid, launch.block
     block = Block(machine, position, launch.shared_bytes, program.grain, cluster)
+    block.tensor_grain = program.tensor_grain
     threads = math.prod(sizes)
     inside = tuple(at % size for at, size in zip(position, launch.cluster, strict=True))
     which = tuple(at // size for at, size in zip(position, launch.cluster, strict=True))
@@ -229,7 +230,7 @@ def _check_leaks(block: Block) -> None:
     for flight in block.flights:
         flight.group.report(
             "leak",
-            "a copy into shared memory that nothing waits for before the program ends",
+            flight.leaks,
             flight.site,
             edge="a wait for the phase of its barrier",
         )
@@ -237,6 +238,7 @@ def _check_leaks(block: Block) -> None:
         for stream, what, edge in (
             (group.products, "a product", "nvvm.wgmma.wait.group 0"),
             (group.bulk, "a copy out of shared memory", "nvvm.cp.async.bulk.wait_group 0"),
+            (group.tensor, "work of the tensor core", "mosaic_gpu.tcgen05_commit_arrive and a wait for its barrier"),
             (group.copies, "a copy into shared memory", "mosaic_gpu.async_wait_group 0"),
         ):
             for work in stream.in_flight():

@@ -9,12 +9,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .agents import Agent
-from .clocks import Knowledge
+from .clocks import Clock, Knowledge
 from .findings import Finding, Findings, Stop
 from .memory import Buffer, MemRef
 from .options import Simulation, seed_of
-from .races import LEADER, Access, Checker
-from .synchronisation import ClusterMeeting, Mbarrier, ThreadBarrier, Wait
+from .races import LEADER, PIPE, TENSOR, Access, Checker
+from .synchronisation import ClusterMeeting, Mbarrier, Stream, ThreadBarrier, Wait
 from .timeline import Recorder
 
 Program = Generator[Wait | None, None, None]
@@ -108,6 +108,11 @@ class Block:
         self.groups: list[Group] = []
         self.on_new: Callable[[Any], None] | None = None
         """Told of what begins to run while others do."""
+        self.tensor_grain = 4
+        self.tensor: Buffer | None = None
+        """Tensor memory, where it was allocated."""
+        self.columns: dict[Any, tuple[int, int]] = {}
+        """Allocated columns of tensor memory, by what allocated them."""
         self.quiet = True
         """Whether nothing was done but that barriers were initialised: of that the barrier of the cluster tells all."""
         self.cluster = cluster
@@ -142,6 +147,12 @@ class Group(Agent):
         """Induction variables of the loops that run."""
         self.warp: int | None = None
         """The warp that runs alone, in code for single warps."""
+        self.tensor = Stream(self.machine.agent())
+        """Products and copies of the tensor core of Blackwell."""
+        self.tensor_loads = Stream(self.machine.agent())
+        self.tensor_stores = Stream(self.machine.agent())
+        self.tensor_known: Clock = {}
+        """What it knows of the tensor core behind a fence."""
         self.arrived: ClusterMeeting | None = None
         """The use of the cluster's barrier at which it arrived, and has not waited."""
         self.met: Any = None
@@ -227,7 +238,8 @@ class Group(Agent):
             return True
         agent, step = stream or (self.agent, self.step)
         now = Access(agent, step, owner, what, write, asynchronous, self, site, atomic, work)
-        written = self.machine.checker.access(memory, now, self.known, self.leader, alike)
+        besides = self.leader if owner == LEADER else self.own if owner == TENSOR else {}
+        written = self.machine.checker.access(memory, now, self.known, besides, alike)
         if not written and not write and memory.buffer.shared:
             edge = "a write of all of it that is ordered before"
             message = f"{what} reads {memory.describe()}, of which a part was never written"
@@ -268,7 +280,10 @@ def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
         return f"{access.what} {verb(access)}"
 
     place = memory.describe()
-    if kind == "missing-fence":
+    if kind == "missing-fence" and before.owner == PIPE:
+        message = f"{side(now)} {place}, which {before.what} wrote, and may be ordered before the wait for it"
+        edge = "nvvm.tcgen05.fence <after> behind the wait"
+    elif kind == "missing-fence":
         message = f"{side(now)} {place}, which {before.what} wrote through the generic proxy"
         edge = "a proxy fence (nvvm.fence.proxy async.shared) between the write and it"
     else:
@@ -289,10 +304,13 @@ def _edge(before: Access, now: Access) -> str:
         before.group.bulk.agent: "nvvm.cp.async.bulk.wait_group (without read)",
         before.group.bulk.reads: "nvvm.cp.async.bulk.wait_group",
         before.group.copies.agent: "mosaic_gpu.async_wait_group",
+        before.group.tensor.agent: "a wait for a barrier of mosaic_gpu.tcgen05_commit_arrive",
+        before.group.tensor_loads.agent: "nvvm.tcgen05.wait <load>",
+        before.group.tensor_stores.agent: "nvvm.tcgen05.wait <store>",
     }
     if before.agent in streams:
         wait = f"{streams[before.agent]} that covers it in {before.group.name}"
-        if same and now.owner == LEADER:
+        if before.owner == PIPE or (same and now.owner in (LEADER, TENSOR)):
             return wait
         return f"{wait}, and a barrier behind it that {'its threads' if same else now.group.name} wait for"
     if before.agent != before.group.agent:

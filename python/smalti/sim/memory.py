@@ -172,6 +172,13 @@ def part(memory: MemRef, place: tuple[Any, ...]) -> MemRef:
     return MemRef(memory.buffer, offset, tuple(shape), memory.strides, memory.dtype, memory.outside)
 
 
+def in_registers(array: Array) -> MemRef:
+    """A vector as memory that nobody else has: what is copied out of registers."""
+    flat = np.ascontiguousarray(array)
+    buffer = Buffer("registers", flat.reshape(-1).view(np.uint8), 1, shared=True)
+    return MemRef(buffer, 0, flat.shape, flat.strides, flat.dtype)
+
+
 class Private:
     """Memory that every thread has for itself (`memref.alloca`): its elements are values of the group."""
 

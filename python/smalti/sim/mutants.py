@@ -205,8 +205,12 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
         yield "wait weakened by one", _weaken_nvgpu
     elif name in _COMMITS:
         yield "commit removed", _erase
-    elif name in ("nvvm.fence.proxy", "nvvm.fence.mbarrier.init"):
+    elif name in ("nvvm.fence.proxy", "nvvm.fence.mbarrier.init", "nvvm.tcgen05.fence"):
         yield "fence dropped", _erase
+    elif name == "nvvm.tcgen05.wait" and "store" in str(op.attributes["kind"]):
+        yield "wait removed", _erase
+    elif name == "mosaic_gpu.tcgen05_commit_arrive":
+        yield "arrival removed", _erase
     elif name == "nvvm.cluster.wait":
         yield "wait removed", _erase
     elif name.startswith("nvvm.cluster.arrive"):

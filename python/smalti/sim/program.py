@@ -80,7 +80,8 @@ class Translator:
         """Bytes of shared memory that the program names."""
         self.grain = 16
         """What divides the size and place of all that is accessed in shared memory."""
-        self.sizes: dict[str, Any] = {}
+        self.tensor_grain = 4
+        """The same of tensor memory."""
         self.allocated = 0
 
     def slot(self, value: Any) -> int:
@@ -267,6 +268,7 @@ class Program:
     launch_operands: dict[str, list[int]]
     source: str | None
     location: SourceLocation | None
+    tensor_grain: int = 4
 
 
 def walk(op: Any) -> Iterator[Any]:
@@ -418,6 +420,7 @@ def _of_launch(name: str, function: Any, launch: Any, translator: Translator) ->
         cluster=(1, 1, 1),
         shared_bytes=None,
         grain=translator.grain,
+        tensor_grain=translator.tensor_grain,
         group_threads=128,
         launch_arguments=arguments,
         launch_operands=by_name,

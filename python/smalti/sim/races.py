@@ -12,6 +12,10 @@ from .memory import MemRef
 
 LEADER = "leader"
 """The owner of what one elected thread of a warpgroup does."""
+TENSOR = "tensor memory"
+"""The owner of what warps load from tensor memory and store there: each of them its own rows."""
+PIPE = "tensor core"
+"""The owner of what the tensor core of Blackwell does, one thing after the other for each warpgroup that starts it."""
 SAME = "same"
 """The owner of what all threads of a group do alike."""
 
@@ -84,7 +88,9 @@ class Checker:
 
     @staticmethod
     def _visible(before: Access, now: Access, known: Knowledge) -> bool:
-        """Whether the asynchronous proxy sees what `before` wrote."""
+        """Whether the asynchronous proxy, or an access of tensor memory, sees what `before` wrote."""
+        if before.owner == PIPE and now.owner in (PIPE, TENSOR) and before.agent != now.agent:
+            return not before.write or now.group.tensor_known.get(before.agent, 0) >= before.step
         if not now.asynchronous or before.asynchronous or not before.write:
             return True
         if known.visible.get(before.agent, 0) >= before.step:
@@ -96,14 +102,15 @@ class Checker:
         number: int,
         now: Access,
         known: Knowledge,
-        leader: Clock,
+        besides: Clock,
         memory: MemRef,
         alike: Callable[[], bool] | None = None,
     ) -> None:
         before: Access = self._accesses[number]
         if before.atomic and now.atomic:
             return
-        ended = now.owner == LEADER and leader.get(before.agent, 0) >= before.step
+        ended = besides.get(before.agent, 0) >= before.step
+        ended = ended or (before.agent == now.agent and before.owner == now.owner == PIPE)
         if not ended and not _follows(before, now, known, now.group.agent):
             # Blocks that all write the same do no harm.
             if before.write and alike is not None and before.group.block is not now.group.block:
@@ -116,11 +123,11 @@ class Checker:
             self._report("missing-fence", before, now, memory)
 
     def access(
-        self, memory: MemRef, now: Access, known: Knowledge, leader: Clock, alike: Callable[[], bool] | None = None
+        self, memory: MemRef, now: Access, known: Knowledge, besides: Clock, alike: Callable[[], bool] | None = None
     ) -> bool:
         """Checks and remembers an access. Returns whether all of the memory was written before.
 
-        `alike` tells of a write whether it changes nothing.
+        `besides` is what the threads that do it know besides; `alike` tells of a write whether it changes nothing.
         """
         if memory.buffer.read_only:
             return True
@@ -131,7 +138,7 @@ class Checker:
         written = True
         for writer in _distinct(last):
             if writer:
-                self._check(writer, now, known, leader, memory, alike)
+                self._check(writer, now, known, besides, memory, alike)
             else:
                 written = False
         readers = memory.grains(reads)
@@ -139,7 +146,7 @@ class Checker:
         if now.write:
             for name in sets:
                 for reader in self._sets[name]:
-                    self._check(reader, now, known, leader, memory)
+                    self._check(reader, now, known, besides, memory)
             last[...] = number
             readers[...] = 0
             return written

@@ -102,10 +102,13 @@ class Mbarrier:
         "phase",
         "released",
         "transactions",
+        "unit",
     )
 
-    def __init__(self, agent: int, name: str, offset: int, count: int, initialised: Any) -> None:
+    def __init__(self, agent: int, name: str, offset: int, count: int, initialised: Any, unit: int = 1) -> None:
         self.agent = agent
+        self.unit = unit
+        """Threads that count as one arrival in messages."""
         self.name = name
         self.offset = offset
         self.count = count
@@ -160,11 +163,11 @@ class Mbarrier:
         """Whether a wait for the phase of this parity is over."""
         return (self.phase & 1) != parity
 
-    def missing(self, threads: int) -> str:
+    def missing(self) -> str:
         """What the phase still waits for, in words."""
         words = []
         if self.pending:
-            arrivals = f"{self.pending / threads:g} of {self.count / threads:g} arrivals"
+            arrivals = f"{self.pending / self.unit:g} of {self.count / self.unit:g} arrivals"
             words.append(arrivals)
         if self.transactions:
             words.append(f"{self.transactions} announced bytes")

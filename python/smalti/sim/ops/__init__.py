@@ -16,6 +16,7 @@ from . import (
     memref,
     products,
     registers,
+    tensor,
     vector,
 )
 
@@ -33,5 +34,6 @@ __all__ = [
     "memref",
     "products",
     "registers",
+    "tensor",
     "vector",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..clocks import Knowledge
 from ..memory import MemRef, Pointer
-from ..program import Site, Step, Translated, Translator, Unsupported, attribute, operation
+from ..program import Site, Step, Translated, Translator, attribute, operation
 from ..races import SAME, Access
 from ..synchronisation import Mbarrier, Wait
 from .memref import BARRIER_BYTES
@@ -61,22 +61,22 @@ def _initialise(
             quiet = st.block.quiet
             st.touch(memory, True, "the initialisation of a barrier", site, SAME)
             st.block.quiet = quiet
-            wanted = count(st) * (st.threads if scale else 1)
+            unit = st.threads if scale else 1
             access = Access(st.agent, st.step, SAME, "the initialisation", True, False, st, site)
             name = f"barrier {i} of those at byte {first}" if number > 1 else f"the barrier at byte {at}"
-            st.block.barriers[at] = Mbarrier(st.machine.agent(), name, at, wanted, access)
+            st.block.barriers[at] = Mbarrier(st.machine.agent(), name, at, count(st) * unit, access, unit)
 
     return step
 
 
 @operation("mosaic_gpu.initialize_barrier")
 def _initialize_barrier(op: Any, translator: Translator) -> Step:
-    if attribute(op, "orders_tensor_core", False):
-        raise Unsupported("a barrier for the tensor core of Blackwell")
     (address,) = translator.operands(op)
+    # On barriers for the tensor core single threads arrive.
+    scale = not attribute(op, "orders_tensor_core", False)
     arrivals, number = attribute(op, "arrival_count"), attribute(op, "num_barriers")
     translator.uses_shared(BARRIER_BYTES)
-    return _initialise(lambda st: arrivals, number, address, translator.site(op), True)
+    return _initialise(lambda st: arrivals, number, address, translator.site(op), scale)
 
 
 def count_arrivals(st: Any, barrier: Mbarrier, count: int, site: Site, knowledge: Knowledge | None = None) -> None:
@@ -112,12 +112,12 @@ def check_bytes(st: Any, barrier: Mbarrier, site: Site, pending: int) -> None:
 
 @operation("mosaic_gpu.arrive")
 def _arrive(op: Any, translator: Translator) -> Translated:
-    if attribute(op, "orders_tensor_core", False):
-        raise Unsupported("an arrival for the tensor core of Blackwell")
     (address,), site = translator.operands(op), translator.site(op)
+    alone = attribute(op, "orders_tensor_core", False)
 
     def waiting(st: Any) -> Any:
-        count_arrivals(st, find(st, st.v[address], site, "an arrival"), st.threads, site)
+        # One thread arrives behind a barrier of them all.
+        count_arrivals(st, find(st, st.v[address], site, "an arrival"), 1 if alone else st.threads, site)
         yield None
 
     return in_warps(op, translator, waiting)
@@ -166,8 +166,7 @@ def _wait(address: int, parity: int, site: Site) -> Translated:
 
         def describe() -> str:
             number = barrier.phase
-            missing = barrier.missing(st.threads) if st.threads else ""
-            return f"phase {number} (parity {wanted}) of {barrier.name}, which misses {missing}"
+            return f"phase {number} (parity {wanted}) of {barrier.name}, which misses {barrier.missing()}"
 
         yield Wait(site, lambda: barrier.passed(wanted), describe, lambda: barrier.released, barrier)
         st.acquire(barrier.released, site)

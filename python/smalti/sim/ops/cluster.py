@@ -9,7 +9,7 @@ import numpy as np
 from ... import ir
 from ..clocks import Knowledge
 from ..engines import Copy, start
-from ..memory import Buffer, MemRef, Pointer
+from ..memory import MemRef, Pointer, in_registers
 from ..program import Site, Step, Translated, Translator, attribute, operation, vector_reader
 from ..synchronisation import Wait
 from . import barriers
@@ -110,22 +110,14 @@ def _async_store_smem(op: Any, translator: Translator) -> Translated:
         # All threads announce their bytes where they are counted.
         barrier.expect(found.nbytes)
         barrier.issued += found.nbytes
-        data = Buffer("registers", np.ascontiguousarray(found).reshape(-1).view(np.uint8), 1, shared=True)
-        registers = MemRef(data, 0, found.shape, _strides(found.shape, found.dtype.itemsize), found.dtype)
-        copy = Copy(st, [(registers, destination)], site, combine=combine, barriers=[barrier], size=found.nbytes)
+        copy = Copy(
+            st, [(in_registers(found), destination)], site, combine=combine, barriers=[barrier], size=found.nbytes
+        )
         start(st, copy, None, [] if combine else [destination])
         barriers.count_arrivals(st, barrier, st.threads, site)
         yield None
 
     return Translated(waiting, True)
-
-
-def _strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
-    found = []
-    for length in reversed(shape):
-        found.append(size)
-        size *= length
-    return tuple(reversed(found))
 
 
 REMOTE_ARRIVAL = (
