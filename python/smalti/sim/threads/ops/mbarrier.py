@@ -234,7 +234,7 @@ def _wait(op: Any, tr: ThreadTranslator, place: Any, parity: int) -> None:
 
         def describe() -> str:
             _, barrier, number = next(item for item in waits if not item[1].passed(item[2]))
-            return f"phase {barrier.phase} (parity {number}) of {barrier.name}, which misses {barrier.missing(1)}"
+            return f"phase {barrier.phase} (parity {number}) of {barrier.name}, which misses {barrier.missing()}"
 
         while waits:
             yield _one_wait(site, ready, describe, next((w[1] for w in waits if not w[1].passed(w[2])), waits[0][1]))
