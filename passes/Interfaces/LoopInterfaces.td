@@ -115,6 +115,13 @@ def Smalti_RegisterOpInterface : Smalti_OpInterface<"RegisterOpInterface"> {
   }];
 }
 
+def Smalti_LaneExchangeOpInterface : Smalti_OpInterface<"LaneExchangeOpInterface"> {
+  let description = [{
+    What the op gives a lane depends on which other lanes of its wave execute it along with that one, and on what these
+    give it.
+  }];
+}
+
 def Smalti_AtomicAccessOpInterface : Smalti_OpInterface<"AtomicAccessOpInterface"> {
   let description = [{
     Each element that the op accesses it reads and writes in one step, which no other such op of any thread interrupts.

@@ -6,6 +6,7 @@
 #include "passes/Pipelining/ValueFlow.h"
 #include "passes/Support/TripCount.h"
 #include "passes/Support/ValueNames.h"
+#include "passes/Synchronization/Uniformity.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
@@ -126,6 +127,27 @@ Scheduler::Reason Scheduler::classify() {
                         });
   dependence.emplace(loop, /*acrossThreads=*/isSynchronised);
   return std::nullopt;
+}
+
+/// Lanes that run the loop more often than others take an iteration in the
+/// kernel that others take in the epilogue, or in the loop as it was: they
+/// would no longer meet.
+Scheduler::Reason Scheduler::checkLanes() {
+  if (schedule.tripCount)
+    return std::nullopt;
+  Operation *exchange = nullptr;
+  loop.getBody()->walk([&](LaneExchangeOpInterface op) {
+    exchange = op;
+    return WalkResult::interrupt();
+  });
+  if (!exchange ||
+      llvm::all_of(
+          ValueRange{loop.getLowerBound(), loop.getUpperBound(),
+                     loop.getStep()},
+          [&](Value value) { return isSameForWave(value, options.waveSize); }))
+    return std::nullopt;
+  return "lanes may run it unequally often, and " + quote(exchange) +
+         " depends on which of them execute it together";
 }
 
 Scheduler::Reason Scheduler::chooseMode() {

@@ -179,7 +179,8 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
     return std::nullopt;
   if (!options.useSchedule && !check(clampStages()))
     return std::nullopt;
-  if (!check(classify()) || !check(chooseMode()) || !check(analyzeWaits()))
+  if (!check(classify()) || !check(checkLanes()) || !check(chooseMode()) ||
+      !check(analyzeWaits()))
     return std::nullopt;
   findHoistable();
   Reason placed = options.useSchedule                    ? readSchedule()

@@ -158,6 +158,8 @@ struct ScheduleOptions {
   bool startsCopiesFirst = true;
   /// The chip counts groups, too.
   bool countsGroups = false;
+  /// Lanes of a wave; of any chip's where it is not known.
+  int64_t waveSize = 64;
   /// Registers that one thread has, the chip's name, and what counts them; null
   /// where the chip is not known.
   int64_t registers = 0;

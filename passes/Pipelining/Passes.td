@@ -43,6 +43,7 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
       last read. Different allocations, an allocation and an argument, and arguments marked `llvm.noalias` do not alias;
       in one buffer, accesses do not touch the same elements where their indices are linear in the number of the
       iteration and lie apart;
+    - lanes of a wave exchange values in it, and may run it unequally often;
     - it has no read of global memory that can run ahead, or nothing to overlap it with; it runs fewer times than
       `stages`; a value that it carries is updated in a later stage than it is used in; its asynchronous copies are
       already waited for in another iteration.

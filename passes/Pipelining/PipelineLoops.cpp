@@ -133,6 +133,7 @@ void PipelineLoopsPass::runOnOperation() {
   std::optional<RegisterModel> registerModel;
   if (*chip) {
     registerModel.emplace(function, **chip);
+    options.waveSize = (*chip)->waveSize;
     options.registers = (*chip)->registersPerThread;
     options.chip = (*chip)->name.str();
     options.registerModel = &*registerModel;

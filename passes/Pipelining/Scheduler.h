@@ -66,6 +66,7 @@ private:
   Reason clampStages();
   Reason checkLoop();
   Reason classify();
+  Reason checkLanes();
   Reason chooseMode();
   Reason analyzeWaits();
   void findHoistable();

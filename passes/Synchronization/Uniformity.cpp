@@ -3,6 +3,7 @@
 #include "passes/Synchronization/Uniformity.h"
 
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/ThreadValues.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -10,9 +11,12 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/ShapedOpInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -48,6 +52,101 @@ static bool onlyReadsCommonMemory(Operation *op) {
          llvm::all_of(accesses, [](const MemoryAccess &access) {
            return access.space != MemorySpace::Private;
          });
+}
+
+/// Whether the value counts the waves of a block: the number of a thread over a
+/// multiple of `waveSize`.
+static bool isOfWave(Value value, int64_t waveSize) {
+  Operation *def = value.getDefiningOp();
+  if (isa_and_nonnull<gpu::SubgroupIdOp>(def))
+    return true;
+  auto getThread = [](Value number) {
+    while (Operation *cast = number.getDefiningOp()) {
+      if (!isa<arith::IndexCastOp, arith::IndexCastUIOp>(cast))
+        return dyn_cast<gpu::ThreadIdOp>(cast);
+      number = cast->getOperand(0);
+    }
+    return gpu::ThreadIdOp();
+  };
+  auto thread = isa_and_nonnull<gpu::ThreadIdOp>(def)
+                    ? cast<gpu::ThreadIdOp>(def)
+                    : gpu::ThreadIdOp();
+  std::optional<int64_t> divisor;
+  if (isa_and_nonnull<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(
+          def)) {
+    divisor = getConstantIntValue(def->getOperand(1));
+    thread = getThread(def->getOperand(0));
+  } else if (isa_and_nonnull<arith::ShRUIOp, arith::ShRSIOp>(def)) {
+    auto bits = getConstantIntValue(def->getOperand(1));
+    if (bits && *bits >= 0 && *bits < 32)
+      divisor = int64_t(1) << *bits;
+    thread = getThread(def->getOperand(0));
+  } else if (auto apply = dyn_cast_or_null<affine::AffineApplyOp>(def)) {
+    auto expr = dyn_cast<AffineBinaryOpExpr>(apply.getAffineMap().getResult(0));
+    if (expr && expr.getKind() == AffineExprKind::FloorDiv &&
+        apply.getMapOperands().size() == 1 &&
+        isa<AffineDimExpr, AffineSymbolExpr>(expr.getLHS()))
+      if (auto constant = dyn_cast<AffineConstantExpr>(expr.getRHS())) {
+        divisor = constant.getValue();
+        thread = getThread(apply.getMapOperands().front());
+      }
+  }
+  auto function =
+      thread ? thread->getParentOfType<FunctionOpInterface>() : nullptr;
+  auto size = function ? getBlockSize(function, thread) : std::nullopt;
+  if (!size)
+    return false;
+  // Rows of the block are made of whole waves, or there is one row.
+  if ((*size)[0] % waveSize != 0 && (*size)[1] * (*size)[2] != 1)
+    return false;
+  return thread.getDimension() != gpu::Dimension::x ||
+         (divisor && *divisor > 0 && *divisor % waveSize == 0);
+}
+
+bool smalti::isSameForWave(Value value, int64_t waveSize) {
+  constexpr unsigned mostValues = 256;
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (unsigned i = 0; i < values.size(); ++i) {
+    if (i == mostValues)
+      return false;
+    Value next = values[i];
+    Operation *def = next.getDefiningOp();
+    if (isOfWave(next, waveSize))
+      continue;
+    if (auto branch = dyn_cast_or_null<RegionBranchOpInterface>(
+            def ? def : next.getParentBlock()->getParentOp())) {
+      auto loop = dyn_cast<scf::ForOp>(branch.getOperation());
+      auto conditional = dyn_cast<scf::IfOp>(branch.getOperation());
+      if (loop) {
+        values.insert(loop.getOperands().begin(), loop.getOperands().end());
+        values.insert(loop.getYieldedValues().begin(),
+                      loop.getYieldedValues().end());
+      } else if (conditional) {
+        values.insert(conditional.getCondition());
+        for (scf::YieldOp yield :
+             {conditional.thenYield(), conditional.elseYield()})
+          values.insert(yield.getOperands().begin(), yield.getOperands().end());
+      } else {
+        return false;
+      }
+      continue;
+    }
+    if (!def) {
+      auto function =
+          dyn_cast<FunctionOpInterface>(next.getParentBlock()->getParentOp());
+      if (!function || !next.getParentBlock()->isEntryBlock())
+        return false;
+      continue;
+    }
+    bool isRead = onlyReadsCommonMemory(def);
+    if (def->getNumRegions() != 0 || (!isRead && !isFunctionOfOperands(def)))
+      return false;
+    for (Value operand : def->getOperands())
+      if (!isRead || !isa<BaseMemRefType>(operand.getType()))
+        values.insert(operand);
+  }
+  return true;
 }
 
 bool Uniformity::raise(Value value, Sharing sharing) {

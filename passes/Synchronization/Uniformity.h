@@ -23,6 +23,11 @@ enum class Sharing : uint8_t {
 /// arguments are the same for all threads.
 bool isKernel(mlir::FunctionOpInterface function);
 
+/// Whether all lanes of a wave that come to the value see the same, or nothing
+/// says that they do not (Sharing::NotSeen). The number of a thread over that
+/// of lanes is such a value, where the block's size is known.
+bool isSameForWave(mlir::Value value, int64_t waveSize);
+
 /// Finds out about all values of a function, in time in proportion to it.
 class Uniformity {
 public:
