@@ -76,7 +76,7 @@ bool smalti::isExecutedOnce(Block *block, Value buffer) {
 }
 
 /// Whether the loop asks to be left alone.
-static bool isLeftAlone(scf::ForOp loop) {
+static bool isLeftAlone(Operation *loop) {
   auto slots = loop->getAttrOfType<IntegerAttr>(kSlotsAttr);
   return slots && slots.getValue().isOne();
 }
@@ -321,8 +321,21 @@ std::optional<std::string> smalti::planBuffer(FunctionOpInterface function,
       loop = loop->getParentOfType<scf::ForOp>();
     return loop != nullptr;
   });
+  // Or one of another kind.
+  Operation *other = nullptr;
+  for (Operation *user : plan.uses.users) {
+    if (isCandidate || other)
+      break;
+    other = user->getParentOfType<LoopLikeOpInterface>();
+    while (other && (isLeftAlone(other) ||
+                     other->hasTrait<OpTrait::HasParallelRegion>()))
+      other = other->getParentOfType<LoopLikeOpInterface>();
+  }
+  isCandidate |= other != nullptr;
   if (escape)
     return escape;
+  if (other)
+    return "is used in " + quote(other) + ", which is no scf.for";
   if (!isCandidate)
     return std::nullopt;
   Operation *alloc = plan.buffer.getDefiningOp();

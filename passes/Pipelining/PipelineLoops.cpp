@@ -4,6 +4,7 @@
 #include "passes/Pipelining/LoopSchedule.h"
 #include "passes/Pipelining/SplitConditionals.h"
 #include "passes/Resources/Estimate.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
@@ -142,6 +143,17 @@ void PipelineLoopsPass::runOnOperation() {
         (*chip)->asyncCopy == targets::AsyncCopyKind::AsyncLDSLoad;
   }
   bool missed = false;
+  if (options.stages != 1)
+    function->walk([&](LoopLikeOpInterface loop) {
+      auto stages = loop->getAttrOfType<IntegerAttr>(kStagesAttr);
+      if (isa<scf::ForOp>(loop.getOperation()) ||
+          loop->hasTrait<OpTrait::HasParallelRegion>() ||
+          (stages && stages.getValue().isOne()))
+        return;
+      missed |= failed(reportMissed(loop, kPassName, strict,
+                                    "the loop is not pipelined: it is " +
+                                        quote(loop) + ", and no scf.for"));
+    });
   // `isTrial`: nothing may change.
   auto plan = [&](Candidate candidate, bool isTrial) {
     scf::ForOp loop = candidate.loop;

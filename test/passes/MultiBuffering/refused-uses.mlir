@@ -143,3 +143,31 @@ func.func @calls_inside() {
   }
   return
 }
+
+// CHECK: Function=while_loop | Remark="the buffer is used in 'scf.while', which is no scf.for"
+func.func @while_loop(%a: memref<8xf32>, %out: memref<8xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %buffer = memref.alloc() : memref<8xf32, #shared>
+  %end = scf.while (%i = %c0) : (index) -> index {
+    %more = arith.cmpi slt, %i, %n : index
+    scf.condition(%more) %i : index
+  } do {
+  ^bb0(%i: index):
+    memref.copy %a, %buffer : memref<8xf32> to memref<8xf32, #shared>
+    memref.copy %buffer, %out : memref<8xf32, #shared> to memref<8xf32>
+    %next = arith.addi %i, %c1 : index
+    scf.yield %next : index
+  }
+  return
+}
+
+// CHECK-NOT: Function=affine_loop
+func.func @affine_loop(%a: memref<8xf32>, %out: memref<8xf32>) {
+  %buffer = memref.alloc() : memref<8xf32, #shared>
+  affine.for %i = 0 to 8 {
+    memref.copy %a, %buffer : memref<8xf32> to memref<8xf32, #shared>
+    memref.copy %buffer, %out : memref<8xf32, #shared> to memref<8xf32>
+  } {smalti.slots = 1 : i64}
+  return
+}

@@ -410,3 +410,44 @@ func.func @stored_before(%a: memref<64xf32>, %b: memref<64xf32>, %init: f32) -> 
   }
   return %sum : f32
 }
+
+// CHECK: Function=while_loop | Remark="the loop is not pipelined: it is 'scf.while', and no scf.for"
+func.func @while_loop(%a: memref<64xf32>, %out: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %end = scf.while (%i = %c0) : (index) -> index {
+    %more = arith.cmpi slt, %i, %c64 : index
+    scf.condition(%more) %i : index
+  } do {
+  ^bb0(%i: index):
+    %x = memref.load %a[%i] : memref<64xf32>
+    memref.store %x, %out[%i] : memref<64xf32>
+    %next = arith.addi %i, %c1 : index
+    scf.yield %next : index
+  }
+  return
+}
+
+// CHECK: Function=affine_loop | Remark="the loop is not pipelined: it is 'affine.for', and no scf.for"
+func.func @affine_loop(%a: memref<64xf32>, %out: memref<64xf32>) {
+  affine.for %i = 0 to 64 {
+    %x = affine.load %a[%i] : memref<64xf32>
+    affine.store %x, %out[%i] : memref<64xf32>
+  }
+  return
+}
+
+// What runs in parallel is no loop to pipeline, and some ask to be left alone.
+// CHECK-NOT: Function=no_loop
+func.func @no_loop(%a: memref<64xf32>, %out: memref<64xf32>) {
+  scf.forall (%i) in (64) {
+    %x = memref.load %a[%i] : memref<64xf32>
+    memref.store %x, %out[%i] : memref<64xf32>
+  }
+  affine.for %i = 0 to 64 {
+    %x = affine.load %a[%i] : memref<64xf32>
+    affine.store %x, %out[%i] : memref<64xf32>
+  } {smalti.stages = 1 : i64}
+  return
+}
