@@ -292,14 +292,14 @@ void LowerPadPass::runOnOperation() {
         op->hasAttr(mosaic_gpu::kOutLayouts) ||
         op->hasAttr(mosaic_gpu::kInLayouts))
       return;
-    TransferPlan plan{transfer, {}, {}, {}, {}};
+    TransferPlan plan{transfer, {}, {}, {}, {}, {}};
     if (!report(op, planTransfer(plan, solver, options)))
       return;
     auto read = dyn_cast<vector::TransferReadOp>(op);
     vector::TransferWriteOp write =
         read ? getSharedWrite(read) : vector::TransferWriteOp();
     if (write && windows) {
-      std::optional<std::string> why = windows->add(read, write, hazards);
+      std::optional<std::string> why = windows->addLoad(read, write, hazards);
       if (!why)
         return;
       plan.whyNoWindow = *why;
@@ -313,6 +313,14 @@ void LowerPadPass::runOnOperation() {
       }
       plan.whyNoCopy = *why;
     }
+    if (auto store = dyn_cast<vector::TransferWriteOp>(op); store && windows)
+      if (vector::TransferReadOp shared = getSharedRead(store)) {
+        std::optional<std::string> why =
+            windows->addStore(shared, store, hazards);
+        if (!why)
+          return;
+        plan.whyNoWindow = *why;
+      }
     transfers.push_back(std::move(plan));
   });
   if (missed)
@@ -331,7 +339,7 @@ void LowerPadPass::runOnOperation() {
   }
   if (windows) {
     for (const TensorWindow &window : windows->getWindows())
-      remarkApplied(window.read, kPassName) << describeWindow(window);
+      remarkApplied(window.getGlobal(), kPassName) << describeWindow(window);
     windows->commit(rewriter);
   }
   for (const CopyPlan &plan : copies)

@@ -33,17 +33,28 @@ bool smalti::hasZeroFillCopies(const targets::Target *target) {
          llvm::is_contained(target->waits, targets::WaitKind::CpAsyncGroup);
 }
 
+static bool isMemRefOf(VectorTransferOpInterface op, MemorySpace space) {
+  return isa<MemRefType>(op.getBase().getType()) &&
+         getMemorySpace(op.getBase()) == space;
+}
+
 vector::TransferWriteOp smalti::getSharedWrite(vector::TransferReadOp read) {
   if (!read->hasOneUse())
     return {};
   auto write = dyn_cast<vector::TransferWriteOp>(*read->user_begin());
   if (!write || write.getVector() != read.getResult() ||
-      !isa<MemRefType>(write.getBase().getType()) ||
-      getMemorySpace(write.getBase()) != MemorySpace::Shared ||
-      !isa<MemRefType>(read.getBase().getType()) ||
-      getMemorySpace(read.getBase()) != MemorySpace::Global)
+      !isMemRefOf(write, MemorySpace::Shared) ||
+      !isMemRefOf(read, MemorySpace::Global))
     return {};
   return write;
+}
+
+vector::TransferReadOp smalti::getSharedRead(vector::TransferWriteOp write) {
+  auto read = write.getVector().getDefiningOp<vector::TransferReadOp>();
+  if (!read || !read->hasOneUse() || !isMemRefOf(read, MemorySpace::Shared) ||
+      !isMemRefOf(write, MemorySpace::Global))
+    return {};
+  return read;
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,39 +153,56 @@ static bool hasUnitStride(MemRefType type) {
   return type.getRank() > 0 && type.isLastDimUnitStride();
 }
 
+/// What holds for copies in both directions.
+static std::optional<std::string> checkPair(vector::TransferReadOp read,
+                                            vector::TransferWriteOp write,
+                                            MemRefType global,
+                                            MemRefType shared) {
+  if (read->getBlock() != write->getBlock())
+    return std::string("the write is in another block");
+  if (!read.getPermutationMap().isMinorIdentity() ||
+      !write.getPermutationMap().isMinorIdentity() || !hasUnitStride(global) ||
+      !hasUnitStride(shared))
+    return std::string("the lanes of its rows do not follow one another");
+  if (global.getMemorySpace() && global.getMemorySpaceAsInt() != 0)
+    return "its memory space " + [&] {
+      std::string text;
+      llvm::raw_string_ostream(text) << global.getMemorySpace();
+      return text;
+    }() + " is not the generic one";
+  if (!gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(shared))
+    return std::string("shared memory must be of the address space workgroup");
+  Type element = read.getVectorType().getElementType();
+  if (global.getElementType() != element ||
+      shared.getElementType() != element || !element.isIntOrFloat() ||
+      element.getIntOrFloatBitWidth() % 8 != 0 ||
+      !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
+    return std::string("its elements are no 1, 2, 4, 8, ... bytes");
+  return std::nullopt;
+}
+
 std::optional<std::string>
 smalti::checkCopiedPair(vector::TransferReadOp read,
                         vector::TransferWriteOp write) {
-  VectorType type = read.getVectorType();
-  auto source = cast<MemRefType>(read.getBase().getType());
-  auto destination = cast<MemRefType>(write.getBase().getType());
   if (!isZeroBits(read.getPadding()))
     return std::string("its padding is not known to be zero bits");
   if (isMaskedTransfer(read) || isMaskedTransfer(write))
     return std::string("it is masked");
   if (write.hasOutOfBoundsDim())
     return std::string("the write to shared memory may be out of bounds, too");
-  if (read->getBlock() != write->getBlock())
-    return std::string("the write is in another block");
-  if (!read.getPermutationMap().isMinorIdentity() ||
-      !write.getPermutationMap().isMinorIdentity() || !hasUnitStride(source) ||
-      !hasUnitStride(destination))
-    return std::string("the lanes of its rows do not follow one another");
-  if (source.getMemorySpace() && source.getMemorySpaceAsInt() != 0)
-    return "its memory space " + [&] {
-      std::string text;
-      llvm::raw_string_ostream(text) << source.getMemorySpace();
-      return text;
-    }() + " is not the generic one";
-  if (!gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(destination))
-    return std::string("shared memory must be of the address space workgroup");
-  Type element = type.getElementType();
-  if (source.getElementType() != element ||
-      destination.getElementType() != element || !element.isIntOrFloat() ||
-      element.getIntOrFloatBitWidth() % 8 != 0 ||
-      !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))
-    return std::string("its elements are no 1, 2, 4, 8, ... bytes");
-  return std::nullopt;
+  return checkPair(read, write, cast<MemRefType>(read.getBase().getType()),
+                   cast<MemRefType>(write.getBase().getType()));
+}
+
+std::optional<std::string>
+smalti::checkStoredPair(vector::TransferReadOp read,
+                        vector::TransferWriteOp write) {
+  if (isMaskedTransfer(read) || isMaskedTransfer(write))
+    return std::string("it is masked");
+  if (read.hasOutOfBoundsDim())
+    return std::string("the read of shared memory may be out of bounds, too");
+  return checkPair(read, write, cast<MemRefType>(write.getBase().getType()),
+                   cast<MemRefType>(read.getBase().getType()));
 }
 
 std::optional<std::string> smalti::planCopy(CopyPlan &plan,

@@ -59,6 +59,9 @@ bool hasZeroFillCopies(const targets::Target *target);
 /// by nothing else.
 mlir::vector::TransferWriteOp getSharedWrite(mlir::vector::TransferReadOp read);
 
+/// The read of shared memory that a write to global memory is the only use of.
+mlir::vector::TransferReadOp getSharedRead(mlir::vector::TransferWriteOp write);
+
 /// The power of two that divides the address, in bytes, of a window's first
 /// element.
 unsigned log2WindowAlignment(mlir::VectorTransferOpInterface op);
@@ -66,6 +69,11 @@ unsigned log2WindowAlignment(mlir::VectorTransferOpInterface op);
 /// Why what is read is not written to shared memory as it is, with zeros for
 /// what is out of bounds, if it is not.
 std::optional<std::string> checkCopiedPair(mlir::vector::TransferReadOp read,
+                                           mlir::vector::TransferWriteOp write);
+
+/// Why what is read of shared memory is not written to global memory as it is,
+/// up to the bounds there, if it is not.
+std::optional<std::string> checkStoredPair(mlir::vector::TransferReadOp read,
                                            mlir::vector::TransferWriteOp write);
 
 /// The reason why read and write stay apart, if they do.

@@ -19,12 +19,14 @@ using namespace mlir;
 using namespace smalti;
 
 namespace {
-/// Copies that one barrier object counts, and one wait is for.
+/// Copies in one direction that one wait is for.
 struct WindowGroup {
   SmallVector<const TensorWindow *> windows;
+  bool isStore() const { return windows.front()->isStore; }
   int64_t bytes = 0;
   /// What must see the copies.
   Operation *end = nullptr;
+  /// What counts the bytes of loads.
   Value barrier;
 };
 
@@ -72,6 +74,7 @@ static constexpr size_t kMostWindowsOfGroup = 8;
 /// For how long one look at a barrier object may suspend a thread.
 static constexpr int64_t kTicks = 10000000;
 
+/// Whether two copies in one direction may write the same elements.
 static bool mayOverlap(const TensorWindow &a, const TensorWindow &b) {
   vector::TransferWriteOp first = a.write, second = b.write;
   return mayAlias(getRootBuffer(first.getBase()),
@@ -97,8 +100,9 @@ void WindowWriter::collectGroups() {
       const TensorWindow *window = ofWrite.lookup(&op);
       bool isSeen = !window && !reads.contains(&op) &&
                     (!isMemoryEffectFree(&op) || &op == &block->back());
-      bool isFull =
-          window && (open.windows.size() == kMostWindowsOfGroup ||
+      bool isFull = window && !open.windows.empty() &&
+                    (window->isStore != open.isStore() ||
+                     open.windows.size() == kMostWindowsOfGroup ||
                      open.bytes + window->bytes > kMostTransactionBytes ||
                      llvm::any_of(open.windows, [&](const TensorWindow *other) {
                        return mayOverlap(*window, *other);
@@ -165,11 +169,17 @@ void WindowWriter::addBarriers() {
                                            gpu::AddressSpace::Workgroup);
   auto type = nvgpu::MBarrierGroupType::get(kernel.getContext(), shared);
   Value zero = constant(loc, 0), one = constant(loc, 1);
+  bool hasLoads = false;
   for (WindowGroup &group : groups) {
+    if (group.isStore())
+      continue;
+    hasLoads = true;
     group.barrier = nvgpu::MBarrierCreateOp::create(rewriter, loc, type);
     nvgpu::MBarrierInitOp::create(rewriter, loc, group.barrier, one, zero,
                                   isFirst);
   }
+  if (!hasLoads)
+    return;
   // All threads, and the copies, find them initialised.
   NVVM::FenceMbarrierInitOp::create(rewriter, loc);
   gpu::BarrierOp::create(rewriter, loc);
@@ -220,15 +230,16 @@ Value WindowWriter::createParity(Operation *op) {
 
 /// The window in shared memory, with the vector's shape.
 Value WindowWriter::getView(const TensorWindow &window) {
-  vector::TransferWriteOp write = window.write;
-  auto type = cast<MemRefType>(write.getBase().getType());
-  ArrayRef<int64_t> shape = write.getVectorType().getShape();
-  SmallVector<OpFoldResult> offsets = getAsOpFoldResult(write.getIndices());
+  VectorTransferOpInterface op = window.getShared();
+  Value base = op.getBase();
+  auto type = cast<MemRefType>(base.getType());
+  ArrayRef<int64_t> shape = op.getVectorType().getShape();
+  SmallVector<OpFoldResult> offsets = getAsOpFoldResult(op.getIndices());
   if (type.getShape() == shape &&
       llvm::all_of(offsets, [](OpFoldResult offset) {
         return isConstantIntValue(offset, 0);
       }))
-    return write.getBase();
+    return base;
   SmallVector<int64_t> all(type.getRank() - shape.size(), 1);
   llvm::append_range(all, shape);
   SmallVector<OpFoldResult> sizes =
@@ -236,8 +247,8 @@ Value WindowWriter::getView(const TensorWindow &window) {
   SmallVector<OpFoldResult> steps(type.getRank(), rewriter.getIndexAttr(1));
   MemRefType view = memref::SubViewOp::inferRankReducedResultType(
       shape, type, offsets, sizes, steps);
-  return memref::SubViewOp::create(rewriter, write.getLoc(), view,
-                                   write.getBase(), offsets, sizes, steps);
+  return memref::SubViewOp::create(rewriter, op.getLoc(), view, base, offsets,
+                                   sizes, steps);
 }
 
 /// The part of the window that one box fills, with the box's shape.
@@ -284,8 +295,8 @@ Value WindowWriter::getPieceView(const TensorWindow &window, Value view,
 
 /// Along each dimension of the map, the outermost first.
 SmallVector<Value> WindowWriter::getCoordinates(const TensorWindow &window) {
-  vector::TransferReadOp read = window.read;
-  Location loc = read.getLoc();
+  VectorTransferOpInterface op = window.getGlobal();
+  Location loc = op.getLoc();
   auto clamp = [&](Value value) -> Value {
     value = arith::MinSIOp::create(rewriter, loc, value,
                                    constant(loc, kMostExtent));
@@ -293,7 +304,7 @@ SmallVector<Value> WindowWriter::getCoordinates(const TensorWindow &window) {
                                   constant(loc, -kMostExtent));
   };
   SmallVector<Value> indices;
-  for (Value index : read.getIndices()) {
+  for (Value index : op.getIndices()) {
     std::optional<IndexRange> range = getIndexRange(index);
     bool fits = range && range->isWithin(-kMostExtent, kMostExtent);
     indices.push_back(fits ? index : clamp(index));
@@ -319,11 +330,11 @@ SmallVector<Value> WindowWriter::getCoordinates(const TensorWindow &window) {
       sum = constant(loc, 0);
     coordinates.push_back(mayGrow ? clamp(sum) : sum);
   }
-  auto type = cast<MemRefType>(read.getBase().getType());
+  auto type = cast<MemRefType>(op.getBase().getType());
   for (int64_t dim : window.copy.checkedDims) {
     // Unsigned, so that indices below zero are outside too.
     Value isInside = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::ult, read.getIndices()[dim],
+        rewriter, loc, arith::CmpIPredicate::ult, op.getIndices()[dim],
         constant(loc, type.getDimSize(dim)));
     coordinates.front() =
         arith::SelectOp::create(rewriter, loc, isInside, coordinates.front(),
@@ -345,9 +356,13 @@ void WindowWriter::emitWindow(const TensorWindow &window, Value barrier) {
       box.push_back(more == 0 ? coordinate
                               : arith::AddIOp::create(rewriter, loc, coordinate,
                                                       constant(loc, more)));
-    nvgpu::TmaAsyncLoadOp::create(
-        rewriter, loc, getPieceView(window, view, piece.sharedOffset), barrier,
-        descriptors[window.map], box, zero, /*multicastMask=*/Value(), isFirst);
+    Value place = getPieceView(window, view, piece.sharedOffset),
+          map = descriptors[window.map];
+    if (window.isStore)
+      nvgpu::TmaAsyncStoreOp::create(rewriter, loc, place, map, box, isFirst);
+    else
+      nvgpu::TmaAsyncLoadOp::create(rewriter, loc, place, barrier, map, box,
+                                    zero, /*multicastMask=*/Value(), isFirst);
   }
 }
 
@@ -361,14 +376,23 @@ void WindowWriter::emitGroup(const WindowGroup &group, Value parity) {
   NVVM::FenceProxyOp::create(rewriter, loc, NVVM::ProxyKind::async,
                              NVVM::SharedSpaceAttr());
   gpu::BarrierOp::create(rewriter, loc);
-  nvgpu::MBarrierArriveExpectTxOp::create(rewriter, loc, group.barrier,
-                                          constant(loc, group.bytes),
-                                          constant(loc, 0), isFirst);
+  if (!group.isStore())
+    nvgpu::MBarrierArriveExpectTxOp::create(rewriter, loc, group.barrier,
+                                            constant(loc, group.bytes),
+                                            constant(loc, 0), isFirst);
   for (const TensorWindow *window : group.windows) {
     rewriter.setInsertionPoint(window->write);
     emitWindow(*window, group.barrier);
   }
   rewriter.setInsertionPoint(group.end);
+  if (group.isStore()) {
+    // The thread that asked waits, and the others for it.
+    NVVM::CpAsyncBulkCommitGroupOp::create(rewriter, loc);
+    NVVM::CpAsyncBulkWaitGroupOp::create(rewriter, loc, /*group=*/0,
+                                         /*read=*/UnitAttr());
+    gpu::BarrierOp::create(rewriter, loc);
+    return;
+  }
   nvgpu::MBarrierTryWaitParityOp::create(rewriter, loc, group.barrier, parity,
                                          constant(loc, kTicks),
                                          constant(loc, 0));
@@ -382,7 +406,7 @@ void WindowWriter::run() {
   Value parity;
   for (const WindowGroup &group : groups) {
     vector::TransferWriteOp write = group.windows.front()->write;
-    if (write->getBlock() != block) {
+    if (!group.isStore() && write->getBlock() != block) {
       parity = createParity(write);
       block = write->getBlock();
     }

@@ -65,7 +65,8 @@ std::optional<std::string> TensorWindows::checkPlace(Operation *op) {
     auto loop = dyn_cast<scf::ForOp>(parent);
     if (!loop)
       return "it stands in '" + parent->getName().getStringRef().str() +
-             "', and the phase of its barrier is counted in scf.for alone";
+             "', and how often all threads come there is known of scf.for "
+             "alone";
     for (Value bound :
          {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
       if (!isSame(bound))
@@ -78,9 +79,7 @@ std::optional<std::string> TensorWindows::checkPlace(Operation *op) {
   return std::nullopt;
 }
 
-/// Whether the threads of a block access the same window.
-std::optional<std::string>
-TensorWindows::checkSameForBlock(VectorTransferOpInterface op) {
+bool TensorWindows::isSameForBlock(VectorTransferOpInterface op) {
   SmallVector<Value> values(op.getIndices());
   for (Value memref = op.getBase(); Operation *view = memref.getDefiningOp();) {
     if (!isa<ViewLikeOpInterface>(view))
@@ -90,17 +89,35 @@ TensorWindows::checkSameForBlock(VectorTransferOpInterface op) {
         values.push_back(operand);
     memref = cast<ViewLikeOpInterface>(view).getViewSource();
   }
-  if (llvm::all_of(values, [&](Value value) { return isSame(value); }))
-    return std::nullopt;
-  return std::string(isa<vector::TransferReadOp>(*op)
-                         ? "what is read is a window of a thread, and not of "
-                           "the block"
-                         : "where it is written to depends on the thread");
+  return llvm::all_of(values, [&](Value value) { return isSame(value); });
+}
+
+/// Whether the threads of a block copy the same window, to the same place.
+std::optional<std::string>
+TensorWindows::checkSameForBlock(const TensorWindow &window) {
+  if (!isSameForBlock(window.getGlobal()))
+    return std::string(window.isStore ? "what is written" : "what is read") +
+           " is a window of a thread, and not of the block";
+  if (!isSameForBlock(window.getShared()))
+    return std::string("where it is ") +
+           (window.isStore ? "read from" : "written to") +
+           " depends on the thread";
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
 // One window
 //===----------------------------------------------------------------------===//
+
+VectorTransferOpInterface TensorWindow::getGlobal() const {
+  Operation *reader = read, *writer = write;
+  return cast<VectorTransferOpInterface>(isStore ? writer : reader);
+}
+
+VectorTransferOpInterface TensorWindow::getShared() const {
+  Operation *reader = read, *writer = write;
+  return cast<VectorTransferOpInterface>(isStore ? reader : writer);
+}
 
 /// A number that divides an index; 0 for zero.
 static int64_t getDivisor(Value index) {
@@ -110,10 +127,10 @@ static int64_t getDivisor(Value index) {
 }
 
 static TensorCopyProblem
-makeProblem(vector::TransferReadOp read,
+makeProblem(VectorTransferOpInterface op,
             const block_to_thread::GlobalTensor &tensor,
             ArrayRef<int64_t> sharedStrides, int64_t elementBits) {
-  ArrayRef<int64_t> shape = read.getVectorType().getShape();
+  ArrayRef<int64_t> shape = op.getVectorType().getShape();
   TensorCopyProblem problem;
   problem.extents = tensor.extents;
   problem.strides = tensor.strides;
@@ -122,37 +139,52 @@ makeProblem(vector::TransferReadOp read,
   problem.memory.strides =
       SmallVector<int64_t>(sharedStrides.take_back(shape.size()));
   int64_t leading = tensor.extents.size() - shape.size();
-  for (auto [dim, index] : llvm::enumerate(read.getIndices())) {
+  for (auto [dim, index] : llvm::enumerate(op.getIndices())) {
     int64_t place = static_cast<int64_t>(dim) - leading;
     int64_t length = place < 0 ? 1 : shape[place];
     problem.slice.push_back(place < 0 ? -1 : length);
     problem.indexDivisors.push_back(getDivisor(index));
     std::optional<int64_t> begin = getConstantIntValue(index);
     problem.isInside.push_back(
-        (place >= 0 && read.isDimInBounds(place)) ||
+        (place >= 0 && op.isDimInBounds(place)) ||
         (begin && *begin >= 0 && *begin <= tensor.extents[dim] - length));
   }
   return problem;
 }
 
-std::optional<std::string> TensorWindows::add(vector::TransferReadOp read,
-                                              vector::TransferWriteOp write,
-                                              MoveHazards &hazards) {
+std::optional<std::string> TensorWindows::addLoad(vector::TransferReadOp read,
+                                                  vector::TransferWriteOp write,
+                                                  MoveHazards &hazards) {
   if (whyNone)
     return whyNone;
+  if (std::optional<std::string> why = checkCopiedPair(read, write))
+    return why;
+  return add({read, write, /*isStore=*/false, {}}, hazards);
+}
+
+std::optional<std::string>
+TensorWindows::addStore(vector::TransferReadOp read,
+                        vector::TransferWriteOp write, MoveHazards &hazards) {
+  if (whyNone)
+    return whyNone;
+  if (std::optional<std::string> why = checkStoredPair(read, write))
+    return why;
+  return add({read, write, /*isStore=*/true, {}}, hazards);
+}
+
+std::optional<std::string> TensorWindows::add(TensorWindow window,
+                                              MoveHazards &hazards) {
   if (windows.size() == kMostWindows)
     return "the kernel has " + std::to_string(kMostWindows) +
            " TMA copies already";
-  if (std::optional<std::string> why = checkCopiedPair(read, write))
+  if (std::optional<std::string> why = checkPlace(window.write))
     return why;
-  if (std::optional<std::string> why = checkPlace(read))
-    return why;
-  if (std::optional<std::string> why = checkSameForBlock(read))
-    return why;
-  if (std::optional<std::string> why = checkSameForBlock(write))
+  if (std::optional<std::string> why = checkSameForBlock(window))
     return why;
 
-  auto tensor = block_to_thread::findGlobalTensor(read.getBase(), kernel);
+  VectorTransferOpInterface global = window.getGlobal(),
+                            shared = window.getShared();
+  auto tensor = block_to_thread::findGlobalTensor(global.getBase(), kernel);
   if (!tensor)
     return tensor.reason;
   if (auto stated = kernel.getArgAttrOfType<IntegerAttr>(
@@ -163,36 +195,36 @@ std::optional<std::string> TensorWindows::add(vector::TransferReadOp read,
            std::to_string(transfers::kTensorMapStrideBytes);
   SmallVector<int64_t> strides;
   int64_t offset;
-  auto destination = cast<MemRefType>(write.getBase().getType());
-  if (failed(destination.getStridesAndOffset(strides, offset)) ||
+  auto buffer = cast<MemRefType>(shared.getBase().getType());
+  if (failed(buffer.getStridesAndOffset(strides, offset)) ||
       llvm::any_of(strides, ShapedType::isDynamic))
     return std::string("the strides of the shared memory are not known");
-  int64_t bits = destination.getElementTypeBitWidth();
-  unsigned alignment = log2WindowAlignment(write);
+  int64_t bits = buffer.getElementTypeBitWidth();
+  unsigned alignment = log2WindowAlignment(shared);
   if (alignment < llvm::Log2_64(transfers::kTensorCopyAlignment))
     return "the window in shared memory is not known to be at a multiple of " +
            std::to_string(transfers::kTensorCopyAlignment) + " bytes, but of " +
            std::to_string(int64_t(1) << alignment);
 
-  TensorCopyProblem problem = makeProblem(read, *tensor, strides, bits);
-  auto copy = transfers::planTensorCopy(problem);
+  auto copy =
+      transfers::planTensorCopy(makeProblem(global, *tensor, strides, bits));
   if (!copy)
     return copy.reason;
   for (int64_t extent : copy->map.extents)
     if (extent > kMostExtent)
       return "an extent of " + std::to_string(extent) +
              " is more than the 2^30 that coordinates are compared with";
-  TensorWindow window{read, write, std::move(*copy.value)};
-  window.bytes = read.getVectorType().getNumElements() * bits / 8;
+  window.copy = std::move(*copy.value);
+  window.bytes = global.getVectorType().getNumElements() * bits / 8;
   if (window.bytes > target.sharedMemoryPerBlock)
     return "it takes " + std::to_string(window.bytes) +
            " bytes of shared memory, more than the " +
            std::to_string(target.sharedMemoryPerBlock) + " of a block";
-  if (std::optional<std::string> why = hazards.find(read, write))
+  if (std::optional<std::string> why = hazards.find(window.read, window.write))
     return why;
 
   block_to_thread::TensorMapOfKernel map{tensor->argument, tensor->offset,
-                                         destination.getElementType(),
+                                         buffer.getElementType(),
                                          window.copy.map};
   window.map = llvm::find(maps, map) - maps.begin();
   if (window.map == maps.size()) {
@@ -207,16 +239,19 @@ std::optional<std::string> TensorWindows::add(vector::TransferReadOp read,
 
 std::string smalti::describeWindow(const TensorWindow &window) {
   size_t pieces = window.copy.pieces.size();
+  bool isOne = pieces == 1;
   ArrayRef<int64_t> box = window.copy.map.box;
   while (box.size() > 1 && box.front() == 1)
     box = box.drop_front();
-  std::string text = "the padded read and its write to shared memory became ";
-  text += pieces == 1 ? "a TMA copy" : std::to_string(pieces) + " TMA copies";
-  text +=
-      " of " +
-      llvm::join(llvm::map_range(
-                     box, [](int64_t size) { return std::to_string(size); }),
-                 "x") +
-      " elements that fill" + (pieces == 1 ? "s" : "") + " in zeros";
-  return text;
+  std::string sizes = llvm::join(
+      llvm::map_range(box, [](int64_t size) { return std::to_string(size); }),
+      "x");
+  std::string count = isOne ? "a" : std::to_string(pieces);
+  if (window.isStore)
+    return "the padded write of shared memory became " + count + " TMA store" +
+           (isOne ? "" : "s") + " of " + sizes + " elements that drop" +
+           (isOne ? "s" : "") + " what is out of bounds";
+  return "the padded read and its write to shared memory became " + count +
+         " TMA cop" + (isOne ? "y" : "ies") + " of " + sizes +
+         " elements that fill" + (isOne ? "s" : "") + " in zeros";
 }

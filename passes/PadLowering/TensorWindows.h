@@ -2,9 +2,10 @@
 //
 // Where all threads of a block read the same padded window of global memory and
 // write it to shared memory, one of them can ask for a copy in bulk (TMA): the
-// hardware fills in zeros for what is outside of the array, on any side. The
-// copy takes a tensor map, which the kernel's launch makes, and completes on a
-// barrier object that all threads wait for.
+// hardware fills in zeros for what is outside of the array, on any side. In the
+// other direction it drops what is outside. A copy takes a tensor map, which
+// the kernel's launch makes; a load completes on a barrier object that all
+// threads wait for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,10 +28,15 @@ inline constexpr int64_t kMostExtent = -transfers::kOutside;
 struct TensorWindow {
   mlir::vector::TransferReadOp read;
   mlir::vector::TransferWriteOp write;
+  /// To global memory, and not from there.
+  bool isStore = false;
   transfers::TensorCopyPlan copy;
   /// The number of its tensor map among those that the pass makes.
   size_t map = 0;
   int64_t bytes = 0;
+
+  mlir::VectorTransferOpInterface getGlobal() const;
+  mlir::VectorTransferOpInterface getShared() const;
 };
 
 /// The windows of one function.
@@ -39,10 +45,14 @@ public:
   TensorWindows(mlir::FunctionOpInterface function,
                 const targets::Target &target);
 
-  /// Plans a copy; the reason why there is none, if there is none.
-  std::optional<std::string> add(mlir::vector::TransferReadOp read,
-                                 mlir::vector::TransferWriteOp write,
-                                 MoveHazards &hazards);
+  /// Plans a copy of a padded read to shared memory, or of shared memory to a
+  /// padded write; the reason why there is none, if there is none.
+  std::optional<std::string> addLoad(mlir::vector::TransferReadOp read,
+                                     mlir::vector::TransferWriteOp write,
+                                     MoveHazards &hazards);
+  std::optional<std::string> addStore(mlir::vector::TransferReadOp read,
+                                      mlir::vector::TransferWriteOp write,
+                                      MoveHazards &hazards);
 
   llvm::ArrayRef<TensorWindow> getWindows() const { return windows; }
 
@@ -52,8 +62,9 @@ public:
 private:
   std::optional<std::string> checkKernel() const;
   std::optional<std::string> checkPlace(mlir::Operation *op);
-  std::optional<std::string>
-  checkSameForBlock(mlir::VectorTransferOpInterface op);
+  bool isSameForBlock(mlir::VectorTransferOpInterface op);
+  std::optional<std::string> checkSameForBlock(const TensorWindow &window);
+  std::optional<std::string> add(TensorWindow window, MoveHazards &hazards);
   bool isSame(mlir::Value value);
 
   mlir::FunctionOpInterface function;

@@ -63,19 +63,24 @@ _READS = {
     ("mosaic_gpu.async_prefetch", 0),
     ("mosaic_gpu.vector_load", 0),
     ("memref.load", 0),
+    ("nvgpu.tma.async.load", 2),
+    ("nvgpu.tma.prefetch.descriptor", 0),
 }
 _WRITES = {
     ("triton_xla.insert", 1),
     ("mosaic_gpu.async_store", 1),
     ("mosaic_gpu.vector_store", 1),
     ("memref.store", 1),
+    ("nvgpu.tma.async.store", 1),
 }
-"""Operations and their operands of which they read or write the memory, and do nothing else with it."""
+"""Operations and their operands of which they read or write the memory, and do nothing else with it. A tensor map stands
+for the memory that it describes."""
 
 _COMBINES = ("reduction_op", "atomic_type")
 """With which a write combines what is there with what it writes."""
 
 _VIEWS = {
+    "builtin.unrealized_conversion_cast",
     "memref.subview",
     "memref.cast",
     "memref.collapse_shape",
@@ -97,7 +102,7 @@ def _uses(*values: Any) -> tuple[bool, bool]:
             elif at in _WRITES and not any(name in user.attributes for name in _COMBINES):
                 writes = True
             elif user.name in _VIEWS:
-                left.append(user.results[0])
+                left.extend(user.results)
             else:
                 reads = writes = True
     return reads, writes
@@ -212,6 +217,15 @@ def _blocks(function: Any, launch: Any) -> int:
     return math.prod(sizes)
 
 
+def _argument_of_map(described: ir.Attribute) -> int | None:
+    """The number of the argument that a tensor map is made of; none where the description is wrong, as the compiler will
+    say."""
+    try:
+        return ir.IntegerAttr(ir.DictAttr(described)["argument"]).value
+    except (KeyError, ValueError):
+        return None
+
+
 def describe(operation: Any) -> Entry:
     """The `Entry` of a `triton_xla.entry_func`, of a function that launches, or of a `gpu.func`."""
     if operation.name == "func.func":
@@ -220,10 +234,19 @@ def describe(operation: Any) -> Entry:
     count = len(ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value).inputs)
     if operation.name == "triton_xla.entry_func":
         count -= 1  # The tile id is the launcher's to give.
+    maps: list[ir.Attribute] = []
     if TENSOR_MAPS in operation.attributes:
-        count -= len(ir.ArrayAttr(operation.attributes[TENSOR_MAPS]))  # So are the maps, which are the last.
+        maps = list(ir.ArrayAttr(operation.attributes[TENSOR_MAPS]))
+        count -= len(maps)  # So are the maps, which are the last.
     alignments = _alignments(operation, count)
-    arguments = (_argument(index, values[index], alignments[index]) for index in range(count))
+    arguments = [_argument(index, values[index], alignments[index]) for index in range(count)]
+    for pointer, described in zip(values[max(count, 0) :], maps, strict=False):
+        # What goes through a map is an access to the argument that it is made of.
+        number = _argument_of_map(described)
+        if number is not None and 0 <= number < count:
+            reads, writes = _uses(pointer)
+            old = arguments[number]
+            arguments[number] = dataclasses.replace(old, reads=old.reads or reads, writes=old.writes or writes)
     return Entry(
         name=ir.StringAttr(operation.attributes["sym_name"]).value,
         arguments=tuple(arguments),

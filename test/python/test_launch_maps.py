@@ -104,6 +104,7 @@ def test_what_a_launch_needs_is_in_the_cubin_s_kernel_too() -> None:
             r"is not as it must be: tensor map: box is \(8, 512\)",
         ),
         ("box = array<i64: 8, 16>,", "", "is not as it must be"),
+        ("{argument = 0 : i64,", "{", "is not as it must be"),
         ("swizzle = 16 : i64", 'swizzle = "none"', "is not as it must be"),
     ],
 )

@@ -301,3 +301,94 @@ gpu.module @m {{
   }}
 }}""")
     assert text.count("nvgpu.tma.async.load") == copies
+
+
+def store_kernel(
+    element: str, extents: Sequence[int], pitch: int, window: Sequence[int], at: Sequence[int], *, loop: bool
+) -> str:
+    """One block fills a buffer with its numbers, and writes it to a window of the result: in a loop, row after row."""
+    rank = len(extents)
+    strides = [1] * rank
+    for dim in reversed(range(rank - 1)):
+        strides[dim] = strides[dim + 1] * (pitch if dim == rank - 2 else extents[dim + 1])
+    dest, source = memref(extents, element, f", strided<{strides}>"), memref([2, *window], element)
+    shared, vector = memref(window, element, f", {SHARED}"), memref(window, element).replace("memref", "vector")
+    places = "\n    ".join(f"%a{dim} = arith.constant {place} : index" for dim, place in enumerate(at))
+    origin, inside = ", ".join(["%c0"] * len(window)), ", ".join(["true"] * len(window))
+    indices = [f"%a{dim}" for dim in range(rank)]
+    lines, names = [], []
+    rest = "%e"
+    for dim in reversed(range(len(window))):
+        lines.append(f"%size{dim} = arith.constant {window[dim]} : index")
+        lines.append(f"%at{dim} = arith.remui {rest}, %size{dim} : index")
+        lines.append(f"%rest{dim} = arith.divui {rest}, %size{dim} : index")
+        rest = f"%rest{dim}"
+        names.insert(0, f"%at{dim}")
+    fill = "\n      ".join(lines)
+    body = f"""
+    scf.for %e = %thread to %elements step %threads {{
+      {fill}
+      %value = memref.load %source[%turn, {", ".join(names)}] : {source}
+      memref.store %value, %buffer[{", ".join(names)}] : {shared}
+    }}
+    gpu.barrier
+    %first = arith.addi %a0, %turn : index
+    %read = vector.transfer_read %buffer[{origin}], %zero {{in_bounds = [{inside}]}} : {shared}, {vector}
+    vector.transfer_write %read, %dest[{", ".join(["%first", *indices[1:]])}] : {vector}, {dest}"""
+    steps = f"scf.for %turn = %c0 to %c2 step %c1 {{ {body}\n }}" if loop else body.replace("%turn", "%c0")
+    return f"""
+gpu.module @m {{
+  gpu.func @store(%source: {source}, %dest: {dest}) kernel
+      attributes {{known_block_size = array<i32: {THREADS}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %zero = {zero(element)}
+    {places}
+    %buffer = memref.alloc() {{alignment = 128 : i64}} : {shared}
+    %thread = gpu.thread_id x
+    %threads = arith.constant {THREADS} : index
+    %elements = arith.constant {int(np.prod(window))} : index
+    {steps}
+    gpu.return
+  }}
+}}"""
+
+
+def write_window(dest: np.ndarray, at: Sequence[int], window: np.ndarray) -> None:
+    for index in np.ndindex(*window.shape):
+        place = tuple(a + i for a, i in zip(at, index, strict=True))
+        if all(0 <= p < size for p, size in zip(place, dest.shape, strict=True)):
+            dest[place] = window[index]
+
+
+STORES: list[tuple[str, tuple[int, ...], int, tuple[int, ...], list[tuple[int, ...]]]] = [
+    ("f32", (45,), 45, (32,), [(-FAR,), (-31,), (0,), (20,), (45,), (1 << 32,)]),
+    ("f16", (20, 44), 48, (16, 32), [(-3, -5), (0, 0), (8, 20), (19, 43), (20, 0), (0, -FAR)]),
+    ("i8", (300, 70), 80, (272, 16), [(-5, -3), (40, 60)]),
+    ("f64", (3, 5, 11), 12, (2, 4, 8), [(-1, -1, -1), (2, 3, 4), (0, 1, 3)]),
+]
+
+
+@pytest.mark.parametrize(("element", "extents", "pitch", "window", "places"), STORES)
+@pytest.mark.parametrize("loop", [False, True])
+def test_stores(
+    element: str,
+    extents: tuple[int, ...],
+    pitch: int,
+    window: tuple[int, ...],
+    places: list[tuple[int, ...]],
+    loop: bool,
+) -> None:
+    """What is out of bounds is dropped; stores of a loop that overlap happen in its order."""
+    source = random([2, *window], element, 3)
+    for at in places:
+        text = lower(store_kernel(element, extents, pitch, window, at, loop=loop))
+        assert "nvgpu.tma.async.store" in text and "vector.transfer_write" not in text
+        whole = random([*extents[:-1], pitch], element, 4)
+        for emulation in (EARLY, LATE):
+            dest, expected = whole.copy(), whole.copy()
+            run(text, source, dest[..., : extents[-1]], emulation=emulation)
+            for turn in range(2 if loop else 1):
+                write_window(expected[..., : extents[-1]], (at[0] + turn, *at[1:]), source[turn])
+            np.testing.assert_array_equal(dest, expected, err_msg=str(at))

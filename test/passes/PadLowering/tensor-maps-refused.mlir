@@ -51,7 +51,7 @@ gpu.module @kernels {
   }
 
   // Not all threads come here, or it is not known how often they did.
-  // CHECK: Function=control | Remark="{{.*}}; it is no TMA copy: it stands in 'scf.if', and the phase of its barrier is counted in scf.for alone"
+  // CHECK: Function=control | Remark="{{.*}}; it is no TMA copy: it stands in 'scf.if', and how often all threads come there is known of scf.for alone"
   // CHECK: Function=control | Remark="{{.*}}; it is no TMA copy: the bounds of a loop around it are not known to be the same for all threads"
   gpu.func @control(%source: !source, %flag: i1) workgroup(%b: !shared {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
@@ -154,6 +154,39 @@ gpu.module @kernels {
     %r3 = vector.transfer_read %source[%c64, %c64], %zero : !source, !half
     gpu.barrier
     vector.transfer_write %r3, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    gpu.return
+  }
+
+  // Stores, too.
+  // CHECK: Function=stores | Remark="the padded write became a masked one; it is no TMA copy: what is written is a window of a thread, and not of the block"
+  // CHECK: Function=stores | Remark="the padded write became a masked one; it is no TMA copy: where it is read from depends on the thread"
+  // CHECK: Function=stores | Remark="the padded write became a masked one; it is no TMA copy: 'memref.store' stands between the read and the write, and what is read may not move past it"
+  // CHECK: Function=stores | Remark="the padded write became a masked one; it is no TMA copy: the read of shared memory may be out of bounds, too"
+  // CHECK: Function=stores | Remark="the padded write became a masked one; it is no TMA copy: it is masked"
+  // CHECK: Function=stores | Remark="the padded write became a masked one; it is no TMA copy: the write is in another block"
+  gpu.func @stores(%dest: !source, %m: vector<64x64xi1>) workgroup(%b: memref<128x64xf16, #smem> {llvm.align = 128 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %c100 = arith.constant 100 : index
+    %zero = arith.constant 0.0 : f16
+    %x = gpu.thread_id x
+    %w = arith.muli %x, %c64 : index
+    %v0 = vector.transfer_read %b[%c0, %c0], %zero {in_bounds = [true, true]} : memref<128x64xf16, #smem>, !half
+    vector.transfer_write %v0, %dest[%x, %c64] : !half, !source
+    %v1 = vector.transfer_read %b[%w, %c0], %zero {in_bounds = [true, true]} : memref<128x64xf16, #smem>, !half
+    vector.transfer_write %v1, %dest[%c64, %c64] : !half, !source
+    %v2 = vector.transfer_read %b[%c0, %c0], %zero {in_bounds = [true, true]} : memref<128x64xf16, #smem>, !half
+    memref.store %zero, %b[%x, %c0] : memref<128x64xf16, #smem>
+    vector.transfer_write %v2, %dest[%c64, %c64] : !half, !source
+    %v3 = vector.transfer_read %b[%c100, %c0], %zero {in_bounds = [false, true]} : memref<128x64xf16, #smem>, !half
+    vector.transfer_write %v3, %dest[%c64, %c64] : !half, !source
+    %v4 = vector.transfer_read %b[%c0, %c0], %zero {in_bounds = [true, true]} : memref<128x64xf16, #smem>, !half
+    vector.transfer_write %v4, %dest[%c64, %c64], %m : !half, !source
+    %v5 = vector.transfer_read %b[%c0, %c0], %zero {in_bounds = [true, true]} : memref<128x64xf16, #smem>, !half
+    scf.for %i = %c0 to %c64 step %c1 {
+      vector.transfer_write %v5, %dest[%i, %c64] : !half, !source
+    }
     gpu.return
   }
 

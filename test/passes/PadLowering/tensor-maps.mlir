@@ -161,4 +161,65 @@ gpu.module @kernels {
     vector.transfer_write %read, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<64x64xf16>, memref<64x64xf16, #smem>
     gpu.return
   }
+
+  // Stores drop what is outside. The thread that asked waits until they are done, and the others for it; of what one store
+  // and the next may both write, the latter is what stays.
+  // REMARK-COUNT-3: Function=stores | Remark="the padded write of shared memory became a TMA store of 16x32 elements that drops what is out of bounds"
+  // CHECK-LABEL: gpu.func @stores(
+  // CHECK-SAME:    mosaic_gpu.tensor_maps = [{argument = 0 : i64, {{[^}]*}}}, {argument = 1 : i64, {{[^}]*}}}]
+  // CHECK-NOT:     nvgpu.mbarrier
+  // CHECK:         memref.store
+  // CHECK-NEXT:    nvvm.fence.proxy {kind = #nvvm.proxy_kind<async>}
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK:         nvgpu.tma.async.store %{{.*}} to %{{.*}}, predicate = %{{.*}}
+  // CHECK-NEXT:    nvgpu.tma.async.store %{{.*}} to %{{.*}}[%c-4, %c32], predicate = %{{.*}}
+  // CHECK-NEXT:    nvvm.cp.async.bulk.commit.group
+  // CHECK-NEXT:    nvvm.cp.async.bulk.wait_group 0
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    nvvm.fence.proxy {kind = #nvvm.proxy_kind<async>}
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    nvgpu.tma.async.store
+  // CHECK-NEXT:    nvvm.cp.async.bulk.commit.group
+  // CHECK-NEXT:    nvvm.cp.async.bulk.wait_group 0
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    gpu.return
+  gpu.func @stores(%a: memref<20x48xf32> {llvm.noalias}, %b: memref<40x48xf32> {llvm.noalias}, %i: index)
+      workgroup(%buffer: memref<16x32xf32, #smem> {llvm.align = 128 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %ahead = arith.constant -4 : index
+    %zero = arith.constant 0.0 : f32
+    %x = gpu.thread_id x
+    memref.store %zero, %buffer[%c0, %x] : memref<16x32xf32, #smem>
+    %v0 = vector.transfer_read %buffer[%c0, %c0], %zero {in_bounds = [true, true]} : memref<16x32xf32, #smem>, vector<16x32xf32>
+    %v1 = vector.transfer_read %buffer[%c0, %c0], %zero {in_bounds = [true, true]} : memref<16x32xf32, #smem>, vector<16x32xf32>
+    %v2 = vector.transfer_read %buffer[%c0, %c0], %zero {in_bounds = [true, true]} : memref<16x32xf32, #smem>, vector<16x32xf32>
+    vector.transfer_write %v0, %a[%i, %i] : vector<16x32xf32>, memref<20x48xf32>
+    vector.transfer_write %v1, %b[%c32, %ahead] : vector<16x32xf32>, memref<40x48xf32>
+    vector.transfer_write %v2, %a[%i, %ahead] : vector<16x32xf32>, memref<20x48xf32>
+    gpu.return
+  }
+
+  // What is loaded is there before it is stored.
+  // CHECK-LABEL: gpu.func @through(
+  // CHECK:         nvgpu.tma.async.load
+  // CHECK-NEXT:    nvgpu.mbarrier.try_wait.parity
+  // CHECK-NEXT:    nvvm.fence.proxy
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    nvgpu.tma.async.store
+  // CHECK-NEXT:    nvvm.cp.async.bulk.commit.group
+  // CHECK-NEXT:    nvvm.cp.async.bulk.wait_group 0
+  // CHECK-NEXT:    gpu.barrier
+  // CHECK-NEXT:    gpu.return
+  gpu.func @through(%a: memref<20x48xf32>, %b: memref<40x48xf32>)
+      workgroup(%buffer: memref<16x32xf32, #smem> {llvm.align = 128 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %zero = arith.constant 0.0 : f32
+    %read = vector.transfer_read %a[%c0, %c32], %zero : memref<20x48xf32>, vector<16x32xf32>
+    vector.transfer_write %read, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<16x32xf32>, memref<16x32xf32, #smem>
+    %v = vector.transfer_read %buffer[%c0, %c0], %zero {in_bounds = [true, true]} : memref<16x32xf32, #smem>, vector<16x32xf32>
+    vector.transfer_write %v, %b[%c32, %c32] : vector<16x32xf32>, memref<40x48xf32>
+    gpu.return
+  }
 }
