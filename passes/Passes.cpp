@@ -1,7 +1,6 @@
 //===- Passes.cpp - Registration of Smalti's passes -----------------------===//
 
 #include "passes/Passes.h"
-#include "passes/Conversion/MarkTensorMaps.h"
 #include "passes/Pipelines/CPU.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -23,6 +22,5 @@ namespace smalti {
 
 void smalti::registerPasses() {
   registerSmaltiPasses();
-  registerMarkTensorMaps();
   registerCPUPipeline();
 }

@@ -1,25 +1,25 @@
 //===- MarkTensorMaps.cpp - Tensor maps as grid constants -----------------===//
 
-#include "passes/Conversion/MarkTensorMaps.h"
-
 #include "passes/Conversion/BlockToThread/TensorMaps.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Pass/Pass.h"
+
+namespace smalti {
+#define GEN_PASS_DEF_SMALTIMARKTENSORMAPS
+#include "passes/Conversion/Passes.h.inc"
+} // namespace smalti
 
 using namespace mlir;
 using namespace smalti;
 
 namespace {
 class MarkTensorMaps
-    : public PassWrapper<MarkTensorMaps, OperationPass<LLVM::LLVMFuncOp>> {
+    : public smalti::impl::SmaltiMarkTensorMapsBase<MarkTensorMaps> {
 public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MarkTensorMaps)
+  using SmaltiMarkTensorMapsBase::SmaltiMarkTensorMapsBase;
 
-  StringRef getArgument() const override { return "smalti-mark-tensor-maps"; }
-  StringRef getDescription() const override {
-    return "Say that the tensor maps of kernels are constant in the grid";
-  }
   void runOnOperation() override {
     LLVM::LLVMFuncOp func = getOperation();
     auto maps = func->getAttrOfType<ArrayAttr>(block_to_thread::kTensorMaps);
@@ -35,15 +35,12 @@ public:
          index < func.getNumArguments(); ++index) {
       func.setArgAttr(index, LLVM::LLVMDialect::getByValAttrName(),
                       TypeAttr::get(bytes));
+      func.setArgAttr(
+          index, LLVM::LLVMDialect::getAlignAttrName(),
+          builder.getI64IntegerAttr(block_to_thread::kTensorMapAlignment));
       func.setArgAttr(index, NVVM::NVVMDialect::getGridConstantAttrName(),
                       builder.getUnitAttr());
     }
   }
 };
 } // namespace
-
-std::unique_ptr<Pass> smalti::createMarkTensorMaps() {
-  return std::make_unique<MarkTensorMaps>();
-}
-
-void smalti::registerMarkTensorMaps() { PassRegistration<MarkTensorMaps>(); }

@@ -358,4 +358,24 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
 
+def SmaltiMarkTensorMaps : Pass<"smalti-mark-tensor-maps", "::mlir::LLVM::LLVMFuncOp"> {
+  let summary = "Passes the tensor maps of NVIDIA's kernels by value, constant in the grid";
+  let description = [{
+    The last arguments of a kernel with `mosaic_gpu.tensor_maps` are pointers to its tensor maps, as many as the attribute
+    has entries. They become memory of the launch that no thread changes (`llvm.byval`, `nvvm.grid_constant`, aligned to
+    64 bytes): the copies read a map at the address of a parameter, not at that of a copy which each thread makes. A
+    `gpu.func` cannot say so: NVVM takes the attributes on functions of the LLVM dialect alone. Other functions stay as
+    they are.
+
+    Example:
+
+    ```mlir
+    llvm.func @kernel(%memory: !llvm.ptr, %map: !llvm.ptr)
+        attributes {gpu.kernel, mosaic_gpu.tensor_maps = [{argument = 0 : i64} ], nvvm.kernel} {
+      llvm.return
+    }
+    ```
+  }];
+}
+
 #endif // SMALTI_PASSES_CONVERSION_PASSES

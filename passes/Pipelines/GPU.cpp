@@ -3,7 +3,6 @@
 #include "passes/Pipelines/GPU.h"
 
 #include "dialects/TritonXLA/TritonXLA.h"
-#include "passes/Conversion/MarkTensorMaps.h"
 #include "targets/Target.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -147,7 +146,7 @@ void smalti::buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
     options.useBarePtrCallConv = true;
     options.indexBitwidth = 64;
     pm.addPass(createConvertGpuOpsToNVVMOps(options));
-    pm.nest<LLVM::LLVMFuncOp>().addPass(createMarkTensorMaps());
+    pm.nest<LLVM::LLVMFuncOp>().addPass(createSmaltiMarkTensorMaps());
     // Barrier objects have ops that are assembly and no intrinsic.
     pm.addPass(createConvertNVVMToLLVMPass());
   } else {

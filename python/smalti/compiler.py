@@ -292,8 +292,6 @@ class _Compilation:
         module = self._program()
         self.tell("lowering")
         run_pipeline(module, pipeline, self.run)
-        if self.target.vendor == "nvidia":
-            _pass_maps_by_value(module)
         text: dict[str, str | Callable[[], str]] = {
             "source": lambda: str(self.original),
             "mlir": lambda: str(module),
@@ -513,26 +511,6 @@ def tensor_maps_of(kernel: Any) -> tuple[tensor_maps.TensorMap, ...]:
                 )
             ],
         ) from None
-
-
-def _pass_maps_by_value(module: ir.Module) -> None:
-    """Makes the last arguments of a kernel with tensor maps memory of its launch, which no thread changes: the copies
-    read a map at the address of a parameter only so. The conversion of gpu.func drops such attributes, and there NVVM's
-    verifier takes none of them."""
-    for kernel in _kernels(module.operation):
-        count = len(ir.ArrayAttr(kernel.attributes[entry.TENSOR_MAPS])) if entry.TENSOR_MAPS in kernel.attributes else 0
-        if not count or kernel.name != "llvm.func":
-            continue
-        arguments = len(kernel.regions[0].blocks[0].arguments)
-        with module.context:
-            stated = [ir.DictAttr.get({})] * arguments
-            if "arg_attrs" in kernel.attributes:
-                stated = list(ir.ArrayAttr(kernel.attributes["arg_attrs"]))
-            by_value = ir.Attribute.parse(
-                f"{{llvm.align = {tensor_maps.ALIGNMENT} : i64, llvm.byval = !llvm.array<{tensor_maps.BYTES} x i8>, "
-                "nvvm.grid_constant}"
-            )
-            kernel.attributes["arg_attrs"] = ir.ArrayAttr.get([*stated[: arguments - count], *[by_value] * count])
 
 
 def _tensor_map(attribute: ir.Attribute) -> tensor_maps.TensorMap:

@@ -21,6 +21,7 @@ inline constexpr llvm::StringLiteral kTensorMaps = "mosaic_gpu.tensor_maps";
 
 /// Of a map as an argument.
 inline constexpr int64_t kTensorMapBytes = 128;
+inline constexpr int64_t kTensorMapAlignment = 64;
 
 /// A tensor map, and which memory it is of.
 struct TensorMapOfKernel {
