@@ -178,10 +178,12 @@ public:
       return "it has no asynchronous copies to shared memory";
     return std::nullopt;
   }
+  /// All have mbarriers, older ones without counts of bytes.
   std::optional<std::string> refuseBarriers() const override {
-    if (!llvm::is_contained(target.waits, targets::WaitKind::Mbarrier))
-      return "it has no barriers that count transactions";
     return std::nullopt;
+  }
+  bool countsBytes() const {
+    return llvm::is_contained(target.waits, targets::WaitKind::Mbarrier);
   }
 
   Value emitSharedMemory(OpBuilder &builder, gpu::GPUFuncOp func, int64_t,
@@ -270,6 +272,10 @@ public:
   }
   void emitBarrierArrive(OpBuilder &builder, Location loc, Value address,
                          int64_t count) const override {
+    // Older ones count one arrival an instruction.
+    for (; !countsBytes() && count > 1; --count)
+      NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(),
+                                     address, /*count=*/Value());
     Value arrivals;
     if (count > 1)
       arrivals = arith::ConstantOp::create(
@@ -284,13 +290,22 @@ public:
         /*relaxed=*/false, /*predicate=*/Value());
   }
   void emitBarrierWait(OpBuilder &builder, Location loc, Value address,
-                       Value phase, Value ticks) const override {
+                       Value phase, Value ticks,
+                       bool seesPeers) const override {
     // One try suspends the thread for a while, not until the phase completes.
     auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&loop.getBefore());
-    Value done = NVVM::MBarrierTryWaitOp::create(
-        builder, loc, builder.getI1Type(), address, phase, ticks);
+    auto scope =
+        seesPeers ? NVVM::MemScopeKind::CLUSTER : NVVM::MemScopeKind::CTA;
+    Type bit = builder.getI1Type();
+    Value done;
+    if (countsBytes())
+      done = NVVM::MBarrierTryWaitOp::create(builder, loc, bit, address, phase,
+                                             ticks, scope, /*relaxed=*/false);
+    else
+      done = NVVM::MBarrierTestWaitOp::create(builder, loc, bit, address, phase,
+                                              scope, /*relaxed=*/false);
     Value isOpen = arith::XOrIOp::create(
         builder, loc, done,
         arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)));
@@ -509,7 +524,11 @@ public:
     registerNVIDIAReductions(lowerings);
     registerNVIDIARelayouts(lowerings);
     registerNVIDIATransfers(lowerings);
-    registerTensorCopies(lowerings);
+    registerPeerMemory(lowerings);
+    if (chip->hasTMA)
+      registerTensorCopies(lowerings);
+    else
+      registerThreadCopies(lowerings);
     registerWgmma(lowerings);
     if (failed(convertKernels(root, NVIDIALowering(*chip), lowerings)))
       return signalPassFailure();

@@ -138,8 +138,8 @@ public:
   }
   void emitBarrierArriveExpectTx(OpBuilder &, Location, Value,
                                  Value) const override {}
-  void emitBarrierWait(OpBuilder &, Location, Value, Value,
-                       Value) const override {}
+  void emitBarrierWait(OpBuilder &, Location, Value, Value, Value,
+                       bool) const override {}
 
 private:
   /// Whether a masked access can leave the bounds check to the hardware.

@@ -91,7 +91,7 @@ gpu.module @m {
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
 gpu.module @m {
   gpu.func @k(%m: memref<256xi4>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{cannot be lowered to threads: elements smaller than a byte are not supported}}
+    // expected-error @below {{cannot be lowered to threads: elements of 4 bits share bytes, and a register is not of whole bytes of a row}}
     %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xi4> -> vector<256xi4>
     gpu.return
   }

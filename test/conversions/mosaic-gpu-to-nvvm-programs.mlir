@@ -69,8 +69,8 @@ gpu.module @m {
   gpu.func @opaque(%x: f16, %i: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK: %[[WORDS:.*]] = vector.bitcast %{{.*}} : vector<2xf16> to vector<1xi32>
     // CHECK: %[[WORD:.*]] = vector.extract %[[WORDS]][0]
-    // CHECK: llvm.inline_asm has_side_effects asm_dialect = att "", "=r,0" %[[WORD]] : (i32) -> i32
-    // CHECK: llvm.inline_asm has_side_effects asm_dialect = att "", "=r,0" %{{.*}} : (i32) -> i32
+    // CHECK: llvm.inline_asm has_side_effects "", "=r,0" %[[WORD]] : (i32) -> i32
+    // CHECK: llvm.inline_asm has_side_effects "", "=r,0" %{{.*}} : (i32) -> i32
     %v = vector.broadcast %x {out_layouts = [#chunks]} : f16 to vector<256xf16>
     %o:2 = mosaic_gpu.optimization_barrier %v, %i : vector<256xf16>, i32
     gpu.return

@@ -15,10 +15,82 @@ gpu.module @m {
 
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
 gpu.module @m {
-  gpu.func @sign(%x: memref<256xi32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xi32> -> vector<256xi32>
-    // expected-error @below {{takes the max of integers that do not say whether they have a sign, which is not supported}}
-    mosaic_gpu.vector_store %v, %x {atomic_type = 2 : i32, in_layouts = [#one]} : vector<256xi32>, memref<256xi32>
+  gpu.func @atomic_floats(%x: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
+    // expected-error @below {{'mosaic_gpu.vector_store' op combines elements of type 'f32' by max, for which sm_90a has no atomic instruction on single elements}}
+    mosaic_gpu.vector_store %v, %x {atomic_type = 2 : i32, in_layouts = [#one]} : vector<256xf32>, memref<256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
+gpu.module @m {
+  gpu.func @atomic_bytes(%x: memref<256xi8>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xi8> -> vector<256xi8>
+    // expected-error @below {{combines elements of type 'i8' by add, for which sm_90a has no atomic instruction on single elements}}
+    mosaic_gpu.vector_store %v, %x {atomic_type = 0 : i32, in_layouts = [#one]} : vector<256xi8>, memref<256xi8>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @atomic_splat(%x: memref<3xi32>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = vector.broadcast %i : i32 to vector<3xi32>
+    // expected-error @below {{stores a splat that cannot be dealt to the threads: }}
+    mosaic_gpu.vector_store %v, %x {atomic_type = 0 : i32} : vector<3xi32>, memref<3xi32>
+    gpu.return
+  }
+}
+
+// -----
+
+#two = #mosaic_gpu.WGStridedFragLayout<[256], 2>
+#four = #mosaic_gpu.WGStridedFragLayout<[512], 4>
+gpu.module @m {
+  gpu.func @bits(%x: memref<256xi32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#two]} : memref<256xi32> -> vector<256xi32>
+    // expected-error @below {{joins or splits elements, and does not say in which layout}}
+    %h = vector.bitcast %v : vector<256xi32> to vector<512xi16>
+    gpu.return
+  }
+}
+
+// -----
+
+#two = #mosaic_gpu.WGStridedFragLayout<[256], 2>
+#eight = #mosaic_gpu.WGStridedFragLayout<[512], 8>
+gpu.module @m {
+  gpu.func @bits(%x: memref<256xi32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#two]} : memref<256xi32> -> vector<256xi32>
+    // expected-error @below {{joins or splits elements, but threads do not have the same bits of 'vector<256xi32>' in layout #mosaic_gpu.WGStridedFragLayout<[256], 2> and of 'vector<512xi16>' in layout #mosaic_gpu.WGStridedFragLayout<[512], 8>}}
+    %h = vector.bitcast %v {out_layouts = [#eight]} : vector<256xi32> to vector<512xi16>
+    gpu.return
+  }
+}
+
+// -----
+
+// Rows of an odd number of elements begin in the middle of a byte.
+#rows = #mosaic_gpu.WGStridedFragLayout<[64, 2], 2>
+gpu.module @m {
+  gpu.func @packed_rows(%x: memref<64x2xi4, strided<[3, 1]>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // expected-error @below {{elements of 4 bits share bytes, and a register is not known to begin with a byte}}
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#rows]} : memref<64x2xi4, strided<[3, 1]>> -> vector<64x2xi4>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @packed_splat(%x: memref<128xi4>, %i: i4) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = vector.broadcast %i : i4 to vector<128xi4>
+    // expected-error @below {{elements of 4 bits share bytes, and a splat says nothing about which thread has which}}
+    mosaic_gpu.vector_store %v, %x : vector<128xi4>, memref<128xi4>
     gpu.return
   }
 }

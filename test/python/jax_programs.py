@@ -33,16 +33,38 @@ def shared(shape: Sequence[int], element: str, layout: str = "") -> str:
     return f"memref<{sizes}{element}{layout and ', ' + layout}, #gpu.address_space<workgroup>>"
 
 
+BARRIER = "memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>"
+
+
+def barriers(offset: int, arrivals: int = 1, count: int = 1) -> str:
+    """Barriers in shared memory, %barrier0 and so on, that all of the block sees behind it."""
+    run = f"memref<{count}x!mosaic_gpu.barrier, #gpu.address_space<workgroup>>"
+    struct = "!llvm.struct<(ptr<3>, ptr<3>, i64, array<1 x i64>, array<1 x i64>)>"
+    lines = [
+        f"%barriers = mosaic_gpu.slice_smem {offset} : {run}",
+        f"%barriers_described = builtin.unrealized_conversion_cast %barriers : {run} to {struct}",
+        f"%barriers_at = llvm.extractvalue %barriers_described[1] : {struct}",
+        f"mosaic_gpu.initialize_barrier %barriers_at {{arrival_count = {arrivals} : i64, num_barriers = {count} : i32}} "
+        ": !llvm.ptr<3>",
+    ]
+    for number in range(count):
+        lines.append(f"%at{number} = llvm.getelementptr %barriers_at[{number}] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i64")
+        lines.append(f"%barrier{number} = builtin.unrealized_conversion_cast %at{number} : !llvm.ptr<3> to {BARRIER}")
+    lines += ["nvvm.fence.mbarrier.init", "gpu.barrier"]
+    return "\n      ".join(lines) + "\n"
+
+
 def module(
     arguments: Sequence[tuple[Sequence[int], str]],
     body: str,
     *,
     threads: int = 128,
     grid: Sequence[int] = (1, 1, 1),
+    cluster: int = 1,
     shared_bytes: int = 0,
     constants: str = "",
 ) -> str:
-    """A module with one launch, whose body sees the entry's memrefs as %a0, %a1 and so on."""
+    """A module with one launch, whose body sees the entry's memrefs as %a0, %a1 and so on. Clusters are along x."""
     lines: list[str] = []
     numbers: dict[int, str] = {}
 
@@ -75,6 +97,10 @@ def module(
         )
     head = [f"{name} = llvm.mlir.constant({value} : i64) : i64" for value, name in numbers.items()]
     x, y, z = grid
+    clusters = ""
+    if cluster > 1:
+        head.append(f"%cluster = arith.constant {cluster} : index")
+        clusters = "clusters(%cx, %cy, %cz) in (%kx = %cluster, %ky = %one, %kz = %one) "
     text = "\n    ".join(head + lines)
     return f"""
 module @test attributes {{mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32}} {{
@@ -87,7 +113,7 @@ module @test attributes {{mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor
     %bytes = arith.constant {shared_bytes} : i32
     {constants}
     {text}
-    gpu.launch blocks(%bx, %by, %bz) in (%gx = %gridx, %gy = %gridy, %gz = %gridz)
+    gpu.launch {clusters}blocks(%bx, %by, %bz) in (%gx = %gridx, %gy = %gridy, %gz = %gridz)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {{
       {body}
       gpu.terminator

@@ -272,8 +272,6 @@ def _is_for_hopper(path: Path) -> bool:
     return "mosaic_gpu.arch_major = 9 " in text and "gpu.launch " in text and ".inferred" not in path.name
 
 
-# What cannot be compiled.
-REFUSED = {"store_to_a_peer": "shared memory in a transformed layout"}
 KERNELS = sorted(path.stem for path in INPUTS.glob("*.mlir") if _is_for_hopper(path))
 
 
@@ -296,10 +294,6 @@ def test_the_assembler_has_nothing_to_say(name: str, monkeypatch: pytest.MonkeyP
         return cubin
 
     monkeypatch.setattr(assemble, "assemble_ptx", assemble_ptx)
-    if name in REFUSED:
-        with pytest.raises(smalti.CompileError, match=REFUSED[name]):
-            smalti.compile(INPUTS / f"{name}.mlir", target="sm_90a")
-        return
     resources = smalti.compile(INPUTS / f"{name}.mlir", target="sm_90a").resources
     (log,) = logs
     assert resources.spills == 0 and resources.stack_bytes == 0

@@ -8,6 +8,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/Emitter.h"
+#include "passes/Conversion/BlockToThread/PeerMemory.h"
 #include "passes/Conversion/BlockToThread/Planner.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "targets/Target.h"
@@ -146,7 +147,8 @@ void BarrierObjects::emit(Operation *op, Emitter &emitter,
     Value phase = arith::ExtUIOp::create(
         builder, loc, builder.getI32Type(),
         emitter.lookup(cast<mosaic_gpu::WaitOp>(op).getParity()));
-    vendor.emitBarrierWait(builder, loc, address, phase, /*ticks=*/Value());
+    vendor.emitBarrierWait(builder, loc, address, phase, /*ticks=*/Value(),
+                           isWrittenByPeers(emitter.plan));
   }
 }
 
@@ -163,7 +165,8 @@ void PhaseWaits::emit(NVVM::MBarrierTryWaitParityOp op, Emitter &emitter,
                       OpBuilder &builder) const {
   emitter.vendor.emitBarrierWait(
       builder, op.getLoc(), emitter.lookup(op.getAddr()),
-      emitter.lookup(op.getPhase()), emitter.lookup(op.getTicks()));
+      emitter.lookup(op.getPhase()), emitter.lookup(op.getTicks()),
+      isWrittenByPeers(emitter.plan));
 }
 
 void block_to_thread::registerBarrierObjects(OpLowerings &lowerings) {

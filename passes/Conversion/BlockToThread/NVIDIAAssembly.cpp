@@ -2,6 +2,8 @@
 
 #include "passes/Conversion/BlockToThread/NVIDIAAssembly.h"
 
+#include "passes/Conversion/BlockToThread/PTXTable.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -43,25 +45,22 @@ static char getLetter(Type type) {
   }
 }
 
-/// Assembly with side effects; the first results are tied to the first
-/// operands.
+/// A text of the table with its operands: those that it reads and writes, then
+/// those that it only reads. Gives what it writes.
 static SmallVector<Value> emit(OpBuilder &builder, Location loc,
-                               const Twine &text,
-                               ArrayRef<Value> readAndWritten,
-                               ArrayRef<Value> read, StringRef readLetters) {
-  SmallVector<Type> results;
-  SmallVector<Value> operands(readAndWritten);
+                               const ptx::Text &text, ValueRange changed,
+                               ValueRange read) {
+  SmallVector<Type> results(changed.getTypes());
+  SmallVector<Value> operands(changed);
   llvm::append_range(operands, read);
   std::string constraints;
   llvm::raw_string_ostream os(constraints);
   llvm::ListSeparator comma(",");
-  for (Value value : readAndWritten) {
-    results.push_back(value.getType());
-    os << comma << "=" << getLetter(value.getType());
-  }
-  for (size_t number = 0; number < readAndWritten.size(); ++number)
+  for (char letter : text.changed)
+    os << comma << "=" << letter;
+  for (size_t number = 0; number < text.changed.size(); ++number)
     os << comma << number;
-  for (char letter : readLetters)
+  for (char letter : text.read)
     os << comma << letter;
   Type type;
   if (results.size() == 1)
@@ -70,7 +69,7 @@ static SmallVector<Value> emit(OpBuilder &builder, Location loc,
     type = LLVM::LLVMStructType::getLiteral(builder.getContext(), results);
   auto assembly = LLVM::InlineAsmOp::create(
       builder, loc, type ? TypeRange(type) : TypeRange(), operands,
-      builder.getStringAttr(text), builder.getStringAttr(constraints),
+      builder.getStringAttr(text.text), builder.getStringAttr(constraints),
       /*has_side_effects=*/builder.getUnitAttr(), /*is_align_stack=*/UnitAttr(),
       LLVM::TailCallKindAttr(), LLVM::AsmDialectAttr(), ArrayAttr());
   SmallVector<Value> values;
@@ -81,14 +80,6 @@ static SmallVector<Value> emit(OpBuilder &builder, Location loc,
     values.push_back(LLVM::ExtractValueOp::create(
         builder, loc, assembly.getRes(), static_cast<int64_t>(number)));
   return values;
-}
-
-/// "{$0, $1}" from number `first` on.
-static std::string listOperands(size_t first, size_t count) {
-  std::string text = "{";
-  for (size_t number = 0; number < count; ++number)
-    text += (number ? ", $" : "$") + std::to_string(first + number);
-  return text + "}";
 }
 
 //===----------------------------------------------------------------------===//
@@ -139,7 +130,10 @@ SmallVector<Value> nvidia::emitHeld(OpBuilder &builder, Location loc,
   }
   if (words.empty())
     return {};
-  words = emit(builder, loc, "", words, {}, "");
+  std::string letters;
+  for (Value word : words)
+    letters += getLetter(word.getType());
+  words = emit(builder, loc, ptx::getHeld(std::move(letters)), words, {});
 
   SmallVector<Value> held;
   ArrayRef<Value> left = words;
@@ -171,33 +165,36 @@ SmallVector<Value> nvidia::emitHeld(OpBuilder &builder, Location loc,
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Instructions
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> nvidia::emitWgmmaOfRegisters(
     OpBuilder &builder, Location loc, const WgmmaInstruction &instruction,
     ValueRange accumulator, ValueRange a, Value descriptorB) {
-  size_t sums = accumulator.size();
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
-     << "wgmma.mma_async.sync.aligned.m64n" << instruction.columns << "k"
-     << instruction.depth << "." << stringifyWGMMATypes(instruction.sum) << "."
-     << stringifyWGMMATypes(instruction.a) << "."
-     << stringifyWGMMATypes(instruction.b) << " " << listOperands(0, sums)
-     << ", " << listOperands(2 * sums, a.size()) << ", $" << 2 * sums + a.size()
-     << ", p";
-  // Signs of the operands, which integers do not have; then whether B is
-  // transposed, which only 16-bit elements can be.
-  if (instruction.sum != NVVM::WGMMATypes::s32)
-    os << ", 1, 1";
-  if (instruction.a == NVVM::WGMMATypes::f16 ||
-      instruction.a == NVVM::WGMMATypes::bf16)
-    os << ", " << (instruction.transposesB ? 1 : 0);
-  os << ";\n}";
+  ptx::Product product;
+  product.columns = instruction.columns;
+  product.depth = instruction.depth;
+  product.sum = stringifyWGMMATypes(instruction.sum);
+  product.a = stringifyWGMMATypes(instruction.a);
+  product.b = stringifyWGMMATypes(instruction.b);
+  product.transposesB = instruction.transposesB;
   SmallVector<Value> read(a);
   read.push_back(descriptorB);
-  std::string letters(a.size(), 'r');
-  return emit(builder, loc, text, SmallVector<Value>(accumulator), read,
-              letters + "l");
+  return emit(builder, loc, ptx::getProductOfRegisters(product), accumulator,
+              read);
+}
+
+void nvidia::emitRemoteStore(OpBuilder &builder, Location loc, Value place,
+                             ValueRange words, Value barrier) {
+  SmallVector<Value> read{place};
+  llvm::append_range(read, words);
+  read.push_back(barrier);
+  emit(builder, loc, ptx::getRemoteStore(words.size()), {}, read);
+}
+
+void nvidia::emitRemoteReduction(OpBuilder &builder, Location loc, Value place,
+                                 Value word, Value barrier,
+                                 StringRef operation) {
+  emit(builder, loc, ptx::getRemoteReduction(operation), {},
+       {place, word, barrier});
 }

@@ -1,8 +1,6 @@
 //===- NVIDIAAssembly.h - PTX that MLIR has no operation for ----*- C++ -*-===//
 //
-// The texts of PTX that the project writes are in the one file behind this
-// header; Opaque.cpp has an empty one, of mosaic_gpu.optimization_barrier. All
-// else is operations of the NVVM dialect.
+// The texts are those of PTXTable.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,6 +39,18 @@ emitWgmmaOfRegisters(mlir::OpBuilder &builder, mlir::Location loc,
                      const WgmmaInstruction &instruction,
                      mlir::ValueRange accumulator, mlir::ValueRange a,
                      mlir::Value descriptorB);
+
+/// Stores 32-bit words, one, two or four, in the shared memory of a block of
+/// the cluster; the barrier there counts the bytes. Both are pointers into the
+/// shared memory of the cluster.
+void emitRemoteStore(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::Value place, mlir::ValueRange words,
+                     mlir::Value barrier);
+/// Combines one 32-bit integer with what is there; `operation` as
+/// ptx::getRemoteReduction has it.
+void emitRemoteReduction(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value place, mlir::Value word,
+                         mlir::Value barrier, llvm::StringRef operation);
 
 } // namespace smalti::nvidia
 

@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/Emitter.h"
 #include "passes/Conversion/BlockToThread/NVIDIALowerings.h"
 #include "passes/Conversion/BlockToThread/Planner.h"
+#include "passes/Conversion/BlockToThread/RegisterRelayouts.h"
 #include "passes/Conversion/BlockToThread/RegisterWords.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "targets/Target.h"
@@ -349,16 +351,77 @@ void Conversions::emit(Operation *op, Emitter &emitter,
   emitter.setRegisters(result, std::move(registers));
 }
 
+/// The index of a register's first element.
+static SmallVector<int64_t> getFirstIndex(const layout::RegisterLayout &layout,
+                                          ArrayRef<int64_t> shape,
+                                          const ThreadGrid &grid,
+                                          int64_t thread, int64_t reg) {
+  if (const auto *strided = std::get_if<layout::StridedLayout>(&layout))
+    return strided->elementIndex(grid.numThreads, thread, reg, 0);
+  return std::get<layout::TiledLayout>(layout).elementIndex(
+      shape, thread / grid.waveSize, thread % grid.waveSize, reg, 0);
+}
+
+/// Whether a thread has the same bits in the same registers of both.
+static bool haveSameBits(const Distribution &from, int64_t fromBits,
+                         const Distribution &to, int64_t toBits,
+                         const ThreadGrid &grid) {
+  int64_t last = static_cast<int64_t>(from.getShape().size()) - 1;
+  for (const Distribution *distribution : {&from, &to})
+    if (distribution->isSplat() || distribution->getVectorStride() != 1 ||
+        distribution->getVectorDim() != last)
+      return false;
+  if (from.getNumRegisters() != to.getNumRegisters() ||
+      from.getVectorLength() * fromBits != to.getVectorLength() * toBits)
+    return false;
+  layout::RegisterLayout fromLayout = getRegisterLayout(from),
+                         toLayout = getRegisterLayout(to);
+  for (int64_t reg = 0; reg < from.getNumRegisters(); ++reg)
+    for (int64_t thread = 0; thread < grid.numThreads; ++thread) {
+      SmallVector<int64_t> first = getFirstIndex(fromLayout, from.getShape(),
+                                                 grid, thread, reg),
+                           second = getFirstIndex(toLayout, to.getShape(), grid,
+                                                  thread, reg);
+      first.back() *= fromBits;
+      second.back() *= toBits;
+      if (first != second)
+        return false;
+    }
+  return true;
+}
+
 LogicalResult BitCasts::plan(vector::BitCastOp op, Planner &planner) const {
-  if (op.getSourceVectorType().getShape() != op.getType().getShape())
+  VectorType from = op.getSourceVectorType(), to = op.getType();
+  if (from.getShape() == to.getShape())
+    return getElementwiseLowering().plan(op, planner);
+  Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0);
+  if (!layout)
     return op->emitOpError()
-           << "joins or splits elements, which no layout is known for";
-  return getElementwiseLowering().plan(op, planner);
+           << "joins or splits elements, and does not say in which layout";
+  if (failed(planner.setLayout(op, op.getResult(), layout)))
+    return failure();
+  const Distribution &source = *planner.find(op.getSource()),
+                     &result = *planner.find(op.getResult());
+  if (haveSameBits(source, getElementBits(from.getElementType()), result,
+                   getElementBits(to.getElementType()), planner.getGrid()))
+    return success();
+  return op->emitOpError() << "joins or splits elements, but threads do not "
+                              "have the same bits of "
+                           << from << " in layout " << source.str()
+                           << " and of " << to << " in layout " << result.str();
 }
 
 void BitCasts::emit(vector::BitCastOp op, Emitter &emitter,
                     OpBuilder &builder) const {
-  getElementwiseLowering().emit(op, emitter, builder);
+  VectorType from = op.getSourceVectorType(), to = op.getType();
+  if (from.getShape() == to.getShape())
+    return getElementwiseLowering().emit(op, emitter, builder);
+  VectorType type = emitter.plan.getDistribution(op.getResult())
+                        .getRegisterType(to.getElementType());
+  Registers cast;
+  for (Value reg : emitter.getRegisters(op.getSource()))
+    cast.push_back(vector::BitCastOp::create(builder, op.getLoc(), type, reg));
+  emitter.setRegisters(op.getResult(), std::move(cast));
 }
 
 void block_to_thread::registerNVIDIAConversions(OpLowerings &lowerings) {

@@ -13,6 +13,8 @@ void registerNVIDIAConversions(OpLowerings &lowerings);
 void registerNVIDIAReductions(OpLowerings &lowerings);
 void registerNVIDIARelayouts(OpLowerings &lowerings);
 void registerNVIDIATransfers(OpLowerings &lowerings);
+/// Of chips without copies in bulk: instead of those.
+void registerThreadCopies(OpLowerings &lowerings);
 
 /// The common lowerings of vector_load and vector_store.
 const OpLowering &getCommonLoads();

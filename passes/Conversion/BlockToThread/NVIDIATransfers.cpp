@@ -7,19 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Conversion/BlockToThread/AtomicStores.h"
 #include "passes/Conversion/BlockToThread/NVIDIALowerings.h"
+#include "passes/Conversion/BlockToThread/PackedTransfers.h"
+#include "passes/Conversion/BlockToThread/PeerMemory.h"
 #include "passes/Conversion/BlockToThread/Planner.h"
-#include "passes/Conversion/BlockToThread/RegisterRelayouts.h"
-#include "passes/Conversion/BlockToThread/RegisterWords.h"
 #include "passes/Conversion/BlockToThread/SharedTransfers.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
-#include "passes/Conversion/BlockToThread/Windows.h"
 #include "passes/Support/KernelAttributes.h"
-#include "targets/Target.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -28,18 +25,14 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 using transfers::TransferNeed;
 using transfers::TransferPlan;
-using transfers::TransferProblem;
 
 namespace {
 struct SharedTransfer : OpPlan {
   TransferPlan transfer;
   /// Of what is stored; a splat's is one.
   std::optional<Distribution> distribution;
-};
-
-struct AtomicStore : OpPlan {
-  explicit AtomicStore(LLVM::AtomicBinOp kind) : kind(kind) {}
-  LLVM::AtomicBinOp kind;
+  /// How it is combined with what is there.
+  std::optional<LLVM::AtomicBinOp> combine;
 };
 
 class Loads : public LoweringOf<mosaic_gpu::VectorLoadOp> {
@@ -49,6 +42,7 @@ public:
   void emit(mosaic_gpu::VectorLoadOp op, Emitter &emitter,
             OpBuilder &builder) const override;
   bool acceptsTransforms() const override { return true; }
+  bool acceptsPeers() const override { return true; }
 };
 
 class Stores : public LoweringOf<mosaic_gpu::VectorStoreOp> {
@@ -58,6 +52,7 @@ public:
   void emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
             OpBuilder &builder) const override;
   bool acceptsTransforms() const override { return true; }
+  bool acceptsPeers() const override { return true; }
 };
 } // namespace
 
@@ -65,98 +60,41 @@ public:
 // Shared memory
 //===----------------------------------------------------------------------===//
 
+static bool isOfPeer(Value memref) {
+  return mosaic_gpu::isClusterMemory(cast<MemRefType>(memref.getType()));
+}
+
 /// Whether a memref is accessed by a plan.
 static bool isPlanned(const KernelPlan &plan, Value memref) {
   const SharedRef *ref = plan.getSharedRef(memref);
-  return ref && (ref->isTransformed() ||
+  return ref && (ref->isTransformed() || isOfPeer(memref) ||
                  plan.func->hasAttr(mosaic_gpu::kProgramThreads));
 }
 
-/// The best plan for what an op needs, or why there is none.
-static layout::ValueOr<TransferPlan> findPlan(TransferProblem problem,
-                                              TransferNeed need,
-                                              const targets::Target &target) {
-  layout::ValueOr<TransferPlan> any = planTransfer(problem, target);
-  if (!any || need == TransferNeed::Unoptimized || any->isConflictFree())
-    return any;
-  problem.mustBeConflictFree = true;
-  layout::ValueOr<TransferPlan> free = planTransfer(problem, target);
-  if (need == TransferNeed::Downgradable)
-    return free && free->cycles <= any->cycles ? free : any;
-  // JAX does not count all conflicts of accesses of less than four bytes.
-  if (!free && isTransferInJAX(problem, need))
-    return any;
-  return free;
-}
-
-/// The bytes that divide where the memory begins, as far as they matter.
-static int64_t getAlignment(const SharedRef &ref) {
-  constexpr unsigned log2Pattern = 10;
-  return int64_t(1) << std::min(ref.log2Alignment, log2Pattern);
-}
-
-/// Plans the transfer of a vector in this distribution.
-static std::optional<TransferPlan> planShared(Operation *op, Value memref,
-                                              const Distribution &distribution,
-                                              TransferNeed need,
-                                              Planner &planner) {
-  const SharedRef &ref = *planner.getSharedRef(memref);
-  if (std::optional<std::string> why = checkSwizzleStart(ref)) {
-    op->emitOpError() << "cannot be lowered to threads: " << *why;
-    return std::nullopt;
-  }
-  TransferProblem problem;
-  problem.registers = getRegisterLayout(distribution);
-  problem.memory = ref.layout;
-  problem.elementBits = ref.elementBits;
-  problem.isLoad =
-      need != TransferNeed::Downgradable && isa<mosaic_gpu::VectorLoadOp>(op);
-  problem.warps = planner.getGrid().numWarps();
-  const targets::Target &target = planner.getVendor().getTarget();
-  auto plan = findPlan(problem, need, target);
-  int64_t alignment = getAlignment(ref);
-  if (plan && alignment < 16 && !plan->accesses.empty() &&
-      plan->accesses.front().kind != transfers::AccessKind::Vector) {
-    op->emitOpError() << "cannot be lowered to threads: rows of matrices begin "
-                         "at multiples of 16 bytes, not of "
-                      << alignment;
-    return std::nullopt;
-  }
-  if (plan && alignment * 8 < ref.elementBits) {
-    op->emitOpError() << "cannot be lowered to threads: elements of "
-                      << ref.elementBits << " bits begin at multiples of "
-                      << alignment << " bytes";
-    return std::nullopt;
-  }
-  if (plan)
-    return *plan;
-  InFlightDiagnostic error = op->emitOpError()
-                             << "cannot be lowered to threads: " << plan.reason;
-  if (need == TransferNeed::Optimized && planTransfer(problem, target))
-    error.attachNote() << "with 'optimized = false' it may have conflicts";
-  return std::nullopt;
-}
-
-static TransferNeed getNeed(std::optional<bool> optimized, bool isLoad) {
-  if (!optimized)
-    return isLoad ? TransferNeed::Optimized : TransferNeed::Downgradable;
-  return *optimized ? TransferNeed::Optimized : TransferNeed::Unoptimized;
-}
-
-static SharedPlace getPlace(Emitter &emitter, Value memref) {
-  return {emitter.getSharedBase(), emitter.getSharedOffset(memref),
+static SharedPlace getPlace(Emitter &emitter, Value memref,
+                            OpBuilder &builder) {
+  return {isOfPeer(memref) ? emitPeerBase(memref, emitter, builder)
+                           : emitter.getSharedBase(),
+          emitter.getSharedOffset(memref),
           emitter.plan.getSharedRef(memref)->log2Alignment};
 }
 
 LogicalResult Loads::plan(mosaic_gpu::VectorLoadOp op, Planner &planner) const {
+  if (isPackedGlobal(op.getSource())) {
+    if (failed(planner.setResultLayout(op)))
+      return failure();
+    return planPacked(op, op.getSource(), op.getResult(), planner);
+  }
   if (!isPlanned(planner.getPlan(), op.getSource()))
     return getCommonLoads().plan(op, planner);
   if (failed(planner.setResultLayout(op)))
     return failure();
   const Distribution distribution = *planner.find(op.getResult());
   std::optional<TransferPlan> transfer =
-      planShared(op, op.getSource(), distribution,
-                 getNeed(op.getOptimized(), /*isLoad=*/true), planner);
+      planSharedTransfer({op, op.getSource(), &distribution,
+                          getNeed(op.getOptimized(), /*isLoad=*/true),
+                          /*isLoad=*/true, isOfPeer(op.getSource())},
+                         planner);
   if (!transfer)
     return failure();
   auto plan = std::make_unique<SharedTransfer>();
@@ -167,12 +105,18 @@ LogicalResult Loads::plan(mosaic_gpu::VectorLoadOp op, Planner &planner) const {
 
 void Loads::emit(mosaic_gpu::VectorLoadOp op, Emitter &emitter,
                  OpBuilder &builder) const {
+  if (isPackedGlobal(op.getSource()))
+    return emitter.setRegisters(
+        op.getResult(),
+        emitPackedLoad(op, op.getSource(), op.getResult().getType(),
+                       emitter.plan.getDistribution(op.getResult()), emitter,
+                       builder));
   if (!isPlanned(emitter.plan, op.getSource()))
     return getCommonLoads().emit(op, emitter, builder);
   const auto &plan = *emitter.plan.getOpPlan<SharedTransfer>(op);
   const Distribution &distribution =
       emitter.plan.getDistribution(op.getResult());
-  SharedPlace place = getPlace(emitter, op.getSource());
+  SharedPlace place = getPlace(emitter, op.getSource(), builder);
   emitter.setRegisters(
       op.getResult(),
       TransferEmitter(builder, op.getLoc(), emitter.indices, plan.transfer,
@@ -180,134 +124,6 @@ void Loads::emit(mosaic_gpu::VectorLoadOp op, Emitter &emitter,
           .load(distribution.getRegisterType(
                     getElementTypeOrSelf(op.getResult().getType())),
                 distribution.getNumRegisters()));
-}
-
-//===----------------------------------------------------------------------===//
-// Stores that combine
-//===----------------------------------------------------------------------===//
-
-/// Minima and maxima of integers are of unsigned ones, as their type does not
-/// say.
-static std::optional<LLVM::AtomicBinOp>
-getAtomicKind(mosaic_gpu::AtomicOpType type, Type elementType) {
-  using Kind = mosaic_gpu::AtomicOpType;
-  bool isFloat = isa<FloatType>(elementType);
-  switch (type) {
-  case Kind::Add:
-    return isFloat ? LLVM::AtomicBinOp::fadd : LLVM::AtomicBinOp::add;
-  case Kind::Min:
-    return isFloat ? LLVM::AtomicBinOp::fmin : LLVM::AtomicBinOp::umin;
-  case Kind::Max:
-    return isFloat ? LLVM::AtomicBinOp::fmax : LLVM::AtomicBinOp::umax;
-  case Kind::And:
-    return isFloat ? std::nullopt : std::make_optional(LLVM::AtomicBinOp::_and);
-  case Kind::Or:
-    return isFloat ? std::nullopt : std::make_optional(LLVM::AtomicBinOp::_or);
-  case Kind::Xor:
-    return isFloat ? std::nullopt : std::make_optional(LLVM::AtomicBinOp::_xor);
-  }
-  return std::nullopt;
-}
-
-static LogicalResult planAtomic(mosaic_gpu::VectorStoreOp op,
-                                Planner &planner) {
-  Value memref = op.getDestination();
-  Type elementType = cast<MemRefType>(memref.getType()).getElementType();
-  std::string why;
-  if (!getWindow(op, why))
-    return op->emitOpError() << "cannot be lowered to threads: " << why;
-  if (isWorkgroupMemory(cast<MemRefType>(memref.getType())))
-    return op->emitOpError() << "combines elements in shared memory, which is "
-                                "not supported; combine them in global memory";
-  std::optional<LLVM::AtomicBinOp> kind =
-      getAtomicKind(*op.getAtomicType(), elementType);
-  bool isMinMax = *op.getAtomicType() == mosaic_gpu::AtomicOpType::Min ||
-                  *op.getAtomicType() == mosaic_gpu::AtomicOpType::Max;
-  int64_t bits = getElementBits(elementType);
-  bool isFloat = isa<FloatType>(elementType);
-  bool isAdded = isFloat &&
-                 *op.getAtomicType() == mosaic_gpu::AtomicOpType::Add &&
-                 (elementType.isF16() || elementType.isBF16() ||
-                  elementType.isF32() || elementType.isF64());
-  if (!kind || (isFloat ? !isAdded : bits != 32 && bits != 64))
-    return op->emitOpError()
-           << "combines elements of type " << elementType << " by "
-           << mosaic_gpu::stringifyAtomicOpType(*op.getAtomicType())
-           << ", for which " << planner.getVendor().getTarget().name
-           << " has no atomic instruction";
-  if (isMinMax)
-    return op->emitOpError()
-           << "takes the "
-           << mosaic_gpu::stringifyAtomicOpType(*op.getAtomicType())
-           << " of integers that do not say whether they have a sign, which is "
-              "not supported";
-  if (planner.find(op.getValueToStore())->isSplat())
-    return op->emitOpError() << "combines a splat with memory, which is not "
-                                "supported; give it another layout";
-  planner.setOpPlan(op, std::make_unique<AtomicStore>(*kind));
-  return success();
-}
-
-static void emitAtomic(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
-                       OpBuilder &builder) {
-  Location loc = op.getLoc();
-  const auto &plan = *emitter.plan.getOpPlan<AtomicStore>(op);
-  const Distribution &distribution =
-      emitter.plan.getDistribution(op.getValueToStore());
-  Registers held = emitter.getRegisters(op.getValueToStore());
-  std::string why;
-  Window window = *getWindow(op, why);
-  Value memref = emitter.lookup(window.memref);
-  auto type = cast<MemRefType>(memref.getType());
-  int64_t bytes = getElementBits(type.getElementType()) / 8;
-  ThreadIndices &indices = emitter.indices;
-
-  auto emit = [&](OpBuilder &nested) {
-    auto metadata =
-        memref::ExtractStridedMetadataOp::create(nested, loc, memref);
-    Value address =
-        memref::ExtractAlignedPointerAsIndexOp::create(nested, loc, memref);
-    address =
-        arith::IndexCastOp::create(nested, loc, nested.getI64Type(), address);
-    Value base = LLVM::IntToPtrOp::create(
-        nested, loc, LLVM::LLVMPointerType::get(nested.getContext()), address);
-    WindowEmitter windows(window, memref, ValueRange(), indices, nested, loc);
-    for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
-      for (int64_t element = 0; element < distribution.getVectorLength();
-           ++element) {
-        SmallVector<Coordinate> coordinates =
-            indices.getCoordinates(distribution, reg);
-        coordinates[distribution.getVectorDim()].offset +=
-            element * distribution.getVectorStride();
-        Value offset = metadata.getOffset();
-        for (int64_t dim = 0; dim < type.getRank(); ++dim)
-          offset = arith::AddIOp::create(
-              nested, loc, offset,
-              arith::MulIOp::create(nested, loc,
-                                    windows.getIndex(dim, coordinates),
-                                    metadata.getStrides()[dim]));
-        offset = arith::MulIOp::create(nested, loc, offset,
-                                       indices.getConstant(bytes));
-        offset = arith::IndexCastOp::create(nested, loc, nested.getI64Type(),
-                                            offset);
-        Value pointer =
-            LLVM::GEPOp::create(nested, loc, base.getType(), nested.getI8Type(),
-                                base, ArrayRef<LLVM::GEPArg>{offset});
-        Value scalar = vector::ExtractOp::create(nested, loc, held[reg],
-                                                 ArrayRef<int64_t>{element});
-        LLVM::AtomicRMWOp::create(nested, loc, plan.kind, pointer, scalar,
-                                  LLVM::AtomicOrdering::monotonic,
-                                  /*syncscope=*/"device",
-                                  static_cast<unsigned>(bytes));
-      }
-  };
-  Value isFirst = indices.isFirstReplica(distribution);
-  if (!isFirst)
-    return emit(builder);
-  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
-    emit(nested);
-    scf::YieldOp::create(nested, loc);
-  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -319,9 +135,18 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
   if (op.getMultimem())
     return op->emitOpError()
            << "stores to several devices at once, which is not supported";
-  if (op.getAtomicType())
-    return planAtomic(op, planner);
-  if (!isPlanned(planner.getPlan(), op.getDestination()))
+  std::optional<LLVM::AtomicBinOp> combine;
+  if (op.getAtomicType()) {
+    combine = getAtomicKind(op, planner);
+    if (!combine)
+      return failure();
+  }
+  if (isPackedGlobal(op.getDestination()))
+    return planPacked(op, op.getDestination(), op.getValueToStore(), planner);
+  bool isShared = planner.getSharedRef(op.getDestination());
+  if (combine && !isShared)
+    return planAtomic(op, *combine, planner);
+  if (!combine && !isPlanned(planner.getPlan(), op.getDestination()))
     return getCommonStores().plan(op, planner);
   if (planner.getPlan().func->hasAttr(kAutoBarriers))
     if (std::optional<std::string> why =
@@ -337,32 +162,52 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
                               layout, planner.getGrid(), why))
       distribution = std::move(*wanted);
   }
-  std::optional<TransferPlan> transfer =
-      planShared(op, op.getDestination(), distribution,
-                 getNeed(op.getOptimized(), /*isLoad=*/false), planner);
+  if (combine && distribution.isSplat()) {
+    std::optional<Distribution> dealt = dealSplat(op, planner);
+    if (!dealt)
+      return failure();
+    distribution = std::move(*dealt);
+  }
+  std::optional<TransferPlan> transfer = planSharedTransfer(
+      {op, op.getDestination(), &distribution,
+       getNeed(op.getOptimized(), /*isLoad=*/false),
+       /*isLoad=*/false, combine || isOfPeer(op.getDestination())},
+      planner);
   if (!transfer)
     return failure();
   auto plan = std::make_unique<SharedTransfer>();
   plan->transfer = std::move(*transfer);
   plan->distribution = std::move(distribution);
+  plan->combine = combine;
   planner.setOpPlan(op, std::move(plan));
+  if (isOfPeer(op.getDestination()))
+    setWrittenByPeers(planner);
   return success();
 }
 
 void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
                   OpBuilder &builder) const {
-  if (op.getAtomicType())
+  if (isPackedGlobal(op.getDestination()))
+    return emitPackedStore(
+        op, op.getDestination(), emitter.getRegisters(op.getValueToStore()),
+        emitter.plan.getDistribution(op.getValueToStore()), emitter, builder);
+  bool isShared = emitter.plan.getSharedRef(op.getDestination());
+  if (op.getAtomicType() && !isShared)
     return emitAtomic(op, emitter, builder);
-  if (!isPlanned(emitter.plan, op.getDestination()))
+  if (!op.getAtomicType() && !isPlanned(emitter.plan, op.getDestination()))
     return getCommonStores().emit(op, emitter, builder);
   Location loc = op.getLoc();
   const auto &plan = *emitter.plan.getOpPlan<SharedTransfer>(op);
-  SharedPlace place = getPlace(emitter, op.getDestination());
+  SharedPlace place = getPlace(emitter, op.getDestination(), builder);
   Registers held =
       emitter.getRegisters(op.getValueToStore(), *plan.distribution, builder);
   auto store = [&](OpBuilder &nested) {
-    TransferEmitter transfer(nested, loc, emitter.indices, plan.transfer,
-                             place);
+    auto combine = [&](Value address, Value data) {
+      emitAtomics(nested, loc, *plan.combine, address, data);
+    };
+    TransferEmitter transfer(nested, loc, emitter.indices, plan.transfer, place,
+                             plan.combine ? TransferEmitter::StorePiece(combine)
+                                          : nullptr);
     if (plan.distribution->isSplat())
       transfer.storeSplat(vector::ExtractOp::create(nested, loc, held.front(),
                                                     ArrayRef<int64_t>{0}));

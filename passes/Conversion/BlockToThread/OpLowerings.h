@@ -42,6 +42,9 @@ public:
   /// Whether the ops understand memrefs in shared memory whose elements do not
   /// lie as the type says (tiles, swizzle). Of others they are refused.
   virtual bool acceptsTransforms() const { return false; }
+  /// Whether they understand memrefs in the shared memory of another block of
+  /// the cluster. Of others they are refused.
+  virtual bool acceptsPeers() const { return false; }
 };
 
 /// A lowering of one op, with its type.
@@ -96,6 +99,7 @@ void registerTransfers(OpLowerings &lowerings);
 void registerViews(OpLowerings &lowerings);
 
 // Of NVIDIA's chips alone.
+void registerPeerMemory(OpLowerings &lowerings);
 void registerTensorCopies(OpLowerings &lowerings);
 void registerWgmma(OpLowerings &lowerings);
 

@@ -51,20 +51,6 @@ public:
 // Barriers of the optimiser
 //===----------------------------------------------------------------------===//
 
-/// The letter of a register of 16, 32 or 64 bits in assembly; 0 for others.
-static char getRegisterClass(int64_t bits) {
-  switch (bits) {
-  case 16:
-    return 'h';
-  case 32:
-    return 'r';
-  case 64:
-    return 'l';
-  default:
-    return 0;
-  }
-}
-
 static int64_t getBits(Type type) {
   if (type.isIndex())
     return 64;
@@ -103,29 +89,15 @@ LogicalResult OptimizationBarriers::plan(mosaic_gpu::OptimizationBarrierOp op,
   return success();
 }
 
-/// The same number, as one the optimiser has not seen before.
-static Value hide(Value word, OpBuilder &builder, Location loc) {
-  Type type = word.getType();
-  char letter = getRegisterClass(type.getIntOrFloatBitWidth());
-  std::string constraints = std::string("=") + letter + ",0";
-  return LLVM::InlineAsmOp::create(
-             builder, loc, type, ValueRange(word), /*asm_string=*/"",
-             constraints, /*has_side_effects=*/true, /*is_align_stack=*/false,
-             LLVM::tailcallkind::TailCallKind::None,
-             LLVM::AsmDialectAttr::get(builder.getContext(),
-                                       LLVM::AsmDialect::AD_ATT),
-             ArrayAttr())
-      .getResult(0);
-}
-
-/// Of a register, in words of at most 64 bits.
-static Value hideRegister(Value held, OpBuilder &builder, Location loc) {
+/// The same registers, as some that the optimiser has not seen before.
+static Value hideRegister(Value held, const VendorLowering &vendor,
+                          OpBuilder &builder, Location loc) {
   auto type = cast<VectorType>(held.getType());
   Type element = type.getElementType();
   if (element.isIndex()) {
     VectorType words = type.clone(builder.getI64Type());
     held = hideRegister(arith::IndexCastOp::create(builder, loc, words, held),
-                        builder, loc);
+                        vendor, builder, loc);
     return arith::IndexCastOp::create(builder, loc, type, held);
   }
   int64_t bits = element.getIntOrFloatBitWidth(), count = type.getDimSize(0);
@@ -144,7 +116,7 @@ static Value hideRegister(Value held, OpBuilder &builder, Location loc) {
                       : arith::BitcastOp::create(builder, loc, integers, held)
                             .getResult();
     value = hideRegister(arith::ExtUIOp::create(builder, loc, wide, value),
-                         builder, loc);
+                         vendor, builder, loc);
     value = arith::TruncIOp::create(builder, loc, integers, value);
     return element.isInteger()
                ? value
@@ -156,9 +128,9 @@ static Value hideRegister(Value held, OpBuilder &builder, Location loc) {
   Value asWords = vector::BitCastOp::create(builder, loc, words, held);
   SmallVector<Value> hidden;
   for (int64_t word = 0; word < words.getDimSize(0); ++word)
-    hidden.push_back(hide(vector::ExtractOp::create(builder, loc, asWords,
-                                                    ArrayRef<int64_t>{word}),
-                          builder, loc));
+    hidden.push_back(vector::ExtractOp::create(builder, loc, asWords,
+                                               ArrayRef<int64_t>{word}));
+  hidden = vendor.emitHeld(builder, loc, hidden);
   return vector::BitCastOp::create(
       builder, loc, type,
       vector::FromElementsOp::create(builder, loc, words, hidden));
@@ -173,7 +145,7 @@ void OptimizationBarriers::emit(mosaic_gpu::OptimizationBarrierOp op,
       Registers held = emitter.getRegisters(
           operand, emitter.plan.getDistribution(result), builder);
       for (Value &reg : held)
-        reg = hideRegister(reg, builder, loc);
+        reg = hideRegister(reg, emitter.vendor, builder, loc);
       emitter.setRegisters(result, std::move(held));
       continue;
     }
@@ -181,7 +153,8 @@ void OptimizationBarriers::emit(mosaic_gpu::OptimizationBarrierOp op,
     Value one = vector::BroadcastOp::create(builder, loc, type,
                                             emitter.lookup(operand));
     emitter.map(result, vector::ExtractOp::create(
-                            builder, loc, hideRegister(one, builder, loc),
+                            builder, loc,
+                            hideRegister(one, emitter.vendor, builder, loc),
                             ArrayRef<int64_t>{0}));
   }
 }

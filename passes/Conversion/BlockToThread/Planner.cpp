@@ -243,6 +243,11 @@ LogicalResult Planner::checkSharedOperands(Operation *op,
       return op->emitOpError()
              << "takes shared memory with transforms " << declared
              << ", but it is stored with " << ref->str();
+    if (mosaic_gpu::isClusterMemory(cast<MemRefType>(operand.getType())) &&
+        (!lowering || !lowering->acceptsPeers()))
+      return op->emitOpError() << "has the shared memory of another block, "
+                                  "which its lowering to threads does not "
+                                  "support";
     if (ref->isTransformed() && (!lowering || !lowering->acceptsTransforms()))
       return op->emitOpError()
              << "has shared memory in a transformed layout (" << ref->str()

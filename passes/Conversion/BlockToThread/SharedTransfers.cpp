@@ -28,9 +28,8 @@ static constexpr int64_t kChunkBytes = 16, kRowBytes = 128;
 // Addresses
 //===----------------------------------------------------------------------===//
 
-/// The address that a swizzle makes of one: i32.
-static Value emitSwizzle(OpBuilder &builder, Location loc, Value address,
-                         int64_t swizzleBytes) {
+Value block_to_thread::emitSwizzle(OpBuilder &builder, Location loc,
+                                   Value address, int64_t swizzleBytes) {
   if (swizzleBytes <= kChunkBytes)
     return address;
   int64_t mask = (swizzleBytes / kChunkBytes - 1) * kRowBytes;
@@ -164,11 +163,15 @@ void TransferEmitter::storeVector(Value address, int64_t bytes, Value data) {
   int64_t step = getPieceBytes(bytes);
   int64_t pieces = bytes / step;
   int64_t length = cast<VectorType>(stored.getType()).getDimSize(0) / pieces;
-  for (int64_t piece = 0; piece < pieces; ++piece)
-    LLVM::StoreOp::create(
-        builder, loc,
-        takeElements(builder, loc, stored, piece * length, length),
-        advance(address, piece * step), static_cast<unsigned>(step));
+  for (int64_t piece = 0; piece < pieces; ++piece) {
+    Value part = takeElements(builder, loc, stored, piece * length, length),
+          place = advance(address, piece * step);
+    if (storePiece)
+      storePiece(place, part);
+    else
+      LLVM::StoreOp::create(builder, loc, part, place,
+                            static_cast<unsigned>(step));
+  }
 }
 
 /// How the instruction for matrices is called.

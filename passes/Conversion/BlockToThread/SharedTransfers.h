@@ -6,7 +6,31 @@
 #include "passes/Conversion/BlockToThread/Emitter.h"
 #include "passes/Layouts/TransferPlan.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace smalti::block_to_thread {
+
+/// A transfer between registers and shared memory that an op wants.
+struct SharedRequest {
+  mlir::Operation *op = nullptr;
+  mlir::Value memref;
+  const Distribution *distribution = nullptr;
+  transfers::TransferNeed need = transfers::TransferNeed::Unoptimized;
+  bool isLoad = false;
+  /// Of another block, or piece by piece: without instructions for matrices.
+  bool isOfPeer = false;
+};
+
+/// The best plan, or nothing after an error at the op.
+std::optional<transfers::TransferPlan>
+planSharedTransfer(const SharedRequest &request, Planner &planner);
+
+/// What the attribute `optimized` of a load or a store asks for.
+transfers::TransferNeed getNeed(std::optional<bool> optimized, bool isLoad);
+
+/// The address that a swizzle makes of one: i32.
+mlir::Value emitSwizzle(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value address, int64_t swizzleBytes);
 
 /// Memory that a plan goes to: `offset` bytes (i32) behind `base`, which points
 /// to the block's shared memory and is aligned to every swizzle.
@@ -20,11 +44,14 @@ struct SharedPlace {
 /// Emits the accesses of a plan. Matrices need a place aligned to 16 bytes.
 class TransferEmitter {
 public:
+  /// What stores a vector at an address, where it is not a plain store.
+  using StorePiece = llvm::function_ref<void(mlir::Value, mlir::Value)>;
+
   TransferEmitter(mlir::OpBuilder &builder, mlir::Location loc,
                   ThreadIndices &indices, const transfers::TransferPlan &plan,
-                  const SharedPlace &place)
-      : builder(builder), loc(loc), indices(indices), plan(plan), place(place) {
-  }
+                  const SharedPlace &place, StorePiece storePiece = nullptr)
+      : builder(builder), loc(loc), indices(indices), plan(plan), place(place),
+        storePiece(storePiece) {}
 
   /// What is read of `count` registers of a type: pieces that other transfers
   /// do not bring.
@@ -54,6 +81,7 @@ private:
   ThreadIndices &indices;
   const transfers::TransferPlan &plan;
   const SharedPlace &place;
+  StorePiece storePiece;
   llvm::SmallVector<mlir::Value> bases;
   mlir::Value isOther;
 };

@@ -8,6 +8,7 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/Emitter.h"
 #include "passes/Conversion/BlockToThread/Planner.h"
+#include "passes/Conversion/BlockToThread/TensorSlices.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Support/Divisibility.h"
 #include "passes/Support/KernelAttributes.h"
@@ -28,19 +29,6 @@ using transfers::TensorCopyPlan;
 using transfers::TensorCopyProblem;
 
 namespace {
-/// What the ops have in common.
-struct SliceOp {
-  Operation *op = nullptr;
-  Value global;
-  /// Null for a prefetch.
-  Value shared;
-  OperandRange indices;
-  ArrayRef<int64_t> lengths;
-  Value predicate;
-  ArrayAttr collective;
-  bool promisesInside = false;
-};
-
 struct TensorCopyOpPlan : OpPlan {
   TensorCopyPlan copy;
   /// Its number among the kernel's.
@@ -66,7 +54,7 @@ public:
 };
 } // namespace
 
-static SliceOp getSlice(Operation *op) {
+SliceOp block_to_thread::getSlice(Operation *op) {
   if (auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(op))
     return {op,
             load.getSource(),
@@ -103,8 +91,6 @@ static SliceOp getSlice(Operation *op) {
 /// Why the chip has no such copy, if it has none.
 static std::optional<std::string> refuse(const SliceOp &slice,
                                          const targets::Target &target) {
-  if (!target.hasTMA)
-    return "it has no copies of tensors in bulk";
   Operation *op = slice.op;
   if (llvm::any_of(slice.indices, [](Value index) {
         return isa<VectorType>(index.getType());
@@ -281,9 +267,7 @@ planPart(const TensorCopyProblem &problem, TensorCopyOpPlan &plan) {
   return best;
 }
 
-/// Whether a barrier of the program goes ahead of an op, as JAX's programs take
-/// for granted of loads.
-static bool isOrderedLoad(Operation *op, gpu::GPUFuncOp func) {
+bool block_to_thread::isOrderedLoad(Operation *op, gpu::GPUFuncOp func) {
   return isa<mosaic_gpu::AsyncLoadOp>(op) && func->hasAttr(kAutoBarriers) &&
          !op->getParentOfType<mosaic_gpu::WarpMapOp>();
 }

@@ -135,10 +135,11 @@ public:
                                          mlir::Value address,
                                          mlir::Value bytes) const = 0;
   /// Until the phase of this parity, an i32, is complete. `ticks` is how long a
-  /// try may take, or null.
+  /// try may take, or null. `seesPeers`: what other blocks of the cluster have
+  /// written is seen, too.
   virtual void emitBarrierWait(mlir::OpBuilder &builder, mlir::Location loc,
                                mlir::Value address, mlir::Value phase,
-                               mlir::Value ticks) const = 0;
+                               mlir::Value ticks, bool seesPeers) const = 0;
 
 protected:
   const targets::Target &target;

@@ -36,6 +36,7 @@ public:
   LogicalResult plan(Operation *op, Planner &planner) const override;
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
   bool acceptsTransforms() const override { return true; }
+  bool acceptsPeers() const override { return true; }
 };
 
 /// Casts between memrefs and what LLVM makes of them.
@@ -296,7 +297,9 @@ void Views::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
     emitter.setSharedOffset(result, emitOffset(op, *ref,
                                                emitter.getSharedOffset(source),
                                                emitter, builder));
-  if (ref && ref->isTransformed())
+  // Nothing stands for other blocks' memory but its offset.
+  if (ref && (ref->isTransformed() ||
+              mosaic_gpu::isClusterMemory(cast<MemRefType>(source.getType()))))
     return;
   if (isa<mosaic_gpu::WithTransformsOp>(op))
     return emitter.map(result, emitter.lookup(source));

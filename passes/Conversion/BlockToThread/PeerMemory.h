@@ -1,0 +1,30 @@
+//===- PeerMemory.h - Shared memory of other blocks -------------*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_PEERMEMORY_H
+#define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_PEERMEMORY_H
+
+#include "passes/Conversion/BlockToThread/Emitter.h"
+
+namespace smalti::mosaic_gpu {
+class GetClusterRefOp;
+} // namespace smalti::mosaic_gpu
+
+namespace smalti::block_to_thread {
+
+/// The op that made of this block's memory the other block's that a memref is a
+/// view of; null where that is not known.
+mosaic_gpu::GetClusterRefOp findClusterRef(mlir::Value memref);
+
+/// A pointer to the shared memory of the block that a memref of another block's
+/// memory is in.
+mlir::Value emitPeerBase(mlir::Value memref, Emitter &emitter,
+                         mlir::OpBuilder &builder);
+
+/// Other blocks of the cluster write this one's shared memory: its barriers
+/// order what they write.
+void setWrittenByPeers(Planner &planner);
+bool isWrittenByPeers(const KernelPlan &plan);
+
+} // namespace smalti::block_to_thread
+
+#endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_PEERMEMORY_H

@@ -1,0 +1,87 @@
+//===- SharedTransferPlans.cpp - Which plan a transfer takes --------------===//
+
+#include "passes/Conversion/BlockToThread/Planner.h"
+#include "passes/Conversion/BlockToThread/RegisterRelayouts.h"
+#include "passes/Conversion/BlockToThread/SharedTransfers.h"
+#include "passes/Conversion/BlockToThread/VendorLowering.h"
+#include "targets/Target.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+using transfers::TransferNeed;
+using transfers::TransferPlan;
+using transfers::TransferProblem;
+
+/// The best plan for what an op needs, or why there is none.
+static layout::ValueOr<TransferPlan> findPlan(TransferProblem problem,
+                                              TransferNeed need,
+                                              const targets::Target &target) {
+  layout::ValueOr<TransferPlan> any = planTransfer(problem, target);
+  if (!any || need == TransferNeed::Unoptimized || any->isConflictFree())
+    return any;
+  problem.mustBeConflictFree = true;
+  layout::ValueOr<TransferPlan> free = planTransfer(problem, target);
+  if (need == TransferNeed::Downgradable)
+    return free && free->cycles <= any->cycles ? free : any;
+  // JAX does not count all conflicts of accesses of less than four bytes.
+  if (!free && isTransferInJAX(problem, need))
+    return any;
+  return free;
+}
+
+/// The bytes that divide where the memory begins, as far as they matter.
+static int64_t getAlignment(const SharedRef &ref) {
+  constexpr unsigned log2Pattern = 10;
+  return int64_t(1) << std::min(ref.log2Alignment, log2Pattern);
+}
+
+std::optional<TransferPlan>
+block_to_thread::planSharedTransfer(const SharedRequest &request,
+                                    Planner &planner) {
+  Operation *op = request.op;
+  const SharedRef &ref = *planner.getSharedRef(request.memref);
+  if (std::optional<std::string> why = checkSwizzleStart(ref)) {
+    op->emitOpError() << "cannot be lowered to threads: " << *why;
+    return std::nullopt;
+  }
+  TransferProblem problem;
+  problem.registers = getRegisterLayout(*request.distribution);
+  problem.memory = ref.layout;
+  problem.elementBits = ref.elementBits;
+  problem.isLoad = request.isLoad;
+  problem.warps = planner.getGrid().numWarps();
+  targets::Target target = planner.getVendor().getTarget();
+  if (request.isOfPeer)
+    target.hasLdMatrix = target.hasStMatrix = target.hasTransposed8BitMatrix =
+        false;
+  auto plan = findPlan(problem, request.need, target);
+  int64_t alignment = getAlignment(ref);
+  if (plan && alignment < 16 && !plan->accesses.empty() &&
+      plan->accesses.front().kind != transfers::AccessKind::Vector) {
+    op->emitOpError() << "cannot be lowered to threads: rows of matrices begin "
+                         "at multiples of 16 bytes, not of "
+                      << alignment;
+    return std::nullopt;
+  }
+  if (plan && alignment * 8 < ref.elementBits) {
+    op->emitOpError() << "cannot be lowered to threads: elements of "
+                      << ref.elementBits << " bits begin at multiples of "
+                      << alignment << " bytes";
+    return std::nullopt;
+  }
+  if (plan)
+    return *plan;
+  InFlightDiagnostic error = op->emitOpError()
+                             << "cannot be lowered to threads: " << plan.reason;
+  if (request.need == TransferNeed::Optimized && planTransfer(problem, target))
+    error.attachNote() << "with 'optimized = false' it may have conflicts";
+  return std::nullopt;
+}
+
+TransferNeed block_to_thread::getNeed(std::optional<bool> optimized,
+                                      bool isLoad) {
+  if (!optimized)
+    return isLoad ? TransferNeed::Optimized : TransferNeed::Downgradable;
+  return *optimized ? TransferNeed::Optimized : TransferNeed::Unoptimized;
+}

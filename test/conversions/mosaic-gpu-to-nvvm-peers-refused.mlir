@@ -1,0 +1,111 @@
+// RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
+// RUN: not smalti-opt %s --split-input-file --convert-mosaic-gpu-to-nvvm=target=sm_89 2>&1 | FileCheck %s
+
+#smem = #gpu.address_space<workgroup>
+#wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+gpu.module @m {
+  gpu.func @alone(%a: memref<64x8xf32>, %i: i32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<64x8xf32> -> vector<64x8xf32>
+    %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
+    %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
+    // CHECK: 'mosaic_gpu.async_store_smem' op cannot be lowered for sm_89: it has no clusters of blocks
+    // expected-error @below {{'mosaic_gpu.async_store_smem' op is of another block, but its kernel has no 'known_cluster_size'}}
+    mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) : vector<64x8xf32> to memref<64x8xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
+    gpu.return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+gpu.module @m {
+  gpu.func @no_such_block() kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 4, 2, 1>} {
+    %i = arith.constant 2 : i32
+    %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
+    // expected-error @below {{'mosaic_gpu.get_cluster_ref' op is of block 2 along y, and the cluster has 2}}
+    %p = mosaic_gpu.get_cluster_ref %s y(%i) : memref<64x8xf32, #smem> -> memref<64x8xf32, #mosaic_gpu.smem_cluster>
+    gpu.return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+gpu.module @m {
+  gpu.func @elements(%i: i32) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 4, 2, 1>} {
+    %c0 = arith.constant 0 : index
+    %s = mosaic_gpu.slice_smem 0 : memref<8xf32, #smem>
+    %p = mosaic_gpu.get_cluster_ref %s y(%i) : memref<8xf32, #smem> -> memref<8xf32, #mosaic_gpu.smem_cluster>
+    // expected-error @below {{'memref.load' op has the shared memory of another block, which its lowering to threads does not support}}
+    %x = memref.load %p[%c0] : memref<8xf32, #mosaic_gpu.smem_cluster>
+    gpu.return
+  }
+}
+
+// -----
+
+// Halves that a thread has one by one.
+#smem = #gpu.address_space<workgroup>
+#ones = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [1]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+#column = #mosaic_gpu.TiledLayout<[[64, 1], [16, 1]], warp_dims = [-4], lane_dims = [-2, #mosaic_gpu.Replicated<times = 2>], vector_dim = -1>
+gpu.module @m {
+  gpu.func @narrow(%a: memref<64x1xf16>, %i: i32) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+    %v = mosaic_gpu.vector_load %a {out_layouts = [#column]} : memref<64x1xf16> -> vector<64x1xf16>
+    %s = mosaic_gpu.slice_smem 0 : memref<64x1xf16, #smem>
+    %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
+    // expected-error @below {{a thread has 2 bytes that lie together, and such stores are of 4 or more}}
+    mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) {in_layouts = [#column]} : vector<64x1xf16> to memref<64x1xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
+    gpu.return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+#wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+gpu.module @m {
+  gpu.func @floats(%a: memref<64x8xf32>, %i: i32) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+    %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<64x8xf32> -> vector<64x8xf32>
+    %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
+    %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
+    // expected-error @below {{combines elements of type 'f32' with another block's, for which sm_90a has no instruction; it has those of 32-bit integers}}
+    mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) {atomic_type = 0 : i32} : vector<64x8xf32> to memref<64x8xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
+    // A combining store that waits for nothing is not there either.
+    gpu.return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+gpu.module @m {
+  gpu.func @splat(%x: f32, %i: i32) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+    %v = vector.broadcast %x : f32 to vector<64x8xf32>
+    %s = mosaic_gpu.slice_smem 0 : memref<64x8xf32, #smem>
+    %b = mosaic_gpu.slice_smem 8192 : memref<!mosaic_gpu.barrier, #smem>
+    // expected-error @below {{stores a splat, of which it is not known which thread stores what; give it another layout}}
+    mosaic_gpu.async_store_smem %v to %s barrier(%b) block(x %i) : vector<64x8xf32> to memref<64x8xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
+    gpu.return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+#wgmma = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
+gpu.module @m {
+  gpu.func @atomic_reference(%a: memref<64x8xi32>, %i: i32) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+    %v = mosaic_gpu.vector_load %a {out_layouts = [#wgmma]} : memref<64x8xi32> -> vector<64x8xi32>
+    %s = mosaic_gpu.slice_smem 0 : memref<64x8xi32, #smem>
+    %p = mosaic_gpu.get_cluster_ref %s x(%i) : memref<64x8xi32, #smem> -> memref<64x8xi32, #mosaic_gpu.smem_cluster>
+    // expected-error @below {{combines elements with another block's, which is not supported; async_store_smem does}}
+    mosaic_gpu.vector_store %v, %p {atomic_type = 0 : i32, in_layouts = [#wgmma]} : vector<64x8xi32>, memref<64x8xi32, #mosaic_gpu.smem_cluster>
+    gpu.return
+  }
+}

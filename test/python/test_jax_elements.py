@@ -1,0 +1,236 @@
+"""Elements of memory in ways of their own: combined atomically, several in a byte, and bits taken for other elements. Run
+on an emulated Hopper GPU against numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import smalti
+from jax_programs import memref, module, run, shared
+from smalti import toolchain
+from smalti.emulator import SCHEDULES
+
+WGMMA = (
+    "#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>"
+)
+# Twice as many columns: the bits of a thread are those of WGMMA.
+WGMMA_HALVES = (
+    "#mosaic_gpu.TiledLayout<[[64, 16], [16, 16], [8, 16], [4]], warp_dims = [-7], lane_dims = [-3, -2], "
+    "vector_dim = -1>"
+)
+ROW = (
+    "#mosaic_gpu.TiledLayout<[[64], [16], [8], [1]], warp_dims = [-4], "
+    "lane_dims = [-2, #mosaic_gpu.Replicated<times = 4>], vector_dim = -1>"
+)
+
+TYPES: dict[str, Any] = {"i32": np.int32, "i64": np.int64, "f32": np.float32, "f16": np.float16}
+
+
+def unsigned(function: Callable[[Any, Any], Any]) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Of integers without a sign."""
+    return lambda a, b: function(a.view(f"u{a.dtype.itemsize}"), b.view(f"u{a.dtype.itemsize}")).view(a.dtype)
+
+
+OPERATIONS = (np.add, unsigned(np.minimum), unsigned(np.maximum), np.bitwise_and, np.bitwise_or, np.bitwise_xor)
+NAMES = ("add", "min", "max", "and", "or", "xor")
+
+
+def values(element: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    if element.startswith("f"):
+        return rng.integers(-9, 10, shape).astype(TYPES[element])
+    # Of both signs.
+    bits = 8 * np.dtype(TYPES[element]).itemsize
+    return rng.integers(-(2 ** (bits - 1)), 2 ** (bits - 1), shape, TYPES[element])
+
+
+def combined(operation: int, first: np.ndarray, others: np.ndarray) -> np.ndarray:
+    for other in others:
+        first = OPERATIONS[operation](first, other)
+    return first
+
+
+@pytest.mark.parametrize("element", ["i32", "i64"])
+@pytest.mark.parametrize("operation", range(6), ids=NAMES)
+def test_atomics_in_global_memory(operation: int, element: str) -> None:
+    """Four blocks combine their rows with one, of which four threads hold each element."""
+    part = f"memref<64x{element}, strided<[1], offset: ?>>"
+    body = f"""
+      %b = gpu.block_id x
+      %own = memref.subview %a0[%b, 0] [1, 64] [1, 1] : {memref((4, 64), element)} to {part}
+      %l = mosaic_gpu.vector_load %own {{optimized = false}} : {part} -> vector<64x{element}>
+      %v = mosaic_gpu.layout_cast x(%l : vector<64x{element}>) {{new_layout = {ROW}}}
+      mosaic_gpu.vector_store %v, %a1 {{atomic_type = {operation} : i32}} : vector<64x{element}>, {memref((64,), element)}
+    """
+    source = module([((4, 64), element), ((64,), element)], body, grid=(4, 1, 1))
+    x, start = values(element, (4, 64), 1), values(element, (64,), 2)
+    kernel = smalti.compile(source, target="emu:sm_90a")
+    for schedule in SCHEDULES:
+        out = start.copy()
+        kernel.launcher(x, out, emulation=schedule)
+        np.testing.assert_array_equal(out, combined(operation, start, x))
+
+
+@pytest.mark.parametrize("element, operation", [("i32", n) for n in range(6)] + [("f32", 0), ("f16", 0)])
+def test_atomics_in_shared_memory(element: str, operation: int) -> None:
+    """Two programs of a block combine their rows in swizzled memory."""
+    rows, columns = (64, 32 if element != "f16" else 64)
+    tile = f"[#mosaic_gpu.tile<[8, {columns}]>, #mosaic_gpu.swizzle<128 : i32>]"
+    shape, vector = (rows, columns), f"vector<{rows}x{columns}x{element}>"
+    place = shared(shape, element)
+    part = f"memref<{rows}x{columns}x{element}, strided<[{columns}, 1], offset: ?>>"
+    size = rows * columns * np.dtype(TYPES[element]).itemsize
+    body = f"""
+      %s0 = mosaic_gpu.slice_smem 0 : {place}
+      %s = mosaic_gpu.with_transforms %s0 {tile} : {place}
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %first = mosaic_gpu.vector_load %a1 {{optimized = false}} : {memref(shape, element)} -> {vector}
+      %start = mosaic_gpu.layout_cast x(%first : {vector}) {{new_layout = {WGMMA}}}
+      mosaic_gpu.vector_store %start, %s {{optimized = false}} : {vector}, {place}
+      scf.for %i = %c0 to %c2 step %c1 {{
+        %own = memref.subview %a0[%i, 0, 0] [1, {rows}, {columns}] [1, 1, 1] : {memref((2, *shape), element)} to {part}
+        %l = mosaic_gpu.vector_load %own {{optimized = false}} : {part} -> {vector}
+        %v = mosaic_gpu.layout_cast x(%l : {vector}) {{new_layout = {WGMMA}}}
+        mosaic_gpu.vector_store %v, %s {{atomic_type = {operation} : i32, optimized = false}} : {vector}, {place}
+      }}
+      %y = mosaic_gpu.vector_load %s {{optimized = false}} : {place} -> {vector}
+      %z = mosaic_gpu.layout_cast x(%y : {vector}) {{new_layout = {WGMMA}}}
+      mosaic_gpu.vector_store %z, %a2 : {vector}, {memref(shape, element)}
+    """
+    arguments = [((2, *shape), element), (shape, element), (shape, element)]
+    x, start = values(element, (2, *shape), 1), values(element, shape, 2)
+    for sanitize in (None, "thread"):
+        out = np.full(shape, 77, TYPES[element])
+        run(module(arguments, body, shared_bytes=size), x, start, out, sanitize=sanitize)
+        np.testing.assert_array_equal(out, combined(operation, start, x))
+
+
+@pytest.mark.parametrize("space", ["global", "shared"])
+def test_a_splat_is_combined_once(space: str) -> None:
+    place = memref((256,), "i32") if space == "global" else shared((256,), "i32")
+    vector = "vector<256xi32>"
+    body = f"""
+      %five = arith.constant dense<5> : {vector}
+      %s = mosaic_gpu.slice_smem 0 : {shared((256,), "i32")}
+      %x = mosaic_gpu.vector_load %a0 : {memref((256,), "i32")} -> {vector}
+      mosaic_gpu.vector_store %x, %s : {vector}, {shared((256,), "i32")}
+      mosaic_gpu.vector_store %five, {"%a0" if space == "global" else "%s"} {{atomic_type = 0 : i32}} : {vector}, {place}
+      %y = mosaic_gpu.vector_load %s : {shared((256,), "i32")} -> {vector}
+      mosaic_gpu.vector_store %y, %a1 : {vector}, {memref((256,), "i32")}
+    """
+    x, out = np.arange(256, dtype=np.int32), np.full(256, -1, np.int32)
+    run(module([((256,), "i32"), ((256,), "i32")], body, shared_bytes=1024), x, out)
+    np.testing.assert_array_equal(x, np.arange(256) + (5 if space == "global" else 0))
+    np.testing.assert_array_equal(out, np.arange(256) + (5 if space == "shared" else 0))
+
+
+def test_instructions_of_atomics() -> None:
+    body = f"""
+      %v = mosaic_gpu.vector_load %a0 : {memref((256,), "i32")} -> vector<256xi32>
+      mosaic_gpu.vector_store %v, %a1 {{atomic_type = 2 : i32}} : vector<256xi32>, {memref((256,), "i32")}
+    """
+    kernel = smalti.compile(module([((256,), "i32"), ((256,), "i32")], body), target="sm_90a")
+    ptx = kernel.asm["ptx"]
+    assert ptx.count("max.u32") == 2 and "cas" not in ptx
+    if toolchain.find_ptxas():
+        assert kernel.resources.spills == 0
+
+
+def pack(values: np.ndarray) -> np.ndarray:
+    """Two to a byte, the first in the low bits."""
+    low, high = values[..., ::2].astype(np.uint8) & 15, values[..., 1::2].astype(np.uint8) & 15
+    return (low | high << 4).view(np.int8)
+
+
+@pytest.mark.parametrize("layout", ["", WGMMA])
+def test_four_bits_in_global_memory(layout: str) -> None:
+    """Read, widened with the sign, and stored again after an addition."""
+    shape = (128, 64)
+    narrow, wide = "vector<128x64xi4>", "vector<128x64xi32>"
+    name = "%l"
+    body = f"%l = mosaic_gpu.vector_load %a0 {{optimized = false}} : {memref(shape, 'i4')} -> {narrow}\n"
+    if layout:
+        name = "%n"
+        body += f"%n = mosaic_gpu.layout_cast x(%l : {narrow}) {{new_layout = {layout}}}\n"
+    body += f"""
+      %w = arith.extsi {name} : {narrow} to {wide}
+      mosaic_gpu.vector_store %w, %a1 : {wide}, {memref(shape, "i32")}
+      %three = arith.constant dense<3> : {wide}
+      %s = arith.addi %w, %three : {wide}
+      %t = arith.trunci %s : {wide} to {narrow}
+      mosaic_gpu.vector_store %t, %a2 : {narrow}, {memref(shape, "i4")}
+    """
+    x = np.random.default_rng(4).integers(-8, 8, shape)
+    out, again = np.full(shape, 99, np.int32), np.full((128, 32), 0x55, np.int8)
+    source = module([(shape, "i4"), (shape, "i32"), (shape, "i4")], body)
+    run(source, pack(x), out, again)
+    np.testing.assert_array_equal(out, x)
+    np.testing.assert_array_equal(again, pack(x + 3))
+
+
+def test_four_bits_in_a_part_of_a_tensor() -> None:
+    """Rows that begin at even elements."""
+    shape, part = (64, 256), "memref<64x128xi4, strided<[256, 1], offset: ?>>"
+    body = f"""
+      %b = gpu.block_id x
+      %c64 = arith.constant 64 : index
+      %from = arith.muli %b, %c64 : index
+      %p = memref.subview %a0[0, %from] [64, 128] [1, 1] : {memref(shape, "i4")} to {part}
+      %x = mosaic_gpu.vector_load %p : {part} -> vector<64x128xi4>
+      %w = arith.extui %x : vector<64x128xi4> to vector<64x128xi32>
+      %o = memref.subview %a1[%b, 0, 0] [1, 64, 128] [1, 1, 1]
+          : {memref((3, 64, 128), "i32")} to memref<64x128xi32, strided<[128, 1], offset: ?>>
+      mosaic_gpu.vector_store %w, %o : vector<64x128xi32>, memref<64x128xi32, strided<[128, 1], offset: ?>>
+    """
+    x = np.random.default_rng(4).integers(0, 16, shape)
+    out = np.full((3, 64, 128), 99, np.int32)
+    run(module([(shape, "i4"), ((3, 64, 128), "i32")], body, grid=(3, 1, 1)), pack(x), out)
+    np.testing.assert_array_equal(out, np.stack([x[:, 64 * b : 64 * b + 128] for b in range(3)]))
+
+
+BITS = """
+#wide = {wide}
+#narrow = {narrow}
+module attributes {{gpu.container_module}} {{
+  gpu.module @bits_module {{
+    gpu.func @bits(%a: {source}, %b: {target}) kernel
+        attributes {{known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
+      %x = mosaic_gpu.vector_load %a {{out_layouts = [#{first}]}} : {source} -> {from_vector}
+      %y = vector.bitcast %x {{in_layouts = [#{first}], out_layouts = [#{second}]}} : {from_vector} to {to_vector}
+      mosaic_gpu.vector_store %y, %b {{in_layouts = [#{second}]}} : {to_vector}, {target}
+      gpu.return
+    }}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("wide, narrow", [("f32", "f16"), ("i32", "f16"), ("i64", "i32")])
+@pytest.mark.parametrize("splits", [True, False])
+def test_bits_of_other_widths(wide: str, narrow: str, splits: bool) -> None:
+    long, short = memref((64, 64), wide), memref((64, 128), narrow)
+    vectors = [f"vector<64x64x{wide}>", f"vector<64x128x{narrow}>"]
+    order = (0, 1) if splits else (1, 0)
+    memrefs, names = (long, short), ("wide", "narrow")
+    source = BITS.format(
+        wide=WGMMA,
+        narrow=WGMMA_HALVES,
+        source=memrefs[order[0]],
+        target=memrefs[order[1]],
+        from_vector=vectors[order[0]],
+        to_vector=vectors[order[1]],
+        first=names[order[0]],
+        second=names[order[1]],
+    )
+    x = np.random.default_rng(8).integers(0, 256, 64 * 64 * np.dtype(TYPES[wide]).itemsize).astype(np.uint8)
+    types = (np.dtype(TYPES[wide]), np.dtype(TYPES[narrow]))
+    shapes = ((64, 64), (64, 128))
+    given = x.view(types[order[0]]).reshape(shapes[order[0]])
+    out = np.zeros(shapes[order[1]], types[order[1]])
+    smalti.compile(source, target="emu:sm_90a")(given, out)
+    np.testing.assert_array_equal(out.reshape(-1).view(np.uint8), x)

@@ -1,0 +1,69 @@
+"""Assembles every text that `smalti-ptx-table` prints, with the PTX version and the chip that the table names.
+
+    smalti-ptx-table | python assemble_table.py PTXAS
+
+All texts of an instruction are functions of one module. The table names the oldest that have the instruction: with the
+version before, and on the chip before, the first text must be refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+TYPES = {"h": "b16", "r": "b32", "l": "b64", "f": "f32", "d": "f64"}
+VERSIONS = (65, 70, 71, 72, 73, 74, 75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90)
+CHIPS = (75, 80, 86, 89, 90, 100, 103, 120)
+
+
+def function(number: int, entry: dict[str, Any]) -> str:
+    """A kernel of one text. What an instruction changes is two operands of it in LLVM, of which the text names one."""
+    letters = entry["changed"] * 2 + entry["read"]
+    registers = [f"%{letter}{place}" for place, letter in enumerate(letters)]
+    declared = "".join(f".reg .{TYPES[letter]} %{letter}{place};\n" for place, letter in enumerate(letters))
+    text = re.sub(r"\$(\d+)", lambda match: registers[int(match[1])], entry["text"])
+    return f".visible .entry k{number}() {{\n{declared}{text}\nret;\n}}\n"
+
+
+def assemble(ptxas: str, entries: list[dict[str, Any]], version: int, chip: str) -> str:
+    """What the assembler says, nothing where it takes them."""
+    head = f".version {version // 10}.{version % 10}\n.target {chip}\n.address_size 64\n"
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "table.ptx"
+        source.write_text(head + "".join(function(number, entry) for number, entry in enumerate(entries)))
+        # Not the optimiser's, which is slow: what is written there is what it takes.
+        command = [ptxas, "-O0", f"-arch={chip}", str(source), "-o", str(Path(folder) / "table.cubin")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return "" if done.returncode == 0 else done.stderr or "it failed"
+
+
+def main(ptxas: str) -> None:
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for line in sys.stdin:
+        entry = json.loads(line)
+        groups.setdefault(entry["instruction"], []).append(entry)
+    for name, entries in groups.items():
+        version, chip = entries[0]["version"], entries[0]["chip"]
+        suffix = "a" if entries[0]["of_one_chip"] else ""
+        if said := assemble(ptxas, entries, version, f"sm_{chip}{suffix}"):
+            sys.exit(f"{name}: {said}")
+        found = f"{name}: {len(entries)} texts for PTX {version // 10}.{version % 10} and sm_{chip}{suffix}"
+        if any(entry["text"] for entry in entries):
+            before = VERSIONS[VERSIONS.index(version) - 1]
+            if not assemble(ptxas, entries[:1], before, f"sm_{chip}"):
+                sys.exit(f"{name}: PTX {before} has it, too")
+            if not assemble(ptxas, entries[:1], version, f"sm_{CHIPS[CHIPS.index(chip) - 1]}"):
+                sys.exit(f"{name}: an older chip has it, too")
+            if suffix and not assemble(ptxas, entries[:1], version, f"sm_{chip}"):
+                sys.exit(f"{name}: sm_{chip} has it, too")
+            found += ", no older"
+        print(found)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

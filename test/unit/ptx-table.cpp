@@ -1,0 +1,28 @@
+//===- ptx-table.cpp - Prints the inline PTX of the project ---------------===//
+//
+// One JSON object a line for each text of PTXTable.h, for a test that assembles
+// them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Conversion/BlockToThread/PTXTable.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace smalti;
+
+int main() {
+  for (const ptx::Text &text : ptx::getAll())
+    llvm::outs() << llvm::json::Value(llvm::json::Object{
+                        {"instruction", text.instruction->name},
+                        {"section", text.instruction->section},
+                        {"version", text.instruction->version},
+                        {"chip", text.instruction->chip},
+                        {"of_one_chip", text.instruction->isOfOneChip},
+                        {"text", text.text},
+                        {"changed", text.changed},
+                        {"read", text.read}})
+                 << "\n";
+  return 0;
+}
