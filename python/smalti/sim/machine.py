@@ -147,6 +147,8 @@ class Group(Agent):
         """Induction variables of the loops that run."""
         self.warp: int | None = None
         """The warp that runs alone, in code for single warps."""
+        self.register_fences: tuple[Any, list[Any], list[Any]] = (None, [], [])
+        """The last fence of registers for products, and the values that were there at it and at the one before."""
         self.tensor = Stream(self.machine.agent())
         """Products and copies of the tensor core of Blackwell."""
         self.tensor_loads = Stream(self.machine.agent())

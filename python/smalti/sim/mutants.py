@@ -205,7 +205,7 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
         yield "wait weakened by one", _weaken_nvgpu
     elif name in _COMMITS:
         yield "commit removed", _erase
-    elif name in ("nvvm.fence.proxy", "nvvm.fence.mbarrier.init", "nvvm.tcgen05.fence"):
+    elif name in ("nvvm.fence.proxy", "nvvm.fence.mbarrier.init", "nvvm.tcgen05.fence", "nvvm.wgmma.fence.aligned"):
         yield "fence dropped", _erase
     elif name == "nvvm.tcgen05.wait" and "store" in str(op.attributes["kind"]):
         yield "wait removed", _erase

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .. import ir, sources
-from ..errors import CompileError, Diagnostic, SourceLocation, source_location
+from .. import compiler, ir, passmanager, sources
+from ..errors import CompileError, Diagnostic, SourceLocation, mlir_errors, source_location
 from . import timeline, values
 
 Step = Callable[[Any], Any]
@@ -80,9 +80,15 @@ class Translator:
         """Bytes of shared memory that the program names."""
         self.grain = 16
         """What divides the size and place of all that is accessed in shared memory."""
+        self.layouts: dict[tuple[int, str], str] = {}
+        """Layouts as text, by the number of the operation and the name of the attribute."""
         self.tensor_grain = 4
         """The same of tensor memory."""
         self.allocated = 0
+
+    def layout(self, op: Any, name: str) -> str | None:
+        """The layout of an operation's first vector operand (`in_layouts`) or result (`out_layouts`), if it is known."""
+        return self.layouts.get((self._numbers.get(op, -1), name))
 
     def slot(self, value: Any) -> int:
         """The slot of a value."""
@@ -271,6 +277,33 @@ class Program:
     tensor_grain: int = 4
 
 
+def _layouts(module: ir.Module) -> dict[tuple[int, str], str]:
+    """The layouts of vectors, which inference gives where the program has none; nothing where it fails."""
+    found = _stated_layouts(module)
+    if found:
+        return found
+    copy = compiler.clone(module)
+    try:
+        with mlir_errors(CompileError, "", module.context):
+            passmanager.PassManager.parse(_INFERENCE, module.context).run(copy.operation)
+    except CompileError:
+        return {}
+    same = [op.name for op in walk(copy.operation)] == [op.name for op in walk(module.operation)]
+    return _stated_layouts(copy) if same else {}
+
+
+_INFERENCE = "builtin.module(mosaic-gpu-infer-layouts)"
+
+
+def _stated_layouts(module: ir.Module) -> dict[tuple[int, str], str]:
+    found = {}
+    for number, op in enumerate(walk(module.operation)):
+        for name in ("in_layouts", "out_layouts"):
+            if name in op.attributes and len(layouts := ir.ArrayAttr(op.attributes[name])):
+                found[number, name] = str(layouts[0])
+    return found
+
+
 def walk(op: Any) -> Iterator[Any]:
     """The operations inside of one, each before those inside of it."""
     for region in op.regions:
@@ -312,6 +345,8 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
         program, translator = threads.of_threads(chosen, function, target, numbers, _is_written)
     else:
         translator = Translator(numbers, timed)
+        if launch:
+            translator.layouts = _layouts(module)
         of_function = _of_launch(chosen, function, launch, translator) if launch else None
         program = of_function or _of_function(chosen, function, translator)
     if translator.problems:

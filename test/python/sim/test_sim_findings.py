@@ -6,9 +6,12 @@ import json
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from sim_programs import BARRIER, SMEM, SYNC, barrier, doubled, load, program, slice_smem
 from smalti import CompileError, SimulationError, sim
 from smalti.errors import LaunchError
+
+PALLAS = ROOT / "test" / "pallas" / "Inputs"
 
 
 def find(text: str, **how: object) -> tuple[sim.Finding, ...]:
@@ -251,3 +254,42 @@ def test_findings_that_differ_only_in_block_and_iteration_are_one() -> None:
     finding = next(f for f in find(text) if "shared memory" in f.message)
     assert finding.count == 3
     assert str(finding).splitlines()[0].endswith("[race], 3 times")
+
+
+TILED = (
+    "#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>"
+)
+STRIDED = "#mosaic_gpu.WGStridedFragLayout<[64, 64], 2>"
+
+
+def stored_and_loaded(stored: str, loaded: str, between: str = "") -> str:
+    return program(
+        slice_smem("x", 0, "64x64")
+        + f"""
+      %v = mosaic_gpu.vector_load %a0 : memref<64x64xf32> -> vector<64x64xf32>
+      %s = mosaic_gpu.layout_cast x(%v : vector<64x64xf32>) {{new_layout = {stored}}}
+      mosaic_gpu.vector_store %s, %x : vector<64x64xf32>, memref<64x64xf32, {SMEM}>{between}
+      %l = mosaic_gpu.vector_load %x : memref<64x64xf32, {SMEM}> -> vector<64x64xf32>
+      %w = mosaic_gpu.layout_cast x(%l : vector<64x64xf32>) {{new_layout = {loaded}}}
+      mosaic_gpu.vector_store %w, %a1 : vector<64x64xf32>, memref<64x64xf32>""",
+        ["memref<64x64xf32>", "memref<64x64xf32>"],
+    )
+
+
+def test_vectors_of_other_layouts_are_other_threads() -> None:
+    assert find(stored_and_loaded(TILED, TILED)) == ()
+    assert find(stored_and_loaded(TILED, STRIDED, SYNC)) == ()
+    finding = only(find(stored_and_loaded(TILED, STRIDED)))
+    assert finding.kind == "race" and finding.message.startswith("the load reads bytes 0 to 16384 of shared memory")
+    assert finding.edge == "a barrier of the threads of warpgroup 0 between them: other threads touch the same bytes"
+
+
+def test_a_product_needs_a_fence_of_its_accumulator() -> None:
+    source = PALLAS.joinpath("wgmma_shared.mlir").read_text()
+    assert find(source) == ()
+    finding = only(find(source.replace("      nvvm.wgmma.fence.aligned\n", "")))
+    assert finding.kind == "missing-fence" and finding.message == "the product may not see its accumulator"
+    assert finding.edge == "nvvm.wgmma.fence.aligned between what writes these registers and the product"
+    # With an operand in registers the product has a fence of its own.
+    source = PALLAS.joinpath("wgmma_registers.mlir").read_text()
+    assert find(source.replace("      nvvm.wgmma.fence.aligned\n", "")) == ()

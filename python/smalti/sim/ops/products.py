@@ -10,7 +10,7 @@ from ... import ir
 from ..engines import Product, start
 from ..matmul import multiply
 from ..memory import Registers
-from ..program import Step, Translated, Translator, attribute, operation, vector_reader
+from ..program import Site, Step, Translated, Translator, attribute, operation, vector_reader
 from .arith import type_of
 
 
@@ -55,6 +55,9 @@ def _wgmma(op: Any, translator: Translator) -> Translated:
             if not st.touch(memory, False, "the product", site, "product", stream=moment, asynchronous=True):
                 st.stop("out-of-bounds", "the product cannot be done", site)
         before = st.v[accumulator]
+        if not in_registers:
+            # With an operand in registers the operation stands for a fence, too.
+            _needs_fence(st, before, site)
         if before.__class__ is Registers and before.product is not None and before.product not in stream.in_flight():
             before = read_accumulator(st)
         product = Product(st, before, left, st.v[b], site)
@@ -66,5 +69,22 @@ def _wgmma(op: Any, translator: Translator) -> Translated:
 
 
 @operation("nvvm.wgmma.fence.aligned")
-def _fence(op: Any, translator: Translator) -> None:
-    return None
+def _fence(op: Any, translator: Translator) -> Step:
+    site = translator.site(op)
+
+    def step(st: Any) -> None:
+        st.register_fences = (site, list(st.v), st.register_fences[1])
+
+    return step
+
+
+def _needs_fence(st: Any, value: Any, site: Site) -> None:
+    """The accumulator of a product, unless it is that of another one, was written before a fence."""
+    if value.__class__ is Registers:
+        return
+    fence, ordered, before = st.register_fences
+    if not any(value is other for other in ordered):
+        edge = "nvvm.wgmma.fence.aligned between what writes these registers and the product"
+        st.report("missing-fence", "the product may not see its accumulator", site, edge=edge)
+    elif not any(value is other for other in before):
+        st.machine.effective.add((fence.number, "removed"))

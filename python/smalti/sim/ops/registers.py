@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import ir
 from ..program import Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
 from ..values import element_type, is_vector
 from .arith import FLOAT_FUNCTIONS, integer_array_function, type_of
@@ -15,18 +14,10 @@ from .arith import FLOAT_FUNCTIONS, integer_array_function, type_of
 Array = np.ndarray[Any, Any]
 
 
-def owner_of(op: Any, name: str, index: int) -> str | None:
-    """The layout of a vector as text, where the program has it: it says which thread touches which element."""
-    if name not in op.attributes:
-        return None
-    layouts = ir.ArrayAttr(op.attributes[name])
-    return str(layouts[index]) if index < len(layouts) else None
-
-
 @operation("mosaic_gpu.vector_load")
 def _vector_load(op: Any, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
-    site, layout = translator.site(op), owner_of(op, "out_layouts", 0)
+    site, layout = translator.site(op), translator.layout(op, "out_layouts")
     shape, dtype = tuple(op.results[0].type.shape), type_of(op.results[0].type)
     type_of(op.operands[0].type)
 
@@ -83,7 +74,7 @@ def _vector_store(op: Any, translator: Translator) -> Step:
         raise Unsupported("memory of several devices")
     value = vector_reader(op, 0, translator)
     target = translator.slot(op.operands[1])
-    site, layout = translator.site(op), owner_of(op, "in_layouts", 0)
+    site, layout = translator.site(op), translator.layout(op, "in_layouts")
     dtype = type_of(op.operands[0].type)
     kind = enumerator(op, "atomic_type", ATOMICS)
     combine = combining(kind, dtype) if kind else None

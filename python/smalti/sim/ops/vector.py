@@ -12,7 +12,7 @@ from ..memory import window
 from ..program import Step, Translator, Unsupported, attribute, operation, vector_reader
 from ..values import is_vector
 from .arith import FLOAT_FUNCTIONS, integer_array_function, type_of
-from .registers import owner_of, same_bytes
+from .registers import same_bytes
 
 Array = np.ndarray[Any, Any]
 
@@ -218,7 +218,7 @@ def _transfer_read(op: Any, translator: Translator) -> Step:
     lengths = [-1] * (rank - len(shape)) + list(shape)
     in_bounds = attribute(op, "in_bounds", [False] * len(shape))
     (result,) = translator.results(op)
-    site, owner = translator.site(op), owner_of(op, "out_layouts", 0)
+    site, owner = translator.site(op), translator.layout(op, "out_layouts")
 
     def step(st: Any) -> None:
         box = window(st.v[source], [int(st.v[i]) for i in indices], lengths)
@@ -244,7 +244,7 @@ def _transfer_write(op: Any, translator: Translator) -> Step:
     shape = tuple(vector.type.shape)
     lengths = [-1] * (rank - len(shape)) + list(shape)
     in_bounds = attribute(op, "in_bounds", [False] * len(shape))
-    site, owner = translator.site(op), owner_of(op, "in_layouts", 0)
+    site, owner = translator.site(op), translator.layout(op, "in_layouts")
 
     def step(st: Any) -> None:
         box = window(st.v[target], [int(st.v[i]) for i in indices], lengths)
