@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from smalti import sim
 from smalti.sim import mutants
 from thread_kernels import GROUPS, ROWS, THREADS, Copies, kernel
@@ -285,3 +286,88 @@ def test_every_mutant_is_noticed() -> None:
         kinds |= {o.mutant.kind for o in outcomes}
     assert kinds >= {"barrier removed", "wait removed", "phase flipped", "arrival removed", "fence dropped"}
     assert kinds >= {"arrival count too large", "arrival count too small", "expect_tx short"}
+
+
+# Programs of tiles, lowered to threads.
+
+
+def matmul(rows: int, columns: int, depth: int) -> str:
+    """C += A B of f16 in tiles of 128 x 128 x 64."""
+    return f"""triton_xla.entry_func @matmul(%a: memref<{rows}x{depth}xf16>, %b: memref<{depth}x{columns}xf16>,
+    %c: memref<{rows}x{columns}xf32>, %tile: index) tiles {rows * columns // 128 // 128} {{
+  %c0 = arith.constant 0 : index
+  %tiles = arith.constant {columns // 128} : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %depth = arith.constant {depth} : index
+  %i = arith.divui %tile, %tiles : index
+  %j = arith.remui %tile, %tiles : index
+  %row = arith.muli %i, %c128 : index
+  %column = arith.muli %j, %c128 : index
+  %before = triton_xla.extract %c[%row, %column] [128, 128] [1, 1] : memref<{rows}x{columns}xf32> to tensor<128x128xf32>
+  %after = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %before) -> (tensor<128x128xf32>) {{
+    %a_tile = triton_xla.extract %a[%row, %k] [128, 64] [1, 1] : memref<{rows}x{depth}xf16> to tensor<128x64xf16>
+    %b_tile = triton_xla.extract %b[%k, %column] [64, 128] [1, 1] : memref<{depth}x{columns}xf16> to tensor<64x128xf16>
+    %next = triton_xla.dot %a_tile, %b_tile, %sum : tensor<128x64xf16>, tensor<64x128xf16> -> tensor<128x128xf32>
+    scf.yield %next : tensor<128x128xf32>
+  }}
+  triton_xla.insert %after into %c[%row, %column] [128, 128] [1, 1] : tensor<128x128xf32> into memref<{rows}x{columns}xf32>
+  triton_xla.return
+}}"""
+
+
+WAYS = [
+    pytest.param("sm_80", {"stages": 1}, id="sm_80-1"),
+    pytest.param("sm_80", {"stages": 3}, id="sm_80-3"),
+    pytest.param("sm_90a", {"products": "wgmma"}, id="wgmma"),
+    pytest.param("sm_90a", {"products": "wgmma", "specialize": "off", "depth": 2}, id="wgmma-alone"),
+]
+
+
+@pytest.mark.parametrize("depth", [64, 128, 320])
+@pytest.mark.parametrize(("target", "options"), WAYS)
+def test_matmuls_of_threads_are_those_of_numpy(target: str, options: dict[str, Any], depth: int) -> None:
+    made = sim.simulate(matmul(128, 128, depth), f"sim:{target}", level="thread", **options)
+    a, b, c = made.random_arguments()
+    start = c.astype(np.float64)
+    made(a, b, c)
+    assert np.abs(c - (start + a.astype(np.float64) @ b.astype(np.float64))).max() <= 1e-4
+
+
+@pytest.mark.parametrize("schedule", sim.SCHEDULES[1:], ids=lambda s: f"{s.order}-{s.completion}")
+def test_a_matmul_of_warpgroups_in_every_schedule(schedule: sim.Simulation) -> None:
+    made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", level="thread", products="wgmma", depth=2)
+    assert made.find(*made.random_arguments(), simulation=schedule) == ()
+
+
+def test_a_module_of_jax_as_threads() -> None:
+    made = sim.simulate(ROOT / "test/pallas/Inputs/hopper_matmul.mlir", "sim:sm_90a", level="thread")
+    a, b, c = made.random_arguments()
+    before = c.copy()
+    made(a, b, c, simulation=sim.Simulation("round-robin", blocks=range(1)))
+    changed = c != before
+    rows, columns = np.flatnonzero(changed.any(1)), np.flatnonzero(changed.any(0))
+    assert (len(rows), len(columns)) in ((128, 256), (256, 128))
+    wanted = a.astype(np.float64) @ b.astype(np.float64)
+    assert np.abs(c - wanted)[np.ix_(rows, columns)].max() <= 2.0**-10 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("options", [{}, {"specialize": "off"}], ids=["specialized", "alone"])
+def test_every_mutant_of_a_matmul_of_warpgroups_is_noticed(options: dict[str, Any]) -> None:
+    made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", level="thread", products="wgmma", depth=2, **options)
+    # The kinds that such programs have and the ring has not, and those that are noticed late.
+    kinds = ("wait removed", "wait weakened by one", "commit removed", "phase flipped")
+    outcomes = mutants.score(made, made.random_arguments(), kinds=kinds)
+    assert [str(o) for o in outcomes if not o.caught] == []
+    assert {o.mutant.operation for o in outcomes} >= {"nvvm.wgmma.wait.group.sync.aligned", "nvvm.mbarrier.try_wait"}
+
+
+def test_a_result_of_a_product_that_is_used_too_early() -> None:
+    made = sim.simulate(matmul(128, 128, 128), "sim:sm_90a", level="thread", products="wgmma", specialize="off")
+    waits = [m for m in mutants.mutants(made.module) if m.operation.startswith("nvvm.wgmma.wait")]
+    last = [m for m in waits if m.kind == "wait removed"][-1]
+    changed = sim.simulate(mutants.apply(made.module, last), "sim:sm_90a")
+    found = changed.find(*changed.random_arguments())
+    early = next(f for f in found if f.kind == "accumulator")
+    assert early.edge == "nvvm.wgmma.wait.group.sync.aligned that covers it"
+    assert early.others[0].message == "the product is started here"

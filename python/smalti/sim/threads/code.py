@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...errors import Diagnostic, source_location
 from ..ops.memref import memory_space
 from ..program import Step, Translated, Translator, Unsupported, registering
 from .lanes import Array, dtype_of, merge, rank_of, take
+from .pending import computes, handing_on, is_transparent, resolve
 
 OPERATIONS: dict[str, Any] = {}
 """How operations are translated, by their names."""
@@ -53,6 +55,8 @@ class ThreadTranslator(Translator):
         """Operations so far that may have to wait."""
         self.labels: dict[Any, Label] = {}
         """The labels of blocks that are jumped to."""
+        self.pending: set[Any] = set()
+        """Values that a product may still write."""
         self.warpgroups = False
         """Whether four warps at a time multiply together."""
         self.named: dict[str, int] = {}
@@ -120,9 +124,19 @@ class ThreadTranslator(Translator):
 
     def operation(self, op: Any) -> None:
         """The code of an operation."""
+        waiting = [self.slot(value) for value in op.operands if value in self.pending]
+        if waiting and computes(op):
+            self.emit(_resolving(waiting, self.site(op)))
         made = self.step(op)
-        if made is not None and made.step is not None:
-            self.emit(made.step)
+        if made is None or made.step is None:
+            return
+        if waiting and is_transparent(op):
+            try:
+                self.emit(handing_on(op, self.operands(op), self.results(op)[0], made.step))
+            except Unsupported as problem:
+                self.problems.append(Diagnostic("error", f"'{op.name}': {problem}", source_location(op.location)))
+            return
+        self.emit(made.step)
 
     def body(self, block: Any) -> list[int]:
         """The code of a block but for its terminator; returns the slots of the terminator's operands."""
@@ -166,6 +180,16 @@ class ThreadTranslator(Translator):
                 v[target] = value
 
         return move
+
+
+def _resolving(slots: list[int], site: Any) -> Step:
+    """Registers that products write are to be computed with."""
+
+    def step(st: Any) -> None:
+        for slot in slots:
+            st.v[slot] = resolve(st, st.v[slot], site)
+
+    return step
 
 
 TERMINATORS = {"scf.yield", "gpu.return", "func.return", "gpu.terminator", "gpu.yield"}

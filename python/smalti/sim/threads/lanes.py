@@ -48,6 +48,8 @@ def merge(mask: Array, yes: Any, no: Any, rank: int, dtype: np.dtype[Any] | None
     """`yes` for the lanes of a mask, `no` for the others. None where that is no value of a program."""
     if yes is no or no is None:
         return yes
+    # Where lanes part, registers that a product writes are looked at.
+    yes, no = (value.force() if hasattr(value, "force") else value for value in (yes, no))
     if dtype is not None:
         where = mask.reshape(mask.shape + (1,) * rank)
         return np.where(where, np.asarray(yes, dtype), np.asarray(no, dtype))

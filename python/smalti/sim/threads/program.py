@@ -20,6 +20,7 @@ from ..program import Parameter, Program, Translated, Unsupported, attribute, th
 from .code import Label, ThreadTranslator
 from .memory import SPACING, LaneBuffer, View
 from .ops.tma import Map, element_bytes, stores
+from .pending import PRODUCT, pending_values
 from .shadow import LaneChecker, Side
 from .team import Team, ThreadBlock
 
@@ -177,6 +178,9 @@ WAITS = {
 def pending(warp: Any) -> Iterator[tuple[str, str, list[Any]]]:
     """What is in flight of a warp: in words, what waits for it, and the work."""
     for name, (what, edge) in WAITS.items():
+        if name == "products" and warp.index % warp.block.unit:
+            # The warps of a warpgroup have one.
+            continue
         stream = getattr(warp, name)
         yield what, edge, stream.in_flight()
     for queue in warp.queues.values():
@@ -249,6 +253,7 @@ def of_threads(
             parameters.append(_parameter(index, argument.type, index in copied or written(argument)))
         except Unsupported as problem:
             tr.problems.append(Diagnostic("error", str(problem), place))
+    tr.pending = pending_values(op for op in walk(function) if op.name == PRODUCT)
     slots = [tr.slot(argument) for argument in arguments[:count]]
     _attributions(tr, arguments[count:])
     for one in blocks:

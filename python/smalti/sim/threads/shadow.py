@@ -111,7 +111,7 @@ class LaneChecker:
             written = event.write
         numbers = (which + first)[:, None]
         if event.write:
-            for row in range(len(reads)):
+            for row in (*range(block.reader_count), -1):
                 readers = reads[row].take(grains)
                 if readers.any():
                     checking.against(readers, None, None)
@@ -147,7 +147,7 @@ def shadow(buffer: LaneBuffer, block: Any) -> tuple[Array, Array]:
         buffer.threads = np.zeros(grains, np.int16)
     wanted = block.reader_count + 1
     if len(buffer.reads) < wanted:
-        more = np.zeros((wanted, buffer.reads.shape[1]), np.int32)
+        more = np.zeros((wanted + 8, buffer.reads.shape[1]), np.int32)
         more[: len(buffer.reads) - 1] = buffer.reads[:-1]
         more[-1] = buffer.reads[-1]
         buffer.reads = more

@@ -443,19 +443,38 @@ class Team:
             more = np.arange(size // grain)
             grains = (grains[..., None] + more).reshape(len(at), -1)
         event = Event(what, write, site, self, asynchronous, atomic)
-        if len(threads) == 1:
-            event.only = int(threads[0])
-        if stream is None:
-            agents, ends = self.agents, np.array([warp.step for warp in self.warps], np.int32)
-        else:
-            agents, ends = stream
-        checker: LaneChecker = self.block.checker
-        written = checker.access(
-            buffer, event, grains, threads, agents, ends, which, self._same(buffer, grains, values, mask, first)
-        )
+        same = self._same(buffer, grains, values, mask, first)
+        self._check(buffer, event, grains, threads, which, stream, same)
         if write:
             self._check_doubles(buffer, event, grains, threads, which, values, mask)
-        elif not written and buffer.shared:
+
+    def reads_grains(
+        self, buffer: LaneBuffer, lanes: Array, grains: Array, what: str, site: Any, stream: tuple[Array, Array]
+    ) -> None:
+        """Checks what an engine reads: a row of grains for each of some lanes."""
+        for warp in self.active_warps():
+            warp.acts()
+        if self.machine.how.races:
+            event = Event(what, False, site, self, asynchronous=True)
+            self._check(buffer, event, grains, self.threads[lanes], self.which[lanes], stream, None)
+
+    def _check(
+        self,
+        buffer: LaneBuffer,
+        event: Event,
+        grains: Array,
+        threads: Array,
+        which: Array,
+        stream: tuple[Array, Array] | None,
+        same: Any,
+    ) -> None:
+        if len(threads) == 1:
+            event.only = int(threads[0])
+        agents, ends = stream or (self.agents, np.array([warp.step for warp in self.warps], np.int32))
+        checker: LaneChecker = self.block.checker
+        written = checker.access(buffer, event, grains, threads, agents, ends, which, same)
+        what, site, grain = event.what, event.site, buffer.grain
+        if not written and buffer.shared:
             last = buffer.writes[grains] == 0  # pyright: ignore[reportOptionalSubscript]
             row, column = (int(x[0]) for x in np.nonzero(last))
             byte = int(grains[row, column]) * grain

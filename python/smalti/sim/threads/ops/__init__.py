@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import arith, control, cp_async, gpu, llvm, matrix_nvidia, mbarrier, memref, tma, vector
+from . import arith, control, cp_async, gpu, llvm, matrix_nvidia, mbarrier, memref, tma, vector, wgmma
 
 __all__ = [
     "arith",
@@ -15,4 +15,5 @@ __all__ = [
     "memref",
     "tma",
     "vector",
+    "wgmma",
 ]

@@ -10,8 +10,9 @@ import numpy as np
 from .... import ir
 from ...program import Step, Unsupported, attribute, normalised
 from ..code import ThreadTranslator, operation
-from ..lanes import dtype_of, rank_of
+from ..lanes import dtype_of, rank_of, spread
 from ..memory import SHARED_BEGIN, SPACING, LaneBuffer, View
+from ..pending import is_pending
 from .arith import combining, elementwise, shaped
 from .gpu import numbered, thread_barrier
 
@@ -253,6 +254,8 @@ def _assembly(op: Any, tr: ThreadTranslator) -> Step | None:
     if text == "" and len(operands) == len(results):
         # Keeps the optimiser from looking through it.
         return tr.moves(operands, results)
+    if text == "" and len(results) == 1 and op.attributes["constraints"] and len(operands) > 1:
+        return _structure(op, tr)
     parts = text.rstrip(";").replace(",", " ").split()
     if parts and parts[0] == "bar.sync":
         given = [int(word) if word.isdigit() else operands[int(word[1:])] for word in parts[1:]]
@@ -270,3 +273,60 @@ def _assembly(op: Any, tr: ThreadTranslator) -> Step | None:
         tr.blocking(wait)
         return None
     raise Unsupported(f"the inline assembly '{text}'")
+
+
+def _structure(op: Any, tr: ThreadTranslator) -> Step:
+    """Several values as a structure of them, which has one of each lane."""
+    operands, (result,) = tr.operands(op), tr.results(op)
+    outputs = ir.StringAttr(op.attributes["constraints"]).value.count("=")
+    kinds = [(dtype_of(value.type), rank_of(value.type)) for value in op.operands]
+    if outputs != len(operands) or any(dtype is None for dtype, _ in kinds):
+        raise Unsupported("the inline assembly '' with other results than operands")
+
+    def step(st: Any) -> None:
+        items = []
+        for slot, (dtype, rank) in zip(operands, kinds, strict=True):
+            value = st.v[slot]
+            assert dtype is not None
+            items.append(value if is_pending(value) else spread(value, dtype, st.lanes, rank))
+        st.v[result] = tuple(items)
+
+    return step
+
+
+@operation("llvm.extractelement")
+def _extract_element(op: Any, tr: ThreadTranslator) -> Step:
+    source, index = tr.operands(op)
+    (result,), site = tr.results(op), tr.site(op)
+    dtype = dtype_of(op.results[0].type)
+    if dtype is None:
+        raise Unsupported(f"an element of {op.operands[0].type}")
+
+    def step(st: Any) -> None:
+        number = st.uniform(st.v[index])
+        if number is None:
+            st.stop("divergence", "threads take different elements of vectors", site)
+        st.v[result] = shaped(np.asarray(st.v[source])[..., number], dtype)
+
+    return step
+
+
+@operation("llvm.insertelement")
+def _insert_element(op: Any, tr: ThreadTranslator) -> Step:
+    target, value, index = tr.operands(op)
+    (result,), site = tr.results(op), tr.site(op)
+    dtype = dtype_of(op.results[0].type)
+    if dtype is None:
+        raise Unsupported(f"an element of {op.results[0].type}")
+
+    def step(st: Any) -> None:
+        number = st.uniform(st.v[index])
+        if number is None:
+            st.stop("divergence", "threads take different elements of vectors", site)
+        item = np.asarray(st.v[value], dtype)
+        found = np.asarray(st.v[target], dtype)
+        found = (spread(found, dtype, st.lanes, 1) if item.ndim else found).copy()
+        found[..., number] = item
+        st.v[result] = found
+
+    return step

@@ -18,6 +18,7 @@ from ...values import numpy_type
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, dtype_of, rank_of, spread
 from .gpu import whole_warps
+from .llvm import address_space, pointee
 
 LANES = 32
 COLUMNS = 8
@@ -327,10 +328,12 @@ def _nvvm_ldmatrix(op: Any, tr: ThreadTranslator) -> Step:
     (source,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     _matrices_of_8(op)
     count, transposed = attribute(op, "num"), "col" in str(op.attributes["layout"])
+    space = address_space(op.operands[0].type)
+    tr.uses_shared(2)
 
     def step(st: Any) -> None:
-        address = st.v[source]
-        found = _load_matrices(st, address.buffer, address.offset, count, transposed, site).view(np.int32)[..., 0]
+        buffer, first = pointee(st, st.v[source], space, site, "ldmatrix")
+        found = _load_matrices(st, buffer, first, count, transposed, site).view(np.int32)[..., 0]
         st.v[result] = found[:, 0] if count == 1 else tuple(found[:, i] for i in range(count))
 
     return step
@@ -342,11 +345,13 @@ def _nvvm_stmatrix(op: Any, tr: ThreadTranslator) -> Step:
     site = tr.site(op)
     _matrices_of_8(op)
     transposed = "col" in str(op.attributes["layout"])
+    space = address_space(op.operands[0].type)
+    tr.uses_shared(2)
 
     def step(st: Any) -> None:
-        address = st.v[target]
+        buffer, first = pointee(st, st.v[target], space, site, "stmatrix")
         values = [spread(st.v[slot], np.dtype(np.int32), st.lanes) for slot in sources]
         registers = np.ascontiguousarray(np.stack(values, 1)).view(np.uint8).reshape(st.lanes, len(sources), 4)
-        _store_matrices(st, address.buffer, address.offset, registers, transposed, site)
+        _store_matrices(st, buffer, first, registers, transposed, site)
 
     return step
