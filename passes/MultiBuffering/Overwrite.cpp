@@ -532,8 +532,12 @@ bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
         !llvm::all_equal(*elements))
       return ignore(op,
                     "which elements the lanes of a wave write is not known");
-    for (auto [lane, element] : llvm::enumerate(*elements))
+    for (auto [lane, element] : llvm::enumerate(*elements)) {
       element += static_cast<int64_t>(lane) * row->elements;
+      // In a slot it would be the next one's.
+      if (active[lane] && element + row->elements > numElements)
+        return ignore(op, "lanes of a wave write past the buffer's end");
+    }
   }
   // How many elements of a row lie inside the memref, for each lane.
   Lanes inside = values->fill(row->elements);

@@ -197,6 +197,24 @@ func.func @small_lanes(%a: memref<64x64xf16>, %out: memref<64xf16>) attributes {
   return
 }
 
+// A wave's 64 elements do not fit: in a slot they would be in the next one, too.
+// CHECK: Function=overhang | Remark="the buffer is read by 'memref.load' before it is overwritten in the iteration (0 of 48 elements are); 'amdgpu.gather_to_lds' does not count: lanes of a wave write past the buffer's end"
+func.func @overhang(%a: memref<64x64xf32>, %out: memref<64xf32>) attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %thread = gpu.thread_id x
+  %buffer = memref.alloc() : memref<48xf32, #shared>
+  scf.for %i = %c0 to %c8 step %c1 {
+    amdgpu.gather_to_lds %a[%i, %thread], %buffer[%c0] : f32, memref<64x64xf32>, memref<48xf32, #shared>
+    gpu.barrier
+    %back = memref.load %buffer[%c1] : memref<48xf32, #shared>
+    memref.store %back, %out[%thread] : memref<64xf32>
+    gpu.barrier
+  }
+  return
+}
+
 // A write that stays in bounds which are not known.
 // CHECK: Function=some_bounds | Remark="the buffer is read by 'memref.load' before it is overwritten in the iteration (0 of 64 elements are); 'vector.transfer_write' does not count: the bounds that it checks are not known"
 func.func @some_bounds(%row: vector<64xf32>, %n: index, %out: memref<64xf32>) {
