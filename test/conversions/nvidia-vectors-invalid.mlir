@@ -192,3 +192,15 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 4>
+gpu.module @m {
+  gpu.func @print_small_floats(%x: memref<256xf8E5M2>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf8E5M2> -> vector<256xf8E5M2>
+    // expected-error @below {{'mosaic_gpu.debug_print' op cannot print elements of type 'f8E5M2'}}
+    mosaic_gpu.debug_print "{}", %v {in_layouts = [#one]} : vector<256xf8E5M2>
+    gpu.return
+  }
+}

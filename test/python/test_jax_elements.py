@@ -234,3 +234,21 @@ def test_bits_of_other_widths(wide: str, narrow: str, splits: bool) -> None:
     out = np.zeros(shapes[order[1]], types[order[1]])
     smalti.compile(source, target="emu:sm_90a")(given, out)
     np.testing.assert_array_equal(out.reshape(-1).view(np.uint8), x)
+
+
+def test_what_a_program_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each element once, whichever thread has it; and layouts when it is compiled."""
+    body = f"""
+      %l = mosaic_gpu.vector_load %a0 {{optimized = false}} : {memref((64,), "f32")} -> vector<64xf32>
+      %v = mosaic_gpu.layout_cast x(%l : vector<64xf32>) {{new_layout = {ROW}}}
+      mosaic_gpu.print_layout "v is {{}}", %v : vector<64xf32>
+      mosaic_gpu.debug_print "x{{}} (5%)", %v : vector<64xf32>
+      %s = arith.constant dense<-3> : vector<64xi32>
+      mosaic_gpu.debug_print "s = {{}}", %s : vector<64xi32>
+    """
+    kernel = smalti.compile(module([((64,), "f32")], body), target="emu:sm_90a")
+    x = np.arange(64, dtype=np.float32) / 4
+    kernel(x)
+    lines = sorted(capsys.readouterr().out.splitlines())
+    assert lines == sorted([f"x[{i}]: {x[i]:.6f} (5%)" for i in range(64)] + ["s = -3"])
+    assert [remark.message for remark in kernel.remarks if "v is" in remark.message] == [f"v is {ROW}"]

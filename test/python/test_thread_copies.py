@@ -155,6 +155,12 @@ def test_bytes_that_only_the_program_knows() -> None:
 
 def test_races() -> None:
     """Nothing but the barriers orders the copies and who reads them."""
+    pipeline = smalti.compile(INPUTS / "pipelined_copy.mlir", target="emu:sm_80")
+    tensor = values("f16", (512, 256))
+    for copies_are in ("early", "late"):
+        out = poisoned((512, 256), "f16")
+        pipeline.launcher(tensor, out, emulation=Emulation(sanitize="thread", workers=1, copies=copies_are))
+        np.testing.assert_array_equal(out, tensor + np.float16(1))
     starts = [(0, 0), (64, 64)]
     transforms = "[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]"
     kernel = smalti.compile(copies("f16", (128, 128), starts, (64, 64), transforms), target="emu:sm_80")
@@ -174,6 +180,27 @@ def test_a_pipeline_of_jax(chip: str) -> None:
         out = poisoned((512, 256), "f16")
         kernel.launcher(x, out, emulation=schedule)
         np.testing.assert_array_equal(out, x + np.float16(1))
+
+
+def pointwise(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.exp2(a.astype(np.float64)) + b
+
+
+def row_softmax(a: np.ndarray) -> np.ndarray:
+    powers = np.exp(a.astype(np.float64) - a.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("wanted, shapes", [(pointwise, [(128, 128)] * 2), (row_softmax, [(64, 128)])])
+def test_modules_of_jax(chip: str, wanted: Any, shapes: Any) -> None:
+    """What JAX prints for Hopper with no copies: elections and fences are older chips' or nothing."""
+    kernel = smalti.compile(INPUTS / f"{wanted.__name__}.mlir", target=f"emu:{chip}")
+    given = [np.random.default_rng(n).standard_normal(shape).astype(np.float32) for n, shape in enumerate(shapes)]
+    for schedule in SCHEDULES:
+        out = poisoned(shapes[0], "f32")
+        kernel.launcher(*given, out, emulation=schedule)
+        np.testing.assert_allclose(out, wanted(*given), rtol=1e-5, atol=4e-6)
 
 
 def test_instructions() -> None:

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -169,11 +170,11 @@ LogicalResult DebugPrints::plan(mosaic_gpu::DebugPrintOp op,
     return op.emitOpError()
            << "is not supported on " << planner.getVendor().getTarget().name;
   auto type = cast<VectorType>(op.getValue().getType());
-  if (!type.getElementType().isIntOrIndexOrFloat())
-    return op.emitOpError()
-           << "cannot print elements of type " << type.getElementType();
-  if (op.getFormat().contains('%'))
-    return op.emitOpError() << "has a format with '%', which is not supported";
+  Type element = type.getElementType();
+  // There is no conversion of 8-bit floats to what printf takes.
+  if (!element.isIntOrIndexOrFloat() ||
+      (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16))
+    return op.emitOpError() << "cannot print elements of type " << element;
   return success();
 }
 
@@ -199,50 +200,64 @@ static std::pair<Value, StringRef> getPrinted(Value number, OpBuilder &builder,
   return {number, "%lld"};
 }
 
+/// A text as printf prints it.
+static std::string escape(StringRef text) {
+  std::string escaped;
+  for (char letter : text)
+    escaped += letter == '%' ? "%%" : std::string(1, letter);
+  return escaped;
+}
+
+/// Adds the index of an element to what is printed: "[%lld, %lld]: ".
+static std::string addIndex(const Distribution &distribution, int64_t reg,
+                            int64_t element, ThreadIndices &indices,
+                            OpBuilder &builder, Location loc,
+                            SmallVectorImpl<Value> &printed) {
+  std::string format = "[";
+  for (auto [dim, coordinate] :
+       llvm::enumerate(indices.getCoordinates(distribution, reg))) {
+    int64_t offset = coordinate.offset;
+    if (static_cast<int64_t>(dim) == distribution.getVectorDim())
+      offset += element * distribution.getVectorStride();
+    Value index = indices.getConstant(offset);
+    if (coordinate.base)
+      index = arith::AddIOp::create(builder, loc, coordinate.base, index);
+    printed.push_back(
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index));
+    format += dim == 0 ? "%lld" : ", %lld";
+  }
+  return format + "]: ";
+}
+
 void DebugPrints::emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
                        OpBuilder &builder) const {
   Location loc = op.getLoc();
   const Distribution &distribution =
       emitter.plan.getDistribution(op.getValue());
   Registers held = emitter.getRegisters(op.getValue());
+  SmallVector<StringRef> parts;
+  op.getFormat().split(parts, "{}");
   auto print = [&](OpBuilder &nested) {
     for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
       for (int64_t element = 0; element < distribution.getVectorLength();
            ++element) {
-        std::string prefix;
-        SmallVector<Value> values;
-        if (!distribution.isSplat()) {
-          prefix = "[";
-          SmallVector<Coordinate> coordinates =
-              emitter.indices.getCoordinates(distribution, reg);
-          for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
-            int64_t offset = coordinate.offset;
-            if (static_cast<int64_t>(dim) == distribution.getVectorDim())
-              offset += element * distribution.getVectorStride();
-            Value index = emitter.indices.getConstant(offset);
-            if (coordinate.base)
-              index =
-                  arith::AddIOp::create(nested, loc, coordinate.base, index);
-            values.push_back(arith::IndexCastOp::create(
-                nested, loc, nested.getI64Type(), index));
-            prefix += dim == 0 ? "%lld" : ", %lld";
-          }
-          prefix += "]: ";
-        }
-        auto [number, format] =
+        SmallVector<Value> printed;
+        std::string format;
+        if (!distribution.isSplat())
+          format = addIndex(distribution, reg, element, emitter.indices, nested,
+                            loc, printed);
+        auto [number, conversion] =
             getPrinted(vector::ExtractOp::create(nested, loc, held[reg],
                                                  ArrayRef<int64_t>{element}),
                        nested, loc);
-        std::string text = prefix;
-        StringRef rest = op.getFormat();
-        for (size_t at = rest.find("{}"); at != StringRef::npos;
-             at = rest.find("{}")) {
-          text += rest.take_front(at);
-          text += format;
-          values.push_back(number);
-          rest = rest.drop_front(at + 2);
+        printed.push_back(number);
+        format += conversion;
+        std::string text = escape(parts.front());
+        SmallVector<Value> values;
+        for (StringRef part : ArrayRef(parts).drop_front()) {
+          llvm::append_range(values, printed);
+          text += format + escape(part);
         }
-        text += rest;
         text += "\n";
         gpu::PrintfOp::create(nested, loc, text, values);
       }
@@ -275,8 +290,12 @@ void LayoutPrints::emit(mosaic_gpu::PrintLayoutOp op, Emitter &emitter,
   std::string layout = isVector(op.getValue())
                            ? emitter.plan.getDistribution(op.getValue()).str()
                            : emitter.plan.getSharedRef(op.getValue())->str();
-  auto [before, after] = op.getFormat().split("{}");
-  remarkAnalysis(op, "convert-mosaic-gpu-to-nvvm") << before << layout << after;
+  SmallVector<StringRef> parts;
+  op.getFormat().split(parts, "{}");
+  bool isNVIDIA = emitter.vendor.getTarget().vendor == targets::Vendor::NVIDIA;
+  remarkAnalysis(op, isNVIDIA ? "convert-mosaic-gpu-to-nvvm"
+                              : "convert-mosaic-gpu-to-rocdl")
+      << llvm::join(parts, layout);
 }
 
 void block_to_thread::registerOpaque(OpLowerings &lowerings) {

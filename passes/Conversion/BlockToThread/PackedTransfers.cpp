@@ -42,16 +42,23 @@ bool block_to_thread::isPackedGlobal(Value memref) {
 /// 2^n elements divide where a memref begins, counted from memory that is
 /// aligned to more than any access; 0 where nothing is known.
 static unsigned log2Elements(Value memref, int64_t bits) {
-  if (auto argument = dyn_cast<BlockArgument>(memref))
-    return log2ArgumentAlignment(argument) + llvm::Log2_64(8 / bits);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(cast<MemRefType>(memref.getType())
+                 .getStridesAndOffset(strides, offset)))
+    return 0;
+  if (auto argument = dyn_cast<BlockArgument>(memref)) {
+    bool isOfKernel = isa<gpu::GPUFuncOp>(argument.getOwner()->getParentOp());
+    return isOfKernel && offset == 0
+               ? log2ArgumentAlignment(argument) + llvm::Log2_64(8 / bits)
+               : 0;
+  }
   if (auto cast = memref.getDefiningOp<memref::CastOp>())
     return log2Elements(cast.getSource(), bits);
   auto view = memref.getDefiningOp<memref::SubViewOp>();
   if (!view)
     return 0;
   unsigned log2 = log2Elements(view.getSource(), bits);
-  SmallVector<int64_t> strides;
-  int64_t offset;
   if (failed(cast<MemRefType>(view.getSource().getType())
                  .getStridesAndOffset(strides, offset)))
     return 0;

@@ -217,7 +217,16 @@ static bool isTogether(const SharedRef &ref, ArrayRef<SharedSteps> steps,
 /// The widest piece that is aligned on both sides; 0: there is none.
 static int64_t findWidth(const ThreadCopyPlan &plan, const SharedRef &ref,
                          ArrayRef<int64_t> widths) {
-  unsigned alignment = log2Alignment(plan.window.memref);
+  // Code for warps sees what it is handed.
+  Value memref = plan.window.memref;
+  while (auto argument = dyn_cast<BlockArgument>(memref)) {
+    auto map =
+        dyn_cast<mosaic_gpu::WarpMapOp>(argument.getOwner()->getParentOp());
+    if (!map)
+      break;
+    memref = map.getOperands()[argument.getArgNumber()];
+  }
+  unsigned alignment = log2Alignment(memref);
   for (int64_t bytes : llvm::reverse(widths)) {
     if (bytes % plan.elementBytes != 0)
       continue;

@@ -1,0 +1,99 @@
+// RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_80
+
+#smem = #gpu.address_space<workgroup>
+gpu.module @m {
+  gpu.func @ordered(%m: memref<8x128xf32>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
+    %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
+    // expected-error @below {{'mosaic_gpu.arrive_expect_tx' op cannot be lowered for sm_80: its barriers do not count bytes, but arrive behind the copies that follow in the block with nothing in between that may order threads; it announces 4096 bytes, and they bring 0}}
+    mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 4096
+    gpu.barrier
+    mosaic_gpu.async_load %m[%i, %i] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
+    gpu.return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+gpu.module @m {
+  gpu.func @unannounced(%m: memref<8x128xf32>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
+    %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
+    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: its barriers do not count bytes, and no arrive_expect_tx of the barrier is ahead of it in its block with nothing in between that may order threads, which could arrive behind it}}
+    mosaic_gpu.async_load %m[%i, %i] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
+    gpu.return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+gpu.module @m {
+  gpu.func @other_bytes(%m: memref<8x128xf32>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
+    %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
+    // expected-error @below {{it announces 8192 bytes, and they bring 4096}}
+    mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 8192
+    mosaic_gpu.async_load %m[%i, %c0] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
+    gpu.return
+  }
+}
+
+// -----
+
+// Columns that begin anywhere.
+#smem = #gpu.address_space<workgroup>
+gpu.module @m {
+  gpu.func @unaligned(%m: memref<8x128xf16>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x64xf16, #smem>
+    %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
+    mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 1024
+    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: it is not known that pieces of 4 or more bytes of its rows lie together and aligned, in memory and in shared memory}}
+    mosaic_gpu.async_load %m[%i, %i] [8, 64] to %s barrier(%b) : memref<8x128xf16>[i32, i32] to memref<8x64xf16, #smem>, memref<!mosaic_gpu.barrier, #smem>
+    gpu.return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+gpu.module @m {
+  gpu.func @combined(%m: memref<8x128xf32>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
+    // expected-error @below {{'mosaic_gpu.async_store' op cannot be lowered for sm_80: it has no copies that combine elements with those in memory}}
+    mosaic_gpu.async_store %s to %m[%i, %i] [8, 128] {reduction_op = 0 : i32} : memref<8x128xf32, #smem> to memref<8x128xf32>[i32, i32]
+    gpu.return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+gpu.module @m {
+  gpu.func @shared_copy(%m: memref<8x128xf32>, %i: i32) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+    %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
+    %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
+    mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 4096
+    // expected-error @below {{'mosaic_gpu.async_load' op cannot be lowered for sm_80: it has no clusters whose blocks could share a copy}}
+    mosaic_gpu.async_load %m[%i, %i] [8, 128] to %s barrier(%b) collective [x] : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
+    gpu.return
+  }
+}
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+gpu.module @m {
+  gpu.func @part_of_a_program(%m: memref<8x128xf32>, %i: i32) kernel
+      attributes {known_block_size = array<i32: 96, 1, 1>, mosaic_gpu.program_threads = 64 : i64} {
+    %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
+    %b = mosaic_gpu.slice_smem 4096 : memref<!mosaic_gpu.barrier, #smem>
+    mosaic_gpu.arrive_expect_tx barrier(%b : memref<!mosaic_gpu.barrier, #smem>) 4096
+    // expected-error @below {{its threads copy it, and the block's last program has 32 of 64}}
+    mosaic_gpu.async_load %m[%i, %i] [8, 128] to %s barrier(%b) : memref<8x128xf32>[i32, i32] to memref<8x128xf32, #smem>, memref<!mosaic_gpu.barrier, #smem>
+    gpu.return
+  }
+}
