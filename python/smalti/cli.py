@@ -353,17 +353,19 @@ def sim(
     options: tuple[str, ...],
     mutants: bool,
     arguments: tuple[str, ...],
+    level: str | None,
     **how: Any,
 ) -> None:
     """Simulates the program in FILE, and reports races, deadlocks and what else it must not do.
 
-    FILE is a module as JAX's Pallas prints it, a program of a block in mosaic_gpu, or a tile program:
+    FILE is a module as JAX's Pallas prints it, a program of a block in mosaic_gpu, one of threads, or a tile program:
 
     \b
       smalti sim matmul.mlir --races-only
       smalti sim matmul.mlir --schedules all --json
       smalti sim matmul.mlir --mutants --blocks 1
       smalti sim matmul.mlir --timeline matmul.json
+      smalti sim matmul.mlir --level thread
     """
     given = _parse_arguments(arguments)
     with _interrupts_end_the_process():
@@ -372,7 +374,8 @@ def sim(
 
     target = target if target.startswith("sim:") else f"sim:{target}"
     with _progress(f"reading {file}"):
-        kernel = simulator.simulate(compiler.parse(_source(file)), target, name=entry, **_parse_options(options))
+        module = compiler.parse(_source(file))
+        kernel = simulator.simulate(module, target, name=entry, level=level, **_parse_options(options))
     if mutants and how["timeline"]:
         raise click.UsageError("--mutants has no timeline")
     what = cli_sim.score if mutants else cli_sim.timeline if how["timeline"] else cli_sim.simulate

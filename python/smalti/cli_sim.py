@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Options = dict[str, Any]
 
 OPTIONS = (
+    click.option("--level", type=click.Choice(["block", "thread"]), help="Lower the program to this first."),
     click.option("--races-only", is_flag=True, help="Compute no numbers, but what addresses need."),
     click.option("--order", help="Which warpgroups run first. Default: adversarial."),
     click.option("--completion", help="When copies and products happen: late (default), early, random:SEED."),

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import smalti
+from click.testing import CliRunner
 from conftest import ROOT
-from smalti import sim
+from smalti import cli, sim
+from smalti.errors import CompileError, TargetError
 from smalti.sim import mutants
 from thread_kernels import GROUPS, ROWS, THREADS, Copies, kernel
 from thread_programs import SHARED, ring, through_shared
@@ -371,3 +374,40 @@ def test_a_result_of_a_product_that_is_used_too_early() -> None:
     early = next(f for f in found if f.kind == "accumulator")
     assert early.edge == "nvvm.wgmma.wait.group.sync.aligned that covers it"
     assert early.others[0].message == "the product is started here"
+
+
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [("sm_80", {"stages": 3}), ("sm_90a", {"products": "wgmma"})],
+    ids=["mma", "wgmma"],
+)
+def test_the_emulator_gives_the_same_bits(target: str, options: dict[str, Any]) -> None:
+    text = matmul(128, 128, 192)
+    made = sim.simulate(text, f"sim:{target}", level="thread", **options)
+    a, b, simulated = made.random_arguments()
+    emulated = simulated.copy()
+    made(a, b, simulated)
+    smalti.compile(text, target=f"emu:{target}", **options)(a, b, emulated)
+    assert simulated.tobytes() == emulated.tobytes()
+
+
+def test_the_level_of_a_program_and_what_it_refuses() -> None:
+    with pytest.raises(TargetError, match="the level 'warp' is none of: block, thread"):
+        sim.simulate(matmul(128, 128, 64), "sim:sm_80", level="warp")
+    with pytest.raises(TargetError, match="simulated as it is: stages says nothing"):
+        sim.simulate(ring(1, 1), "sim:sm_90a", stages=2)
+    made = sim.simulate(ring(1, 1), "sim:sm_90a", level="thread")
+    with pytest.raises(TargetError, match="timelines are of programs of blocks"):
+        made.timeline(*made.random_arguments())
+    with pytest.raises(CompileError) as caught:
+        sim.simulate(program("    nvvm.cluster.arrive", "%o: memref<64xi32>"), "sim:sm_90a")
+    (problem,) = caught.value.diagnostics
+    assert problem.message == "'nvvm.cluster.arrive': the simulator does not know it"
+    with pytest.raises(CompileError, match="its shape is not constant"):
+        sim.simulate(program("", "%o: memref<?xi32>"), "sim:sm_90a")
+
+
+def test_the_shell_lowers_to_threads() -> None:
+    file = str(ROOT / "test/kernels/matmul_relu_bf16.mlir")
+    done = CliRunner().invoke(cli.main, ["sim", file, "--target", "sm_80", "--level", "thread", "--blocks", "1"])
+    assert done.exit_code == 0 and "nothing found" in done.output

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...engines import happens_at_once
 from ...findings import Finding
-from ...matmul import multiply
+from ...matmul import multiply, to_float, truncate_to_tf32
 from ...program import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..engines import Work
@@ -99,7 +99,7 @@ class Product(Work):
         super().__init__(st, site)
         self.accumulator, self.a, self.b, self.columns = accumulator, a, b, columns
         self.buffer = st.block.shared
-        self.signs = 1.0
+        self.sign = 1.0
         self.tf32 = False
         self.dtype: np.dtype[Any] = np.dtype(np.float32)
         self.streams = {warp.products.agent for warp in st.warps}
@@ -121,14 +121,22 @@ class Product(Work):
         if self.numbers:
             found = np.empty(shape, self.dtype)
             for i, (a, b) in enumerate(zip(self.a, self.b, strict=True)):
-                left, right = a.read(self.buffer), b.read(self.buffer).T
-                if self.signs < 0:
-                    left = -left
-                found[i] = multiply(start[i], left, right, tf32=self.tf32)
+                found[i] = self._multiply(start[i], a.read(self.buffer), b.read(self.buffer).T)
             self.found = found
         else:
             self.found = start
         self.accumulator = None
+
+    def _multiply(self, start: Array, left: Array, right: Array) -> Array:
+        """Products are exact, and sums are rounded once for each instruction."""
+        if self.dtype.kind == "i":
+            return multiply(start, left, right)
+        left, right = to_float(left), to_float(right)
+        if self.tf32:
+            left, right = truncate_to_tf32(left), truncate_to_tf32(right)
+        product = left.astype(np.float64) @ right.astype(np.float64)
+        with np.errstate(all="ignore"):
+            return (start + self.sign * product).astype(self.dtype)
 
     def register(self, index: int) -> Array:
         """The register of each lane."""
@@ -222,7 +230,7 @@ def _multiply(op: Any, tr: ThreadTranslator) -> Step:
         a, b = operands
         start = _accumulator(st.v[accumulator], count, columns, dtype, st.lanes) if keeps else None
         product = Product(st, start, a, b, columns, site)
-        product.dtype, product.tf32, product.signs = dtype, tf32, -1.0 if negative else 1.0
+        product.dtype, product.tf32, product.sign = dtype, tf32, -1.0 if negative else 1.0
         _touch(st, a, b, site)
         for warp in st.warps[::WARPS]:
             warp.products.open.append(product)
