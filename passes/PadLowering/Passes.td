@@ -50,16 +50,17 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
 
     With `tensor-maps` set, and where the chip has TMA, such a read and write of a window of the block become
     `nvgpu.tma.async.load` instead: one thread asks for the copy, and the hardware fills in zeros for what is outside of
-    the array on any side. The kernel takes a tensor map for it as a further argument (`mosaic_gpu.tensor_maps`), which the
-    launch makes. Barrier objects are made and initialised at the kernel's begin; a fence and a barrier go ahead of the
-    copies, and all threads wait for them. A read of shared memory whose only use is a padded write becomes
-    `nvgpu.tma.async.store`, which drops what is out of bounds, with a wait and a barrier behind it. Besides the conditions
-    above on padding (of loads), masks, bounds and what stands in between, that needs: a gpu.func that is a kernel, of
-    threads, and not launched by the IR itself (`gpu.container_module`); indices and places that are the same for all
-    threads; a place in the kernel's first block or in scf.for loops that all threads run alike; an array that is a view
-    of the kernel's argument with constant sizes, strides and offset, of at most 5 dimensions and 2^30 elements along
-    each, at multiples of 16 bytes, as its rows are; and shared memory at multiples of 128 bytes, with rows that are
-    multiples of 16. A kernel gets 24 maps and 64 windows at most. TMA copies that are there already stay as they are.
+    the array on any side. The kernel takes a tensor map for it as a further argument (`mosaic_gpu.tensor_maps`), which
+    the launch makes. Barrier objects are made and initialised at the kernel's begin; a barrier (and a fence, where
+    threads may have stored before in what the copies access) goes ahead of the copies, and all threads wait for them. A
+    read of shared memory whose only use is a padded write becomes `nvgpu.tma.async.store`, which drops what is out of
+    bounds, with a wait and a barrier behind it. Besides the conditions above on padding (of loads), masks, bounds and
+    what stands in between, that needs: a gpu.func that is a kernel, of threads, and not launched by the IR itself
+    (`gpu.container_module`); indices and places that are the same for all threads; a place in the kernel's first block
+    or in scf.for loops that all threads run alike; an array that is a view of the kernel's argument with constant
+    sizes, strides and offset, of at most 5 dimensions and 2^30 elements along each, at multiples of 16 bytes, as its
+    rows are; and shared memory at multiples of 128 bytes, with rows that are multiples of 16. A kernel gets 24 maps and
+    64 windows at most. TMA copies that are there already stay as they are.
 
     Left as they are, with a remark that says why: pads whose result has no constant bound (by the 16 nearest values that
     its size is made of), or more than `max-elements` elements; pads of tensors with an encoding, or with elements that

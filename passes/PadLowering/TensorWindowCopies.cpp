@@ -2,6 +2,7 @@
 
 #include "passes/PadLowering/TensorWindows.h"
 
+#include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Support/IndexRange.h"
 #include "passes/Support/ThreadValues.h"
@@ -28,6 +29,8 @@ struct WindowGroup {
   Operation *end = nullptr;
   /// What counts the bytes of loads.
   Value barrier;
+  /// Whether threads may have stored before what the copies access.
+  bool needsFence = true;
 };
 
 /// Makes the copies of one kernel.
@@ -42,6 +45,7 @@ public:
 
 private:
   void collectGroups();
+  void findFences();
   void addMaps();
   Value createIsFirst(Location loc);
   void addBarriers();
@@ -71,6 +75,8 @@ private:
 /// compared with one another.
 static constexpr int64_t kMostTransactionBytes = (1 << 20) - 1;
 static constexpr size_t kMostWindowsOfGroup = 8;
+/// Buffers that copies are compared with.
+static constexpr size_t kMostWritten = 64;
 /// For how long one look at a barrier object may suspend a thread.
 static constexpr int64_t kTicks = 10000000;
 
@@ -116,6 +122,60 @@ void WindowWriter::collectGroups() {
       open.windows.push_back(window);
       open.bytes += window->bytes;
     }
+  }
+}
+
+/// Appends the buffers that the op may write; false where it may write any.
+static bool addWritten(Operation *op, llvm::SetVector<Value> &written) {
+  if (isMemoryEffectFree(op) || isa<BlockBarrierOpInterface>(op))
+    return true;
+  if (auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+      effects && !effects.hasEffect<MemoryEffects::Write>())
+    return true;
+  SmallVector<MemoryAccess> accesses;
+  std::string reason;
+  if (!collectAccesses(op, accesses, reason))
+    return false;
+  for (const MemoryAccess &access : accesses)
+    if (access.isWrite)
+      written.insert(access.root);
+  return written.size() <= kMostWritten;
+}
+
+/// What threads stored before, in the order of the program or in loops around
+/// the copies, a load needs a fence to see. Stores read what threads stored.
+void WindowWriter::findFences() {
+  Block &entry = kernel.getBody().front();
+  DenseMap<Operation *, SmallVector<WindowGroup *, 1>> groupsIn;
+  for (WindowGroup &group : groups) {
+    vector::TransferWriteOp write = group.windows.front()->write;
+    if (!group.isStore())
+      groupsIn[entry.findAncestorOpInBlock(*write)].push_back(&group);
+  }
+  DenseSet<Operation *> planned;
+  for (const TensorWindow &window : windows) {
+    planned.insert(window.read);
+    planned.insert(window.write);
+  }
+  llvm::SetVector<Value> written;
+  bool isKnown = true;
+  for (Operation &outermost : entry) {
+    outermost.walk([&](Operation *op) {
+      // Nested ops are visited themselves.
+      if (isKnown && !planned.contains(op) &&
+          !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+        isKnown = addWritten(op, written);
+    });
+    for (WindowGroup *group : groupsIn.lookup(&outermost))
+      group->needsFence =
+          !isKnown ||
+          llvm::any_of(group->windows, [&](const TensorWindow *window) {
+            Value from = getRootBuffer(window->getGlobal().getBase()),
+                  to = getRootBuffer(window->getShared().getBase());
+            return llvm::any_of(written, [&](Value root) {
+              return mayAlias(root, from) || mayAlias(root, to);
+            });
+          });
   }
 }
 
@@ -373,8 +433,9 @@ void WindowWriter::emitGroup(const WindowGroup &group, Value parity) {
   // What threads wrote before, to either memory, the copies see; what they read
   // before, they do not overwrite; and no thread still waits for the phase
   // before this one.
-  NVVM::FenceProxyOp::create(rewriter, loc, NVVM::ProxyKind::async,
-                             NVVM::SharedSpaceAttr());
+  if (group.needsFence)
+    NVVM::FenceProxyOp::create(rewriter, loc, NVVM::ProxyKind::async,
+                               NVVM::SharedSpaceAttr());
   gpu::BarrierOp::create(rewriter, loc);
   if (!group.isStore())
     nvgpu::MBarrierArriveExpectTxOp::create(rewriter, loc, group.barrier,
@@ -400,6 +461,7 @@ void WindowWriter::emitGroup(const WindowGroup &group, Value parity) {
 
 void WindowWriter::run() {
   collectGroups();
+  findFences();
   addMaps();
   addBarriers();
   Block *block = nullptr;

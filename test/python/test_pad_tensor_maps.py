@@ -36,11 +36,11 @@ def memref(shape: Sequence[int], element: str, more: str = "") -> str:
     return f"memref<{''.join(f'{size}x' for size in shape)}{element}{more}>"
 
 
-def lower(text: str) -> str:
-    """The module after the pass."""
+def lower(text: str, then: str = "") -> str:
+    """The module after the pass, and after others behind it."""
     with ir.Context():
         module = ir.Module.parse(text)
-        passes = "gpu.module(gpu.func(smalti-lower-pad{target=sm_90a tensor-maps=true strict=true}))"
+        passes = f"gpu.module(gpu.func(smalti-lower-pad{{target=sm_90a tensor-maps=true strict=true}}{then}))"
         passmanager.PassManager.parse(f"builtin.module({passes})").run(module.operation)
         return str(module)
 
@@ -277,6 +277,69 @@ def test_phases_of_loops(nested: bool, emulation: Emulation) -> None:
             at = 5 * j - 3
             expected[n] += padded(source, (at, at), (8, 32)) * padded(other, (i, at + 3), (8, 32))
     np.testing.assert_array_equal(dest, expected)
+
+
+def test_instructions() -> None:
+    """The map is a parameter, and zeros need no instruction."""
+    text = lower(window_kernel("f16", (20, 48), 64, (16, 32), ((-3,), (40,))))
+    ptx = smalti.compile(text, target="sm_90a").asm["ptx"]
+    assert ptx.count("cp.async.bulk.tensor.2d.shared::cluster.global") == 1
+    assert ".param .align 64 .b8 copy_param_2[128]" in ptx
+    assert "mbarrier.arrive.expect_tx" in ptx
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4])
+@pytest.mark.parametrize("emulation", [EARLY, LATE])
+def test_pipelined(stages: int, emulation: Emulation) -> None:
+    """The loop passes take the copies for what they are: several slots, and copies that run ahead."""
+    source, shared, vector = memref((45, 40), "f32"), memref((16, 32), "f32", f", {SHARED}"), "vector<16x32xf32>"
+    trips = 6
+    text = f"""
+gpu.module @m {{
+  gpu.func @sum(%source: {source}, %dest: memref<{trips}x16x32xf32>) kernel
+      attributes {{known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: {trips}, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c10 = arith.constant 10 : index
+    %c12 = arith.constant 12 : index
+    %c16 = arith.constant 16 : index
+    %left = arith.constant -3 : index
+    %zero = arith.constant 0.0 : f32
+    %zeros = arith.constant dense<0.0> : vector<16xf32>
+    %n = gpu.block_id x
+    %t = gpu.thread_id x
+    %buffer = memref.alloc() {{alignment = 128 : i64}} : {shared}
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%old = %zeros) -> vector<16xf32> {{
+      %row = arith.muli %i, %c12 : index
+      %at = arith.subi %row, %c10 : index
+      %read = vector.transfer_read %source[%at, %left], %zero : {source}, {vector}
+      vector.transfer_write %read, %buffer[%c0, %c0] {{in_bounds = [true, true]}} : {vector}, {shared}
+      %part = scf.for %r = %c0 to %c16 step %c1 iter_args(%v = %old) -> vector<16xf32> {{
+        %x = memref.load %buffer[%r, %t] : {shared}
+        %y = vector.extract %v[%r] : f32 from vector<16xf32>
+        %z = arith.addf %x, %y : f32
+        %w = vector.insert %z, %v[%r] : f32 into vector<16xf32>
+        scf.yield %w : vector<16xf32>
+      }}
+      gpu.barrier
+      scf.yield %part : vector<16xf32>
+    }}
+    scf.for %r = %c0 to %c16 step %c1 {{
+      %y = vector.extract %sum[%r] : f32 from vector<16xf32>
+      memref.store %y, %dest[%n, %r, %t] : memref<{trips}x16x32xf32>
+    }}
+    gpu.return
+  }}
+}}"""
+    then = f"smalti-multi-buffer{{target=sm_90a depth={stages} strict=true}}"
+    then += f",smalti-pipeline-loops{{target=sm_90a stages={stages}}}"
+    text = lower(text, f",canonicalize,cse,{then}")
+    # Those that run ahead, and the loop's; the guard has the plain loop.
+    assert text.count("nvgpu.tma.async.load") == stages + 1
+    array, dest = random((45, 40), "f32"), np.zeros((trips, 16, 32), np.float32)
+    run(text, array, dest, emulation=emulation)
+    parts = [padded(array, (12 * i - 10, -3), (16, 32)) for i in range(trips)]
+    np.testing.assert_array_equal(dest, [sum(parts[:n], np.zeros((16, 32), np.float32)) for n in range(trips)])
 
 
 @pytest.mark.parametrize(("sources", "windows", "copies"), [(30, 30, 24), (1, 70, 64)])

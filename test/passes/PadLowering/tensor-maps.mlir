@@ -24,8 +24,6 @@ gpu.module @kernels {
   // CHECK-NEXT:    nvgpu.mbarrier.init %[[BARRIER]][%c0], %c1, predicate = %[[FIRST]]
   // CHECK-NEXT:    nvvm.fence.mbarrier.init
   // CHECK-NEXT:    gpu.barrier
-  // CHECK:         nvvm.fence.proxy {kind = #nvvm.proxy_kind<async>}
-  // CHECK-NEXT:    gpu.barrier
   // CHECK-NEXT:    nvgpu.mbarrier.arrive.expect_tx %[[BARRIER]][%c0], %c8192, predicate = %[[FIRST]]
   // CHECK-NEXT:    %[[I0:.*]] = arith.minsi %[[I]], %c1073741824
   // CHECK-NEXT:    %[[I1:.*]] = arith.maxsi %[[I0]], %c-1073741824
@@ -82,11 +80,14 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Loops carry which phase it is, and keep their attributes. A row of the box is a row of the plane.
+  // Loops carry which phase it is, and keep their attributes. A row of the box is a row of the plane. What threads stored,
+  // which may be in the array, the copies see behind a fence.
   // REMARK: Function=loops | Remark="the padded read and its write to shared memory became a TMA copy of 16x64 elements that fills in zeros"
   // CHECK-LABEL: gpu.func @loops(
   // CHECK:         %[[OUTER:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %false)
   // CHECK-NEXT:      %[[INNER:.*]] = scf.for {{.*}} iter_args(%[[B:.*]] = %[[A]])
+  // CHECK:             nvvm.fence.proxy {kind = #nvvm.proxy_kind<async>}
+  // CHECK-NEXT:        gpu.barrier
   // CHECK:             %[[PLANE:.*]] = memref.expand_shape %{{.*}} {{\[\[}}0, 1], [2]] output_shape [1, 16, 64]
   // CHECK-NEXT:        nvgpu.tma.async.load %{{.*}} to %[[PLANE]]
   // CHECK-NEXT:        nvgpu.mbarrier.try_wait.parity %{{.*}}, %[[B]], %c10000000
@@ -222,4 +223,35 @@ gpu.module @kernels {
     vector.transfer_write %v, %b[%c32, %c32] : vector<16x32xf32>, memref<40x48xf32>
     gpu.return
   }
+
+  // No fence where it is known that what was stored lies elsewhere, or is stored later; one where that is not known.
+  // CHECK-LABEL: gpu.func @fences(
+  // CHECK-COUNT-2: memref.store
+  // CHECK-NOT:     nvvm.fence.proxy
+  // CHECK:         nvgpu.tma.async.load
+  // CHECK:         memref.store
+  // CHECK:         scf.for
+  // CHECK:           nvvm.fence.proxy
+  // CHECK:           nvgpu.tma.async.load
+  // CHECK:           func.call @unknown
+  gpu.func @fences(%a: memref<20x48xf32>, %b: memref<64xf32> {llvm.noalias})
+      workgroup(%buffer: memref<16x32xf32, #smem> {llvm.align = 128 : i64}, %other: memref<64xf32, #smem>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %c32 = arith.constant 32 : index
+    %zero = arith.constant 0.0 : f32
+    memref.store %zero, %b[%c0] : memref<64xf32>
+    memref.store %zero, %other[%c0] : memref<64xf32, #smem>
+    %r0 = vector.transfer_read %a[%c8, %c32], %zero : memref<20x48xf32>, vector<16x32xf32>
+    vector.transfer_write %r0, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<16x32xf32>, memref<16x32xf32, #smem>
+    memref.store %zero, %other[%c1] : memref<64xf32, #smem>
+    scf.for %i = %c0 to %c8 step %c1 {
+      %r1 = vector.transfer_read %a[%i, %c32], %zero : memref<20x48xf32>, vector<16x32xf32>
+      vector.transfer_write %r1, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<16x32xf32>, memref<16x32xf32, #smem>
+      func.call @unknown() : () -> ()
+    }
+    gpu.return
+  }
+  func.func private @unknown()
 }
