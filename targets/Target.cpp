@@ -244,6 +244,11 @@ static void writeTiming(llvm::json::OStream &json, const Target &target,
     writeRate("f16_macs", timing.f16Macs, Element::F16);
     writeRate("tf32_macs", timing.tf32Macs, Element::TF32);
     writeRate("eight_bit_macs", timing.eightBitMacs, Element::I8);
+    write("cache_bytes", timing.cacheBytes);
+    write("cache_bytes_per_cycle", timing.cacheBytesPerCycle);
+    write("threads_per_unit", timing.threadsPerUnit);
+    write("shared_memory_per_unit", timing.sharedMemoryPerUnit);
+    write("shared_memory_reserved", timing.sharedMemoryReserved);
   });
 }
 

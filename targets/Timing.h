@@ -1,7 +1,7 @@
 //===- Timing.h - How long things take on each chip -------------*- C++ -*-===//
 //
-// Published latencies and throughputs, for timelines of simulated programs. No
-// pass decides anything by them.
+// Published latencies and throughputs, for timelines of simulated programs and
+// for what passes estimate. No code depends on them for being right.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,6 +38,15 @@ struct Timing {
   int64_t f16Macs = 0;
   int64_t tf32Macs = 0;
   int64_t eightBitMacs = 0;
+  /// Bytes of the cache that all units share, and what a unit gets from it in a
+  /// cycle.
+  int64_t cacheBytes = 0;
+  int64_t cacheBytesPerCycle = 0;
+  /// Threads, and bytes of shared memory, of all blocks of one unit, and the
+  /// bytes that each block takes there on top of its own.
+  int64_t threadsPerUnit = 0;
+  int64_t sharedMemoryPerUnit = 0;
+  int64_t sharedMemoryReserved = 0;
 };
 
 /// What is known of the target with this name, or null.

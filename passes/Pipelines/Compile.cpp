@@ -9,6 +9,7 @@
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
+#include "passes/WarpSpecialization/WarpEstimate.h"
 #include "targets/Target.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
@@ -89,7 +90,7 @@ void SmaltiCompile::getDependentDialects(DialectRegistry &registry) const {
       orders.order = "grouped";
       buildTilesToBlocks(module, *chip, orders);
       buildLaunchesToBlocks(module, *chip);
-      buildSpecialization(kernels, *chip, /*depth=*/2, /*strict=*/false);
+      buildSpecialization(kernels, *chip, /*depth=*/2, /*isAsked=*/false);
       buildPipelining(kernels, *chip, /*depth=*/2, /*stages=*/2,
                       BankConflicts::Pad);
       buildBlocksToThreads(kernels, *chip, BankConflicts::Swizzle,
@@ -144,7 +145,7 @@ FailureOr<Overlap> SmaltiCompile::chooseOverlap(gpu::GPUModuleOp kernels,
           .wasInterrupted();
   // Asynchronous copies in flight need a slot each; reads into registers need
   // none.
-  int64_t wanted = isAsync ? 3 : 2;
+  int64_t wanted = isAsync ? kSlotsOfAsyncCopies : 2;
   if (depth != 0)
     wanted = depth;
   else if (stages != 0)
@@ -350,9 +351,10 @@ void SmaltiCompile::runOnOperation() {
                        << "'; known are auto, on and off";
     return signalPassFailure();
   }
-  if (!llvm::is_contained({"none", "grouped", "snake"}, StringRef(tileOrder))) {
+  if (!llvm::is_contained({"auto", "none", "grouped", "snake"},
+                          StringRef(tileOrder))) {
     module.emitError() << "unknown tile-order '" << tileOrder
-                       << "'; known are none, grouped and snake";
+                       << "'; known are auto, none, grouped and snake";
     return signalPassFailure();
   }
   auto conflicts =

@@ -4,6 +4,7 @@
 
 #include "dialects/TritonXLA/TritonXLA.h"
 #include "targets/Target.h"
+#include "targets/Timing.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -26,9 +27,14 @@ using targets::Vendor;
 
 void smalti::buildTilesToBlocks(OpPassManager &pm, const Target &target,
                                 const TileOrders &orders) {
-  if (orders.order != "none") {
+  // Chips whose cache is not known have no order that is estimated to pay.
+  const targets::Timing *timing = targets::lookupTiming(target.name);
+  bool canEstimate = timing && timing->cacheBytes != 0;
+  if (orders.order != "none" && (orders.order != "auto" || canEstimate)) {
     SmaltiOrderTilesOptions order;
     order.order = orders.order;
+    order.target = target.name.str();
+    order.blocks = orders.blocks;
     pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiOrderTiles(order));
   }
   ConvertTritonXLAToMosaicGPUOptions options;
@@ -55,11 +61,12 @@ void smalti::buildLaunchesToBlocks(OpPassManager &pm, const Target &target) {
 }
 
 void smalti::buildSpecialization(OpPassManager &pm, const Target &target,
-                                 int64_t depth, bool strict) {
+                                 int64_t depth, bool isAsked) {
   SmaltiSpecializeWarpsOptions options;
   options.target = target.name.str();
   options.depth = depth == 0 ? "auto" : std::to_string(depth);
-  options.strict = strict;
+  options.strict = isAsked;
+  options.ifItPays = !isAsked;
   pm.nest<gpu::GPUFuncOp>().addPass(createSmaltiSpecializeWarps(options));
 }
 

@@ -36,10 +36,10 @@ struct TileOrders {
 void buildTilesToBlocks(mlir::OpPassManager &pm, const targets::Target &target,
                         const TileOrders &orders);
 
-/// On a gpu.module: warps of their own copy for those that multiply. `depth` 0:
-/// as many slots as fit.
+/// On a gpu.module: warps of their own copy for those that multiply, where it
+/// pays, or is asked for. `depth` 0: slots are chosen.
 void buildSpecialization(mlir::OpPassManager &pm, const targets::Target &target,
-                         int64_t depth, bool strict);
+                         int64_t depth, bool isAsked);
 
 /// On a module: block programs that JAX launches become kernels with layouts,
 /// each in a gpu.module.

@@ -10,7 +10,7 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
   let description = [{
     Schedules the passes for the target. For a GPU:
     1. `tile`: canonicalised tile programs;
-    2. `mosaic`: `smalti-order-tiles` where that is asked for, `convert-triton-xla-to-mosaic-gpu`;
+    2. `mosaic`: `smalti-order-tiles`, `convert-triton-xla-to-mosaic-gpu`;
     3. `pipelined`: `smalti-specialize-warps`, or else `smalti-multi-buffer` and `smalti-pipeline-loops`; then
        `smalti-start-products` and `smalti-allocate-shared-memory`;
     4. `thread`: `convert-mosaic-gpu-to-nvvm` or `convert-mosaic-gpu-to-rocdl`;
@@ -56,16 +56,17 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
     Option<"copies", "copies", "std::string", "\"auto\"",
            "How operands of products get to shared memory: `async` wherever that is possible, through `registers`, or "
            "`auto`, as it pays on the target, e.g. `copies=async`">,
-    Option<"products", "products", "std::string", "\"mma\"",
+    Option<"products", "products", "std::string", "\"auto\"",
            "Who computes products: warp groups (`wgmma`) or warps (`mma`), or `auto`, as it pays on the target, e.g. "
-           "`products=auto`">,
+           "`products=mma`">,
     Option<"specialize", "specialize", "std::string", "\"auto\"",
-           "Whether warps of their own copy for warp groups that multiply: `on`, `off`, or `auto`, where it is possible, "
-           "e.g. `specialize=off`">,
+           "Whether warps of their own copy for warp groups that multiply: `on`, `off`, or `auto`, where it is estimated "
+           "to pay, e.g. `specialize=off`">,
     Option<"blocks", "blocks", "int64_t", "0",
            "Blocks of a persistent grid, e.g. `blocks=132`; 0: a block for each tile">,
-    Option<"tileOrder", "tile-order", "std::string", "\"none\"",
-           "The order of tiles: `none`, as they are numbered, `grouped` or `snake`, e.g. `tile-order=grouped`">,
+    Option<"tileOrder", "tile-order", "std::string", "\"auto\"",
+           "The order of tiles: `none`, as they are numbered, `grouped`, `snake`, or `auto`, as it is estimated to pay, "
+           "e.g. `tile-order=grouped`">,
     Option<"holdLoads", "hold-loads", "bool", "true",
            "Run `smalti-hold-loads` where the target's code generator needs it, e.g. `hold-loads=false`">,
     Option<"bankConflicts", "bank-conflicts", "std::string", "\"pad\"",

@@ -1,12 +1,19 @@
 //===- OrderTiles.cpp - smalti-order-tiles --------------------------------===//
 
 #include "dialects/TritonXLA/TritonXLA.h"
+#include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
+#include "passes/Support/TargetOption.h"
+#include "targets/Target.h"
+#include "targets/Timing.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIORDERTILES
@@ -26,9 +33,21 @@ struct TileGrid {
   int64_t rows = 0, columns = 0;
 };
 
+/// How the tiles are gone through, and why.
+struct TileOrder {
+  /// Rows in a group; 1: as they are numbered.
+  int64_t width = 1;
+  bool isSnake = false;
+  /// Bytes that the tiles of one wave read, in this order and as numbered.
+  int64_t bytes = 0, bytesAsNumbered = 0;
+};
+
 struct SmaltiOrderTiles : smalti::impl::SmaltiOrderTilesBase<SmaltiOrderTiles> {
   using Base::Base;
   void runOnOperation() override;
+
+private:
+  LogicalResult checkOptions(triton_xla::EntryFuncOp func);
 };
 
 } // namespace
@@ -100,36 +119,166 @@ static Value createOrder(ImplicitLocOpBuilder &builder, Value id,
       column);
 }
 
+//===----------------------------------------------------------------------===//
+// The order that reads the least
+//===----------------------------------------------------------------------===//
+
+/// All scalars that are computed from the values.
+static llvm::DenseSet<Value> findDependents(ArrayRef<Value> values) {
+  llvm::DenseSet<Value> found(values.begin(), values.end());
+  SmallVector<Value> left(values);
+  auto add = [&](ValueRange more) {
+    for (Value value : more)
+      if (value.getType().isIntOrIndexOrFloat() && found.insert(value).second)
+        left.push_back(value);
+  };
+  while (!left.empty())
+    for (Operation *user : left.pop_back_val().getUsers()) {
+      // What a loop or a branch is given may be any of what it passes on.
+      if (user->hasTrait<OpTrait::IsTerminator>())
+        user = user->getParentOp();
+      if (isa<triton_xla::EntryFuncOp>(user))
+        continue;
+      add(user->getResults());
+      for (Region &region : user->getRegions())
+        for (Block &block : region)
+          add(block.getArguments());
+    }
+  return found;
+}
+
+/// Bytes that one row, and one column, of tiles reads: of arrays from which the
+/// row alone, or the column alone, chooses.
+static std::pair<int64_t, int64_t> countBytes(triton_xla::EntryFuncOp func,
+                                              const TileGrid &grid) {
+  SmallVector<Value> rowIds, columnIds;
+  for (Operation *user : func.getTileId().getUsers())
+    (isa<arith::DivUIOp, arith::DivSIOp>(user) ? rowIds : columnIds)
+        .push_back(user->getResult(0));
+  llvm::DenseSet<Value> ofRow = findDependents(rowIds),
+                        ofColumn = findDependents(columnIds);
+  llvm::SmallSetVector<Value, 4> rows, columns;
+  func.walk([&](triton_xla::ExtractOp extract) {
+    bool hasRow = llvm::any_of(extract.getOffsets(), [&](Value offset) {
+      return ofRow.contains(offset);
+    });
+    bool hasColumn = llvm::any_of(extract.getOffsets(), [&](Value offset) {
+      return ofColumn.contains(offset);
+    });
+    if (hasRow != hasColumn)
+      (hasRow ? rows : columns).insert(extract.getSource());
+  });
+  auto bytesOf = [](const llvm::SmallSetVector<Value, 4> &arrays) {
+    // Room for sums of rows and columns.
+    constexpr uint64_t most = uint64_t(1) << 50;
+    uint64_t bytes = 0;
+    for (Value array : arrays) {
+      auto type = cast<MemRefType>(array.getType());
+      if (!type.hasStaticShape())
+        continue;
+      uint64_t size = getElementBytes(type.getElementType()).value_or(0);
+      for (int64_t extent : type.getShape())
+        size = std::min(most, llvm::SaturatingMultiply<uint64_t>(size, extent));
+      bytes = std::min(most, bytes + size);
+    }
+    return bytes;
+  };
+  return {llvm::divideCeil(bytesOf(rows), grid.rows),
+          llvm::divideCeil(bytesOf(columns), grid.columns)};
+}
+
+/// The order in which as many tiles as run at once read the least, if what all
+/// of them read does not stay in the cache anyway; or why there is none.
+static std::optional<std::string>
+chooseOrder(triton_xla::EntryFuncOp func, const targets::Target &target,
+            int64_t atOnce, const TileGrid &grid, TileOrder &order) {
+  const targets::Timing *timing = targets::lookupTiming(target.name);
+  if (!timing || timing->cacheBytes == 0)
+    return "the cache of " + target.name.str() + " is not known";
+  if (atOnce == 0)
+    atOnce = timing->units;
+  auto [rowBytes, columnBytes] = countBytes(func, grid);
+  int64_t all = rowBytes * grid.rows + columnBytes * grid.columns;
+  if (all <= timing->cacheBytes)
+    return "what its tiles read, " + std::to_string(all) +
+           " bytes, stays in the cache of " +
+           std::to_string(timing->cacheBytes);
+  auto bytesOf = [&, rowBytes = rowBytes,
+                  columnBytes = columnBytes](int64_t width) {
+    int64_t rows = width, columns = llvm::divideCeil(atOnce, width);
+    if (columns > grid.columns) {
+      columns = grid.columns;
+      rows = std::min<int64_t>(grid.rows, llvm::divideCeil(atOnce, columns));
+    }
+    return rows * rowBytes + columns * columnBytes;
+  };
+  order.bytes = order.bytesAsNumbered = bytesOf(1);
+  for (int64_t width = 2; width <= std::min(grid.rows, atOnce); ++width)
+    if (int64_t bytes = bytesOf(width); bytes < order.bytes) {
+      order.width = width;
+      order.bytes = bytes;
+    }
+  if (order.width == 1)
+    return std::to_string(atOnce) + " tiles at once read no less than " +
+           std::to_string(order.bytes) + " bytes in any order";
+  // At the end of a group the columns that were read last come first.
+  order.isSnake = order.width < grid.rows;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+LogicalResult SmaltiOrderTiles::checkOptions(triton_xla::EntryFuncOp func) {
+  if (order != "auto" && order != "grouped" && order != "snake")
+    return func.emitError() << "unknown order '" << order
+                            << "'; known are auto, grouped and snake";
+  if (width < 1)
+    return func.emitError()
+           << "width must be at least 1, not " << int64_t(width);
+  if (blocks < 0)
+    return func.emitError()
+           << "blocks must not be negative, but is " << int64_t(blocks);
+  return success();
+}
+
 void SmaltiOrderTiles::runOnOperation() {
   auto func = dyn_cast<triton_xla::EntryFuncOp>(getOperation().getOperation());
   if (!func || func.isExternal())
     return markAllAnalysesPreserved();
-  if (order != "grouped" && order != "snake") {
-    func.emitError() << "unknown order '" << order
-                     << "'; known are grouped and snake";
+  if (failed(checkOptions(func)))
     return signalPassFailure();
-  }
-  if (width < 1) {
-    func.emitError() << "width must be at least 1, not " << int64_t(width);
-    return signalPassFailure();
-  }
-  TileGrid grid;
-  if (std::optional<std::string> reason = findGrid(func, grid)) {
-    if (failed(reportMissed(func, kPassName, strict, *reason)))
+  auto miss = [&](const std::string &reason) {
+    if (failed(reportMissed(func, kPassName, strict, reason)))
       signalPassFailure();
-    return;
+  };
+  TileGrid grid;
+  if (std::optional<std::string> reason = findGrid(func, grid))
+    return miss(*reason);
+  TileOrder chosen{std::min<int64_t>(width, grid.rows), order == "snake"};
+  if (order == "auto") {
+    const targets::Target *chip = getTarget(func, target);
+    if (!chip)
+      return signalPassFailure();
+    chosen = {};
+    if (std::optional<std::string> reason =
+            chooseOrder(func, *chip, blocks, grid, chosen))
+      return miss(*reason);
   }
-  int64_t rows = std::min<int64_t>(width, grid.rows);
   Value id = func.getTileId();
   SmallVector<OpOperand *> uses =
       llvm::map_to_vector(id.getUses(), [](OpOperand &use) { return &use; });
   ImplicitLocOpBuilder builder(func.getLoc(), func.getContext());
   builder.setInsertionPointToStart(&func.getBody().front());
-  Value ordered = createOrder(builder, id, grid, rows, order == "snake");
+  Value ordered = createOrder(builder, id, grid, chosen.width, chosen.isSnake);
   for (OpOperand *use : uses)
     use->set(ordered);
-  remarkApplied(func, kPassName)
-      << "tiles of " << grid.rows << " rows and " << grid.columns
-      << " columns in " << (order == "snake" ? "snake" : "grouped")
-      << " order, " << rows << " rows a group";
+  auto remark = remarkApplied(func, kPassName);
+  remark << "tiles of " << grid.rows << " rows and " << grid.columns
+         << " columns in " << (chosen.isSnake ? "snake" : "grouped")
+         << " order, " << chosen.width << " rows a group";
+  if (chosen.bytes != 0)
+    remark << ": tiles that run at once read " << chosen.bytes
+           << " bytes instead of " << chosen.bytesAsNumbered;
 }

@@ -42,6 +42,13 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
     A product whose sum a loop carries, alone in its loop, stays in flight while the next one starts: the wait leaves one
     group, and a slot is given back one iteration later. This takes two slots.
 
+    What it takes is estimated from the target table alone, and said: for each step of the loops the longest of its
+    copies (bytes by the width of the path to the cache), its product (multiply-accumulates by the rate of the matrix
+    units, operands by the width of shared memory) and its share of the latency of memory, which all slots but one hide.
+    Where all threads copy and multiply in turn, the waits at both ends of a product come on top. Blocks on one unit, as
+    many as its threads, registers and shared memory hold and the grid has, fill in one another's waits. A loop whose
+    bounds are not known counts 16 iterations. With `if-it-pays`, a kernel is specialised where that takes less time.
+
     Slots are counted through all iterations of all loops around, so that copies for the next tile of a persistent grid
     start while the last one is stored.
 
@@ -109,9 +116,12 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
   }];
   let options = [
     Option<"depth", "depth", "std::string", "\"auto\"",
-           "Slots of each buffer, 1 to 16, or `auto`: as many as fit, up to 8, e.g. `depth=4`">,
+           "Slots of each buffer, 1 to 16, or `auto`: the most, up to 8, that the estimate says to be the best, "
+           "e.g. `depth=4`">,
     Option<"target", "target", "std::string", "\"\"",
            "The chip, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
+    Option<"ifItPays", "if-it-pays", "bool", "false",
+           "Leave kernels as they are that the estimate says to take no less time, e.g. `if-it-pays=true`">,
     Option<"strict", "strict", "bool", "false", "A kernel that stays as it is is an error, e.g. `strict=true`">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
@@ -127,6 +137,10 @@ def SmaltiOrderTiles : InterfacePass<"smalti-order-tiles", "::mlir::FunctionOpIn
     columns. This pass has them compute tiles of a compact area: `grouped` goes down `width` rows in each column before the
     next column, `snake` does the same and turns round at the end of each group of rows, so that the columns that were
     read last come first.
+
+    With `order=auto` the pass counts bytes. A row of tiles reads its part of the arrays from which the row alone
+    chooses, a column likewise. Where all of that fits the chip's cache, every order is as good, and the program stays as
+    it is. Elsewhere the width is the one with which tiles that run at once read the least.
 
     The tile id is replaced by another one, a permutation of all of them: programs of different ids may run in any order,
     so that every program stays right. Where the columns are not to be seen, or a row or a column is all there is, the
@@ -149,8 +163,13 @@ def SmaltiOrderTiles : InterfacePass<"smalti-order-tiles", "::mlir::FunctionOpIn
     ```
   }];
   let options = [
-    Option<"order", "order", "std::string", "\"grouped\"", "`grouped` or `snake`, e.g. `order=snake`">,
-    Option<"width", "width", "int64_t", "8", "Rows of tiles in a group, e.g. `width=4`">,
+    Option<"order", "order", "std::string", "\"grouped\"",
+           "`grouped`, `snake`, or `auto`, the one that is estimated to read the least, e.g. `order=snake`">,
+    Option<"width", "width", "int64_t", "8", "Rows of tiles in a group, unless `order=auto`, e.g. `width=4`">,
+    Option<"target", "target", "std::string", "\"\"",
+           "The chip, for `order=auto`, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
+    Option<"blocks", "blocks", "int64_t", "0",
+           "Blocks that run at once, for `order=auto`, e.g. `blocks=66`; 0: as many as the chip has compute units">,
     Option<"strict", "strict", "bool", "false", "A program that stays as it is is an error, e.g. `strict=true`">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];

@@ -285,7 +285,7 @@ void RoleEmitter::emitProduct(unsigned number, WGMMAOp product) {
 
 /// The loop with the counts of its groups, and for producers nothing else.
 void RoleEmitter::emitLoop(scf::ForOp loop) {
-  SmallVector<unsigned> inside = plan.groupsIn(loop);
+  ArrayRef<unsigned> inside = plan.groupsIn(loop);
   Location loc = loop.getLoc();
   SmallVector<Value> inits;
   if (role == Role::Consumer)
@@ -523,6 +523,19 @@ void SmaltiSpecializeWarps::runOnOperation() {
           func, *chip, slots ? std::optional(slots) : std::nullopt, plan))
     return miss(refusal->op,
                 "the kernel is not specialised: " + refusal->reason);
+  auto describeTimes = [&](RemarkBuilder &remark) {
+    remark << plan.time.cycles << " cycles for a tile, " << plan.time.residents
+           << (plan.time.residents == 1 ? " block a unit" : " blocks a unit")
+           << ", against " << plan.timeInTurn.cycles << " of "
+           << plan.timeInTurn.residents << " that copy and multiply in turn, "
+           << plan.slotsInTurn << (plan.slotsInTurn == 1 ? " slot" : " slots");
+  };
+  if (ifItPays && !plan.pays()) {
+    auto remark = remarkMissed(func, kPassName);
+    remark << "the kernel is not specialised: it would not pay: estimated ";
+    describeTimes(remark);
+    return;
+  }
   size_t inFlight = llvm::count_if(
       plan.groups, [](const CopyGroup &group) { return group.isInFlight; });
   commitWarps(plan);
@@ -537,4 +550,7 @@ void SmaltiSpecializeWarps::runOnOperation() {
     remark << ", " << plan.producerRegisters << " and "
            << plan.consumerRegisters << " registers";
   remark << plan.limit;
+  auto times = remarkAnalysis(func, kPassName);
+  times << "estimated ";
+  describeTimes(times);
 }

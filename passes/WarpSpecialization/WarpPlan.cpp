@@ -8,15 +8,19 @@
 #include "passes/Resources/Estimate.h"
 #include "passes/Support/Describe.h"
 #include "passes/Support/MemorySize.h"
+#include "passes/Support/TripCount.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/VectorInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace smalti;
@@ -32,14 +36,10 @@ static constexpr int64_t kProducerRegisters = 24;
 static constexpr int64_t kMostRegisters = 240;
 /// More slots hide nothing more.
 static constexpr int64_t kMostSlotsChosen = 8;
-
-SmallVector<unsigned> WarpPlan::groupsIn(Operation *op) const {
-  SmallVector<unsigned> inside;
-  for (auto [number, group] : llvm::enumerate(groups))
-    if (op->isAncestor(group.wait))
-      inside.push_back(number);
-  return inside;
-}
+/// Registers of a thread for addresses and counters, on top of its values.
+static constexpr int64_t kAddressRegisters = 32;
+/// Iterations of a loop whose bounds are not known.
+static constexpr int64_t kIterationsAssumed = 16;
 
 namespace {
 
@@ -56,20 +56,30 @@ private:
   Refusal findGroups();
   Refusal planGroup(memref::AllocOp barrier);
   Refusal planBuffers(CopyGroup &group);
-  Refusal checkSource(const CopyGroup &group, AsyncLoadOp load);
+  void collectWrites();
+  Refusal checkSource(AsyncLoadOp load);
   Refusal checkLoops(const CopyGroup &group);
   Refusal checkSlice(Operation *user, Value value);
   void splitSetup();
   void findNeedlessBarriers();
-  void chooseInFlight();
-  Refusal chooseDepth();
+  void findInFlight();
   void chooseRegisters();
+  Refusal chooseDepth();
+  BlockWork describeWork();
 
   WarpPlan &plan;
   gpu::GPUFuncOp func;
   const targets::Target &target;
   std::optional<int64_t> depth;
   llvm::DenseSet<Value> checked;
+  /// The first write to each memory that threads or copies write, and ops of
+  /// which nobody knows what they write.
+  struct Write {
+    Operation *op;
+    Value root;
+    std::string unknown;
+  };
+  SmallVector<Write> writes;
 };
 
 } // namespace
@@ -185,7 +195,7 @@ Refusal WarpPlanner::planGroup(memref::AllocOp barrier) {
   if (Refusal refusal = planBuffers(group))
     return refusal;
   for (AsyncLoadOp load : group.loads)
-    if (Refusal refusal = checkSource(group, load))
+    if (Refusal refusal = checkSource(load))
       return refusal;
   if (Refusal refusal = checkLoops(group))
     return refusal;
@@ -195,6 +205,7 @@ Refusal WarpPlanner::planGroup(memref::AllocOp barrier) {
 
 /// What the copies fill is read by products alone, behind the wait.
 Refusal WarpPlanner::planBuffers(CopyGroup &group) {
+  llvm::DenseSet<Operation *> products;
   for (AsyncLoadOp load : group.loads) {
     auto alloc =
         getRootBuffer(load.getDestination()).getDefiningOp<memref::AllocOp>();
@@ -220,7 +231,7 @@ Refusal WarpPlanner::planBuffers(CopyGroup &group) {
             !group.wait->isBeforeInBlock(user))
           return refuse(user, quote(user) + " uses a copied tile, and is no "
                                             "product behind the wait");
-        if (!llvm::is_contained(group.products, product))
+        if (products.insert(product).second)
           group.products.push_back(product);
       }
     }
@@ -232,8 +243,38 @@ Refusal WarpPlanner::planBuffers(CopyGroup &group) {
   return std::nullopt;
 }
 
+void WarpPlanner::collectWrites() {
+  llvm::DenseSet<Value> known;
+  auto add = [&](Operation *op, Value root) {
+    if (!root || known.insert(root).second)
+      writes.push_back({op, root, {}});
+  };
+  func.walk([&](Operation *op) {
+    if (isa<BlockBarrierOpInterface, BarrierObjectOpInterface, WGMMAOp,
+            NVVM::FenceMbarrierInitOp, memref::AllocOp>(op) ||
+        op == func.getOperation() ||
+        op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+      return;
+    if (auto store = dyn_cast<AsyncStoreOp>(op))
+      return add(op, getRootBuffer(store.getDestination()));
+    // Waits for stores, and fences, access nothing.
+    if (isa<NVVM::CpAsyncBulkWaitGroupOp, NVVM::CpAsyncBulkCommitGroupOp,
+            NVVM::FenceProxyOp>(op))
+      return;
+    SmallVector<MemoryAccess> accesses;
+    std::string reason;
+    if (!collectAccesses(op, accesses, reason)) {
+      writes.push_back({op, Value(), reason});
+      return;
+    }
+    for (const MemoryAccess &access : accesses)
+      if (access.isWrite)
+        add(op, access.root);
+  });
+}
+
 /// Copies run ahead of what the consumers write.
-Refusal WarpPlanner::checkSource(const CopyGroup &group, AsyncLoadOp load) {
+Refusal WarpPlanner::checkSource(AsyncLoadOp load) {
   Value source = load.getSource();
   while (auto view = source.getDefiningOp<ViewLikeOpInterface>())
     source = view.getViewSource();
@@ -241,39 +282,14 @@ Refusal WarpPlanner::checkSource(const CopyGroup &group, AsyncLoadOp load) {
   if (!argument || argument.getOwner() != &func.getBody().front())
     return refuse(load, quote(load) + " reads what is no argument of the "
                                       "kernel");
-  Refusal refusal;
-  func.walk([&](Operation *op) {
-    if (refusal ||
-        isa<BlockBarrierOpInterface, BarrierObjectOpInterface, WGMMAOp,
-            NVVM::FenceMbarrierInitOp>(op) ||
-        op == func.getOperation() ||
-        op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
-      return;
-    SmallVector<MemoryAccess> accesses;
-    std::string reason;
-    if (isa<memref::AllocOp>(op))
-      return;
-    if (auto store = dyn_cast<AsyncStoreOp>(op)) {
-      Value root = getRootBuffer(store.getDestination());
-      if (mayAlias(root, source))
-        refusal = refuse(op, quote(op) + " may write what " + quote(load) +
-                                 " reads ahead");
-      return;
-    }
-    // Waits for stores, and fences, access nothing.
-    if (isa<NVVM::CpAsyncBulkWaitGroupOp, NVVM::CpAsyncBulkCommitGroupOp,
-            NVVM::FenceProxyOp>(op))
-      return;
-    if (!collectAccesses(op, accesses, reason)) {
-      refusal = refuse(op, reason);
-      return;
-    }
-    for (const MemoryAccess &access : accesses)
-      if (!refusal && access.isWrite && mayAlias(access.root, source))
-        refusal = refuse(op, quote(op) + " may write what " + quote(load) +
-                                 " reads ahead");
-  });
-  return refusal;
+  for (const Write &write : writes) {
+    if (!write.unknown.empty())
+      return refuse(write.op, write.unknown);
+    if (mayAlias(write.root, source))
+      return refuse(write.op, quote(write.op) + " may write what " +
+                                  quote(load) + " reads ahead");
+  }
+  return std::nullopt;
 }
 
 /// Whether the producers can compute the value: from constants, what is ahead
@@ -323,6 +339,7 @@ Refusal WarpPlanner::checkLoops(const CopyGroup &group) {
 }
 
 Refusal WarpPlanner::findGroups() {
+  collectWrites();
   Refusal refusal;
   for (auto alloc : func.getBody().front().getOps<memref::AllocOp>())
     if (!refusal && isa<BarrierType>(alloc.getType().getElementType()))
@@ -330,7 +347,10 @@ Refusal WarpPlanner::findGroups() {
   if (refusal)
     return refusal;
   llvm::DenseSet<Operation *> known;
-  for (const CopyGroup &group : plan.groups) {
+  for (auto [number, group] : llvm::enumerate(plan.groups)) {
+    for (auto loop = group.wait->getParentOfType<scf::ForOp>(); loop;
+         loop = loop->getParentOfType<scf::ForOp>())
+      plan.groupsInLoop[loop].push_back(number);
     Operation *ops[] = {group.init, group.arrive, group.wait};
     for (Operation *op : ops)
       known.insert(op);
@@ -396,9 +416,10 @@ void WarpPlanner::findNeedlessBarriers() {
     if (!isQuiet(&op))
       break;
   }
+  llvm::DenseSet<Operation *> seen;
   for (const CopyGroup &group : plan.groups) {
     auto loop = dyn_cast<scf::ForOp>(group.wait->getParentOp());
-    if (!loop ||
+    if (!loop || !seen.insert(loop).second ||
         !llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &op) {
           return isQuiet(&op) || isa<gpu::BarrierOp>(op);
         }))
@@ -408,11 +429,10 @@ void WarpPlanner::findNeedlessBarriers() {
   }
 }
 
-void WarpPlanner::chooseInFlight() {
+void WarpPlanner::findInFlight() {
   for (CopyGroup &group : plan.groups) {
     auto loop = dyn_cast<scf::ForOp>(group.wait->getParentOp());
-    if (!loop || group.products.size() != 1 || plan.depth < 2 ||
-        plan.groupsIn(loop).size() != 1)
+    if (!loop || group.products.size() != 1 || plan.groupsIn(loop).size() != 1)
       continue;
     WGMMAOp product = group.products.front();
     auto argument = dyn_cast<BlockArgument>(product.getAccumulator());
@@ -425,55 +445,8 @@ void WarpPlanner::chooseInFlight() {
         isa<scf::YieldOp>(use.getOwner()) &&
         use.getOwner()->getParentOp() == loop &&
         argument == loop.getRegionIterArg(use.getOperandNumber()) &&
-        loop.getBody()->getOps<WGMMAOp>().begin() !=
-            loop.getBody()->getOps<WGMMAOp>().end() &&
         llvm::hasSingleElement(loop.getBody()->getOps<WGMMAOp>());
   }
-}
-
-Refusal WarpPlanner::chooseDepth() {
-  llvm::DenseSet<Value> withSlots;
-  for (const CopyGroup &group : plan.groups) {
-    withSlots.insert(group.barrier->getResult(0));
-    for (Operation *buffer : group.buffers) {
-      withSlots.insert(buffer->getResult(0));
-      plan.slotBytes +=
-          getBufferBytes(cast<memref::AllocOp>(buffer).getType()).value_or(0);
-    }
-  }
-  auto bytesWith = [&](int64_t slots) {
-    return getSharedMemoryBytes(func, [&](Value buffer) {
-      auto type = dyn_cast<MemRefType>(buffer.getType());
-      if (!type || !withSlots.contains(buffer))
-        return type;
-      // Barriers come in pairs.
-      SmallVector<int64_t> shape = {
-          isa<BarrierType>(type.getElementType()) ? 2 * slots : slots};
-      llvm::append_range(shape, type.getShape());
-      return MemRefType::Builder(type).setShape(shape).operator MemRefType();
-    });
-  };
-  int64_t wanted = depth.value_or(kMostSlotsChosen);
-  plan.depth = wanted;
-  while (!depth && plan.depth > 1 &&
-         bytesWith(plan.depth) > target.sharedMemoryPerBlock)
-    --plan.depth;
-  if (int64_t bytes = bytesWith(plan.depth);
-      bytes > target.sharedMemoryPerBlock)
-    return refuse(func,
-                  llvm::formatv("it needs {0} B of shared memory with {1} "
-                                "slots, {2} has {3} B",
-                                bytes, plan.depth, target.name,
-                                target.sharedMemoryPerBlock)
-                      .str());
-  if (plan.depth < wanted)
-    plan.limit =
-        llvm::formatv(": with {0} slots the function would need {1} B of "
-                      "shared memory, {2} has {3} B",
-                      plan.depth + 1, bytesWith(plan.depth + 1), target.name,
-                      target.sharedMemoryPerBlock)
-            .str();
-  return std::nullopt;
 }
 
 void WarpPlanner::chooseRegisters() {
@@ -489,18 +462,144 @@ void WarpPlanner::chooseRegisters() {
       8 * 8;
 }
 
+//===----------------------------------------------------------------------===//
+// Slots, and whether they pay
+//===----------------------------------------------------------------------===//
+
+BlockWork WarpPlanner::describeWork() {
+  BlockWork work;
+  if (std::optional<ArrayRef<int32_t>> grid = func.getKnownGridSize()) {
+    work.blocks = 1;
+    for (int32_t size : *grid)
+      work.blocks = std::min<int64_t>(work.blocks * size,
+                                      std::numeric_limits<int32_t>::max());
+  }
+  for (const CopyGroup &group : plan.groups) {
+    WorkStep &step = work.steps.emplace_back();
+    step.canStayInFlight = group.isInFlight;
+    for (Operation *buffer : group.buffers)
+      step.copiedBytes +=
+          getBufferBytes(cast<memref::AllocOp>(buffer).getType()).value_or(0);
+    for (WGMMAOp product : group.products) {
+      auto a = cast<ShapedType>(product.getA().getType());
+      auto b = cast<ShapedType>(product.getB().getType());
+      step.productCycles += countProductCycles(
+          target, a.getDimSize(0), b.getDimSize(1), a.getDimSize(1),
+          a.getElementTypeBitWidth(), plan.threads / kGroupThreads);
+    }
+    // Loops whose first counter is the block's go from tile to tile.
+    for (auto loop = group.wait->getParentOfType<scf::ForOp>(); loop;
+         loop = loop->getParentOfType<scf::ForOp>()) {
+      if (loop.getLowerBound().getDefiningOp<gpu::BlockIdOp>()) {
+        work.isPersistent = true;
+        continue;
+      }
+      step.iterations = std::min<uint64_t>(
+          llvm::SaturatingMultiply<uint64_t>(
+              step.iterations,
+              getConstantTripCount(loop).value_or(kIterationsAssumed)),
+          std::numeric_limits<int32_t>::max());
+    }
+  }
+  func.walk([&](Operation *op) {
+    if (auto store = dyn_cast<AsyncStoreOp>(op))
+      work.storedBytes +=
+          getBufferBytes(store.getSource().getType()).value_or(0);
+    else if (auto write = dyn_cast<VectorTransferOpInterface>(op);
+             write && !op->getNumResults())
+      work.storedBytes += write.getVectorType().getNumElements() *
+                          write.getVectorType().getElementTypeBitWidth() / 8;
+  });
+  return work;
+}
+
+Refusal WarpPlanner::chooseDepth() {
+  llvm::DenseSet<Value> withSlots;
+  for (const CopyGroup &group : plan.groups) {
+    withSlots.insert(group.barrier->getResult(0));
+    for (Operation *buffer : group.buffers) {
+      withSlots.insert(buffer->getResult(0));
+      plan.slotBytes +=
+          getBufferBytes(cast<memref::AllocOp>(buffer).getType()).value_or(0);
+    }
+  }
+  auto bytesWith = [&](int64_t slots, int64_t barriersPerSlot) {
+    return getSharedMemoryBytes(func, [&](Value buffer) {
+      auto type = dyn_cast<MemRefType>(buffer.getType());
+      if (!type || !withSlots.contains(buffer))
+        return type;
+      SmallVector<int64_t> shape = {isa<BarrierType>(type.getElementType())
+                                        ? barriersPerSlot * slots
+                                        : slots};
+      llvm::append_range(shape, type.getShape());
+      return MemRefType::Builder(type).setShape(shape).operator MemRefType();
+    });
+  };
+  BlockWork work = describeWork();
+  BlockWay way;
+  way.registers =
+      std::min(estimateRegisters(func, target).count + kAddressRegisters,
+               target.registersPerThread);
+  auto timeInTurn = [&](int64_t slots) {
+    way.slots = slots;
+    way.threads = plan.threads;
+    way.sharedBytes = bytesWith(slots, /*barriersPerSlot=*/1);
+    return estimateTime(target, work, way);
+  };
+  plan.slotsInTurn = depth.value_or(kSlotsOfAsyncCopies);
+  while (plan.slotsInTurn > 1 &&
+         bytesWith(plan.slotsInTurn, 1) > target.sharedMemoryPerBlock)
+    --plan.slotsInTurn;
+  plan.timeInTurn = timeInTurn(plan.slotsInTurn);
+
+  way.isSpecialised = true;
+  way.threads = plan.threads + plan.producers;
+  way.exchangesRegisters = plan.consumerRegisters != 0;
+  // Of slots that take the same time, more are safer.
+  int64_t wanted = depth.value_or(kMostSlotsChosen);
+  int64_t bytes = 0;
+  for (int64_t slots = depth.value_or(1); slots <= wanted; ++slots) {
+    bytes = bytesWith(slots, /*barriersPerSlot=*/2);
+    way.slots = slots;
+    way.sharedBytes = bytes;
+    if (bytes > target.sharedMemoryPerBlock)
+      break;
+    BlockTime time = estimateTime(target, work, way);
+    if (plan.depth != 0 && time.cycles > plan.time.cycles)
+      continue;
+    plan.depth = slots;
+    plan.time = time;
+  }
+  if (plan.depth == 0)
+    return refuse(func,
+                  llvm::formatv("it needs {0} B of shared memory with {1} "
+                                "slots, {2} has {3} B",
+                                bytes, depth.value_or(1), target.name,
+                                target.sharedMemoryPerBlock)
+                      .str());
+  if (bytes > target.sharedMemoryPerBlock && plan.depth + 1 == way.slots)
+    plan.limit = llvm::formatv(
+                     ": with {0} slots the function would need {1} B of "
+                     "shared memory, {2} has {3} B",
+                     way.slots, bytes, target.name, target.sharedMemoryPerBlock)
+                     .str();
+  for (CopyGroup &group : plan.groups)
+    group.isInFlight &= plan.depth > 1;
+  return std::nullopt;
+}
+
 Refusal WarpPlanner::run() {
   if (Refusal refusal = checkBlock())
     return refusal;
   if (Refusal refusal = findGroups())
     return refusal;
+  findInFlight();
+  chooseRegisters();
   if (Refusal refusal = chooseDepth())
     return refusal;
   splitSetup();
   // What the copies need is ahead of the roles, or computed by both.
   findNeedlessBarriers();
-  chooseInFlight();
-  chooseRegisters();
   return std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 #define SMALTI_PASSES_WARPSPECIALIZATION_WARPPLAN_H
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/WarpSpecialization/WarpEstimate.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -47,6 +48,10 @@ struct WarpPlan {
   int64_t slotBytes = 0;
   /// What kept it from more slots, where it was chosen.
   std::string limit;
+  /// What a unit takes for a tile, and what it would take if all threads copied
+  /// and multiplied in turn, with so many slots.
+  BlockTime time, timeInTurn;
+  int64_t slotsInTurn = 0;
   /// 0: registers stay as they are.
   int64_t producerRegisters = 0, consumerRegisters = 0;
   std::vector<CopyGroup> groups;
@@ -57,8 +62,15 @@ struct WarpPlan {
   /// Barriers of the block that the roles make needless.
   llvm::DenseSet<mlir::Operation *> needlessBarriers;
 
-  /// The groups whose copies stand in an op, by number.
-  mlir::SmallVector<unsigned> groupsIn(mlir::Operation *op) const;
+  /// The groups whose copies stand in a loop, by number.
+  llvm::DenseMap<mlir::Operation *, mlir::SmallVector<unsigned>> groupsInLoop;
+  mlir::ArrayRef<unsigned> groupsIn(mlir::Operation *op) const {
+    auto found = groupsInLoop.find(op);
+    return found == groupsInLoop.end() ? mlir::ArrayRef<unsigned>()
+                                       : mlir::ArrayRef(found->second);
+  }
+  /// Whether the estimate says that it takes less time.
+  bool pays() const { return time.cycles < timeInTurn.cycles; }
 };
 
 /// Fills in the plan, or says why there is none, and at which op.

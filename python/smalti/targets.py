@@ -63,6 +63,14 @@ class Timing:
     """Multiply-accumulates of the matrix unit per cycle."""
     tf32_macs: int | None = None
     eight_bit_macs: int | None = None
+    cache_bytes: int | None = None
+    """Of the cache that all units share."""
+    cache_bytes_per_cycle: int | None = None
+    threads_per_unit: int | None = None
+    """Of all blocks, as is the shared memory."""
+    shared_memory_per_unit: int | None = None
+    shared_memory_reserved: int | None = None
+    """Bytes of each block, on top of its own."""
 
 
 EMULATED = "emu:"

@@ -96,7 +96,7 @@ def test_pipelining_spills_nothing(target: str, copies: str) -> None:
 @pytest.mark.parametrize("target", ["sm_80", "sm_90a"])
 def test_wait_groups_count_exactly(target: str, stages: int) -> None:
     source = matmul((128, 128, 512), (64, 64, 32), start="zero")
-    ptx = smalti.compile(source, target=target, stages=stages, depth=stages).asm["ptx"]
+    ptx = smalti.compile(source, target=target, stages=stages, depth=stages, products="mma").asm["ptx"]
     label = re.search(r"^\$L__BB0_\d+:", ptx, re.MULTILINE)
     assert label
     before, after = ptx[: label.start()], ptx[label.start() :]
