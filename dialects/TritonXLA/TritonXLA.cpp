@@ -411,13 +411,16 @@ LogicalResult DotOp::verify() {
            << lhs.getElementType() << ", but rhs elements are "
            << rhs.getElementType();
   Type element = lhs.getElementType();
-  if (!element.isF16() && !element.isBF16() && !element.isF32())
-    return emitOpError(
-               "expected lhs and rhs elements of f16, bf16 or f32, but got ")
+  bool isInteger = element.isSignlessInteger(8);
+  if (!isInteger && !isa<Float16Type, BFloat16Type, Float32Type,
+                         Float8E4M3FNType, Float8E5M2Type>(element))
+    return emitOpError("expected lhs and rhs elements of f16, bf16, f32, "
+                       "f8E4M3FN, f8E5M2 or i8, but got ")
            << element;
-  if (!accumulator.getElementType().isF32())
-    return emitOpError("expected an accumulator of f32, but got ")
-           << accumulator.getElementType();
+  Type sum = accumulator.getElementType();
+  if (isInteger ? !sum.isSignlessInteger(32) : !sum.isF32())
+    return emitOpError("expected an accumulator of ")
+           << (isInteger ? "i32" : "f32") << ", but got " << sum;
   if (lhs.getDimSize(1) != rhs.getDimSize(0))
     return emitOpError("lhs has ")
            << lhs.getDimSize(1) << " columns, but rhs has " << rhs.getDimSize(0)

@@ -493,11 +493,17 @@ public:
         !cType.hasStaticShape())
       return false;
     Type element = cType.getElementType();
-    if (!element.isF32() && !element.isF64())
+    bool isInteger = element.isSignlessInteger(32);
+    if (!isInteger && !element.isF32() && !element.isF64())
+      return false;
+    // Integers without a sign: named ops take theirs from an attribute.
+    if (isInteger && op.getCast() != linalg::TypeFn::cast_signed)
       return false;
     for (MemRefType type : {aType, bType}) {
-      if (!isa<FloatType>(type.getElementType()) ||
-          bitWidth(type) > bitWidth(element))
+      Type factor = type.getElementType();
+      if (isInteger ? !factor.isSignlessInteger() : !isa<FloatType>(factor))
+        return false;
+      if (bitWidth(type) > bitWidth(element))
         return false;
     }
     return lanes > 0 && hasVectorRows(bType) && hasVectorRows(cType);
@@ -534,7 +540,20 @@ private:
       return value;
     if (auto vector = dyn_cast<VectorType>(value.getType()))
       type = VectorType::get(vector.getShape(), type);
+    if (isa<IntegerType>(accumulatorType()))
+      return arith::ExtSIOp::create(rewriter, loc, type, value);
     return arith::ExtFOp::create(rewriter, loc, type, value);
+  }
+
+  Value multiplyAdd(Value lhs, Value rhs, Value sum) {
+    if (isa<IntegerType>(accumulatorType()))
+      return arith::AddIOp::create(
+          rewriter, loc, sum, arith::MulIOp::create(rewriter, loc, lhs, rhs));
+    // Left to the target: a fused multiply-add where it has one.
+    auto contract = arith::FastMathFlagsAttr::get(
+        rewriter.getContext(), arith::FastMathFlags::contract);
+    Value product = arith::MulFOp::create(rewriter, loc, lhs, rhs, contract);
+    return arith::AddFOp::create(rewriter, loc, sum, product, contract);
   }
 
   Value buffer(ArrayRef<int64_t> shape) {
@@ -630,9 +649,6 @@ private:
         done += part;
       }
     }
-    // Left to the target: a fused multiply-add where it has one.
-    auto contract = arith::FastMathFlagsAttr::get(
-        rewriter.getContext(), arith::FastMathFlags::contract);
     auto loop = scf::ForOp::create(
         rewriter, loc, loops.index(0), loops.index(depth), loops.index(1),
         accumulators, [&](OpBuilder &, Location, Value k, ValueRange carried) {
@@ -651,11 +667,8 @@ private:
               if (isa<VectorType>(value.getType()))
                 splat = vector::BroadcastOp::create(rewriter, loc,
                                                     value.getType(), lhs);
-              Value product =
-                  arith::MulFOp::create(rewriter, loc, splat, value, contract);
-              Value sum = carried[i * rhs.size() + part];
               next.push_back(
-                  arith::AddFOp::create(rewriter, loc, sum, product, contract));
+                  multiplyAdd(splat, value, carried[i * rhs.size() + part]));
             }
           }
           scf::YieldOp::create(rewriter, loc, next);

@@ -54,6 +54,11 @@ static std::optional<NVVM::MMATypes> getMultiplicandType(Element element) {
   }
 }
 
+/// Whether NVVM has no op for the type in mma.sync, and LLVM an intrinsic.
+static bool isIntrinsic(Element element) {
+  return element == Element::E4M3 || element == Element::E5M2;
+}
+
 /// A register of a multiplicand: 32 bits, as vector<2xf16> for f16 and as i32
 /// for all others.
 static Value toMultiplicand(OpBuilder &builder, Location loc, Value reg,
@@ -166,9 +171,11 @@ public:
   refuseMma(const MmaInstruction &instruction) const override {
     if (instruction.kind == MmaKind::Fma)
       return std::nullopt;
-    if (instruction.kind != MmaKind::MmaSync ||
-        !getMultiplicandType(instruction.a) ||
-        !getMultiplicandType(instruction.b))
+    auto isKnown = [](Element element) {
+      return getMultiplicandType(element) || isIntrinsic(element);
+    };
+    if (instruction.kind != MmaKind::MmaSync || !isKnown(instruction.a) ||
+        !isKnown(instruction.b))
       return "the matrix instruction " + instruction.mnemonic +
              " is not supported";
     return std::nullopt;
@@ -343,17 +350,30 @@ SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
     resultTypes.push_back(operand.getType());
   auto resultType =
       LLVM::LLVMStructType::getLiteral(builder.getContext(), resultTypes);
-  std::optional<NVVM::MMAIntOverflow> overflow;
-  if (accumulatorType.getElementType().isInteger())
-    overflow = NVVM::MMAIntOverflow::wrapped;
-  auto product = NVVM::MmaOp::create(
-      builder, loc, resultType, operandsA, operandsB, operandsC,
-      ArrayRef<int64_t>{instruction.m, instruction.n, instruction.k},
-      /*b1Op=*/std::nullopt, overflow,
-      std::array<NVVM::MMATypes, 2>{*getMultiplicandType(instruction.a),
-                                    *getMultiplicandType(instruction.b)},
-      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                     NVVM::MMALayout::col});
+  Value product;
+  if (isIntrinsic(instruction.a)) {
+    // Its name is that of the instruction but for what all of them have.
+    StringRef name = StringRef(instruction.mnemonic).split(".aligned.").second;
+    SmallVector<Value> operands = operandsA;
+    llvm::append_range(operands, operandsB);
+    llvm::append_range(operands, operandsC);
+    product = LLVM::CallIntrinsicOp::create(
+                  builder, loc, resultType,
+                  builder.getStringAttr("llvm.nvvm.mma." + name), operands)
+                  .getResult(0);
+  } else {
+    std::optional<NVVM::MMAIntOverflow> overflow;
+    if (accumulatorType.getElementType().isInteger())
+      overflow = NVVM::MMAIntOverflow::wrapped;
+    product = NVVM::MmaOp::create(
+        builder, loc, resultType, operandsA, operandsB, operandsC,
+        ArrayRef<int64_t>{instruction.m, instruction.n, instruction.k},
+        /*b1Op=*/std::nullopt, overflow,
+        std::array<NVVM::MMATypes, 2>{*getMultiplicandType(instruction.a),
+                                      *getMultiplicandType(instruction.b)},
+        std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                       NVVM::MMALayout::col});
+  }
 
   SmallVector<Value> results;
   int64_t position = 0;

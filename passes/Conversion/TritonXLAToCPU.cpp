@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Conversion/CPUFloat8.h"
 #include "passes/Conversion/CPULoops.h"
 #include "passes/Passes.h"
 
@@ -63,6 +64,14 @@ static bool isSupportedElement(Type type) {
          type.isIndex() || type.isSignlessInteger();
 }
 
+/// Whether an op leaves elements as they are, or widens them: all that 8-bit
+/// floats are for.
+static bool takesFloat8(Operation *op) {
+  return isa<ExtractOp, InsertOp, MaskOp, DotOp, arith::ExtFOp,
+             arith::ConstantOp, tensor::SplatOp>(op) ||
+         isa<scf::SCFDialect>(op->getDialect());
+}
+
 static bool isElementwiseOnTiles(Operation *op) {
   return OpTrait::hasElementwiseMappableTraits(op) &&
          op->getNumOperands() != 0 &&
@@ -97,12 +106,13 @@ static LogicalResult checkProgram(EntryFuncOp entry) {
         return op->emitOpError("works on ")
                << type
                << ", but the tiles of a CPU program are statically shaped";
-      if (!isSupportedElement(tensor.getElementType()))
+      if (!isSupportedElement(tensor.getElementType()) &&
+          !(isFloat8OfCPU(tensor.getElementType()) && takesFloat8(op)))
         return op->emitOpError("has elements of ")
                << tensor.getElementType()
                << ", which have no lowering to the CPU (f16, bf16, f32, f64, "
-                  "integers and "
-               << "index have)";
+                  "integers and index have; windows, masks, products and "
+                  "arith.extf of f8E4M3FN and f8E5M2, too)";
     }
     if (!onTiles)
       return WalkResult::advance();
@@ -719,6 +729,7 @@ private:
         return {};
     }
     hoistAllocations(rewriter, function);
+    widenFloat8(*scratch);
     if (failed(computeInF32(*scratch)) || failed(expandForLLVM(*scratch)) ||
         failed(cleanUp(function)))
       return {};

@@ -92,6 +92,7 @@ def _strided(data: np.ndarray, wanted: Sequence[int | None]) -> np.ndarray:
         return data
     length = 1 + sum((extent - 1) * stride for extent, stride in zip(data.shape, strides, strict=True))
     memory = np.zeros(length, data.dtype)
-    view = np.lib.stride_tricks.as_strided(memory, data.shape, [s * data.itemsize for s in strides])
+    # Not `as_strided`: it knows types by their names, and that of ml_dtypes' float8_e5m2 is one of numpy's.
+    view = np.ndarray(data.shape, data.dtype, memory, 0, [s * data.itemsize for s in strides])
     view[...] = data
     return view

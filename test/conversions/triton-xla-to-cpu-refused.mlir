@@ -7,10 +7,20 @@ triton_xla.entry_func @memory_space(%a: memref<4xf32>, %b: memref<4xf32, 1>, %ti
 
 // -----
 
-triton_xla.entry_func @element(%a: memref<4xf8E4M3FN>, %tile: index) tiles 1 {
-  // expected-error@+1 {{has elements of 'f8E4M3FN', which have no lowering to the CPU (f16, bf16, f32, f64, integers and index have)}}
+triton_xla.entry_func @element(%a: memref<4xf8E4M3FNUZ>, %tile: index) tiles 1 {
+  // expected-error@+1 {{has elements of 'f8E4M3FNUZ', which have no lowering to the CPU (f16, bf16, f32, f64, integers and index have; windows, masks, products and arith.extf of f8E4M3FN and f8E5M2, too)}}
+  %t = triton_xla.extract %a[0] [4] [1] : memref<4xf8E4M3FNUZ> to tensor<4xf8E4M3FNUZ>
+  triton_xla.insert %t into %a[0] [4] [1] : tensor<4xf8E4M3FNUZ> into memref<4xf8E4M3FNUZ>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @small_floats(%a: memref<4xf8E4M3FN>, %tile: index) tiles 1 {
   %t = triton_xla.extract %a[0] [4] [1] : memref<4xf8E4M3FN> to tensor<4xf8E4M3FN>
-  triton_xla.insert %t into %a[0] [4] [1] : tensor<4xf8E4M3FN> into memref<4xf8E4M3FN>
+  // expected-error@+1 {{has elements of 'f8E4M3FN', which have no lowering to the CPU (f16, bf16, f32, f64, integers and index have; windows, masks, products and arith.extf of f8E4M3FN and f8E5M2, too)}}
+  %s = arith.addf %t, %t : tensor<4xf8E4M3FN>
+  triton_xla.insert %s into %a[0] [4] [1] : tensor<4xf8E4M3FN> into memref<4xf8E4M3FN>
   triton_xla.return
 }
 

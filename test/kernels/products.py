@@ -9,20 +9,22 @@ def matmul(
     dtype: str = "f16",
     words: str = "",
     start: str = "window",
-    result: str = "f32",
+    result: str = "",
     columns_of_b: bool = False,
 ) -> str:
-    """C += A * B, or C = A * B where `start` is "zero"; C can be of another type `result` then. The columns of B lie one
-    after the other where `columns_of_b` is set, and else its rows do."""
+    """C += A * B, or C = A * B where `start` is "zero"; C can be of another type `result` then. Sums are f32, of i8 i32.
+    The columns of B lie one after the other where `columns_of_b` is set, and else its rows do."""
     (m, n, k), (tm, tn, tk) = shape, tile
-    assert result == "f32" or start == "zero"
+    total = "i32" if dtype == "i8" else "f32"
+    result = result or total
+    assert result == total or start == "zero"
     of_b = f"memref<{k}x{n}x{dtype}" + (f", strided<[1, {k}]>>" if columns_of_b else ">")
-    rounded = f"%r = arith.truncf %sum : tensor<{tm}x{tn}xf32> to tensor<{tm}x{tn}x{result}>"
-    name, rounding = ("%sum", "") if result == "f32" else ("%r", rounded)
+    rounded = f"%r = arith.truncf %sum : tensor<{tm}x{tn}x{total}> to tensor<{tm}x{tn}x{result}>"
+    name, rounding = ("%sum", "") if result == total else ("%r", rounded)
     columns = -(-n // tn)
     first = {
-        "window": f"triton_xla.extract %c[%row, %column] [{tm}, {tn}] [1, 1] : memref<{m}x{n}xf32> to tensor<{tm}x{tn}xf32>",
-        "zero": f"arith.constant dense<0.0> : tensor<{tm}x{tn}xf32>",
+        "window": f"triton_xla.extract %c[%row, %column] [{tm}, {tn}] [1, 1] : memref<{m}x{n}x{total}> to tensor<{tm}x{tn}x{total}>",
+        "zero": f"arith.constant dense<{'0' if total == 'i32' else '0.0'}> : tensor<{tm}x{tn}x{total}>",
     }[start]
     return f"""
 triton_xla.entry_func @matmul(%a: memref<{m}x{k}x{dtype}>, %b: {of_b}, %c: memref<{m}x{n}x{result}>,
@@ -38,12 +40,12 @@ triton_xla.entry_func @matmul(%a: memref<{m}x{k}x{dtype}>, %b: {of_b}, %c: memre
   %row = arith.muli %i, %tm : index
   %column = arith.muli %j, %tn : index
   %first = {first}
-  %sum = scf.for %p = %c0 to %depth step %tk iter_args(%acc = %first) -> (tensor<{tm}x{tn}xf32>) {{
+  %sum = scf.for %p = %c0 to %depth step %tk iter_args(%acc = %first) -> (tensor<{tm}x{tn}x{total}>) {{
     %at = triton_xla.extract %a[%row, %p] [{tm}, {tk}] [1, 1] : memref<{m}x{k}x{dtype}> to tensor<{tm}x{tk}x{dtype}>
     %bt = triton_xla.extract %b[%p, %column] [{tk}, {tn}] [1, 1] : {of_b} to tensor<{tk}x{tn}x{dtype}>
     %next = triton_xla.dot %at, %bt, %acc {words}
-        : tensor<{tm}x{tk}x{dtype}>, tensor<{tk}x{tn}x{dtype}> -> tensor<{tm}x{tn}xf32>
-    scf.yield %next : tensor<{tm}x{tn}xf32>
+        : tensor<{tm}x{tk}x{dtype}>, tensor<{tk}x{tn}x{dtype}> -> tensor<{tm}x{tn}x{total}>
+    scf.yield %next : tensor<{tm}x{tn}x{total}>
   }}
   {rounding}
   triton_xla.insert {name} into %c[%row, %column] [{tm}, {tn}] [1, 1] : tensor<{tm}x{tn}x{result}> into memref<{m}x{n}x{result}>

@@ -86,5 +86,18 @@ triton_xla.entry_func @dot(%tile: index) tiles 1 {
   %2 = triton_xla.dot %a32, %b32, %1 : tensor<3x5xf32>, tensor<5x7xf32> -> tensor<3x7xf32>
   // CHECK: triton_xla.dot %{{.*}}, %{{.*}}, %{{.*}} tf32 {note} : tensor<3x5xf32>, tensor<5x7xf32> -> tensor<3x7xf32>
   %3 = triton_xla.dot %a32, %b32, %2 tf32 {note} : tensor<3x5xf32>, tensor<5x7xf32> -> tensor<3x7xf32>
+  %a8 = arith.constant dense<1.0> : tensor<3x5xf8E4M3FN>
+  %b8 = arith.constant dense<1.0> : tensor<5x7xf8E4M3FN>
+  // CHECK: triton_xla.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<3x5xf8E4M3FN>, tensor<5x7xf8E4M3FN> -> tensor<3x7xf32>
+  %4 = triton_xla.dot %a8, %b8, %3 : tensor<3x5xf8E4M3FN>, tensor<5x7xf8E4M3FN> -> tensor<3x7xf32>
+  %a52 = arith.constant dense<1.0> : tensor<3x5xf8E5M2>
+  %b52 = arith.constant dense<1.0> : tensor<5x7xf8E5M2>
+  // CHECK: triton_xla.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<3x5xf8E5M2>, tensor<5x7xf8E5M2> -> tensor<3x7xf32>
+  %5 = triton_xla.dot %a52, %b52, %4 : tensor<3x5xf8E5M2>, tensor<5x7xf8E5M2> -> tensor<3x7xf32>
+  %ai = arith.constant dense<1> : tensor<3x5xi8>
+  %bi = arith.constant dense<1> : tensor<5x7xi8>
+  %ci = arith.constant dense<0> : tensor<3x7xi32>
+  // CHECK: triton_xla.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<3x5xi8>, tensor<5x7xi8> -> tensor<3x7xi32>
+  %6 = triton_xla.dot %ai, %bi, %ci : tensor<3x5xi8>, tensor<5x7xi8> -> tensor<3x7xi32>
   triton_xla.return
 }
