@@ -432,7 +432,8 @@ bool Planner::chooseWarpgroups() {
   }
   plan.block.numWarps = *groups * 4;
   for (WarpgroupDot &dot : plans) {
-    plan.tensorCopies.insert(dot.dot.getLhs().getDefiningOp());
+    if (dot.lhs)
+      plan.tensorCopies.insert(dot.dot.getLhs().getDefiningOp());
     plan.tensorCopies.insert(dot.dot.getRhs().getDefiningOp());
     plan.warpgroupDots.insert({dot.dot.getOperation(), std::move(dot)});
   }
@@ -600,12 +601,14 @@ LogicalResult Planner::assignLayouts() {
 
   // Accumulators have the layout that their instruction gives them.
   DenseMap<unsigned, std::pair<Attribute, Operation *>> classLayout;
-  for (auto &[op, dot] : plan.warpgroupDots)
-    classLayout.try_emplace(
-        classes.idOf(op->getResult(0)),
-        mosaic_gpu::TiledLayoutAttr::get(
-            context, getWarpgroupAccumulator(plan.block.numWarps / 4)),
-        op);
+  for (auto &[op, dot] : plan.warpgroupDots) {
+    auto layout = mosaic_gpu::TiledLayoutAttr::get(
+        context, getWarpgroupAccumulator(plan.block.numWarps / 4));
+    classLayout.try_emplace(classes.idOf(op->getResult(0)), layout, op);
+    if (!dot.lhs)
+      classLayout.try_emplace(classes.idOf(triton_xla::DotOp(dot.dot).getLhs()),
+                              layout, op);
+  }
   for (auto &[op, dotPlan] : plan.dots) {
     auto layout =
         mosaic_gpu::TiledLayoutAttr::get(context, dotPlan.mma.accumulator);

@@ -622,13 +622,14 @@ struct ConvertTritonXLAToMosaicGPU
       remarkMissed(plan.missedWarpgroupDot, kPassName)
           << "no product of warp groups: " << plan.whyNoWarpgroups;
     for (const auto &[op, dot] : plan.warpgroupDots) {
-      auto lhs = cast<RankedTensorType>(dot.lhs.window.tile);
+      auto lhs =
+          cast<RankedTensorType>(triton_xla::DotOp(dot.dot).getLhs().getType());
       remarkApplied(op, kPassName)
           << "product of " << lhs.getDimSize(0) << "x"
           << dot.rhs.window.tile.getDimSize(1) << "x" << lhs.getDimSize(1)
-          << " by wgmma on " << plan.block.numWarps / 4
-          << " warp groups, of tensor copies of "
-          << dot.lhs.getBytes() + dot.rhs.getBytes() << " bytes";
+          << " by wgmma on " << plan.block.numWarps / 4 << " warp groups, of "
+          << (dot.lhs ? "" : "registers and ") << "tensor copies of "
+          << dot.getBytes() << " bytes";
     }
     for (const auto &[insert, reason] : plan.missedTensorStores)
       remarkMissed(insert, kPassName) << "no tensor copy stores it: " << reason;

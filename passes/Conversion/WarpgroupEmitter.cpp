@@ -168,13 +168,16 @@ void TileEmitter::emitWarpgroupDot(const WarpgroupDot &dot) {
   triton_xla::DotOp op = dot.dot;
   Location loc = op.getLoc();
   Value barrier = barriers.lookup(op);
-  TensorBuffer lhs = allocateTensorBuffer(op.getLhs().getLoc(), dot.lhs);
+  TensorBuffer lhs;
+  if (dot.lhs)
+    lhs = allocateTensorBuffer(op.getLhs().getLoc(), *dot.lhs);
   TensorBuffer rhs = allocateTensorBuffer(op.getRhs().getLoc(), dot.rhs);
 
   mosaic_gpu::ArriveExpectTxOp::create(
       builder, loc, barrier, /*dynamic_expect_tx=*/Value(),
-      builder.getI32IntegerAttr(dot.lhs.getBytes() + dot.rhs.getBytes()));
-  emitTensorLoad(op.getLhs().getLoc(), dot.lhs, lhs, barrier);
+      builder.getI32IntegerAttr(dot.getBytes()));
+  if (dot.lhs)
+    emitTensorLoad(op.getLhs().getLoc(), *dot.lhs, lhs, barrier);
   emitTensorLoad(op.getRhs().getLoc(), dot.rhs, rhs, barrier);
   Value phase = phases.lookup(op);
   mosaic_gpu::WaitOp::create(builder, loc, barrier, phase);
@@ -184,13 +187,18 @@ void TileEmitter::emitWarpgroupDot(const WarpgroupDot &dot) {
   Attribute layout = mosaic_gpu::TiledLayoutAttr::get(
       builder.getContext(), getWarpgroupAccumulator(plan.block.numWarps / 4));
   Value accumulator = mapping.lookup(op.getAccumulator());
+  Value a = dot.lhs ? lhs.tile : mapping.lookup(op.getLhs());
   auto product = mosaic_gpu::WGMMAOp::create(
-      builder, loc, accumulator.getType(), accumulator, lhs.tile, rhs.tile);
+      builder, loc, accumulator.getType(), accumulator, a, rhs.tile);
   product->setAttr(kSynchronousProduct, builder.getUnitAttr());
-  setLayouts(product, {layout}, {layout});
-  product->setAttr(
-      mosaic_gpu::kInTransforms,
-      builder.getArrayAttr({lhs.tileTransforms, rhs.tileTransforms}));
+  SmallVector<Attribute> layouts = {layout}, transforms;
+  if (dot.lhs)
+    transforms.push_back(lhs.tileTransforms);
+  else
+    layouts.push_back(layout);
+  transforms.push_back(rhs.tileTransforms);
+  setLayouts(product, layouts, {layout});
+  product->setAttr(mosaic_gpu::kInTransforms, builder.getArrayAttr(transforms));
   // Copies may write the operands again.
   if (plan.persistentBlocks != 0 || op->getParentOfType<LoopLikeOpInterface>())
     gpu::BarrierOp::create(builder, loc);

@@ -2,6 +2,7 @@
 
 #include "passes/Conversion/WarpgroupProducts.h"
 
+#include "passes/Conversion/TilePlan.h"
 #include "passes/Support/Divisibility.h"
 #include "passes/Support/MemorySize.h"
 #include "targets/Target.h"
@@ -154,6 +155,11 @@ static bool isWritten(Value memref) {
   });
 }
 
+/// Whether a tile comes out of arithmetic, lanes of several values.
+static bool isComputed(Value tile) {
+  return !tile.getDefiningOp<triton_xla::ExtractOp>() && !isSplat(tile);
+}
+
 static Reason planOperand(triton_xla::DotOp dot, Value operand,
                           TensorWindow &plan) {
   auto extract = operand.getDefiningOp<triton_xla::ExtractOp>();
@@ -201,12 +207,15 @@ Reason smalti::planWarpgroupDot(triton_xla::DotOp dot, WarpgroupDot &plan) {
 
   if (dot.getLhs() == dot.getRhs())
     return std::string("both operands are one tile");
-  if (Reason reason = planOperand(dot, dot.getLhs(), plan.lhs))
-    return "of the left operand: " + *reason;
+  // The layout of a 16-bit operand in registers is that of the accumulator.
+  bool isInRegisters = is16Bit && isComputed(dot.getLhs());
+  if (!isInRegisters)
+    if (Reason reason = planOperand(dot, dot.getLhs(), plan.lhs.emplace()))
+      return "of the left operand: " + *reason;
   if (Reason reason = planOperand(dot, dot.getRhs(), plan.rhs))
     return "of the right operand: " + *reason;
   // K is the last dimension of the left and the first of the right operand.
-  if (!is16Bit && plan.lhs.isTransposed)
+  if (!is16Bit && plan.lhs->isTransposed)
     return llvm::formatv("of the left operand: {0} must be contiguous along K",
                          element)
         .str();

@@ -40,7 +40,14 @@ struct TensorWindow {
 /// A product of warp groups.
 struct WarpgroupDot {
   triton_xla::DotOp dot;
-  TensorWindow lhs, rhs;
+  /// Nothing where the left operand is computed: it stays in registers.
+  std::optional<TensorWindow> lhs;
+  TensorWindow rhs;
+
+  /// Bytes of the tensor copies.
+  int64_t getBytes() const {
+    return rhs.getBytes() + (lhs ? lhs->getBytes() : 0);
+  }
 };
 
 /// Coordinates of tensor copies stay within these bounds: what lies beyond is

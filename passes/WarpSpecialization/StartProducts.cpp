@@ -4,9 +4,11 @@
 #include "passes/Support/Remarks.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTISTARTPRODUCTS
@@ -33,25 +35,39 @@ struct SmaltiStartProducts
 
 } // namespace
 
+/// Whether the value is in its registers ahead of the op, where the fence
+/// comes.
+static bool isThereBefore(Value value, Operation *op) {
+  Operation *def = value.getDefiningOp();
+  return !def || def->getBlock() != op->getBlock() ||
+         def->isBeforeInBlock(op) || matchPattern(def, m_Constant());
+}
+
 /// Adds the groups of a block, in order.
 static void findGroups(Block &block, SmallVectorImpl<Group> &groups) {
   Group group;
+  llvm::DenseSet<Operation *> inGroup;
   auto usesGroup = [&](Value value) {
-    auto product = value.getDefiningOp<WGMMAOp>();
-    return product && llvm::is_contained(group, product);
+    return inGroup.contains(value.getDefiningOp());
   };
   auto close = [&] {
     if (!group.empty())
       groups.push_back(std::move(group));
     group.clear();
+    inGroup.clear();
   };
   for (Operation &op : block) {
     auto product = dyn_cast<WGMMAOp>(op);
     if (product && isSynchronousProduct(product)) {
-      // Sums of one group are added up in order; factors must be there.
-      if (usesGroup(product.getA()))
+      // Sums of one group are added up in order; factors must be there, and
+      // all that is in registers ahead of the fence.
+      Value a = product.getA(), sum = product.getAccumulator();
+      if (!group.empty() &&
+          (usesGroup(a) || !isThereBefore(a, group.front()) ||
+           (!usesGroup(sum) && !isThereBefore(sum, group.front()))))
         close();
       group.push_back(product);
+      inGroup.insert(product);
       continue;
     }
     if (op.getNumRegions() != 0 || op.hasTrait<OpTrait::IsTerminator>() ||

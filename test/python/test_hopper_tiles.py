@@ -125,6 +125,107 @@ def test_sum_that_begins_with_what_is_there() -> None:
     check(matmul((136, 72, 96), (64, 64, 32)))
 
 
+def dequantised(shape: tuple[int, int, int], tile: tuple[int, int, int]) -> str:
+    """C = (scale * A) * B, with A of i8 in memory and of bf16 in the product: it is computed in registers."""
+    (m, n, k), (tm, tn, tk) = shape, tile
+    columns = -(-n // tn)
+    return f"""
+triton_xla.entry_func @matmul(%a: memref<{m}x{k}xi8>, %b: memref<{k}x{n}xbf16>, %c: memref<{m}x{n}xf32>,
+                              %tile: index) tiles {-(-m // tm) * columns} {{
+  %c0 = arith.constant 0 : index
+  %columns = arith.constant {columns} : index
+  %tm = arith.constant {tm} : index
+  %tn = arith.constant {tn} : index
+  %tk = arith.constant {tk} : index
+  %depth = arith.constant {k} : index
+  %zero = arith.constant dense<0.0> : tensor<{tm}x{tn}xf32>
+  %scale = arith.constant dense<0.5> : tensor<{tm}x{tk}xbf16>
+  %i = arith.divui %tile, %columns : index
+  %j = arith.remui %tile, %columns : index
+  %row = arith.muli %i, %tm : index
+  %column = arith.muli %j, %tn : index
+  %sum = scf.for %p = %c0 to %depth step %tk iter_args(%acc = %zero) -> (tensor<{tm}x{tn}xf32>) {{
+    %at = triton_xla.extract %a[%row, %p] [{tm}, {tk}] [1, 1] : memref<{m}x{k}xi8> to tensor<{tm}x{tk}xi8>
+    %bt = triton_xla.extract %b[%p, %column] [{tk}, {tn}] [1, 1] : memref<{k}x{n}xbf16> to tensor<{tk}x{tn}xbf16>
+    %wide = arith.sitofp %at : tensor<{tm}x{tk}xi8> to tensor<{tm}x{tk}xbf16>
+    %scaled = arith.mulf %wide, %scale : tensor<{tm}x{tk}xbf16>
+    %next = triton_xla.dot %scaled, %bt, %acc
+        : tensor<{tm}x{tk}xbf16>, tensor<{tk}x{tn}xbf16> -> tensor<{tm}x{tn}xf32>
+    scf.yield %next : tensor<{tm}x{tn}xf32>
+  }}
+  triton_xla.insert %sum into %c[%row, %column] [{tm}, {tn}] [1, 1] : tensor<{tm}x{tn}xf32> into memref<{m}x{n}xf32>
+  triton_xla.return
+}}
+"""
+
+
+def chained(rows: int, keys: int, depth: int, block: int) -> str:
+    """O = relu(Q * K^T) * V over blocks of keys: the sum of one product is an operand of the next one."""
+    return f"""
+triton_xla.entry_func @chain(%q: memref<{rows}x{depth}xf16>, %k: memref<{depth}x{keys}xf16, strided<[1, {depth}]>>,
+                             %v: memref<{keys}x{depth}xf16>, %o: memref<{rows}x{depth}xf32>,
+                             %tile: index) tiles {-(-rows // 64)} {{
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %step = arith.constant {block} : index
+  %end = arith.constant {keys} : index
+  %none = arith.constant dense<0.0> : tensor<64x{depth}xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x{block}xf32>
+  %row = arith.muli %tile, %c64 : index
+  %sum = scf.for %p = %c0 to %end step %step iter_args(%acc = %none) -> (tensor<64x{depth}xf32>) {{
+    %qt = triton_xla.extract %q[%row, 0] [64, {depth}] [1, 1] : memref<{rows}x{depth}xf16> to tensor<64x{depth}xf16>
+    %kt = triton_xla.extract %k[0, %p] [{depth}, {block}] [1, 1]
+        : memref<{depth}x{keys}xf16, strided<[1, {depth}]>> to tensor<{depth}x{block}xf16>
+    %vt = triton_xla.extract %v[%p, 0] [{block}, {depth}] [1, 1] : memref<{keys}x{depth}xf16> to tensor<{block}x{depth}xf16>
+    %s = triton_xla.dot %qt, %kt, %zero : tensor<64x{depth}xf16>, tensor<{depth}x{block}xf16> -> tensor<64x{block}xf32>
+    %positive = arith.maximumf %s, %zero : tensor<64x{block}xf32>
+    %w = arith.truncf %positive : tensor<64x{block}xf32> to tensor<64x{block}xf16>
+    %next = triton_xla.dot %w, %vt, %acc : tensor<64x{block}xf16>, tensor<{block}x{depth}xf16> -> tensor<64x{depth}xf32>
+    scf.yield %next : tensor<64x{depth}xf32>
+  }}
+  triton_xla.insert %sum into %o[%row, 0] [64, {depth}] [1, 1] : tensor<64x{depth}xf32> into memref<{rows}x{depth}xf32>
+  triton_xla.return
+}}
+"""
+
+
+IN_REGISTERS = {
+    "dequantised": dequantised((128, 128, 192), (64, 128, 64)),
+    "dequantised-two-groups": dequantised((128, 64, 128), (128, 64, 64)),
+    "dequantised-ragged": dequantised((72, 136, 104), (64, 64, 32)),
+    "chained": chained(128, 256, 64, 64),
+    "chained-ragged": chained(72, 104, 64, 32),
+}
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"specialize": "on"}, {"specialize": "off"}, {"stages": 1, "specialize": "off"}]
+)
+@pytest.mark.parametrize("case", IN_REGISTERS)
+def test_left_operands_in_registers(case: str, options: dict[str, Any]) -> None:
+    program = check(IN_REGISTERS[case], **options)
+    said = [remark.message for remark in program.kernel.remarks]
+    assert any("of registers and tensor copies" in message for message in said), said
+    for emulation in (*SCHEDULES[:2], Emulation(copies="early"), Emulation(copies="early", sanitize="thread")):
+        program.check(emulation=emulation)
+
+
+EIGHT_BITS = ("f8E4M3FN", "f8E5M2", "i8")
+
+
+@pytest.mark.parametrize("specialize", ["on", "off"])
+@pytest.mark.parametrize("dtype", EIGHT_BITS)
+def test_eight_bits(dtype: str, specialize: str) -> None:
+    for shape, tile in (
+        ((128, 128, 256), (128, 64, 128)),
+        ((72, 144, 160), (64, 64, 64)),
+        ((64, 32, 96), (64, 32, 32)),
+    ):
+        text = matmul(shape, tile, dtype, columns_of_b=True)
+        program = check(text, specialize=specialize)
+        program.check(emulation=Emulation(copies="early"))
+
+
 @pytest.mark.parametrize("specialize", ["on", "off"])
 @pytest.mark.parametrize("stages", [1, 2, 3, 4])
 def test_stages(stages: int, specialize: str) -> None:
@@ -157,6 +258,15 @@ def test_no_race_and_no_access_outside() -> None:
         check(text, Emulation(copies=copies, sanitize="thread"), specialize="on")
 
 
+@pytest.mark.parametrize("case", IN_REGISTERS)
+def test_left_operands_in_registers_as_instructions(case: str, tmp_path: Path) -> None:
+    code = ptx(IN_REGISTERS[case])
+    # A from registers: four of them ahead of the descriptor of B.
+    assert re.search(r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k16[^;]*\}, \{%r\d+, ?%r\d+, ?%r\d+, ?%r\d+\}", code)
+    assert "mma.sync" not in code
+    assemble(code, tmp_path)
+
+
 def ptx(text: str, **options: Any) -> str:
     return smalti.compile(text, target=CHIP, products="wgmma", **options).asm["ptx"]
 
@@ -176,19 +286,34 @@ def test_instructions() -> None:
     assert "mma.sync" not in code
 
 
-@pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"blocks": 132}], ids=str)
-@pytest.mark.parametrize("tile", [(128, 128, 64), (128, 256, 64), (64, 64, 64)], ids=str)
-def test_assembler_has_nothing_to_say(tile: tuple[int, int, int], options: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize("dtype", EIGHT_BITS)
+def test_eight_bits_as_instructions(dtype: str, tmp_path: Path) -> None:
+    code = ptx(matmul((1024, 1024, 1024), (128, 128, 128), dtype, columns_of_b=True, start="zero"))
+    kind = {"f8E4M3FN": "f32.e4m3.e4m3", "f8E5M2": "f32.e5m2.e5m2", "i8": "s32.s8.s8"}[dtype]
+    # 128 of K in steps of 32.
+    assert len(re.findall(rf"wgmma\.mma_async\.sync\.aligned\.m64n128k32\.{re.escape(kind)}", code)) == 4
+    assert "setmaxnreg" in code and "cp.async.bulk.tensor" in code
+    assemble(code, tmp_path)
+
+
+def assemble(code: str, folder: Path) -> None:
+    """The assembler spills nothing and serializes nothing."""
     found = toolchain.find_ptxas()
     if found is None:
         pytest.skip("there is no ptxas")
-    source = tmp_path / "kernel.ptx"
-    source.write_text(ptx(product((1024, 1024, 1024), tile, out="f16"), **options))
+    source = folder / "kernel.ptx"
+    source.write_text(code)
     run = subprocess.run(
-        [str(getattr(found, "path", found)), "-v", f"-arch={CHIP}", str(source), "-o", str(tmp_path / "kernel.cubin")],
+        [str(getattr(found, "path", found)), "-v", f"-arch={CHIP}", str(source), "-o", str(folder / "kernel.cubin")],
         capture_output=True,
         text=True,
         check=True,
     )
     assert "0 bytes spill stores, 0 bytes spill loads" in run.stderr, run.stderr
     assert "serialized" not in run.stderr, run.stderr
+
+
+@pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"blocks": 132}], ids=str)
+@pytest.mark.parametrize("tile", [(128, 128, 64), (128, 256, 64), (64, 64, 64)], ids=str)
+def test_assembler_has_nothing_to_say(tile: tuple[int, int, int], options: dict[str, Any], tmp_path: Path) -> None:
+    assemble(ptx(product((1024, 1024, 1024), tile, out="f16"), **options), tmp_path)
