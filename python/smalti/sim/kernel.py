@@ -152,7 +152,7 @@ def simulate(
 
     `source` is a path, a text or a module: a module as JAX prints it, a program of a block or of threads, or a tile
     program, which is lowered to a program of a block with the options of `smalti-compile`. With `level="thread"` all
-    are lowered to programs of threads.
+    are lowered to programs of threads; those that are some are changed as the options say.
     """
     chosen = targets.get(target)
     if not chosen.is_gpu:
@@ -167,7 +167,7 @@ def simulate(
         name = ir.StringAttr(function.attributes["sym_name"]).value
         described = entry.describe(function)
     stop = options.pop("stop_after", None)
-    if tiles or (level == "thread" and not has_threads(module)):
+    if tiles or (level == "thread" and (options or not has_threads(module))):
         module = compiler.clone(module)
         if "smalti.target" in module.operation.attributes:
             module.operation.attributes["smalti.target"] = ir.StringAttr.get(chosen.chip, module.context)

@@ -245,7 +245,7 @@ _COMMITS = ("nvvm.wgmma.commit.group.sync.aligned", "mosaic_gpu.async_commit_gro
 def _is_slot(op: Any) -> bool:
     """Whether a view takes one of several slots of shared memory, which one is not constant."""
     memory = op.operands[0].type
-    if "workgroup" not in str(memory.memory_space) or len(memory.shape) < 3 or memory.shape[0] == 1:
+    if "workgroup" not in str(memory.memory_space) or len(memory.shape) < 2 or memory.shape[0] == 1:
         return False
     offsets = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
     sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))

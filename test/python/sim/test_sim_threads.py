@@ -411,3 +411,109 @@ def test_the_shell_lowers_to_threads() -> None:
     file = str(ROOT / "test/kernels/matmul_relu_bf16.mlir")
     done = CliRunner().invoke(cli.main, ["sim", file, "--target", "sm_80", "--level", "thread", "--blocks", "1"])
     assert done.exit_code == 0 and "nothing found" in done.output
+
+
+# Kernels of threads by hand, overlapped by the compiler.
+
+
+@pytest.mark.parametrize(("slots", "stages"), [(1, 1), (2, 2), (3, 2), (3, 3), (4, 4)])
+def test_overlapped_copies_of_any_number_of_trips(slots: int, stages: int) -> None:
+    for trips in (1, 2, 3, 5, 8):
+        made = sim.simulate(kernel(GROUPS, trips=trips), "sim:sm_80", level="thread", depth=slots, stages=stages)
+        a, b, o, n = made.random_arguments()
+        made(a, b, o, n)
+        assert (o == sums(GROUPS, a, b, trips)).all()
+
+
+def test_every_mutant_of_overlapped_copies_is_noticed() -> None:
+    made = sim.simulate(kernel(GROUPS, trips=8), "sim:sm_80", level="thread", depth=3, stages=3)
+    outcomes = mutants.score(made, made.random_arguments())
+    assert [str(o) for o in outcomes if not o.caught] == []
+    kinds = {"barrier removed", "wait removed", "wait weakened by one", "slot shared"}
+    assert {o.mutant.kind for o in outcomes} == kinds
+
+
+def made_by_iree() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(0)
+    a, b = (generator.standard_normal(shape).astype(np.float16) for shape in ((32, 64), (64, 8)))
+    return a, b, np.zeros((32, 8), np.float32)
+
+
+_A, _B = f"memref<32x16xf16, {SHARED}>", f"memref<16x8xf16, {SHARED}>"
+IREE = f"""gpu.module @m {{
+  gpu.func @matmul(%a: memref<32x64xf16>, %b: memref<64x8xf16>, %c: memref<32x8xf32>) kernel attributes {{
+      known_block_size = array<i32: 32, 2, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %c8 = arith.constant 8 : index
+    %c16 = arith.constant 16 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f16
+    %start = arith.constant dense<0.0> : vector<2x2xf32>
+    %x = gpu.thread_id x
+    %y = gpu.thread_id y
+    %a_tile = memref.alloc() : {_A}
+    %b_tile = memref.alloc() : {_B}
+    %row = affine.apply affine_map<()[s0, s1] -> (s0 floordiv 2 + s1 * 16)>()[%x, %y]
+    %column = affine.apply affine_map<()[s0] -> ((s0 mod 2) * 8)>()[%x]
+    %begin = arith.muli %y, %c16 : index
+    %group = arith.divui %x, %c4 : index
+    %lane = arith.remui %x, %c4 : index
+    %pair = arith.muli %lane, %c2 : index
+    %half = arith.divui %x, %c16 : index
+    %mine = arith.cmpi eq, %y, %c0 : index
+    %sum = scf.for %k = %c0 to %c64 step %c16 iter_args(%acc = %start) -> vector<2x2xf32> {{
+      %from = memref.subview %a[0, %k] [32, 16] [1, 1]
+          : memref<32x64xf16> to memref<32x16xf16, strided<[64, 1], offset: ?>>
+      %copy = nvgpu.device_async_copy %from[%row, %column], %a_tile[%row, %column], 8
+          : memref<32x16xf16, strided<[64, 1], offset: ?>> to {_A}
+      %token = nvgpu.device_async_create_group %copy
+      scf.if %mine {{
+        %r = arith.divui %x, %c2 : index
+        %s = arith.remui %x, %c2 : index
+        %t = arith.muli %s, %c4 : index
+        %g = arith.addi %k, %r : index
+        %v = vector.transfer_read %b[%g, %t], %zero {{in_bounds = [true]}} : memref<64x8xf16>, vector<4xf16>
+        vector.transfer_write %v, %b_tile[%r, %t] {{in_bounds = [true]}} : vector<4xf16>, {_B}
+      }}
+      nvgpu.device_async_wait %token
+      gpu.barrier
+      %lane_row = arith.remui %x, %c16 : index
+      %matrix_row = arith.addi %begin, %lane_row : index
+      %matrix_column = arith.muli %half, %c8 : index
+      %left = nvgpu.ldmatrix %a_tile[%matrix_row, %matrix_column] {{numTiles = 4 : i32, transpose = false}}
+          : {_A} -> vector<4x2xf16>
+      %right = nvgpu.ldmatrix %b_tile[%lane_row, %c0] {{numTiles = 2 : i32, transpose = true}}
+          : {_B} -> vector<2x2xf16>
+      %next = nvgpu.mma.sync(%left, %right, %acc) {{mmaShape = [16, 8, 16]}}
+          : (vector<4x2xf16>, vector<2x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
+      gpu.barrier
+      scf.yield %next : vector<2x2xf32>
+    }}
+    %out = memref.subview %c[%begin, 0] [16, 8] [1, 1] : memref<32x8xf32> to memref<16x8xf32, strided<[8, 1], offset: ?>>
+    %low = vector.extract %sum[0] : vector<2xf32> from vector<2x2xf32>
+    %high = vector.extract %sum[1] : vector<2xf32> from vector<2x2xf32>
+    %below = arith.addi %group, %c8 : index
+    vector.transfer_write %low, %out[%group, %pair] {{in_bounds = [true]}}
+        : vector<2xf32>, memref<16x8xf32, strided<[8, 1], offset: ?>>
+    vector.transfer_write %high, %out[%below, %pair] {{in_bounds = [true]}}
+        : vector<2xf32>, memref<16x8xf32, strided<[8, 1], offset: ?>>
+    gpu.return
+  }}
+}}"""
+
+
+def test_a_kernel_in_the_style_of_iree() -> None:
+    """A tile of 16 x 8 of each warp, whose threads copy to shared memory and multiply; no loop is of the block."""
+    a, b, c = made_by_iree()
+    made = sim.simulate(IREE, "sim:sm_80")
+    made(a, b, c)
+    assert np.abs(c - a.astype(np.float64) @ b.astype(np.float64)).max() <= 1e-4
+    barriers = IREE.split("      gpu.barrier\n")
+    assert len(barriers) == 3
+    for missing in (0, 1):
+        text = "".join(part + ("" if i in (missing, 2) else "      gpu.barrier\n") for i, part in enumerate(barriers))
+        found = sim.simulate(text, "sim:sm_80").find(*made_by_iree())
+        assert "race" in {f.kind for f in found}
