@@ -56,6 +56,16 @@ def test_pointwise_and_row_softmax_are_those_of_numpy() -> None:
     close(y, e / e.sum(1, keepdims=True), 8)
 
 
+def test_rows_that_a_vector_names() -> None:
+    kernel = simulated("gather_rows")
+    x, rows, y = kernel.random_arguments()
+    rows[...] = np.random.default_rng(1).permutation(len(x))[: len(rows)]
+    rows[5] = len(x) + 44
+    kernel(x, rows, y)
+    inside = rows < len(x)
+    assert (y[inside] == x[rows[inside]]).all() and not y[~inside].any()
+
+
 GROUPS = np.array([100, 28, 0, 200, 1, 300, 67, 328], np.int32)
 
 

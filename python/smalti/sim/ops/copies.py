@@ -11,7 +11,7 @@ import numpy as np
 from ... import ir
 from ..engines import Copy, start
 from ..memory import POISON, MemRef, Window, part, window
-from ..program import Translated, Translator, Unsupported, attribute, operation
+from ..program import Translated, Translator, Unsupported, attribute, operation, vector_reader
 from . import barriers
 from .arith import type_of
 from .cluster import there
@@ -20,9 +20,6 @@ from .registers import combining, enumerator, same_bytes
 
 
 def _starts(op: Any, translator: Translator, slots: list[int]) -> Callable[[Any], list[int]]:
-    for value in list(op.operands):
-        if isinstance(value.type, ir.VectorType):
-            raise Unsupported("a copy of rows that a vector names")
     site = translator.site(op)
 
     def read(st: Any) -> list[int]:
@@ -85,7 +82,14 @@ def _async_load(op: Any, translator: Translator) -> Translated:
     if memory_space(op.operands[0].type) != "global" or memory_space(op.operands[1].type) != "shared":
         raise Unsupported(f"a copy from {op.operands[0].type} to {op.operands[1].type}")
     (source,), (target,), (address,) = given["source"], given["target"], given["barrier"]
-    starts, site = _starts(op, translator, given["indices"]), translator.site(op)
+    site = translator.site(op)
+    gathered = next((i for i in range(len(given["indices"])) if _names_rows(op, 3 + i)), None)
+    if gathered is not None and shared_along:
+        raise Unsupported("rows that a vector names, for several blocks")
+    rows = vector_reader(op, 3 + gathered, translator) if gathered is not None else None
+    if gathered is not None:
+        given["indices"].pop(gathered)
+    starts = _starts(op, translator, given["indices"])
     enabled = _predicate(given.get("predicate", []))
     lengths = attribute(op, "slice_lengths")
     fill = attribute(op, "oob_fill_mode", 2)
@@ -99,9 +103,13 @@ def _async_load(op: Any, translator: Translator) -> Translated:
         if shared_along:
             blocks = _sharing(st, shared_along)
             first, shape, destination = _share(st, first, lengths, destination, blocks, site)
-        box = window(memory, first, shape)
+        if gathered is None or rows is None:
+            boxes = [window(memory, first, shape)]
+        else:
+            boxes = _rows(memory, first, shape, gathered, rows(st).tolist())
+        complete = all(box.complete for box in boxes)
         size = math.prod(abs(length) for length in shape) * memory.dtype.itemsize
-        if fill == 1 and not box.complete:
+        if fill == 1 and not complete:
             st.report("out-of-bounds", "a copy leaves the array although it promises not to", site)
         counting, destinations = [], []
         for block in blocks:
@@ -117,20 +125,37 @@ def _async_load(op: Any, translator: Translator) -> Translated:
                 )
                 barrier.fenced = True
             moment = (barrier.agent, barrier.phase + 1)
-            if block is st.block and box.inside is not None:
-                st.touch(box.inside, False, "the copy", site, st.elected(), stream=moment, asynchronous=True)
+            for box in boxes:
+                if block is st.block and box.inside is not None:
+                    st.touch(box.inside, False, "the copy", site, st.elected(), stream=moment, asynchronous=True)
             if not st.touch(place, True, "the copy", site, st.elected(), stream=moment, asynchronous=True):
                 return
             barrier.issued += size
             barriers.check_bytes(st, barrier, site, barrier.pending)
             counting.append(barrier)
             destinations.append(place)
-        fills = [] if box.complete else [(place, 0 if fill else POISON) for place in destinations]
-        moves = [move for place in destinations for move in _moves(box, place)]
+        fills = [] if complete else [(place, 0 if fill else POISON) for place in destinations]
+        moves = [move for place in destinations for box in boxes for move in _moves(box, place)]
         start(st, Copy(st, moves, site, fills=fills, barriers=counting, size=size), None, destinations)
         yield None
 
     return barriers.in_warps(op, translator, waiting)
+
+
+def _names_rows(op: Any, operand: int) -> bool:
+    return isinstance(op.operands[operand].type, ir.VectorType)
+
+
+def _rows(memory: MemRef, starts: list[int], lengths: list[int], gathered: int, rows: list[int]) -> list[Window]:
+    """A box for each row that is gathered in a dimension; one behind the other in the destination."""
+    kept = sum(length != -1 for length in lengths[:gathered])
+    one = [1 if i == gathered else length for i, length in enumerate(lengths)]
+    found = []
+    for number, row in enumerate(rows):
+        box = window(memory, [*starts[:gathered], row, *starts[gathered:]], one)
+        place = tuple(slice(number, number + 1) if i == kept else at for i, at in enumerate(box.place))
+        found.append(Window(box.inside, place, box.complete))
+    return found
 
 
 def _sharing(st: Any, dimensions: list[int]) -> list[Any]:
@@ -180,6 +205,8 @@ def _async_store(op: Any, translator: Translator) -> Translated:
         raise Unsupported("memory of another device")
     if memory_space(op.operands[0].type) != "shared" or memory_space(op.operands[1].type) != "global":
         raise Unsupported(f"a copy from {op.operands[0].type} to {op.operands[1].type}")
+    if any(_names_rows(op, 2 + i) for i in range(len(given["indices"]))):
+        raise Unsupported("a copy into rows that a vector names")
     (source,), (target,) = given["source"], given["target"]
     starts, site = _starts(op, translator, given["indices"]), translator.site(op)
     enabled = _predicate(given["predicate"])
