@@ -49,7 +49,7 @@ def test_modules_of_jax_give_the_same_bits(name: str) -> None:
 @pytest.mark.skipif(shutil.which("sentryward") is None, reason="sentryward is not installed")
 def test_sentryward_agrees() -> None:
     chosen = {name: text for name, text in sentryward_verdicts.programs() if name != "a product in 3 stages"}
-    found = [verdicts for verdicts in sentryward_verdicts.compare(chosen.items())]
+    found = list(sentryward_verdicts.compare(chosen.items()))
     assert len(found) >= 20
     # LLVM gives the load what the same thread stored, so that in the PTX nobody reads.
     assert [v.program for v in found if not v.agree] == ["a value that all threads store, barrier removed: gpu.barrier"]
