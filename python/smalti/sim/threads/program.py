@@ -160,7 +160,7 @@ class RunningBlock(ThreadBlock):
     def check_leaks(self) -> None:
         """What is still in flight when the program is over."""
         for flight in self.flights:
-            flight.leaks("the copy", "a wait for the phase of its barrier")
+            flight.leaks("a copy into shared memory", "a wait for the phase of its barrier")
         for warp in self.warps:
             for what, edge, works in pending(warp):
                 for work in works:
@@ -201,6 +201,8 @@ def missing_edge(before: Side, now: Side) -> str:
         wait = f"{edges[before.agent]} that covers it in {warp.name}"
         if before.thread == now.thread:
             return wait
+        if warp.own.get(before.agent, 0) >= before.step:
+            return f"a barrier behind the wait for it in {warp.name} that {now.warp.name} waits for"
         return f"{wait}, and a barrier behind it that {now.warp.name} waits for"
     if warp is now.warp:
         return "places that differ, or one thread that does it: the threads of a warp do it at the same time"

@@ -103,12 +103,8 @@ class LaneChecker:
         warps = threads // block.warp_size
         last = writes.take(grains)
         checking = _Check(self, buffer, event, grains, threads, warps, agents, steps, which)
-        written = True
         if last.any():
             checking.against(last, buffer.threads, same)
-            written = event.write or bool(last.all())
-        else:
-            written = event.write
         numbers = (which + first)[:, None]
         if event.write:
             for row in (*range(block.reader_count), -1):
@@ -127,7 +123,7 @@ class LaneChecker:
             if not buffer.shared:
                 self._keep_foreign(reads, row, places, block)
             reads[row][places] = first + index
-        return written
+        return bool(last.all())
 
     def _keep_foreign(self, reads: Array, row: int, places: Array, block: Any) -> None:
         """What another block read last must not be forgotten where a block reads it again."""
@@ -186,7 +182,7 @@ class _Check:
         if not ordered.all():
             self._unordered(~ordered, last, writers, same)
         if event.asynchronous:
-            self._fenced(ordered, last, column, steps, writers)
+            self._fenced(ordered, last, writers)
 
     def _unordered(
         self, bad: Array, last: Array, writers: Array | None, same: Callable[[int, int], bool] | None
@@ -222,37 +218,34 @@ class _Check:
         grain = self.buffer.grain
         low = int(self.grains[row].min()) * grain
         high = (int(self.grains[row].max()) + 1) * grain
-        return (
-            (low, high)
-            if high - low <= 64
-            else (int(self.grains[row, at]) * grain, (int(self.grains[row, at]) + 1) * grain)
-        )
+        if high - low > 64:
+            low = int(self.grains[row, at]) * grain
+            high = low + grain
+        return low, high
 
-    def _fenced(self, ordered: Array, last: Array, column: Array, steps: Array, writers: Array | None) -> None:
+    def _fenced(self, ordered: Array, last: Array, writers: Array | None) -> None:
         """Whether the asynchronous proxy sees what was written."""
         if writers is None:
             return
         checker, block = self.checker, self.event.block
-        told: set[int] = set()
         for number in np.unique(last[ordered]).tolist():
-            if not number:
-                continue
             before: Event = checker._events[number]
-            if before.asynchronous or number in told:
+            if not number or before.asynchronous or before.block is not block:
                 continue
             agent, step = int(checker._agents[number]), int(checker._steps[number])
             rows, columns = np.nonzero(ordered & (last == number))
-            row, at = int(rows[0]), int(columns[0])
-            warp = block.warps[int(self.warps[row])]
-            if warp.known.visible.get(agent, 0) >= step or (agent == warp.agent and step <= warp.fenced):
-                continue
-            told.add(number)
-            if before.block is not block:
-                continue
-            writer = int(writers[int(self.grains[row, at])])
-            index = int(self.which[row])
-            now = Side(self.event, int(self.agents[index]), int(self.steps[index]), int(self.threads[row]))
-            checker._report("missing-fence", Side(before, agent, step, writer), now, self.buffer, *self._bytes(row, at))
+            for index in np.unique(self.warps[rows]).tolist():
+                warp = block.warps[index]
+                if warp.known.visible.get(agent, 0) >= step or (agent == warp.agent and step <= warp.fenced):
+                    continue
+                place = int((self.warps[rows] == index).argmax())
+                row, at = int(rows[place]), int(columns[place])
+                writer = int(writers[int(self.grains[row, at])])
+                which = int(self.which[row])
+                now = Side(self.event, int(self.agents[which]), int(self.steps[which]), int(self.threads[row]))
+                bytes_of = self._bytes(row, at)
+                checker._report("missing-fence", Side(before, agent, step, writer), now, self.buffer, *bytes_of)
+                break
 
 
 def _a_thread(event: Event, agent: int) -> int:

@@ -236,10 +236,6 @@ class Team:
         running: Any = self.mask.reshape(len(self.warps), -1).any(1)
         return [warp for warp, runs in zip(self.warps, running.tolist(), strict=True) if runs]
 
-    def count(self) -> int:
-        """The lanes that run."""
-        return self.lanes if self.mask is None else int(self.mask.sum())
-
     def uniform(self, value: Any) -> int | None:
         """The number that all lanes that run have; None where they differ."""
         if not isinstance(value, np.ndarray):
@@ -265,10 +261,10 @@ class Team:
     # -- Memory --------------------------------------------------------------------------------------------------------
 
     def locate(
-        self, view: View, indices: list[Any], lengths: tuple[int, ...], site: Any, what: str, write: bool
+        self, view: View, indices: list[Any], lengths: tuple[Any, ...], site: Any, what: str, write: bool
     ) -> tuple[Any, Array | None]:
         """The byte at which a vector of some shape begins at indices of a view, and the lanes that may go on: those
-        that run, and for which it is inside."""
+        that run, and for which it is inside. A length may be a number for each lane."""
         offset, mask = view.offset, self.mask
         leading = len(indices) - len(lengths)
         for dimension, (index, size, stride) in enumerate(zip(indices, view.shape, view.strides, strict=True)):
@@ -283,7 +279,7 @@ class Team:
         self,
         mask: Array | None,
         index: Any,
-        length: int,
+        length: Any,
         size: Any,
         dimension: int,
         buffer: Any,
@@ -303,8 +299,8 @@ class Team:
         if not bad.any():
             return mask
         lane = int(np.flatnonzero(bad)[0])
-        at, of = (int(x[lane]) if isinstance(x, np.ndarray) else int(x) for x in (index, size))
-        where = f"index {at}" if length == 1 else f"indices {at} to {at + length - 1}"
+        at, of, count = (int(x[lane]) if isinstance(x, np.ndarray) else int(x) for x in (index, size, length))
+        where = f"index {at}" if count == 1 else f"indices {at} to {at + count - 1}"
         verb = "writes" if write else "reads"
         self.report(
             "out-of-bounds",

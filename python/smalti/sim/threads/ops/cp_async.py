@@ -10,6 +10,7 @@ from ...engines import happens_at_once
 from ...program import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..engines import LaneCopy, commit, wait_for_groups
+from ..memory import View
 from .memref import memory_dtype
 
 
@@ -62,7 +63,6 @@ def _device_async_copy(op: Any, tr: ThreadTranslator) -> Step:
     tr.uses(target_type)
     tr.uses(source_type)
     (result,) = tr.results(op)
-    from ..memory import View
 
     def step(st: Any) -> None:
         v = st.v
@@ -71,28 +71,20 @@ def _device_async_copy(op: Any, tr: ThreadTranslator) -> Step:
         destination: View = v[target]
         second, mask = st.locate(destination, [v[i] for i in target_indices], (count,), site, "the copy", True)
         given: Any = count if read is None else np.clip(v[read], 0, count)
+        at = [v[i] for i in source_indices]
         # Only what is read has to be inside.
-        reading = given > 0
+        reading, before = given > 0, st.mask
         if isinstance(reading, np.ndarray):
-            before = st.mask
             st.mask = reading if before is None else reading & before
-            at = [v[i] for i in source_indices]
-            first, fine = st.locate(memory, at, (), site, "the copy", False)
-            last, fine_too = st.locate(
-                memory, [*at[:-1], at[-1] + np.maximum(given, 1) - 1], (), site, "the copy", False
-            )
-            _ = last
-            bad = st.mask & ~(fine & fine_too)
-            st.mask = before
-            if bad.any():
-                mask = ~bad if mask is None else mask & ~bad
-            first = np.where(reading, first, 0)
-        elif reading:
-            first, fine = st.locate(memory, [v[i] for i in source_indices], (int(given),), site, "the copy", False)
+        first: Any = 0
+        if np.any(reading):
+            first, fine = st.locate(memory, at, (given,), site, "the copy", False)
             if fine is not st.mask:
-                mask = fine if mask is None else mask & fine
-        else:
-            first = 0
+                bad = ~fine if st.mask is None else st.mask & ~fine
+                mask = ~bad if mask is None else mask & ~bad
+            if isinstance(reading, np.ndarray):
+                first = np.where(reading, first, 0)
+        st.mask = before
         size = dtype.itemsize
         start_copy(st, memory.buffer, first, destination.buffer, second, count * size, given * size, mask, site)
 
