@@ -14,12 +14,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ... import ir
 from ..values import numpy_type
 
 Array = np.ndarray[Any, Any]
+
+
+SMALL_TYPES: dict[str, tuple[np.dtype[Any], int]] = {
+    "f4E2M1FN": (np.dtype(ml_dtypes.float4_e2m1fn), 4),
+    "f6E2M3FN": (np.dtype(ml_dtypes.float6_e2m3fn), 6),
+    "f6E3M2FN": (np.dtype(ml_dtypes.float6_e3m2fn), 6),
+}
+"""Types of less than a byte, which values have one a byte, and their bits. Memory has none of them."""
 
 
 def rank_of(ty: Any) -> int:
@@ -31,7 +40,9 @@ def dtype_of(ty: Any) -> np.dtype[Any] | None:
     """The numpy type of a scalar's or a vector's elements; None where there is none. A pointer is a number."""
     if isinstance(ty, ir.Type) and str(ty).startswith("!llvm.ptr"):
         return np.dtype(np.int64)
-    return numpy_type(ty.element_type if isinstance(ty, ir.VectorType) else ty)
+    element = ty.element_type if isinstance(ty, ir.VectorType) else ty
+    small = SMALL_TYPES.get(str(element)) if isinstance(element, ir.FloatType) else None
+    return small[0] if small is not None else numpy_type(element)
 
 
 def take(value: Any, lanes: Array, rank: int, memo: dict[int, Any]) -> Any:

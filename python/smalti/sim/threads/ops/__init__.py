@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import arith, control, cp_async, gpu, llvm, matrix_nvidia, mbarrier, memref, tma, vector, wgmma
+from . import arith, control, cp_async, gpu, llvm, matrix_amd, matrix_nvidia, mbarrier, memref, tma, vector, wgmma
 
 __all__ = [
     "arith",
@@ -10,6 +10,7 @@ __all__ = [
     "cp_async",
     "gpu",
     "llvm",
+    "matrix_amd",
     "matrix_nvidia",
     "mbarrier",
     "memref",

@@ -13,7 +13,7 @@ from .... import ir
 from ...ops.memref import kept_dimensions, memory_space, mixed
 from ...program import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
-from ..lanes import dtype_of
+from ..lanes import SMALL_TYPES, dtype_of
 from ..memory import PrivateBuffer, View, contiguous
 
 
@@ -31,7 +31,7 @@ def index_reader(op: Any, tr: ThreadTranslator, first: int, last: int = 0) -> Ca
 
 def memory_dtype(ty: Any) -> np.dtype[Any]:
     found = dtype_of(ty.element_type)
-    if isinstance(ty.element_type, ir.VectorType) or found is None:
+    if isinstance(ty.element_type, ir.VectorType) or found is None or str(ty.element_type) in SMALL_TYPES:
         raise Unsupported(f"memory of {ty.element_type}")
     return found
 

@@ -11,7 +11,7 @@ from .... import ir
 from ...ops.registers import enumerator
 from ...program import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
-from ..lanes import Array, dtype_of, rank_of, spread
+from ..lanes import SMALL_TYPES, Array, dtype_of, rank_of, spread
 from ..memory import View
 from .arith import combining, elementwise, shaped
 from .memref import index_reader
@@ -192,7 +192,27 @@ def _deinterleave(op: Any, tr: ThreadTranslator) -> Step:
 @operation("vector.bitcast")
 def _bitcast(op: Any, tr: ThreadTranslator) -> Step:
     dtype = _dtype(op.results[0].type)
-    return on_vectors(op, tr, lambda lanes, x: np.ascontiguousarray(x).view(dtype))
+    source, target = (SMALL_TYPES.get(str(value.type.element_type)) for value in (op.operands[0], op.results[0]))
+    if source is None and target is None:
+        return on_vectors(op, tr, lambda lanes, x: np.ascontiguousarray(x).view(dtype))
+
+    def cast(lanes: bool, x: Array) -> Array:
+        found = np.ascontiguousarray(x).view(np.uint8)
+        if source is not None:
+            found = np.packbits(_bits(found, source[1]), axis=-1, bitorder="little")
+        if target is not None:
+            planes = np.unpackbits(found, axis=-1, bitorder="little")
+            planes = planes.reshape(*planes.shape[:-1], -1, target[1])
+            found = np.packbits(planes, axis=-1, bitorder="little")[..., 0]
+        return found.view(dtype)
+
+    return on_vectors(op, tr, cast)
+
+
+def _bits(codes: Array, count: int) -> Array:
+    """The lower bits of each number, one behind the other."""
+    planes = np.unpackbits(codes[..., None], axis=-1, count=count, bitorder="little")
+    return planes.reshape(*codes.shape[:-1], -1)
 
 
 @operation("llvm.bitcast")

@@ -1,0 +1,287 @@
+"""`mfma`, `scaled_mfma` and `wmma` of the simulator: against float64, and bit for bit against the emulator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+import smalti
+from smalti import sim, targets
+
+CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250")
+NUMBERS: dict[str, Any] = {
+    "f64": np.float64,
+    "f32": np.float32,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "i8": np.int8,
+    "ui8": np.int8,
+    "i32": np.int32,
+}
+TABLE = sorted(
+    {
+        (chip, mma.kind, mma.m, mma.k, 1, mma.a, mma.accumulator)
+        for chip in CHIPS
+        for mma in targets.get(chip).mmas
+        if mma.kind in ("mfma", "wmma")
+    }
+)
+# Beside the table: several matrices at a time, f64, results of 16 bits, bytes without a sign.
+OTHERS = [
+    ("gfx90a", "mfma", 32, 1, 2, "f32", "f32"),
+    ("gfx90a", "mfma", 16, 4, 4, "f16", "f32"),
+    ("gfx90a", "mfma", 4, 4, 16, "f16", "f32"),
+    ("gfx90a", "mfma", 4, 4, 16, "i8", "i32"),
+    ("gfx90a", "mfma", 16, 4, 1, "f64", "f64"),
+    ("gfx942", "mfma", 4, 4, 4, "f64", "f64"),
+    ("gfx1201", "wmma", 16, 16, 1, "f16", "f16"),
+    ("gfx1201", "wmma", 16, 16, 1, "bf16", "bf16"),
+    ("gfx1100", "wmma", 16, 16, 1, "f16", "f16"),
+    ("gfx1201", "wmma", 16, 16, 1, "ui8", "i32"),
+    ("gfx1250", "wmma", 16, 64, 1, "f8E4M3FN", "f16"),
+    ("gfx1250", "wmma", 16, 128, 1, "f8E5M2", "f32"),
+]
+
+
+def test_the_table_has_products_of_each_chip() -> None:
+    assert {row[0] for row in TABLE} == set(CHIPS) and len(TABLE) > 40
+
+
+def given(kind: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    if kind in ("i8", "ui8"):
+        return rng.integers(-128, 128, shape).astype(np.int8)
+    if kind == "i32":
+        return rng.integers(-1000, 1000, shape).astype(np.int32)
+    return rng.standard_normal(shape).astype(NUMBERS[kind])
+
+
+def exact(kind: str, matrix: np.ndarray) -> np.ndarray:
+    return (matrix.view(np.uint8) if kind == "ui8" else matrix).astype(np.float64)
+
+
+# Where the guides of the instruction sets have each element, lane by lane: (matrix, row, column).
+
+
+def factor_places(chip: str, kind: str, m: int, k: int, blocks: int, bits: int) -> list[list[tuple[int, int, int]]]:
+    lanes: list[list[tuple[int, int, int]]] = [[] for _ in range(64 if kind == "mfma" else 32)]
+    for block in range(blocks):
+        for row in range(m):
+            for column in range(k):
+                if kind == "mfma":
+                    chosen = [row + m * (block + blocks * (column // (m * k * blocks // 64)))]
+                elif chip == "gfx1100":
+                    chosen = [row, row + 16]
+                elif chip == "gfx1201":
+                    chosen = [row + 16 * (column // 8)]
+                else:
+                    chosen = [row + 16 * (column // (2 if bits == 32 else 8) % 2)]
+                for lane in chosen:
+                    lanes[lane].append((block, row, column))
+    return lanes
+
+
+def result_places(chip: str, kind: str, m: int, blocks: int, double: bool) -> list[list[tuple[int, int, int]]]:
+    lanes: list[list[tuple[int, int, int]]] = [[] for _ in range(64 if kind == "mfma" else 32)]
+    for block in range(blocks):
+        for row in range(m):
+            for column in range(m):
+                if kind == "wmma":
+                    lane = column + 16 * (row % 2 if chip == "gfx1100" else row // 8)
+                elif double:
+                    lane = 16 * (row % 4) + (4 * block if blocks > 1 else 0) + column
+                elif m == 4:
+                    lane = 4 * block + column
+                else:
+                    lane = m * (row // 4 % (64 // m)) + column
+                lanes[lane].append((block, row, column))
+    return lanes
+
+
+def place(matrices: np.ndarray, places: list[list[tuple[int, int, int]]]) -> np.ndarray:
+    return np.stack([np.stack([matrices[at] for at in lane]) for lane in places])
+
+
+def vector(count: int, element: str) -> str:
+    return f"vector<{count}x{element}>"
+
+
+def product(row: tuple[str, str, int, int, int, str, str], a: int, b: int, c: int) -> str:
+    """A kernel of a wave that multiplies vectors of so many elements."""
+    _, kind, m, k, blocks, element, total = row
+    wave = 64 if kind == "mfma" else 32
+    lines = []
+    stored = {"ui8": "i8"}.get(element, element)
+    for name, count, ty in (("a", a, stored), ("b", b, stored), ("c", c, total)):
+        lines.append(f"%{name}v = vector.load %{name}[%t, %c0] : memref<{wave}x{count}x{ty}>, {vector(count, ty)}")
+    scalar = kind == "mfma" and a == 1
+    factor, result = stored if scalar else vector(a, stored), total if c == 1 else vector(c, total)
+    names = ["%av", "%bv", "%cv"]
+    for i, (name, count) in enumerate(zip("abc", (a, b, c), strict=True)):
+        if kind == "mfma" and count == 1:
+            ty = stored if name != "c" else total
+            lines.append(f"%{name}s = vector.extract %{name}v[0] : {ty} from {vector(1, ty)}")
+            names[i] = f"%{name}s"
+    signs = " {unsignedA, unsignedB}" if element == "ui8" else ""
+    attributes = f" {{blocks = {blocks} : i32}}" if blocks > 1 else ""
+    tail = f"{attributes} blgp = none" if kind == "mfma" else signs
+    lines.append(
+        f"%d = amdgpu.{kind} {m}x{m}x{k} {names[0]} * {names[1]} + {names[2]}{tail} : {factor}, {factor}, {result}"
+    )
+    if c == 1:
+        lines.append(f"memref.store %d, %o[%t, %c0] : memref<{wave}x1x{total}>")
+    else:
+        lines.append(f"vector.store %d, %o[%t, %c0] : memref<{wave}x{c}x{total}>, {result}")
+    arguments = ", ".join(
+        f"%{name}: memref<{wave}x{count}x{ty}>"
+        for name, count, ty in (("a", a, stored), ("b", b, stored), ("c", c, total), ("o", c, total))
+    )
+    return kernel(arguments, lines, wave)
+
+
+def kernel(arguments: str, lines: list[str], wave: int) -> str:
+    body = "\n    ".join(lines)
+    return f"""gpu.module @m {{
+  gpu.func @k({arguments}) kernel attributes {{
+      known_block_size = array<i32: {wave}, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    {body}
+    gpu.return
+  }}
+}}"""
+
+
+def check(found: np.ndarray, wanted: np.ndarray, sums: np.ndarray) -> None:
+    """Rounded once."""
+    if found.dtype.kind == "i":
+        assert (found == wanted).all()
+        return
+    eps = float(ml_dtypes.finfo(found.dtype).eps)
+    assert (np.abs(found.astype(np.float64) - wanted) <= eps / 2 * 1.01 * np.abs(wanted) + 1e-13 * sums + 1e-7 * eps).all()
+
+
+@pytest.mark.parametrize("row", TABLE + OTHERS, ids=lambda row: "-".join(map(str, row)))
+def test_products(row: tuple[str, str, int, int, int, str, str]) -> None:
+    chip, kind, m, k, blocks, element, total = row
+    a, b = given(element, (blocks, m, k), 1), given(element, (blocks, m, k), 2)
+    c = given(total, (blocks, m, m), 3)
+    factors = factor_places(chip, kind, m, k, blocks, 8 * a.itemsize)
+    results = result_places(chip, kind, m, blocks, total == "f64")
+    left, right, start = place(a, factors), place(b, factors), place(c, results)
+    halves = chip == "gfx1100" and total == "f16"
+    if halves:
+        start = np.stack([start, np.zeros_like(start)], -1).reshape(32, 16)
+    text = product(row, left.shape[1], right.shape[1], start.shape[1])
+    out = np.zeros_like(start)
+    sim.simulate(text, f"sim:{chip}")(left, right, start, out)
+    x, y = exact(element, a), exact(element, b)
+    wanted = place(np.einsum("bik,bjk->bij", x, y) + c.astype(np.float64), results)
+    sums = place(np.einsum("bik,bjk->bij", abs(x), abs(y)) + abs(c.astype(np.float64)), results)
+    check(out[:, ::2] if halves else out, wanted, sums)
+    if halves:
+        assert np.isnan(out[:, 1::2]).all()
+
+
+@pytest.mark.parametrize("row", [next(r for r in TABLE if r[0] == chip and r[5] in ("f16", "bf16")) for chip in CHIPS])
+def test_products_are_those_of_the_emulator(row: tuple[str, str, int, int, int, str, str]) -> None:
+    chip, kind, m, k, blocks, element, _ = row
+    factors = factor_places(chip, kind, m, k, blocks, 16)
+    results = result_places(chip, kind, m, blocks, False)
+    a, b = place(given(element, (1, m, k), 4), factors), place(given(element, (1, m, k), 5), factors)
+    # No normal numbers: CDNA2 takes them for zero.
+    a.reshape(-1)[::7] = np.asarray(float(ml_dtypes.finfo(a.dtype).smallest_subnormal), a.dtype)
+    if chip == "gfx1100":
+        a[16:] = a[:16]
+    c = place(given("f32", (1, m, m), 6), results)
+    text = product(row, a.shape[1], b.shape[1], c.shape[1])
+    outs = [np.zeros_like(c) for _ in range(2)]
+    sim.simulate(text, f"sim:{chip}")(a, b, c, outs[0])
+    smalti.compile(text, target=f"emu:{chip}")(a, b, c, outs[1])
+    assert (outs[0].view(np.uint32) == outs[1].view(np.uint32)).all()
+
+
+SMALL: dict[str, tuple[Any, int]] = {
+    "f8E4M3FN": (ml_dtypes.float8_e4m3fn, 8),
+    "f8E5M2": (ml_dtypes.float8_e5m2, 8),
+    "f6E2M3FN": (ml_dtypes.float6_e2m3fn, 6),
+    "f6E3M2FN": (ml_dtypes.float6_e3m2fn, 6),
+    "f4E2M1FN": (ml_dtypes.float4_e2m1fn, 4),
+}
+
+
+def packed(codes: np.ndarray, bits: int) -> np.ndarray:
+    """The bits of each row, one element behind the other."""
+    planes = (codes[..., None] >> np.arange(bits)) & 1
+    return np.packbits(planes.reshape(len(codes), -1).astype(np.uint8), axis=1, bitorder="little").view(np.int8)
+
+
+PAIRS = [(name, name) for name in SMALL] + [("f4E2M1FN", "f8E5M2"), ("f6E3M2FN", "f4E2M1FN")]
+
+
+@pytest.mark.parametrize(("m", "k"), [(16, 128), (32, 64)])
+@pytest.mark.parametrize(("of_a", "of_b"), PAIRS)
+def test_scaled_products(m: int, k: int, of_a: str, of_b: str) -> None:
+    rng = np.random.default_rng(m)
+    lane, e = np.arange(64)[:, None], np.arange(32)[None, :]
+    arrays, sides, lines, arguments, types = [], [], [], [], []
+    for side, element in zip("ab", (of_a, of_b), strict=True):
+        dtype, bits = SMALL[element]
+        values = rng.standard_normal((m, k)).astype(dtype)
+        group = lane // m
+        # 4 bits: 32 elements that follow one another; else 16 of each half of the row.
+        column = 32 * group + e if bits == 4 else k // 2 * (e // 16) + 16 * group + e % 16
+        exponents = rng.integers(120, 134, (m, k // 32))
+        scales = np.full((64, 4), 7, np.uint8)
+        scales[:, 2] = exponents[np.arange(64) % m, np.arange(64) // m]
+        arrays += [packed(values.view(np.uint8)[lane % m, column], bits), scales.view(ml_dtypes.float8_e8m0fnu)]
+        sides.append(values.astype(np.float64) * np.repeat(2.0 ** (exponents - 127.0), 32, axis=1))
+        count = 4 * bits
+        arguments += [f"%{side}: memref<64x{count}xi8>", f"%s{side}: memref<64x4xf8E8M0FNU>"]
+        types += ["vector<4xf8E8M0FNU>", f"vector<32x{element}>"]
+        lines += [
+            f"%{side}w = vector.load %{side}[%t, %c0] : memref<64x{count}xi8>, vector<{count}xi8>",
+            f"%{side}v = vector.bitcast %{side}w : vector<{count}xi8> to vector<32x{element}>",
+            f"%{side}s = vector.load %s{side}[%t, %c0] : memref<64x4xf8E8M0FNU>, vector<4xf8E8M0FNU>",
+        ]
+    count = m * m // 64
+    lines += [
+        f"%cv = vector.load %c[%t, %c0] : memref<64x{count}xf32>, vector<{count}xf32>",
+        f"%d = amdgpu.scaled_mfma {m}x{m}x{k} (%as[2] * %av) * (%bs[2] * %bv) + %cv "
+        f": {', '.join(types)}, vector<{count}xf32>",
+        f"vector.store %d, %o[%t, %c0] : memref<64x{count}xf32>, vector<{count}xf32>",
+    ]
+    arguments += [f"%{name}: memref<64x{count}xf32>" for name in "co"]
+    results = result_places("gfx950", "mfma", m, 1, False)
+    c = rng.standard_normal((1, m, m)).astype(np.float32)
+    start = place(c, results)
+    out = np.zeros_like(start)
+    sim.simulate(kernel(", ".join(arguments), lines, 64), "sim:gfx950")(*arrays, start, out)
+    x, y = sides
+    check(out, place((x @ y.T)[None] + c, results), place((abs(x) @ abs(y).T)[None] + abs(c), results))
+
+
+def test_permuted_factors() -> None:
+    """`cbsz` and `abid` give one matrix of A to several; `blgp` exchanges the lanes of B."""
+    lanes = np.arange(64)
+    a, b = given("f16", (64, 4), 1), given("f16", (64, 4), 2)
+    c, outs = np.zeros((64, 16), np.float32), []
+    text = product(("gfx942", "mfma", 16, 4, 4, "f16", "f32"), 4, 4, 16)
+    changed = text.replace("blocks = 4 : i32", "blocks = 4 : i32, cbsz = 1 : i32, abid = 1 : i32")
+    changed = changed.replace("blgp = none", "blgp = rotate_16_right")
+    for kernel_text, x, y in ((changed, a, b), (text, a[lanes // 32 * 32 + 16 + lanes % 16], b[(lanes + 16) % 64])):
+        outs.append(np.zeros_like(c))
+        sim.simulate(kernel_text, "sim:gfx942")(x, y, c, outs[-1])
+    assert (outs[0] == outs[1]).all() and outs[0].any()
+
+
+def test_halves_of_a_wave_that_differ() -> None:
+    row = ("gfx1100", "wmma", 16, 16, 1, "f16", "f32")
+    made = sim.simulate(product(row, 16, 16, 8), "sim:gfx1100")
+    found = made.find(*made.random_arguments(seed=1))
+    assert {finding.kind for finding in found} == {"assertion"}
+    assert found[0].message == "wmma: lane 0 has other elements of A than lane 16"
