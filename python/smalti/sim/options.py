@@ -30,6 +30,9 @@ class Simulation:
     """Whether accesses are checked for races."""
     numbers: bool = True
     """Whether numbers are computed. Without them, synchronisation and addresses alone are simulated."""
+    own_waits: bool = False
+    """Whether waits of the program alone cover its copies to LDS that vmcnt counts. Else barriers of AMD's chips do, too,
+    for which LLVM waits by itself: a wait that counts too little then costs nothing but time."""
     blocks: range | None = None
     """The blocks to run, counted through the grid with x first; None for all of them."""
     go_on: bool = False

@@ -162,7 +162,9 @@ def check(found: np.ndarray, wanted: np.ndarray, sums: np.ndarray) -> None:
         assert (found == wanted).all()
         return
     eps = float(ml_dtypes.finfo(found.dtype).eps)
-    assert (np.abs(found.astype(np.float64) - wanted) <= eps / 2 * 1.01 * np.abs(wanted) + 1e-13 * sums + 1e-7 * eps).all()
+    assert (
+        np.abs(found.astype(np.float64) - wanted) <= eps / 2 * 1.01 * np.abs(wanted) + 1e-13 * sums + 1e-7 * eps
+    ).all()
 
 
 @pytest.mark.parametrize("row", TABLE + OTHERS, ids=lambda row: "-".join(map(str, row)))

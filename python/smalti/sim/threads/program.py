@@ -35,6 +35,8 @@ class ThreadProgram(Program):
     dynamic_begin: int = 0
     maps: tuple[tuple[int, tensor_maps.TensorMap], ...] = ()
     """Slots of tensor maps."""
+    counts_accesses: bool = False
+    """Whether waves have to wait for their accesses, as AMD's have."""
     unit: int = 1
     """Warps that run together: those of a warpgroup, where it multiplies."""
 
@@ -83,6 +85,8 @@ class RunningBlock(ThreadBlock):
         threads = math.prod(program.block)
         super().__init__(machine, position, program.shared_bytes, program.grain, threads, program.warp_size)
         self.program = program
+        if program.counts_accesses:
+            self.count_accesses()
         self.program_buffers: dict[int, LaneBuffer] = {}
         """The buffers in global memory, by their addresses divided by SPACING."""
         self.ranks = program.ranks
@@ -192,6 +196,9 @@ def missing_edge(before: Side, now: Side) -> str:
     if before.block is not now.block:
         return "nothing orders the blocks of a grid; each has to write memory of its own, or to use atomics"
     warp = before.warp
+    in_step = {warp.agent} | {queue.agent for queue in warp.queues.values() if queue.is_of_accesses}
+    if before.agent in in_step and warp is now.warp:
+        return "places that differ, or one thread that does it: the threads of a warp do it at the same time"
     if before.agent != warp.agent:
         edges = {getattr(warp, name).agent: wait for name, (_, wait) in WAITS.items()}
         edges[warp.bulk.reads] = "nvvm.cp.async.bulk.wait_group"
@@ -204,8 +211,6 @@ def missing_edge(before: Side, now: Side) -> str:
         if warp.own.get(before.agent, 0) >= before.step:
             return f"a barrier behind the wait for it in {warp.name} that {now.warp.name} waits for"
         return f"{wait}, and a barrier behind it that {now.warp.name} waits for"
-    if warp is now.warp:
-        return "places that differ, or one thread that does it: the threads of a warp do it at the same time"
     return f"an arrival of {warp.name} behind it on a barrier that {now.warp.name} waits for before"
 
 
@@ -293,6 +298,7 @@ def of_threads(
             ranks=tr.ranks,
             warp_size=warp_size,
             dynamic_begin=begin,
+            counts_accesses=target.vendor == "amd",
             unit=4 if tr.warpgroups else 1,
         ),
         tr,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .counters import mark_waits
 from .lanes import Array
 from .memory import LaneBuffer
 
@@ -181,8 +182,21 @@ class _Check:
         ordered = known[self.warps[:, None], column] >= steps
         if not ordered.all():
             self._unordered(~ordered, last, writers, same)
+        if block.waits:
+            self._mark_waits(ordered & (last != 0), last)
         if event.asynchronous:
             self._fenced(ordered, last, writers)
+
+    def _mark_waits(self, ordered: Array, last: Array) -> None:
+        """Says which waits for counters the order came from."""
+        checker, block = self.checker, self.event.block
+        pairs = np.unique(
+            np.broadcast_to(self.warps[:, None], last.shape)[ordered].astype(np.int64) << 32 | last[ordered]
+        )
+        numbers = pairs & 0xFFFFFFFF
+        agents = checker._agents.take(numbers)
+        own = agents >= block.first_agent
+        mark_waits(block, (pairs >> 32)[own], agents[own], checker._steps.take(numbers)[own])
 
     def _unordered(
         self, bad: Array, last: Array, writers: Array | None, same: Callable[[int, int], bool] | None

@@ -8,9 +8,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..agents import Agent
+from ..clocks import Knowledge
 from ..findings import Finding, Stop
 from ..machine import Block, Machine
 from ..synchronisation import Wait
+from . import bounds
+from .counters import DS, LOAD, STORE, Counters, access_kind
 from .lanes import Array, take
 from .memory import LaneBuffer, PrivateBuffer, View, read, write
 from .shadow import NEVER, Event, LaneChecker, Side, iteration_of
@@ -27,7 +30,16 @@ class Warp(Agent):
         """The team that it is in."""
         self.queues: dict[str, Any] = {}
         """Asynchronous work of other kinds, by what tells of it."""
+        self.counters: Counters | None = None
+        """What a wave of AMD waits for."""
+        self.signalled: Any = None
+        """The meeting at the barrier of the block that it has signalled to, and not waited for."""
         self.finished = False
+
+    def release(self) -> Knowledge:
+        if self.counters is not None:
+            self.counters.told()
+        return super().release()
 
     @property
     def loops(self) -> tuple[int, ...]:
@@ -79,8 +91,15 @@ class ThreadBlock(Block):
         for warp in self.warps:
             for stream in (warp.products, warp.bulk, warp.copies):
                 self._owners[stream.agent] = self._owners[stream.reads] = warp
+        self.waits: dict[tuple[int, int], tuple[Any, int]] = {}
+        """By counters' agents and how much of them is over: the waits that told of it, and how much was over before."""
         self._known: Array | None = None
         self._stale: set[int] = set()
+
+    def count_accesses(self) -> None:
+        """Waves have to wait for accesses before a barrier tells of them."""
+        for warp in self.warps:
+            warp.counters = Counters(warp)
 
     @property
     def reader_count(self) -> int:
@@ -120,6 +139,10 @@ class ThreadBlock(Block):
                 if agent >= self.first_agent:
                     row[agent - self.first_agent + 1] = step
             row[warp.agent - self.first_agent + 1] = NEVER
+            if warp.counters is not None:
+                # A wave's accesses happen one after the other.
+                for kind in (DS, LOAD, STORE):
+                    row[warp.counters.of[kind].agent - self.first_agent + 1] = NEVER
         self._stale.clear()
         return self._known
 
@@ -334,6 +357,8 @@ class Team:
     def load(self, view: View, indices: list[Any], shape: tuple[int, ...], site: Any, what: str = "the load") -> Any:
         """A vector of some shape (a number for ()) that every lane loads at indices of its own."""
         first, mask = self.locate(view, indices, shape, site, what, False)
+        if view.limit is not None:
+            return bounds.load(self, view, first, shape, mask, site, what)
         return self.load_bytes(view.buffer, first, view.steps(shape), view.dtype, shape, mask, site, what)
 
     def load_bytes(
@@ -362,6 +387,9 @@ class Team:
     ) -> None:
         """Every lane stores a vector of some shape (a number for ())."""
         first, mask = self.locate(view, indices, shape, site, what, True)
+        if view.limit is not None:
+            bounds.store(self, view, first, value, shape, mask, site, what)
+            return
         self.store_bytes(view.buffer, first, view.steps(shape), view.dtype, value, shape, mask, site, what)
 
     def store_bytes(
@@ -412,8 +440,10 @@ class Team:
         active = self.active_warps()
         for warp in active:
             warp.acts()
-            if stream is None:
+            if stream is None and warp.counters is None:
                 warp.dirty = True
+        if stream is None and self.warps[0].counters is not None:
+            stream = self._counted(access_kind(buffer.shared, write), active)
         if not self.machine.how.races or buffer.read_only:
             return
         grain = buffer.grain
@@ -477,6 +507,15 @@ class Team:
             lane = int(np.flatnonzero(self.threads == threads[row])[0])
             message = f"{what} reads bytes {byte} to {byte + grain} of {buffer.name}, which were never written"
             self.report("uninitialised", message, site, lane, edge="a write of all of it that is ordered before")
+
+    def _counted(self, kind: str, active: list[Warp]) -> tuple[Array, Array]:
+        """What tells of the end of an access, where waves have to wait for it."""
+        agents, ends = [], []
+        for warp in self.warps:
+            assert warp.counters is not None
+            agents.append(warp.counters.of[kind].agent)
+            ends.append(warp.counters.access(kind) if warp in active else 0)
+        return np.array(agents, np.int32), np.array(ends, np.int32)
 
     def _same(self, buffer: LaneBuffer, grains: Array, values: Array | None, mask: Array | None, first: Any) -> Any:
         """Says of a grain of a row whether the write leaves what is there."""

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from . import arith, control, cp_async, gpu, llvm, matrix_amd, matrix_nvidia, mbarrier, memref, tma, vector, wgmma
+from . import (
+    amdgpu,
+    arith,
+    control,
+    cp_async,
+    gpu,
+    lds_copies,
+    llvm,
+    matrix_amd,
+    matrix_nvidia,
+    mbarrier,
+    memref,
+    rocdl,
+    tma,
+    vector,
+    wgmma,
+)
 
 __all__ = [
+    "amdgpu",
     "arith",
     "control",
     "cp_async",
     "gpu",
+    "lds_copies",
     "llvm",
     "matrix_amd",
     "matrix_nvidia",
     "mbarrier",
     "memref",
+    "rocdl",
     "tma",
     "vector",
     "wgmma",

@@ -22,6 +22,29 @@ def start_copy(
     warps = st.active_warps()
     ends = np.array([w.copies.next for w in st.warps], np.int32)
     agents = np.array([w.copies.agent for w in st.warps], np.int32)
+    mask = check_copy(st, source, first, target, second, size, given, mask, site, (agents, ends))
+    copy = LaneCopy(st, source, first, target, second, size, given, mask, site)
+    for warp in warps:
+        warp.copies.open.append(copy)
+    if happens_at_once(st):
+        copy.happen()
+    elif st.machine.how.numbers:
+        copy.poison()
+
+
+def check_copy(
+    st: Any,
+    source: Any,
+    first: Any,
+    target: Any,
+    second: Any,
+    size: int,
+    given: Any,
+    mask: Any,
+    site: Any,
+    stream: tuple[Any, Any],
+) -> Any:
+    """Checks both sides of a copy of whose end a stream tells. Returns the lanes that stay in memory."""
     # What is read: elements of one byte, by lanes that read as many.
     for count in np.unique(np.asarray(given if mask is None or not isinstance(given, np.ndarray) else given[mask])):
         if count <= 0:
@@ -32,18 +55,12 @@ def start_copy(
         unit = source.grain if int(count) % source.grain == 0 else 1
         steps = np.arange(0, int(count), unit)
         fine = st.in_buffer(source, first, steps, unit, some, site, "the copy", False)
-        st.touch(source, first, steps, unit, fine, False, "the copy", site, stream=(agents, ends))
+        st.touch(source, first, steps, unit, fine, False, "the copy", site, stream=stream)
     unit = target.grain
     steps = np.arange(0, size, unit)
     mask = st.in_buffer(target, second, steps, unit, mask, site, "the copy", True)
-    st.touch(target, second, steps, unit, mask, True, "the copy", site, stream=(agents, ends))
-    copy = LaneCopy(st, source, first, target, second, size, given, mask, site)
-    for warp in warps:
-        warp.copies.open.append(copy)
-    if happens_at_once(st):
-        copy.happen()
-    elif st.machine.how.numbers:
-        copy.poison()
+    st.touch(target, second, steps, unit, mask, True, "the copy", site, stream=stream)
+    return mask
 
 
 @operation("nvgpu.device_async_copy")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ...ops.registers import enumerator
 from ...program import Site, Step, Unsupported, attribute
 from ...synchronisation import Meeting, Wait
 from ..code import ThreadTranslator, operation
+from ..counters import COPY, DS, LOAD, STORE
 from ..lanes import dtype_of, rank_of, spread
 from .arith import combining
 
@@ -194,7 +195,20 @@ def numbered(st: Any, value: Any, site: Site, what: str) -> int | None:
 @operation("gpu.barrier", "nvvm.barrier0")
 def _barrier(op: Any, tr: ThreadTranslator) -> None:
     site = tr.site(op)
-    tr.blocking(lambda st: thread_barrier(st, 0, st.block.thread_count, site, "a barrier"))
+
+    def wait(st: Any) -> Any:
+        wait_for_all(st)
+        return thread_barrier(st, 0, st.block.thread_count, site, "a barrier")
+
+    tr.blocking(wait)
+
+
+def wait_for_all(st: Any, kinds: Sequence[str] = (DS, COPY, LOAD, STORE)) -> None:
+    """A barrier waits for accesses and copies of some kinds, on AMD's chips."""
+    for warp in st.active_warps():
+        if warp.counters is not None:
+            own = [kind for kind in kinds if kind != COPY] if st.machine.how.own_waits else kinds
+            warp.counters.drain(st, own)
 
 
 @operation("nvvm.barrier")
@@ -250,10 +264,6 @@ def _warp_sync(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation(
     "nvvm.setmaxregister",
-    "rocdl.s.setprio",
-    "rocdl.sched.barrier",
-    "rocdl.iglp.opt",
-    "amdgpu.sched_barrier",
     "gpu.printf",
 )
 def _nothing(op: Any, tr: ThreadTranslator) -> None:

@@ -305,7 +305,9 @@ def _check_halves(st: Any, factor: Fragment, values: Array, name: str, site: Sit
     odd = factor.differs(values, factor.matrices(values))
     if odd.any():
         lane = int(np.flatnonzero(odd)[0])
-        st.report("assertion", f"wmma: lane {lane % 32} has other elements of {name} than lane {lane % 32 + 16}", site, lane)
+        st.report(
+            "assertion", f"wmma: lane {lane % 32} has other elements of {name} than lane {lane % 32 + 16}", site, lane
+        )
 
 
 __all__ = ["Fragment", "mfma_factor", "mfma_result", "wmma_factor", "wmma_result"]

@@ -1,0 +1,166 @@
+"""What a wave of AMD waits for: its accesses of memory, and its copies to LDS, which counters of the hardware tell of.
+
+A store to LDS or a load of it is over for other waves when the wave has waited for it (`dscnt`, `lgkmcnt`) and a barrier
+followed; so are loads and stores of global memory. Barriers of the block wait for what their documentation says, and
+`s_barrier` for nothing. Of accesses a wait for all is known to be over, and no other: a compiler merges and moves them. Of
+copies, which it does not, each is counted.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+DS, LOAD, STORE = "ds", "load", "store"
+"""Accesses of LDS, loads and stores of global memory."""
+COPY, ASYNC, TENSOR = "copy", "async", "tensor"
+"""Copies to LDS which vmcnt counts, those which asynccnt counts, tiles which tensorcnt counts."""
+
+_EDGES = {
+    DS: ("an access of LDS", "a wait for LDS (as amdgpu.lds_barrier has it, or amdgpu.memory_counter_wait ds(0))"),
+    LOAD: ("a load", "a wait for loads (as gpu.barrier has it, or amdgpu.memory_counter_wait load(0))"),
+    STORE: ("a store", "a wait for stores (as gpu.barrier has it, or amdgpu.memory_counter_wait store(0))"),
+    COPY: ("a copy to LDS", "amdgpu.memory_counter_wait load, or s_waitcnt vmcnt, with a number"),
+    ASYNC: ("a copy to LDS", "rocdl.s.wait.asynccnt with a number"),
+    TENSOR: ("a copy of a tile", "amdgpu.memory_counter_wait tensor, or rocdl.s.wait.tensorcnt, with a number"),
+}
+
+
+class Counter:
+    """What one counter of a wave tells of."""
+
+    def __init__(self, warp: Any, kind: str) -> None:
+        self.kind = kind
+        self.what, self.edge = _EDGES[kind]
+        self.agent: int = warp.block.new_agent(warp)
+        self.issued = 0
+        """How much was started; accesses between two waits count as one."""
+        self.over = 0
+        """How much the wave knows to be over."""
+        self.works: deque[tuple[int, Any]] = deque()
+
+    @property
+    def is_of_accesses(self) -> bool:
+        return self.kind in (DS, LOAD, STORE)
+
+    def pending(self) -> list[Any]:
+        """The copies that nobody waited for."""
+        return [work for _, work in self.works]
+
+
+class Counters:
+    """The counters of a wave."""
+
+    def __init__(self, warp: Any) -> None:
+        self.warp = warp
+        self.of = {kind: Counter(warp, kind) for kind in _EDGES}
+        warp.queues.update(self.of)
+        self._untold: set[tuple[int, int]] = set()
+        """Waits whose news no barrier has told yet: the counters' agents, and up to where they waited."""
+
+    def access(self, kind: str) -> int:
+        """The number of an access that is made now."""
+        counter = self.of[kind]
+        counter.issued = counter.over + 1
+        return counter.issued
+
+    def start(self, kind: str) -> int:
+        """The number of a copy that is started now."""
+        counter = self.of[kind]
+        counter.issued += 1
+        return counter.issued
+
+    def wait(self, st: Any, kind: str, left: int, site: Any) -> None:
+        """A wait that leaves so much in flight."""
+        counter = self.of[kind]
+        if counter.is_of_accesses and left:
+            return
+        upto = counter.issued - left
+        key = (counter.agent, upto)
+        if upto <= counter.over:
+            if upto == counter.over and upto > 0 and key in self._untold:
+                # Either of the two waits would do.
+                st.block.waits.pop(key, None)
+            return
+        marks = st.machine.effective
+        if (site.number, "removed") not in marks or (site.number, "weakened") not in marks:
+            st.block.waits[key] = (site, counter.over)
+            self._untold.add(key)
+        self._retire(st, counter, upto)
+
+    def drain(self, st: Any, kinds: Iterable[str]) -> None:
+        """A barrier waits for all of some kinds."""
+        for kind in kinds:
+            counter = self.of[kind]
+            for key in [key for key in self._untold if key[0] == counter.agent]:
+                # The barrier would have waited for it.
+                st.block.waits.pop(key, None)
+                self._untold.discard(key)
+            if counter.issued > counter.over:
+                self._retire(st, counter, counter.issued)
+
+    def _retire(self, st: Any, counter: Counter, upto: int) -> None:
+        counter.over = upto
+        st.learn(self.warp, counter.agent, upto)
+        while counter.works and counter.works[0][0] <= upto:
+            _, work = counter.works.popleft()
+            work.complete([self.warp])
+
+    def told(self) -> None:
+        """Others learn what the wave knows."""
+        self._untold.clear()
+
+
+def access_kind(shared: bool, write: bool) -> str:
+    """What counts an access."""
+    return DS if shared else STORE if write else LOAD
+
+
+def started(st: Any, kind: str) -> tuple[Any, Any]:
+    """Counts a copy that the waves of a team start: what tells of its end, for each of them."""
+    active = st.active_warps()
+    agents = [warp.counters.of[kind].agent for warp in st.warps]
+    ends = [warp.counters.start(kind) if warp in active else 0 for warp in st.warps]
+    return np.array(agents, np.int32), np.array(ends, np.int32)
+
+
+def hold(st: Any, kind: str, work: Any, warps: Iterable[Any] | None = None) -> None:
+    """The copy that waves started last: a wait for it lets it happen."""
+    for warp in st.active_warps() if warps is None else warps:
+        counter = warp.counters.of[kind]
+        counter.works.append((counter.issued, work))
+
+
+def mark_waits(block: Any, warps: Any, agents: Any, steps: Any) -> None:
+    """Says which waits made that accesses are ordered: those that told of the last that was known. `warps` access what
+    `agents` tell to have ended at `steps`; all of that is known."""
+    known = block.known_matrix()
+    for warp, agent, step in set(zip(warps.tolist(), agents.tolist(), steps.tolist(), strict=True)):
+        upto = int(known[warp, agent - block.first_agent + 1])
+        found = block.waits.get((agent, upto))
+        if found is None:
+            continue
+        site, before = found
+        if step > before:
+            block.machine.effective.add((site.number, "removed"))
+        if step == upto:
+            block.machine.effective.add((site.number, "weakened"))
+
+
+__all__ = [
+    "ASYNC",
+    "COPY",
+    "DS",
+    "LOAD",
+    "STORE",
+    "TENSOR",
+    "Counter",
+    "Counters",
+    "access_kind",
+    "hold",
+    "mark_waits",
+    "started",
+]
