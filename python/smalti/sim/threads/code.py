@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...errors import Diagnostic, source_location
 from ..ops.memref import memory_space
 from ..program import Step, Translated, Translator, Unsupported, registering
 from .lanes import Array, dtype_of, merge, rank_of, take
+from .memory import FIRST_CONSTANT, SPACING, LaneBuffer
 from .pending import computes, handing_on, is_transparent, resolve
 
 OPERATIONS: dict[str, Any] = {}
@@ -60,6 +63,8 @@ class ThreadTranslator(Translator):
         self.warpgroups = False
         """Whether four warps at a time multiply together."""
         self.named: dict[str, int] = {}
+        self.constants: dict[str, LaneBuffer] = {}
+        """Constants in global memory, by their names."""
         self.dynamic_bytes = 0
         """Bytes that are seen to be used of the shared memory whose size the launch says."""
 
@@ -119,6 +124,15 @@ class ThreadTranslator(Translator):
         if name not in self.named:
             self.named[name] = self.allocate(size)
         return self.named[name]
+
+    def constant(self, name: str, content: bytes) -> int:
+        """The address of a constant in global memory."""
+        found = self.constants.get(name)
+        if found is None:
+            found = self.constants[name] = LaneBuffer(f"@{name}", len(content), 1, shared=False, read_only=True)
+            found.data[: len(content)] = np.frombuffer(content, np.uint8)
+            found.address = (FIRST_CONSTANT + len(self.constants)) * SPACING
+        return found.address
 
     # -- Regions -------------------------------------------------------------------------------------------------------
 

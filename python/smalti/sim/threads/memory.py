@@ -13,6 +13,8 @@ from .lanes import Array, spread
 
 SPACING = 1 << 40
 """Bytes between the addresses of two buffers."""
+FIRST_CONSTANT = 1 << 12
+"""The number of what comes before the constants of the program, among buffers that are SPACING apart."""
 SHARED_BEGIN = 1 << 60
 """The address of shared memory among those of global memory."""
 PAD = 16

@@ -35,6 +35,7 @@ class ThreadProgram(Program):
     dynamic_begin: int = 0
     maps: tuple[tuple[int, tensor_maps.TensorMap], ...] = ()
     """Slots of tensor maps."""
+    constants: tuple[LaneBuffer, ...] = ()
     counts_accesses: bool = False
     """Whether waves have to wait for their accesses, as AMD's have."""
     unit: int = 1
@@ -71,9 +72,8 @@ class ThreadProgram(Program):
         position = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
         block = RunningBlock(machine, self, position)
         views = [initial[slot] for slot in self.arguments]
-        block.program_buffers = {
-            view.buffer.address // SPACING: view.buffer for view in views if isinstance(view, View)
-        }
+        buffers = [*(view.buffer for view in views if isinstance(view, View)), *self.constants]
+        block.program_buffers = {buffer.address // SPACING: buffer for buffer in buffers}
         block.begin(initial, number)
         return block
 
@@ -298,6 +298,7 @@ def of_threads(
             ranks=tr.ranks,
             warp_size=warp_size,
             dynamic_begin=begin,
+            constants=tuple(tr.constants.values()),
             counts_accesses=target.vendor == "amd",
             unit=4 if tr.warpgroups else 1,
         ),

@@ -99,6 +99,7 @@ class LaneChecker:
         `which` says for each thread which of them. `same` says of a row and a column whether a write changes nothing.
         """
         block = event.block
+        rows = [] if event.write else block.reader_rows(agents)
         writes, reads = shadow(buffer, block)
         first = self._number(event, agents, steps)
         warps = threads // block.warp_size
@@ -117,7 +118,6 @@ class LaneChecker:
             assert buffer.threads is not None
             buffer.threads[grains] = threads[:, None]
             return True
-        rows = block.reader_rows(agents)
         for index, row in enumerate(rows):
             part = which == index
             places = grains if len(rows) == 1 or part.all() else grains[part]

@@ -3,6 +3,7 @@ global memory, where each buffer begins at a multiple of `memory.SPACING`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -165,6 +166,39 @@ def _integers(op: Any, tr: ThreadTranslator) -> Step:
         raise Unsupported(f"numbers of type {op.results[0].type}")
     function = combining(_INTEGERS[op.name.removeprefix("llvm.")], dtype)
     return elementwise(op, tr, function)
+
+
+@operation("llvm.mlir.addressof")
+def _address_of(op: Any, tr: ThreadTranslator) -> Step:
+    from ...ops.arith import constant
+
+    (result,) = tr.results(op)
+    name, parent = ir.FlatSymbolRefAttr(op.attributes["global_name"]).value, op.parent
+    while parent is not None and not any(True for _ in _globals(parent, name)):
+        parent = parent.parent
+    found = next(_globals(parent, name)) if parent is not None else None
+    if found is None or "constant" not in found.attributes or "value" not in found.attributes:
+        raise Unsupported(f"the address of @{name}, which is no constant")
+    content = found.attributes["value"]
+    if not isinstance(content, (ir.DenseIntElementsAttr, ir.DenseFPElementsAttr)):
+        raise Unsupported(f"the address of @{name}, whose value is {content}")
+    with op.location:
+        vector = ir.VectorType.get(content.type.shape, content.type.element_type)
+    address = tr.constant(name, constant(content, vector).tobytes())
+
+    def step(st: Any) -> None:
+        st.v[result] = address
+
+    return step
+
+
+def _globals(parent: Any, name: str) -> Iterator[Any]:
+    """The globals of a name in a module."""
+    for region in parent.operation.regions:
+        for block in region:
+            for op in block:
+                if op.operation.name == "llvm.mlir.global" and ir.StringAttr(op.attributes["sym_name"]).value == name:
+                    yield op.operation
 
 
 @operation("llvm.mlir.constant")
