@@ -94,6 +94,13 @@ def _weaken(name: str) -> Change:
     return change
 
 
+def _weaken_counters(op: Any) -> None:
+    """Leaves one more in flight of all that a wait is for."""
+    for name in ("load", "store", "ds", "tensor", "count"):
+        if name in op.attributes:
+            _weaken(name)(op)
+
+
 def _set(name: str, value: Callable[[int], int]) -> Change:
     def change(op: Any) -> None:
         old = ir.IntegerAttr(op.attributes[name])
@@ -183,8 +190,15 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
             yield "barrier removed", _erase
         elif text == REMOTE_ARRIVAL:
             yield "arrival removed", _erase
-    elif name in ("gpu.barrier", "nvvm.barrier0", "nvvm.barrier"):
+    elif name in _BARRIERS:
         yield "barrier removed", _erase
+    elif name in ("rocdl.s.barrier.signal", "rocdl.s.barrier.wait"):
+        yield "arrival removed" if name.endswith("signal") else "wait removed", _erase
+    elif name in _COUNTER_WAITS or name == "amdgpu.memory_counter_wait":
+        yield "wait removed", _erase
+        yield "wait weakened by one", _weaken_counters
+    elif name == "rocdl.s.waitcnt":
+        yield "wait removed", _erase
     elif name == "nvvm.mbarrier.try_wait":
         yield "wait removed", _answer
         yield "phase flipped", _flip(1)
@@ -239,6 +253,8 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
         yield "slot shared", _share_slot
 
 
+_BARRIERS = ("gpu.barrier", "nvvm.barrier0", "nvvm.barrier", "amdgpu.lds_barrier", "rocdl.barrier", "rocdl.s.barrier")
+_COUNTER_WAITS = tuple(f"rocdl.s.wait.{name}cnt" for name in ("load", "store", "ds", "async", "tensor"))
 _COMMITS = ("nvvm.wgmma.commit.group.sync.aligned", "mosaic_gpu.async_commit_group", "nvvm.cp.async.commit.group")
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ..clocks import Knowledge
+
 DS, LOAD, STORE = "ds", "load", "store"
 """Accesses of LDS, loads and stores of global memory."""
 COPY, ASYNC, TENSOR = "copy", "async", "tensor"
@@ -58,8 +60,6 @@ class Counters:
         self.warp = warp
         self.of = {kind: Counter(warp, kind) for kind in _EDGES}
         warp.queues.update(self.of)
-        self._untold: set[tuple[int, int]] = set()
-        """Waits whose news no barrier has told yet: the counters' agents, and up to where they waited."""
 
     def access(self, kind: str) -> int:
         """The number of an access that is made now."""
@@ -79,26 +79,20 @@ class Counters:
         if counter.is_of_accesses and left:
             return
         upto = counter.issued - left
-        key = (counter.agent, upto)
+        # A wait before it for the same is not needed, nor is this one for what is over.
+        st.block.waits.pop((counter.agent, upto), None)
         if upto <= counter.over:
-            if upto == counter.over and upto > 0 and key in self._untold:
-                # Either of the two waits would do.
-                st.block.waits.pop(key, None)
             return
         marks = st.machine.effective
         if (site.number, "removed") not in marks or (site.number, "weakened") not in marks:
-            st.block.waits[key] = (site, counter.over)
-            self._untold.add(key)
+            st.block.waits[counter.agent, upto] = (site, counter.over)
         self._retire(st, counter, upto)
 
     def drain(self, st: Any, kinds: Iterable[str]) -> None:
         """A barrier waits for all of some kinds."""
         for kind in kinds:
             counter = self.of[kind]
-            for key in [key for key in self._untold if key[0] == counter.agent]:
-                # The barrier would have waited for it.
-                st.block.waits.pop(key, None)
-                self._untold.discard(key)
+            st.block.waits.pop((counter.agent, counter.issued), None)
             if counter.issued > counter.over:
                 self._retire(st, counter, counter.issued)
 
@@ -109,9 +103,18 @@ class Counters:
             _, work = counter.works.popleft()
             work.complete([self.warp])
 
-    def told(self) -> None:
-        """Others learn what the wave knows."""
-        self._untold.clear()
+    def hears(self, knowledge: Knowledge, site: Any) -> None:
+        """A barrier tells what others know."""
+        warp, heard = self.warp, self.warp.block.heard
+        matters = (site.number, "removed") in warp.machine.effective
+        for agent, step in knowledge.seen.items():
+            before = warp.known.seen.get(agent, 0)
+            if step < before:
+                continue
+            # A barrier that told the same before is not needed.
+            heard.pop((warp.index, agent), None)
+            if step > before and not matters:
+                heard[warp.index, agent] = (site, before)
 
 
 def access_kind(shared: bool, write: bool) -> str:
@@ -135,11 +138,14 @@ def hold(st: Any, kind: str, work: Any, warps: Iterable[Any] | None = None) -> N
 
 
 def mark_waits(block: Any, warps: Any, agents: Any, steps: Any) -> None:
-    """Says which waits made that accesses are ordered: those that told of the last that was known. `warps` access what
-    `agents` tell to have ended at `steps`; all of that is known."""
+    """Says which waits and barriers made that accesses are ordered: those that told of the last that was known. `warps`
+    access what `agents` tell to have ended at `steps`; all of that is known."""
     known = block.known_matrix()
     for warp, agent, step in set(zip(warps.tolist(), agents.tolist(), steps.tolist(), strict=True)):
         upto = int(known[warp, agent - block.first_agent + 1])
+        found = block.heard.get((warp, agent))
+        if found is not None and step > found[1]:
+            block.machine.effective.add((found[0].number, "removed"))
         found = block.waits.get((agent, upto))
         if found is None:
             continue

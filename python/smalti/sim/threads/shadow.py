@@ -182,7 +182,7 @@ class _Check:
         ordered = known[self.warps[:, None], column] >= steps
         if not ordered.all():
             self._unordered(~ordered, last, writers, same)
-        if block.waits:
+        if block.waits or block.heard:
             self._mark_waits(ordered & (last != 0), last)
         if event.asynchronous:
             self._fenced(ordered, last, writers)

@@ -36,10 +36,13 @@ class Warp(Agent):
         """The meeting at the barrier of the block that it has signalled to, and not waited for."""
         self.finished = False
 
-    def release(self) -> Knowledge:
+    def acquire(self, knowledge: Knowledge, site: Any, threads: int = 0) -> None:
         if self.counters is not None:
-            self.counters.told()
-        return super().release()
+            self.counters.hears(knowledge, site)
+        super().acquire(knowledge, site, threads)
+        if self.counters is not None:
+            # What it mattered for is seen at accesses.
+            self.learned.clear()
 
     @property
     def loops(self) -> tuple[int, ...]:
@@ -93,6 +96,8 @@ class ThreadBlock(Block):
                 self._owners[stream.agent] = self._owners[stream.reads] = warp
         self.waits: dict[tuple[int, int], tuple[Any, int]] = {}
         """By counters' agents and how much of them is over: the waits that told of it, and how much was over before."""
+        self.heard: dict[tuple[int, int], tuple[Any, int]] = {}
+        """By waves and counters' agents: the barriers that told of it, and how much was known before."""
         self._known: Array | None = None
         self._stale: set[int] = set()
 
