@@ -6,6 +6,7 @@
 #include "passes/Conversion/BlockToThread/Windows.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/Divisibility.h"
 #include "targets/Target.h"
 
@@ -164,12 +165,10 @@ static std::optional<std::string> checkPair(vector::TransferReadOp read,
       !write.getPermutationMap().isMinorIdentity() || !hasUnitStride(global) ||
       !hasUnitStride(shared))
     return std::string("the lanes of its rows do not follow one another");
-  if (global.getMemorySpace() && global.getMemorySpaceAsInt() != 0)
-    return "its memory space " + [&] {
-      std::string text;
-      llvm::raw_string_ostream(text) << global.getMemorySpace();
-      return text;
-    }() + " is not the generic one";
+  Attribute space = global.getMemorySpace();
+  if (auto number = dyn_cast_or_null<IntegerAttr>(space);
+      space && !(number && number.getValue().isZero()))
+    return "its memory space " + describe(space) + " is not the generic one";
   if (!gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(shared))
     return std::string("shared memory must be of the address space workgroup");
   Type element = read.getVectorType().getElementType();

@@ -57,7 +57,7 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     bounds, with a wait and a barrier behind it. Besides the conditions above on padding (of loads), masks, bounds and
     what stands in between, that needs: a gpu.func that is a kernel, of threads, and not launched by the IR itself
     (`gpu.container_module`); indices and places that are the same for all threads; a place in the kernel's first block
-    or in scf.for loops that all threads run alike; an array that is a view of the kernel's argument with constant
+    or in scf.for and scf.if that all threads run alike; an array that is a view of the kernel's argument with constant
     sizes, strides and offset, of at most 5 dimensions and 2^30 elements along each, at multiples of 16 bytes, as its
     rows are; and shared memory at multiples of 128 bytes, with rows that are multiples of 16. A kernel gets 24 maps and
     64 windows at most. TMA copies that are there already stay as they are.

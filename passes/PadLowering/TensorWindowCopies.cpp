@@ -245,46 +245,86 @@ void WindowWriter::addBarriers() {
   gpu::BarrierOp::create(rewriter, loc);
 }
 
-/// How often the block of `op` was executed before, modulo 2: the loops around
-/// it carry that. They are made anew, and with them their blocks.
+/// The same loop with one more value that it hands on, as it is.
+static scf::ForOp carryThrough(RewriterBase &rewriter, scf::ForOp loop,
+                               Value value) {
+  SmallVector<NamedAttribute> attributes(loop->getDiscardableAttrs());
+  rewriter.setInsertionPoint(loop);
+  // There is nothing about it that can fail.
+  FailureOr<LoopLikeOpInterface> replaced = loop.replaceWithAdditionalYields(
+      rewriter, value, /*replaceInitOperandUsesInLoop=*/false,
+      [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
+        return SmallVector<Value>(arguments.begin(), arguments.end());
+      });
+  auto next = cast<scf::ForOp>(replaced->getOperation());
+  next->setDiscardableAttrs(attributes);
+  return next;
+}
+
+/// The same branch with one more result: the value, whichever way is taken.
+static scf::IfOp carryThrough(RewriterBase &rewriter, scf::IfOp branch,
+                              Value value) {
+  Location loc = branch.getLoc();
+  SmallVector<Type> types(branch.getResultTypes());
+  types.push_back(value.getType());
+  rewriter.setInsertionPoint(branch);
+  auto next = scf::IfOp::create(rewriter, loc, types, branch.getCondition(),
+                                /*addThenBlock=*/false,
+                                /*addElseBlock=*/false);
+  next->setDiscardableAttrs(
+      SmallVector<NamedAttribute>(branch->getDiscardableAttrs()));
+  for (auto [from, to] :
+       llvm::zip_equal(branch->getRegions(), next->getRegions())) {
+    rewriter.inlineRegionBefore(from, to, to.end());
+    if (to.empty()) {
+      rewriter.createBlock(&to);
+      scf::YieldOp::create(rewriter, loc);
+    }
+    Operation *yield = to.front().getTerminator();
+    yield->insertOperands(yield->getNumOperands(), value);
+  }
+  rewriter.replaceOp(branch, next.getResults().drop_back());
+  return next;
+}
+
+/// How often the block of `op` was executed before, modulo 2: the loops and
+/// branches around it carry that. They are made anew, and so are blocks of
+/// loops.
 Value WindowWriter::createParity(Operation *op) {
   OpBuilder::InsertionGuard guard(rewriter);
-  SmallVector<scf::ForOp> loops;
+  SmallVector<Operation *> parents;
   for (Operation *parent = op->getParentOp(); parent != kernel;
        parent = parent->getParentOp())
-    loops.push_back(cast<scf::ForOp>(parent));
-  Operation *outermost = loops.empty() ? op : loops.back().getOperation();
-  rewriter.setInsertionPoint(outermost);
+    parents.push_back(parent);
+  rewriter.setInsertionPoint(parents.empty() ? op : parents.back());
   Value carried = arith::ConstantOp::create(rewriter, op->getLoc(),
                                             rewriter.getBoolAttr(false));
-  auto getLastYielded = [](scf::ForOp loop) -> OpOperand & {
-    Operation *yield = loop.getBody()->getTerminator();
-    return yield->getOpOperand(yield->getNumOperands() - 1);
-  };
-  scf::ForOp outer;
-  for (scf::ForOp loop : llvm::reverse(loops)) {
-    SmallVector<NamedAttribute> attributes(loop->getDiscardableAttrs());
-    // Yields what it is handed, until the loop inside says otherwise. There is
-    // nothing about it that can fail.
-    FailureOr<LoopLikeOpInterface> replaced = loop.replaceWithAdditionalYields(
-        rewriter, carried, /*replaceInitOperandUsesInLoop=*/false,
-        [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
-          return SmallVector<Value>(arguments.begin(), arguments.end());
-        });
-    auto next = cast<scf::ForOp>(replaced->getOperation());
-    next->setDiscardableAttrs(attributes);
-    if (outer)
-      getLastYielded(outer).set(next.getResults().back());
-    carried = next.getRegionIterArgs().back();
-    outer = next;
+  // What hands it on where the copies are: what comes out of the next one
+  // inside, or the other parity.
+  OpOperand *handedOn = nullptr;
+  for (Operation *parent : llvm::reverse(parents)) {
+    Operation *next;
+    if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+      scf::ForOp made = carryThrough(rewriter, loop, carried);
+      carried = made.getRegionIterArgs().back();
+      next = made;
+    } else {
+      next = carryThrough(rewriter, cast<scf::IfOp>(parent), carried);
+    }
+    if (handedOn)
+      handedOn->set(next->getResults().back());
+    for (Region &region : next->getRegions())
+      if (region.isAncestor(op->getParentRegion())) {
+        Operation *yield = region.front().getTerminator();
+        handedOn = &yield->getOpOperand(yield->getNumOperands() - 1);
+      }
   }
-  if (!outer)
+  if (!handedOn)
     return carried;
-  OpOperand &yielded = getLastYielded(outer);
-  rewriter.setInsertionPoint(yielded.getOwner());
+  rewriter.setInsertionPoint(handedOn->getOwner());
   Value one = arith::ConstantOp::create(rewriter, op->getLoc(),
                                         rewriter.getBoolAttr(true));
-  yielded.set(arith::XOrIOp::create(rewriter, op->getLoc(), carried, one));
+  handedOn->set(arith::XOrIOp::create(rewriter, op->getLoc(), carried, one));
   return carried;
 }
 

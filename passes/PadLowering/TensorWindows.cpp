@@ -62,16 +62,21 @@ bool TensorWindows::isSame(Value value) {
 std::optional<std::string> TensorWindows::checkPlace(Operation *op) {
   for (Operation *parent = op->getParentOp(); parent != function;
        parent = parent->getParentOp()) {
-    auto loop = dyn_cast<scf::ForOp>(parent);
-    if (!loop)
+    if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+      for (Value bound :
+           {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+        if (!isSame(bound))
+          return std::string("the bounds of a loop around it are not known to "
+                             "be the same for all threads");
+    } else if (auto branch = dyn_cast<scf::IfOp>(parent)) {
+      if (!isSame(branch.getCondition()))
+        return std::string("the condition of a branch around it is not known "
+                           "to be the same for all threads");
+    } else {
       return "it stands in '" + parent->getName().getStringRef().str() +
              "', and how often all threads come there is known of scf.for "
-             "alone";
-    for (Value bound :
-         {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
-      if (!isSame(bound))
-        return std::string("the bounds of a loop around it are not known to "
-                           "be the same for all threads");
+             "and scf.if alone";
+    }
     op = parent;
   }
   if (!op->getBlock()->isEntryBlock())

@@ -218,7 +218,7 @@ def test_windows_of_several_boxes(element: str, extents: tuple[int, int], window
     check(element, extents, -(-extents[1] // 16) * 16, window, places, copies)
 
 
-def loop_kernel(nested: bool) -> str:
+def loop_kernel(how: str) -> str:
     """A block runs the loop as often as its number says. Two windows go together; the sums of what was read go out."""
     source, other = memref((20, 40), "f32"), memref((12, 40), "f32")
     a, b = memref((8, 32), "f32", f", {SHARED}"), memref((16, 32), "f32", f", {SHARED}")
@@ -240,7 +240,10 @@ def loop_kernel(nested: bool) -> str:
       }}
       gpu.barrier"""
     loop = f"scf.for %j = %c0 to %n step %c1 {{ %i = arith.subi %n, %j : index {body} }}"
-    if nested:
+    if how == "branch":
+        at = "%bit = arith.remui %j, %c3 : index %is = arith.cmpi ne, %bit, %c1 : index"
+        loop = f"scf.for %j = %c0 to %n step %c1 {{ %i = arith.subi %n, %j : index {at} scf.if %is {{ {body} }} }}"
+    if how == "nested":
         loop = f"scf.for %i = %c0 to %n step %c1 {{ scf.for %j = %c0 to %i step %c1 {{ {body} }} }}"
     constants = "\n    ".join(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 3, 5, 8))
     return f"""
@@ -260,11 +263,11 @@ gpu.module @m {{
 }}"""
 
 
-@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("how", ["plain", "branch", "nested"])
 @pytest.mark.parametrize("emulation", [EARLY, LATE])
-def test_phases_of_loops(nested: bool, emulation: Emulation) -> None:
-    """A barrier object completes a phase each time; the loops carry which one it is."""
-    text = lower(loop_kernel(nested))
+def test_phases_of_loops(how: str, emulation: Emulation) -> None:
+    """A barrier object completes a phase each time; loops and branches carry which one it is."""
+    text = lower(loop_kernel(how))
     assert text.count("nvgpu.tma.async.load") == 2
     assert text.count("nvgpu.mbarrier.create") == text.count("nvgpu.mbarrier.try_wait.parity") == 1
     source, other = random((20, 40), "f32"), random((12, 40), "f32", 1)
@@ -272,7 +275,9 @@ def test_phases_of_loops(nested: bool, emulation: Emulation) -> None:
     run(text, source, other, dest, emulation=emulation)
     expected = np.zeros_like(dest)
     for n in range(5):
-        turns = [(a, b) for a in range(n) for b in range(a)] if nested else [(n - b, b) for b in range(n)]
+        turns = [(n - b, b) for b in range(n) if how == "plain" or b % 3 != 1]
+        if how == "nested":
+            turns = [(a, b) for a in range(n) for b in range(a)]
         for i, j in turns:
             at = 5 * j - 3
             expected[n] += padded(source, (at, at), (8, 32)) * padded(other, (i, at + 3), (8, 32))

@@ -51,21 +51,30 @@ gpu.module @kernels {
   }
 
   // Not all threads come here, or it is not known how often they did.
-  // CHECK: Function=control | Remark="{{.*}}; it is no TMA copy: it stands in 'scf.if', and how often all threads come there is known of scf.for alone"
+  // CHECK: Function=control | Remark="{{.*}}; it is no TMA copy: the condition of a branch around it is not known to be the same for all threads"
   // CHECK: Function=control | Remark="{{.*}}; it is no TMA copy: the bounds of a loop around it are not known to be the same for all threads"
+  // CHECK: Function=control | Remark="{{.*}}; it is no TMA copy: it stands in 'scf.while', and how often all threads come there is known of scf.for and scf.if alone"
   gpu.func @control(%source: !source, %flag: i1) workgroup(%b: !shared {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
     %zero = arith.constant 0.0 : f16
     %x = gpu.thread_id x
-    scf.if %flag {
+    %own = arith.cmpi ult, %x, %c64 : index
+    scf.if %own {
       %r0 = vector.transfer_read %source[%c64, %c64], %zero : !source, !half
       vector.transfer_write %r0, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
     }
     scf.for %i = %c0 to %x step %c1 {
       %r1 = vector.transfer_read %source[%c64, %c64], %zero : !source, !half
       vector.transfer_write %r1, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    }
+    scf.while : () -> () {
+      scf.condition(%flag)
+    } do {
+      %r2 = vector.transfer_read %source[%c64, %c64], %zero : !source, !half
+      vector.transfer_write %r2, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+      scf.yield
     }
     gpu.return
   }
@@ -89,8 +98,10 @@ gpu.module @kernels {
   // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: where the tensor begins in the kernel's argument is not known"
   // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the tensor begins at element 4 of the kernel's argument, which is not at a multiple of 16 bytes"
   // CHECK: Function=maps | Remark="{{.*}}; it is no TMA copy: the kernel's argument is known to be at a multiple of 8 bytes, not of 16"
+  // CHECK: Function=maps | Remark="the padded read became a masked one; it is no asynchronous copy: its memory space #gpu.address_space<global> is not the generic one"
   gpu.func @maps(%dynamic: memref<?x80xf16>, %odd: memref<100x13xf16>, %source: !source,
-                 %behind: memref<100x80xf16, strided<[80, 1], offset: 4>>, %low: !source {llvm.align = 8 : i64}, %i: index)
+                 %behind: memref<100x80xf16, strided<[80, 1], offset: 4>>, %low: !source {llvm.align = 8 : i64}, %i: index,
+                 %space: memref<100x80xf16, #gpu.address_space<global>>)
       workgroup(%b: !shared {llvm.align = 128 : i64}) kernel {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -108,6 +119,8 @@ gpu.module @kernels {
     vector.transfer_write %r4, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
     %r5 = vector.transfer_read %low[%c0, %c64], %zero : !source, !half
     vector.transfer_write %r5, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
+    %r6 = vector.transfer_read %space[%c64, %c64], %zero : memref<100x80xf16, #gpu.address_space<global>>, !half
+    vector.transfer_write %r6, %b[%c0, %c0] {in_bounds = [true, true]} : !half, !shared
     gpu.return
   }
 

@@ -224,6 +224,52 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // A branch that all threads take alike hands the parity on, changed or not.
+  // CHECK-LABEL: gpu.func @branches(
+  // CHECK:         %{{.*}}:3 = scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %[[A:.*]] = %false, %[[B:.*]] = %false)
+  // CHECK:           %[[IF:.*]]:3 = scf.if
+  // CHECK:             nvgpu.mbarrier.try_wait.parity %[[FIRST:.*]][%c0], %[[A]]
+  // CHECK:             %[[OTHER:.*]] = arith.xori %[[A]], %true
+  // CHECK:             scf.yield %{{.*}}, %[[OTHER]], %[[B]]
+  // CHECK-NEXT:      } else {
+  // CHECK:             nvgpu.mbarrier.try_wait.parity %{{.*}}[%c0], %[[B]]
+  // CHECK:             %[[NEXT:.*]] = arith.xori %[[B]], %true
+  // CHECK:             scf.yield %{{.*}}, %[[A]], %[[NEXT]]
+  // CHECK-NEXT:      } {if_attribute}
+  // CHECK:           scf.yield %{{.*}}, %[[IF]]#1, %[[IF]]#2
+  gpu.func @branches(%a: memref<20x48xf32>, %flags: i8, %dest: memref<32xf32> {llvm.noalias})
+      workgroup(%buffer: memref<16x32xf32, #smem> {llvm.align = 128 : i64}) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %c32 = arith.constant 32 : index
+    %zero = arith.constant 0.0 : f32
+    %bit = arith.constant 1 : i8
+    %x = gpu.thread_id x
+    %s = scf.for %i = %c0 to %c8 step %c1 iter_args(%sum = %zero) -> f32 {
+      %by = arith.index_cast %i : index to i8
+      %shifted = arith.shrui %flags, %by : i8
+      %one = arith.andi %shifted, %bit : i8
+      %flag = arith.cmpi eq, %one, %bit : i8
+      %v = scf.if %flag -> f32 {
+        %r0 = vector.transfer_read %a[%i, %c32], %zero : memref<20x48xf32>, vector<16x32xf32>
+        vector.transfer_write %r0, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<16x32xf32>, memref<16x32xf32, #smem>
+        %w = memref.load %buffer[%i, %x] : memref<16x32xf32, #smem>
+        scf.yield %w : f32
+      } else {
+        %r0 = vector.transfer_read %a[%c8, %i], %zero : memref<20x48xf32>, vector<16x32xf32>
+        vector.transfer_write %r0, %buffer[%c0, %c0] {in_bounds = [true, true]} : vector<16x32xf32>, memref<16x32xf32, #smem>
+        %w = memref.load %buffer[%c1, %x] : memref<16x32xf32, #smem>
+        scf.yield %w : f32
+      } {if_attribute}
+      gpu.barrier
+      %next = arith.addf %sum, %v : f32
+      scf.yield %next : f32
+    }
+    memref.store %s, %dest[%x] : memref<32xf32>
+    gpu.return
+  }
+
   // No fence where it is known that what was stored lies elsewhere, or is stored later; one where that is not known.
   // CHECK-LABEL: gpu.func @fences(
   // CHECK-COUNT-2: memref.store
