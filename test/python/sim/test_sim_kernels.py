@@ -66,6 +66,21 @@ def test_rows_that_a_vector_names() -> None:
     assert (y[inside] == x[rows[inside]]).all() and not y[~inside].any()
 
 
+def test_registers_of_threads() -> None:
+    kernel = simulated("custom_primitive")
+    x, y = kernel.random_arguments()
+    kernel(x, y)
+    assert (y == 2 * x + 1).all()
+    # What is no matter of each element by itself is refused, as a vector has the threads in front.
+    text = PALLAS.joinpath("custom_primitive.mlir").read_text()
+    more = text.replace(
+        "%65 = arith.addf", "%one = vector.extract %64#0[0] : f32 from vector<2xf32>\n        %65 = arith.addf", 1
+    )
+    with pytest.raises(smalti.CompileError) as caught:
+        sim.simulate(more, "sim:sm_90a")
+    assert "registers of single threads in 'vector.extract'" in caught.value.diagnostics[0].message
+
+
 GROUPS = np.array([100, 28, 0, 200, 1, 300, 67, 328], np.int32)
 
 

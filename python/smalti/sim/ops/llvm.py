@@ -8,7 +8,7 @@ from ... import ir
 from ..memory import MemRef, Pointer
 from ..program import Step, Translated, Translator, Unsupported, attribute, normalised, operation
 from ..values import integer_bits, wrap
-from . import cluster, gpu
+from . import cluster, gpu, lanes
 from .memref import memory_type, static_layout
 
 
@@ -162,8 +162,10 @@ def _arithmetic(op: Any, translator: Translator) -> Step:
 
 @operation("builtin.unrealized_conversion_cast")
 def _cast(op: Any, translator: Translator) -> Step:
+    if "layout" in op.attributes and isinstance(op.operands[0].type, ir.VectorType):
+        return lanes.convert(op, translator)
     if len(op.operands) != 1 or len(op.results) != 1:
-        raise Unsupported("registers of single threads")
+        raise Unsupported("several values")
     (source,), (result,) = translator.operands(op), translator.results(op)
     given, wanted = op.operands[0].type, op.results[0].type
     if isinstance(wanted, ir.MemRefType):
