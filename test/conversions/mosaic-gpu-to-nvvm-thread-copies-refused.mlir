@@ -97,3 +97,16 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+#smem = #gpu.address_space<workgroup>
+gpu.module @m {
+  gpu.func @some_threads(%mask: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %s = mosaic_gpu.slice_smem 0 {out_transforms = [[]]} : memref<8x128xf32, #smem>
+    mosaic_gpu.print_layout "{}", %s : memref<8x128xf32, #smem>
+    // expected-error @below {{'nvvm.elect.sync' op of some threads of a warp is not supported on sm_80}}
+    %e = nvvm.elect.sync %mask -> i1
+    gpu.return
+  }
+}

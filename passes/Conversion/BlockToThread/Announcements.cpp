@@ -3,14 +3,36 @@
 #include "passes/Conversion/BlockToThread/Announcements.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Conversion/BlockToThread/Emitter.h"
 #include "passes/Conversion/BlockToThread/Planner.h"
+#include "passes/Conversion/BlockToThread/TensorSlices.h"
+#include "passes/Conversion/BlockToThread/VendorLowering.h"
+#include "passes/Conversion/BlockToThread/Windows.h"
+#include "targets/Target.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace smalti;
 using namespace smalti::block_to_thread;
+
+namespace {
+/// Announcements of bytes, where no barrier counts bytes: arrivals, behind the
+/// copies.
+class ThreadAnnouncements : public LoweringOf<mosaic_gpu::ArriveExpectTxOp> {
+public:
+  LogicalResult plan(mosaic_gpu::ArriveExpectTxOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::ArriveExpectTxOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Planning
+//===----------------------------------------------------------------------===//
 
 /// What a barrier's memref was made from.
 static Value getBarrierRoot(Value barrier) {
@@ -39,9 +61,18 @@ static bool isOfOneThread(Operation *op) {
   });
 }
 
-void block_to_thread::planAnnouncements(
-    Operation *op, llvm::function_ref<int64_t(Operation *)> getBytes,
-    Planner &planner) {
+/// Bytes that a copy brings, those outside of the tensor too.
+static int64_t countBytes(Operation *op) {
+  SliceOp slice = getSlice(op);
+  int64_t elements = 1;
+  for (int64_t length : slice.lengths)
+    elements *= length == -1 ? 1 : length;
+  return elements *
+         elementBytes(
+             cast<MemRefType>(slice.global.getType()).getElementType());
+}
+
+void block_to_thread::planAnnouncements(Operation *op, Planner &planner) {
   if (planner.getPlan().getOpPlan<OpPlan>(op))
     return;
   llvm::MapVector<Operation *, std::unique_ptr<Announcement>> found;
@@ -54,7 +85,7 @@ void block_to_thread::planAnnouncements(
       if (Operation *arrival = open.lookup(getBarrierRoot(load.getBarrier()))) {
         Announcement &announcement = *found[arrival];
         announcement.last = &other;
-        announcement.bytes += getBytes(&other);
+        announcement.bytes += countBytes(&other);
         planner.setOpPlan(&other, std::make_unique<AnnouncedLoad>());
       }
     } else if (!isOfOneThread(&other)) {
@@ -69,4 +100,54 @@ void block_to_thread::planAnnouncements(
     }
     planner.setOpPlan(arrival, std::move(announcement));
   }
+}
+
+LogicalResult ThreadAnnouncements::plan(mosaic_gpu::ArriveExpectTxOp op,
+                                        Planner &planner) const {
+  const targets::Target &target = planner.getVendor().getTarget();
+  planAnnouncements(op, planner);
+  const auto &announcement = *planner.getPlan().getOpPlan<Announcement>(op);
+  auto refuseBytes = [&](const Twine &announced) -> LogicalResult {
+    return op->emitOpError()
+           << "cannot be lowered for " << target.name
+           << ": its barriers do not count bytes, but arrive behind the copies "
+              "that follow in the block with nothing in between that may order "
+              "threads; it announces "
+           << announced << " bytes, and they bring " << announcement.bytes;
+  };
+  if (op.getDynamicExpectTx())
+    return announcement.last ? success() : refuseBytes("some");
+  int64_t bytes = op.getExpectTx().value_or(0);
+  return bytes == announcement.bytes ? success() : refuseBytes(Twine(bytes));
+}
+
+//===----------------------------------------------------------------------===//
+// Emission
+//===----------------------------------------------------------------------===//
+
+void block_to_thread::emitArrival(Operation *announcement, bool isBehindCopies,
+                                  Emitter &emitter, OpBuilder &builder) {
+  auto op = cast<mosaic_gpu::ArriveExpectTxOp>(announcement);
+  Location loc = op.getLoc();
+  Value address = emitter.getSharedPointer(op.getBarrier(), builder);
+  int64_t arrivals = op->getParentOfType<mosaic_gpu::WarpMapOp>()
+                         ? emitter.plan.grid.numWarps()
+                         : 1;
+  if (isBehindCopies) {
+    NVVM::CpAsyncMBarrierArriveOp::create(builder, loc, address,
+                                          /*noinc=*/true);
+    --arrivals;
+  }
+  if (arrivals > 0)
+    emitter.vendor.emitBarrierArrive(builder, loc, address, arrivals);
+}
+
+void ThreadAnnouncements::emit(mosaic_gpu::ArriveExpectTxOp op,
+                               Emitter &emitter, OpBuilder &builder) const {
+  if (!emitter.plan.getOpPlan<Announcement>(op)->last)
+    emitArrival(op, /*isBehindCopies=*/false, emitter, builder);
+}
+
+void block_to_thread::registerAnnouncements(OpLowerings &lowerings) {
+  lowerings.add<ThreadAnnouncements, mosaic_gpu::ArriveExpectTxOp>();
 }

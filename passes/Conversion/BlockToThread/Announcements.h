@@ -10,10 +10,12 @@
 
 #include "passes/Conversion/BlockToThread/KernelPlan.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "mlir/IR/Builders.h"
 
 namespace smalti::block_to_thread {
 
+class Emitter;
+class OpLowerings;
 class Planner;
 
 /// Of an arrive_expect_tx.
@@ -35,9 +37,15 @@ struct AnnouncedLoad : OpPlan {
 /// announcement to the same barrier: with nothing in between that may order
 /// threads, as then it matters when it arrives. Each gets a plan, but loads
 /// that nothing announces.
-void planAnnouncements(mlir::Operation *op,
-                       llvm::function_ref<int64_t(mlir::Operation *)> getBytes,
-                       Planner &planner);
+void planAnnouncements(mlir::Operation *op, Planner &planner);
+
+/// Arrives for an announcement; with `isBehindCopies` when the copies of the
+/// thread so far are done. A lane of a warp arrives for its like in the others.
+void emitArrival(mlir::Operation *announcement, bool isBehindCopies,
+                 Emitter &emitter, mlir::OpBuilder &builder);
+
+/// Of arrive_expect_tx, instead of that of barriers that count bytes.
+void registerAnnouncements(OpLowerings &lowerings);
 
 } // namespace smalti::block_to_thread
 

@@ -64,7 +64,7 @@ block_to_thread::getAtomicKind(mosaic_gpu::VectorStoreOp op, Planner &planner) {
   std::optional<LLVM::AtomicBinOp> kind =
       getKind(*op.getAtomicType(), elementType);
   int64_t bits = getElementBits(elementType);
-  if (kind &&
+  if (kind && !elementType.isIndex() &&
       (elementType.isF16() || elementType.isBF16() || bits == 32 || bits == 64))
     return kind;
   op->emitOpError() << "combines elements of type " << elementType << " by "

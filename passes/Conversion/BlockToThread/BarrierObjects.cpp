@@ -22,9 +22,8 @@ using namespace mlir;
 using namespace smalti;
 using namespace smalti::block_to_thread;
 
-/// What the fields of a barrier hold.
+/// What a barrier counts to.
 static constexpr int64_t kMostArrivals = (1 << 20) - 1;
-static constexpr int64_t kMostBytes = (1 << 20) - 1;
 
 namespace {
 class BarrierObjects : public OpLowering {
@@ -72,10 +71,10 @@ LogicalResult BarrierObjects::plan(Operation *op, Planner &planner) const {
              << " threads each, and a barrier counts to " << kMostArrivals;
   }
   auto arrive = dyn_cast<mosaic_gpu::ArriveExpectTxOp>(op);
-  if (arrive && arrive.getExpectTx().value_or(0) > kMostBytes)
+  if (arrive && arrive.getExpectTx().value_or(0) > kMostBarrierBytes)
     return op->emitOpError()
            << "announces " << *arrive.getExpectTx()
-           << " bytes, and a barrier counts to " << kMostBytes;
+           << " bytes, and a barrier counts to " << kMostBarrierBytes;
   if (op->getParentOfType<mosaic_gpu::WarpMapOp>() &&
       isa<mosaic_gpu::InitializeBarrierOp>(op))
     return op->emitOpError() << "would be made by every warp";

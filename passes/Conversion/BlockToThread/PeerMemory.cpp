@@ -26,9 +26,6 @@ using namespace smalti;
 using namespace smalti::block_to_thread;
 using transfers::TransferPlan;
 
-/// What a barrier counts to.
-static constexpr int64_t kMostBytes = (1 << 20) - 1;
-
 namespace {
 class ClusterRefs : public LoweringOf<mosaic_gpu::GetClusterRefOp> {
 public:
@@ -218,14 +215,11 @@ LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
   if (!ref || !planner.getSharedRef(op.getBarrier()))
     return op.emitOpError() << "cannot be lowered to threads: it is not known "
                                "which shared memory it is of";
-  bool isConflictFree = op.getOptimized().value_or(false);
-  std::optional<TransferPlan> transfer = planSharedTransfer(
-      {op, op.getDestination(), &distribution,
-       isConflictFree      ? transfers::TransferNeed::Optimized
-       : op.getOptimized() ? transfers::TransferNeed::Unoptimized
-                           : transfers::TransferNeed::Downgradable,
-       /*isLoad=*/false, /*isOfPeer=*/true},
-      planner);
+  std::optional<TransferPlan> transfer =
+      planSharedTransfer({op, op.getDestination(), &distribution,
+                          getNeed(op.getOptimized(), /*isLoad=*/false),
+                          /*isLoad=*/false, /*isOfPeer=*/true},
+                         planner);
   if (!transfer)
     return failure();
   if (int64_t bytes = getStoreBytes(*transfer, *ref); bytes < wordBytes)
@@ -235,9 +229,10 @@ LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
            << " or more";
   auto plan = std::make_unique<PeerStore>();
   plan->bytes = type.getNumElements() * ref->elementBits / 8;
-  if (plan->bytes > kMostBytes)
-    return op.emitOpError() << "stores " << plan->bytes
-                            << " bytes, and a barrier counts to " << kMostBytes;
+  if (plan->bytes > kMostBarrierBytes)
+    return op.emitOpError()
+           << "stores " << plan->bytes << " bytes, and a barrier counts to "
+           << kMostBarrierBytes;
   plan->transfer = std::move(*transfer);
   plan->distribution = distribution;
   planner.setOpPlan(op, std::move(plan));

@@ -11,6 +11,9 @@ class GetClusterRefOp;
 
 namespace smalti::block_to_thread {
 
+/// The most bytes that a barrier counts to.
+inline constexpr int64_t kMostBarrierBytes = (1 << 20) - 1;
+
 /// The op that made of this block's memory the other block's that a memref is a
 /// view of; null where that is not known.
 mosaic_gpu::GetClusterRefOp findClusterRef(mlir::Value memref);

@@ -77,16 +77,6 @@ public:
             OpBuilder &) const override {}
 };
 
-/// Announcements of bytes, where no barrier counts bytes: arrivals, behind the
-/// copies.
-class ThreadAnnouncements : public LoweringOf<mosaic_gpu::ArriveExpectTxOp> {
-public:
-  LogicalResult plan(mosaic_gpu::ArriveExpectTxOp op,
-                     Planner &planner) const override;
-  void emit(mosaic_gpu::ArriveExpectTxOp op, Emitter &emitter,
-            OpBuilder &builder) const override;
-};
-
 /// Ops that order copies in bulk, or are of clusters: nothing where there are
 /// none.
 class BulkOrders : public OpLowering {
@@ -97,10 +87,27 @@ public:
   void emit(Operation *, Emitter &, OpBuilder &) const override {}
 };
 
+class ProxyFences : public LoweringOf<NVVM::FenceProxyOp> {
+public:
+  LogicalResult plan(NVVM::FenceProxyOp, Planner &) const override {
+    return success();
+  }
+  void emit(NVVM::FenceProxyOp op, Emitter &emitter,
+            OpBuilder &builder) const override {
+    // Other names of the same memory are older than copies in bulk.
+    if (op.getKind() == NVVM::ProxyKind::alias)
+      emitter.emitScalar(op, builder);
+  }
+};
+
 /// One thread of a warp.
 class Elections : public LoweringOf<NVVM::ElectSyncOp> {
 public:
-  LogicalResult plan(NVVM::ElectSyncOp, Planner &) const override {
+  LogicalResult plan(NVVM::ElectSyncOp op, Planner &planner) const override {
+    if (op.getMembermask())
+      return op.emitOpError()
+             << "of some threads of a warp is not supported on "
+             << planner.getVendor().getTarget().name;
     return success();
   }
   void emit(NVVM::ElectSyncOp op, Emitter &emitter,
@@ -252,17 +259,6 @@ static int64_t findWidth(const ThreadCopyPlan &plan, const SharedRef &ref,
   return 0;
 }
 
-/// Bytes that a copy brings, those outside of the tensor too.
-static int64_t countBytes(Operation *op) {
-  SliceOp slice = getSlice(op);
-  int64_t elements = 1;
-  for (int64_t length : slice.lengths)
-    elements *= length == -1 ? 1 : length;
-  return elements *
-         elementBytes(
-             cast<MemRefType>(slice.global.getType()).getElementType());
-}
-
 LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
   SliceOp slice = getSlice(op);
   const targets::Target &target = planner.getVendor().getTarget();
@@ -276,7 +272,7 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
       return op->emitOpError() << "needs barriers of a program: " << *why;
   auto plan = std::make_unique<ThreadCopyPlan>();
   if (isLoad) {
-    planAnnouncements(op, countBytes, planner);
+    planAnnouncements(op, planner);
     const auto *announced = planner.getPlan().getOpPlan<AnnouncedLoad>(op);
     if (!announced)
       return op->emitOpError()
@@ -333,52 +329,9 @@ LogicalResult ThreadCopies::plan(Operation *op, Planner &planner) const {
   return success();
 }
 
-LogicalResult ThreadAnnouncements::plan(mosaic_gpu::ArriveExpectTxOp op,
-                                        Planner &planner) const {
-  const targets::Target &target = planner.getVendor().getTarget();
-  planAnnouncements(op, countBytes, planner);
-  const auto &announcement = *planner.getPlan().getOpPlan<Announcement>(op);
-  auto refuseBytes = [&](const Twine &announced) -> LogicalResult {
-    return op->emitOpError()
-           << "cannot be lowered for " << target.name
-           << ": its barriers do not count bytes, but arrive behind the copies "
-              "that follow in the block with nothing in between that may order "
-              "threads; it announces "
-           << announced << " bytes, and they bring " << announcement.bytes;
-  };
-  if (op.getDynamicExpectTx())
-    return announcement.last ? success() : refuseBytes("some");
-  int64_t bytes = op.getExpectTx().value_or(0);
-  return bytes == announcement.bytes ? success() : refuseBytes(Twine(bytes));
-}
-
 //===----------------------------------------------------------------------===//
 // Emission
 //===----------------------------------------------------------------------===//
-
-/// Arrives for an announcement: `isBehindCopies` when the copies of the thread
-/// so far are done. A lane of a warp arrives for its like in the other warps.
-static void emitArrival(mosaic_gpu::ArriveExpectTxOp op, bool isBehindCopies,
-                        Emitter &emitter, OpBuilder &builder) {
-  Location loc = op.getLoc();
-  Value address = emitter.getSharedPointer(op.getBarrier(), builder);
-  int64_t arrivals = op->getParentOfType<mosaic_gpu::WarpMapOp>()
-                         ? emitter.plan.grid.numWarps()
-                         : 1;
-  if (isBehindCopies) {
-    NVVM::CpAsyncMBarrierArriveOp::create(builder, loc, address,
-                                          /*noinc=*/true);
-    --arrivals;
-  }
-  if (arrivals > 0)
-    emitter.vendor.emitBarrierArrive(builder, loc, address, arrivals);
-}
-
-void ThreadAnnouncements::emit(mosaic_gpu::ArriveExpectTxOp op,
-                               Emitter &emitter, OpBuilder &builder) const {
-  if (!emitter.plan.getOpPlan<Announcement>(op)->last)
-    emitArrival(op, /*isBehindCopies=*/false, emitter, builder);
-}
 
 namespace {
 /// Emits the pieces of one copy.
@@ -617,17 +570,17 @@ void ThreadCopies::emit(Operation *op, Emitter &emitter,
     PieceEmitter(op, emitter, builder).emit();
   // The announcement's turn comes behind its last copy.
   if (Operation *arrival = emitter.plan.getOpPlan<ThreadCopyPlan>(op)->arrival)
-    emitArrival(cast<mosaic_gpu::ArriveExpectTxOp>(arrival),
-                /*isBehindCopies=*/true, emitter, builder);
+    emitArrival(arrival, /*isBehindCopies=*/true, emitter, builder);
 }
 
 void block_to_thread::registerThreadCopies(OpLowerings &lowerings) {
   lowerings
       .add<ThreadCopies, mosaic_gpu::AsyncLoadOp, mosaic_gpu::AsyncStoreOp>();
   lowerings.add<Prefetches, mosaic_gpu::AsyncPrefetchOp>();
-  lowerings.add<ThreadAnnouncements, mosaic_gpu::ArriveExpectTxOp>();
+  registerAnnouncements(lowerings);
   lowerings.add<BulkOrders, NVVM::CpAsyncBulkCommitGroupOp,
                 NVVM::CpAsyncBulkWaitGroupOp, NVVM::FenceMbarrierInitOp,
-                NVVM::FenceProxyOp, NVVM::SetMaxRegisterOp>();
+                NVVM::SetMaxRegisterOp>();
+  lowerings.add<ProxyFences, NVVM::FenceProxyOp>();
   lowerings.add<Elections, NVVM::ElectSyncOp>();
 }
