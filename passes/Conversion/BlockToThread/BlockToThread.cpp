@@ -5,8 +5,10 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/Emitter.h"
 #include "passes/Conversion/BlockToThread/Planner.h"
+#include "passes/Conversion/BlockToThread/RegisterOrder.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Support/KernelAttributes.h"
+#include "targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -30,6 +32,11 @@ static void emitKernel(KernelPlan &plan, const VendorLowering &vendor,
   OpBuilder bodyBuilder = OpBuilder::atBlockEnd(body);
   emitter.emitBlock(func.getBody().front(), bodyBuilder);
   emitter.finish();
+  orderForRegisters(
+      newFunc, vendor.getTarget().registersPerThread,
+      [&](OpBuilder &holdBuilder, Value value) {
+        return vendor.emitHeld(holdBuilder, value.getLoc(), value).front();
+      });
 
   // The vector accesses rely on it, and the launcher checks it.
   StringRef align = LLVM::LLVMDialect::getAlignAttrName();
