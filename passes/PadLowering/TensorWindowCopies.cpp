@@ -357,12 +357,10 @@ Value WindowWriter::getPieceView(const TensorWindow &window, Value view,
   Location loc = view.getLoc();
   auto type = cast<MemRefType>(view.getType());
   ArrayRef<int64_t> shape = window.copy.map.box;
-  auto isRow = [&](int64_t leading) {
-    return static_cast<int64_t>(shape.size()) == type.getRank() + leading &&
-           shape.drop_front(leading) == type.getShape();
-  };
+  // A dimension that the vector does not have is one element of the box.
   int64_t leading = static_cast<int64_t>(shape.size()) - type.getRank();
-  if (window.copy.pieces.size() == 1 && leading >= 0 && isRow(leading)) {
+  if (window.copy.pieces.size() == 1 && leading >= 0 &&
+      shape.drop_front(leading) == type.getShape()) {
     if (leading == 0)
       return view;
     SmallVector<ReassociationIndices> groups(type.getRank());

@@ -73,8 +73,8 @@ _WRITES = {
     ("memref.store", 1),
     ("nvgpu.tma.async.store", 1),
 }
-"""Operations and their operands of which they read or write the memory, and do nothing else with it. A tensor map stands
-for the memory that it describes."""
+"""Operations and their operands of which they read or write the memory, and do nothing else with it. A tensor map
+stands for the memory that it describes."""
 
 _COMBINES = ("reduction_op", "atomic_type")
 """With which a write combines what is there with what it writes."""
@@ -218,8 +218,8 @@ def _blocks(function: Any, launch: Any) -> int:
 
 
 def _argument_of_map(described: ir.Attribute) -> int | None:
-    """The number of the argument that a tensor map is made of; none where the description is wrong, as the compiler will
-    say."""
+    """The number of the argument that a tensor map is made of; none where the description is wrong, as the compiler
+    will say."""
     try:
         return ir.IntegerAttr(ir.DictAttr(described)["argument"]).value
     except (KeyError, ValueError):

@@ -1,7 +1,7 @@
 """smalti-lower-pad's windows of a block that TMA copies, on an emulated Hopper, against numpy.
 
-The launch makes the tensor maps from what the pass says of them. Arrays lie between bytes that read as NaN, so that what
-is read out of bounds shows.
+The launch makes the tensor maps from what the pass says of them. Arrays lie between bytes that read as NaN, so that
+what is read out of bounds shows.
 """
 
 from __future__ import annotations
