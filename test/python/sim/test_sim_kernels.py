@@ -66,6 +66,14 @@ def test_rows_that_a_vector_names() -> None:
     assert (y[inside] == x[rows[inside]]).all() and not y[~inside].any()
 
 
+def test_causal_attention_leaves_copies_in_flight() -> None:
+    # The producer fills two slots before it looks how many the mask leaves.
+    kernel = simulated("small_attention_causal")
+    found = kernel.find(*kernel.random_arguments(), simulation=sim.Simulation(numbers=False, blocks=range(1)))
+    assert [f.kind for f in found] == ["leak", "leak"] and {f.agent for f in found} == {"warpgroup 2"}
+    assert {f.edge for f in found} == {"a wait for the phase of its barrier"}
+
+
 def test_registers_of_threads() -> None:
     kernel = simulated("custom_primitive")
     x, y = kernel.random_arguments()
