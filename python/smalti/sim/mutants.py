@@ -24,6 +24,7 @@ from .program import load, normalised, walk
 _MISTAKES = {
     "barrier removed": "removed",
     "wait removed": "removed",
+    "commit removed": "removed",
     "fence dropped": "removed",
     "wait weakened by one": "weakened",
     "slot shared": "shared",

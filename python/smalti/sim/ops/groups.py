@@ -20,10 +20,11 @@ _COMMITS = {
 
 @operation(*_COMMITS)
 def _commit(op: Any, translator: Translator) -> Step:
-    stream = attrgetter(_COMMITS[op.name])
+    stream, site = attrgetter(_COMMITS[op.name]), translator.site(op)
 
     def step(st: Any) -> None:
         stream(st).commit()
+        st.machine.effective.add((site.number, "removed"))
 
     return step
 

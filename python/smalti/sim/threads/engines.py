@@ -172,7 +172,7 @@ def commit(st: Any, stream: str, site: Any) -> None:
     """Ends a group of work of each warp."""
     same_for_warps(st, "ends a group of copies", site)
     for warp in st.active_warps():
-        getattr(warp, stream).commit()
+        st.block.commits(getattr(warp, stream), site)
 
 
 def same_for_warps(st: Any, what: str, site: Any) -> None:
@@ -194,12 +194,13 @@ def wait_for_groups(st: Any, name: str, left: int, site: Any, reads: bool = Fals
         upto = stream.committed - left
         if upto <= 0:
             continue
-        warp.waits_for_groups(stream, upto, site)
+        agents = {stream.reads, stream.reads if reads else stream.agent}
+        st.block.waits_for(stream, upto, site, agents)
         for number in sorted(n for n in stream.groups if n <= upto):
             for work in stream.groups.pop(number):
                 done.setdefault(id(work), (work, []))[1].append(warp)
         stream.completed = max(stream.completed, upto)
-        for agent in {stream.reads, stream.reads if reads else stream.agent}:
+        for agent in agents:
             warp.own[agent] = max(upto, warp.own.get(agent, 0))
     for work, warps in done.values():
         work.complete(warps)

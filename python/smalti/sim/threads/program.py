@@ -163,6 +163,8 @@ class RunningBlock(ThreadBlock):
 
     def check_leaks(self) -> None:
         """What is still in flight when the program is over."""
+        for agent, step in list(self.covers):
+            self.relies(agent, step)
         for flight in self.flights:
             flight.leaks("a copy into shared memory", "a wait for the phase of its barrier")
         for warp in self.warps:

@@ -180,6 +180,10 @@ class _Check:
         steps = checker._steps.take(last)
         known = block.known_matrix()
         ordered = known[self.warps[:, None], column] >= steps
+        if block.covers:
+            for number in np.unique(last[ordered]).tolist():
+                if number and checker._events[number].block is block:
+                    self._relies(number)
         if not ordered.all():
             self._unordered(~ordered, last, writers, same)
         if block.waits or block.heard:
@@ -214,6 +218,8 @@ class _Check:
                 own = np.array([warp.own.get(agent, 0) >= step for warp in block.warps])
                 started = before.only if writers is None else writers[self.grains[rows, columns]]
                 others = ~own[self.warps[rows]] | (started != self.threads[rows])
+                if block.covers and not others.all():
+                    self._relies(number)
                 rows, columns = rows[others], columns[others]
             for row, at in zip(rows.tolist(), columns.tolist(), strict=True):
                 if event.write and before.write and not before.asynchronous and same is not None and same(row, at):
@@ -226,6 +232,12 @@ class _Check:
                 now = Side(event, int(self.agents[index]), int(self.steps[index]), int(self.threads[row]))
                 checker._report("race", Side(before, agent, step, writer), now, self.buffer, *self._bytes(row, at))
                 break
+
+    def _relies(self, number: int) -> None:
+        """The access is in order as another one is over."""
+        checker, block = self.checker, self.event.block
+        warps = [block.warps[index] for index in np.unique(self.warps).tolist()]
+        block.relies(int(checker._agents[number]), int(checker._steps[number]), warps)
 
     def _bytes(self, row: int, at: int) -> tuple[int, int]:
         """The bytes that the thread touches around a grain."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -44,6 +45,11 @@ class Warp(Agent):
             # What it mattered for is seen at accesses.
             self.learned.clear()
 
+    def release(self) -> Knowledge:
+        """What those learn that this warp tells what it did."""
+        self.block.tells((self.copies.agent, self.bulk.agent, self.bulk.reads, self.products.agent))
+        return super().release()
+
     @property
     def loops(self) -> tuple[int, ...]:
         """The induction variables of the loops that run."""
@@ -66,6 +72,19 @@ class Warp(Agent):
         """Reports what the block cannot go on after."""
         self.report(kind, message, site)
         raise Stop
+
+
+@dataclass(frozen=True)
+class Cover:
+    """The wait that was first over a group of asynchronous work."""
+
+    site: Any
+    commit: Any
+    """What ended the group."""
+    last: bool
+    """Whether the group was the last that the wait was for."""
+    index: int
+    """The waits for the stream so far."""
 
 
 class ThreadBlock(Block):
@@ -98,6 +117,12 @@ class ThreadBlock(Block):
         """By counters' agents and how much of them is over: the waits that told of it, and how much was over before."""
         self.heard: dict[tuple[int, int], tuple[Any, int]] = {}
         """By waves and counters' agents: the barriers that told of it, and how much was known before."""
+        self.covers: dict[tuple[int, int], Cover] = {}
+        """By agent and step: waits of which it is not known whether something relies on them."""
+        self._waits: dict[int, int] = {}
+        self._told: set[tuple[int, int]] = set()
+        """Waits, by agent and index, behind which others were told, and ahead of the next one."""
+        self._commits: dict[tuple[int, int], Any] = {}
         self._known: Array | None = None
         self._stale: set[int] = set()
 
@@ -120,6 +145,41 @@ class ThreadBlock(Block):
         if owner is not None:
             self._owners[agent] = owner
         return agent
+
+    # -- What waits are for --------------------------------------------------------------------------------------------
+
+    def commits(self, stream: Any, site: Any) -> None:
+        """A group ends here."""
+        self._commits[stream.agent, stream.next] = site
+        stream.commit()
+
+    def waits_for(self, stream: Any, upto: int, site: Any, agents: set[int]) -> None:
+        """Remembers a wait for groups, until something relies on it: an access that only it orders, or work that would
+        be in flight at the end. Another wait before that makes it needless."""
+        for agent in agents:
+            index = self._waits[agent] = self._waits.get(agent, 0) + 1
+            for number in stream.groups:
+                if number <= upto:
+                    commit = self._commits[stream.agent, number]
+                    self.covers[agent, number] = Cover(site, commit, number == upto, index)
+
+    def tells(self, agents: Iterable[int]) -> None:
+        """Others learn what waits told."""
+        self._told.update((agent, self._waits[agent]) for agent in agents if agent in self._waits)
+
+    def relies(self, agent: int, step: int, warps: Iterable[Warp] = ()) -> None:
+        """Something is in order as a step of an agent is over, for some warps; without them, at the end."""
+        cover = self.covers.get((agent, step))
+        if cover is None:
+            return
+        owner = self._owners.get(agent)
+        mine = not warps or any(owner is not None and w.index // self.unit == owner.index // self.unit for w in warps)
+        if (warps and (agent, cover.index) in self._told) or (mine and self._waits[agent] == cover.index):
+            effective = self.machine.effective
+            effective |= {(cover.site.number, "removed"), (cover.commit.number, "removed")}
+            if cover.last:
+                effective.add((cover.site.number, "weakened"))
+            del self.covers[agent, step]
 
     def owner_of(self, agent: int) -> Warp | None:
         return self._owners.get(agent)

@@ -269,9 +269,11 @@ def _store_bytes(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("nvvm.cp.async.bulk.commit.group")
 def _commit(op: Any, tr: ThreadTranslator) -> Step:
+    site = tr.site(op)
+
     def step(st: Any) -> None:
         for warp in st.active_warps():
-            warp.bulk.commit()
+            st.block.commits(warp.bulk, site)
 
     return step
 

@@ -102,7 +102,9 @@ class Product(Work):
         self.sign = 1.0
         self.tf32 = False
         self.dtype: np.dtype[Any] = np.dtype(np.float32)
-        self.streams = {warp.products.agent for warp in st.warps}
+        self.groups = {warp.products.agent: warp.products.next for warp in st.warps}
+        """The numbers of its groups."""
+        self.streams = set(self.groups)
         """Of those who have not waited for it."""
         self.found: Array | None = None
         self._registers: Array | None = None
@@ -150,6 +152,8 @@ class Product(Work):
         """Reports that a result is used too early."""
         mine = {warp.products.agent for warp in st.warps}
         if not mine & self.streams:
+            for agent in mine & self.groups.keys():
+                self.block.relies(agent, self.groups[agent], st.warps)
             return
         held = any(self in stream.open for stream in {w.products.agent: w.products for w in st.warps}.values())
         edge = "nvvm.wgmma.wait.group.sync.aligned that covers it"
@@ -284,7 +288,7 @@ def _commit(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         whole_warps(st, "an end of a group of products", site)
         for stream in {warp.products.agent: warp.products for warp in st.active_warps()}.values():
-            stream.commit()
+            st.block.commits(stream, site)
 
     return step
 
@@ -304,7 +308,7 @@ def _wait(op: Any, tr: ThreadTranslator) -> Step:
                 continue
             if stream.agent not in streams:
                 streams.add(stream.agent)
-                warp.waits_for_groups(stream, upto, site)
+                st.block.waits_for(stream, upto, site, {stream.agent})
                 for number in sorted(n for n in stream.groups if n <= upto):
                     for product in stream.groups.pop(number):
                         product.complete()
