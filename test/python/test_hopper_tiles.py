@@ -6,6 +6,7 @@ around the arguments is poison (test_gpu_numerics.py).
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 import smalti
 from products import matmul
-from smalti import toolchain
+from smalti import sim, toolchain
 from smalti.emulator import SCHEDULES, Emulation
 from test_gpu_numerics import Program
 
@@ -247,6 +248,26 @@ def test_persistent_grids(blocks: int, specialize: str) -> None:
 @pytest.mark.parametrize("order", ["grouped", "snake"])
 def test_orders(order: str) -> None:
     check(product((640, 128, 32), (64, 64, 32)), tile_order=order, blocks=3)
+
+
+SIMULATED = {
+    "product": (product((128, 128, 320), (64, 64, 64), epilogue="relu", out="f16"), {"specialize": "on"}),
+    "one-slot": (product((128, 128, 320), (64, 64, 64)), {"specialize": "on", "depth": 1}),
+    "persistent": (product((200, 136, 104), (128, 64, 32), epilogue="bias"), {"specialize": "on", "blocks": 1}),
+    "in-turn": (product((128, 128, 320), (64, 64, 64)), {"specialize": "off"}),
+    "eight-bits": (matmul((64, 64, 256), (64, 64, 64), "i8", columns_of_b=True), {"specialize": "on"}),
+}
+
+
+@pytest.mark.parametrize("case", SIMULATED)
+def test_no_deadlock_and_no_race_in_any_schedule(case: str) -> None:
+    text, options = SIMULATED[case]
+    kernel = sim.simulate(text, f"sim:{CHIP}", level="thread", products="wgmma", **options)
+    for schedule in sim.SCHEDULES:
+        found = kernel.find(
+            *kernel.random_arguments(), simulation=dataclasses.replace(schedule, blocks=range(1), numbers=False)
+        )
+        assert not found, found[0]
 
 
 def test_no_race_and_no_access_outside() -> None:
