@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import _hopper_programs as hopper
 from compile_time import ROOT, processor, versions
 from rich.console import Console
 from rich.table import Table
@@ -392,6 +393,7 @@ class Case:
     pipeline: str
     shape: Callable[[int], str]
     anchor: str = "func.func"
+    """What the pass runs on, after what that stands in."""
     prepare: str = ""
     """What runs first, outside the time."""
 
@@ -400,7 +402,9 @@ class Case:
         return f"{self.pipeline}/{self.shape.__name__}"
 
     def passes(self, pipeline: str) -> PassManager:
-        inner = pipeline if self.anchor == "builtin.module" else f"{self.anchor}({pipeline})"
+        inner = pipeline
+        for anchor in reversed(self.anchor.split("/")):
+            inner = inner if anchor == "builtin.module" else f"{anchor}({inner})"
         passes = PassManager.parse(f"builtin.module({inner})")
         passes.enable_verifier(False)
         return passes
@@ -433,6 +437,12 @@ CASES = [
     Case("smalti-compile{target=sm_90a stop-after=thread}", tiles, "builtin.module"),
     Case("smalti-compile{target=gfx942 stop-after=thread}", tiles, "builtin.module"),
     Case("convert-triton-xla-to-cpu", tiles, "builtin.module"),
+    Case("smalti-start-products", hopper.products),
+    Case("smalti-specialize-warps{target=sm_90a depth=2}", hopper.epilogue, "gpu.module/gpu.func"),
+    Case("smalti-specialize-warps{target=sm_90a}", hopper.product_loops, "gpu.module/gpu.func"),
+    Case("smalti-order-tiles{order=auto target=sm_90a}", hopper.ordered, "triton_xla.entry_func"),
+    Case("mosaic-gpu-outline-launches", hopper.launch, "builtin.module"),
+    Case("convert-mosaic-gpu-to-nvvm{target=sm_90a}", hopper.barriers, "gpu.module"),
 ]
 
 

@@ -34,7 +34,9 @@ def benchmark() -> Any:
         sys.path.remove(str(folder))
 
 
-def instructions(pipeline: str, program: str, folder: Path) -> int:
+def instructions(pipeline: str, program: str, folder: Path, anchor: str = "func.func") -> int:
+    for name in reversed(anchor.split("/")):
+        pipeline = f"{name}({pipeline})"
     source = folder / "program.mlir"
     source.write_text(program)
     command = [
@@ -44,7 +46,7 @@ def instructions(pipeline: str, program: str, folder: Path) -> int:
         "--callgrind-out-file=/dev/null",
         str(BUILD / "bin" / "smalti-opt"),
         str(source),
-        f"--pass-pipeline=builtin.module(func.func({pipeline}))",
+        f"--pass-pipeline=builtin.module({pipeline})",
         "--mlir-disable-threading",
         "--verify-each=0",
         "-o",
@@ -77,4 +79,22 @@ def test_work_grows_as_the_program(pipeline: str, shape: str, tmp_path: Path) ->
     few, many = (instructions(pipeline, write(count), tmp_path) for count in (ops, 4 * ops))
     # Something is done: a refusal would cost next to nothing.
     assert few > 300 * ops
+    assert many < 6 * few
+
+
+HOPPER = [
+    ("smalti-start-products", "products", "func.func"),
+    ("smalti-specialize-warps{target=sm_90a depth=2}", "epilogue", "gpu.module/gpu.func"),
+    # More loops than slots fit: refused, and planned all the same.
+    ("smalti-specialize-warps{target=sm_90a}", "product_loops", "gpu.module/gpu.func"),
+    ("smalti-order-tiles{order=auto target=sm_90a}", "ordered", "triton_xla.entry_func"),
+]
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="instructions are counted by valgrind")
+@pytest.mark.parametrize(("pipeline", "shape", "anchor"), HOPPER, ids=[shape for _, shape, _ in HOPPER])
+def test_work_on_programs_of_warp_groups(pipeline: str, shape: str, anchor: str, tmp_path: Path) -> None:
+    write = getattr(benchmark().hopper, shape)
+    few, many = (instructions(pipeline, write(count), tmp_path, anchor) for count in (FEW // 2, 2 * FEW))
+    assert few > 50 * FEW
     assert many < 6 * few
