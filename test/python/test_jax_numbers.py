@@ -144,6 +144,13 @@ def test_prefetch() -> None:
     np.testing.assert_array_equal(out, x)
 
 
+def test_more_values_than_registers() -> None:
+    """A thread has 128 elements of each argument; see docs/passes/convert-mosaic-gpu-to-nvvm.md, "Order"."""
+    y, x, out = normal(128, 128, dtype=F32), normal(128, 128, dtype=F32, seed=1), empty(128, 128, dtype=F32)
+    run(INPUTS / "arc_tangent.mlir", y, x, out)
+    np.testing.assert_allclose(out, np.arctan2(*wide(y, x)), rtol=0, atol=1e-6)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Products of groups of rows
 # ---------------------------------------------------------------------------------------------------------------------
