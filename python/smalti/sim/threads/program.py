@@ -17,12 +17,13 @@ from ..machine import Machine
 from ..memory import MemRef
 from ..options import seed_of
 from ..program import Parameter, Program, Translated, Unsupported, attribute, three, walk
+from .block import ThreadBlock
 from .code import Label, ThreadTranslator
 from .memory import SPACING, LaneBuffer, View
 from .ops.tma import Map, element_bytes, stores
 from .pending import PRODUCT, pending_values
 from .shadow import LaneChecker, Side
-from .team import Team, ThreadBlock
+from .team import Team
 
 
 @dataclass

@@ -11,10 +11,10 @@ from ...ops.barriers import BARRIER_BYTES, count_arrivals
 from ...program import Site, Step, Unsupported
 from ...races import SAME, Access
 from ...synchronisation import Mbarrier, Wait
+from ..block import Warp
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, spread
 from ..memory import SHARED_BEGIN
-from ..team import Warp
 from .llvm import address_space
 
 WIDE = np.dtype(np.int64)
