@@ -247,7 +247,7 @@ def _scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
             scale = scales[:, which : which + 1] if scales.shape[1] > 1 else scales
             by = of_scales.matrices(scale.astype(np.float64))
             sides.append(factor.matrices(values.astype(np.float64)) * np.repeat(by, 32, -1))
-        found = _multiply(*sides, of_result.matrices(c), kinds[2][1])
+        found = _multiply(sides[0], sides[1], of_result.matrices(c), kinds[2][1])
         st.v[result] = of_result.elements(found).reshape(st.lanes, *shape)
 
     return step
@@ -289,7 +289,7 @@ def _wmma(op: Any, tr: ThreadTranslator) -> Step:
                 _check_halves(st, factor, values, name, site)
             sides.append(matrices)
         old = c[:, upper::2] if in_halves else c
-        found = of_result.elements(_multiply(*sides, of_result.matrices(old), kinds[2][1], clamp))
+        found = of_result.elements(_multiply(sides[0], sides[1], of_result.matrices(old), kinds[2][1], clamp))
         if in_halves:
             whole = np.full((st.lanes, 16), np.nan, found.dtype)
             whole[:, upper::2] = found
