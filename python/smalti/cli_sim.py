@@ -21,6 +21,7 @@ Options = dict[str, Any]
 OPTIONS = (
     click.option("--level", type=click.Choice(["block", "thread"]), help="Lower the program to this first."),
     click.option("--races-only", is_flag=True, help="Compute no numbers, but what addresses need."),
+    click.option("--own-waits", is_flag=True, help="Let no barrier of AMD's wait for copies to LDS by itself."),
     click.option("--order", help="Which warpgroups run first. Default: adversarial."),
     click.option("--completion", help="When copies and products happen: late (default), early, random:SEED."),
     click.option("--schedules", type=click.Choice(["all"]), help="Run once for each of several schedules."),
@@ -48,7 +49,8 @@ def _blocks(text: str | None) -> range | None:
 def _schedules(options: Options) -> list[Simulation]:
     from .sim import SCHEDULES, Simulation
 
-    common = {"blocks": _blocks(options["blocks"]), "numbers": not options["races_only"], "go_on": options["go_on"]}
+    common = {"blocks": _blocks(options["blocks"]), "numbers": not options["races_only"]}
+    common |= {name: options[name] for name in ("go_on", "own_waits")}
     given = {name: options[name] for name in ("order", "completion") if options[name] is not None}
     if not options["schedules"]:
         return [Simulation(**given, **common)]
@@ -117,7 +119,9 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
 
     values = _arguments(kernel, given, options["seed"])
     with _block_progress(f"mutants of @{kernel.name}") as progress:
-        outcomes = mutants.score(kernel, values, blocks=_blocks(options["blocks"]), progress=progress)
+        own = [dataclasses.replace(how, own_waits=options["own_waits"]) for how in mutants.SCHEDULES]
+        blocks = _blocks(options["blocks"])
+        outcomes = mutants.score(kernel, values, blocks=blocks, schedules=own, progress=progress)
     caught = sum(outcome.caught for outcome in outcomes)
     if options["as_json"]:
         rows = [{"mutant": str(o.mutant), "caught": o.caught, "kinds": [f.kind for f in o.findings]} for o in outcomes]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import smalti
+from click.testing import CliRunner
 from loops import runner
 from loops.case import Case
 from products import matmul
-from smalti import check, sim, targets
+from smalti import check, cli, sim, targets
 from smalti.sim import mutants
 from thread_kernels import POINTERS, TENSORS, THREADS, VECTORS, WORDS, Copies, kernel
 
@@ -399,3 +401,12 @@ def test_transposed_reads_are_those_of_the_emulator(element: str, count: int) ->
     sim.simulate(program(body, arrays), "sim:gfx950")(a, outs[0])
     smalti.compile(program(body, arrays), target="emu:gfx950")(a, outs[1])
     assert outs[0].tobytes() == outs[1].tobytes() and outs[0].tobytes() != a.tobytes()
+
+
+def test_own_waits_on_the_shell(tmp_path: Path) -> None:
+    file = tmp_path / "sums.mlir"
+    file.write_text(kernel(WORDS, trips=2, reads=2))
+    command = ["sim", str(file), "--target", "sim:gfx942"]
+    assert CliRunner().invoke(cli.main, command).exit_code == 0
+    result = CliRunner().invoke(cli.main, [*command, "--own-waits"])
+    assert result.exit_code != 0 and "[race]" in result.output
