@@ -46,6 +46,8 @@ struct WgmmaOpPlan : OpPlan {
   int64_t steps = 1;
   /// Of A only where it is in shared memory.
   WgmmaOperandPlan a, b;
+  /// Whether no fence or product stands before it in its block.
+  bool needsFence = false;
 };
 
 class Wgmma : public LoweringOf<mosaic_gpu::WGMMAOp> {
@@ -358,8 +360,26 @@ bool Holds::scan(Block &block, ArrayRef<OpenProduct> outer) {
   return waits;
 }
 
+/// A fence in front of a loop is none for registers that the loop carries: the
+/// assembler would add one in each iteration, and say so.
+static void planFences(KernelPlan &plan) {
+  plan.func.walk([&](Block *block) {
+    bool isFenced = false;
+    for (Operation &op : *block) {
+      if (isa<NVVM::WgmmaFenceAlignedOp>(op))
+        isFenced = true;
+      if (!isa<mosaic_gpu::WGMMAOp>(op))
+        continue;
+      if (auto it = plan.opPlans.find(&op); it != plan.opPlans.end())
+        static_cast<WgmmaOpPlan &>(*it->second).needsFence = !isFenced;
+      isFenced = true;
+    }
+  });
+}
+
 LogicalResult Wgmma::planKernel(Planner &planner) const {
   KernelPlan &plan = planner.getPlan();
+  planFences(plan);
   DenseSet<Value> products = collectProducts(plan.func);
   Holds(products, plan).scan(plan.func.getBody().front(), {});
   return success();
@@ -488,6 +508,9 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
     }
     a = emitDescriptor(builder, loc, address, plan.a);
   }
+
+  if (plan.needsFence)
+    NVVM::WgmmaFenceAlignedOp::create(builder, loc);
 
   // Registers of the accumulator: for each block of rows, for every 8 columns,
   // two of eight rows each. Of A: for each block of rows, for every 16 bytes of
