@@ -7,6 +7,7 @@
 #include "targets/Target.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -68,7 +69,8 @@ struct HoldLoadsPass : smalti::impl::SmaltiHoldLoadsBase<HoldLoadsPass> {
 void Body::classify(Operation *op, unsigned place) {
   places[op] = place;
   // Somebody has made up their mind already.
-  if (isa<amdgpu::SchedBarrierOp>(op))
+  if (isa<amdgpu::SchedBarrierOp, ROCDL::SchedBarrier, ROCDL::SchedGroupBarrier,
+          ROCDL::IglpOpt>(op))
     isScheduled = true;
   if (isMemoryEffectFree(op) || isa<RegisterOpInterface>(op)) {
     pure.insert(op);

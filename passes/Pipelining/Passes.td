@@ -100,7 +100,7 @@ def SmaltiHoldLoads : InterfacePass<"smalti-hold-loads", "::mlir::FunctionOpInte
 
     A read counts where its loop reads shared memory before the value is used, and the value, or what is computed of it
     with no effects, is only stored to shared memory or carried to the next iteration. Asynchronous copies ahead of the first
-    read of shared memory count too. Loops that have an `amdgpu.sched_barrier` already are left alone. The barrier is a hint: it changes no result.
+    read of shared memory count too. Loops that have an `amdgpu.sched_barrier` or a scheduling hint of ROCDL's already are left alone. The barrier is a hint: it changes no result.
 
     Example, with `target=gfx1201`:
 

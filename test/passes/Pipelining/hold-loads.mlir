@@ -113,4 +113,26 @@ func.func @scheduled(%a: memref<4096xf32>, %s: memref<64xf32, #gpu.address_space
   }
   return %sum : f32
 }
+
+// -----
+
+// CHECK-LABEL: @hinted
+// CHECK: rocdl.sched.group.barrier
+// CHECK-NOT: sched_barrier
+func.func @hinted(%a: memref<4096xf32>, %s: memref<64xf32, #gpu.address_space<workgroup>>, %n: index, %start: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %lane = gpu.thread_id x
+  %sum = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %start) -> f32 {
+    %j = arith.addi %i, %lane : index
+    %x = memref.load %a[%j] : memref<4096xf32>
+    rocdl.sched.group.barrier 8, 1, 0
+    %v = memref.load %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    %new = arith.addf %acc, %v : f32
+    gpu.barrier
+    memref.store %x, %s[%lane] : memref<64xf32, #gpu.address_space<workgroup>>
+    scf.yield %new : f32
+  }
+  return %sum : f32
+}
 // REMARK-NOT: Remark
