@@ -19,6 +19,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -499,4 +500,19 @@ bool smalti::collectAccesses(Operation *op,
         if (!collectAccesses(&nested, accesses, reason))
           return false;
   return true;
+}
+
+const MemoryAccess *smalti::findAtomic(ArrayRef<MemoryAccess> accesses,
+                                       std::optional<MemorySpace> space) {
+  llvm::SmallDenseSet<std::pair<Operation *, Value>> seen[2]; // reads, writes
+  for (const MemoryAccess &access : accesses) {
+    if (access.space != space.value_or(access.space) ||
+        access.space == MemorySpace::Private ||
+        isa<DestinationStyleOpInterface>(access.op))
+      continue;
+    seen[access.isWrite].insert({access.op, access.memref});
+    if (seen[!access.isWrite].contains({access.op, access.memref}))
+      return &access;
+  }
+  return nullptr;
 }

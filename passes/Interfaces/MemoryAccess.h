@@ -13,6 +13,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <optional>
 #include <string>
 
 namespace mlir {
@@ -80,6 +81,12 @@ struct MemoryAccess {
 bool collectAccesses(mlir::Operation *op,
                      llvm::SmallVectorImpl<MemoryAccess> &accesses,
                      std::string &reason);
+
+/// An op among these that reads and writes the same memory at once, as atomics
+/// do: other threads may wait for it, so that nothing may pass it. What only
+/// works in place is no such op.
+const MemoryAccess *findAtomic(llvm::ArrayRef<MemoryAccess> accesses,
+                               std::optional<MemorySpace> space = std::nullopt);
 
 } // namespace smalti
 

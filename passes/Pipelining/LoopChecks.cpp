@@ -9,7 +9,6 @@
 #include "passes/Synchronization/Uniformity.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
@@ -64,22 +63,6 @@ Scheduler::Reason Scheduler::checkLoop() {
   return std::nullopt;
 }
 
-/// The op of the unit that reads and writes the same memory at once, as atomics
-/// do: other threads may wait for it, so that nothing may pass it. What only
-/// works in place is no such op.
-static const MemoryAccess *findAtomic(const Unit &unit) {
-  llvm::SmallDenseSet<std::pair<Operation *, Value>> seen[2]; // reads, writes
-  for (const MemoryAccess &access : unit.accesses) {
-    if (access.space == MemorySpace::Private ||
-        isa<DestinationStyleOpInterface>(access.op))
-      continue;
-    seen[access.isWrite].insert({access.op, access.memref});
-    if (seen[!access.isWrite].contains({access.op, access.memref}))
-      return &access;
-  }
-  return nullptr;
-}
-
 Scheduler::Reason Scheduler::classify() {
   mostComparisons = 1 << 16;
   bool hasBarrierCopies = false;
@@ -99,7 +82,7 @@ Scheduler::Reason Scheduler::classify() {
     std::string reason;
     if (!collectAccesses(&op, unit.accesses, reason))
       return reason;
-    if (const MemoryAccess *atomic = findAtomic(unit))
+    if (const MemoryAccess *atomic = findAtomic(unit.accesses))
       return quote(atomic->op) + " reads and writes " +
              names.get(atomic->root) +
              " at once, which other threads may wait for";

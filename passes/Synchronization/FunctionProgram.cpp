@@ -207,19 +207,25 @@ static bool mayWait(Operation *op) {
           !isMemoryEffectFree(op));
 }
 
+/// Any memory of these spaces.
+sync::Access FunctionProgram::accessEverything(std::optional<unsigned> &number,
+                                               sync::Spaces spaces) {
+  if (!number) {
+    sync::Buffer buffer;
+    buffer.spaces = spaces;
+    buffer.isEverything = true;
+    roots.push_back(Value());
+    number = program.addBuffer(buffer);
+  }
+  return {*number, sync::AccessKind::Write, sync::Slot()};
+}
+
 /// A step that may do anything to all memory that threads share.
 void FunctionProgram::addUnknown(Operation *op, std::string reason,
                                  NodeId parent, unsigned part) {
-  if (!everything) {
-    sync::Buffer buffer;
-    buffer.spaces = sync::kAllSpaces;
-    buffer.isEverything = true;
-    roots.push_back(Value());
-    everything = program.addBuffer(buffer);
-  }
+  sync::Access all = accessEverything(everything, sync::kAllSpaces);
   NodeId id = addNode(op, Kind::Step, parent, part);
-  program[id].checked.push_back(
-      {*everything, sync::AccessKind::Write, sync::Slot()});
+  program[id].checked.push_back(all);
   program[id].pending = program[id].checked;
   unknown[id] = std::move(reason);
   if (!op || otherWait)
@@ -381,6 +387,9 @@ void FunctionProgram::addAccesses(Operation *op, NodeId parent, unsigned part) {
     made.readsAhead |= isRead;
     onlyReadsGlobal &= isRead;
   }
+  // Other blocks may wait for it, and then for all that was done ahead of it.
+  if (findAtomic(accesses, MemorySpace::Global))
+    made.checked.push_back(accessEverything(globalMemory, sync::kGlobal));
   if (made.checked.empty())
     return;
   NodeId id = addNode(op, Kind::Step, parent, part);

@@ -54,6 +54,8 @@ private:
                     sync::NodeId parent, unsigned part);
   void addBarrier(BlockBarrierOpInterface op, sync::NodeId parent,
                   unsigned part);
+  sync::Access accessEverything(std::optional<unsigned> &number,
+                                sync::Spaces spaces);
   void addUnknown(mlir::Operation *op, std::string reason, sync::NodeId parent,
                   unsigned part);
   void addAccesses(mlir::Operation *op, sync::NodeId parent, unsigned part);
@@ -74,7 +76,7 @@ private:
   std::vector<mlir::Value> roots; ///< one of each buffer, or null
   /// By the identity of their roots.
   llvm::DenseMap<const void *, unsigned> buffers;
-  std::optional<unsigned> everything;
+  std::optional<unsigned> everything, globalMemory;
   /// How many slots loops use in turn; 0 where they do not agree.
   llvm::DenseMap<unsigned, int64_t> depths;
   llvm::DenseMap<mlir::Operation *, sync::NodeId> nodes;

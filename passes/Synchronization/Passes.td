@@ -20,7 +20,8 @@ def SmaltiPlaceBarriers : InterfacePass<"smalti-place-barriers", "::mlir::Functi
     - An asynchronous copy must come after earlier accesses where it starts; later ones must come after the wait for it
       and a barrier.
     - Hazards in *global* memory do not get barriers: threads mostly work on parts of it that are their own, and nothing in
-      the program says so. But a barrier that orders two accesses of global memory stays, whatever else there is.
+      the program says so. But a barrier that orders two accesses of global memory stays, whatever else there is, and so
+      does one between an atomic access of global memory, for which other blocks may wait, and any access of it.
     - The same holds for code with effects that are not known (calls, fences, inline assembly, barrier objects): what a
       barrier orders it with stays ordered. Where threads may wait for one another in such code (calls, ops of the `llvm`,
       `nvvm` and `rocdl` dialects, barrier objects), nothing is put in. Before and behind a function that is no kernel,

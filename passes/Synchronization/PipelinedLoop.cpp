@@ -8,6 +8,7 @@
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Pipelining/LoopSchedule.h"
 #include "passes/Synchronization/SyncBuffers.h"
+#include "passes/Synchronization/Uniformity.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
@@ -23,6 +24,11 @@ namespace {
 struct Surroundings {
   SmallVector<MemoryAccess> accesses;
   bool unknown = false; ///< something accesses memory that cannot be told
+  /// Other blocks may wait for something, and then for all that was done to
+  /// global memory ahead of it.
+  bool signalsBlocks = false;
+  /// A function that calls this one comes before and after.
+  bool hasCaller = false;
   /// No barrier stands between the loop and a back edge around it.
   bool repeats = false;
 };
@@ -103,6 +109,8 @@ static bool addSurrounding(Operation *op, Surroundings &surroundings) {
     if (!collectAccesses(nested, accesses, reason))
       return WalkResult::interrupt();
     llvm::append_range(surroundings.accesses, accesses);
+    surroundings.signalsBlocks |=
+        findAtomic(accesses, MemorySpace::Global) != nullptr;
     return WalkResult::advance();
   });
   surroundings.unknown |= result.wasInterrupted();
@@ -113,8 +121,8 @@ static bool addSurrounding(Operation *op, Surroundings &surroundings) {
 /// to the next barrier.
 static Surroundings collectSurroundings(Operation *loop, bool before) {
   Surroundings surroundings;
-  for (Operation *op = loop; op && !isa<FunctionOpInterface>(op);
-       op = op->getParentOp()) {
+  Operation *op = loop;
+  for (; op && !isa<FunctionOpInterface>(op); op = op->getParentOp()) {
     Block *block = op->getBlock();
     for (Operation *other = before ? op->getPrevNode() : op->getNextNode();
          other; other = before ? other->getPrevNode() : other->getNextNode())
@@ -133,6 +141,8 @@ static Surroundings collectSurroundings(Operation *loop, bool before) {
         for (Operation &nested : other)
           addSurrounding(&nested, surroundings);
   }
+  surroundings.hasCaller = isa_and_nonnull<FunctionOpInterface>(op) &&
+                           !isKernel(cast<FunctionOpInterface>(op));
   return surroundings;
 }
 
@@ -205,7 +215,10 @@ BarrierPlacer::toAccesses(const Surroundings &surroundings) const {
     if (buffer.space == MemorySpace::Private)
       continue;
     AliasClass alias = getAliasClass(buffer.root);
-    if (surroundings.unknown || index.mayAccess(alias, /*isWrite=*/true))
+    if (surroundings.unknown || index.mayAccess(alias, /*isWrite=*/true) ||
+        (surroundings.hasCaller && buffer.space == MemorySpace::Shared &&
+         alias.kind != RootKind::Allocation) ||
+        (surroundings.signalsBlocks && buffer.space == MemorySpace::Global))
       accesses.push_back({number, sync::AccessKind::Write, sync::Slot()});
     if (!surroundings.unknown && index.mayAccess(alias, /*isWrite=*/false))
       accesses.push_back({number, sync::AccessKind::Read, sync::Slot()});

@@ -93,3 +93,56 @@ func.func @several(%a: memref<64xf32>, %init: f32, %n: index, %condition: i1) ->
   }
   return %result : f32
 }
+
+// Other blocks that see the count take it that all of the rows are written.
+// CHECK-LABEL: func.func @counted_behind(
+// CHECK:         scf.for
+// CHECK:         }
+// CHECK:         memref.store {{.*}} : memref<64xf32>
+// CHECK-NEXT:    gpu.barrier
+// CHECK-NEXT:    memref.atomic_rmw
+func.func @counted_behind(%a: memref<64x8xf32> {llvm.noalias}, %out: memref<64xf32> {llvm.noalias},
+                          %count: memref<1xi32> {llvm.noalias}) attributes {gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %one = arith.constant 1 : i32
+  %shared = memref.alloc() : memref<8xf32, #shared>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %row = vector.load %a[%i, %c0] : memref<64x8xf32>, vector<8xf32>
+    vector.store %row, %shared[%c0] : memref<8xf32, #shared>, vector<8xf32>
+    gpu.barrier
+    %x = memref.load %shared[%c1] : memref<8xf32, #shared>
+    memref.store %x, %out[%i] : memref<64xf32>
+    gpu.barrier
+  }
+  %old = memref.atomic_rmw addi %one, %count[%c0] : (i32, memref<1xi32>) -> i32
+  return
+}
+
+// The function that calls this one may write its buffer right behind it, or
+// have read it right ahead.
+// CHECK-LABEL: func.func @callers_buffer(
+// CHECK:         vector.load
+// CHECK:         vector.store
+// CHECK:         scf.for
+// CHECK:         }
+// CHECK:         gpu.barrier
+// CHECK:         memref.load
+// CHECK:         gpu.barrier
+// CHECK:         return
+func.func @callers_buffer(%a: memref<64x8xf32>, %shared: memref<8xf32, #shared>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %row = vector.load %a[%i, %c0] : memref<64x8xf32>, vector<8xf32>
+    vector.store %row, %shared[%c0] : memref<8xf32, #shared>, vector<8xf32>
+    gpu.barrier
+    %x = memref.load %shared[%c1] : memref<8xf32, #shared>
+    %next = arith.addf %acc, %x : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}

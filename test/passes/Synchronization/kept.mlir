@@ -34,4 +34,41 @@ gpu.module @m {
     %x = memref.load %a[%c0] : memref<64xf32, #shared>
     gpu.return %x : f32
   }
+
+  // Other blocks that see the count take it that the data is there.
+  // CHECK: Function=counts | Remark="the barrier stays: it orders 'memref.store' before 'memref.atomic_rmw'"
+  gpu.func @counts(%data: memref<1024xf32> {llvm.noalias}, %count: memref<1xi32> {llvm.noalias}, %x: f32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i32
+    %t = gpu.thread_id x
+    memref.store %x, %data[%t] : memref<1024xf32>
+    gpu.barrier
+    %first = arith.cmpi eq, %t, %c0 : index
+    scf.if %first {
+      %old = memref.atomic_rmw addi %one, %count[%c0] : (i32, memref<1xi32>) -> i32
+    }
+    gpu.return
+  }
+
+  // One thread waits for another block.
+  // CHECK: Function=waits | Remark="the barrier stays: it orders 'memref.atomic_rmw' before 'memref.load'"
+  gpu.func @waits(%data: memref<1024xf32> {llvm.noalias}, %count: memref<1xi32> {llvm.noalias}, %out: memref<64xf32> {llvm.noalias}) kernel {
+    %c0 = arith.constant 0 : index
+    %none = arith.constant 0 : i32
+    %t = gpu.thread_id x
+    %first = arith.cmpi eq, %t, %c0 : index
+    scf.if %first {
+      scf.while : () -> () {
+        %seen = memref.atomic_rmw addi %none, %count[%c0] : (i32, memref<1xi32>) -> i32
+        %more = arith.cmpi eq, %seen, %none : i32
+        scf.condition(%more)
+      } do {
+        scf.yield
+      }
+    }
+    gpu.barrier
+    %x = memref.load %data[%t] : memref<1024xf32>
+    memref.store %x, %out[%t] : memref<64xf32>
+    gpu.return
+  }
 }
