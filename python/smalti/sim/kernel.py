@@ -145,13 +145,26 @@ LEVELS = {"block": "pipelined", "thread": "thread"}
 """The levels at which programs are simulated, and how far they are lowered for it."""
 
 
+def _has_products_of_warp_groups(module: ir.Module) -> bool:
+    found = False
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        found = op.name == "mosaic_gpu.wgmma"
+        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return found
+
+
 def simulate(
     source: Any, target: str | targets.Target, *, name: str | None = None, level: str | None = None, **options: Any
 ) -> SimulatedKernel:
     """A kernel for the simulator.
 
     `source` is a path, a text or a module: a module as JAX prints it, a program of a block or of threads, or a tile
-    program, which is lowered to a program of a block with the options of `smalti-compile`. With `level="thread"` all
+    program, which is lowered to a program of a block with the options of `smalti-compile`, and on to threads where warp
+    groups multiply: they take addresses of barriers, and warps have roles. With `level="thread"` all
     are lowered to programs of threads; those that are some are changed as the options say.
     """
     chosen = targets.get(target)
@@ -168,11 +181,18 @@ def simulate(
         described = entry.describe(function)
     stop = options.pop("stop_after", None)
     if tiles or (level == "thread" and (options or not has_threads(module))):
-        module = compiler.clone(module)
-        if "smalti.target" in module.operation.attributes:
-            module.operation.attributes["smalti.target"] = ir.StringAttr.get(chosen.chip, module.context)
-        stop = stop or LEVELS[level or "block"]
-        compiler.run_pipeline(module, compiler.compile_pipeline(chosen, {**options, "stop_after": stop}))
+        given = module
+
+        def lowered(stop_after: str) -> ir.Module:
+            copy = compiler.clone(given)
+            if "smalti.target" in copy.operation.attributes:
+                copy.operation.attributes["smalti.target"] = ir.StringAttr.get(chosen.chip, copy.context)
+            compiler.run_pipeline(copy, compiler.compile_pipeline(chosen, {**options, "stop_after": stop_after}))
+            return copy
+
+        module = lowered(stop or LEVELS[level or "block"])
+        if not stop and level is None and _has_products_of_warp_groups(module):
+            module = lowered(LEVELS["thread"])
     elif options or stop:
         given = [*options, *(["stop_after"] if stop else [])]
         raise TargetError(f"a program of a block or of threads is simulated as it is: {', '.join(given)} says nothing")

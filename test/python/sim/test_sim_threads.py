@@ -319,6 +319,16 @@ def matmul(rows: int, columns: int, depth: int) -> str:
 }}"""
 
 
+@pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"stages": 1}], ids=["specialised", "alike", "plain"])
+def test_tile_programs_of_warp_groups_are_simulated_by_threads(options: dict[str, Any]) -> None:
+    made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", **options)
+    assert "wgmma" in str(made.module) and "mosaic_gpu.wgmma" not in str(made.module)
+    a, b, c = made.random_arguments()
+    wanted = c + a.astype(np.float64) @ b.astype(np.float64)
+    made(a, b, c)
+    assert np.allclose(c, wanted, atol=1e-4)
+
+
 WAYS = [
     pytest.param("sm_80", {"stages": 1}, id="sm_80-1"),
     pytest.param("sm_80", {"stages": 3}, id="sm_80-3"),

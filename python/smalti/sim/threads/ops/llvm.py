@@ -179,7 +179,7 @@ def _address_of(op: Any, tr: ThreadTranslator) -> Step:
     found = next(_globals(parent, name)) if parent is not None else None
     if found is None or "constant" not in found.attributes or "value" not in found.attributes:
         raise Unsupported(f"the address of @{name}, which is no constant")
-    content = found.attributes["value"]
+    content: Any = found.attributes["value"]
     if not isinstance(content, (ir.DenseIntElementsAttr, ir.DenseFPElementsAttr)):
         raise Unsupported(f"the address of @{name}, whose value is {content}")
     with op.location:
