@@ -29,6 +29,9 @@ struct Surroundings {
   bool signalsBlocks = false;
   /// A function that calls this one comes before and after.
   bool hasCaller = false;
+  /// Behind the loop. Ahead of it the caller has its own barriers for arrays,
+  /// since the plain loop begins with none.
+  bool isBehind = false;
   /// No barrier stands between the loop and a back edge around it.
   bool repeats = false;
 };
@@ -121,6 +124,7 @@ static bool addSurrounding(Operation *op, Surroundings &surroundings) {
 /// to the next barrier.
 static Surroundings collectSurroundings(Operation *loop, bool before) {
   Surroundings surroundings;
+  surroundings.isBehind = !before;
   Operation *op = loop;
   for (; op && !isa<FunctionOpInterface>(op); op = op->getParentOp()) {
     Block *block = op->getBlock();
@@ -216,8 +220,8 @@ BarrierPlacer::toAccesses(const Surroundings &surroundings) const {
       continue;
     AliasClass alias = getAliasClass(buffer.root);
     if (surroundings.unknown || index.mayAccess(alias, /*isWrite=*/true) ||
-        (surroundings.hasCaller && buffer.space == MemorySpace::Shared &&
-         alias.kind != RootKind::Allocation) ||
+        (surroundings.hasCaller && alias.kind != RootKind::Allocation &&
+         (buffer.space == MemorySpace::Shared || surroundings.isBehind)) ||
         (surroundings.signalsBlocks && buffer.space == MemorySpace::Global))
       accesses.push_back({number, sync::AccessKind::Write, sync::Slot()});
     if (!surroundings.unknown && index.mayAccess(alias, /*isWrite=*/false))

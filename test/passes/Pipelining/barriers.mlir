@@ -146,3 +146,49 @@ func.func @callers_buffer(%a: memref<64x8xf32>, %shared: memref<8xf32, #shared>,
   }
   return %sum : f32
 }
+
+// So it may read what other threads wrote to its array: a kernel has nobody
+// behind it who does.
+// CHECK-LABEL: func.func @callers_array(
+// CHECK:         scf.for
+// CHECK:         }
+// CHECK:         memref.store {{.*}} : memref<64xf32>
+// CHECK-NEXT:    gpu.barrier
+// CHECK-NEXT:    return
+// CHECK-LABEL: func.func @kernels_array(
+// CHECK:         scf.for
+// CHECK:         }
+// CHECK:         memref.store {{.*}} : memref<64xf32>
+// CHECK-NEXT:    return
+func.func @callers_array(%a: memref<64x8xf32> {llvm.noalias}, %out: memref<64xf32> {llvm.noalias}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<8xf32, #shared>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %row = vector.load %a[%i, %c0] : memref<64x8xf32>, vector<8xf32>
+    vector.store %row, %shared[%c0] : memref<8xf32, #shared>, vector<8xf32>
+    gpu.barrier
+    %x = memref.load %shared[%c1] : memref<8xf32, #shared>
+    memref.store %x, %out[%i] : memref<64xf32>
+    gpu.barrier
+  }
+  return
+}
+
+func.func @kernels_array(%a: memref<64x8xf32> {llvm.noalias}, %out: memref<64xf32> {llvm.noalias})
+    attributes {gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<8xf32, #shared>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %row = vector.load %a[%i, %c0] : memref<64x8xf32>, vector<8xf32>
+    vector.store %row, %shared[%c0] : memref<8xf32, #shared>, vector<8xf32>
+    gpu.barrier
+    %x = memref.load %shared[%c1] : memref<8xf32, #shared>
+    memref.store %x, %out[%i] : memref<64xf32>
+    gpu.barrier
+  }
+  return
+}
