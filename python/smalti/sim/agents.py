@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .clocks import Clock, Knowledge
-from .synchronisation import Stream
+from .synchronisation import Mbarrier, Stream
 
 
 class Agent:
@@ -62,6 +62,17 @@ class Agent:
             self.machine.recorder.wait(self, knowledge.moment, site)
         if self.known.join(knowledge):
             self.learned.append((site, threads))
+
+    def passes(self, barrier: Mbarrier, site: Any) -> None:
+        """Learns what the phases of a barrier tell that are complete."""
+        tells = barrier.tells(self.known)
+        before = len(self.learned)
+        self.acquire(barrier.released, site)
+        if not tells:
+            del self.learned[before:]
+        if barrier.phase:
+            # It would wait for ever without any of them.
+            self.machine.effective.update((place.number, "awaited") for place in barrier.awaited)
 
     def meets(self, threads: int) -> None:
         """Comes to a barrier of threads, from which all is learned that smaller ones before it told."""

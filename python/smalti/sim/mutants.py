@@ -31,6 +31,13 @@ _MISTAKES = {
 }
 """Mistakes that only are some where something is learned."""
 
+_AWAITED = {
+    "arrival removed": ("nvvm.mbarrier.arrive", "nvvm.mbarrier.arrive.expect_tx", "mosaic_gpu.arrive"),
+    "arrival count too large": ("nvvm.mbarrier.init",),
+    "arrival count too small": ("nvvm.mbarrier.init",),
+}
+"""Mistakes on barriers in shared memory that only are some where something waits for a phase that depends on them."""
+
 Change = Callable[[Any], None]
 
 SCHEDULES = (
@@ -312,6 +319,7 @@ def score(
         effective |= result.effective
     chosen = [m for m in mutants(kernel.module) if kinds is None or m.kind in kinds]
     chosen = [m for m in chosen if m.kind not in _MISTAKES or (m.number, _MISTAKES[m.kind]) in effective]
+    chosen = [m for m in chosen if m.operation not in _AWAITED.get(m.kind, ()) or (m.number, "awaited") in effective]
     outcomes = []
     for done, mutant in enumerate(chosen):
         outcomes.append(_try(kernel, mutant, arguments, wanted, blocks, schedules))

@@ -90,6 +90,8 @@ class Mbarrier:
 
     __slots__ = (
         "agent",
+        "awaited",
+        "brought",
         "count",
         "expected",
         "fenced",
@@ -101,6 +103,7 @@ class Mbarrier:
         "pending",
         "phase",
         "released",
+        "sites",
         "transactions",
         "unit",
     )
@@ -130,9 +133,17 @@ class Mbarrier:
         """Bytes that were announced in this phase."""
         self.issued = 0
         """Bytes of the copies that were started in this phase."""
+        self.brought = False
+        """Whether bytes ever arrived."""
+        self.sites: set[Any] = set()
+        """Where threads arrived in this phase."""
+        self.awaited: set[Any] = {initialised.site}
+        """What waits for phases that are complete depend on: the initialisation, and arrivals."""
 
-    def arrive(self, count: int, knowledge: Knowledge) -> None:
+    def arrive(self, count: int, knowledge: Knowledge, site: Any = None) -> None:
         """Counts arrivals; there are not more than are wanted."""
+        if site is not None:
+            self.sites.add(site)
         self.knowledge.join(knowledge)
         self.pending -= count
         self.advance()
@@ -143,6 +154,7 @@ class Mbarrier:
 
     def complete(self, count: int, moment: float = 0.0) -> None:
         """Bytes arrived."""
+        self.brought = True
         self.transactions -= count
         self.knowledge.moment = max(self.knowledge.moment, moment)
         self.advance()
@@ -152,6 +164,8 @@ class Mbarrier:
         if self.pending or self.transactions:
             return
         self.phase += 1
+        self.awaited |= self.sites
+        self.sites.clear()
         self.released.join(self.knowledge)
         self.released.seen[self.agent] = self.phase
         self.released.visible[self.agent] = self.phase
@@ -162,6 +176,15 @@ class Mbarrier:
     def passed(self, parity: int) -> bool:
         """Whether a wait for the phase of this parity is over."""
         return (self.phase & 1) != parity
+
+    def tells(self, known: Knowledge) -> bool:
+        """Whether one learns more from what is complete than that it is."""
+        return self.brought or any(
+            step > before.get(agent, 0)
+            for told, before in ((self.released.seen, known.seen), (self.released.visible, known.visible))
+            for agent, step in told.items()
+            if agent != self.agent
+        )
 
     def missing(self) -> str:
         """What the phase still waits for, in words."""

@@ -319,6 +319,14 @@ def matmul(rows: int, columns: int, depth: int) -> str:
 }}"""
 
 
+def test_slots_that_are_not_used_again_give_no_mutants() -> None:
+    """Nobody waits for their phases, so that a mistake there is none."""
+    made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", specialize="on")
+    assert made.module is not None and str(made.module).count("nvvm.mbarrier.init") > 8
+    outcomes = mutants.score(made, made.random_arguments())
+    assert len(outcomes) > 20 and all(outcome.caught for outcome in outcomes), [o for o in outcomes if not o.caught]
+
+
 @pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"stages": 1}], ids=["specialised", "alike", "plain"])
 def test_tile_programs_of_warp_groups_are_simulated_by_threads(options: dict[str, Any]) -> None:
     made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", **options)

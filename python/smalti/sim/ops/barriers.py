@@ -93,7 +93,7 @@ def count_arrivals(st: Any, barrier: Mbarrier, count: int, site: Site, knowledge
         )
         count = barrier.pending
     check_bytes(st, barrier, site, barrier.pending - count)
-    barrier.arrive(count, st.release() if knowledge is None else knowledge)
+    barrier.arrive(count, st.release() if knowledge is None else knowledge, site)
 
 
 def check_bytes(st: Any, barrier: Mbarrier, site: Site, pending: int) -> None:
@@ -169,7 +169,7 @@ def _wait(address: int, parity: int, site: Site) -> Translated:
             return f"phase {number} (parity {wanted}) of {barrier.name}, which misses {barrier.missing()}"
 
         yield Wait(site, lambda: barrier.passed(wanted), describe, lambda: barrier.released, barrier)
-        st.acquire(barrier.released, site)
+        st.passes(barrier, site)
 
     return Translated(waiting, True)
 

@@ -241,7 +241,8 @@ def _wait(op: Any, tr: ThreadTranslator, place: Any, parity: int) -> None:
             if ready():
                 break
         for warp, barrier, _ in waits:
-            st.acquire(warp, barrier.released, site)
+            warp.passes(barrier, site)
+            st.block.learns(warp)
         for slot in results:
             st.v[slot] = 1
 
