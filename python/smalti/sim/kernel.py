@@ -13,7 +13,7 @@ from ..errors import LaunchError, TargetError
 from . import findings, launch
 from .findings import Finding
 from .options import Simulation
-from .program import Parameter, Program, load
+from .program import Parameter, Program, load, walk
 from .threads import ThreadProgram, has_threads
 from .timeline import Recorder, Timeline
 
@@ -146,15 +146,7 @@ LEVELS = {"block": "pipelined", "thread": "thread"}
 
 
 def _has_products_of_warp_groups(module: ir.Module) -> bool:
-    found = False
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        nonlocal found
-        found = op.name == "mosaic_gpu.wgmma"
-        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    return found
+    return any(op.name == "mosaic_gpu.wgmma" for op in walk(module.operation))
 
 
 def simulate(

@@ -183,7 +183,8 @@ def _address_of(op: Any, tr: ThreadTranslator) -> Step:
     if not isinstance(content, (ir.DenseIntElementsAttr, ir.DenseFPElementsAttr)):
         raise Unsupported(f"the address of @{name}, whose value is {content}")
     with op.location:
-        vector = ir.VectorType.get(content.type.shape, content.type.element_type)
+        shaped: Any = content.type
+        vector = ir.VectorType.get(shaped.shape, shaped.element_type)
     address = tr.constant(name, constant(content, vector).tobytes())
 
     def step(st: Any) -> None:
