@@ -64,8 +64,8 @@ def zero(element: str) -> str:
     return f"arith.constant {'0' if element.startswith('i') else '0.0'} : {element}"
 
 
-def read_out(buffer: str, buffer_type: str, shape: Sequence[int], dest: str, dest_type: str, at: Sequence[str]) -> str:
-    """Threads of the block copy a buffer to where it belongs in the result, each some elements."""
+def indices_of(shape: Sequence[int]) -> tuple[list[str], list[str]]:
+    """What computes the indices of element %e of a window, and their names."""
     lines, names = [], []
     rest = "%e"
     for dim in reversed(range(len(shape))):
@@ -74,6 +74,12 @@ def read_out(buffer: str, buffer_type: str, shape: Sequence[int], dest: str, des
         lines.append(f"%rest{dim} = arith.divui {rest}, %size{dim} : index")
         rest = f"%rest{dim}"
         names.insert(0, f"%at{dim}")
+    return lines, names
+
+
+def read_out(buffer: str, buffer_type: str, shape: Sequence[int], dest: str, dest_type: str, at: Sequence[str]) -> str:
+    """Threads of the block copy a buffer to where it belongs in the result, each some elements."""
+    lines, names = indices_of(shape)
     inside = ", ".join(names)
     body = "\n      ".join(lines)
     return f"""
@@ -384,14 +390,7 @@ def store_kernel(
     places = "\n    ".join(f"%a{dim} = arith.constant {place} : index" for dim, place in enumerate(at))
     origin, inside = ", ".join(["%c0"] * len(window)), ", ".join(["true"] * len(window))
     indices = [f"%a{dim}" for dim in range(rank)]
-    lines, names = [], []
-    rest = "%e"
-    for dim in reversed(range(len(window))):
-        lines.append(f"%size{dim} = arith.constant {window[dim]} : index")
-        lines.append(f"%at{dim} = arith.remui {rest}, %size{dim} : index")
-        lines.append(f"%rest{dim} = arith.divui {rest}, %size{dim} : index")
-        rest = f"%rest{dim}"
-        names.insert(0, f"%at{dim}")
+    lines, names = indices_of(window)
     fill = "\n      ".join(lines)
     body = f"""
     scf.for %e = %thread to %elements step %threads {{

@@ -117,15 +117,20 @@ def _shape(ty: Any) -> tuple[int, ...]:
     return tuple(ty.shape) if isinstance(ty, ir.VectorType) else ()
 
 
+def _accessed(ty: Any, what: str, tr: ThreadTranslator) -> tuple[np.dtype[Any], tuple[int, ...], Any]:
+    """The element type and shape of what is loaded or stored, and where its elements are from the first byte on."""
+    dtype, shape = dtype_of(ty), _shape(ty)
+    if dtype is None or dtype == np.dtype(np.bool_):
+        raise Unsupported(f"a {what} of {ty}")
+    tr.uses_shared(dtype.itemsize)
+    return dtype, shape, np.arange(int(np.prod(shape))) * dtype.itemsize
+
+
 @operation("llvm.load")
 def _load(op: Any, tr: ThreadTranslator) -> Step:
     (pointer,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     space, ty = address_space(op.operands[0].type), op.results[0].type
-    dtype, shape = dtype_of(ty), _shape(ty)
-    if dtype is None or dtype == np.dtype(np.bool_):
-        raise Unsupported(f"a load of {ty}")
-    tr.uses_shared(dtype.itemsize)
-    steps = np.arange(int(np.prod(shape))) * dtype.itemsize
+    dtype, shape, steps = _accessed(ty, "load", tr)
 
     def step(st: Any) -> None:
         buffer, first = pointee(st, st.v[pointer], space, site, "the load")
@@ -138,11 +143,7 @@ def _load(op: Any, tr: ThreadTranslator) -> Step:
 def _store(op: Any, tr: ThreadTranslator) -> Step:
     (value, pointer), site = tr.operands(op), tr.site(op)
     space, ty = address_space(op.operands[1].type), op.operands[0].type
-    dtype, shape = dtype_of(ty), _shape(ty)
-    if dtype is None or dtype == np.dtype(np.bool_):
-        raise Unsupported(f"a store of {ty}")
-    tr.uses_shared(dtype.itemsize)
-    steps = np.arange(int(np.prod(shape))) * dtype.itemsize
+    dtype, shape, steps = _accessed(ty, "store", tr)
 
     def step(st: Any) -> None:
         buffer, first = pointee(st, st.v[pointer], space, site, "the store")
