@@ -67,7 +67,7 @@ gpu.module @groups_module {
 #tiled = [#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]
 #acc = #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>
 
-// A in registers: MLIR has no operation for it.
+// A in registers: MLIR has no operation for it. It needs a fence behind what computes the registers.
 gpu.module @registers_module {
   // CHECK-LABEL: gpu.func @registers
   gpu.func @registers(%in: memref<64x32xbf16>, %out: memref<64x64xf32>) kernel
@@ -75,13 +75,35 @@ gpu.module @registers_module {
     %zero = arith.constant {out_layouts = [#acc]} dense<0.0> : vector<64x64xf32>
     %a = mosaic_gpu.vector_load %in {out_layouts = [#acc]} : memref<64x32xbf16> -> vector<64x32xbf16>
     %b = mosaic_gpu.slice_smem 0 {out_transforms = [#tiled]} : memref<32x64xbf16, #smem>
+    // CHECK: llvm.inline_asm has_side_effects "", "=r,
+    // CHECK-NEXT: llvm.extractvalue
+    // CHECK: nvvm.wgmma.fence.aligned
     // CHECK-COUNT-2: llvm.inline_asm has_side_effects "{\0A.reg .pred p;\0Asetp.ne.b32 p, 1, 0;\0Awgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {$0, {{.*}}$31}, {$64, $65, $66, $67}, $68, p, 1, 1, 1;\0A}"
     %p = mosaic_gpu.wgmma accumulator(%zero : vector<64x64xf32>) a(%a : vector<64x32xbf16>)
         b(%b : memref<32x64xbf16, #smem>) {in_layouts = [#acc, #acc], in_transforms = [#tiled], out_layouts = [#acc]}
         -> vector<64x64xf32>
     nvvm.wgmma.commit.group.sync.aligned
     nvvm.wgmma.wait.group.sync.aligned 0
-    mosaic_gpu.vector_store %p, %out {in_layouts = [#acc]} : vector<64x64xf32>, memref<64x64xf32>
+    // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
+    // CHECK: nvvm.wgmma.fence.aligned
+    nvvm.wgmma.fence.aligned
+    // CHECK: vector.load
+    %a2 = mosaic_gpu.vector_load %in {out_layouts = [#acc]} : memref<64x32xbf16> -> vector<64x32xbf16>
+    // CHECK: llvm.inline_asm has_side_effects "", "=r,
+    // CHECK: nvvm.wgmma.fence.aligned
+    // CHECK-COUNT-2: wgmma.mma_async
+    %q = mosaic_gpu.wgmma accumulator(%p : vector<64x64xf32>) a(%a2 : vector<64x32xbf16>)
+        b(%b : memref<32x64xbf16, #smem>) {in_layouts = [#acc, #acc], in_transforms = [#tiled], out_layouts = [#acc]}
+        -> vector<64x64xf32>
+    // The same registers again are behind that fence.
+    // CHECK-NOT: nvvm.wgmma.fence.aligned
+    // CHECK-COUNT-2: wgmma.mma_async
+    %r = mosaic_gpu.wgmma accumulator(%q : vector<64x64xf32>) a(%a2 : vector<64x32xbf16>)
+        b(%b : memref<32x64xbf16, #smem>) {in_layouts = [#acc, #acc], in_transforms = [#tiled], out_layouts = [#acc]}
+        -> vector<64x64xf32>
+    nvvm.wgmma.commit.group.sync.aligned
+    nvvm.wgmma.wait.group.sync.aligned 0
+    mosaic_gpu.vector_store %r, %out {in_layouts = [#acc]} : vector<64x64xf32>, memref<64x64xf32>
     gpu.return
   }
 }

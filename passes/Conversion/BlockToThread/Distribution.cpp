@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -335,4 +336,18 @@ Value ThreadIndices::isFirstReplica(const Distribution &distribution) {
   addReplicas(getLane(), grid.waveSize, tiled.laneDims);
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, replica,
                                getConstant(0));
+}
+
+bool ThreadIndices::isOnlyRead(Value memref) {
+  auto [known, isNew] = onlyRead.try_emplace(memref);
+  if (!isNew)
+    return known->second;
+  known->second = llvm::all_of(memref.getUsers(), [&](Operation *user) {
+    auto effects = dyn_cast<MemoryEffectOpInterface>(user);
+    if (!effects ||
+        llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
+      return false;
+    return !effects.getEffectOnValue<MemoryEffects::Write>(memref);
+  });
+  return known->second;
 }

@@ -125,6 +125,8 @@ public:
   /// Whether this thread is the first of those that hold the same elements;
   /// null where each holds its own.
   mlir::Value isFirstReplica(const Distribution &distribution);
+  /// Whether nothing in the kernel that is converted writes to `memref`.
+  bool isOnlyRead(mlir::Value memref);
 
   // Arithmetic on values that dominate the kernel, folded where it is trivial.
   mlir::Value mul(mlir::Value value, int64_t factor);
@@ -147,6 +149,8 @@ private:
   mlir::Value threadOfBlock, thread, lane, warp;
   /// Ordered: every number may be asked for, and a hash map reserves two.
   std::map<int64_t, mlir::Value> constants;
+  /// Every window of an array asks, and the answer takes a walk over its users.
+  llvm::DenseMap<mlir::Value, bool> onlyRead;
   std::vector<std::pair<Distribution, llvm::SmallVector<Coordinate>>>
       tiledBases;
 };

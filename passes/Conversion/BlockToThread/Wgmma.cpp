@@ -2,7 +2,8 @@
 //
 // mosaic_gpu.wgmma as NVIDIA's wgmma.mma_async: rows in blocks of 64 for each
 // group of four warps, columns in blocks of up to 256, K in steps of 32 bytes.
-// Fences, commits and waits are the program's own.
+// Fences, commits and waits are the program's own, but for fences that a block
+// of code lacks.
 //
 // The instructions are asynchronous, which the values of the program are not:
 // what is read after a wait must not be read ahead of it. So the registers of
@@ -46,7 +47,7 @@ struct WgmmaOpPlan : OpPlan {
   int64_t steps = 1;
   /// Of A only where it is in shared memory.
   WgmmaOperandPlan a, b;
-  /// Whether no fence or product stands before it in its block.
+  /// Whether no fence stands before it in its block that its registers need.
   bool needsFence = false;
 };
 
@@ -361,18 +362,28 @@ bool Holds::scan(Block &block, ArrayRef<OpenProduct> outer) {
 }
 
 /// A fence in front of a loop is none for registers that the loop carries: the
-/// assembler would add one in each iteration, and say so.
+/// assembler would add one in each iteration, and say so. Nor is one in front
+/// of what computes the registers of A.
 static void planFences(KernelPlan &plan) {
   plan.func.walk([&](Block *block) {
-    bool isFenced = false;
+    // The last fence, or the product that has one in front.
+    Operation *fence = nullptr;
     for (Operation &op : *block) {
       if (isa<NVVM::WgmmaFenceAlignedOp>(op))
-        isFenced = true;
-      if (!isa<mosaic_gpu::WGMMAOp>(op))
+        fence = &op;
+      auto product = dyn_cast<mosaic_gpu::WGMMAOp>(op);
+      auto it = product ? plan.opPlans.find(&op) : plan.opPlans.end();
+      if (it == plan.opPlans.end())
         continue;
-      if (auto it = plan.opPlans.find(&op); it != plan.opPlans.end())
-        static_cast<WgmmaOpPlan &>(*it->second).needsFence = !isFenced;
-      isFenced = true;
+      Operation *a = isa<VectorType>(product.getA().getType())
+                         ? product.getA().getDefiningOp()
+                         : nullptr;
+      bool isBehind =
+          a && a->getBlock() == block && fence && !a->isBeforeInBlock(fence);
+      if (fence && !isBehind)
+        continue;
+      static_cast<WgmmaOpPlan &>(*it->second).needsFence = true;
+      fence = &op;
     }
   });
 }
@@ -447,7 +458,8 @@ static SmallVector<Value> emitShared(OpBuilder &builder, Location loc,
   Value product = NVVM::WgmmaMmaAsyncOp::create(
       builder, loc, structType, packed, a, b,
       NVVM::MMAShapeAttr::get(context, transfers::kWgmmaRows,
-                              instruction.columns, instruction.depth),
+                              static_cast<int>(instruction.columns),
+                              static_cast<int>(instruction.depth)),
       typeOf(instruction.a), typeOf(instruction.b), typeOf(instruction.sum),
       NVVM::WGMMAScaleOutAttr::get(context, NVVM::WGMMAScaleOut::one), one, one,
       layoutOf(!instruction.transposesA, NVVM::MMALayout::row,
@@ -509,8 +521,11 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
     a = emitDescriptor(builder, loc, address, plan.a);
   }
 
-  if (plan.needsFence)
+  if (plan.needsFence) {
+    // What computes registers has no effect: it could move behind the fence.
+    aWords = nvidia::emitHeld(builder, loc, aWords);
     NVVM::WgmmaFenceAlignedOp::create(builder, loc);
+  }
 
   // Registers of the accumulator: for each block of rows, for every 8 columns,
   // two of eight rows each. Of A: for each block of rows, for every 16 bytes of

@@ -183,23 +183,12 @@ int64_t block_to_thread::getAccessWidth(const Window &window,
   return width;
 }
 
-/// Whether nothing in the kernel writes to `memref`.
-static bool isOnlyRead(Value memref) {
-  return llvm::all_of(memref.getUsers(), [&](Operation *user) {
-    auto effects = dyn_cast<MemoryEffectOpInterface>(user);
-    if (!effects ||
-        llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
-      return false;
-    return !effects.getEffectOnValue<MemoryEffects::Write>(memref);
-  });
-}
-
 WindowEmitter::WindowEmitter(const Window &window, Value memref,
                              ValueRange windowIndices, ThreadIndices &indices,
                              OpBuilder &builder, Location loc)
     : window(window), memref(memref), windowIndices(windowIndices),
       indices(indices), builder(builder), loc(loc),
-      onlyRead(window.memref && isOnlyRead(window.memref)) {}
+      onlyRead(window.memref && indices.isOnlyRead(window.memref)) {}
 
 Value WindowEmitter::getExtent(int64_t dim) {
   Value &extent = extents[dim];
