@@ -17,7 +17,7 @@ class ChipTable {
 public:
   void add(Target target, std::vector<MmaInstruction> mmas) {
     Entry &entry =
-        entries.emplace_back(Entry{std::move(target), std::move(mmas)});
+        entries.emplace_back(Entry{target, std::move(mmas)});
     entry.target.mmas = entry.mmas;
     order.push_back(&entry.target);
   }

@@ -232,6 +232,7 @@ static void writeTiming(llvm::json::OStream &json, const Target &target,
     json.attribute("product", timing.product);
     write("units", timing.units);
     write("megahertz", timing.megahertz);
+    write("parts", timing.parts);
     write("memory_bandwidth", timing.memoryBandwidth);
     write("global_latency", timing.globalLatency);
     write("shared_latency", timing.sharedLatency);

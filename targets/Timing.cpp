@@ -15,9 +15,13 @@
 // - The whitepapers: 40 and 50 MB of L2 in A100 and H100. 64 bytes per cycle
 //   are the width of a multiprocessor's path to it; what is measured with all
 //   of them at work is less.
+// - CUDA C++ Programming Guide, "Compute Capabilities": four warp schedulers
+//   of a multiprocessor, among which warps are dealt. The whitepapers show the
+//   four parts, each with a tensor core.
 // - CUDA C++ Programming Guide, "Compute Capabilities": threads and shared
 //   memory per multiprocessor, of which the system has 1 KB a block.
-// - AMD's CDNA3 white paper: MI300X; it gives no latencies.
+// - AMD's CDNA3 white paper: MI300X, and four matrix cores a compute unit; it
+//   gives no latencies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,6 +40,7 @@ static Timing a100() {
   timing.globalLatency = 466.3;
   timing.sharedLatency = 29.0;
   timing.sharedBytes = 128;
+  timing.parts = 4;
   timing.results = 64;
   timing.specialResults = 16;
   timing.cacheBytes = 40 << 20;
@@ -55,6 +60,7 @@ static Timing rtx4090() {
   timing.globalLatency = 541.5;
   timing.sharedLatency = 30.1;
   timing.sharedBytes = 128;
+  timing.parts = 4;
   timing.results = 128;
   timing.specialResults = 16;
   // With sums in 32 bits, half of what the chip does in other products.
@@ -72,6 +78,7 @@ static Timing h100() {
   timing.globalLatency = 478.8;
   timing.sharedLatency = 29.0;
   timing.sharedBytes = 128;
+  timing.parts = 4;
   timing.results = 128;
   timing.specialResults = 16;
   timing.f16Macs = 2048;
@@ -92,6 +99,7 @@ static Timing mi300x() {
   timing.megahertz = 2100;
   timing.memoryBandwidth = 5300;
   timing.sharedBytes = 128;
+  timing.parts = 4;
   timing.results = 128;
   return timing;
 }

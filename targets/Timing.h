@@ -21,6 +21,9 @@ struct Timing {
   /// Compute units.
   int64_t units = 0;
   int64_t megahertz = 0;
+  /// Parts of a unit, each with a scheduler, arithmetic and a matrix unit of
+  /// its own, among which it deals its warps.
+  int64_t parts = 0;
   /// 10^9 bytes of global memory per second, for all units together.
   int64_t memoryBandwidth = 0;
   /// Cycles from a load of global memory, not in a cache, to its data.

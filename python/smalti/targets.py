@@ -25,6 +25,8 @@ class MatrixInstruction:
     a: str
     b: str
     accumulator: str
+    macs_per_cycle: int
+    """Multiply-accumulates of a compute unit, as far as this instruction does them."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Timing:
     product: str
     units: int | None = None
     megahertz: int | None = None
+    parts: int | None = None
+    """Of a compute unit, each with arithmetic and a matrix unit of its own, among which it deals its warps."""
     memory_bandwidth: int | None = None
     """10^9 bytes of global memory per second, of all units together."""
     global_latency: float | None = None
