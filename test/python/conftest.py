@@ -6,7 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -95,3 +95,13 @@ def no_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "find_ptxas", lambda: None)
     monkeypatch.setattr(toolchain, "find_nvdisasm", lambda: None)
     monkeypatch.setattr(toolchain, "find_llvm_tool", lambda name: None)
+
+
+@pytest.fixture
+def no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing is written beside what a launch says."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    yield
+    assert not list(folder.iterdir())
