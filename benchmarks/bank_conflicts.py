@@ -12,21 +12,19 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import re
 import sys
-from pathlib import Path
 from typing import Any
 
+import _record
 import smalti
-from rich.console import Console
+from _record import ROOT
 from rich.table import Table
-from smalti import reproducer, targets, toolchain
+from smalti import targets
 
-ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test" / "kernels"))
 
-from products import matmul  # noqa: E402
+from products import matmul
 
 CHOICES = ("keep", "pad", "swizzle")
 # Tile sizes and element types that the example kernels do not have.
@@ -76,7 +74,7 @@ def measure(program: str, target: str, choice: str) -> dict[str, Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("targets", nargs="*", help="the targets (default: every GPU in the table)")
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "bank_conflicts.json")
+    _record.add_option(parser, "bank_conflicts")
     options = parser.parse_args()
 
     results: dict[str, dict[str, dict[str, Any]]] = {}
@@ -94,16 +92,12 @@ def main() -> int:
         results.setdefault(name, {})[chip] = row
         table.add_row(name, chip, *(cell(row[choice]) for choice in CHOICES))
 
-    ptxas = toolchain.find_ptxas()
     record = {
         "what": "registers, spills, instructions and bank conflicts, by what is done against these",
-        "versions": {**reproducer.versions(), "ptxas": toolchain.version_of(ptxas.path) if ptxas else None},
+        "versions": _record.versions(),
         "results": results,
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(record, indent=2) + "\n")
-    Console(width=None if sys.stdout.isatty() else 140).print(table)
-    print(f"written to {options.json}")
+    _record.write(record, options.json, table, 140)
     failed = [
         f"{name} {chip} {choice}: {numbers['failed']}"
         for name, chips in results.items()

@@ -16,21 +16,18 @@ Prints a table and writes JSON with the versions and the machine to `--json`.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
 import statistics
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import _record
 import smalti
-from rich.console import Console
+from _record import ROOT
 from rich.table import Table
-from smalti import reproducer, targets, toolchain
+from smalti import targets
 
-ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "test" / "kernels" / "matmul_ragged.mlir"
 STAGES = ("parse", "lower", "codegen", "assemble")
 
@@ -92,7 +89,7 @@ def main() -> int:
     parser.add_argument("targets", nargs="*", help="the targets (default: every one in the table)")
     parser.add_argument("--program", type=Path, default=PROGRAM)
     parser.add_argument("--repeat", type=int, default=10)
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "compile_time.json")
+    _record.add_option(parser, "compile_time")
     options = parser.parse_args()
 
     results: dict[str, object] = {}
@@ -114,32 +111,12 @@ def main() -> int:
         "what": "seconds from .mlir to a binary",
         "program": options.program.name,
         "repeat": options.repeat,
-        "versions": versions(),
-        "machine": {"processor": processor(), "cores": os.cpu_count()},
+        "versions": _record.versions(),
+        "machine": _record.machine(),
         "results": results,
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(record, indent=2) + "\n")
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
-    print(f"written to {options.json}")
+    _record.write(record, options.json, table)
     return 1 if any("failed" in result for result in results.values()) else 0
-
-
-def versions() -> dict[str, str | None]:
-    """What the seconds depend on, beside the machine."""
-    ptxas = toolchain.find_ptxas()
-    return {**reproducer.versions(), "ptxas": toolchain.version_of(ptxas.path) if ptxas else None}
-
-
-def processor() -> str:
-    """The processor's name, where the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next(
-        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor()
-    )
 
 
 if __name__ == "__main__":

@@ -9,24 +9,20 @@ ratio to the size before is 8 where the time is that of the products. Sanitizers
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
-from pathlib import Path
 
+import _record
 import numpy as np
 import smalti
-from compile_time import processor, versions
-from rich.console import Console
+from _record import ROOT
 from rich.table import Table
 from smalti import launch, targets
 from smalti.emulator import Emulation
 from smalti.emulator.options import SANITIZERS
 
-ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test" / "kernels"))
 
-from products import matmul  # noqa: E402
+from products import matmul
 
 SIZES = (64, 128, 256, 512, 1024)
 SANITIZED = 256
@@ -81,7 +77,7 @@ def main() -> int:
     parser.add_argument("targets", nargs="*", help=f"the chips (default: {' '.join(default_targets())})")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "emulation.json")
+    _record.add_option(parser, "emulation")
     options = parser.parse_args()
 
     table = Table(title=f"f16 product of n x n matrices: seconds (ratio to n / 2), {launch.num_threads()} workers")
@@ -104,14 +100,11 @@ def main() -> int:
         "what": "seconds of an f16 product of n x n matrices on an emulated GPU",
         "repeat": options.repeat,
         "workers": launch.num_threads(),
-        "versions": versions(),
-        "machine": {"processor": processor(), "cores": os.cpu_count()},
+        "versions": _record.versions(),
+        "machine": _record.machine(),
         "results": results,
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(record, indent=2) + "\n")
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
-    print(f"written to {options.json}")
+    _record.write(record, options.json, table)
     return 1 if any(isinstance(result, dict) and "failed" in result for result in results.values()) else 0
 
 

@@ -18,7 +18,6 @@ writes JSON with the versions, the clocks and every round to `--json`.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import statistics
 import sys
@@ -27,7 +26,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-ROOT = Path(__file__).resolve().parent.parent
+import _record
+from _record import ROOT
+
 OURS = "smalti"
 DTYPES = ("f16", "bf16", "fp8")
 SQUARES = (1024, 1536, 2048, 3072, 4096, 6144, 8192)
@@ -338,7 +339,7 @@ def main() -> int:
     parser.add_argument("--shape", action="append", type=parse_shape, help="4096 or 64x8192x8192; default: all")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.05, help="of a round, at least")
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "gemm.json")
+    _record.add_option(parser, "gemm")
     options = parser.parse_args()
     wanted = problems(options.dtype or DTYPES, options.shape or SHAPES)
     if options.build:
@@ -351,11 +352,9 @@ def main() -> int:
         print(f"{reason}; nothing measured", file=sys.stderr)
         return 0
     record = run(backend, wanted, options.rounds, options.seconds, lambda text: print(text, file=sys.stderr))
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(record, indent=2) + "\n")
     for dtype in record["ceilings_tflops"]:
         print("\n".join(table(record, dtype)), end="\n\n")
-    print(f"written to {options.json}")
+    _record.write(record, options.json)
     return 0
 
 

@@ -19,8 +19,6 @@ from __future__ import annotations
 import argparse
 import ctypes
 import importlib.metadata
-import json
-import os
 import platform
 import statistics
 import sys
@@ -31,7 +29,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+import _record
+from _record import ROOT
+
 ARRAYS, INTEGERS = 10, 9
 SHAPE = (64, 64)
 
@@ -225,7 +225,7 @@ def run(count: int, repeat: int) -> dict[str, Any]:
             "torch": version("torch") if has_gpu else None,
             "triton": version("triton") if has_gpu else None,
         },
-        "machine": {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()},
+        "machine": _record.machine(),
         "results": measure(calls, idle, count, repeat),
     }
 
@@ -234,15 +234,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=50, help="launches of a batch")
     parser.add_argument("--repeat", type=int, default=300, help="batches")
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "launch_overhead.json")
+    _record.add_option(parser, "launch_overhead")
     options = parser.parse_args()
     record = run(options.count, options.repeat)
     print(f"{record['what']} ({record['driver']}): median (minimum)")
     for name, times in record["results"].items():
         print(f"  {name:42} {times['median']:8.2f} ({times['min']:.2f})")
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(record, indent=2) + "\n")
-    print(f"written to {options.json}")
+    _record.write(record, options.json)
     return 0
 
 

@@ -24,8 +24,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from compile_time import ROOT, processor, versions
-from rich.console import Console
+import _record
+from _record import ROOT
 from rich.table import Table
 from smalti import ir
 from smalti.passmanager import PassManager
@@ -148,7 +148,7 @@ def main() -> int:
     parser.add_argument("--modules", type=Path, action="append", default=[], help="a folder of more modules")
     parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--jax-python", help="the Python that has JAX")
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "layout_inference.json")
+    _record.add_option(parser, "layout_inference")
     options = parser.parse_args()
 
     python = find_jax(options.jax_python)
@@ -175,15 +175,13 @@ def main() -> int:
     record = {
         "what": "seconds of the process in layout inference, medians of runs that take turns; refused: not in the sums",
         "repeat": options.repeat,
-        "versions": {**versions(), "jax": jax.version},
-        "machine": {"processor": processor(), "cores": os.cpu_count()},
+        "versions": {**_record.versions(), "jax": jax.version},
+        "machine": _record.machine(),
         "all": summary,
         "results": [asdict(result) for result in results],
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(record, indent=2) + "\n")
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
-    print(f"written to {options.json}; of {len(results)} modules {summary.get('modules', 0)} were solved by both")
+    _record.write(record, options.json, table)
+    print(f"of {len(results)} modules {summary.get('modules', 0)} were solved by both")
     return 0
 
 

@@ -15,18 +15,14 @@ Prints a table and writes JSON with the versions and the machine to `--json`.
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import _hopper_programs as hopper
-from compile_time import ROOT, processor, versions
-from rich.console import Console
+import _record
 from rich.table import Table
 from smalti import ir
 from smalti.passmanager import PassManager
@@ -516,7 +512,7 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=100_000, help="ops of the largest program")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--patience", type=float, default=20)
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "pass_scaling.json")
+    _record.add_option(parser, "pass_scaling")
     options = parser.parse_args()
 
     table = Table(title="seconds of a pass, against the program's ops")
@@ -548,14 +544,11 @@ def main() -> int:
     record = {
         "what": "seconds of the process in one pass against the ops of its program, verifier off; the least of the runs",
         "repeat": options.repeat,
-        "versions": versions(),
-        "machine": {"processor": processor(), "cores": os.cpu_count()},
+        "versions": _record.versions(),
+        "machine": _record.machine(),
         "results": results,
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(record, indent=2) + "\n")
-    Console(width=None if sys.stdout.isatty() else 140).print(table)
-    print(f"written to {options.json}")
+    _record.write(record, options.json, table, 140)
     return 1 if any("failed" in result for result in results) else 0
 
 

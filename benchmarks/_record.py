@@ -1,0 +1,52 @@
+"""What the benchmarks have in common: where their records go, and what these say beside the results."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def add_option(parser: argparse.ArgumentParser, name: str) -> None:
+    """Adds `--json`, the file of the record."""
+    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / f"{name}.json")
+
+
+def versions() -> dict[str, str | None]:
+    """What the numbers depend on, beside the machine."""
+    # Some benchmarks need no MLIR.
+    from smalti import reproducer, toolchain
+
+    ptxas = toolchain.find_ptxas()
+    return {**reproducer.versions(), "ptxas": toolchain.version_of(ptxas.path) if ptxas else None}
+
+
+def machine() -> dict[str, str | int | None]:
+    return {"processor": _processor(), "cores": os.cpu_count()}
+
+
+def _processor() -> str:
+    """The processor's name, where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    unknown = platform.processor() or platform.machine()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), unknown)
+
+
+def write(record: dict[str, Any], path: Path, table: Any = None, width: int = 120) -> None:
+    """Writes the record, and prints a table of it, as wide as this where it goes to no terminal."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record, indent=2) + "\n")
+    if table is not None:
+        from rich.console import Console
+
+        Console(width=None if sys.stdout.isatty() else width).print(table)
+    print(f"written to {path}")
