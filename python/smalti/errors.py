@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,10 +24,16 @@ class SourceLocation:
     file: str
     line: int
     column: int
+    python: tuple[SourceLocation, ...] = ()
+    """The lines of Python that it comes from, the innermost first."""
 
     def __str__(self) -> str:
         # A module that is in no file position of its own has line 0.
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+
+MOST_CALLERS = 3
+"""Lines of Python that a message shows."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,9 @@ class Diagnostic:
         excerpt = _excerpt(self.location, text)
         if excerpt:
             lines.append(excerpt)
+        for place in self.location.python[:MOST_CALLERS] if self.location is not None else ():
+            lines.append(f"{place}: note: comes from here")
+            lines.extend(filter(None, [_excerpt(place, None)]))
         lines.extend(note.render(text) for note in self.notes)
         return "\n".join(lines)
 
@@ -171,17 +181,28 @@ def _excerpt(location: SourceLocation | None, text: str | None) -> str | None:
 
 
 def source_location(location: Any) -> SourceLocation | None:
-    """The file position in an `ir.Location`: through names, the callee of a call site, the first of a fusion."""
+    """The file position in an `ir.Location`: through names, the callee of a call site, the first of a fusion; and the
+    lines of Python among the others."""
+    found = list(dict.fromkeys(_places(location)))
+    if not found:
+        return None
+    python = tuple(place for place in found[1:] if place.file.endswith(".py"))
+    return dataclasses.replace(found[0], python=python)
+
+
+def _places(location: Any) -> Iterator[SourceLocation]:
+    """All file positions in a location, the innermost first."""
     if location.is_a_file():
         file = sources.TEXT if location.filename == "-" else location.filename
-        return SourceLocation(file, location.start_line, location.start_col)
-    if location.is_a_name():
-        return source_location(location.child_loc)
-    if location.is_a_callsite():
-        return source_location(location.callee)
-    if location.is_a_fused():
-        return next(filter(None, map(source_location, location.locations)), None)
-    return None
+        yield SourceLocation(file, location.start_line, location.start_col)
+    elif location.is_a_name():
+        yield from _places(location.child_loc)
+    elif location.is_a_callsite():
+        yield from _places(location.callee)
+        yield from _places(location.caller)
+    elif location.is_a_fused():
+        for part in location.locations:
+            yield from _places(part)
 
 
 def _severity(value: Any) -> str:
