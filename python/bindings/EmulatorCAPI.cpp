@@ -2,6 +2,7 @@
 
 #include "python/bindings/EmulatorCAPI.h"
 
+#include "emulator/Rewrite/AssemblyText.h"
 #include "emulator/Rewrite/HostModule.h"
 
 #include "mlir/CAPI/Support.h"
@@ -83,7 +84,73 @@ std::string describe(llvm::Error error) {
   return llvm::formatv("{0}", llvm::json::Value(std::move(told)));
 }
 
+llvm::StringRef toString(assembly::Operand::Kind kind) {
+  switch (kind) {
+  case assembly::Operand::Argument:
+    return "argument";
+  case assembly::Operand::Register:
+    return "register";
+  case assembly::Operand::Special:
+    return "special";
+  case assembly::Operand::Number:
+    return "number";
+  case assembly::Operand::Sink:
+    return "sink";
+  case assembly::Operand::Address:
+    return "address";
+  case assembly::Operand::Vector:
+    return "vector";
+  case assembly::Operand::Pair:
+    return "pair";
+  case assembly::Operand::Label:
+    return "label";
+  }
+  llvm_unreachable("all kinds are named");
+}
+
+llvm::json::Value toJSON(const assembly::Operand &operand) {
+  llvm::json::Array parts;
+  for (const assembly::Operand &part : operand.parts)
+    parts.push_back(toJSON(part));
+  return llvm::json::Object{{"kind", toString(operand.kind)},
+                            {"value", operand.value},
+                            {"name", operand.name},
+                            {"negated", operand.isNegated},
+                            {"parts", std::move(parts)}};
+}
+
+llvm::json::Value toJSON(const assembly::Program &program) {
+  llvm::json::Array statements;
+  for (const assembly::Statement &statement : program.statements) {
+    llvm::json::Array operands;
+    for (const assembly::Operand &operand : statement.operands)
+      operands.push_back(toJSON(operand));
+    llvm::json::Value guard = nullptr;
+    if (statement.guard)
+      guard = toJSON(*statement.guard);
+    statements.push_back(llvm::json::Object{{"text", statement.text},
+                                            {"opcode", statement.opcode},
+                                            {"operands", std::move(operands)},
+                                            {"guard", std::move(guard)}});
+  }
+  return statements;
+}
+
 } // namespace
+
+bool smaltiParseAssembly(MlirStringRef text, MlirStringCallback onStatements,
+                         void *statements, MlirStringCallback onError,
+                         void *problem) {
+  llvm::Expected<assembly::Program> program = assembly::parse(unwrap(text));
+  if (!program) {
+    std::string message = llvm::toString(program.takeError());
+    onError(wrap(llvm::StringRef(message)), problem);
+    return false;
+  }
+  std::string found = llvm::formatv("{0}", toJSON(*program));
+  onStatements(wrap(llvm::StringRef(found)), statements);
+  return true;
+}
 
 bool smaltiRewriteForHost(MlirStringRef deviceModule, MlirStringRef options,
                           MlirStringCallback onCode, void *code,

@@ -23,6 +23,17 @@ smaltiRewriteForHost(MlirStringRef deviceModule, MlirStringRef options,
                      MlirStringCallback onDescription, void *description,
                      MlirStringCallback onError, void *problem);
 
+/// Inline assembly of NVIDIA as its statements: calls `onStatements` with a
+/// JSON array of `{"text", "opcode", "operands", "guard"}`, the guard null
+/// where there is none, or returns false after `onError` with a message. An
+/// operand is `{"kind", "value", "name", "negated", "parts"}`; see
+/// emulator/Rewrite/AssemblyText.h.
+MLIR_CAPI_EXPORTED bool smaltiParseAssembly(MlirStringRef text,
+                                            MlirStringCallback onStatements,
+                                            void *statements,
+                                            MlirStringCallback onError,
+                                            void *problem);
+
 /// What the object file depends on beside its module: the host's triple,
 /// processor and features.
 MLIR_CAPI_EXPORTED void smaltiHostProcessor(MlirStringCallback callback,

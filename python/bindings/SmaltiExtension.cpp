@@ -132,7 +132,7 @@ NB_MODULE(_smalti, m) {
 
   m.def(
       "rewrite_for_host",
-      [](nb::bytes module, const std::string &options) {
+      [](const nb::bytes &module, const std::string &options) {
         std::string code, description, problem;
         if (!smaltiRewriteForHost(
                 mlirStringRefCreate(module.c_str(), module.size()),
@@ -146,6 +146,18 @@ NB_MODULE(_smalti, m) {
       "host, and a JSON object that describes it. `options` is a JSON object. "
       "A "
       "`ValueError` carries `{\"message\", \"location\"}` as JSON.");
+
+  m.def(
+      "parse_assembly",
+      [](const std::string &text) {
+        std::string statements, problem;
+        if (!smaltiParseAssembly(mlirStringRefCreate(text.data(), text.size()),
+                                 appendTo, &statements, appendTo, &problem))
+          throw nb::value_error(problem.c_str());
+        return statements;
+      },
+      nb::arg("text"),
+      "The statements of inline assembly of NVIDIA as a JSON array.");
 
   m.def(
       "host_processor", [] { return collect(smaltiHostProcessor); },
@@ -190,5 +202,6 @@ NB_MODULE(_smalti, m) {
       .def(
           "__enter__", [](nb::object self) { return self; },
           nb::sig("def __enter__(self) -> RemarkCollector"))
-      .def("__exit__", [](RemarkCollector &self, nb::args) { self.detach(); });
+      .def("__exit__",
+           [](RemarkCollector &self, const nb::args &) { self.detach(); });
 }

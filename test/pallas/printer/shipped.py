@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import jax
+from jax.experimental.pallas import mosaic_gpu as plgpu
 from jax.experimental.pallas.ops.gpu import (
     all_gather_mgpu,
     attention_mgpu,
@@ -202,6 +203,29 @@ def _blackwell_ragged(a: Any, b: Any, g: Any) -> Any:
 _add("blackwell_matmul_collective", partial(_blackwell, collective=True), BLACKWELL, _A, _B)
 _add("blackwell_matmul_bf16", _blackwell, BLACKWELL, array((1024, 2048), BF16), array((2048, 1024), BF16))
 _add("blackwell_matmul_narrow", partial(_blackwell, tile_n=64, epilogue_tile_n=32), BLACKWELL, _A, _B)
+# What a test runs: eight tiles, of six steps.
+_add("small_blackwell_matmul", _blackwell, BLACKWELL, array((256, 384), F16), array((384, 512), F16))
+
+
+def _blackwell_cluster(a: Any, b: Any) -> Any:
+    """The product of two blocks, whose loop over tiles is told of its cluster, as it asks to be."""
+
+    class Plgpu:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(plgpu, name)
+
+        dynamic_scheduling_loop = staticmethod(partial(plgpu.dynamic_scheduling_loop, cluster_axes=("x",)))
+
+    vars(blackwell_matmul_mgpu)["plgpu"] = Plgpu()
+    try:
+        return _blackwell(a, b, collective=True)
+    finally:
+        vars(blackwell_matmul_mgpu)["plgpu"] = plgpu
+
+
+_CLUSTER_A, _CLUSTER_B = array((512, 384), F16), array((384, 1024), F16)
+_add("small_blackwell_matmul_collective", partial(_blackwell, collective=True), BLACKWELL, _CLUSTER_A, _CLUSTER_B)
+_add("small_blackwell_matmul_cluster", _blackwell_cluster, BLACKWELL, _CLUSTER_A, _CLUSTER_B)
 _RAGGED = (array((2048, 1024), F16), array((8, 1024, 1024), F16), _GROUPS)
 # The other variant asks for an axis that it does not have.
 _add("blackwell_ragged_dot_collective", _blackwell_ragged, BLACKWELL, *_RAGGED)
