@@ -2,37 +2,37 @@
 """Seconds that simulated programs take, and the operations that they execute in a second.
 
 The products are C[n x n] = A[n x n] * B[n x n], f16 in, f32 out, tiles of 128 x 128 x 64 in 3 stages, as programs of
-blocks; the modules are JAX's. Each runs whole, with all checks, without numbers, and without checks; each time is the
-minimum of `--repeat` runs, and the result with all checks is that of numpy. An operation is one of a warpgroup or
-block, executed once; they are counted in a run of its own.
+blocks and of threads; the modules are JAX's. Each runs whole, with all checks, without numbers, and without checks; each
+time is the minimum of `--repeat` runs, and the result with all checks is that of numpy. An operation is one of a
+warpgroup or block, executed once; of programs of threads it is an instruction of a warp, control flow and barriers left
+out. They are counted in a run of its own.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
+import itertools
 import sys
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from unittest import mock
 
+import _record
 import numpy as np
 import smalti
-from compile_time import processor, versions
-from rich.console import Console
+from _record import ROOT
 from rich.table import Table
-from smalti import sim
+from smalti import sim, targets
 from smalti.sim.program import Translated, Translator
+from smalti.sim.threads.team import Team
 
-ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test" / "kernels"))
 
-from products import matmul  # noqa: E402
+from products import matmul
 
 TARGETS = ("sm_90a", "sm_80", "gfx942")
+"""Chips with wgmma, mma.sync and mfma. Products by warpgroups are programs of threads alone."""
 SIZES = (128, 256, 512, 1024)
 MODULES = ("hopper_matmul", "hopper_matmul_cluster_m", "row_softmax", "pointwise")
 WAYS = {
@@ -42,10 +42,21 @@ WAYS = {
 }
 
 
-def product(n: int, target: str) -> Callable[[], sim.SimulatedKernel]:
+def product(n: int, target: str, level: str) -> Callable[[], sim.SimulatedKernel]:
     """Makes the product of n x n matrices."""
     source = matmul((n, n, n), (128, 128, 64), start="zero")
-    return lambda: sim.simulate(source, f"sim:{target}", stages=3)
+    return lambda: sim.simulate(source, f"sim:{target}", level=level, stages=3)
+
+
+def products(sizes: Sequence[int], chips: Sequence[str]) -> dict[str, tuple[Callable[[], sim.SimulatedKernel], bool]]:
+    """The products by name, at the levels that they have; their result is checked."""
+    found = {}
+    for level, chip, n in itertools.product(("block", "thread"), chips, sizes):
+        if level == "block" and targets.get(chip).has_wgmma:
+            continue
+        name = f"{n} x {n}, {chip}" + (", threads" if level == "thread" else "")
+        found[name] = (product(n, chip, level), True)
+    return found
 
 
 def module(name: str) -> Callable[[], sim.SimulatedKernel]:
@@ -54,7 +65,7 @@ def module(name: str) -> Callable[[], sim.SimulatedKernel]:
 
 
 def operations(make: Callable[[], sim.SimulatedKernel]) -> int:
-    """The operations that a kernel executes."""
+    """The operations that a kernel executes, or the instructions that its warps do."""
     count = 0
     translate = Translator.step
 
@@ -66,7 +77,7 @@ def operations(make: Callable[[], sim.SimulatedKernel]) -> int:
 
         def run(st: Any) -> None:
             nonlocal count
-            count += 1
+            count += len(st.active_warps()) if isinstance(st, Team) else 1
             step(st)
 
         def run_with_waits(st: Any) -> Iterator[Any]:
@@ -111,10 +122,10 @@ def main() -> int:
     parser.add_argument("--targets", nargs="*", default=TARGETS)
     parser.add_argument("--modules", nargs="*", default=MODULES)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "sim.json")
+    _record.add_option(parser, "sim")
     options = parser.parse_args()
 
-    programs = {f"{n} x {n}, {target}": (product(n, target), True) for target in options.targets for n in options.sizes}
+    programs = products(options.sizes, options.targets)
     programs |= {name: (module(name), "matmul" in name) for name in options.modules}
     table = Table(title="seconds in the simulator")
     for column in ("program", "all checks", "races only", "numbers only", "operations", "operations/s"):
@@ -126,16 +137,13 @@ def main() -> int:
         table.add_row(name, *seconds, f"{found['operations']:,}", f"{found['operations_per_second']:,}")
 
     record = {
-        "what": "seconds of programs in the simulator, and operations of warpgroups or blocks per second",
+        "what": "seconds of programs in the simulator, and operations of warpgroups or blocks, or of warps, per second",
         "repeat": options.repeat,
-        "versions": versions(),
-        "machine": {"processor": processor(), "cores": os.cpu_count()},
+        "versions": _record.versions(),
+        "machine": _record.machine(),
         "results": results,
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(record, indent=2) + "\n")
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
-    print(f"written to {options.json}")
+    _record.write(record, options.json, table)
     return 0
 
 

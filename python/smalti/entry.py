@@ -31,8 +31,8 @@ def _argument(index: int, value: Any, alignment: int | None) -> Argument:
         shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
         strides = tuple(_dynamic(s, dynamic_stride) for s in step)
     argument = Argument(index, str(ty), dtypes.BYTE, shape, strides, reads, writes, alignment, place)
-    if spelling in _PACKED:
-        return _packed(argument, _PACKED[spelling])
+    if spelling in PACKED:
+        return _packed(argument, PACKED[spelling])
     dtype = dtypes.from_mlir("i64" if argument.is_tensor_map else spelling)
     if dtype is None:
         message = f"argument {index} of type {ty}: Smalti's launchers have no element type {spelling}"
@@ -40,7 +40,7 @@ def _argument(index: int, value: Any, alignment: int | None) -> Argument:
     return dataclasses.replace(argument, dtype=dtype)
 
 
-_PACKED = {"i4": 2, "i2": 4}
+PACKED = {"i4": 2, "i2": 4}
 """Element types of which several share a byte, and how many."""
 
 

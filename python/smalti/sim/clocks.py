@@ -9,6 +9,9 @@ from __future__ import annotations
 
 Clock = dict[int, int]
 
+SHARED, GLOBAL = 1, -1
+"""Signs of agents, for what a proxy fence makes visible."""
+
 
 def join(into: Clock, other: Clock) -> bool:
     """Takes over what `other` knows. Returns whether there was news."""
@@ -23,18 +26,23 @@ def join(into: Clock, other: Clock) -> bool:
 class Knowledge:
     """What is known to have happened, and of that what is visible to the asynchronous proxy."""
 
-    __slots__ = ("moment", "seen", "visible")
+    __slots__ = ("moment", "seen", "used", "visible")
 
     def __init__(self) -> None:
         self.seen: Clock = {}
         self.visible: Clock = {}
-        """Of what is seen: the steps whose writes a proxy fence followed."""
+        """Of what is seen: the steps whose writes a proxy fence followed; by agents what they wrote to shared memory, and
+        by agents with a minus what they wrote to global memory."""
+        self.used: Clock = {}
+        """What is over, whether its writes are seen or not: the uses of barriers in shared memory by each agent, and the
+        phases of each barrier."""
         self.moment = 0.0
         """When the last of it happened, in a run with a timeline."""
 
     def join(self, other: Knowledge) -> bool:
         """Takes over what `other` knows. Returns whether there was news."""
         self.moment = max(self.moment, other.moment)
+        join(self.used, other.used)
         seen = join(self.seen, other.seen)
         return join(self.visible, other.visible) or seen
 
@@ -42,5 +50,6 @@ class Knowledge:
         other = Knowledge()
         other.seen = dict(self.seen)
         other.visible = dict(self.visible)
+        other.used = dict(self.used)
         other.moment = self.moment
         return other

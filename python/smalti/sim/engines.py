@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import TargetError
-from .clocks import Knowledge
+from .clocks import join
 from .findings import Finding
 from .machine import Group
 from .matmul import multiply
 from .memory import Array, MemRef, Registers, fill, poison
-from .synchronisation import Mbarrier, Stream
-from .timeline import Recorder
+from .recorder import Recorder
+from .synchronisation import Mbarrier, Stream, Use
 
 
 def start(
@@ -26,6 +26,8 @@ def start(
         stream.open.append(work)
     if group.machine.recorder is not None:
         work.read, work.end = work.recorded(group, group.machine.recorder)
+    if isinstance(work, Copy) and stream is None:
+        group.block.started.append(work)
     if happens_at_once(group):
         work.complete()
         return
@@ -47,7 +49,21 @@ def happens_at_once(group: Any) -> bool:
 class Copy:
     """A copy that was started."""
 
-    __slots__ = ("barriers", "combine", "done", "end", "fills", "group", "moves", "numbers", "read", "site", "size")
+    __slots__ = (
+        "barriers",
+        "combine",
+        "done",
+        "end",
+        "ends",
+        "fills",
+        "group",
+        "moves",
+        "numbers",
+        "read",
+        "site",
+        "size",
+        "used",
+    )
 
     def __init__(
         self,
@@ -70,6 +86,9 @@ class Copy:
         self.barriers = barriers
         """The barriers in shared memory that are told of so many bytes."""
         self.size = size
+        self.used = dict(group.known.used) if barriers else {}
+        self.ends = tuple((barrier.agent, barrier.phase + 1) for barrier in barriers)
+        """The agents and steps that tell of its end."""
         self.site = site
         self.done = False
         self.numbers = group.machine.how.numbers
@@ -77,7 +96,9 @@ class Copy:
         """When all is read and when all is there, in a run with a timeline."""
 
     def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
-        return recorder.copy(group, self.moves, self.site)
+        # What goes to several blocks is fetched once.
+        size = sum(source.size for source in {id(source): source for source, _ in self.moves}.values())
+        return recorder.copy(group, size, all(target.buffer.shared for _, target in self.moves), self.site)
 
     def complete(self) -> None:
         if self.done:
@@ -93,7 +114,7 @@ class Copy:
                 else:
                     target[...] = self.combine(target, source.array()).astype(target.dtype)
         for barrier in self.barriers:
-            barrier.complete(self.size, self.end)
+            barrier.complete(self.size, self.used, self.end)
 
     def waited(self) -> None:
         """The program knows that it is done."""
@@ -117,7 +138,7 @@ class Product:
 
     def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
         macs = self.a.shape[0] * self.a.shape[1] * self.b.shape[1]
-        end = recorder.product(group, self.b.dtype, macs, True, self.site)
+        end = recorder.asynchronous_product(group, group.name, self.b.dtype.itemsize, macs, self.site)
         return end, end
 
     def complete(self) -> None:
@@ -143,31 +164,44 @@ class Product:
 class TensorWork:
     """A product or a copy of the tensor core of Blackwell, which does what a warpgroup starts one after the other."""
 
-    __slots__ = ("before", "done", "end", "numbers", "read", "run", "site")
+    __slots__ = ("before", "done", "end", "followed", "numbers", "read", "run", "site")
 
     def __init__(self, group: Group, run: Callable[[], None], site: Any) -> None:
+        self.followed = False
+        """Whether another thread's work follows it, whose end tells of both."""
         self.run = run
         self.site = site
         self.numbers = group.machine.how.numbers
         self.done = False
         self.read = self.end = 0.0
-        waiting = group.tensor.in_flight()
-        self.before: TensorWork | None = waiting[-1] if waiting else None
+        # What waits for its end knows what was known when it began.
+        group.tensor.knowledge.join(group.known)
+        self.before: list[TensorWork] = group.tensor.in_flight()[-1:]
+        for agent, stream in group.block.cluster.pipes.items():
+            upto = group.tensor_known.get(agent, 0)
+            if upto and stream is not group.tensor:
+                works = [work for number, works in stream.groups.items() if number <= upto for work in works]
+                self.before += works[-1:]
+                for work in works:
+                    work.followed = True
+                join(group.tensor.knowledge.seen, {stream.agent: upto})
 
     def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
         raise TargetError(f"there is no timeline of programs with {self.site.name}")
 
     def complete(self) -> None:
-        chain: list[TensorWork] = []
-        work: TensorWork | None = self
-        while work is not None and not work.done:
-            chain.append(work)
-            work = work.before
-        for work in reversed(chain):
-            work.done = True
-            work.before = None
-            if work.numbers:
-                work.run()
+        waiting: list[TensorWork] = [self]
+        while waiting:
+            work = waiting[-1]
+            if first := [before for before in work.before if not before.done]:
+                waiting += first
+                continue
+            waiting.pop()
+            work.before = []
+            if not work.done:
+                work.done = True
+                if work.numbers:
+                    work.run()
 
     def waited(self) -> None:
         """The program knows that it is done."""
@@ -176,15 +210,22 @@ class TensorWork:
 class Commit:
     """An arrival on barriers when what the tensor core was told to do before is done."""
 
-    __slots__ = ("barriers", "group", "number", "site", "stream")
+    __slots__ = ("barriers", "ends", "group", "number", "site", "stream", "told", "use")
 
-    def __init__(self, group: Group, barrier: Mbarrier, site: Any) -> None:
+    def __init__(self, group: Group, barriers: Sequence[Mbarrier], site: Any) -> None:
         self.group = group
         self.stream = group.tensor
         self.stream.commit()
         self.number = self.stream.committed
-        self.barriers = (barrier,)
+        self.told = self.stream.knowledge.copy()
+        agent = self.stream.agent
+        self.told.seen[agent] = self.told.visible[agent] = self.told.visible[-agent] = self.number
+        self.told.used = {**group.known.used, agent: self.number}
+        self.barriers = tuple(barriers)
         self.site = site
+        self.use = Use(group, 0, site)
+        self.ends = ((self.stream.agent, self.number),)
+        group.block.started.append(self)
 
     leaks = "an arrival of the tensor core that nothing waits for before the program ends"
 
@@ -194,8 +235,6 @@ class Commit:
             if isinstance(flight, Commit) and flight.stream is self.stream and flight.number < self.number:
                 self.group.block.complete(flight)
         self.stream.complete(self.number)
-        told = Knowledge()
-        told.seen[self.stream.agent] = told.visible[self.stream.agent] = self.number
         for barrier in self.barriers:
             if barrier.pending < 1:
                 self.group.report(
@@ -205,7 +244,8 @@ class Commit:
                     edge="a wait for the phase before",
                 )
                 continue
-            barrier.arrive(1, told)
+            barrier.last = self.use
+            barrier.arrive(1, self.told)
 
 
 def read_registers(group: Group, registers: Registers, site: Any) -> Array:

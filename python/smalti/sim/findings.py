@@ -20,7 +20,7 @@ KINDS = {
     "uninitialised": "a read of shared memory that nothing was written to",
     "barrier": "an arrival, a wait or a copy on a barrier that is not initialised, or too many arrivals",
     "transaction": "a phase of a barrier expects other bytes than copies bring",
-    "deadlock": "no warpgroup of a block can go on",
+    "deadlock": "nobody in a block can go on",
     "divergence": "threads of a warpgroup go different ways where they must go together",
     "leak": "asynchronous work that nothing waited for when the program ended",
     "assertion": "the program's own assertion, or a promise that it breaks",
@@ -71,12 +71,17 @@ class Finding:
             "message": self.message,
             "block": list(self.block) if self.block is not None else None,
             "agent": self.agent,
-            "location": {"file": place.file, "line": place.line, "column": place.column} if place else None,
+            "location": _place(place) if place else None,
+            "python": [_place(line) for line in place.python] if place else [],
             "iteration": list(self.iteration),
             "others": [other.as_dict() for other in self.others],
             "missing": self.edge,
             "count": self.count,
         }
+
+
+def _place(place: SourceLocation) -> dict[str, Any]:
+    return {"file": place.file, "line": place.line, "column": place.column}
 
 
 def to_json(findings: Iterable[Finding]) -> str:

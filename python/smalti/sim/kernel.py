@@ -13,9 +13,11 @@ from ..errors import LaunchError, TargetError
 from . import findings, launch
 from .findings import Finding
 from .options import Simulation
+from .places import keep_places
 from .program import Parameter, Program, load, walk
-from .threads import ThreadProgram, has_threads
-from .timeline import Recorder, Timeline
+from .recorder import Recorder
+from .threads import has_threads
+from .timeline import Timeline
 
 
 class SimulatedKernel:
@@ -59,7 +61,10 @@ class SimulatedKernel:
 
     def run(self, *arguments: Any, simulation: Simulation | None = None) -> launch.Result:
         """Runs the kernel on arrays, and returns all that the run showed."""
-        return launch.run(self.program, self._arrays(arguments), simulation or self.simulation)
+        try:
+            return launch.run(self.program, self._arrays(arguments), simulation or self.simulation)
+        except MemoryError as problem:
+            raise LaunchError(f"@{self.name} needs more memory than there is: {problem}") from None
 
     def timeline(self, *arguments: Any, blocks: range = range(1)) -> Timeline:
         """When what happens, if these blocks run on arrays, each on a compute unit of its own. The arrays are left as
@@ -67,10 +72,8 @@ class SimulatedKernel:
         timing = targets.table()[self.target.chip].timing
         if timing is None:
             raise TargetError(f"the table has no latencies of {self.target.chip}: there is no timeline")
-        if isinstance(self.program, ThreadProgram):
-            raise TargetError(f"@{self.name} is a program of threads: timelines are of programs of blocks")
-        recorder = Recorder(timing, self.target.chip)
-        how = Simulation(completion="early", races=False, blocks=blocks)
+        recorder = Recorder(targets.table()[self.target.chip], timing)
+        how = Simulation("round-robin", "early", races=False, blocks=blocks)
         program = load(self.module, self.name, self.target, timed=True)
         arrays = [array.copy() for array in self._arrays(arguments)]
         if found := launch.run(program, arrays, how, recorder).findings:
@@ -85,7 +88,10 @@ class SimulatedKernel:
     def random_arguments(self, seed: int = 0) -> list[np.ndarray[Any, Any]]:
         """Arrays that fit: random numbers, the same for a seed."""
         generator = np.random.default_rng(seed)
-        return [_random(parameter, generator) for parameter in self.parameters]
+        try:
+            return [_random(parameter, generator) for parameter in self.parameters]
+        except (MemoryError, ValueError) as problem:
+            raise LaunchError(f"there is no memory for arguments of @{self.name}: {problem}") from None
 
     @property
     def arguments(self) -> tuple[entry.Argument, ...]:
@@ -110,6 +116,8 @@ class SimulatedKernel:
 
 def element(parameter: Parameter) -> dtypes.ElementType:
     """The element type of an argument."""
+    if parameter.packed > 1:
+        return dtypes.BYTE
     ty = parameter.type if parameter.scalar else parameter.type.element_type
     found = dtypes.from_mlir("i64" if str(ty) == "index" else str(ty))
     assert found is not None
@@ -123,7 +131,9 @@ def _array(parameter: Parameter, value: Any) -> np.ndarray[Any, Any]:
         raise LaunchError(
             f"argument {parameter.index} ({parameter.type}) has the shape {array.shape}, not {parameter.shape}"
         )
-    if parameter.scalar and array.dtype.kind in "ib" and wanted.kind != "f":
+    if parameter.scalar and array.dtype.kind in "iub" and wanted.kind != "f":
+        if not -(1 << wanted.bits - 1) <= int(array) < 1 << wanted.bits:
+            raise LaunchError(f"argument {parameter.index} ({parameter.type}) is given {array}, which does not fit")
         array = array.astype(wanted.numpy)
     if not dtypes.accepts(wanted, array.dtype.name):
         raise LaunchError(f"argument {parameter.index} ({parameter.type}) is given {array.dtype.name}")
@@ -138,7 +148,8 @@ def _random(parameter: Parameter, generator: np.random.Generator) -> np.ndarray[
         return generator.standard_normal(parameter.shape, np.float32).astype(kind.numpy)
     if kind.kind == "b":
         return generator.integers(0, 2, parameter.shape).astype(np.bool_)
-    return generator.integers(-8, 8, parameter.shape).astype(kind.numpy)
+    limit = 128 if parameter.packed > 1 else 8
+    return generator.integers(-limit, limit, parameter.shape).astype(kind.numpy)
 
 
 LEVELS = {"block": "pipelined", "thread": "thread"}
@@ -165,6 +176,7 @@ def simulate(
     if level is not None and level not in LEVELS:
         raise TargetError(f"the level '{level}' is none of: {', '.join(LEVELS)}")
     module = compiler.parse(source)
+    keep_places(source, module)
     described = None
     tiles = any(op.operation.name == "triton_xla.entry_func" for op in module.body.operations)
     if tiles:

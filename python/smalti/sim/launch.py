@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Generator, Sequence
+import random
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..errors import LaunchError
+from . import values
+from .engines import TensorWork
 from .findings import Enough, Finding, Findings, Stop
-from .machine import Block, Cluster, Group, Machine, Scheduler
+from .machine import Block, Cluster, Group, Machine, Scheduler, Three, place_names
 from .memory import Buffer, MemRef, Pointer
-from .options import Simulation
+from .options import Simulation, seed_of
 from .program import Parameter, Program
+from .recorder import Recorder
 from .synchronisation import Wait
 from .threads.program import ThreadProgram
-from .timeline import Recorder
-
-Three = tuple[int, int, int]
 
 
 class _Host:
@@ -33,6 +35,10 @@ class _Host:
         raise LaunchError(f"{site.location}: {message}")
 
     report = stop
+
+
+MOST_BLOCKS = 1 << 22
+"""Blocks of a run."""
 
 
 @dataclass(frozen=True)
@@ -54,35 +60,54 @@ def run(
     make = of_threads.buffer if of_threads else _buffer
     buffers = [make(parameter, array) for parameter, array in zip(program.parameters, arrays, strict=True)]
     if of_threads:
-        launch = _Launch(of_threads.initial(buffers, arrays), program.grid, program.block, (1, 1, 1), 0)
+        launch = _Launch(of_threads.initial(buffers, arrays), program.grid, program.block, program.cluster, 0)
     else:
         launch = _launch(program, buffers)
     grid, block = launch.grid, launch.block
+    for what, sizes in (("grid", grid), ("block", block), ("cluster", launch.cluster)):
+        if min(sizes) < 1:
+            raise LaunchError(f"a {what} of {' x '.join(map(str, sizes))}")
+    if not 0 <= launch.shared_bytes <= program.most_shared_bytes:
+        most = program.most_shared_bytes
+        raise LaunchError(f"{launch.shared_bytes} bytes of shared memory; a block of this GPU has 0 to {most}")
     limit = 1024
     if math.prod(block) > limit:
         raise LaunchError(f"a block of {math.prod(block)} threads; a GPU has at most {limit}")
     findings = Findings(how.max_findings, how.go_on)
     machine = Machine(how, findings, recorder)
-    clusters = _clusters(grid, launch.cluster, how.blocks)
-    count = len(clusters) * math.prod(launch.cluster)
-    done = 0
+    machine.waiting.extend(_clusters(grid, launch.cluster, how.blocks))
+    size = math.prod(launch.cluster)
+    count = len(machine.waiting) * size
+    shares = _shares(how)
     try:
-        for number, positions in clusters:
+        if of_threads and of_threads.polls:
+            machine.polling = True
+            try:
+                with np.errstate(all="ignore"):
+                    _run_grid(machine, of_threads, launch, list(machine.waiting))
+            except Stop:
+                pass
+            if how.progress is not None:
+                how.progress(count, count)
+            machine.waiting.clear()
+        while machine.waiting:
+            number, positions = machine.waiting.popleft()
             try:
                 with np.errstate(all="ignore"):
                     if of_threads:
-                        one = of_threads.start(machine, launch.values, number)
-                        Scheduler(machine, [one], number).run()
-                        one.check_leaks()
+                        cluster = of_threads.start(machine, launch.values, number, positions)
+                        Scheduler(machine, cluster.blocks, number).run()
+                        cluster.check()
                     else:
-                        _run_cluster(machine, program, launch, number, positions)
+                        _run_cluster(machine, program, launch, number, positions, next(shares))
             except Stop:
                 pass
-            done += len(positions)
             if how.progress is not None:
-                how.progress(done, count)
+                how.progress(count - len(machine.waiting) * size, count)
     except Enough:
         pass
+    if of_threads and of_threads.finish is not None:
+        of_threads.finish(launch.values)
     if how.numbers and (how.go_on or not findings):
         for array, buffer, parameter in zip(arrays, buffers, program.parameters, strict=True):
             if parameter.written:
@@ -91,6 +116,7 @@ def run(
 
 
 def _buffer(parameter: Parameter, array: np.ndarray[Any, Any]) -> Buffer:
+    """The memory of an argument."""
     span = 1 + sum((n - 1) * s for n, s in zip(parameter.shape, parameter.strides, strict=True))
     itemsize = array.dtype.itemsize
     buffer = Buffer(
@@ -105,11 +131,11 @@ def _buffer(parameter: Parameter, array: np.ndarray[Any, Any]) -> Buffer:
 
 
 def _view(buffer: Buffer, parameter: Any, dtype: np.dtype[Any] | None = None) -> MemRef:
-    from . import values
-
-    found = dtype or values.numpy_type(parameter.type.element_type)
+    found = dtype or (values.numpy_type(parameter.type.element_type) if parameter.packed == 1 else np.dtype(np.int8))
     assert found is not None
-    return MemRef(buffer, 0, parameter.shape, tuple(s * found.itemsize for s in parameter.strides), found)
+    strides = tuple(step * found.itemsize for step in parameter.strides)
+    packing = values.packing(parameter.type.element_type, len(strides) - 1) if parameter.packed > 1 else None
+    return MemRef(buffer, 0, parameter.shape, strides, found, packing=packing)
 
 
 @dataclass(frozen=True)
@@ -131,8 +157,11 @@ def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[i
     count = math.prod(grid)
     if blocks is not None and blocks.stop > count:
         raise LaunchError(f"block {blocks.stop - 1} of a grid of {count} blocks")
+    if len(numbers := blocks if blocks is not None else range(count)) > MOST_BLOCKS:
+        hint = "say which blocks are to run (blocks, --blocks)"
+        raise LaunchError(f"{len(numbers)} blocks are more than the simulator runs at a time ({MOST_BLOCKS}): {hint}")
     found: dict[Three, tuple[int, list[Three]]] = {}
-    for number in blocks if blocks is not None else range(count):
+    for number in numbers:
         position = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
         x, y, z = (at // size * size for at, size in zip(position, cluster, strict=True))
         if (x, y, z) not in found:
@@ -168,26 +197,15 @@ def _block(machine: Machine, program: Program, launch: _Launch, position: Three,
     block = Block(machine, position, launch.shared_bytes, program.grain, cluster)
     block.tensor_grain = program.tensor_grain
     threads = math.prod(sizes)
-    inside = tuple(at % size for at, size in zip(position, launch.cluster, strict=True))
-    which = tuple(at // size for at, size in zip(position, launch.cluster, strict=True))
-    clusters = tuple(count // size for count, size in zip(grid, launch.cluster, strict=True))
-    block.names = {
-        "block_id": position,
-        "block_dim": sizes,
-        "grid_dim": grid,
-        "threads": (threads,),
-        "cluster_block_id": inside,
-        "cluster_dim_blocks": launch.cluster,
-        "cluster_dim": clusters,
-        "cluster_id": which,
-    }
+    names = block.names = place_names(position, grid, sizes, launch.cluster)
+    names["threads"] = (threads,)
     size = program.group_threads or threads
     if threads % size or size % 32:
         raise LaunchError(f"a block of {threads} threads is no number of groups of {size}")
     for index in range(threads // size):
         name = f"warpgroup {index}" if program.group_threads else "the block"
         group = Group(block, index, index * size, size, list(launch.values), name)
-        given = (*position, None, None, None, *grid, *sizes, *which, *clusters)
+        given = (*position, None, None, None, *grid, *sizes, *names["cluster_id"], *names["cluster_dim"])
         for slot, value in zip(program.launch_arguments, given, strict=False):
             group.v[slot] = value
         group.program = _program(program, group)
@@ -203,45 +221,69 @@ def _program(program: Program, group: Group) -> Generator[Wait | None, None, Non
         body.step(group)
 
 
-def _run_cluster(machine: Machine, program: Program, launch: _Launch, number: int, positions: list[Three]) -> None:
+def _run_grid(
+    machine: Machine, program: ThreadProgram, launch: _Launch, clusters: list[tuple[int, list[Three]]]
+) -> None:
+    """Runs clusters that may wait for each other: one starts when those before it have ended, or wait."""
+    waiting, started = iter(clusters[::-1] if machine.how.order == "last-ahead" else clusters), []
+
+    def more() -> Any:
+        one = next(waiting, None)
+        if one is None:
+            return []
+        started.append(program.start(machine, launch.values, *one))
+        return started[-1].blocks
+
+    Scheduler(machine, [], 0, more).run()
+    for cluster in started:
+        cluster.check()
+
+
+def _shares(how: Simulation) -> Iterator[int]:
+    """How many others' work each cluster gets that asks for it: many, none, and something between. A cluster that gets
+    none asked when all of them ran; those that get some asked before."""
+    seed = seed_of(how.order)
+    if seed is not None:
+        chance = random.Random(f"shares {seed}")
+        while True:
+            yield chance.randrange(5)
+    some = (0, 1, 3, 7) if how.order == "last-ahead" else (7, 0, 1, 3)
+    yield from itertools.cycle(some)
+
+
+def _run_cluster(
+    machine: Machine, program: Program, launch: _Launch, number: int, positions: list[Three], share: int
+) -> None:
     cluster = Cluster(launch.cluster)
+    cluster.share = share
     for position in positions:
         _block(machine, program, launch, position, cluster)
     Scheduler(machine, cluster.blocks, number).run()
     for block in cluster.blocks:
-        _check_leaks(block)
-    _check_ends(cluster)
+        _check_leaks(block, cluster)
+    cluster.check_ends()
 
 
-def _check_ends(cluster: Cluster) -> None:
-    """A block must not end before it knows of what others do to its shared memory."""
-    for group, block, agent, step, what, site in cluster.remote:
-        if not any(other.known.seen.get(agent, 0) >= step for other in block.groups):
-            group.report(
-                "leak",
-                f"{what} in the shared memory of block {block.position}, which may have ended before",
-                site,
-                edge=f"a wait by block {block.position} for it, or a barrier of the cluster before its end",
-            )
-
-
-def _check_leaks(block: Block) -> None:
+def _check_leaks(block: Block, cluster: Cluster) -> None:
     """What is still in flight when the program is over."""
-    for flight in block.flights:
-        flight.group.report(
-            "leak",
-            flight.leaks,
-            flight.site,
-            edge="a wait for the phase of its barrier",
-        )
-    for group in block.groups:
+    groups = [one for block in cluster.blocks for group in block.groups for one in group.all()]
+    for copy in block.started:
+        if not any(group.known.seen.get(agent, 0) >= step for agent, step in copy.ends for group in groups):
+            copy.group.report("leak", copy.leaks, copy.site, edge="a wait for the phase of its barrier")
+    told: set[int] = set()
+    for group in (one for member in block.groups for one in member.all()):
         for stream, what, edge in (
             (group.products, "a product", "nvvm.wgmma.wait.group 0"),
             (group.bulk, "a copy out of shared memory", "nvvm.cp.async.bulk.wait_group 0"),
             (group.tensor, "work of the tensor core", "mosaic_gpu.tcgen05_commit_arrive and a wait for its barrier"),
             (group.copies, "a copy into shared memory", "mosaic_gpu.async_wait_group 0"),
         ):
+            if stream.agent in told:
+                continue
+            told.add(stream.agent)
             for work in stream.in_flight():
+                if isinstance(work, TensorWork) and work.followed:
+                    continue
                 without = "" if work not in stream.open else " and that no group holds"
                 message = f"{what} that nothing waits for{without} before the program ends"
                 group.report("leak", message, work.site, edge=edge)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +15,10 @@ from .findings import Finding, Findings, Stop
 from .memory import Buffer, MemRef
 from .options import Simulation, seed_of
 from .races import LEADER, PIPE, TENSOR, Access, Checker
-from .synchronisation import ClusterMeeting, Mbarrier, Stream, ThreadBarrier, Wait
-from .timeline import Recorder
+from .recorder import Recorder, words_of_access
+from .synchronisation import ClusterMeeting, Mbarrier, Poll, Stream, ThreadBarrier, Wait
 
+Three = tuple[int, int, int]
 Program = Generator[Wait | None, None, None]
 
 
@@ -33,6 +35,10 @@ class Machine:
         """Agents so far."""
         self.lane_checker: Any = None
         """The checker of programs of threads."""
+        self.polling = False
+        """Whether threads may wait for others to change memory."""
+        self.changes = 0
+        """How often threads changed it, in such a program."""
         self.effective: set[tuple[int, str]] = set()
         """Synchronisation that someone learned from who then did something: the number of the operation, and what
         would be a mistake."""
@@ -40,12 +46,35 @@ class Machine:
         self.chance = random.Random(seed) if seed is not None else None
         """Decides when asynchronous work happens, where that is random."""
 
+        self.waiting: deque[tuple[int, list[tuple[int, int, int]]]] = deque()
+        """Clusters that were not launched: their numbers, and the places of their blocks."""
+
     def agent(self) -> int:
         self.agents += 1
         return self.agents
 
+    def cancel(self, cluster: Cluster) -> tuple[int, int, int] | None:
+        """Takes a cluster's launch away, for another one to do its work; says where its first block is."""
+        if not self.waiting or not cluster.share:
+            return None
+        cluster.share -= 1
+        return self.waiting.popleft()[1][0]
+
     def _report(self, kind: str, before: Access, now: Access, memory: MemRef) -> None:
         self.findings.add(explain(kind, before, now, memory))
+
+
+def place_names(block: Three, grid: Three, threads: Three, cluster: Three) -> dict[str, tuple[int, ...]]:
+    """Positions and sizes of a block, by the name of the operation that asks."""
+    return {
+        "block_id": block,
+        "block_dim": threads,
+        "grid_dim": grid,
+        "cluster_block_id": tuple(at % size for at, size in zip(block, cluster, strict=True)),
+        "cluster_dim_blocks": cluster,
+        "cluster_dim": tuple(count // size for count, size in zip(grid, cluster, strict=True)),
+        "cluster_id": tuple(at // size for at, size in zip(block, cluster, strict=True)),
+    }
 
 
 class Cluster:
@@ -56,23 +85,52 @@ class Cluster:
         self.blocks: list[Block] = []
         """In the order of their numbers in the cluster, with x first."""
         self.meeting: ClusterMeeting | None = None
-        """The use of its barrier at which groups arrive now."""
-        self.remote: list[tuple[Group, Block, int, int, str, Any]] = []
-        """What one block did to the memory of another: who, whose memory, what tells of it (agent and step), in words,
-        and where."""
+        """The use of its barrier at which somebody arrived last."""
+        self.pipes: dict[int, Stream] = {}
+        """What the tensor core does for each of its threads, by the agent that tells that it was begun."""
+        self.begun: dict[tuple[int, int], Any] = {}
+        """The fence behind which that is told, by agent and step."""
+        self.share = 0
+        """How many other clusters it can take the work of, as long as there are some."""
+        self.refused = False
+        """Whether it was told that there are none."""
+        self.remote: list[tuple[Agent, Block, list[tuple[int, int]], str, Any]] = []
+        """What one block did to the memory of another: who, whose memory, what tells of it (agents and their steps), in
+        words, and where."""
 
-    def arrive(self, group: Group, knowledge: Knowledge) -> ClusterMeeting:
+    def arrive(self, agent: Agent, knowledge: Knowledge) -> ClusterMeeting:
         """An arrival at the barrier of the cluster, with what it tells the others."""
-        if self.meeting is None:
-            self.meeting = ClusterMeeting(sum(len(block.groups) for block in self.blocks))
+        if self.meeting is None or not self.missing(self.meeting):
+            self.meeting = ClusterMeeting()
         meeting = self.meeting
-        meeting.missing -= 1
-        meeting.groups.append(group)
+        meeting.arrived.add(agent)
         meeting.knowledge.join(knowledge)
-        meeting.initialised.update(b for b in group.block.barriers.values() if b.fenced)
-        if not meeting.missing:
-            self.meeting = None
+        meeting.initialised.update(b for b in agent.block.barriers.values() if b.fenced)
         return meeting
+
+    def missing(self, meeting: ClusterMeeting) -> list[Agent]:
+        """Who has not arrived. Those that have ended need not (PTX ISA, `exit`)."""
+        found = (agent for block in self.blocks for agent in block.members)
+        return [agent for agent in found if agent not in meeting.arrived and not agent.finished]
+
+    def check_ends(self) -> None:
+        """A block must not end before it knows of what others do to its shared memory."""
+        for agent, block, told, what, site in self.remote:
+
+            def knows(clock: Clock, told: list[tuple[int, int]] = told) -> bool:
+                return any(clock.get(of, 0) >= step for of, step in told)
+
+            knowing = [one for member in block.members for one in member.all() if knows(one.known.seen)]
+            if not knowing:
+                agent.report(
+                    "leak",
+                    f"{what} in the shared memory of block {block.position}, which may have ended before",
+                    site,
+                    edge=f"a wait by block {block.position} for it, or a barrier of the cluster before its end",
+                )
+            last = {one.last_wait[0] for one in knowing if one.last_wait and not knows(one.last_wait[1])}
+            if len(last) == 1 and all(one.last_wait and not knows(one.last_wait[1]) for one in knowing):
+                agent.machine.effective.add((last.pop().number, "removed"))
 
     def peer(self, block: Block, dimension: int, index: int) -> Block | None:
         """The block that has this index in one dimension, and is where `block` is in the others."""
@@ -103,8 +161,12 @@ class Block:
         self.shared = Buffer(name, data, grain, shared=True, block=self)
         self.barriers: dict[int, Mbarrier] = {}
         self.thread_barriers: dict[int, ThreadBarrier] = {}
+        self.ended: list[Any] = []
+        """Waves that have ended, which barriers of AMD's chips do not wait for."""
         self.flights: list[Any] = []
         """Copies that a barrier in shared memory tells of, in the order of their issue."""
+        self.started: list[Any] = []
+        """All copies and arrivals that were started and that barriers in shared memory tell of."""
         self.groups: list[Group] = []
         self.on_new: Callable[[Any], None] | None = None
         """Told of what begins to run while others do."""
@@ -113,17 +175,20 @@ class Block:
         """Tensor memory, where it was allocated."""
         self.columns: dict[Any, tuple[int, int]] = {}
         """Allocated columns of tensor memory, by what allocated them."""
-        self.quiet = True
-        """Whether nothing was done but that barriers were initialised: of that the barrier of the cluster tells all."""
         self.cluster = cluster
         cluster.blocks.append(self)
         self.names: dict[str, tuple[int, ...]] = {}
         """Positions and sizes, by the name of the operation that asks."""
 
+    @property
+    def members(self) -> list[Any]:
+        """The agents that its threads are, all of them."""
+        return self.groups
+
     def thread_barrier(self, number: int) -> ThreadBarrier:
         if number not in self.thread_barriers:
             name = "the barrier of the block" if number == 0 else f"barrier {number} of the block"
-            self.thread_barriers[number] = ThreadBarrier(name)
+            self.thread_barriers[number] = ThreadBarrier(name, self.machine.agent(), self.ended)
         return self.thread_barriers[number]
 
     def complete(self, flight: Any) -> None:
@@ -145,65 +210,75 @@ class Group(Agent):
         """Values of the program, by slot."""
         self.loops: list[int] = []
         """Induction variables of the loops that run."""
+        self.parent: Group | None = None
+        """The group whose warp it is."""
         self.warp: int | None = None
-        """The warp that runs alone, in code for single warps."""
+        """Which warp of it."""
+        self.warps: list[Group] = []
+        """Its warps, where they ever ran by themselves."""
         self.register_fences: tuple[Any, list[Any], list[Any]] = (None, [], [])
         """The last fence of registers for products, and the values that were there at it and at the one before."""
-        self.tensor = Stream(self.machine.agent())
+        self.tensor = Stream(self.machine.agent(), self.machine.agent())
+        block.cluster.pipes[self.tensor.reads] = self.tensor
         """Products and copies of the tensor core of Blackwell."""
         self.tensor_loads = Stream(self.machine.agent())
         self.tensor_stores = Stream(self.machine.agent())
         self.tensor_known: Clock = {}
         """What it knows of the tensor core behind a fence."""
-        self.arrived: ClusterMeeting | None = None
-        """The use of the cluster's barrier at which it arrived, and has not waited."""
-        self.met: Any = None
-        """The wait behind which all blocks of the cluster are known to run."""
-        self.sees: set[Mbarrier] = set()
-        """Barriers whose initialisation the barrier of the cluster told of."""
+        self.tensor_before: Clock = {}
+        """What it knew behind the fence before that."""
+        self.tensor_fence: Any = None
+        """The last fence."""
         self.wait: Wait | None = None
         self.program: Program | None = None
-        self.finished = False
 
     @property
     def lanes(self) -> int:
-        """Threads that run now: those of the group, or of one warp."""
-        return self.threads if self.warp is None else 32
+        """Threads that run now."""
+        return self.threads
+
+    @property
+    def arrivals(self) -> int:
+        """As how many threads it arrives on a barrier of `mosaic_gpu`: a warp stands for its warpgroup."""
+        return self.threads if self.parent is None else self.parent.threads
 
     def thread_numbers(self) -> np.ndarray[Any, Any]:
         """The numbers of these threads in the block."""
-        first = self.first if self.warp is None else self.first + 32 * self.warp
-        return np.arange(first, first + self.lanes)
+        return np.arange(self.first, self.first + self.threads)
 
     def elected(self) -> Any:
-        """The owner of what one thread does for all."""
+        """The owner of what one thread does for all: a group's is that of its first warp."""
         return LEADER if not self.warp else (LEADER, self.warp)
+
+    def all(self) -> list[Group]:
+        """It, and its warps."""
+        return [self, *self.warps]
+
+    def related(self, other: Group) -> bool:
+        """Whether it is `other`, one of its warps, or the group whose warp that is."""
+        return self is other or self.parent is other or self is other.parent
 
     # -- Clocks --------------------------------------------------------------------------------------------------------
 
-    def acquire(self, knowledge: Knowledge, site: Any, threads: int = 0) -> None:
-        """Learns what others told."""
-        learned = list(self.learned)
-        super().acquire(knowledge, site, threads)
-        if self.met is not None and self.block.quiet:
-            # Nothing but what the barrier of the cluster told before.
-            self.learned = learned
+    def release(self) -> Knowledge:
+        """What those learn that all threads tell what they did."""
+        told = super().release()
+        for warp in self.warps:
+            told.join(warp.release())
+        return told
+
+    def fence(self, site: Any, spaces: tuple[int, ...]) -> None:
+        """A fence between the generic and the asynchronous proxy, by all threads."""
+        super().fence(site, spaces)
+        for warp in self.warps:
+            warp.fence(site, spaces)
 
     def alone(self) -> Knowledge:
         """What those learn that one thread of the group tells what it did."""
         told = self.known.copy()
         told.moment = self.now
-        self._next_step()
+        self.next_step()
         return told
-
-    def reaches(self, block: Block, what: str, site: Any, agent: int, step: int) -> None:
-        """Does something to the memory of another block: it has to run, and must not end before it is told of it."""
-        if self.met is None:
-            edge = "nvvm.cluster.arrive and nvvm.cluster.wait before"
-            self.report("barrier", f"{what} to block {block.position}, which may not have started", site, edge=edge)
-        else:
-            self.machine.effective.add((self.met.number, "removed"))
-        self.block.cluster.remote.append((self, block, agent, step, what, site))
 
     # -- Memory --------------------------------------------------------------------------------------------------------
 
@@ -231,22 +306,26 @@ class Group(Agent):
             self.report("out-of-bounds", f"{what} {verb} {outside}", site)
             return False
         self.acts()
-        self.block.quiet = False
         if stream is None:
             self.dirty = True
             if self.machine.recorder is not None:
-                self.machine.recorder.access(self, memory, write, what, site)
+                self._takes_time(self.machine.recorder, memory, write, what, site)
         if not self.machine.how.races:
             return True
         agent, step = stream or (self.agent, self.step)
         now = Access(agent, step, owner, what, write, asynchronous, self, site, atomic, work)
-        besides = self.leader if owner == LEADER else self.own if owner == TENSOR else {}
+        besides = self.leader if owner == self.elected() else self.own if owner == TENSOR else {}
         written = self.machine.checker.access(memory, now, self.known, besides, alike)
         if not written and not write and memory.buffer.shared:
             edge = "a write of all of it that is ordered before"
             message = f"{what} reads {memory.describe()}, of which a part was never written"
             self.report("uninitialised", message, site, edge=edge)
         return True
+
+    def _takes_time(self, recorder: Recorder, memory: MemRef, write: bool, what: str, site: Any) -> None:
+        size, shared = memory.size, memory.buffer.shared
+        _, end = recorder.access(self, size, shared, write, site)
+        recorder.busy(self, end, "access", words_of_access(what, write, shared), site, size)
 
     # -- Findings ------------------------------------------------------------------------------------------------------
 
@@ -265,11 +344,6 @@ class Group(Agent):
                 edge,
             )
         )
-
-    def stop(self, kind: str, message: str, site: Any) -> NoReturn:
-        """Reports what the block cannot go on after."""
-        self.report(kind, message, site)
-        raise Stop
 
 
 def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
@@ -297,6 +371,12 @@ def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
     return Finding(kind, message, now.block, now.group.name, now.site.location, now.iteration, (other,), edge)
 
 
+OF_CLUSTERS = (
+    "an arrival behind it on a barrier that the other block waits for before, in shared memory or the cluster's"
+)
+"""What would order two blocks of a cluster, in words."""
+
+
 def _edge(before: Access, now: Access) -> str:
     if before.group.block.cluster is not now.group.block.cluster:
         return "nothing orders the blocks of a grid; each has to write memory of its own, or to use atomics"
@@ -318,9 +398,7 @@ def _edge(before: Access, now: Access) -> str:
     if before.agent != before.group.agent:
         return f"a wait by {now.group.name} for the phase of the barrier that tells of {before.what}"
     if before.group.block is not now.group.block:
-        return (
-            "an arrival behind it on a barrier that the other block waits for before, in shared memory or the cluster's"
-        )
+        return OF_CLUSTERS
     if same:
         return f"a barrier of the threads of {now.group.name} between them: other threads touch the same bytes"
     return f"an arrival of {before.group.name} behind it on a barrier that {now.group.name} waits for before"
@@ -329,9 +407,13 @@ def _edge(before: Access, now: Access) -> str:
 class Scheduler:
     """Runs the warpgroups of blocks that are there at the same time."""
 
-    def __init__(self, machine: Machine, blocks: list[Block], number: int) -> None:
+    def __init__(
+        self, machine: Machine, blocks: list[Block], number: int, more: Callable[[], list[Block]] = list
+    ) -> None:
         self.machine = machine
         self.blocks = blocks
+        self._more = more
+        """Gives other blocks, which start when none of the first can go on."""
         groups = [group for block in blocks for group in block.groups]
         order = machine.how.order
         self.in_turn = order == "round-robin"
@@ -345,7 +427,7 @@ class Scheduler:
         self.groups = groups
         """First those that go first."""
         for block in blocks:
-            block.on_new = groups.append
+            block.on_new = groups.append if order != "last-ahead" else lambda new: groups.insert(0, new)
         self._turn = 0
 
     def run(self) -> None:
@@ -355,11 +437,27 @@ class Scheduler:
             able = [g for g in self.groups if not g.finished and (g.wait is None or g.wait.ready())]
             if able:
                 self._advance(self._pick(able))
+            elif self._complete_what_is_waited_for() or self._start():
+                continue
             elif all(g.finished for g in self.groups):
                 return
-            elif not self._complete_what_is_waited_for():
+            elif polls := [g for g in self.groups if not g.finished and isinstance(g.wait, Poll) and not g.wait.stuck]:
+                for group in polls:
+                    self._advance(group)
+            else:
                 self._deadlock()
                 return
+
+    def _start(self) -> bool:
+        """Lets other blocks begin."""
+        self.groups[:] = [group for group in self.groups if not group.finished]
+        blocks = self._more()
+        for block in blocks:
+            self.groups += block.groups
+            block.on_new = self.groups.append
+        self.blocks = [*self.blocks, *blocks]
+        self._turn = 0
+        return bool(blocks)
 
     def _pick(self, able: list[Group]) -> Group:
         if self.machine.recorder is not None:
@@ -405,7 +503,10 @@ class Scheduler:
         return False
 
     def _deadlock(self) -> None:
-        waiting = [g for g in self.groups if not g.finished]
+        waiting = [g for g in self.groups if not g.finished and not (g.wait and g.wait.inner)]
+        for group in waiting:
+            if isinstance(group.wait, Poll):
+                group.wait.refuse()
         told = [
             Finding(
                 "deadlock",
@@ -431,7 +532,7 @@ class Scheduler:
         self.machine.findings.add(
             Finding(
                 "deadlock",
-                f"no warpgroup of the {'block' if len(self.blocks) == 1 else 'cluster'} can go on; this one {first.message}",
+                f"nobody in the {'block' if len(self.blocks) == 1 else 'cluster'} can go on; this one {first.message}",
                 first.block,
                 first.agent,
                 first.location,

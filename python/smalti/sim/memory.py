@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+
+from .values import Packing, collapse, packed, spread, unpacked
 
 Array = np.ndarray[Any, Any]
 
@@ -69,6 +72,13 @@ class MemRef:
     dtype: np.dtype[Any]
     outside: str | None = None
     """Why it is not inside of what it was made of, where it is not."""
+    packing: Packing | None = None
+    """How elements share bytes, where they do: shape, strides and type are those of the bytes then."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of its elements."""
+        return math.prod(self.shape) * self.dtype.itemsize
 
     def extent(self) -> tuple[int, int]:
         """The first byte and the one behind the last."""
@@ -83,8 +93,26 @@ class MemRef:
         return low, high + self.dtype.itemsize
 
     def array(self) -> Array:
-        """The elements, in place."""
+        """The elements, in place; the bytes of those that share some."""
         return np.ndarray(self.shape, self.dtype, self.buffer.data, self.offset, self.strides)
+
+    def elements(self) -> Array:
+        """The elements, in place unless they share bytes."""
+        how = self.packing
+        if how is None:
+            return self.array()
+        found = unpacked(np.ascontiguousarray(np.moveaxis(self.array(), how.dimension, -1)), how.count)
+        if how.dtype != found.dtype:
+            found = (found.view(np.uint8) & (1 << 8 // how.count) - 1).view(how.dtype)
+        return np.moveaxis(found, -1, how.dimension)
+
+    def held(self, elements: Array) -> Array:
+        """What `array` is where these are the elements."""
+        how = self.packing
+        if how is None:
+            return elements
+        found = packed(np.ascontiguousarray(np.moveaxis(elements, how.dimension, -1)), how.count)
+        return np.moveaxis(found, -1, how.dimension)
 
     def grains(self, shadow: Array) -> Array:
         """The part of a shadow array that is this view's, each grain once, in any order."""
@@ -158,7 +186,10 @@ def window(memory: MemRef, starts: list[int], lengths: list[int]) -> Window:
             shape.append(high - low)
             strides.append(step)
             place.append(slice(low - start, high - start))
-    inside = MemRef(memory.buffer, offset, tuple(shape), tuple(strides), memory.dtype, memory.outside)
+    packing = memory.packing
+    if packing is not None:
+        packing = packing.of([i for i, length in enumerate(lengths) if length != -1])
+    inside = MemRef(memory.buffer, offset, tuple(shape), tuple(strides), memory.dtype, memory.outside, packing)
     return Window(inside, tuple(place), complete)
 
 
@@ -169,7 +200,7 @@ def part(memory: MemRef, place: tuple[Any, ...]) -> MemRef:
     for piece, step in zip(place, memory.strides, strict=True):
         offset += piece.start * step
         shape.append(piece.stop - piece.start)
-    return MemRef(memory.buffer, offset, tuple(shape), memory.strides, memory.dtype, memory.outside)
+    return replace(memory, offset=offset, shape=tuple(shape))
 
 
 def in_registers(array: Array) -> MemRef:
@@ -182,12 +213,28 @@ def in_registers(array: Array) -> MemRef:
 class Private:
     """Memory that every thread has for itself (`memref.alloca`): its elements are values of the group."""
 
-    __slots__ = ("cells", "default", "shape")
+    __slots__ = ("cells", "default", "dtype", "shape")
 
-    def __init__(self, shape: tuple[int, ...], default: Any) -> None:
+    def __init__(self, shape: tuple[int, ...], default: Any, dtype: np.dtype[Any]) -> None:
         self.shape = shape
         self.default = default
+        self.dtype = dtype
         self.cells: dict[tuple[int, ...], Any] = {}
+
+    def load(self, place: tuple[int, ...], st: Any) -> Any:
+        """What the threads of a group or of a warp have there."""
+        found = self.cells.get(place, self.default)
+        if st.parent is None or not isinstance(found, np.ndarray):
+            return found
+        return collapse(found[32 * st.warp : 32 * st.warp + 32])
+
+    def store(self, place: tuple[int, ...], value: Any, st: Any) -> None:
+        """Changes what they have there."""
+        if st.parent is not None:
+            whole = np.array(spread(self.cells.get(place, self.default), self.dtype, st.parent.threads))
+            whole[32 * st.warp : 32 * st.warp + 32] = value
+            value = collapse(whole)
+        self.cells[place] = value
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ The run of the program itself tells which these are, and no mutants are made the
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,17 +27,30 @@ _MISTAKES = {
     "wait removed": "removed",
     "commit removed": "removed",
     "fence dropped": "removed",
+    "ordering weakened": "removed",
+    "scope narrowed": "narrowed",
     "wait weakened by one": "weakened",
     "slot shared": "shared",
 }
 """Mistakes that only are some where something is learned."""
 
+_RUN = ("phase flipped", "expect_tx short", "expect_tx long")
+"""Mistakes that only are some where the program comes to them."""
+
+_ARRIVALS = ("nvvm.mbarrier.arrive", "nvgpu.mbarrier.arrive", "nvvm.cp.async.mbarrier.arrive", "mosaic_gpu.arrive")
+_ARRIVALS += ("nvvm.mbarrier.arrive_drop", "nvvm.mbarrier.complete_tx")
+_INITIALISATIONS = ("nvvm.mbarrier.init", "nvgpu.mbarrier.init")
 _AWAITED = {
-    "arrival removed": ("nvvm.mbarrier.arrive", "nvvm.mbarrier.arrive.expect_tx", "mosaic_gpu.arrive"),
-    "arrival count too large": ("nvvm.mbarrier.init",),
-    "arrival count too small": ("nvvm.mbarrier.init",),
+    "arrival removed": (
+        *_ARRIVALS,
+        "nvvm.mbarrier.arrive.expect_tx",
+        "nvgpu.mbarrier.arrive.expect_tx",
+        "rocdl.s.barrier.signal.var",
+    ),
+    "arrival count too large": (*_INITIALISATIONS, "rocdl.s.barrier.init", "rocdl.s.barrier.signal.var"),
+    "arrival count too small": (*_INITIALISATIONS, "rocdl.s.barrier.init", "rocdl.s.barrier.signal.var"),
 }
-"""Mistakes on barriers in shared memory that only are some where something waits for a phase that depends on them."""
+"""Mistakes on barriers in shared memory and such with names that only are some where something waits for a phase that depends on them."""
 
 Change = Callable[[Any], None]
 
@@ -109,6 +123,16 @@ def _weaken_counters(op: Any) -> None:
             _weaken(name)(op)
 
 
+def _weaken_waitcnt(architecture: str) -> Change:
+    def change(op: Any) -> None:
+        from .threads.ops.rocdl import weakened_waitcnt
+
+        old = ir.IntegerAttr(op.attributes["bitfield"])
+        op.attributes["bitfield"] = ir.IntegerAttr.get(old.type, weakened_waitcnt(architecture, old.value))
+
+    return change
+
+
 def _set(name: str, value: Callable[[int], int]) -> Change:
     def change(op: Any) -> None:
         old = ir.IntegerAttr(op.attributes[name])
@@ -161,10 +185,13 @@ def _is_used(op: Any) -> bool:
     return any(True for result in op.results for _ in result.uses)
 
 
-def _weaken_nvgpu(op: Any) -> None:
-    old = ir.IntegerAttr(op.attributes["numGroups"]).value if "numGroups" in op.attributes else 0
-    with op.context:
-        op.attributes["numGroups"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), old + 1)
+def _weaken_nvgpu(name: str, default: int, bits: int) -> Change:
+    def change(op: Any) -> None:
+        old = ir.IntegerAttr(op.attributes[name]).value if name in op.attributes else default
+        with op.context:
+            op.attributes[name] = ir.IntegerAttr.get(ir.IntegerType.get_signless(bits), old + 1)
+
+    return change
 
 
 def _share_slot(op: Any) -> None:
@@ -190,7 +217,28 @@ def _share_slot(op: Any) -> None:
     op.erase()
 
 
-def _changes(op: Any) -> Iterator[tuple[str, Change]]:
+_ATOMIC: dict[str, tuple[str, ...]] = {
+    "llvm.atomicrmw": ("ordering",),
+    "llvm.load": ("ordering",),
+    "llvm.store": ("ordering",),
+}
+_ATOMIC["llvm.cmpxchg"] = ("success_ordering", "failure_ordering")
+_MONOTONIC = 2
+
+
+def _relax(op: Any) -> None:
+    """Lets an atomic access order nothing."""
+    for name in _ATOMIC[op.name]:
+        old = ir.IntegerAttr(op.attributes[name])
+        op.attributes[name] = ir.IntegerAttr.get(old.type, min(old.value, _MONOTONIC))
+
+
+def _narrow(op: Any) -> None:
+    """Tells the thread itself alone."""
+    op.attributes["syncscope"] = ir.StringAttr.get("singlethread", op.context)
+
+
+def _changes(op: Any, architecture: str) -> Iterator[tuple[str, Change]]:
     name = op.name
     if name == "llvm.inline_asm":
         text = normalised(ir.StringAttr(op.attributes["asm_string"]).value)
@@ -198,15 +246,23 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
             yield "barrier removed", _erase
         elif text == REMOTE_ARRIVAL:
             yield "arrival removed", _erase
+        elif text.startswith(("membar.", "fence.sc.", "fence.acq_rel.")):
+            yield "fence dropped", _erase
     elif name in _BARRIERS:
         yield "barrier removed", _erase
     elif name in ("rocdl.s.barrier.signal", "rocdl.s.barrier.wait"):
         yield "arrival removed" if name.endswith("signal") else "wait removed", _erase
+    elif name == "rocdl.s.barrier.signal.var":
+        yield "arrival removed", _erase
+        yield from _member_counts(op)
+    elif name == "rocdl.s.barrier.init":
+        yield from _member_counts(op)
     elif name in _COUNTER_WAITS or name == "amdgpu.memory_counter_wait":
         yield "wait removed", _erase
         yield "wait weakened by one", _weaken_counters
     elif name == "rocdl.s.waitcnt":
         yield "wait removed", _erase
+        yield "wait weakened by one", _weaken_waitcnt(architecture)
     elif name == "nvvm.mbarrier.try_wait":
         yield "wait removed", _answer
         yield "phase flipped", _flip(1)
@@ -224,11 +280,23 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
         yield "wait weakened by one", _weaken("n")
     elif name == "nvgpu.device_async_wait":
         yield "wait removed", _erase
-        yield "wait weakened by one", _weaken_nvgpu
+        yield "wait weakened by one", _weaken_nvgpu("numGroups", 0, 32)
+    elif name == "nvgpu.warpgroup.mma":
+        yield "wait weakened by one", _weaken_nvgpu("waitGroup", 1, 64)
     elif name in _COMMITS:
         yield "commit removed", _erase
     elif name in ("nvvm.fence.proxy", "nvvm.fence.mbarrier.init", "nvvm.tcgen05.fence", "nvvm.wgmma.fence.aligned"):
         yield "fence dropped", _erase
+    elif name in ("llvm.fence", "nvvm.memory.barrier", "nvvm.fence.sc.cluster"):
+        yield "fence dropped", _erase
+        if "syncscope" in op.attributes or name == "llvm.fence":
+            yield "scope narrowed", _narrow
+    elif name in _ATOMIC:
+        orderings = [key for key in _ATOMIC[name] if key in op.attributes]
+        if any(ir.IntegerAttr(op.attributes[key]).value > _MONOTONIC for key in orderings):
+            yield "ordering weakened", _relax
+        if any(ir.IntegerAttr(op.attributes[key]).value for key in orderings):
+            yield "scope narrowed", _narrow
     elif name == "nvvm.tcgen05.wait" and "store" in str(op.attributes["kind"]):
         yield "wait removed", _erase
     elif name == "mosaic_gpu.tcgen05_commit_arrive":
@@ -237,17 +305,17 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
         yield "wait removed", _erase
     elif name.startswith("nvvm.cluster.arrive"):
         yield "arrival removed", _erase
-    elif name == "nvvm.mbarrier.init":
+    elif name in _INITIALISATIONS:
         yield "arrival count too large", _compute("arith.addi", 1)
         count = op.operands[1].owner
         if count.name == "arith.constant" and ir.IntegerAttr(count.attributes["value"]).value > 1:
             yield "arrival count too small", _compute("arith.subi", 1)
-    elif name == "nvvm.mbarrier.arrive.expect_tx":
+    elif name in ("nvvm.mbarrier.arrive.expect_tx", "nvgpu.mbarrier.arrive.expect_tx"):
         yield "expect_tx short", _compute("arith.divui", 2)
         yield "expect_tx long", _compute("arith.muli", 2)
         if not _is_used(op):
             yield "arrival removed", _erase
-    elif name in ("nvvm.mbarrier.arrive", "mosaic_gpu.arrive") and not _is_used(op):
+    elif name in _ARRIVALS and not _is_used(op):
         yield "arrival removed", _erase
     elif name == "mosaic_gpu.arrive_expect_tx" and "expect_tx" in op.attributes:
         yield "expect_tx short", _set("expect_tx", lambda n: n // 2)
@@ -261,7 +329,23 @@ def _changes(op: Any) -> Iterator[tuple[str, Change]]:
         yield "slot shared", _share_slot
 
 
-_BARRIERS = ("gpu.barrier", "nvvm.barrier0", "nvvm.barrier", "amdgpu.lds_barrier", "rocdl.barrier", "rocdl.s.barrier")
+def _member_counts(op: Any) -> Iterator[tuple[str, Change]]:
+    count = ir.IntegerAttr(op.attributes["memberCnt"]).value
+    if count:
+        yield "arrival count too large", _set("memberCnt", lambda n: n + 1)
+    if count > 1:
+        yield "arrival count too small", _set("memberCnt", lambda n: n - 1)
+
+
+_BARRIERS = (
+    "nvvm.bar.warp.sync",
+    "gpu.barrier",
+    "nvvm.barrier0",
+    "nvvm.barrier",
+    "amdgpu.lds_barrier",
+    "rocdl.barrier",
+    "rocdl.s.barrier",
+)
 _COUNTER_WAITS = tuple(f"rocdl.s.wait.{name}cnt" for name in ("load", "store", "ds", "async", "tensor"))
 _COMMITS = ("nvvm.wgmma.commit.group.sync.aligned", "mosaic_gpu.async_commit_group", "nvvm.cp.async.commit.group")
 
@@ -276,20 +360,21 @@ def _is_slot(op: Any) -> bool:
     return offsets[0] < 0 and sizes[0] == 1
 
 
-def mutants(module: ir.Module) -> list[Mutant]:
-    """All mistakes that can be made in a module."""
+def mutants(module: ir.Module, architecture: str = "") -> list[Mutant]:
+    """All mistakes that can be made in a module, for chips of an architecture."""
     found = []
     for number, op in enumerate(walk(module.operation)):
-        for kind, change in _changes(op):
+        for kind, change in _changes(op, architecture):
             found.append(Mutant(kind, number, op.name, source_location(op.location), change))
     return found
 
 
-def apply(module: ir.Module, mutant: Mutant) -> ir.Module:
-    """A copy of the module with the mistake."""
+def apply(module: ir.Module, *mistakes: Mutant) -> ir.Module:
+    """A copy of the module with mistakes."""
     copy = compiler.clone(module)
-    op = next(op for number, op in enumerate(walk(copy.operation)) if number == mutant.number)
-    mutant.change(op)
+    operations = list(walk(copy.operation))
+    for mutant in mistakes:
+        mutant.change(operations[mutant.number])
     copy.operation.verify()
     return copy
 
@@ -317,28 +402,48 @@ def score(
         if result.findings:
             raise LaunchError(f"@{kernel.name} is not sound itself: {result.findings[0]}")
         effective |= result.effective
-    chosen = [m for m in mutants(kernel.module) if kinds is None or m.kind in kinds]
+    possible = mutants(kernel.module, kernel.target.architecture)
+    chosen = [m for m in possible if kinds is None or m.kind in kinds]
     chosen = [m for m in chosen if m.kind not in _MISTAKES or (m.number, _MISTAKES[m.kind]) in effective]
+    chosen = [m for m in chosen if m.kind not in _RUN or (m.number, "run") in effective]
     chosen = [m for m in chosen if m.operation not in _AWAITED.get(m.kind, ()) or (m.number, "awaited") in effective]
     outcomes = []
     for done, mutant in enumerate(chosen):
-        outcomes.append(_try(kernel, mutant, arguments, wanted, blocks, schedules))
+        outcomes.append(_try(_changed(kernel, [mutant]), mutant, arguments, wanted, blocks, schedules))
         if progress is not None:
             progress(done + 1, len(chosen))
-    return outcomes
+    # What another thing does, too, is no mistake to leave out: without that other thing it shows.
+    others = [m for m in possible if m.kind in _MISTAKES]
+
+    @functools.cache
+    def told(*mistakes: Mutant) -> frozenset[Any]:
+        """What is noticed of mistakes, in any schedule."""
+        changed = _changed(kernel, mistakes)
+        each = [_try(changed, mistakes[0], arguments, wanted, blocks, [schedule]) for schedule in schedules]
+        found = {(finding.kind, finding.location) for outcome in each for finding in outcome.findings}
+        return frozenset(found | {outcome.wrong_numbers for outcome in each})
+
+    def is_needless(mutant: Mutant) -> bool:
+        near = sorted(others, key=lambda m: (m.kind != mutant.kind, abs(m.number - mutant.number)))
+        return any(told(mutant, other) - told(other) for other in near if other.number != mutant.number)
+
+    return [o for o in outcomes if o.caught or o.mutant.kind not in _MISTAKES or not is_needless(o.mutant)]
+
+
+def _changed(kernel: SimulatedKernel, mistakes: Sequence[Mutant]) -> SimulatedKernel:
+    """The kernel with mistakes."""
+    program = load(apply(kernel.module, *mistakes), kernel.name, kernel.target)
+    return SimulatedKernel(program, kernel.target, kernel.module)
 
 
 def _try(
-    kernel: SimulatedKernel,
+    changed: SimulatedKernel,
     mutant: Mutant,
     arguments: Sequence[np.ndarray[Any, Any]],
     wanted: Sequence[np.ndarray[Any, Any]],
     blocks: range | None,
     schedules: Sequence[Simulation],
 ) -> Outcome:
-    changed = SimulatedKernel(
-        load(apply(kernel.module, mutant), kernel.name, kernel.target), kernel.target, kernel.module
-    )
     for schedule in schedules:
         values = [array.copy() for array in arguments]
         found = changed.find(*values, simulation=dataclasses.replace(schedule, blocks=blocks))

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import compiler, ir, passmanager, sources
 from ..errors import CompileError, Diagnostic, SourceLocation, mlir_errors, source_location
-from . import timeline, values
+from . import recorder, values
 
 Step = Callable[[Any], Any]
 """What an operation does to a warpgroup. One that may have to wait is a generator function."""
@@ -42,6 +42,12 @@ OPERATIONS: dict[str, Translation] = {}
 """How operations are translated, by their names."""
 
 
+OF_PHASES = {f"nvvm.mbarrier.{name}" for name in ("try_wait", "try_wait.parity", "arrive.expect_tx")}
+OF_PHASES |= {f"nvgpu.mbarrier.{name}" for name in ("try_wait.parity", "arrive.expect_tx")}
+OF_PHASES |= {"mosaic_gpu.wait", "mosaic_gpu.arrive_expect_tx"}
+"""Operations that say which phase of a barrier they wait for, or how many bytes it brings."""
+
+
 def registering(into: dict[str, Any]) -> Callable[..., Callable[[Any], Any]]:
     """A decorator that registers the translation of operations, by their names."""
 
@@ -64,14 +70,33 @@ def blocking(step: Step) -> Translated:
     return Translated(step, True)
 
 
+ARGUMENT = "mosaic_gpu.from_kernel_arg_idx"
+"""Says of the memory in a module of JAX's which argument it is."""
+VIEWS_OF_PACKED = frozenset(
+    f"memref.{name}" for name in ("subview", "cast", "assume_alignment", "dim", "memory_space_cast")
+)
+"""What does not depend on how the elements of memory lie in bytes."""
+
+
+def _is_packed(ty: Any) -> bool:
+    return isinstance(ty, ir.MemRefType) and str(ty.element_type) in values.PACKED
+
+
 class Translator:
     """Translates the operations of one program. Values get slots."""
 
     operations: dict[str, Any] = OPERATIONS
+    of_packed = VIEWS_OF_PACKED | {
+        "builtin.unrealized_conversion_cast",
+        "memref.transpose",
+        *(f"mosaic_gpu.{name}" for name in ("async_load", "async_store", "slice_smem", "tcgen05_mma")),
+        *(f"mosaic_gpu.{name}" for name in ("vector_load", "vector_store", "warp_map", "with_transforms")),
+    }
+    """What is known of memory in which several elements share a byte."""
 
     def __init__(self, numbers: dict[Any, int], timed: bool = False) -> None:
         self._numbers = numbers
-        self._timed = timed
+        self.timed = timed
         """Whether arithmetic tells the recorder of a timeline what it takes."""
         self.count = 0
         self._slots: dict[Any, int] = {}
@@ -119,16 +144,18 @@ class Translator:
         try:
             if translate is None:
                 raise Unsupported("the simulator does not know it")
+            if op.name not in self.of_packed and any(_is_packed(value.type) for value in (*op.operands, *op.results)):
+                raise Unsupported("it does not know this of memory in which several elements share a byte")
             made = translate(op, self)
         except Unsupported as problem:
             self.problems.append(Diagnostic("error", f"'{op.name}': {problem}", source_location(op.location)))
             return None
         if made is None or isinstance(made, Translated):
             return made
-        return Translated(self._with_time(op, made) if self._timed else made)
+        return Translated(self._with_time(op, made) if self.timed else made)
 
     def _with_time(self, op: Any, step: Step) -> Step:
-        found = timeline.arithmetic(op)
+        found = recorder.arithmetic(op)
         if found is None:
             return step
         special, results = found
@@ -140,11 +167,22 @@ class Translator:
 
         return timed
 
+    def runs(self, op: Any) -> Step:
+        """Code that says that an operation is come to, for mutants."""
+        mark = (self.site(op).number, "run")
+
+        def step(st: Any) -> None:
+            st.machine.effective.add(mark)
+
+        return step
+
     def block(self, block: Any, skip_last: bool = False) -> Translated:
         """The operations of a block, one after the other."""
         steps = []
         operations = [view.operation for view in block.operations]
         for op in operations[:-1] if skip_last else operations:
+            if op.name in OF_PHASES:
+                steps.append(Translated(self.runs(op)))
             made = self.step(op)
             if made is not None and made.step is not None:
                 steps.append(made)
@@ -245,6 +283,15 @@ class Parameter:
     written: bool
     scalar: bool = False
     """Whether it is a number."""
+    packed: int = 1
+    """How many elements share a byte: shape and strides are those of the bytes then."""
+
+    def of_elements(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Shape and strides as the program has them."""
+        if self.packed == 1:
+            return self.shape, self.strides
+        shape = (*self.shape[:-1], self.shape[-1] * self.packed)
+        return shape, (*(step * self.packed for step in self.strides[:-1]), 1)
 
 
 @dataclass
@@ -275,6 +322,8 @@ class Program:
     source: str | None
     location: SourceLocation | None
     tensor_grain: int = 4
+    most_shared_bytes: int = 0
+    """Bytes of shared memory that a block of the GPU can have."""
 
 
 def _layouts(module: ir.Module) -> dict[tuple[int, str], str]:
@@ -331,6 +380,11 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
             while owner.name not in ("func.func", "llvm.func", "builtin.module"):
                 owner = owner.parent.operation
             candidates[_name(owner)] = (owner, op)
+    for function, launch in threads.launches_of(module.operation):
+        if launch.name == "gpu.launch_func":
+            # The kernel does not say itself how it is launched.
+            candidates.pop(_name(threads.kernel_of(launch)), None)
+        candidates[_name(function)] = (function, launch)
     if name is not None and name not in candidates:
         known = ", ".join(f"@{n}" for n in candidates) or "none"
         raise CompileError(f"no program @{name}; the module has: {known}")
@@ -341,8 +395,9 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
     chosen = name or next(iter(candidates))
     function, launch = candidates[chosen]
     numbers = {op: number for number, op in enumerate(walk(module.operation))}
-    if launch is None and threads.is_of_threads(function):
-        program, translator = threads.of_threads(chosen, function, target, numbers, _is_written)
+    hosted = any(launch == op for _, op in threads.launches_of(module.operation))
+    if hosted or (launch is None and threads.is_of_threads(function)):
+        program, translator = threads.of_threads(chosen, function, target, numbers, _is_written, timed, launch)
     else:
         translator = Translator(numbers, timed)
         if launch:
@@ -354,24 +409,53 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
             f"@{chosen} cannot be simulated", diagnostics=translator.problems, source=sources.text_of(module.context)
         )
     program.source = sources.text_of(module.context)
+    program.most_shared_bytes = target.shared_memory_per_block
     return program
 
 
 def _parameter(index: int, ty: Any, written: bool) -> Parameter:
     if not isinstance(ty, ir.MemRefType) or not ty.has_static_shape:
         raise Unsupported(f"argument {index} of type {ty}")
-    if values.numpy_type(ty.element_type) is None:
+    return memory_parameter(index, ty, written)
+
+
+def strides_and_offset(ty: ir.MemRefType) -> tuple[list[int], int]:
+    """Those of the type's layout, in elements."""
+    try:
+        return ty.get_strides_and_offset()
+    except RuntimeError:
+        raise Unsupported(f"memory of type {ty}: its layout has no strides") from None
+
+
+def memory_parameter(index: int, ty: ir.MemRefType, written: bool) -> Parameter:
+    """What an argument of constant shape is given."""
+    packed = values.PACKED.get(str(ty.element_type), 1)
+    if packed == 1 and values.numpy_type(ty.element_type) is None:
         raise Unsupported(f"argument {index} of type {ty}: there is no numpy type for its elements")
-    strides, _ = ty.get_strides_and_offset()
-    return Parameter(index, ty, tuple(ty.shape), tuple(strides), written)
+    shape = tuple(ty.shape)
+    strides, _ = strides_and_offset(ty)
+    if not all(shape):
+        strides = [0] * len(shape)
+    if any(stride < 0 for stride in strides):
+        raise Unsupported(f"argument {index} of type {ty}: its strides are no constants from 0 on")
+    if packed > 1:
+        if not shape or strides[-1] != 1 or any(size % packed for size in (shape[-1], *strides[:-1])):
+            raise Unsupported(
+                f"argument {index} of type {ty}: {packed} elements share a byte, and its rows are no whole bytes"
+            )
+        shape = (*shape[:-1], shape[-1] // packed)
+        strides = [*(step // packed for step in strides[:-1]), 1]
+    return Parameter(index, ty, shape, tuple(strides), written, packed=packed)
 
 
 _READERS = {"mosaic_gpu.async_load", "mosaic_gpu.async_copy", "mosaic_gpu.async_prefetch", "mosaic_gpu.vector_load"}
 _READERS |= {"memref.load", "vector.transfer_read", "vector.load", "mosaic_gpu.print_layout", "memref.dim"}
 _READERS |= {"vector.maskedload", "amdgpu.raw_buffer_load"}
+_READERS |= {"nvgpu.tma.async.load", "nvgpu.tma.prefetch.descriptor", "nvgpu.tma.fence.descriptor"}
 _VIEWS = {"memref.subview", "memref.cast", "memref.transpose", "memref.expand_shape", "memref.collapse_shape"}
 _VIEWS |= {"mosaic_gpu.reinterpret_cast", "mosaic_gpu.with_transforms", "memref.reinterpret_cast"}
 _VIEWS |= {"memref.assume_alignment", "memref.memory_space_cast", "amdgpu.fat_raw_buffer_cast"}
+_VIEWS |= {"nvgpu.tma.create.descriptor"}
 
 
 def _is_written(value: Any) -> bool:
@@ -398,6 +482,7 @@ _COPIES: dict[str, Callable[[Any], int]] = {
         attribute(op, "operandSegmentSizes")[0] + attribute(op, "operandSegmentSizes")[1]
     ),
     "amdgpu.gather_to_lds": lambda op: 0,
+    "gpu.memcpy": lambda op: len(op.operands) - 1,
 }
 """Operations that only read the operand of this number."""
 
@@ -417,8 +502,8 @@ def _of_launch(name: str, function: Any, launch: Any, translator: Translator) ->
         op = view.operation
         if op == launch:
             break
-        if "mosaic_gpu.from_kernel_arg_idx" in op.attributes:
-            index = attribute(op, "mosaic_gpu.from_kernel_arg_idx")
+        if ARGUMENT in op.attributes:
+            index = attribute(op, ARGUMENT)
             try:
                 result = op.results[0]
                 parameters[index] = _parameter(index, result.type, _is_written(result))
@@ -427,9 +512,6 @@ def _of_launch(name: str, function: Any, launch: Any, translator: Translator) ->
         made = translator.step(op)
         if made is not None and made.step is not None:
             steps.append(made)
-    missing = sorted(set(range(max(parameters, default=-1) + 1)) - set(parameters))
-    if missing:
-        raise CompileError(f"@{name}: arguments {missing} of the kernel have no shape")
     segments = attribute(launch, "operandSegmentSizes")
     operands = translator.operands(launch)
     names = ("async", "gx", "gy", "gz", "bx", "by", "bz", "cx", "cy", "cz", "shared")
@@ -440,6 +522,9 @@ def _of_launch(name: str, function: Any, launch: Any, translator: Translator) ->
         at += size
     arguments = [translator.slot(argument) for argument in launch.regions[0].blocks[0].arguments]
     body = translator.block(launch.regions[0].blocks[0], skip_last=True)
+    missing = sorted(set(range(max(parameters, default=-1) + 1)) - set(parameters))
+    if missing and not translator.problems:
+        raise CompileError(f"@{name}: arguments {missing} of the kernel have no shape")
     table = translator.slot(entry.arguments[1])
     translator.slot(entry.arguments[0])
     return Program(

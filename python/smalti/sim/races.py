@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .clocks import Clock, Knowledge
+from .clocks import GLOBAL, SHARED, Clock, Knowledge
 from .memory import MemRef
 
 LEADER = "leader"
 """The owner of what one elected thread of a warpgroup does."""
 TENSOR = "tensor memory"
 """The owner of what warps load from tensor memory and store there: each of them its own rows."""
+FREE = "deallocation"
+"""The owner of what gives tensor memory back. What is loaded from it is in registers when others know of it."""
 PIPE = "tensor core"
 """The owner of what the tensor core of Blackwell does, one thing after the other for each warpgroup that starts it."""
 SAME = "same"
@@ -27,6 +29,7 @@ class Access:
         "agent",
         "asynchronous",
         "atomic",
+        "begun",
         "block",
         "group",
         "iteration",
@@ -66,15 +69,28 @@ class Access:
         """The copy that does it, where it may be in flight."""
         self.group = group
         self.site = site
+        self.begun = group.step
+        """The step of the group in which it did it, or started it."""
         self.block = group.block.position
         self.iteration = tuple(group.loops)
 
 
-def _follows(before: Access, now: Access, known: Knowledge, agent: int) -> bool:
-    """Whether `before` is known to be over, or an access of `agent`, the very thread of `now`, which is in order."""
+def _follows(before: Access, now: Access, known: Knowledge) -> bool:
+    """Whether `before` is over whenever `now` is: known to be, or of the same threads or stream, which are in order."""
     if known.seen.get(before.agent, 0) >= before.step:
         return True
-    return before.agent == agent and before.group is now.group and before.owner == now.owner
+    return before.agent == now.agent and before.group is now.group and before.owner == now.owner
+
+
+def _same_threads(before: Access, now: Access) -> bool:
+    """Whether the very threads of `now` did `before`, each its part of it, and not asynchronously."""
+    if before.agent != before.group.agent or before.owner != now.owner:
+        return False
+    if before.group is now.group:
+        return True
+    # The elected thread of a group is that of its first warp; what all threads do alike, those of each warp did.
+    together = now.owner == LEADER or (now.owner == SAME and before.group is now.group.parent)
+    return together and before.group.related(now.group)
 
 
 class Checker:
@@ -87,15 +103,36 @@ class Checker:
         self._set_numbers: dict[frozenset[int], int] = {frozenset(): 0}
 
     @staticmethod
-    def _visible(before: Access, now: Access, known: Knowledge) -> bool:
+    def _in_turn(before: Access, now: Access) -> bool:
+        """Whether fences put what the tensor core does for two threads one behind the other (PTX ISA, tcgen05.fence)."""
+        group, agent = now.group, before.group.tensor.reads
+        upto = group.tensor_known.get(agent, 0)
+        if upto < before.step:
+            return False
+        effective = group.machine.effective
+        if group.tensor_before.get(agent, 0) < before.step:
+            effective.add((group.tensor_fence.number, "removed"))
+        effective.add((group.block.cluster.begun[agent, upto].number, "removed"))
+        return True
+
+    @staticmethod
+    def _visible(before: Access, now: Access, known: Knowledge, sign: int) -> bool:
         """Whether the asynchronous proxy, or an access of tensor memory, sees what `before` wrote."""
         if before.owner == PIPE and now.owner in (PIPE, TENSOR) and before.agent != now.agent:
-            return not before.write or now.group.tensor_known.get(before.agent, 0) >= before.step
+            if not before.write:
+                return True
+            group = now.group
+            if group.tensor_known.get(before.agent, 0) < before.step:
+                return False
+            if group.tensor_before.get(before.agent, 0) < before.step:
+                group.machine.effective.add((group.tensor_fence.number, "removed"))
+            return True
         if not now.asynchronous or before.asynchronous or not before.write:
             return True
-        if known.visible.get(before.agent, 0) >= before.step:
+        if known.visible.get(sign * before.agent, 0) >= before.step:
             return True
-        return before.group is now.group and before.agent == now.group.agent and before.step <= now.group.fenced
+        synchronous = before.agent == before.group.agent
+        return synchronous and before.group.related(now.group) and before.step <= before.group.fenced[sign]
 
     def _check(
         self,
@@ -109,9 +146,14 @@ class Checker:
         before: Access = self._accesses[number]
         if before.atomic and now.atomic:
             return
+        if before.owner == now.owner == PIPE and before.agent != now.agent and self._in_turn(before, now):
+            return
         ended = besides.get(before.agent, 0) >= before.step
         ended = ended or (before.agent == now.agent and before.owner == now.owner == PIPE)
-        if not ended and not _follows(before, now, known, now.group.agent):
+        ended = ended or known.seen.get(before.agent, 0) >= before.step
+        if now.owner == FREE and before.owner == TENSOR and not before.write:
+            ended = ended or known.seen.get(before.group.agent, 0) >= before.begun
+        if not ended and not _same_threads(before, now):
             # Blocks that all write the same do no harm.
             if before.write and alike is not None and before.group.block is not now.group.block:
                 if before.work is not None:
@@ -119,7 +161,7 @@ class Checker:
                 if alike():
                     return
             self._report("race", before, now, memory)
-        elif not self._visible(before, now, known):
+        elif not self._visible(before, now, known, SHARED if memory.buffer.shared else GLOBAL):
             self._report("missing-fence", before, now, memory)
 
     def access(
@@ -136,13 +178,13 @@ class Checker:
         self._accesses.append(now)
         last = memory.grains(writes)
         written = True
-        for writer in _distinct(last):
+        for writer in distinct(last):
             if writer:
                 self._check(writer, now, known, besides, memory, alike)
             else:
                 written = False
         readers = memory.grains(reads)
-        sets = _distinct(readers)
+        sets = distinct(readers)
         if now.write:
             for name in sets:
                 for reader in self._sets[name]:
@@ -161,7 +203,7 @@ class Checker:
 
     def _with(self, name: int, number: int, now: Access, known: Knowledge) -> int:
         """The set of reads with one more; those that are over before it need not be remembered."""
-        kept = [r for r in self._sets[name] if not _follows(self._accesses[r], now, known, now.agent)]
+        kept = [r for r in self._sets[name] if not _follows(self._accesses[r], now, known)]
         return self._number(frozenset([*kept, number]))
 
     def _number(self, members: frozenset[int]) -> int:
@@ -173,7 +215,7 @@ class Checker:
         return found
 
 
-def _distinct(array: np.ndarray[Any, Any]) -> list[int]:
+def distinct(array: np.ndarray[Any, Any]) -> list[int]:
     """The distinct numbers in an array, in order."""
     if array.size == 0:
         return []

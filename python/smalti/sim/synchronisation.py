@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from .clocks import Knowledge
+from .clocks import Clock, Knowledge, join
+from .findings import Finding
+
+NUMBERS = 16
+"""Barriers of threads that a block has (PTX, `bar`)."""
+MOST_ARRIVALS = (1 << 20) - 1
+"""Arrivals that a phase of a barrier in shared memory can count, and bytes (PTX, "Contents of the mbarrier object")."""
+
+
+def wrong_barrier(number: int, count: int | None, warp: int) -> str | None:
+    """What is wrong with a barrier of threads."""
+    if not 0 <= number < NUMBERS:
+        return f"barrier {number}; a block has those from 0 to {NUMBERS - 1}"
+    if count is not None and (count <= 0 or count % warp):
+        return f"barrier {number} is for {count} threads, which are no warps of {warp}"
+    return None
 
 
 class Wait:
     """What a warpgroup waits for."""
 
-    __slots__ = ("barrier", "describe", "knowledge", "ready", "site")
+    __slots__ = ("barrier", "describe", "inner", "knowledge", "ready", "site")
 
     def __init__(
         self,
@@ -20,6 +35,7 @@ class Wait:
         describe: Callable[[], str],
         knowledge: Callable[[], Knowledge],
         barrier: Any = None,
+        inner: bool = False,
     ) -> None:
         self.site = site
         self.knowledge = knowledge
@@ -28,12 +44,29 @@ class Wait:
         self.describe = describe
         self.barrier = barrier
         """The barrier in shared memory, where it is one."""
+        self.inner = inner
+        """Whether it is for parts of the one that waits, which wait themselves."""
+
+
+class Poll(Wait):
+    """A wait for others to change memory, without which who waits may go on, unless it is stuck."""
+
+    __slots__ = ("refuse", "stuck")
+
+    def __init__(
+        self, site: Any, ready: Callable[[], bool], what: str, stuck: bool, refuse: Callable[[], None]
+    ) -> None:
+        super().__init__(site, ready, lambda: what, Knowledge)
+        self.stuck = stuck
+        """Whether it would do the same as the time before, for ever."""
+        self.refuse = refuse
+        """Raises an error if it cannot be said whether it is a deadlock."""
 
 
 class Meeting:
     """One use of a barrier of threads."""
 
-    __slots__ = ("arrived", "count", "done", "groups", "knowledge", "site")
+    __slots__ = ("arrived", "count", "done", "groups", "knowledge", "site", "told")
 
     def __init__(self, count: int, site: Any) -> None:
         self.count = count
@@ -42,47 +75,115 @@ class Meeting:
         self.groups: list[Any] = []
         self.done = False
         self.knowledge = Knowledge()
+        self.told: list[tuple[Any, int]] = []
+        """What those that came had learned in other ways than from barriers of threads."""
 
 
 class ThreadBarrier:
     """`bar.sync` with a number; number 0 with all threads is the barrier of the block."""
 
-    __slots__ = ("meeting", "name")
+    __slots__ = ("agent", "before", "ended", "meeting", "name", "over")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, agent: int, ended: Sequence[Any] = ()) -> None:
         self.name = name
+        self.ended = ended
+        """Groups that have ended, and that it does not wait for."""
+        self.agent = agent
+        """Tells of meetings that are over."""
+        self.over = 0
         self.meeting: Meeting | None = None
+        self.before: Meeting | None = None
+        """The meeting that was over last."""
 
-    def arrive(self, group: Any, count: int, site: Any) -> Meeting | str:
-        """The meeting that the group takes part in, or what is wrong."""
-        meeting = self.meeting
+    def arrive(self, group: Any, count: int, site: Any, waits: bool = True) -> Meeting | str:
+        """The meeting that the group takes part in, or what is wrong. It `waits` for it, or only tells others."""
+        meeting, told = self.meeting, group.meets(count) if waits else list(group.learned)
+        if self.before is not None and group.known.used.get(self.agent, 0) < self.over:
+            others = ", ".join(dict.fromkeys(other.name for other in self.before.groups))
+            group.report(
+                "barrier",
+                f"{group.name} arrives at {self.name}, where {others} may not have met yet: it may be taken for one of "
+                "them",
+                site,
+                edge=f"something that {group.name} waits for, and that comes behind the barrier; or another number",
+                others=[
+                    Finding(
+                        "barrier",
+                        f"{self.before.groups[-1].name} meets others here",
+                        group.block.position,
+                        self.before.groups[-1].name,
+                        self.before.site.location,
+                    )
+                ],
+            )
         if meeting is None:
             meeting = self.meeting = Meeting(count, site)
         if meeting.count != count:
             return f"{self.name} is for {count} threads here and for {meeting.count} where others wait"
-        meeting.arrived += group.threads
+        meeting.arrived += group.counted
         if meeting.arrived > count:
             return f"{self.name} is for {count} threads, and {meeting.arrived} arrive"
         meeting.groups.append(group)
         meeting.knowledge.join(group.release())
-        if meeting.arrived == count:
-            meeting.done = True
-            self.meeting = None
+        meeting.told += told
+        self.advance()
         return meeting
+
+    def advance(self) -> None:
+        """Ends the meeting if all are there that can come."""
+        meeting = self.meeting
+        if meeting is None:
+            return
+        gone = sum(group.counted for group in self.ended if group not in meeting.groups)
+        if meeting.arrived + gone < meeting.count:
+            return
+        meeting.done = True
+        self.over += 1
+        meeting.knowledge.used[self.agent] = self.over
+        self.before, self.meeting = meeting, None
 
 
 class ClusterMeeting:
-    """One use of the barrier of a cluster, at which groups arrive first and wait later."""
+    """One use of the barrier of a cluster, at which all arrive first and wait later."""
 
-    __slots__ = ("groups", "initialised", "knowledge", "missing")
+    __slots__ = ("arrived", "initialised", "knowledge")
 
-    def __init__(self, missing: int) -> None:
-        self.missing = missing
-        """Groups that have not arrived."""
-        self.groups: list[Any] = []
+    def __init__(self) -> None:
+        self.arrived: set[Any] = set()
+        """Who is there."""
         self.knowledge = Knowledge()
         self.initialised: set[Mbarrier] = set()
         """Barriers whose initialisation a fence told of, which a relaxed arrival does too."""
+
+
+class Use:
+    """An arrival on a barrier in shared memory, or a wait for it."""
+
+    __slots__ = ("agent", "iteration", "number", "site")
+
+    def __init__(self, agent: Any, number: int, site: Any) -> None:
+        self.agent, self.number, self.site = agent, number, site
+        self.iteration = tuple(agent.loops)
+
+    def finding(self, message: str, others: tuple[Finding, ...] = (), edge: str | None = None) -> Finding:
+        """Something that it is part of."""
+        agent, place = self.agent, self.site.location if self.site is not None else None
+        return Finding("barrier", message, agent.block.position, agent.name, place, self.iteration, others, edge)
+
+    def report(self, finding: Finding) -> None:
+        """Reports what is wrong with it."""
+        self.agent.machine.findings.add(finding, alike=(self.site,))
+
+    def overtaken(self, barrier: Mbarrier, phase: int) -> None:
+        """A phase may be complete before this wait for the one before it looks."""
+        last, name = barrier.last, self.agent.name
+        others = (last.finding(f"an arrival for phase {phase} here"),) if last is not None else ()
+        message = (
+            f"a wait for the phase before phase {phase} of {barrier.name}, which may come when that is complete, too, and "
+            "then waits for the next"
+        )
+        edge = f"an arrival of {name} behind this wait on a barrier that the arrivals for phase {phase} come behind"
+        self.report(self.finding(message, others, edge))
 
 
 class Mbarrier:
@@ -91,13 +192,17 @@ class Mbarrier:
     __slots__ = (
         "agent",
         "awaited",
+        "before",
         "brought",
         "count",
+        "doubts",
+        "end",
         "expected",
         "fenced",
         "initialised",
         "issued",
         "knowledge",
+        "last",
         "name",
         "offset",
         "pending",
@@ -106,6 +211,8 @@ class Mbarrier:
         "sites",
         "transactions",
         "unit",
+        "uses",
+        "waits",
     )
 
     def __init__(self, agent: int, name: str, offset: int, count: int, initialised: Any, unit: int = 1) -> None:
@@ -125,10 +232,22 @@ class Mbarrier:
         """Of those that arrived in this phase."""
         self.released = Knowledge()
         """Of the phases that are complete."""
+        self.before = Knowledge()
+        """Of all of them but the last."""
+        self.uses: dict[int, Use] = {}
+        """The last use by each agent."""
+        self.waits: dict[int, Use] = {}
+        """By agents, the last waits for the phase that is complete: they have to be over before the next one is."""
+        self.last: Use | None = None
+        """The last arrival."""
+        self.end: Use | None = None
+        """What made an end of it."""
+        self.doubts: list[tuple[Use, Finding]] | None = []
+        """Arrivals of which it is not sure in which phase they count; None where somebody waited, and it matters."""
         self.initialised = initialised
         """The access that initialised it."""
-        self.fenced = False
-        """Whether the initialisation is visible to copies."""
+        self.fenced: Any = None
+        """The fence behind the initialisation that makes it visible to copies, where one did."""
         self.expected = 0
         """Bytes that were announced in this phase."""
         self.issued = 0
@@ -139,6 +258,13 @@ class Mbarrier:
         """Where threads arrived in this phase."""
         self.awaited: set[Any] = {initialised.site}
         """What waits for phases that are complete depend on: the initialisation, and arrivals."""
+
+    def begin(self, kind: str) -> Finding:
+        """Where it was made, for findings of a kind."""
+        made = self.initialised
+        return Finding(
+            kind, "the barrier is initialised here", made.block, made.group.name, made.site.location, made.iteration
+        )
 
     def arrive(self, count: int, knowledge: Knowledge, site: Any = None) -> None:
         """Counts arrivals; there are not more than are wanted."""
@@ -152,9 +278,10 @@ class Mbarrier:
         self.transactions += count
         self.expected += count
 
-    def complete(self, count: int, moment: float = 0.0) -> None:
-        """Bytes arrived."""
+    def complete(self, count: int, used: Clock, moment: float = 0.0) -> None:
+        """Bytes arrived, of a copy that was started when so much was over."""
         self.brought = True
+        join(self.knowledge.used, used)
         self.transactions -= count
         self.knowledge.moment = max(self.knowledge.moment, moment)
         self.advance()
@@ -166,24 +293,86 @@ class Mbarrier:
         self.phase += 1
         self.awaited |= self.sites
         self.sites.clear()
+        self.before = self.released.copy()
         self.released.join(self.knowledge)
         self.released.seen[self.agent] = self.phase
-        self.released.visible[self.agent] = self.phase
+        self.released.visible[self.agent] = self.released.visible[-self.agent] = self.phase
+        self.released.used[self.agent] = self.phase
         self.knowledge = Knowledge()
         self.pending = self.count
         self.expected = self.issued = 0
+        for use in self.waits.values():
+            if self.released.used.get(use.agent.agent, 0) < use.number:
+                use.overtaken(self, self.phase - 1)
+        self.waits.clear()
 
-    def passed(self, parity: int) -> bool:
-        """Whether a wait for the phase of this parity is over."""
-        return (self.phase & 1) != parity
+    def wanted(self, known: Knowledge, parity: int) -> int:
+        """How many phases have to be complete for a wait for this parity, by one who knows that some are."""
+        for doubt, finding in self.doubts or ():
+            doubt.report(finding)
+        self.doubts = None
+        complete = known.used.get(self.agent, 0)
+        return complete + ((complete & 1) == parity)
 
-    def tells(self, known: Knowledge) -> bool:
+    def told(self, phases: int) -> Knowledge:
+        """What one learns who waited for so many phases."""
+        return self.released if phases >= self.phase else self.before
+
+    def used(self, agent: Any, site: Any) -> Use:
+        """A use of the barrier by an agent."""
+        number = agent.known.used[agent.agent] = agent.known.used.get(agent.agent, 0) + 1
+        use = self.uses[agent.agent] = Use(agent, number, site)
+        return use
+
+    def doubt(self, use: Use) -> None:
+        """An arrival may come before the phase is complete that comes before its own."""
+        before, name = self.phase - 1, use.agent.name
+        message = (
+            f"an arrival for phase {self.phase} of {self.name}, which may come before phase {before} is complete, and be "
+            "counted there"
+        )
+        others = (self.last.finding(f"another arrival, for phase {before}"),) if self.last is not None else ()
+        found = use.finding(
+            message, others, f"a wait by {name} for phase {before}, or for something that comes behind it"
+        )
+        if self.doubts is None:
+            use.report(found)
+        else:
+            self.doubts.append((use, found))
+
+    def waited(self, agent: Any, phases: int, site: Any) -> None:
+        """An agent's wait for so many phases is over. It may come as late as nothing orders it, and only sees whether
+        their number is odd."""
+        use = self.used(agent, site)
+        if self.end is not None:
+            self.still_used(use)
+        if phases < self.phase:
+            use.overtaken(self, phases)
+        else:
+            self.waits[agent.agent] = use
+
+    def ends(self, agent: Any, what: str, site: Any) -> None:
+        """An agent does away with the barrier; all that use it have to be done."""
+        self.end = Use(agent, 0, site)
+        for use in self.uses.values():
+            if agent.known.used.get(use.agent.agent, 0) < use.number:
+                self.still_used(use, what)
+
+    def still_used(self, use: Use, what: str = "the end") -> None:
+        """Reports that the barrier has an end although one may still use it."""
+        assert self.end is not None
+        name, other = self.end.agent.name, use.agent.name
+        message = f"{what} of {self.name}, which {other} may still use"
+        edge = f"something that {name} waits for, and that comes behind what {other} does"
+        self.end.report(self.end.finding(message, (use.finding(f"{other} uses it here"),), edge))
+
+    def tells(self, told: Knowledge, known: Knowledge) -> bool:
         """Whether one learns more from what is complete than that it is."""
         return self.brought or any(
             step > before.get(agent, 0)
-            for told, before in ((self.released.seen, known.seen), (self.released.visible, known.visible))
+            for told, before in ((told.seen, known.seen), (told.visible, known.visible))
             for agent, step in told.items()
-            if agent != self.agent
+            if abs(agent) != self.agent
         )
 
     def missing(self) -> str:
@@ -200,17 +389,25 @@ class Mbarrier:
 class Stream:
     """Asynchronous work of a warpgroup that is told of in groups, which complete in order."""
 
-    __slots__ = ("agent", "committed", "completed", "groups", "open", "reads")
+    __slots__ = ("agent", "committed", "completed", "ends", "groups", "knowledge", "open", "reads")
 
     def __init__(self, agent: int, reads: int | None = None) -> None:
         self.agent = agent
         self.reads = reads if reads is not None else agent
         """The agent of the reads alone, for copies that can be waited for so far; else the same."""
         self.open: list[Any] = []
+        self.knowledge = Knowledge()
+        """What was known when work of it began."""
         self.committed = 0
         self.completed = 0
         self.groups: dict[int, list[Any]] = {}
         """Work in flight, by the number of its group."""
+        self.ends: list[int] = []
+        """The last groups of those that the program ended."""
+
+    def upto(self, left: int) -> int:
+        """The last group that is over when so many of those that the program ended are in flight."""
+        return self.ends[-1 - left] if left < len(self.ends) else 0
 
     @property
     def next(self) -> int:
@@ -227,6 +424,12 @@ class Stream:
         return max((work.read if reads else work.end for work in works), default=0.0)
 
     def commit(self) -> None:
+        """Ends a group."""
+        self.split()
+        self.ends.append(self.committed)
+
+    def split(self) -> None:
+        """Tells what was started apart from what will be."""
         self.committed += 1
         if self.open:
             self.groups[self.committed] = self.open

@@ -11,12 +11,14 @@ Arrays are never changed in place.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .. import dtypes, ir
+from .. import dtypes, entry, ir
+from ..errors import LaunchError
 
 Number = Any
 """A number of all threads, or an array of theirs."""
@@ -40,6 +42,73 @@ def numpy_type(ty: Any) -> np.dtype[Any] | None:
         return _INTEGERS.get(bits)
     known = dtypes.from_mlir(str(ty))
     return known.numpy if known is not None and known.kind == "f" else None
+
+
+NARROW = {"i4": 4, "i2": 2}
+"""Integers of which several share a byte in memory, and their bits. A value has one in a byte, with its sign."""
+
+
+def unpacked(array: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
+    """Bytes as numbers, of which `count` share one, the first in its low bits."""
+    bits = 8 // count
+    codes = array.view(np.uint8)[..., None] >> np.arange(count, dtype=np.uint8) * bits
+    return signed(codes.reshape(*array.shape[:-1], -1).view(np.int8), bits)
+
+
+def packed(array: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
+    """The bytes of numbers."""
+    bits = 8 // count
+    codes = array.view(np.uint8).reshape(*array.shape[:-1], -1, count) & (1 << bits) - 1
+    return np.bitwise_or.reduce(codes << np.arange(count, dtype=np.uint8) * bits, -1).astype(np.uint8).view(np.int8)
+
+
+def signed(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
+    """Numbers of so many bits, which bytes hold, with their signs."""
+    return array << 8 - bits >> 8 - bits
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """How elements of less than a byte lie in memory. A view of them is one of the bytes."""
+
+    count: int
+    """How many share a byte, the first in the low bits."""
+    dimension: int
+    """Along which they lie."""
+    dtype: np.dtype[Any]
+    """Their type, where each has a byte of its own."""
+
+    def bytes_of(self, elements: int) -> int:
+        """The bytes that so many elements are."""
+        if elements % self.count:
+            message = f"{elements} elements, of which {self.count} share a byte, are no whole bytes"
+            raise LaunchError(f"the simulator has no views of parts of bytes: {message}")
+        return elements // self.count
+
+    def in_bytes(self, counts: Sequence[int]) -> list[int]:
+        """Numbers of elements in each dimension as those of bytes."""
+        return [self.bytes_of(n) if i == self.dimension else n for i, n in enumerate(counts)]
+
+    def of(self, kept: Sequence[int]) -> Packing:
+        """The same of a view that has these dimensions, in this order."""
+        if self.dimension not in kept:
+            raise LaunchError("the simulator has no views of parts of bytes: one without the dimension of bytes")
+        return replace(self, dimension=kept.index(self.dimension))
+
+
+PACKED = {**entry.PACKED, "f4E2M1FN": 2}
+"""Types of elements of which several share a byte, and how many."""
+
+
+def packing(ty: Any, dimension: int) -> Packing | None:
+    """How elements of a type share bytes along a dimension; None of those that do not."""
+    name = str(ty)
+    if name not in PACKED:
+        return None
+    import ml_dtypes
+
+    dtype = np.int8 if name in NARROW else ml_dtypes.float4_e2m1fn
+    return Packing(PACKED[name], dimension, np.dtype(dtype))
 
 
 def element_type(ty: Any) -> Any:

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from smalti.emulator import SCHEDULES
 
-from . import campaign, runner
+from . import campaign, runner, simulated
 from .case import Case
 from .grammar import CHIPS
 
@@ -84,14 +84,43 @@ def fuzz(minutes: float, seed: int, chips: Sequence[str], folder: Path) -> int:
     return 1 if files else 0
 
 
-def grid(chips: Sequence[str], part: tuple[int, int], folder: Path) -> int:
+def points_of(chips: Sequence[str], part: tuple[int, int]) -> list[campaign.Point]:
     """Every point of the grid, or those of each plain kernel out of so many."""
-    report, failed = Report(), 0
     # Those of one plain kernel stand together, so that it is compiled once.
     groups: dict[object, list[campaign.Point]] = {}
     for point in campaign.grid(chips):
         groups.setdefault((point.chip, point.shape.name, point.noalias, point.bounds), []).append(point)
-    points = [point for group in list(groups.values())[part[0] :: part[1]] for point in group]
+    return [point for group in list(groups.values())[part[0] :: part[1]] for point in group]
+
+
+def simulate(points: Sequence[campaign.Point], of_mutants: bool) -> int:
+    """Points of the grid in the simulator, in one schedule each; or the mutants of their kernels."""
+    failed, noticed, count = 0, 0, 0
+    start = told = time.monotonic()
+    for number, point in enumerate(points):
+        try:
+            if of_mutants:
+                outcomes = simulated.score(point)
+                missed = [outcome for outcome in outcomes if not outcome.caught]
+                count, noticed = count + len(outcomes), noticed + len(outcomes) - len(missed)
+                print("".join(f"{point}: {outcome}\n" for outcome in missed), end="", flush=True)
+            else:
+                simulated.check(point, [simulated.SCHEDULES[number % len(simulated.SCHEDULES)]])
+        except Exception as error:
+            failed += 1
+            print(f"{point}: {type(error).__name__}: {error}", flush=True)
+        if time.monotonic() - told >= SECONDS:
+            told = time.monotonic()
+            print(f"{told - start:5.0f} s: {number + 1} of {len(points)} points", flush=True)
+    print(f"{time.monotonic() - start:.0f} s: {len(points)} points, {failed} failed")
+    if of_mutants:
+        print(f"{noticed} of {count} mutants are noticed ({100 * noticed / max(count, 1):.4g} %)")
+    return 1 if failed or noticed < count else 0
+
+
+def grid(points: Sequence[campaign.Point], folder: Path) -> int:
+    """Points of the grid on emulated chips."""
+    report, failed = Report(), 0
     for number, point in enumerate(points):
         schedules = [SCHEDULES[(number + k) % len(SCHEDULES)] for k in (0, 3)]
         try:
@@ -114,6 +143,11 @@ def main() -> int:
     parser.add_argument("--chip", nargs="+", action="extend", help=f"default: {' '.join(CHIPS)}")
     parser.add_argument("--grid", action="store_true", help="every shape of loop, instead of random ones")
     parser.add_argument("--part", default="0/1", help="of the grid: 2/5 is every fifth plain kernel from the third on")
+    parser.add_argument("--points", type=int, help="of the grid: so many points at most")
+    parser.add_argument("--sim", action="store_true", help="of the grid: simulated, instead of emulated")
+    parser.add_argument(
+        "--mutants", action="store_true", help="of the grid where bounds are constant: mutants, simulated"
+    )
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="for failures (default: %(default)s)")
     options = parser.parse_args()
     os.environ.setdefault("SMALTI_REPRODUCER_DIR", str(options.folder / "reproducers"))
@@ -122,7 +156,14 @@ def main() -> int:
         return replay(options.files)
     if options.grid:
         first, _, count = options.part.partition("/")
-        return grid(chips, (int(first), int(count)), options.folder)
+        points = points_of(chips, (int(first), int(count)))
+        if options.mutants:
+            # Of these a run is short.
+            points = [point for point in points if point.bounds[0].trips is not None]
+        points = points[: options.points]
+        if options.sim or options.mutants:
+            return simulate(points, options.mutants)
+        return grid(points, options.folder)
     return fuzz(options.minutes, options.seed, chips, options.folder)
 
 

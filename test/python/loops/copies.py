@@ -75,7 +75,7 @@ class Copies(Writer):
                     f"nvgpu.mbarrier.init {name}[{self.constant(slot)}], {self.constant(1)}, predicate = %is_first : {ty}"
                     for slot in range(slots)
                 ]
-            lines.append("gpu.barrier {initialized}")
+            lines += ["nvvm.fence.mbarrier.init", "gpu.barrier {initialized}"]
         return lines
 
     @staticmethod

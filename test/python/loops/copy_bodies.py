@@ -305,6 +305,7 @@ nvgpu.mbarrier.init %full[%c1], %c1, predicate = %is_first : OBJECTS<5>
 nvgpu.mbarrier.init %full[%c2], %c1, predicate = %is_first : OBJECTS<5>
 nvgpu.mbarrier.init %full[%c3], %c1, predicate = %is_first : OBJECTS<5>
 nvgpu.mbarrier.init %full[%c4], %c1, predicate = %is_first : OBJECTS<5>
+nvvm.fence.mbarrier.init
 gpu.barrier
 %sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {
   %row = arith.addi %i, %c16 : index
@@ -345,6 +346,7 @@ ONE_TILE = (
 %bytes = arith.constant BOTHBYTES : index
 %full = nvgpu.mbarrier.create -> OBJECTS<1>
 nvgpu.mbarrier.init %full[%c0], %c1, predicate = %is_first : OBJECTS<1>
+nvvm.fence.mbarrier.init
 gpu.barrier
 %sum = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero) -> f32 {
   %row = arith.addi %i, %c16 : index
@@ -380,6 +382,7 @@ PHASES = (
 scf.for %k = %c0 to %ten step %c1 {
   nvgpu.mbarrier.init %full[%k], %c1, predicate = %is_first : OBJECTS<10>
 }
+nvvm.fence.mbarrier.init
 gpu.barrier
 %sum:2 = scf.for %i = %lower to %upper step %step iter_args(%acc = %zero, %parity = %false) -> (f32, i1) {
   %row = arith.addi %i, %c16 : index
@@ -424,6 +427,7 @@ RUNNING_HEAD = (
 scf.for %k = %c0 to %slots step %c1 {
   nvgpu.mbarrier.init %full[%k], %c1, predicate = %is_first : OBJECTS<SLOTS>
 }
+nvvm.fence.mbarrier.init
 gpu.barrier
 """
 )

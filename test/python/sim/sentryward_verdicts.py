@@ -8,6 +8,8 @@ its synchronisation. Needs `sentryward` (PyPI) in the path.
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import smalti
+from iree_nvidia_programs import product, softmax
 from smalti import compiler, sim, targets
 from smalti.sim import mutants
 
@@ -101,14 +104,30 @@ def programs() -> Iterator[tuple[str, str]]:
     yield "a reversed vector", _program(_REVERSE)
     yield "a value that all threads store", _program(_SAME_VALUE)
     yield "a barrier for some threads", _program(_DIVERGENT)
+    # A kernel is compiled in a module for a GPU, which is in one for the host.
+    of_host = "module attributes {{gpu.container_module}} {{\n{}\n}}".format
+    yield "a softmax by shuffles", of_host(softmax(warps=2, columns=128, blocks=1))
+    module = compiler.parse(of_host(product(96)))
+    passes = "smalti-multi-buffer{depth=3},smalti-pipeline-loops{stages=3 target=sm_80}"
+    smalti.Pipeline(f"builtin.module(gpu.module(gpu.func({passes})))").run(module)
+    yield "a product in the style of IREE in 3 stages", str(module)
+
+
+def find() -> str | None:
+    """SentryWard, beside this Python or in the path."""
+    return shutil.which("sentryward", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
 
 
 def sentryward(text: str) -> str:
     """What SentryWard says of a program, compiled to PTX."""
-    program = shutil.which("sentryward")
+    program = find()
     assert program is not None
     ptx = smalti.compile(text, target=CHIP).asm["ptx"]
-    launch = {"grid_dim": [1, 1, 1], "block_dim": [64, 1, 1], "cluster_dim": [1, 1, 1], "dynamic_shared_bytes": 49152}
+    grid, block = (
+        [int(n) for n in re.findall(rf"known_{what}_size = array<i32: (\d+), (\d+), (\d+)>", text)[0]]
+        for what in ("grid", "block")
+    )
+    launch = {"grid_dim": grid, "block_dim": block, "cluster_dim": [1, 1, 1], "dynamic_shared_bytes": 49152}
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "k.ptx").write_text(ptx)
         given = {"schema": "spverify.kernel-input/v1", "launch": launch, "arguments": []}
@@ -137,8 +156,8 @@ def compare(chosen: Iterable[tuple[str, str]]) -> Iterator[Verdicts]:
 
 
 def main() -> int:
-    if shutil.which("sentryward") is None:
-        print("sentryward is not in the path: pip install sentryward")
+    if find() is None:
+        print("there is no sentryward: pip install sentryward")
         return 2
     found = list(compare(programs()))
     print("\n".join(map(str, found)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from loops.case import Case
 from products import matmul
 from smalti import check, cli, sim, targets
 from smalti.sim import mutants
+from smalti.sim.threads.ops.rocdl import weakened_waitcnt
 from thread_kernels import POINTERS, TENSORS, THREADS, VECTORS, WORDS, Copies, kernel
 
 SHARED = "#gpu.address_space<workgroup>"
@@ -147,6 +149,35 @@ def test_mutants_of_pipelined_loops_are_caught(copies: Copies) -> None:
     outcomes = mutants.score(made, arguments, schedules=OWN)
     assert [str(outcome) for outcome in outcomes if not outcome.caught] == []
     assert {outcome.mutant.kind for outcome in outcomes} >= {"wait removed", "wait weakened by one", "barrier removed"}
+
+
+def test_mutants_of_waitcnt_are_caught() -> None:
+    """What `s_waitcnt` says of copies and of LDS, on chips that number its bits differently."""
+    text = re.sub(
+        r"amdgpu.memory_counter_wait load\((\d)\)",
+        lambda found: f"rocdl.s.waitcnt {0x0F70 | int(found[1])}",
+        pipelined(WORDS, "gfx942", 3),
+    )
+    made = sim.simulate(text, "sim:gfx942")
+    arguments = made.random_arguments()
+    arguments[3] = np.asarray(5)
+    outcomes = mutants.score(made, arguments, schedules=OWN)
+    assert [str(outcome) for outcome in outcomes if not outcome.caught] == []
+    of_waits = {outcome.mutant.kind for outcome in outcomes if outcome.mutant.operation == "rocdl.s.waitcnt"}
+    assert of_waits == {"wait removed", "wait weakened by one"}
+    for chip, bits in (("gfx942", 49279), ("gfx1100", 64519)):
+        body = EXCHANGE.replace("BARRIER", f"rocdl.s.waitcnt {bits}\nrocdl.s.barrier")
+        kinds = {outcome.mutant.kind for outcome in caught(program(body, TWO_ARRAYS), chip)}
+        assert kinds == {"wait removed", "wait weakened by one", "barrier removed"}
+
+
+@pytest.mark.parametrize(
+    ("architecture", "bits", "wanted"),
+    [("CDNA3", 0x0070, 0x0171), ("CDNA3", 0x4F7F, 0x8F70), ("CDNA3", 0xCF7F, 0xCF7F), ("RDNA3", 0x0007, 0x0417)],
+)
+def test_one_more_of_a_waitcnt(architecture: str, bits: int, wanted: int) -> None:
+    """Fields that wait for nothing stay so; six bits of vmcnt are in two places on CDNA."""
+    assert weakened_waitcnt(architecture, bits) == wanted
 
 
 def test_barriers_wait_for_copies_that_vmcnt_counts() -> None:
@@ -353,6 +384,82 @@ def test_tiles_with_bounds_padding_and_stores() -> None:
     } == {"leak"}
 
 
+@pytest.mark.parametrize("loads", [True, False])
+def test_tiles_of_chosen_rows(loads: bool) -> None:
+    """In order, as some are outside of the tensor, which has ten rows and six columns."""
+    name = "tensor_load_to_lds" if loads else "tensor_store_from_lds"
+    body = f"""
+    %s = memref.alloc() : memref<4x8xf32, {SHARED}>
+    %at, %inside = affine.delinearize_index %t into (4, 8) : index, index
+    %v = memref.load %x[%t] : memref<32xf32>
+    memref.store %v, %s[%at, %inside] : memref<4x8xf32, {SHARED}>
+    amdgpu.lds_barrier
+    %rows = arith.constant dense<[1, 4, 7, 11]> : vector<4xi32>
+    %base = amdgpu.make_gather_dma_base %a[%c0, %c0], %s[%c0, %c0]
+      : memref<16x8xf32>, memref<4x8xf32, {SHARED}> -> !amdgpu.tdm_gather_base<f32, i32>
+    %desc = amdgpu.make_gather_dma_descriptor %base[%rows] globalSize [10, 6] globalStride [8, 1] sharedSize [4, 8]
+      : !amdgpu.tdm_gather_base<f32, i32>, vector<4xi32> -> !amdgpu.tdm_descriptor
+    amdgpu.{name} %desc : !amdgpu.tdm_descriptor
+    amdgpu.memory_counter_wait tensor(0)
+    %w = memref.load %s[%at, %inside] : memref<4x8xf32, {SHARED}>
+    memref.store %w, %x[%t] : memref<32xf32>"""
+    text = program(body, "%a: memref<16x8xf32>, %x: memref<32xf32>", threads=32)
+    results = []
+    for target in ("sim:gfx1250", "emu:gfx1250"):
+        a, x = np.arange(1, 129, dtype=np.float32).reshape(16, 8), np.arange(201, 233, dtype=np.float32)
+        smalti.compile(text, target=target)(a, x)
+        results.append((a, x))
+    assert all((mine == theirs).all() for mine, theirs in zip(*results, strict=True))
+    a, x = results[0]
+    rows = np.zeros((4, 8), np.float32)
+    rows[:3, :6] = np.arange(1, 129, dtype=np.float32).reshape(16, 8)[[1, 4, 7], :6]
+    assert not loads or (x.reshape(4, 8) == rows).all()
+    assert loads or (a[[1, 4, 7], :6] == np.arange(201, 233).reshape(4, 8)[:3, :6]).all()
+    (finding,) = find(text.replace("[1, 4, 7, 11]", "[1, 4, 11, 7]"), "gfx1250")
+    assert finding.kind == "assertion" and "rows outside of the tensor" in finding.message
+
+
+def test_a_load_for_the_block_alone() -> None:
+    text = kernel(POINTERS, trips=2).replace("rocdl.global.load", "rocdl.cluster.load")
+    text = re.sub(r"(target_pointer, 0, 0)( : !llvm.ptr<1>)", r"\1, %mask\2", text)
+    text = text.replace("    %c0 =", "    %mask = arith.constant 0 : i32\n    %c0 =", 1)
+    a, b, o = sim.simulate(text, "sim:gfx1250").random_arguments()[:3]
+    made = sim.simulate(text, "sim:gfx1250")
+    made(a, b, o, np.asarray(0))
+    assert (o == sums(POINTERS, a, b, 2, 8)).all()
+    with pytest.raises(smalti.CompileError, match="a load for several blocks"):
+        sim.simulate(text.replace("%mask = arith.constant 0", "%mask = arith.constant 3"), "sim:gfx1250")
+
+
+FUNCTIONS = ("rcp", "sqrt", "exp2", "log", "tanh", "fmed3")
+
+
+@pytest.mark.parametrize("element", ["f32", "f16"])
+def test_functions_are_those_of_the_emulator(element: str) -> None:
+    lines = []
+    for i, name in enumerate(FUNCTIONS):
+        given = f"%x, %y, %z : {element}" if name == "fmed3" else f"%x {element} -> {element}"
+        lines.append(f"%v{i} = rocdl.{name} {given}")
+        lines.append(
+            f"%i{i} = arith.constant {i} : index\n    memref.store %v{i}, %o[%i{i}, %t] : memref<6x128x{element}>"
+        )
+    body = f"""
+    %x = memref.load %a[%t] : memref<128x{element}>
+    %y = memref.load %a[%other] : memref<128x{element}>
+    %z = arith.constant 0.5 : {element}
+    """ + "\n    ".join(lines)
+    text = program(body, f"%a: memref<128x{element}>, %o: memref<6x128x{element}>")
+    dtype = {"f32": np.float32, "f16": np.float16}[element]
+    a = np.random.default_rng(1).standard_normal(128).astype(dtype)
+    a[:8] = [0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 1e-3]
+    outs = [np.zeros((6, 128), dtype) for _ in range(2)]
+    sim.simulate(text, "sim:gfx1250")(a, outs[0])
+    smalti.compile(text, target="emu:gfx1250")(a, outs[1])
+    assert (np.isnan(outs[0]) == np.isnan(outs[1])).all()
+    kept = ~np.isnan(outs[0])
+    assert outs[0][kept].tobytes() == outs[1][kept].tobytes()
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Lanes
 # ---------------------------------------------------------------------------------------------------------------------
@@ -401,6 +508,48 @@ def test_transposed_reads_are_those_of_the_emulator(element: str, count: int) ->
     sim.simulate(program(body, arrays), "sim:gfx950")(a, outs[0])
     smalti.compile(program(body, arrays), target="emu:gfx950")(a, outs[1])
     assert outs[0].tobytes() == outs[1].tobytes() and outs[0].tobytes() != a.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("chip", "name", "element", "count"),
+    [
+        ("gfx950", "ds.read.tr8.b64", "i32", 2),
+        ("gfx1250", "ds.load.tr16.b128", "f16", 8),
+        ("gfx1250", "ds.load.tr8.b64", "i32", 2),
+        ("gfx1250", "global.load.tr.b128", "f16", 8),
+        ("gfx1250", "global.load.tr.b64", "i32", 2),
+    ],
+)
+def test_transposed_reads_through_pointers(chip: str, name: str, element: str, count: int) -> None:
+    size = 16 if name.endswith("b128") else 8
+    memory, space = (
+        (f"memref<128x{count}x{element}>", 1)
+        if name.startswith("global")
+        else (f"memref<128x{count}x{element}, {SHARED}>", 3)
+    )
+    body = f"""
+    %s = memref.alloc() : memref<128x{count}x{element}, {SHARED}>
+    %v = vector.load %a[%t, %c0] : memref<128x{count}x{element}>, vector<{count}x{element}>
+    vector.store %v, %s[%t, %c0] : memref<128x{count}x{element}, {SHARED}>, vector<{count}x{element}>
+    gpu.barrier
+    %size = arith.constant {size} : index
+    %base = memref.extract_aligned_pointer_as_index {"%a" if space == 1 else "%s"} : {memory} -> index
+    %mine = arith.muli %t, %size : index
+    %at = arith.addi %base, %mine : index
+    %number = arith.index_cast %at : index to i64
+    %p = llvm.inttoptr %number : i64 to !llvm.ptr<{space}>
+    %w = rocdl.{name} %p : !llvm.ptr<{space}> -> vector<{count}x{element}>
+    vector.store %w, %o[%t, %c0] : memref<128x{count}x{element}>, vector<{count}x{element}>"""
+    text = program(body, f"%a: memref<128x{count}x{element}>, %o: memref<128x{count}x{element}>")
+    dtype = {"f16": np.float16, "i32": np.int32}[element]
+    a = np.random.default_rng(1).integers(-99, 99, (128, count)).astype(dtype)
+    outs = [np.zeros_like(a) for _ in range(2)]
+    sim.simulate(text, f"sim:{chip}")(a, outs[0])
+    smalti.compile(text, target=f"emu:{chip}")(a, outs[1])
+    assert outs[0].tobytes() == outs[1].tobytes() and outs[0].tobytes() != a.tobytes()
+    other = "gfx1250" if chip == "gfx950" else "gfx950"
+    with pytest.raises(smalti.CompileError, match=f"no instruction of sim:{other}"):
+        sim.simulate(text, f"sim:{other}")
 
 
 def test_own_waits_on_the_shell(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from conftest import ROOT
 from sim_programs import SYNC, doubled
 from smalti import cli, sim, testing
 from smalti.sim import mutants
+from test_sim_threads import matmul
 
 PALLAS = ROOT / "test" / "pallas" / "Inputs"
 
@@ -79,14 +80,33 @@ def test_registers_of_threads() -> None:
     x, y = kernel.random_arguments()
     kernel(x, y)
     assert (y == 2 * x + 1).all()
-    # What is no matter of each element by itself is refused, as a vector has the threads in front.
+    # The sums of four elements of a row, of which a lane has two and its neighbour two.
     text = PALLAS.joinpath("custom_primitive.mlir").read_text()
+    old = "%65 = arith.addf %64#0, %64#0 fastmath<contract> : vector<2xf32>"
+    assert old in text
+    constants = (("all", -1), ("one", 1), ("clamp", 31))
+    new = "".join(f"%{name} = arith.constant {value} : i32\n        " for name, value in constants)
+    new += """%left = vector.extract %64#0[0] : f32 from vector<2xf32>
+        %right = vector.extract %64#0[1] : f32 from vector<2xf32>
+        %two = arith.addf %left, %right : f32
+        %others = nvvm.shfl.sync bfly %all, %two, %one, %clamp : f32 -> f32
+        %four = arith.addf %two, %others : f32
+        %65 = vector.broadcast %four : f32 to vector<2xf32>"""
+    kernel = sim.simulate(text.replace(old, new), "sim:sm_90a")
+    kernel(x, y)
+    wanted = 2 * x + 1
+    rows = np.arange(len(x)) % 16 < 8
+    sums = x[rows, :8].reshape(-1, 2, 2, 2).sum(3).sum(2)
+    wanted[rows, :8] = np.repeat(sums, 4, 1) + 1
+    assert np.allclose(y, wanted, atol=1e-6)
+    # Memory is of the whole warpgroup.
     more = text.replace(
-        "%65 = arith.addf", "%one = vector.extract %64#0[0] : f32 from vector<2xf32>\n        %65 = arith.addf", 1
+        old,
+        f"%m = memref.alloca() : memref<2xf32>\n        %l = vector.load %m[%i] : memref<2xf32>, vector<2xf32>\n        {old}",
     )
     with pytest.raises(smalti.CompileError) as caught:
-        sim.simulate(more, "sim:sm_90a")
-    assert "registers of single threads in 'vector.extract'" in caught.value.diagnostics[0].message
+        sim.simulate(more.replace("%m = memref", "%i = arith.constant 0 : index\n        %m = memref"), "sim:sm_90a")
+    assert "registers of single threads in 'vector.load'" in caught.value.diagnostics[0].message
 
 
 GROUPS = np.array([100, 28, 0, 200, 1, 300, 67, 328], np.int32)
@@ -233,3 +253,31 @@ def test_the_shell(tmp_path: Path) -> None:
     assert (np.load(tmp_path / "bad.npz")["arg1"] == 6).all()
     assert run("sim", str(good), "--blocks", "x")[0] == 2
     assert run("sim", str(good), "--schedules", "all", "--order", "round-robin")[0] == 2
+
+
+def test_a_program_of_a_block_that_multiplies_with_all_its_warps() -> None:
+    source = matmul(128, 128, 128)
+    kernel = sim.simulate(source, "sim:sm_90a", stop_after="pipelined", products="wgmma", depth=2)
+    assert kernel.program.group_threads is None
+    a, b, c = kernel.random_arguments()
+    start = c.astype(np.float64)
+    kernel(a, b, c)
+    close(c, start + a.astype(np.float64) @ b.astype(np.float64), 64)
+    # One group has no roles.
+    with pytest.raises(smalti.CompileError) as caught:
+        sim.simulate(source, "sim:sm_90a", stop_after="pipelined", products="wgmma", specialize="on")
+    assert "warps that have roles in a program of a block" in caught.value.diagnostics[0].message
+
+
+def test_scratch_of_a_reduction_is_memory_like_any_other() -> None:
+    source = PALLAS.joinpath("column_maxima.mlir").read_text()
+    kernel = sim.simulate(source, "sim:sm_90a")
+    x, y = kernel.random_arguments()
+    kernel(x, y)
+    assert (y == x.max(0)).all()
+    # The matrix that is reduced was loaded by other threads from there.
+    assert source.count("offset = 33792") == 1
+    kernel = sim.simulate(source.replace("offset = 33792", "offset = 0"), "sim:sm_90a")
+    (finding,) = kernel.find(x, y)
+    assert finding.kind == "race"
+    assert finding.message.startswith("the reduction writes bytes 0 to 2048 of shared memory while the load may still")

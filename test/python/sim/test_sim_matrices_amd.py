@@ -10,7 +10,9 @@ import pytest
 import smalti
 from smalti import sim, targets
 
-CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250")
+AMD = [target for target in targets.all() if target.vendor == "amd"]
+CHIPS = tuple({(target.architecture, target.mmas): target.name for target in reversed(AMD)}.values())
+"""One of each set of products."""
 NUMBERS: dict[str, Any] = {
     "f64": np.float64,
     "f32": np.float32,
@@ -49,6 +51,12 @@ OTHERS = [
 
 def test_the_table_has_products_of_each_chip() -> None:
     assert {row[0] for row in TABLE} == set(CHIPS) and len(TABLE) > 40
+    # What the table has besides is no instruction for matrices.
+    assert {mma.kind for target in AMD for mma in target.mmas} == {"mfma", "wmma", "fma"}
+
+
+def architecture(chip: str) -> str:
+    return targets.get(chip).architecture
 
 
 def given(kind: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
@@ -74,9 +82,9 @@ def factor_places(chip: str, kind: str, m: int, k: int, blocks: int, bits: int) 
             for column in range(k):
                 if kind == "mfma":
                     chosen = [row + m * (block + blocks * (column // (m * k * blocks // 64)))]
-                elif chip == "gfx1100":
+                elif architecture(chip) == "RDNA3":
                     chosen = [row, row + 16]
-                elif chip == "gfx1201":
+                elif architecture(chip) == "RDNA4":
                     chosen = [row + 16 * (column // 8)]
                 else:
                     chosen = [row + 16 * (column // (2 if bits == 32 else 8) % 2)]
@@ -91,7 +99,7 @@ def result_places(chip: str, kind: str, m: int, blocks: int, double: bool) -> li
         for row in range(m):
             for column in range(m):
                 if kind == "wmma":
-                    lane = column + 16 * (row % 2 if chip == "gfx1100" else row // 8)
+                    lane = column + 16 * (row % 2 if architecture(chip) == "RDNA3" else row // 8)
                 elif double:
                     lane = 16 * (row % 4) + (4 * block if blocks > 1 else 0) + column
                 elif m == 4:
@@ -175,7 +183,7 @@ def test_products(row: tuple[str, str, int, int, int, str, str]) -> None:
     factors = factor_places(chip, kind, m, k, blocks, 8 * a.itemsize)
     results = result_places(chip, kind, m, blocks, total == "f64")
     left, right, start = place(a, factors), place(b, factors), place(c, results)
-    halves = chip == "gfx1100" and total == "f16"
+    halves = architecture(chip) == "RDNA3" and total == "f16"
     if halves:
         start = np.stack([start, np.zeros_like(start)], -1).reshape(32, 16)
     text = product(row, left.shape[1], right.shape[1], start.shape[1])
@@ -197,7 +205,7 @@ def test_products_are_those_of_the_emulator(row: tuple[str, str, int, int, int, 
     a, b = place(given(element, (1, m, k), 4), factors), place(given(element, (1, m, k), 5), factors)
     # No normal numbers: CDNA2 takes them for zero.
     a.reshape(-1)[::7] = np.asarray(float(ml_dtypes.finfo(a.dtype).smallest_subnormal), a.dtype)
-    if chip == "gfx1100":
+    if architecture(chip) == "RDNA3":
         a[16:] = a[:16]
     c = place(given("f32", (1, m, m), 6), results)
     text = product(row, a.shape[1], b.shape[1], c.shape[1])
@@ -205,6 +213,94 @@ def test_products_are_those_of_the_emulator(row: tuple[str, str, int, int, int, 
     sim.simulate(text, f"sim:{chip}")(a, b, c, outs[0])
     smalti.compile(text, target=f"emu:{chip}")(a, b, c, outs[1])
     assert (outs[0].view(np.uint32) == outs[1].view(np.uint32)).all()
+
+
+@pytest.mark.parametrize("signs", ["", "unsignedA, clamp", "unsignedB", "unsignedA, unsignedB, clamp"])
+@pytest.mark.parametrize(("chip", "k"), [("gfx1100", 16), ("gfx1201", 16), ("gfx1201", 32)])
+def test_products_of_4_bits(chip: str, k: int, signs: str) -> None:
+    rng = np.random.default_rng(k)
+    codes = [rng.integers(0, 16, (1, 16, k)).astype(np.uint8) for _ in range(2)]
+    numbers = [
+        np.where((x > 7) & (f"unsigned{name}" not in signs), x.astype(np.int64) - 16, x)
+        for x, name in zip(codes, "AB", strict=True)
+    ]
+    c = rng.integers(-1000, 1000, (1, 16, 16))
+    c[0, 0], c[0, 1] = 2**31 - 1, -(2**31)
+    lane = np.arange(32)[:, None]
+    e = np.arange(k if chip == "gfx1100" else k // 2)[None, :]
+    column = e if chip == "gfx1100" else lane // 16 * (k // 2) + e
+    left, right = (packed(x[0, lane % 16, column], 4) for x in codes)
+    results = result_places(chip, "wmma", 16, 1, False)
+    start = place(c.astype(np.int32), results)
+    count, lines = e.size // 2, []
+    for name in "ab":
+        lines.append(f"%{name}w = vector.load %{name}[%t, %c0] : memref<32x{count}xi8>, vector<{count}xi8>")
+        lines.append(f"%{name}v = vector.bitcast %{name}w : vector<{count}xi8> to vector<{e.size}xi4>")
+    factor = f"vector<{e.size}xi4>"
+    lines += [
+        "%cv = vector.load %c[%t, %c0] : memref<32x8xi32>, vector<8xi32>",
+        f"%d = amdgpu.wmma 16x16x{k} %av * %bv + %cv {{{signs}}} : {factor}, {factor}, vector<8xi32>",
+        "vector.store %d, %o[%t, %c0] : memref<32x8xi32>, vector<8xi32>",
+    ]
+    arguments = [f"%{name}: memref<32x{count}xi8>" for name in "ab"] + [f"%{name}: memref<32x8xi32>" for name in "co"]
+    text, outs = kernel(", ".join(arguments), lines, 32), [np.zeros_like(start) for _ in range(2)]
+    for target, out in zip(("sim", "emu"), outs, strict=True):
+        smalti.compile(text, target=f"{target}:{chip}")(left, right, start, out)
+    wanted = np.einsum("bik,bjk->bij", *numbers) + c
+    assert (wanted != wanted.astype(np.int32)).any()
+    wanted = np.clip(wanted, -(2**31), 2**31 - 1) if "clamp" in signs else wanted
+    assert (outs[0] == place(wanted.astype(np.int32), results)).all() and (outs[0] == outs[1]).all()
+
+
+def test_fewer_bits_of_f32_are_refused() -> None:
+    text = product(("gfx942", "mfma", 16, 8, 1, "f32", "f32"), 2, 2, 4)
+    with pytest.raises(smalti.CompileError, match="products of xf32"):
+        sim.simulate(text.replace("blgp = none", "{reducePrecision} blgp = none"), "sim:gfx942")
+
+
+ODD = [
+    ("gfx90a", "f16"),
+    ("gfx90a", "f32"),
+    ("gfx942", "bf16"),
+    ("gfx950", "f8E5M2"),
+    ("gfx1100", "f16"),
+    ("gfx1201", "f8E4M3FN"),
+]
+ODD += [("gfx1250", "f16"), ("gfx1250", "f32")]
+
+
+@pytest.mark.parametrize(("chip", "element"), ODD)
+def test_numbers_that_are_none(chip: str, element: str) -> None:
+    """Infinities, what is no number, zeros with signs: as the emulator has them."""
+    chip = next(name for name in CHIPS if architecture(name) == architecture(chip))
+    row = next(row for row in TABLE if row[0] == chip and row[5] == element)
+    _, kind, m, k, blocks, _, total = row
+    factors, results = (
+        factor_places(chip, kind, m, k, blocks, 8 * np.dtype(NUMBERS[element]).itemsize),
+        result_places(chip, kind, m, 1, False),
+    )
+    rng = np.random.default_rng(7)
+    odd = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 65504.0])
+
+    def some(shape: tuple[int, ...], how_often: float) -> np.ndarray:
+        """Mostly zeros, so that not all sums are without a number."""
+        return np.where(rng.random(shape) < how_often, rng.choice(odd, shape), rng.choice(odd[:2], shape))
+
+    with np.errstate(over="ignore"):
+        a, b = (some((1, m, k), 0.5 / k).astype(NUMBERS[element]) for _ in range(2))
+    c = np.where(rng.random((1, m, m)) < 0.2, rng.choice([*odd, 1e-40], (1, m, m)), -0.0).astype(NUMBERS[total])
+    # All products of this element are zeros with a sign.
+    a[0, 3], b[0, 2], c[0, 3, 2] = 1, -0.0, -0.0
+    left, right, start = place(a, factors), place(b, factors), place(c, results)
+    text = product(row, left.shape[1], right.shape[1], start.shape[1])
+    outs = [np.zeros_like(start) for _ in range(2)]
+    sim.simulate(text, f"sim:{chip}")(left, right, start, outs[0])
+    smalti.compile(text, target=f"emu:{chip}")(left, right, start, outs[1])
+    mine, theirs = outs
+    assert (np.isnan(mine) == np.isnan(theirs)).all() and np.isnan(mine).any()
+    rest = ~np.isnan(mine)
+    assert (mine[rest].view(np.uint32) == theirs[rest].view(np.uint32)).all()
+    assert np.isinf(mine).any() and (mine == 0).any() and (np.signbit(mine) & (mine == 0)).any()
 
 
 SMALL: dict[str, tuple[Any, int]] = {
@@ -287,3 +383,25 @@ def test_halves_of_a_wave_that_differ() -> None:
     found = made.find(*made.random_arguments(seed=1))
     assert {finding.kind for finding in found} == {"assertion"}
     assert found[0].message == "wmma: lane 0 has other elements of A than lane 16"
+
+
+def test_waves_that_do_not_multiply_have_no_factors() -> None:
+    """What they hold where others multiply is not looked at."""
+    lines = [
+        "%c32 = arith.constant 32 : index",
+        "%zeros = arith.constant dense<0.0> : vector<8xf32>",
+        "%i = arith.index_cast %t : index to i32",
+        "%x = arith.sitofp %i : i32 to f16",
+        "%first = arith.cmpi ult, %t, %c32 : index",
+        "%zero = arith.constant 0.0 : f16",
+        "%y = arith.select %first, %zero, %x : f16",
+        "%v = vector.broadcast %y : f16 to vector<16xf16>",
+        "scf.if %first {",
+        "  %d = amdgpu.wmma 16x16x16 %v * %v + %zeros : vector<16xf16>, vector<16xf16>, vector<8xf32>",
+        "  vector.store %d, %o[%t, %c0] : memref<64x8xf32>, vector<8xf32>",
+        "}",
+    ]
+    made = sim.simulate(kernel("%o: memref<64x8xf32>", lines, 64), "sim:gfx1100")
+    o = np.full((64, 8), -1, np.float32)
+    assert made.find(o, simulation=sim.Simulation("round-robin")) == ()
+    assert (o[:32] == 0).all() and (o[32:] == -1).all()

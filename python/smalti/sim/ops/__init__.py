@@ -6,6 +6,7 @@ from . import (
     affine,
     arith,
     barriers,
+    cancel,
     cluster,
     control,
     copies,
@@ -18,12 +19,14 @@ from . import (
     registers,
     tensor,
     vector,
+    warps,
 )
 
 __all__ = [
     "affine",
     "arith",
     "barriers",
+    "cancel",
     "cluster",
     "control",
     "copies",
@@ -36,4 +39,5 @@ __all__ = [
     "registers",
     "tensor",
     "vector",
+    "warps",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import ir
 from ..program import Step, Translator, Unsupported, attribute, operation, vector_reader
-from ..values import collapse, element_type, integer_bits, is_float, is_vector, numpy_type, wrap
+from ..values import NARROW, collapse, element_type, integer_bits, is_float, is_vector, numpy_type, signed, wrap
 
 Array = np.ndarray[Any, Any]
 
@@ -21,6 +21,11 @@ def type_of(ty: Any) -> np.dtype[Any]:
     if found is None:
         raise Unsupported(f"the simulator has no numbers of type {element_type(ty)}")
     return found
+
+
+def held_type(ty: Any) -> np.dtype[Any]:
+    """The numpy type of what only moves, or is converted: integers of a few bits, too."""
+    return np.dtype(np.int8) if str(element_type(ty)) in NARROW else type_of(ty)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -249,7 +254,7 @@ _ORDERED: dict[int, Callable[[Array, Array], Array]] = {
 }
 
 
-def _compare_floats(predicate: int) -> Callable[[Array, Array], Array]:
+def float_comparison(predicate: int) -> Callable[[Array, Array], Array]:
     nan = lambda x, y: np.isnan(x) | np.isnan(y)  # noqa: E731
     if predicate in _ORDERED:
         return _ORDERED[predicate]
@@ -265,14 +270,18 @@ def _compare_floats(predicate: int) -> Callable[[Array, Array], Array]:
     return lambda x, y: ordered(x, y) | nan(x, y)
 
 
+def integer_comparison(predicate: int) -> Callable[[Array, Array], Array]:
+    if predicate < 6:
+        return _SIGNED[predicate]
+    return lambda x, y: _SIGNED[predicate - 4](_as_unsigned(x), _as_unsigned(y))
+
+
 def compare_arrays(op: Any) -> tuple[Callable[[Array, Array], Array], np.dtype[Any]]:
     predicate = attribute(op, "predicate")
     dtype = type_of(op.operands[0].type)
     if op.name == "arith.cmpf":
-        return _compare_floats(predicate), dtype
-    if predicate < 6:
-        return _SIGNED[predicate], dtype
-    return lambda x, y: _SIGNED[predicate - 4](_as_unsigned(x), _as_unsigned(y)), dtype
+        return float_comparison(predicate), dtype
+    return integer_comparison(predicate), dtype
 
 
 def compare_numbers(op: Any) -> Callable[[int, int], Any] | None:
@@ -408,14 +417,31 @@ def conversion(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> Calla
     raise AssertionError(name)
 
 
+def narrow_conversion(op: Any, name: str, function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A conversion from integers of a few bits, or to them."""
+    before, behind = (NARROW.get(str(element_type(value.type))) for value in (op.operands[0], op.results[0]))
+    if before is None and behind is None:
+        return function
+    if name not in ("extui", "extsi", "trunci", "sitofp", "uitofp"):
+        raise Unsupported(f"numbers of type {element_type((op.results if behind else op.operands)[0].type)}")
+
+    def convert(x: Array) -> Array:
+        if before is not None and name in ("extui", "uitofp"):
+            x = x & (1 << before) - 1
+        found = function(x)
+        return found if behind is None else signed(found, behind)
+
+    return convert
+
+
 CONVERSIONS = ("extui", "extsi", "trunci", "sitofp", "uitofp", "fptosi", "fptoui", "extf", "truncf", "bitcast")
 
 
 @operation(*(f"arith.{name}" for name in (*CONVERSIONS, "index_cast", "index_castui")))
 def _convert(op: Any, translator: Translator) -> Step:
     name = op.name.removeprefix("arith.")
-    source, target = type_of(op.operands[0].type), type_of(op.results[0].type)
-    function = conversion(name, source, target)
+    source, target = held_type(op.operands[0].type), held_type(op.results[0].type)
+    function = narrow_conversion(op, name, conversion(name, source, target))
     if is_vector(op.results[0].type):
         return _on_vectors(op, translator, function)
     (x,) = translator.operands(op)

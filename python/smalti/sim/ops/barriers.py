@@ -11,7 +11,7 @@ from ..clocks import Knowledge
 from ..memory import MemRef, Pointer
 from ..program import Site, Step, Translated, Translator, attribute, operation
 from ..races import SAME, Access
-from ..synchronisation import Mbarrier, Wait
+from ..synchronisation import MOST_ARRIVALS, Mbarrier, Wait
 from .memref import BARRIER_BYTES
 
 
@@ -21,26 +21,25 @@ def place(value: Any) -> int:
     return value.offset
 
 
-def find(st: Any, value: Any, site: Site, what: str) -> Mbarrier:
-    """The barrier at an address, which has to be initialised where the group sees it."""
+def find(st: Any, value: Any, site: Site, what: str, *told: tuple[int, int]) -> Mbarrier:
+    """The barrier at an address, which has to be initialised where the group sees it. What is done to another block's
+    is over when one knows of its phase, or of the step of one of the agents of `told`."""
     at = place(value)
     memory = value.buffer
     barrier = memory.block.barriers.get(at)
     if barrier is None:
         st.stop("barrier", f"{what} at byte {at} of {memory.name}, where no barrier was initialised", site)
         raise AssertionError
-    first: Access = barrier.initialised
-    if barrier in st.sees:
-        st.machine.effective.add((st.met.number, "removed"))
-    elif st.known.seen.get(first.agent, 0) < first.step:
+    if not st.sees_barrier(barrier):
         st.report(
             "barrier",
-            f"{what} on {barrier.name}, which a thread of {first.group.name} may not have initialised yet",
+            f"{what} on {barrier.name}, which a thread of {barrier.initialised.group.name} may not have initialised yet",
             site,
             edge="gpu.barrier behind the initialisation",
+            others=[barrier.begin("barrier")],
         )
     if memory.block is not st.block:
-        st.reaches(memory.block, what, site, barrier.agent, barrier.phase + 1)
+        st.reaches(memory.block, what, site, (barrier.agent, barrier.phase + 1), *told)
     return barrier
 
 
@@ -58,15 +57,34 @@ def _initialise(
                 st.report("out-of-bounds", f"a barrier at byte {at} of shared memory", site)
                 continue
             memory = MemRef(st.block.shared, at, (), (), np.dtype(np.int64))
-            quiet = st.block.quiet
+            st.next_step()
             st.touch(memory, True, "the initialisation of a barrier", site, SAME)
-            st.block.quiet = quiet
             unit = st.threads if scale else 1
+            if not may_initialise(st, at, count(st) * unit, site):
+                continue
             access = Access(st.agent, st.step, SAME, "the initialisation", True, False, st, site)
+            st.next_step()
             name = f"barrier {i} of those at byte {first}" if number > 1 else f"the barrier at byte {at}"
             st.block.barriers[at] = Mbarrier(st.machine.agent(), name, at, count(st) * unit, access, unit)
 
     return step
+
+
+def may_initialise(st: Any, at: int, count: int, site: Site) -> bool:
+    """Whether a barrier of so many arrivals can be made at a byte of shared memory."""
+    if not 0 < count <= MOST_ARRIVALS:
+        st.report("barrier", f"a barrier of {count} arrivals, of which there are 1 to {MOST_ARRIVALS}", site)
+        return False
+    there = st.block.barriers.get(at)
+    if there is not None:
+        st.report(
+            "barrier",
+            f"the initialisation of {there.name}, which is a barrier already",
+            site,
+            edge="nvvm.mbarrier.inval before",
+        )
+        there.ends(st, "the initialisation", site)
+    return True
 
 
 @operation("mosaic_gpu.initialize_barrier")
@@ -80,9 +98,13 @@ def _initialize_barrier(op: Any, translator: Translator) -> Step:
 
 
 def count_arrivals(st: Any, barrier: Mbarrier, count: int, site: Site, knowledge: Knowledge | None = None) -> None:
-    """Arrivals of so many threads of the group, which tell what all of them know, or `knowledge`; a warp that runs
-    alone stands for all of them."""
-    st.acts()
+    """Arrivals of so many threads of the group, which tell what all of them know, or
+    `knowledge`."""
+    if knowledge is None:
+        # All threads arrive: what they learned from each other is told without it.
+        st.acts(lambda threads: not 0 < threads <= st.threads)
+    else:
+        st.acts()
     if barrier.pending < count:
         st.report(
             "barrier",
@@ -93,7 +115,33 @@ def count_arrivals(st: Any, barrier: Mbarrier, count: int, site: Site, knowledge
         )
         count = barrier.pending
     check_bytes(st, barrier, site, barrier.pending - count)
-    barrier.arrive(count, st.release() if knowledge is None else knowledge, site)
+    phase = barrier.phase
+    # Who knows of all other arrivals knows that the phase is complete.
+    known = st.known.used
+    knows = not barrier.issued and all(known.get(agent, 0) >= n for agent, n in barrier.knowledge.used.items())
+    use = barrier.used(st, site)
+    if known.get(barrier.agent, 0) < phase:
+        barrier.doubt(use)
+    barrier.last = use
+    told: Knowledge = st.release() if knowledge is None else knowledge
+    told.used[st.agent] = known[st.agent]
+    barrier.arrive(count, told, site)
+    if knows and barrier.phase > phase:
+        known[barrier.agent] = barrier.phase
+
+
+def check_fence(st: Any, barrier: Mbarrier, site: Site) -> None:
+    """Copies have to see that the barrier that they tell is initialised."""
+    if barrier.fenced is None:
+        st.report(
+            "missing-fence",
+            f"a copy on {barrier.name}, whose initialisation it may not see",
+            site,
+            edge="nvvm.fence.mbarrier.init behind the initialisation",
+            others=[barrier.begin("missing-fence")],
+        )
+        barrier.fenced = site
+    st.machine.effective.add((barrier.fenced.number, "removed"))
 
 
 def check_bytes(st: Any, barrier: Mbarrier, site: Site, pending: int) -> None:
@@ -110,17 +158,30 @@ def check_bytes(st: Any, barrier: Mbarrier, site: Site, pending: int) -> None:
         barrier.expect(more)
 
 
+def tells_of_the_tensor_core(st: Any, site: Site) -> None:
+    """`tcgen05.fence::before_thread_sync`: who learns from here on what the thread did knows what the tensor core was told
+    to do, too. What one tells it behind a fence of one's own comes after that."""
+    stream = st.tensor
+    if stream.open:
+        stream.commit()
+        st.block.cluster.begun[stream.reads, stream.committed] = site
+        st.own[stream.reads] = stream.committed
+
+
 @operation("mosaic_gpu.arrive")
 def _arrive(op: Any, translator: Translator) -> Translated:
     (address,), site = translator.operands(op), translator.site(op)
     alone = attribute(op, "orders_tensor_core", False)
 
     def waiting(st: Any) -> Any:
-        # One thread arrives behind a barrier of them all.
-        count_arrivals(st, find(st, st.v[address], site, "an arrival"), 1 if alone else st.threads, site)
+        if alone:
+            # One thread arrives behind a barrier of them all.
+            tells_of_the_tensor_core(st, site)
+            st.meets(st.threads)
+        count_arrivals(st, find(st, st.v[address], site, "an arrival"), 1 if alone else st.arrivals, site)
         yield None
 
-    return in_warps(op, translator, waiting)
+    return Translated(waiting, True)
 
 
 @operation("mosaic_gpu.arrive_expect_tx")
@@ -135,24 +196,9 @@ def _arrive_expect(op: Any, translator: Translator) -> Translated:
             st.report("transaction", f"{expected} bytes are announced", site)
             expected = 0
         barrier.expect(expected)
-        count_arrivals(st, barrier, st.threads, site)
+        count_arrivals(st, barrier, st.arrivals, site)
         yield None
 
-    return in_warps(op, translator, waiting)
-
-
-def in_warps(op: Any, translator: Translator, waiting: Any) -> Translated:
-    """In code for single warps, what does not wait must not look as if it did."""
-    parent = op.parent
-    while parent is not None and parent.operation.name not in ("gpu.launch", "gpu.func", "func.func"):
-        if parent.operation.name == "mosaic_gpu.warp_map":
-
-            def step(st: Any) -> None:
-                for _ in waiting(st):
-                    pass
-
-            return Translated(step)
-        parent = parent.operation.parent
     return Translated(waiting, True)
 
 
@@ -163,13 +209,14 @@ def _wait(address: int, parity: int, site: Site) -> Translated:
         if isinstance(wanted, np.ndarray):
             st.stop("divergence", "threads of the warpgroup wait for different phases", site)
         wanted = int(wanted) & 1
+        phases = barrier.wanted(st.known, wanted)
 
         def describe() -> str:
             number = barrier.phase
             return f"phase {number} (parity {wanted}) of {barrier.name}, which misses {barrier.missing()}"
 
-        yield Wait(site, lambda: barrier.passed(wanted), describe, lambda: barrier.released, barrier)
-        st.passes(barrier, site)
+        yield Wait(site, lambda: barrier.phase >= phases, describe, lambda: barrier.told(phases), barrier)
+        st.passes(barrier, phases, site)
 
     return Translated(waiting, True)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ... import ir
-from ..clocks import Knowledge
 from ..engines import Copy, start
 from ..memory import MemRef, Pointer, in_registers
 from ..program import Site, Step, Translated, Translator, attribute, operation, vector_reader
@@ -24,10 +24,7 @@ def _arrive(op: Any, translator: Translator) -> Step:
     site, relaxed = translator.site(op), op.name.endswith("relaxed")
 
     def step(st: Any) -> None:
-        if st.arrived is not None:
-            st.stop("barrier", "a second arrival at the barrier of the cluster with no wait between", site)
-        # A relaxed arrival orders nothing but what fences tell.
-        st.arrived = st.block.cluster.arrive(st, Knowledge() if relaxed else st.release())
+        st.arrives_in_cluster(site, relaxed)
 
     return step
 
@@ -37,26 +34,14 @@ def _wait(op: Any, translator: Translator) -> Translated:
     site = translator.site(op)
 
     def waiting(st: Any) -> Any:
-        meeting = st.arrived
-        if meeting is None:
-            st.stop("barrier", "a wait at the barrier of the cluster with no arrival before", site)
-            raise AssertionError
+        meeting, cluster = st.arrived_in_cluster(site), st.block.cluster
 
         def describe() -> str:
-            absent = [
-                f"{group.name} of block {group.block.position}"
-                for block in st.block.cluster.blocks
-                for group in block.groups
-                if group not in meeting.groups
-            ]
+            absent = [f"{agent.name} of block {agent.block.position}" for agent in cluster.missing(meeting)]
             return f"the barrier of the cluster; missing: {', '.join(absent)}"
 
-        yield Wait(site, lambda: not meeting.missing, describe, lambda: meeting.knowledge)
-        st.arrived = None
-        if st.met is None:
-            st.met = site
-        st.sees |= meeting.initialised
-        st.acquire(meeting.knowledge, site)
+        yield Wait(site, lambda: not cluster.missing(meeting), describe, lambda: meeting.knowledge)
+        st.passes_cluster(meeting, site)
 
     return Translated(waiting, True)
 
@@ -74,7 +59,7 @@ def peer(st: Any, dimension: int, index: Any, site: Site) -> Any:
 
 def there(block: Any, memory: MemRef) -> MemRef:
     """The same place in the shared memory of a block."""
-    return MemRef(block.shared, memory.offset, memory.shape, memory.strides, memory.dtype, memory.outside)
+    return replace(memory, buffer=block.shared)
 
 
 @operation("mosaic_gpu.get_cluster_ref")
@@ -141,8 +126,10 @@ def remote_arrival(op: Any, translator: Translator) -> Translated:
                 continue
             place = Pointer(blocks[which].shared, barriers.place(st.v[address]))
             count = int((numbers == which).sum())
+            st.dirty = True
+            barrier = barriers.find(st, place, site, "an arrival", (st.agent, st.step))
             knowledge = st.release() if count == st.lanes else st.alone()
-            barriers.count_arrivals(st, barriers.find(st, place, site, "an arrival"), count, site, knowledge)
+            barriers.count_arrivals(st, barrier, count, site, knowledge)
         yield None
 
-    return barriers.in_warps(op, translator, waiting)
+    return Translated(waiting, True)

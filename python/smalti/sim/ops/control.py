@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..program import Site, Translated, Translator, Unsupported, attribute, operation
-from ..values import is_vector
+from ..program import Site, Translated, Translator, attribute, operation
 
 
 def _together(st: Any, value: Any, site: Site) -> int:
@@ -38,6 +37,12 @@ def _moves(sources: list[int], targets: list[int]) -> Any:
     return move
 
 
+LONGEST = 1 << 20
+"""Iterations after which a loop is taken to be endless that nothing counts."""
+LONGEST_COUNTED = 1 << 32
+"""Iterations of a loop that are too many to be simulated."""
+
+
 @operation("scf.for")
 def _for(op: Any, translator: Translator) -> Translated:
     low, high, stride, *initial = translator.operands(op)
@@ -55,6 +60,8 @@ def _for(op: Any, translator: Translator) -> Translated:
             st.stop("assertion", f"the step of the loop is {by}", site)
         if unsigned and (first < 0 or last < 0):
             st.stop("assertion", "an unsigned loop over numbers above the largest signed one", site)
+        if (last - first) // by > LONGEST_COUNTED:
+            st.stop("deadlock", f"a loop of {(last - first) // by} iterations", site)
         return range(first, last, by)
 
     if not body.blocking:
@@ -175,6 +182,8 @@ def _while(op: Any, translator: Translator) -> Translated:
                 after.step(st)  # type: ignore[misc]
             again(st)
             st.loops[-1] += 1
+            if st.loops[-1] > LONGEST:
+                st.stop("deadlock", f"a loop that did not end after {LONGEST} iterations", site)
         st.loops.pop()
         end(st)
 
@@ -184,26 +193,5 @@ def _while(op: Any, translator: Translator) -> Translated:
     def step(st: Any) -> None:
         for _ in waiting(st):
             pass
-
-    return Translated(step)
-
-
-@operation("mosaic_gpu.warp_map")
-def _warp_map(op: Any, translator: Translator) -> Translated:
-    body, arguments, _ = translator.region(op.regions[0])
-    operands = translator.operands(op)
-    if body.blocking:
-        raise Unsupported("a wait by single warps")
-    if any(is_vector(operand.type) for operand in op.operands):
-        raise Unsupported("a vector that is handed to single warps")
-    run = body.step
-    enter = _moves(operands, arguments)
-
-    def step(st: Any) -> None:
-        enter(st)
-        for warp in range(st.threads // 32):
-            st.warp = warp
-            run(st)  # type: ignore[misc]
-        st.warp = None
 
     return Translated(step)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,12 +11,13 @@ import numpy as np
 
 from ... import ir
 from ..engines import Copy, start
-from ..memory import POISON, MemRef, Window, part, window
+from ..memory import POISON, MemRef, Pointer, Window, part, window
 from ..program import Translated, Translator, Unsupported, attribute, operation, vector_reader
+from ..values import packing
 from . import barriers
 from .arith import type_of
 from .cluster import there
-from .memref import memory_space
+from .memref import byte_layout, memory_space
 from .registers import combining, enumerator, same_bytes
 
 
@@ -62,6 +64,25 @@ def _moves(box: Window, memory: MemRef) -> list[tuple[MemRef, MemRef]]:
     return [] if box.inside is None else [(box.inside, part(memory, box.place))]
 
 
+def _in_bytes(op: Any, gathered: bool) -> Callable[[MemRef, list[int], list[int]], tuple[list[int], list[int]]]:
+    """The box of an array that a copy is of, which counts bytes where elements share them."""
+    types = [value.type for value in list(op.operands)[:2]]
+    layouts = [byte_layout(ty)[3] for ty in types if packing(ty.element_type, 0)]
+    if not layouts:
+        type_of(types[0])
+        return lambda memory, starts, lengths: (starts, lengths)
+    rows = [how.dimension == ty.rank - 1 for how, ty in zip(layouts, types, strict=False) if how]
+    if gathered or types[0].element_type != types[1].element_type or not all(rows):
+        raise Unsupported(f"such a copy from {types[0]} to {types[1]}: several elements share a byte")
+
+    def read(memory: MemRef, starts: list[int], lengths: list[int]) -> tuple[list[int], list[int]]:
+        how = memory.packing
+        assert how is not None
+        return how.in_bytes(starts), how.in_bytes(lengths)
+
+    return read
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # The tensor memory accelerator
 # ---------------------------------------------------------------------------------------------------------------------
@@ -76,37 +97,39 @@ def _async_load(op: Any, translator: Translator) -> Translated:
     given = _segments(op, translator, _LOAD_OPERANDS[: len(attribute(op, "operandSegmentSizes"))])
     if given.get("peer"):
         raise Unsupported("memory of another device")
-    if "leader_tracked" in op.attributes:
-        raise Unsupported("a copy that the barrier of one block counts for all")
     shared_along = attribute(op, "collective", [])
     if memory_space(op.operands[0].type) != "global" or memory_space(op.operands[1].type) != "shared":
         raise Unsupported(f"a copy from {op.operands[0].type} to {op.operands[1].type}")
     (source,), (target,), (address,) = given["source"], given["target"], given["barrier"]
     site = translator.site(op)
-    gathered = next((i for i in range(len(given["indices"])) if _names_rows(op, 3 + i)), None)
-    if gathered is not None and shared_along:
+    gathered, boxes_of = _boxes(op, translator, given["indices"], 3)
+    if gathered and shared_along:
         raise Unsupported("rows that a vector names, for several blocks")
-    rows = vector_reader(op, 3 + gathered, translator) if gathered is not None else None
-    if gathered is not None:
-        given["indices"].pop(gathered)
+    tracked = str(op.attributes["leader_tracked"]) if "leader_tracked" in op.attributes else ""
+    if tracked and not shared_along:
+        raise Unsupported("a copy that the first block's barrier counts, for one block")
+    axis = re.search(r"copy_partitioned<axis = (\d+)>", tracked)
     starts = _starts(op, translator, given["indices"])
     enabled = _predicate(given.get("predicate", []))
     lengths = attribute(op, "slice_lengths")
     fill = attribute(op, "oob_fill_mode", 2)
-    type_of(op.operands[0].type)
+    in_bytes = _in_bytes(op, gathered)
 
     def waiting(st: Any) -> Any:
         if not enabled(st):
             return
-        memory, destination, first = st.v[source], st.v[target], starts(st)
-        shape, blocks = lengths, [st.block]
+        memory, destination = st.v[source], st.v[target]
+        first, shape = in_bytes(memory, starts(st), lengths)
+        blocks = [st.block]
+        sharing = blocks
         if shared_along:
-            blocks = _sharing(st, shared_along)
-            first, shape, destination = _share(st, first, lengths, destination, blocks, site)
-        if gathered is None or rows is None:
-            boxes = [window(memory, first, shape)]
-        else:
-            boxes = _rows(memory, first, shape, gathered, rows(st).tolist())
+            blocks = sharing = _sharing(st, shared_along)
+            if axis is not None:
+                first, shape = _partition(st, first, shape, int(axis[1]), sharing, site)
+                blocks = [st.block]
+            else:
+                first, shape, destination = _share(st, first, shape, destination, sharing, site)
+        boxes = boxes_of(st, memory, first, shape)
         complete = all(box.complete for box in boxes)
         size = math.prod(abs(length) for length in shape) * memory.dtype.itemsize
         if fill == 1 and not complete:
@@ -115,15 +138,13 @@ def _async_load(op: Any, translator: Translator) -> Translated:
         for block in blocks:
             own = not shared_along
             place = destination if own else there(block, destination)
-            barrier = barriers.find(st, st.v[address] if own else there(block, st.v[address]), site, "a copy")
-            if not barrier.fenced:
-                st.report(
-                    "missing-fence",
-                    f"a copy on {barrier.name}, whose initialisation it may not see",
-                    site,
-                    edge="nvvm.fence.mbarrier.init behind the initialisation",
-                )
-                barrier.fenced = True
+            if own:
+                barrier = barriers.find(st, st.v[address], site, "a copy")
+            else:
+                counts = sharing[0] if tracked else block
+                at = Pointer(counts.shared, barriers.place(st.v[address]))
+                barrier = barriers.find(st, at, site, "a copy")
+            barriers.check_fence(st, barrier, site)
             moment = (barrier.agent, barrier.phase + 1)
             for box in boxes:
                 if block is st.block and box.inside is not None:
@@ -139,11 +160,18 @@ def _async_load(op: Any, translator: Translator) -> Translated:
         start(st, Copy(st, moves, site, fills=fills, barriers=counting, size=size), None, destinations)
         yield None
 
-    return barriers.in_warps(op, translator, waiting)
+    return Translated(waiting, True)
 
 
-def _names_rows(op: Any, operand: int) -> bool:
-    return isinstance(op.operands[operand].type, ir.VectorType)
+def _boxes(op: Any, translator: Translator, indices: list[int], first: int) -> tuple[bool, Callable[..., list[Window]]]:
+    """The boxes of an array that a copy is of, and whether a vector among its indices names rows. That index, of the
+    operands from `first` on, is taken out of the others."""
+    gathered = next((i for i in range(len(indices)) if isinstance(op.operands[first + i].type, ir.VectorType)), None)
+    if gathered is None:
+        return False, lambda st, memory, starts, lengths: [window(memory, starts, lengths)]
+    rows = vector_reader(op, first + gathered, translator)
+    indices.pop(gathered)
+    return True, lambda st, memory, starts, lengths: _rows(memory, starts, lengths, gathered, rows(st).tolist())
 
 
 def _rows(memory: MemRef, starts: list[int], lengths: list[int], gathered: int, rows: list[int]) -> list[Window]:
@@ -163,6 +191,20 @@ def _sharing(st: Any, dimensions: list[int]) -> list[Any]:
     mine = st.block.names["cluster_block_id"]
     others = [i for i in range(3) if i not in dimensions]
     return [b for b in st.block.cluster.blocks if all(b.names["cluster_block_id"][i] == mine[i] for i in others)]
+
+
+def _partition(
+    st: Any, starts: list[int], lengths: list[int], axis: int, blocks: list[Any], site: Any
+) -> tuple[list[int], list[int]]:
+    """The part of a copy that this block fetches for itself, cut along a dimension of the destination."""
+    kept = [dimension for dimension, length in enumerate(lengths) if length != -1]
+    dimension = kept[axis] if axis < len(kept) else -1
+    if dimension < 0 or lengths[dimension] % len(blocks):
+        st.stop("assertion", f"a copy of {lengths} has no equal parts for {len(blocks)} blocks", site)
+    first, shape = list(starts), list(lengths)
+    shape[dimension] //= len(blocks)
+    first[dimension] += blocks.index(st.block) * shape[dimension]
+    return first, shape
 
 
 def _share(
@@ -205,28 +247,28 @@ def _async_store(op: Any, translator: Translator) -> Translated:
         raise Unsupported("memory of another device")
     if memory_space(op.operands[0].type) != "shared" or memory_space(op.operands[1].type) != "global":
         raise Unsupported(f"a copy from {op.operands[0].type} to {op.operands[1].type}")
-    if any(_names_rows(op, 2 + i) for i in range(len(given["indices"]))):
-        raise Unsupported("a copy into rows that a vector names")
     (source,), (target,) = given["source"], given["target"]
-    starts, site = _starts(op, translator, given["indices"]), translator.site(op)
+    site = translator.site(op)
+    gathered, boxes_of = _boxes(op, translator, given["indices"], 2)
+    starts = _starts(op, translator, given["indices"])
     enabled = _predicate(given["predicate"])
     lengths = attribute(op, "slice_lengths")
     commit = attribute(op, "commit_group", True)
     kind = enumerator(op, "reduction_op", _REDUCTIONS)
     combine = combining(kind, type_of(op.operands[0].type)) if kind else None
-    type_of(op.operands[1].type)
+    in_bytes = _in_bytes(op, gathered)
 
     def waiting(st: Any) -> Any:
         stream = st.bulk
         if enabled(st):
-            box = window(st.v[target], starts(st), lengths)
             memory = st.v[source]
             moment = (stream.reads, stream.next)
             if not st.touch(memory, False, "the copy", site, st.elected(), stream=moment, asynchronous=True):
                 return
-            if box.inside is not None:
-                inside = box.inside
-                data = part(memory, box.place)
+            for box in boxes_of(st, st.v[target], *in_bytes(st.v[target], starts(st), lengths)):
+                if box.inside is None:
+                    continue
+                inside, data = box.inside, part(memory, box.place)
                 copy = Copy(st, [(data, inside)], site, combine=combine)
                 st.touch(
                     inside,
@@ -237,7 +279,7 @@ def _async_store(op: Any, translator: Translator) -> Translated:
                     stream=(stream.agent, stream.next),
                     asynchronous=True,
                     atomic=combine is not None,
-                    alike=lambda: same_bytes(inside.array(), data.array()),
+                    alike=lambda inside=inside, data=data: same_bytes(inside.array(), data.array()),
                     work=copy,
                 )
                 start(st, copy, stream)
@@ -245,7 +287,7 @@ def _async_store(op: Any, translator: Translator) -> Translated:
             stream.commit()
         yield None
 
-    return barriers.in_warps(op, translator, waiting)
+    return Translated(waiting, True)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

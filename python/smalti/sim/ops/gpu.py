@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..clocks import GLOBAL, SHARED
 from ..program import Site, Step, Translated, Translator, Unsupported, attribute, operation
-from ..synchronisation import Meeting, Wait
-from ..values import collapse, spread
+from ..synchronisation import Meeting, Wait, wrong_barrier
+from ..values import collapse
 
 _DIMENSIONS = {"x": 0, "y": 1, "z": 2}
 
@@ -61,8 +62,9 @@ def thread_barrier(number: Callable[[Any], Any], count: Callable[[Any], int], si
         which = number(st)
         if isinstance(which, np.ndarray):
             st.stop("divergence", "threads of the warpgroup take different barriers", site)
+        if (wrong := wrong_barrier(int(which), count(st), 32)) is not None:
+            st.stop("barrier", wrong, site)
         barrier = st.block.thread_barrier(int(which))
-        st.meets(count(st))
         meeting = barrier.arrive(st, count(st), site)
         if not isinstance(meeting, Meeting):
             st.stop("barrier", meeting, site)
@@ -76,6 +78,7 @@ def thread_barrier(number: Callable[[Any], Any], count: Callable[[Any], int], si
             return f"{barrier.name}: {meeting.arrived} of {meeting.count} threads are there ({there}){missing}"
 
         yield Wait(site, lambda: meeting.done, describe, lambda: meeting.knowledge)
+        st.met_others(meeting.told)
         st.acquire(meeting.knowledge, site, meeting.count)
 
     return Translated(waiting, True)
@@ -116,29 +119,14 @@ def _elect(op: Any, translator: Translator) -> Step:
     return step
 
 
-@operation("nvvm.shfl.sync")
-def _shuffle(op: Any, translator: Translator) -> Step:
-    if "idx" not in str(op.attributes["kind"]) or len(op.results) != 1 or "!llvm.struct" in str(op.results[0].type):
-        raise Unsupported(f"a shuffle of kind {op.attributes['kind']}")
-    _, value, lane, mask = translator.operands(op)
-    (result,) = translator.results(op)
-    site = translator.site(op)
-
-    def step(st: Any) -> None:
-        found, source = st.v[value], st.v[lane]
-        if isinstance(source, np.ndarray) or st.v[mask] != 31:
-            st.stop("assertion", "the simulator knows shuffles from one lane to all of the warp", site)
-        if isinstance(found, np.ndarray):
-            by_warp = spread(found, found.dtype, st.lanes).reshape(-1, 32)
-            found = collapse(np.repeat(by_warp[:, int(source) & 31], 32))
-        st.v[result] = found
-
-    return step
-
-
-@operation("nvvm.setmaxregister", "gpu.lane_id_hint")
-def _nothing(op: Any, translator: Translator) -> None:
-    return None
+@operation("nvvm.setmaxregister")
+def _registers(op: Any, translator: Translator) -> None:
+    owner = op.parent
+    while owner is not None and owner.name != "gpu.func":
+        owner = owner.parent
+    if owner is not None:
+        # It is one group, which cannot go several ways.
+        raise Unsupported('warps that have roles in a program of a block; level="thread" runs it')
 
 
 @operation("nvvm.fence.mbarrier.init")
@@ -147,20 +135,26 @@ def _fence_initialisation(op: Any, translator: Translator) -> Step:
 
     def step(st: Any) -> None:
         for barrier in st.block.barriers.values():
-            if barrier.initialised.group is st and not barrier.fenced:
-                barrier.fenced = True
-                st.machine.effective.add((site.number, "removed"))
+            if barrier.initialised.group is st:
+                barrier.fenced = barrier.fenced or site
 
     return step
 
 
+def fenced(op: Any) -> tuple[int, ...]:
+    """The memory that a fence between proxies is for."""
+    kind = str(op.attributes["kind"]).rpartition("<")[2].rstrip(">") if "kind" in op.attributes else ""
+    spaces = {"async": (SHARED, GLOBAL), "async.shared": (SHARED,), "async.global": (GLOBAL,)}.get(kind)
+    if spaces is None:
+        raise Unsupported(f"a fence of kind {kind}" if kind else "a fence of other proxies")
+    return spaces
+
+
 @operation("nvvm.fence.proxy")
 def _fence_proxy(op: Any, translator: Translator) -> Step:
-    if "async" not in str(op.attributes["kind"]):
-        raise Unsupported(f"a fence of kind {op.attributes['kind']}")
-    site = translator.site(op)
+    site, spaces = translator.site(op), fenced(op)
 
     def step(st: Any) -> None:
-        st.fence(site)
+        st.fence(site, spaces)
 
     return step

@@ -54,6 +54,13 @@ def _wait(op: Any, translator: Translator) -> Step:
     left, only_reads, site = attribute(op, wait.left), "read" in op.attributes, translator.site(op)
 
     def step(st: Any) -> None:
+        waits(st)
+        # Each thread waits for what it started itself.
+        for warp in st.warps:
+            if wait.stream(warp) is not wait.stream(st):
+                waits(warp)
+
+    def waits(st: Any) -> None:
         stream, clock = wait.stream(st), wait.learns(st)
         upto = stream.committed - left
         if upto <= 0:

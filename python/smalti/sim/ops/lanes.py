@@ -3,15 +3,19 @@ in front, the thread."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from ...dialects import mosaic_gpu
 from ..memory import Array
-from ..program import Step, Translator, Unsupported, vector_reader
-from ..values import is_vector
+from ..program import Step, Translator, Unsupported, attribute, operation, vector_reader, walk
+from ..values import collapse, is_vector, numpy_type, spread
 from .arith import type_of
+
+WARP = 32
 
 
 def _places(layout: Any, shape: list[int]) -> Array:
@@ -26,24 +30,81 @@ def _places(layout: Any, shape: list[int]) -> Array:
     return found
 
 
-def _refuse_others(op: Any) -> None:
-    """Only what treats each element by itself may be done with registers of threads."""
-    for view in op.parent.regions[0].blocks[0].operations:
-        other = view.operation
-        vectors = any(is_vector(value.type) for value in (*other.operands, *other.results))
-        known = other.name.startswith(("arith.", "math.")) or other.name in (
-            "builtin.unrealized_conversion_cast",
-            "mosaic_gpu.return",
-        )
-        if vectors and not known:
-            raise Unsupported(f"registers of single threads in '{other.name}'")
+_VECTORS = {f"vector.{name}" for name in ("extract", "insert", "broadcast", "splat", "from_elements", "to_elements")}
+_VECTORS |= {
+    f"vector.{name}" for name in ("shuffle", "interleave", "deinterleave", "bitcast", "shape_cast", "transpose")
+}
+_VECTORS |= {"vector.extract_strided_slice", "vector.insert_strided_slice", "vector.step", "vector.reduction"}
+"""What moves elements of vectors that each thread has: it is done as in programs of threads."""
+_ALIKE = {"builtin.unrealized_conversion_cast", "mosaic_gpu.return", "scf.yield", "scf.for", "scf.if"}
+
+
+def _has_registers(op: Any) -> bool:
+    """Whether code that a program brings along takes a vector to pieces."""
+    return any(
+        inner.name == "builtin.unrealized_conversion_cast" and "layout" in inner.attributes for inner in walk(op)
+    )
+
+
+def _vector_of_threads(op: Any, translator: Translator) -> Step:
+    from ..threads.code import OPERATIONS
+
+    if any(position < 0 for position in attribute(op, "static_position", [])):
+        raise Unsupported("a position that is not constant, in registers of single threads")
+    return OPERATIONS[op.name](op, translator)
+
+
+@contextmanager
+def body_of(op: Any, translator: Translator) -> Iterator[None]:
+    """While the code inside of an operation is translated: where it has registers of single threads, what is done with
+    vectors there is done with those."""
+    if not _has_registers(op):
+        yield
+        return
+    for inner in walk(op):
+        vectors = any(is_vector(value.type) for value in (*inner.operands, *inner.results))
+        if vectors and not (inner.name.startswith(("arith.", "math.")) or inner.name in _VECTORS | _ALIKE):
+            raise Unsupported(f"registers of single threads in '{inner.name}'")
+    before = translator.operations
+    translator.operations = {**before, **dict.fromkeys(_VECTORS, _vector_of_threads)}
+    try:
+        yield
+    finally:
+        translator.operations = before
+
+
+@operation("nvvm.shfl.sync")
+def _shuffle(op: Any, translator: Translator) -> Step:
+    """A shuffle of whole warps (PTX ISA, shfl.sync)."""
+    mode = str(op.attributes["kind"]).rpartition("<")[2].rpartition(" ")[2].rstrip(">")
+    dtype = numpy_type(op.operands[1].type)
+    if dtype is None or len(op.results) != 1 or "!llvm.struct" in str(op.results[0].type):
+        raise Unsupported(f"a shuffle of {op.operands[1].type} that gives {op.results[0].type}")
+    mask, value, offset, clamp = translator.operands(op)
+    (result,), site = translator.results(op), translator.site(op)
+
+    def step(st: Any) -> None:
+        found = st.v[value]
+        if not isinstance(st.v[mask], int) or st.v[mask] & 0xFFFFFFFF != 0xFFFFFFFF:
+            st.stop("assertion", "the simulator knows shuffles of whole warps", site)
+        st.v[result] = found
+        if not isinstance(found, np.ndarray):
+            return
+        lane = np.arange(st.lanes) % WARP
+        bits, by = np.asarray(st.v[clamp]), np.asarray(st.v[offset]) & 31
+        segment, limit = bits >> 8 & 31, bits & 31
+        low, high = lane & segment, (lane & segment) | (limit & ~segment)
+        source = {"up": lane - by, "down": lane + by, "bfly": lane ^ by, "idx": low | (by & ~segment)}[mode]
+        at = np.where(source >= high if mode == "up" else source <= high, source, lane)
+        st.v[result] = collapse(spread(found, dtype, st.lanes)[np.arange(st.lanes) // WARP * WARP + at])
+
+    return step
 
 
 def convert(op: Any, translator: Translator) -> Step:
     """A cast of a vector to registers of each thread, or back."""
     if op.parent is None or op.parent.name != "mosaic_gpu.custom_primitive":
         raise Unsupported("registers of single threads")
-    _refuse_others(op)
     results = translator.results(op)
     readers = [vector_reader(op, i, translator) for i in range(len(op.operands))]
     apart = len(readers) == 1

@@ -5,11 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from ... import ir
+from ..clocks import SHARED
 from ..memory import MemRef, Pointer
-from ..program import Step, Translated, Translator, Unsupported, attribute, normalised, operation
+from ..program import (
+    ARGUMENT,
+    Step,
+    Translated,
+    Translator,
+    Unsupported,
+    attribute,
+    normalised,
+    operation,
+    strides_and_offset,
+)
 from ..values import integer_bits, wrap
 from . import cluster, gpu, lanes
-from .memref import memory_type, static_layout
+from .memref import byte_layout, memory_space, memory_type
 
 
 @operation("llvm.mlir.constant")
@@ -126,12 +137,36 @@ def _load(op: Any, translator: Translator) -> Step:
     return step
 
 
+@operation("memref.extract_aligned_pointer_as_index")
+def _address(op: Any, translator: Translator) -> Step:
+    (source,), (result,) = translator.operands(op), translator.results(op)
+    ty = op.operands[0].type
+    _, offset = strides_and_offset(ty)
+    if memory_space(ty) != "shared" or offset == ir.ShapedType.get_dynamic_stride_or_offset():
+        raise Unsupported(f"the address of {ty}")
+    before = offset * memory_type(ty).itemsize
+
+    def step(st: Any) -> None:
+        # Addresses of shared memory are numbers of its bytes.
+        st.v[result] = st.v[source].offset - before
+
+    return step
+
+
 @operation("llvm.ptrtoint", "llvm.inttoptr", "llvm.addrspacecast", "llvm.bitcast")
 def _same_pointer(op: Any, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
+    makes_pointer = op.name == "llvm.inttoptr"
+    of_shared = str(op.results[0].type) == "!llvm.ptr<3>"
+    site = translator.site(op)
 
     def step(st: Any) -> None:
-        st.v[result] = st.v[source]
+        found = st.v[source]
+        if makes_pointer and not isinstance(found, Pointer):
+            if not of_shared or not isinstance(found, int):
+                st.stop("assertion", "a pointer is made of what is no address", site)
+            found = Pointer(st.block.shared, found)
+        st.v[result] = found
 
     return step
 
@@ -169,9 +204,9 @@ def _cast(op: Any, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
     given, wanted = op.operands[0].type, op.results[0].type
     if isinstance(wanted, ir.MemRefType):
-        shape, strides = static_layout(wanted)
-        dtype = memory_type(wanted)
-        steps = tuple(by * dtype.itemsize for by in strides)
+        if ARGUMENT not in op.attributes:
+            memory_type(wanted)
+        shape, steps, dtype, packing = byte_layout(wanted)
         is_structure = str(given).startswith("!llvm.struct")
         if not is_structure and not str(given).startswith("!llvm.ptr"):
             raise Unsupported(f"a cast of {given} to {wanted}")
@@ -180,12 +215,13 @@ def _cast(op: Any, translator: Translator) -> Step:
             found = st.v[source]
             offset = 0
             if is_structure:
-                offset = found[2] * dtype.itemsize
+                offset = packing.bytes_of(found[2]) if packing else found[2] * dtype.itemsize
                 found = found[1]
-            st.v[result] = MemRef(found.buffer, found.offset + offset, shape, steps, dtype)
+            st.v[result] = MemRef(found.buffer, found.offset + offset, shape, steps, dtype, packing=packing)
 
         return to_memory
     if isinstance(given, ir.MemRefType) and str(wanted).startswith("!llvm.struct"):
+        memory_type(given)
 
         def to_structure(st: Any) -> None:
             memory = st.v[source]
@@ -217,4 +253,16 @@ def _inline_assembly(op: Any, translator: Translator) -> Step | Translated | Non
         return gpu.thread_barrier(lambda st: st.v[number], lambda st: 128, site)
     if text == cluster.REMOTE_ARRIVAL and constraints == "b,r,r":
         return cluster.remote_arrival(op, translator)
+    if text == _ACQUIRE and not constraints:
+        return None
+    if text == _RELEASE and not constraints:
+        site = translator.site(op)
+        return lambda st: st.fence(site, (SHARED,))
     raise Unsupported(f"the inline assembly '{text}'")
+
+
+_ACQUIRE = "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;"
+"""Keeps what the asynchronous proxy does later behind what was waited for. It writes what others have read, which is
+let be without a fence."""
+_RELEASE = "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;"
+"""Has the asynchronous proxy see what was done before."""

@@ -26,9 +26,12 @@ def _power(x: Array, y: Array) -> Array:
 FUNCTIONS: dict[str, Callable[..., Array]] = {
     "absf": np.abs,
     "acos": np.arccos,
+    "acosh": np.arccosh,
     "asin": np.arcsin,
+    "asinh": np.arcsinh,
     "atan": np.arctan,
     "atan2": np.arctan2,
+    "atanh": np.arctanh,
     "cbrt": np.cbrt,
     "ceil": np.ceil,
     "copysign": np.copysign,

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ... import ir
+from ...errors import LaunchError
 from ..memory import MemRef, Private
-from ..program import Step, Translator, Unsupported, attribute, operation
+from ..program import Step, Translator, Unsupported, attribute, operation, strides_and_offset
 from ..races import SAME
-from ..values import collapse, integer_bits, numpy_type, spread
+from ..values import Packing, collapse, integer_bits, numpy_type, packing, spread
 from .arith import type_of
 
 BARRIER = "!mosaic_gpu.barrier"
@@ -22,12 +24,12 @@ BARRIER_BYTES = 8
 
 def memory_space(ty: Any) -> str:
     """`global`, `shared`, `private`, or what MLIR calls it."""
-    text = str(ty.memory_space) if ty.memory_space is not None else ""
+    text = str(ty.memory_space).partition(" :")[0] if ty.memory_space is not None else ""
     if text in ("", "0", "1", "#gpu.address_space<global>"):
         return "global"
-    if text in ("3", "3 : i32", "#gpu.address_space<workgroup>"):
+    if text in ("3", "#gpu.address_space<workgroup>"):
         return "shared"
-    if text in ("5", "5 : i32", "#gpu.address_space<private>"):
+    if text in ("5", "#gpu.address_space<private>"):
         return "private"
     return text
 
@@ -43,36 +45,51 @@ def static_layout(ty: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Shape and strides of a type, in elements."""
     if not ty.has_static_shape:
         raise Unsupported(f"memory of a shape that is not constant, {ty}")
-    strides, _ = ty.get_strides_and_offset()
+    strides, _ = strides_and_offset(ty)
     if any(step == ir.ShapedType.get_dynamic_stride_or_offset() for step in strides):
         raise Unsupported(f"strides that are not constant, {ty}")
     return tuple(ty.shape), tuple(strides)
 
 
+def byte_layout(ty: Any) -> tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any], Packing | None]:
+    """Shape, strides in bytes and type of memory; where elements share bytes, those of the bytes, and how they do."""
+    shape, strides = static_layout(ty)
+    how = packing(ty.element_type, 0)
+    if how is None:
+        dtype = memory_type(ty)
+        return shape, tuple(step * dtype.itemsize for step in strides), dtype, None
+    rows = [i for i, size in enumerate(shape) if strides[i] == 1 and size % how.count == 0]
+    if not rows or any(step % how.count for i, step in enumerate(strides) if i != rows[-1] and shape[i] != 1):
+        raise Unsupported(f"{ty}: {how.count} elements share a byte, and its rows are no whole bytes")
+    how = replace(how, dimension=rows[-1])
+    steps = tuple(1 if i == how.dimension else step // how.count for i, step in enumerate(strides))
+    return tuple(how.in_bytes(shape)), steps, np.dtype(np.int8), how
+
+
 def _uses(ty: Any, translator: Translator, offset: int = 0) -> None:
     if memory_space(ty) != "shared":
         return
-    dtype = memory_type(ty)
+    if not ty.has_static_shape:
+        translator.uses_shared(memory_type(ty).itemsize)
+        return
+    shape, strides, dtype, _ = byte_layout(ty)
     translator.uses_shared(dtype.itemsize)
-    if ty.has_static_shape:
-        shape, strides = static_layout(ty)
-        end = offset + (sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + 1) * dtype.itemsize
-        translator.uses_shared(offset or 16, end)
-        for step in strides:
-            translator.uses_shared(step * dtype.itemsize or 16)
+    end = offset + sum((n - 1) * step for n, step in zip(shape, strides, strict=True)) + dtype.itemsize
+    translator.uses_shared(offset or 16, end)
+    for step in strides:
+        translator.uses_shared(step or 16)
 
 
 @operation("mosaic_gpu.slice_smem")
 def _slice_smem(op: Any, translator: Translator) -> Step:
     (result,) = translator.results(op)
     ty = op.results[0].type
-    shape, strides = static_layout(ty)
-    dtype, offset = memory_type(ty), attribute(op, "offset")
+    shape, strides, dtype, how = byte_layout(ty)
+    offset = attribute(op, "offset")
     _uses(ty, translator, offset)
-    steps = tuple(step * dtype.itemsize for step in strides)
 
     def step(st: Any) -> None:
-        st.v[result] = MemRef(st.block.shared, offset, shape, steps, dtype)
+        st.v[result] = MemRef(st.block.shared, offset, shape, strides, dtype, packing=how)
 
     return step
 
@@ -112,7 +129,7 @@ def _alloca(op: Any, translator: Translator) -> Step:
     default: Any = 0 if integer_bits(ty.element_type) else dtype.type(math.nan)
 
     def step(st: Any) -> None:
-        st.v[result] = Private(shape, default)
+        st.v[result] = Private(shape, default, dtype)
 
     return step
 
@@ -157,8 +174,13 @@ def _subview(op: Any, translator: Translator) -> Step:
         strides = []
         if is_slot and memory.buffer.shared and st.v[slot].__class__ is int and st.v[slot]:
             st.machine.effective.add((site.number, "shared"))
-        for item, length, by, size, stride in zip(offsets, lengths, steps, memory.shape, memory.strides, strict=True):
-            start, times = _number(st, item, site), _number(st, by, site)
+        starts, counts, how = [_number(st, item, site) for item in offsets], lengths, memory.packing
+        if how is not None:
+            starts, counts = how.in_bytes(starts), how.in_bytes(lengths)
+        for start, length, by, size, stride in zip(starts, counts, steps, memory.shape, memory.strides, strict=True):
+            times = _number(st, by, site)
+            if times != 1 and how is not None and how.dimension == len(strides):
+                raise LaunchError("the simulator has no views of parts of bytes: one with gaps between elements")
             last = start + (length - 1) * times
             if outside is None and length and not (min(start, last) >= 0 and max(start, last) < size):
                 dimension = len(strides)
@@ -171,10 +193,11 @@ def _subview(op: Any, translator: Translator) -> Step:
         st.v[result] = MemRef(
             memory.buffer,
             offset,
-            tuple(lengths[i] for i in kept),
+            tuple(counts[i] for i in kept),
             tuple(strides[i] for i in kept),
             memory.dtype,
             outside,
+            how.of(kept) if how else None,
         )
 
     return step
@@ -209,7 +232,8 @@ def _transpose(op: Any, translator: Translator) -> Step:
     def step(st: Any) -> None:
         memory = st.v[source]
         shape, strides = tuple(memory.shape[i] for i in order), tuple(memory.strides[i] for i in order)
-        st.v[result] = MemRef(memory.buffer, memory.offset, shape, strides, memory.dtype, memory.outside)
+        how = memory.packing.of(order) if memory.packing else None
+        st.v[result] = MemRef(memory.buffer, memory.offset, shape, strides, memory.dtype, memory.outside, how)
 
     return step
 
@@ -283,7 +307,7 @@ def _reinterpret_with_strides(op: Any, translator: Translator) -> Step:
 def _reinterpret(op: Any, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
     shape, strides = static_layout(op.results[0].type)
-    _, first = op.results[0].type.get_strides_and_offset()
+    _, first = strides_and_offset(op.results[0].type)
     if first not in (0, ir.ShapedType.get_dynamic_stride_or_offset()):
         raise Unsupported("an offset in the result's type")
 
@@ -344,7 +368,7 @@ def _load(op: Any, translator: Translator) -> Step:
         at = [st.v[i] for i in indices]
         if memory.__class__ is Private:
             place = _private_place(st, memory, at, site)
-            st.v[result] = memory.default if place is None else memory.cells.get(place, memory.default)
+            st.v[result] = memory.default if place is None else memory.load(place, st)
             return
         if not any(isinstance(i, np.ndarray) for i in at):
             element = _element(st, memory, at, site)
@@ -355,7 +379,7 @@ def _load(op: Any, translator: Translator) -> Step:
         found = np.zeros(st.lanes, dtype)
         for lane in range(st.lanes):
             element = _element(st, memory, [int(i[lane]) for i in lanes], site)
-            if element is not None and st.touch(element, False, "the load", site, ("lane", st.warp, lane)):
+            if element is not None and st.touch(element, False, "the load", site, ("lane", lane)):
                 found[lane] = element.array()[()]
         st.v[result] = collapse(found)
 
@@ -374,7 +398,7 @@ def _store(op: Any, translator: Translator) -> Step:
         if memory.__class__ is Private:
             place = _private_place(st, memory, at, site)
             if place is not None:
-                memory.cells[place] = found
+                memory.store(place, found, st)
             return
         if not any(isinstance(i, np.ndarray) for i in (*at, found)):
             element = _element(st, memory, at, site)
@@ -385,7 +409,7 @@ def _store(op: Any, translator: Translator) -> Step:
         numbers = spread(found, memory.dtype, st.lanes)
         for lane in range(st.lanes):
             element = _element(st, memory, [int(i[lane]) for i in lanes], site)
-            if element is not None and st.touch(element, True, "the store", site, ("lane", st.warp, lane)):
+            if element is not None and st.touch(element, True, "the store", site, ("lane", lane)):
                 element.array()[()] = numbers[lane]
 
     return step
@@ -397,6 +421,8 @@ def _dim(op: Any, translator: Translator) -> Step:
     (result,) = translator.results(op)
 
     def step(st: Any) -> None:
-        st.v[result] = st.v[source].shape[st.v[index]]
+        memory, at = st.v[source], st.v[index]
+        how = memory.packing if memory.__class__ is MemRef else None
+        st.v[result] = memory.shape[at] * (how.count if how is not None and how.dimension == at else 1)
 
     return step

@@ -11,6 +11,7 @@ from ..engines import Product, start
 from ..matmul import multiply
 from ..memory import Registers
 from ..program import Site, Step, Translated, Translator, attribute, operation, vector_reader
+from ..values import element_type
 from .arith import type_of
 
 
@@ -23,13 +24,14 @@ def _mma(op: Any, translator: Translator) -> Step:
     site = translator.site(op)
     # Without the permission the elements are not rounded.
     tf32 = attribute(op, "allow_tf32", False) and type_of(op.operands[1].type) == np.float32
+    element = "tf32" if tf32 else str(element_type(op.operands[1].type))
 
     def step(st: Any) -> None:
         before = accumulator(st)
         left, right = a(st), b(st)
         if st.machine.recorder is not None:
             macs = left.shape[0] * left.shape[1] * right.shape[1]
-            end = st.machine.recorder.product(st, left.dtype, macs, tf32, site)
+            end = st.machine.recorder.product(st, element, macs, site)
             st.machine.recorder.wait(st, end, site)
         st.v[result] = multiply(before, left, right, tf32) if st.machine.how.numbers else before
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..program import Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
 from ..values import element_type, is_vector
-from .arith import FLOAT_FUNCTIONS, integer_array_function, type_of
+from . import lanes
+from .arith import FLOAT_FUNCTIONS, held_type, integer_array_function, type_of
 
 Array = np.ndarray[Any, Any]
 
@@ -18,13 +19,13 @@ Array = np.ndarray[Any, Any]
 def _vector_load(op: Any, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
     site, layout = translator.site(op), translator.layout(op, "out_layouts")
-    shape, dtype = tuple(op.results[0].type.shape), type_of(op.results[0].type)
-    type_of(op.operands[0].type)
+    shape, dtype = tuple(op.results[0].type.shape), held_type(op.results[0].type)
+    held_type(op.operands[0].type)
 
     def step(st: Any) -> None:
         memory = st.v[source]
         if st.touch(memory, False, "the load", site, (layout, memory.key())):
-            st.v[result] = memory.array().copy()
+            st.v[result] = memory.elements().copy()
         else:
             st.v[result] = np.zeros(shape, dtype)
 
@@ -75,13 +76,13 @@ def _vector_store(op: Any, translator: Translator) -> Step:
     value = vector_reader(op, 0, translator)
     target = translator.slot(op.operands[1])
     site, layout = translator.site(op), translator.layout(op, "in_layouts")
-    dtype = type_of(op.operands[0].type)
     kind = enumerator(op, "atomic_type", ATOMICS)
-    combine = combining(kind, dtype) if kind else None
+    combine = combining(kind, type_of(op.operands[0].type)) if kind else None
+    held_type(op.operands[0].type)
 
     def step(st: Any) -> None:
         memory = st.v[target]
-        found = value(st)
+        found = memory.held(value(st))
         fine = st.touch(
             memory,
             True,
@@ -98,6 +99,11 @@ def _vector_store(op: Any, translator: Translator) -> Step:
             array[...] = found if combine is None else combine(array, found)
 
     return step
+
+
+@operation("mosaic_gpu.multimem_load_reduce")
+def _multimem_load_reduce(op: Any, translator: Translator) -> Step:
+    raise Unsupported("memory of several devices")
 
 
 @operation("mosaic_gpu.broadcast_in_dim")
@@ -184,7 +190,8 @@ def _assume_multiple(op: Any, translator: Translator) -> Step:
 
 @operation("mosaic_gpu.custom_primitive")
 def _custom_primitive(op: Any, translator: Translator) -> Translated:
-    body, arguments, yields = translator.region(op.regions[0])
+    with lanes.body_of(op, translator):
+        body, arguments, yields = translator.region(op.regions[0])
     results = translator.results(op)
     for operand in op.operands:
         if is_vector(operand.type):

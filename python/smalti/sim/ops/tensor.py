@@ -6,6 +6,7 @@ hardware's. Elements of less than 32 bits are packed, where the layout does not 
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable
 from typing import Any
@@ -15,12 +16,15 @@ import numpy as np
 from ... import ir
 from ..engines import Commit, Copy, TensorWork, happens_at_once, start
 from ..matmul import multiply
-from ..memory import Buffer, MemRef, in_registers
+from ..memory import Buffer, MemRef, Pointer, in_registers
 from ..program import Site, Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
-from ..races import PIPE, SAME, TENSOR
+from ..races import FREE, PIPE, SAME, TENSOR
 from . import barriers
+from . import scales as scales_of
 from .arith import type_of
+from .cluster import there
 from .memref import memory_space
+from .registers import enumerator
 
 COLUMNS = 512
 COLUMN_BYTES = 128 * 4
@@ -55,8 +59,6 @@ def _uses(op: Any, translator: Translator) -> None:
 
 @operation("mosaic_gpu.tmem_alloc")
 def _alloc(op: Any, translator: Translator) -> Step:
-    if attribute(op, "collective", False):
-        raise Unsupported("tensor memory that two blocks allocate together")
     (place,), (result,) = translator.operands(op), translator.results(op)
     ty, packing, site = op.results[0].type, attribute(op, "packing", 1), translator.site(op)
     _uses(op, translator)
@@ -86,6 +88,7 @@ def _dealloc(op: Any, translator: Translator) -> Step:
     def step(st: Any) -> None:
         if st.index:
             return
+        st.touch(st.v[memory], True, "the deallocation", site, FREE)
         at = st.v[memory].offset // COLUMN_BYTES
         names = [name for name, (first, _) in st.block.columns.items() if first == at]
         if not names:
@@ -138,21 +141,35 @@ def _layout_cast(op: Any, translator: Translator) -> Step:
 
 @operation("mosaic_gpu.async_load_tmem")
 def _load(op: Any, translator: Translator) -> Step:
-    if "reduce" in op.attributes:
-        raise Unsupported("a reduction while tensor memory is loaded")
-    (source,), (result,) = translator.operands(op), translator.results(op)
+    (source,), (result, *reduced) = translator.operands(op), translator.results(op)
+    reduce = _reduction(op)
     shape, dtype, site = tuple(op.results[0].type.shape), type_of(op.results[0].type), translator.site(op)
     _uses(op, translator)
 
     def step(st: Any) -> None:
         memory, stream = st.v[source], st.tensor_loads
+        st.dirty = True
         # What it gives can be used at once, but the memory must not be written before the wait.
         if st.touch(memory, False, "the load", site, TENSOR, stream=(stream.agent, stream.next)):
             st.v[result] = memory.array().copy()
         else:
             st.v[result] = np.zeros(shape, dtype)
+        for slot in reduced:
+            with np.errstate(all="ignore"):
+                st.v[slot] = reduce(st.v[result])
 
     return step
+
+
+def _reduction(op: Any) -> Callable[[Any], Any]:
+    """What a load makes of each row besides (PTX ISA, tcgen05.ld.red): without `.NaN`, a NaN is no operand."""
+    kind = enumerator(op, "reduce", {0: "min", 1: "max", 2: "absmin", 3: "absmax"})
+    if kind is not None and type_of(op.results[0].type).kind != "f":
+        raise Unsupported("a reduction of integers while they are loaded: nothing says whether they have signs")
+    function = np.fmin if kind in ("min", "absmin") else np.fmax
+    if kind in ("min", "max"):
+        return lambda array: function.reduce(array, axis=1)
+    return lambda array: function.reduce(np.abs(array), axis=1)
 
 
 @operation("mosaic_gpu.async_store_tmem")
@@ -186,16 +203,14 @@ def _wait(op: Any, translator: Translator) -> Step:
 
 
 @operation("nvvm.tcgen05.fence")
-def _fence(op: Any, translator: Translator) -> Step | None:
-    if "after" not in str(op.attributes["kind"]):
-        return None
+def _fence(op: Any, translator: Translator) -> Step:
     site = translator.site(op)
+    if "after" not in str(op.attributes["kind"]):
+        return lambda st: barriers.tells_of_the_tensor_core(st, site)
 
     def step(st: Any) -> None:
-        streams = [group.tensor.agent for group in st.block.groups]
-        if any(st.known.seen.get(agent, 0) > st.tensor_known.get(agent, 0) for agent in streams):
-            st.learned.append((site, 0))
-        st.tensor_known = dict(st.known.seen)
+        st.tensor_before, st.tensor_known = st.tensor_known, dict(st.known.seen)
+        st.tensor_fence = site
 
     return step
 
@@ -207,10 +222,38 @@ def _fence(op: Any, translator: Translator) -> Step | None:
 
 def _touch(st: Any, memory: MemRef, write: bool, what: str, site: Site) -> None:
     """An access of the tensor core."""
-    stream = st.tensor
-    shared = memory.buffer is not st.block.tensor
+    stream, block = st.tensor, memory.buffer.block
+    shared = memory.buffer is not block.tensor
+    if block is not st.block:
+        st.reaches(block, what, site, (stream.agent, stream.next))
     if not st.touch(memory, write, what, site, PIPE, stream=(stream.agent, stream.next), asynchronous=shared):
         st.stop("out-of-bounds", f"{what} cannot be done", site)
+
+
+def _blocks(op: Any, translator: Translator) -> Callable[[Any], list[Any]]:
+    """Which blocks an operation is for: with `collective` (`cta_group::2`) the two whose numbers in the cluster differ
+    in the last bit, the even one first."""
+    site = translator.site(op)
+    if not attribute(op, "collective", False):
+        return lambda st: [st.block]
+
+    def pair(st: Any) -> list[Any]:
+        blocks = st.block.cluster.blocks
+        first = blocks.index(st.block) & ~1
+        if first + 1 >= len(blocks):
+            st.stop("assertion", "the work of two blocks, and the cluster has one", site)
+        return blocks[first : first + 2]
+
+    return pair
+
+
+def _of(st: Any, block: Any, memory: MemRef, site: Site) -> MemRef:
+    """The same place in the shared or tensor memory of a block."""
+    if memory.buffer is not st.block.tensor:
+        return there(block, memory)
+    if block.tensor is None:
+        st.stop("out-of-bounds", f"block {block.position} has no tensor memory", site)
+    return dataclasses.replace(memory, buffer=block.tensor)
 
 
 def _started(op: Any, translator: Translator, begin: Callable[[Any], Callable[[], None]]) -> Translated:
@@ -222,71 +265,89 @@ def _started(op: Any, translator: Translator, begin: Callable[[Any], Callable[[]
         start(st, TensorWork(st, run, site), st.tensor)
         yield None
 
-    return barriers.in_warps(op, translator, waiting)
+    return Translated(waiting, True)
 
 
 @operation("mosaic_gpu.tcgen05_mma")
 def _mma(op: Any, translator: Translator) -> Translated:
     segments = attribute(op, "operandSegmentSizes")
-    if any(segments[4:]):
-        raise Unsupported("scales and sparse operands")
-    if attribute(op, "collective", False):
-        raise Unsupported("a product of two blocks")
-    accumulator, a, b, accumulate = translator.operands(op)
+    if segments[6]:
+        raise Unsupported("a sparse operand")
+    accumulator, a, b, accumulate, *scales = translator.operands(op)
+    size = scales_of.scale_size(op)
     for value in list(op.operands)[:3]:
-        type_of(value.type)
+        if str(value.type.element_type) != scales_of.NARROW:
+            type_of(value.type)
     _uses(op, translator)
-    site = translator.site(op)
+    site, blocks = translator.site(op), _blocks(op, translator)
+    # Two blocks with 64 rows each have the scales of the columns in another way.
+    halves = attribute(op, "collective", False) and op.operands[1].type.shape[0] == 64
 
     def begin(st: Any) -> Callable[[], None]:
-        target, left, right = st.v[accumulator], st.v[a], st.v[b]
         adds = bool(st.v[accumulate])
-        for memory in (left, right, *((target,) if adds else ())):
-            _touch(st, memory, False, "the product", site)
-        _touch(st, target, True, "the product", site)
+        # Each block has rows of its own, and part of the columns of `b`.
+        slots = (accumulator, a, b, *scales)
+        parts = [[_of(st, block, st.v[slot], site) for slot in slots] for block in blocks(st)]
+        for target, *factors in parts:
+            for memory in (*factors, *((target,) if adds else ())):
+                _touch(st, memory, False, "the product", site)
+            _touch(st, target, True, "the product", site)
 
         def run() -> None:
-            array = target.array()
-            before = array.copy() if adds else np.zeros(array.shape, array.dtype)
-            x, y = left.array(), right.array()
-            array[...] = multiply(before, x, y, tf32=x.dtype == np.float32)
+            y = np.concatenate([right.elements() for _, _, right, *_ in parts], 1)
+            for target, left, _, *scaled in parts:
+                array, x = target.array(), left.elements()
+                before = array.copy() if adds else np.zeros(array.shape, array.dtype)
+                if scaled:
+                    of_rows = scaled[0].array()[: x.shape[0]]
+                    of_columns = scales_of.columns(scaled[1], y.shape[1], halves)
+                    array[...] = scales_of.multiply_scaled(before, x, y, (of_rows, of_columns), size)
+                else:
+                    array[...] = multiply(before, x, y, tf32=x.dtype == np.float32)
 
         return run
 
     return _started(op, translator, begin)
 
 
-@operation("mosaic_gpu.async_store_smem_to_tmem")
+@operation("mosaic_gpu.async_store_smem_to_tmem", "mosaic_gpu.async_store_scales_smem_to_tmem")
 def _copy(op: Any, translator: Translator) -> Translated:
-    if attribute(op, "collective", False):
-        raise Unsupported("a copy for two blocks")
     source, target = translator.operands(op)
     type_of(op.operands[0].type)
     _uses(op, translator)
-    site = translator.site(op)
+    site, blocks = translator.site(op), _blocks(op, translator)
+    unpacked = scales_of.unpacked if "scales" in op.name else lambda array: array
 
     def begin(st: Any) -> Callable[[], None]:
-        there, here = st.v[target], st.v[source]
-        _touch(st, here, False, "the copy", site)
-        _touch(st, there, True, "the copy", site)
+        parts = [[_of(st, block, st.v[slot], site) for slot in (target, source)] for block in blocks(st)]
+        for into, here in parts:
+            _touch(st, here, False, "the copy", site)
+            _touch(st, into, True, "the copy", site)
 
         def run() -> None:
-            there.array()[...] = here.array()
+            for into, here in parts:
+                into.array()[...] = unpacked(here.array())
 
         return run
 
     return _started(op, translator, begin)
+
+
+@operation("mosaic_gpu.async_store_sparse_metadata_smem_to_tmem")
+def _copy_metadata(op: Any, translator: Translator) -> Translated:
+    raise Unsupported("metadata of sparse operands, of which several elements share a byte")
 
 
 @operation("mosaic_gpu.tcgen05_commit_arrive")
 def _commit(op: Any, translator: Translator) -> Translated:
-    if attribute(op, "collective", False):
-        raise Unsupported("an arrival in two blocks")
     (address,), site = translator.operands(op), translator.site(op)
+    blocks = _blocks(op, translator)
 
     def waiting(st: Any) -> Any:
-        barrier = barriers.find(st, st.v[address], site, "an arrival")
-        commit = Commit(st, barrier, site)
+        places = [Pointer(block.shared, barriers.place(st.v[address])) for block in blocks(st)]
+        # Arrivals of one thread's commits come one after the other.
+        told = (st.tensor.agent, st.tensor.next)
+        commit = Commit(st, [barriers.find(st, place, site, "an arrival", told) for place in places], site)
         st.acts()
         if happens_at_once(st):
             commit.complete()
@@ -294,4 +355,4 @@ def _commit(op: Any, translator: Translator) -> Translated:
             st.block.flights.append(commit)
         yield None
 
-    return barriers.in_warps(op, translator, waiting)
+    return Translated(waiting, True)

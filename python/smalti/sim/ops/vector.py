@@ -13,6 +13,7 @@ from ..program import Step, Translator, Unsupported, attribute, operation, vecto
 from ..values import is_vector
 from .arith import FLOAT_FUNCTIONS, integer_array_function, type_of
 from .registers import same_bytes
+from .scratch import scratch
 
 Array = np.ndarray[Any, Any]
 
@@ -68,8 +69,10 @@ def _multi_reduction(op: Any, translator: Translator) -> Step:
     source, start = (vector_reader(op, i, translator) for i in range(2))
     (result,) = translator.results(op)
     scalar = not is_vector(op.results[0].type)
+    exchange = scratch(op, translator, axes)
 
     def step(st: Any) -> None:
+        exchange(st)
         with np.errstate(all="ignore"):
             found = np.asarray(function(reduce(function, source(st), axes), np.asarray(start(st), dtype)), dtype)
         st.v[result] = _scalar(found) if scalar else found
@@ -87,8 +90,10 @@ def _reduction(op: Any, translator: Translator) -> Step:
     function = _combining(op, dtype)
     readers = [vector_reader(op, i, translator) for i in range(len(op.operands))]
     (result,) = translator.results(op)
+    exchange = scratch(op, translator, (0,))
 
     def step(st: Any) -> None:
+        exchange(st)
         with np.errstate(all="ignore"):
             found = reduce(function, readers[0](st), (0,))
             if len(readers) > 1:

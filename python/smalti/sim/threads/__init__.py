@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from .program import ThreadProgram, has_threads, is_of_threads, of_threads
+from .host import is_of_threads, kernel_of, launches_of
+from .program import ThreadProgram, has_threads, of_threads
 
-__all__ = ["ThreadProgram", "has_threads", "is_of_threads", "of_threads"]
+__all__ = ["ThreadProgram", "has_threads", "is_of_threads", "kernel_of", "launches_of", "of_threads"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -12,23 +13,46 @@ from .memory import View
 _DWORD = 4
 
 
-def inside(view: View, first: Any, steps: Array, size: int) -> Any:
+def inside(view: View, first: Any, steps: Array, size: int, scalar: Any = 0) -> Any:
     """Whether elements of `size` bytes at bytes `first + steps` are inside: for each element, of each lane where `first`
-    is an array. An access that is not all inside is checked dword by dword."""
-    total = int(steps[-1]) + size
+    is an array. Elements that follow each other are one access, which is checked dword by dword. `scalar` is the part
+    of `first` that is not in the sum of 32 bits."""
     # Offsets are numbers of 32 bits without a sign.
-    offset = (first - view.begin) & 0xFFFFFFFF
+    offset = (first - scalar - view.begin & 0xFFFFFFFF) + scalar
     limit = view.limit
     if isinstance(offset, np.ndarray) or isinstance(limit, np.ndarray):
         offset, limit = np.asarray(offset)[..., None], np.asarray(limit)[..., None]
-    ends = np.minimum((steps + size + _DWORD - 1) // _DWORD * _DWORD, total)
-    return (offset + ends <= limit) | (offset + total <= limit)
+    return offset + _ends(tuple(steps.tolist()), size) <= limit
 
 
-def load(st: Any, view: View, first: Any, shape: tuple[int, ...], mask: Array | None, site: Any, what: str) -> Any:
-    """What every lane loads at bytes of a checked buffer."""
-    steps, dtype = view.steps(shape), view.dtype
-    there = inside(view, first, steps, dtype.itemsize)
+@functools.lru_cache(1024)
+def _ends(steps: tuple[int, ...], size: int) -> Array:
+    """Up to where there has to be memory for each element."""
+    places = np.array(steps)
+    breaks = np.flatnonzero(np.diff(places) != size) + 1
+    found = []
+    for run in np.split(places, breaks):
+        ends = run - run[0] + size
+        found.append(run[0] + np.minimum(-(-ends // _DWORD) * _DWORD, ends[-1]))
+    return np.concatenate(found)
+
+
+def load(
+    st: Any,
+    view: View,
+    first: Any,
+    steps: Array,
+    shape: tuple[int, ...],
+    mask: Array | None,
+    site: Any,
+    what: str = "the load",
+    scalar: Any = 0,
+) -> Any:
+    """What every lane loads at bytes of a view, with the checks of its buffer if it has some."""
+    dtype = view.dtype
+    if view.limit is None:
+        return st.load_bytes(view.buffer, first, steps, dtype, shape, mask, site, what)
+    there = inside(view, first, steps, dtype.itemsize, scalar)
     if there.all():
         return st.load_bytes(view.buffer, first, steps, dtype, shape, mask, site, what)
     found = np.zeros((st.lanes, len(steps)), dtype)
@@ -39,11 +63,23 @@ def load(st: Any, view: View, first: Any, shape: tuple[int, ...], mask: Array | 
 
 
 def store(
-    st: Any, view: View, first: Any, value: Any, shape: tuple[int, ...], mask: Array | None, site: Any, what: str
+    st: Any,
+    view: View,
+    first: Any,
+    steps: Array,
+    value: Any,
+    shape: tuple[int, ...],
+    mask: Array | None,
+    site: Any,
+    what: str = "the store",
+    scalar: Any = 0,
 ) -> None:
-    """Every lane stores at bytes of a checked buffer."""
-    steps, dtype = view.steps(shape), view.dtype
-    there = inside(view, first, steps, dtype.itemsize)
+    """Every lane stores at bytes of a view."""
+    dtype = view.dtype
+    if view.limit is None:
+        st.store_bytes(view.buffer, first, steps, dtype, value, shape, mask, site, what)
+        return
+    there = inside(view, first, steps, dtype.itemsize, scalar)
     if there.all():
         st.store_bytes(view.buffer, first, steps, dtype, value, shape, mask, site, what)
         return

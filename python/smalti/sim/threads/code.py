@@ -6,16 +6,19 @@ where the team goes on or has to wait, `label` for where it may go.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ... import ir
 from ...errors import Diagnostic, source_location
 from ..ops.memref import memory_space
-from ..program import Step, Translated, Translator, Unsupported, registering
-from .lanes import Array, dtype_of, merge, rank_of, take
-from .memory import FIRST_CONSTANT, SPACING, LaneBuffer
+from ..program import OF_PHASES, VIEWS_OF_PACKED, Step, Translated, Translator, Unsupported, registering
+from . import timing
+from .lanes import Array, dtype_of, held_dtype, merge, rank_of, take
+from .memory import FIRST_CONSTANT, MOST_NAMED_BARRIERS, NAMED_BARRIER_BYTES, NAMED_BARRIERS, SPACING, LaneBuffer
 from .pending import computes, handing_on, is_transparent, resolve
 
 OPERATIONS: dict[str, Any] = {}
@@ -23,6 +26,8 @@ OPERATIONS: dict[str, Any] = {}
 
 operation = registering(OPERATIONS)
 
+MOST_ELEMENTS = 1 << 16
+"""Of a vector of each thread: its registers, and what is spilled, are far less."""
 ALIGNMENT = 1024
 """What allocations in shared memory are aligned to."""
 
@@ -44,9 +49,10 @@ class ThreadTranslator(Translator):
     """Translates the operations of one function of threads."""
 
     operations = OPERATIONS
+    of_packed = VIEWS_OF_PACKED | {"memref.extract_strided_metadata", "memref.extract_aligned_pointer_as_index"}
 
-    def __init__(self, numbers: dict[Any, int], warp_size: int, target: Any) -> None:
-        super().__init__(numbers)
+    def __init__(self, numbers: dict[Any, int], warp_size: int, target: Any, timed: bool = False) -> None:
+        super().__init__(numbers, timed)
         self.warp_size = warp_size
         self.target = target
         self.chunks: list[tuple[tuple[Step, ...], Control | None]] = []
@@ -62,9 +68,18 @@ class ThreadTranslator(Translator):
         """Values that a product may still write."""
         self.warpgroups = False
         """Whether four warps at a time multiply together."""
+        self.polls = False
+        """Whether threads may wait for others to change memory."""
         self.named: dict[str, int] = {}
+        self.named_barriers: dict[str, int] = {}
+        """Pointers to barriers of AMD's chips, by the names of globals."""
+        self.named_barrier_count = 0
         self.constants: dict[str, LaneBuffer] = {}
         """Constants in global memory, by their names."""
+        self.allocated = 0
+        """Bytes of shared memory so far."""
+        self.smallest = 16
+        """Bytes of the smallest access of global memory through a pointer."""
         self.dynamic_bytes = 0
         """Bytes that are seen to be used of the shared memory whose size the launch says."""
 
@@ -73,8 +88,15 @@ class ThreadTranslator(Translator):
         found = super().slot(value)
         if self.count > known:
             self.ranks.append(rank_of(value.type))
-            self.dtypes.append(dtype_of(value.type))
+            self.dtypes.append(held_dtype(value.type))
         return found
+
+    def temporary(self) -> int:
+        """A slot for what an operation needs for a moment."""
+        self.ranks.append(0)
+        self.dtypes.append(None)
+        self.count += 1
+        return self.count - 1
 
     # -- Emitting ------------------------------------------------------------------------------------------------------
 
@@ -116,6 +138,10 @@ class ThreadTranslator(Translator):
     def allocate(self, size: int) -> int:
         """The first byte of an allocation in shared memory."""
         offset = -(-self.shared_end // ALIGNMENT) * ALIGNMENT
+        self.allocated += size
+        if self.allocated > self.target.shared_memory_per_block:
+            most = self.target.shared_memory_per_block
+            raise Unsupported(f"{self.allocated} bytes of shared memory; a block of {self.target.chip} has {most}")
         self.uses_shared(16, offset + size)
         return offset
 
@@ -124,6 +150,15 @@ class ThreadTranslator(Translator):
         if name not in self.named:
             self.named[name] = self.allocate(size)
         return self.named[name]
+
+    def named_barrier(self, name: str, count: int) -> int:
+        """The pointer to the first of the barriers that a global is."""
+        if name not in self.named_barriers:
+            self.named_barriers[name] = NAMED_BARRIERS + self.named_barrier_count * NAMED_BARRIER_BYTES
+            self.named_barrier_count += count
+            if self.named_barrier_count > MOST_NAMED_BARRIERS:
+                raise Unsupported(f"{self.named_barrier_count} named barriers; there are {MOST_NAMED_BARRIERS}")
+        return self.named_barriers[name]
 
     def constant(self, name: str, content: bytes) -> int:
         """The address of a constant in global memory."""
@@ -138,15 +173,24 @@ class ThreadTranslator(Translator):
 
     def operation(self, op: Any) -> None:
         """The code of an operation."""
+        for value in op.results:
+            if isinstance(value.type, ir.VectorType) and math.prod(value.type.shape) > MOST_ELEMENTS:
+                message = f"'{op.name}': {value.type} for each thread"
+                self.problems.append(Diagnostic("error", message, source_location(op.location)))
+                return
+        if op.name in OF_PHASES:
+            self.emit(self.runs(op))
         waiting = [self.slot(value) for value in op.operands if value in self.pending]
         if waiting and computes(op):
             self.emit(_resolving(waiting, self.site(op)))
+        if self.timed and (count := timing.decides(op)):
+            self.emit(timing.deciding(self.operands(op)[:count]))
         made = self.step(op)
         if made is None or made.step is None:
             return
         if waiting and is_transparent(op):
             try:
-                self.emit(handing_on(op, self.operands(op), self.results(op)[0], made.step))
+                self.emit(handing_on(op, self.operands(op), self.results(op)[0], made.step, self.site(op)))
             except Unsupported as problem:
                 self.problems.append(Diagnostic("error", f"'{op.name}': {problem}", source_location(op.location)))
             return
@@ -175,7 +219,10 @@ class ThreadTranslator(Translator):
             for value, (_, target) in zip(found, pairs, strict=True):
                 v[target] = value
 
-        return move
+        return timing.moving(move, sources, targets) if self.timed else move
+
+    def _with_time(self, op: Any, step: Step) -> Step:
+        return timing.with_time(op, step, self.operands(op), self.results(op), self.site(op))
 
     def merging(self, sources: list[int], targets: list[int], op: Any) -> Callable[[Any, Array], None]:
         """Code that gives values to other slots for the lanes of a mask; the others keep what they have."""
@@ -193,7 +240,7 @@ class ThreadTranslator(Translator):
             for value, (_, target) in zip(found, pairs, strict=True):
                 v[target] = value
 
-        return move
+        return timing.moving(move, sources, targets) if self.timed else move
 
 
 def _resolving(slots: list[int], site: Any) -> Step:
@@ -207,6 +254,7 @@ def _resolving(slots: list[int], site: Any) -> Step:
 
 
 TERMINATORS = {"scf.yield", "gpu.return", "func.return", "gpu.terminator", "gpu.yield"}
+TERMINATORS |= {"memref.alloca_scope.return"}
 
 
 class Frame:

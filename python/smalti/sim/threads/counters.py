@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..clocks import Knowledge
+from . import timing
 
 DS, LOAD, STORE = "ds", "load", "store"
 """Accesses of LDS, loads and stores of global memory."""
@@ -43,6 +43,8 @@ class Counter:
         self.over = 0
         """How much the wave knows to be over."""
         self.works: deque[tuple[int, Any]] = deque()
+        self.moment = 0.0
+        """When all accesses are over, in a run with a timeline."""
 
     @property
     def is_of_accesses(self) -> bool:
@@ -86,35 +88,25 @@ class Counters:
         marks = st.machine.effective
         if (site.number, "removed") not in marks or (site.number, "weakened") not in marks:
             st.block.waits[counter.agent, upto] = (site, counter.over)
-        self._retire(st, counter, upto)
+        self._retire(st, counter, upto, site)
 
-    def drain(self, st: Any, kinds: Iterable[str]) -> None:
+    def drain(self, st: Any, kinds: Iterable[str], site: Any) -> None:
         """A barrier waits for all of some kinds."""
         for kind in kinds:
             counter = self.of[kind]
             st.block.waits.pop((counter.agent, counter.issued), None)
             if counter.issued > counter.over:
-                self._retire(st, counter, counter.issued)
+                self._retire(st, counter, counter.issued, site)
 
-    def _retire(self, st: Any, counter: Counter, upto: int) -> None:
+    def _retire(self, st: Any, counter: Counter, upto: int, site: Any) -> None:
+        if st.machine.recorder is not None:
+            timing.waited(self.warp, [work for number, work in counter.works if number <= upto], site)
+            st.machine.recorder.wait(self.warp, counter.moment, site)
         counter.over = upto
         st.learn(self.warp, counter.agent, upto)
         while counter.works and counter.works[0][0] <= upto:
             _, work = counter.works.popleft()
             work.complete([self.warp])
-
-    def hears(self, knowledge: Knowledge, site: Any) -> None:
-        """A barrier tells what others know."""
-        warp, heard = self.warp, self.warp.block.heard
-        matters = (site.number, "removed") in warp.machine.effective
-        for agent, step in knowledge.seen.items():
-            before = warp.known.seen.get(agent, 0)
-            if step < before:
-                continue
-            # A barrier that told the same before is not needed.
-            heard.pop((warp.index, agent), None)
-            if step > before and not matters:
-                heard[warp.index, agent] = (site, before)
 
 
 def access_kind(shared: bool, write: bool) -> str:
@@ -143,9 +135,7 @@ def mark_waits(block: Any, warps: Any, agents: Any, steps: Any) -> None:
     known = block.known_matrix()
     for warp, agent, step in set(zip(warps.tolist(), agents.tolist(), steps.tolist(), strict=True)):
         upto = int(known[warp, agent - block.first_agent + 1])
-        found = block.heard.get((warp, agent))
-        if found is not None and step > found[1]:
-            block.machine.effective.add((found[0].number, "removed"))
+        block.warps[warp].relies_on(agent, step)
         found = block.waits.get((agent, upto))
         if found is None:
             continue

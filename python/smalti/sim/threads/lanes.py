@@ -18,7 +18,7 @@ import ml_dtypes
 import numpy as np
 
 from ... import ir
-from ..values import numpy_type
+from ..values import NARROW, numpy_type
 
 Array = np.ndarray[Any, Any]
 
@@ -43,6 +43,20 @@ def dtype_of(ty: Any) -> np.dtype[Any] | None:
     element = ty.element_type if isinstance(ty, ir.VectorType) else ty
     small = SMALL_TYPES.get(str(element)) if isinstance(element, ir.FloatType) else None
     return small[0] if small is not None else numpy_type(element)
+
+
+def held_dtype(ty: Any) -> np.dtype[Any] | None:
+    """The same of what only moves, or is converted: integers of a few bits are bytes with their signs."""
+    element = ty.element_type if isinstance(ty, ir.VectorType) else ty
+    return np.dtype(np.int8) if str(element) in NARROW else dtype_of(ty)
+
+
+def bits_of(ty: Any) -> int | None:
+    """The bits of elements that have less than a byte, of which LLVM packs vectors; None of others."""
+    name = str(ty.element_type if isinstance(ty, ir.VectorType) else ty)
+    if name in SMALL_TYPES:
+        return SMALL_TYPES[name][1]
+    return 1 if name == "i1" else NARROW.get(name)
 
 
 def take(value: Any, lanes: Array, rank: int, memo: dict[int, Any]) -> Any:

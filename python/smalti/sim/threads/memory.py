@@ -10,6 +10,7 @@ import numpy as np
 
 from ..memory import Buffer
 from .lanes import Array, spread
+from .slots import Slot
 
 SPACING = 1 << 40
 """Bytes between the addresses of two buffers."""
@@ -17,6 +18,11 @@ FIRST_CONSTANT = 1 << 12
 """The number of what comes before the constants of the program, among buffers that are SPACING apart."""
 SHARED_BEGIN = 1 << 60
 """The address of shared memory among those of global memory."""
+BLOCK_BITS = 24
+"""In an address of the shared memory of a cluster, the bits ahead of those that say which block's it is: 0 for one's
+own, or the number of the block in the cluster and 1."""
+NAMED_BARRIERS, NAMED_BARRIER_BYTES, MOST_NAMED_BARRIERS = 1 << 32, 16, 16
+"""The first of the pointers that name barriers of AMD's chips, how far apart they are, and how many a block has."""
 PAD = 16
 """Buffers are as long as a multiple of it, so that they can be seen as elements of any type."""
 
@@ -24,7 +30,7 @@ PAD = 16
 class LaneBuffer(Buffer):
     """A piece of memory that threads share."""
 
-    __slots__ = ("_typed", "address", "size", "threads")
+    __slots__ = ("_typed", "address", "kinds", "lanes", "places", "size", "tables", "threads")
 
     def __init__(self, name: str, size: int, grain: int, shared: bool, read_only: bool = False, fill: int = 0) -> None:
         super().__init__(name, np.full(-(-size // PAD) * PAD, fill, np.uint8), grain, shared, read_only)
@@ -33,6 +39,14 @@ class LaneBuffer(Buffer):
         """The number of a pointer to it, in global memory."""
         self.threads: Array | None = None
         """For each grain the thread that wrote it last, in its block."""
+        self.lanes: Array | None = None
+        """For each grain the lanes that wrote it last together, as bits."""
+        self.tables: dict[str, Any] = {}
+        """Who accessed what, besides the last write (`shadow.Table`)."""
+        self.kinds: set[tuple[int, int]] = set()
+        """Scopes and sizes of atomic accesses."""
+        self.places: dict[int, list[Any]] = {}
+        """By bytes, what those learn who read what atomic accesses wrote there."""
         self._typed: dict[np.dtype[Any], Array] = {}
 
     def typed(self, dtype: np.dtype[Any]) -> Array:
@@ -75,6 +89,8 @@ class View:
     """Bytes from `begin` on behind which reads give zeros and writes do nothing; None where accesses must not go there."""
     begin: Any = 0
     """Where what it is a view of begins: from there a pointer goes, and offsets count."""
+    slots: tuple[Slot, ...] = ()
+    """The slots that it took of memory which has several."""
 
     def take(self, lanes: Array, memo: dict[int, Any]) -> View:
         def some(value: Any) -> Any:
@@ -89,6 +105,7 @@ class View:
             self.dtype,
             some(self.limit),
             some(self.begin),
+            self.slots,
         )
 
     def merge(self, mask: Array, other: Any) -> View | None:
@@ -108,6 +125,7 @@ class View:
             shape=tuple(both(a, b) for a, b in zip(self.shape, other.shape, strict=True)),
             strides=tuple(both(a, b) for a, b in zip(self.strides, other.strides, strict=True)),
             begin=both(self.begin, other.begin),
+            slots=tuple(dict.fromkeys((*self.slots, *other.slots))),
         )
 
     def steps(self, shape: tuple[int, ...]) -> Array:
@@ -156,7 +174,7 @@ def _elements(buffer: LaneBuffer, at: Array, dtype: np.dtype[Any]) -> Array:
     size = dtype.itemsize
     if size == 1:
         return buffer.typed(dtype).take(at)
-    if not (at & (size - 1)).any():
+    if not np.count_nonzero(at & (size - 1)):
         return buffer.typed(dtype).take(at >> (size.bit_length() - 1))
     return buffer.data.take(at[..., None] + np.arange(size)).view(dtype)[..., 0]
 
@@ -176,15 +194,15 @@ def write(buffer: Any, first: Any, steps: Array, values: Array, mask: Array | No
         return
     if not isinstance(first, np.ndarray):
         at = first + steps
-        found = values[-1] if values.ndim > 1 else values
-        if mask is not None and values.ndim > 1:
+        found = values[-1]
+        if mask is not None and len(values) > 1:
             found = values[int(np.flatnonzero(mask)[-1])]
     else:
         at = first[:, None] + steps
         found = np.broadcast_to(values, at.shape)
         if mask is not None:
             at, found = at[mask], found[mask]
-    if not (at & (size - 1)).any():
+    if not np.count_nonzero(at & (size - 1)):
         buffer.typed(dtype)[at >> (size.bit_length() - 1)] = found
         return
     raw = np.ascontiguousarray(found).view(np.uint8).reshape((*at.shape, size))

@@ -13,27 +13,38 @@ import numpy as np
 
 from ... import ir
 from ..program import Unsupported, attribute
-from .lanes import Array, take
+from .lanes import Array, dtype_of, take
 
 PRODUCT = "nvvm.wgmma.mma_async"
+_OPCODE = PRODUCT.removeprefix("nvvm.")
 
-_TRANSPARENT = {"llvm.extractvalue", "llvm.insertvalue", "vector.extract", "vector.from_elements"}
+_TRANSPARENT = {"llvm.extractvalue", "llvm.insertvalue", "vector.extract", "vector.from_elements", "llvm.bitcast"}
 _TRANSPARENT |= {"llvm.extractelement", "llvm.insertelement"}
 
 
-def is_transparent(op: Any) -> bool:
-    """Whether an operation hands such values on. Assembly without a word does: it keeps registers where they are."""
+def is_product(op: Any) -> bool:
+    """Whether an operation starts a product: MLIR's, or assembly for a matrix in registers."""
     if op.name == "llvm.inline_asm":
-        return not ir.StringAttr(op.attributes["asm_string"]).value
-    return op.name in _TRANSPARENT
+        return _OPCODE in ir.StringAttr(op.attributes["asm_string"]).value
+    return op.name in (PRODUCT, "nvgpu.warpgroup.mma")
+
+
+def is_held(op: Any) -> bool:
+    """Whether an operation is assembly without a word, which keeps registers where they are."""
+    return op.name == "llvm.inline_asm" and not ir.StringAttr(op.attributes["asm_string"]).value.strip()
+
+
+def is_transparent(op: Any) -> bool:
+    """Whether an operation hands such values on."""
+    return op.name in _TRANSPARENT or is_held(op)
 
 
 def computes(op: Any) -> bool:
     """Whether an operation needs the values of its operands."""
-    return op.name not in _CARRIES and not is_transparent(op)
+    return op.name not in _CARRIES and not is_transparent(op) and not is_product(op)
 
 
-_CARRIES = {"scf.for", "scf.while", "scf.yield", "scf.condition", "scf.if", "scf.index_switch", PRODUCT}
+_CARRIES = {"scf.for", "scf.while", "scf.yield", "scf.condition", "scf.if", "scf.index_switch"}
 
 
 class Pending:
@@ -47,46 +58,74 @@ class Pending:
         """Which lanes of those that multiplied; None for all."""
 
     def take(self, lanes: Array, memo: dict[int, Any]) -> Pending:
-        _ = memo
-        mine = np.arange(len(lanes)) if self.lanes is None else self.lanes
-        return Pending(self.product, self.index, mine[lanes])
+        key = id(self.lanes)
+        if key not in memo:
+            mine = np.arange(len(lanes)) if self.lanes is None else self.lanes
+            memo[key] = mine[lanes]
+        return Pending(self.product, self.index, memo[key])
 
     def force(self) -> Array:
         """The value, whether the product was waited for or not."""
         found = self.product.register(self.index)
         return found if self.lanes is None else found[self.lanes]
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.product.register_dtype
+
 
 class PendingVector:
-    """A vector of such registers and of numbers."""
+    """A vector of such registers and of numbers, or one number of several of them. It has their bytes, one behind the
+    other."""
 
-    __slots__ = ("items", "shape")
+    __slots__ = ("dtype", "items", "shape")
 
-    def __init__(self, items: list[Any], shape: tuple[int, ...]) -> None:
-        self.items, self.shape = items, shape
+    def __init__(self, items: list[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.items: list[Any] = []
+        """Registers and arrays of numbers."""
+        for item in items:
+            if item.__class__ is PendingVector:
+                self.items += item.items
+            else:
+                self.items.append(
+                    item if item.__class__ is Pending else np.asarray(item, getattr(item, "dtype", dtype))
+                )
+        self.shape, self.dtype = shape, dtype
 
     def take(self, lanes: Array, memo: dict[int, Any]) -> PendingVector:
-        return PendingVector([take(item, lanes, 0, memo) for item in self.items], self.shape)
+        return PendingVector([take(item, lanes, 0, memo) for item in self.items], self.shape, self.dtype)
 
     def force(self) -> Array:
         """The value, whether the products were waited for or not."""
-        found = [item.force() if isinstance(item, Pending) else np.asarray(item) for item in self.items]
-        return np.stack(np.broadcast_arrays(*found), -1).reshape((-1, *self.shape))
+        found = [item.force() if item.__class__ is Pending else item for item in self.items]
+        lanes = max(len(item) if item.ndim else 1 for item in found)
+        rows = [
+            np.ascontiguousarray(np.broadcast_to(item, (lanes, *item.shape[1:]))).view(np.uint8).reshape(lanes, -1)
+            for item in found
+        ]
+        return np.concatenate(rows, 1).view(self.dtype).reshape((-1, *self.shape))
+
+    @property
+    def has_elements(self) -> bool:
+        """Whether each element is one register, or one number."""
+        return len(self.items) == int(np.prod(self.shape)) and all(item.dtype == self.dtype for item in self.items)
 
 
 def is_pending(value: Any) -> bool:
     return value.__class__ is Pending or value.__class__ is PendingVector
 
 
-def resolve(st: Any, value: Any, site: Any) -> Any:
-    """A value that is to be computed with."""
+def resolve(st: Any, value: Any, site: Any, by_threads: bool = True) -> Any:
+    """A value that is to be computed with, by threads or by a product."""
     if value.__class__ is tuple:
-        return tuple(resolve(st, item, site) for item in value)
+        return tuple(resolve(st, item, site, by_threads) for item in value)
     if not is_pending(value):
         return value
     for item in value.items if value.__class__ is PendingVector else [value]:
         if item.__class__ is Pending:
             item.product.check_waited(st, site)
+            if by_threads:
+                item.product.is_read(st)
     return value.force()
 
 
@@ -125,13 +164,14 @@ def _handed_on(op: Any, number: int) -> list[Any]:
     return []
 
 
-def handing_on(op: Any, operands: list[int], result: int, step: Any) -> Any:
+def handing_on(op: Any, operands: list[int], result: int, step: Any, site: Any) -> Any:
     """The step of a transparent operation, which takes such values too."""
     name = op.name
     if name in ("llvm.extractvalue", "llvm.inline_asm"):
         return step
     position = _position(op)
-    shape = tuple(op.results[0].type.shape) if name == "vector.from_elements" else ()
+    ty = op.results[0].type
+    shape, dtype = tuple(ty.shape) if isinstance(ty, ir.VectorType) else (), dtype_of(ty)
 
     def insert(st: Any) -> None:
         target, value = (st.v[slot] for slot in operands[:2])
@@ -145,28 +185,44 @@ def handing_on(op: Any, operands: list[int], result: int, step: Any) -> Any:
 
     def extract(st: Any) -> None:
         value = st.v[operands[0]]
-        if value.__class__ is PendingVector:
+        if value.__class__ is PendingVector and value.has_elements:
             st.v[result] = value.items[position(st)]
-        else:
-            step(st)
+            return
+        st.v[operands[0]] = resolve(st, value, site)
+        step(st)
 
     def gather(st: Any) -> None:
         items = [st.v[slot] for slot in operands]
         if any(is_pending(item) for item in items):
-            st.v[result] = PendingVector(items, shape)
+            assert dtype is not None
+            st.v[result] = PendingVector(items, shape, dtype)
         else:
             step(st)
 
+    def bitcast(st: Any) -> None:
+        value = st.v[operands[0]]
+        if not is_pending(value):
+            step(st)
+            return
+        items = value.items if value.__class__ is PendingVector else [value]
+        assert dtype is not None
+        is_register = len(items) == 1 and not shape and items[0].__class__ is Pending and items[0].dtype == dtype
+        st.v[result] = items[0] if is_register else PendingVector(items, shape, dtype)
+
     def insert_element(st: Any) -> None:
         target, value = (st.v[slot] for slot in operands[:2])
+        if target.__class__ is PendingVector and not target.has_elements:
+            target = st.v[operands[0]] = resolve(st, target, site)
         if not is_pending(target) and not is_pending(value):
             step(st)
             return
         items = list(target.items) if is_pending(target) else [target[..., i] for i in range(target.shape[-1])]
         items[position(st)] = value
-        st.v[result] = PendingVector(items, (len(items),))
+        assert dtype is not None
+        st.v[result] = PendingVector(items, (len(items),), dtype)
 
     ways = {"vector.from_elements": gather, "llvm.insertvalue": insert, "llvm.insertelement": insert_element}
+    ways |= {"llvm.bitcast": bitcast}
     return ways.get(name, extract)
 
 
@@ -178,7 +234,7 @@ def _position(op: Any) -> Any:
             raise Unsupported("a register whose index is not constant")
         number = ir.IntegerAttr(index.attributes["value"]).value
         return lambda st: number
-    if op.name == "vector.from_elements":
+    if op.name in ("vector.from_elements", "llvm.bitcast"):
         return None
     places = list(attribute(op, "position" if op.name == "llvm.insertvalue" else "static_position"))
     if len(places) != 1 or places[0] < 0 or (op.name == "vector.extract" and len(op.operands[0].type.shape) != 1):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,17 +13,22 @@ from ... import compiler, ir, targets, tensor_maps
 from ...errors import CompileError, Diagnostic, LaunchError, source_location
 from .. import values
 from ..findings import Finding
-from ..machine import Machine
+from ..machine import OF_CLUSTERS, Machine, Three, place_names
 from ..memory import MemRef
 from ..options import seed_of
-from ..program import Parameter, Program, Translated, Unsupported, attribute, three, walk
-from .block import ThreadBlock
-from .code import Label, ThreadTranslator
+from ..program import Parameter, Program, Translated, Unsupported, attribute, memory_parameter, three, walk
+from .block import ThreadBlock, ThreadCluster
+from .code import ALIGNMENT, Label, ThreadTranslator
+from .host import Host, is_of_threads, launches_of
 from .memory import SPACING, LaneBuffer, View
+from .ops.cluster import MOST_BLOCKS
 from .ops.tma import Map, element_bytes, stores
-from .pending import PRODUCT, pending_values
+from .pending import is_product, pending_values
 from .shadow import LaneChecker, Side
 from .team import Team
+
+UNIT = 4
+"""Warps of a warpgroup."""
 
 
 @dataclass
@@ -37,26 +42,35 @@ class ThreadProgram(Program):
     maps: tuple[tuple[int, tensor_maps.TensorMap], ...] = ()
     """Slots of tensor maps."""
     constants: tuple[LaneBuffer, ...] = ()
+    smallest: int = 16
+    """Bytes of the smallest access of global memory through a pointer."""
     counts_accesses: bool = False
     """Whether waves have to wait for their accesses, as AMD's have."""
     unit: int = 1
     """Warps that run together: those of a warpgroup, where it multiplies."""
+    polls: bool = False
+    """Whether threads may wait for others to change memory."""
+    allocated: tuple[int, ...] = ()
+    """Slots of arrays that the host makes."""
+    finish: Callable[[list[Any]], None] | None = None
+    """What the host does behind the launch."""
 
     def buffer(self, parameter: Parameter, array: np.ndarray[Any, Any]) -> Any:
         if parameter.scalar:
             return array.item() if array.dtype.kind in "ib" else array[()]
         span = 1 + sum((n - 1) * s for n, s in zip(parameter.shape, parameter.strides, strict=True))
         size = max(span, 0) * array.dtype.itemsize if all(parameter.shape) else 0
-        buffer = LaneBuffer(
-            f"argument {parameter.index}", size, array.dtype.itemsize, shared=False, read_only=not parameter.written
-        )
+        grain = min(array.dtype.itemsize, self.smallest)
+        buffer = LaneBuffer(f"argument {parameter.index}", size, grain, shared=False, read_only=not parameter.written)
         buffer.address = (parameter.index + 1) * SPACING
-        view = self.view(parameter, buffer, array.dtype)
-        MemRef(buffer, 0, view.shape, view.strides, array.dtype).array()[...] = array
+        steps = tuple(s * array.dtype.itemsize for s in parameter.strides)
+        MemRef(buffer, 0, parameter.shape, steps, array.dtype).array()[...] = array
         return buffer
 
     def view(self, parameter: Parameter, buffer: LaneBuffer, dtype: np.dtype[Any]) -> View:
-        return View(buffer, 0, parameter.shape, tuple(s * dtype.itemsize for s in parameter.strides), dtype)
+        # Of elements that share bytes, offsets and strides count elements: pointers alone reach them.
+        shape, strides = parameter.of_elements()
+        return View(buffer, 0, shape, tuple(s * dtype.itemsize for s in strides), dtype)
 
     def initial(self, buffers: Sequence[Any], arrays: Sequence[np.ndarray[Any, Any]]) -> list[Any]:
         """The values that all threads begin with."""
@@ -65,29 +79,37 @@ class ThreadProgram(Program):
             found[slot] = buffer if parameter.scalar else self.view(parameter, buffer, array.dtype)
         for slot, described in self.maps:
             found[slot] = Map(described, buffers[described.argument])
+        if self.host is not None and self.host.step is not None:
+            self.host.step(found)
         return found
 
-    def start(self, machine: Machine, initial: list[Any], number: int) -> RunningBlock:
-        """A block that is about to run."""
-        grid = self.grid
-        position = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
-        block = RunningBlock(machine, self, position)
-        views = [initial[slot] for slot in self.arguments]
+    def start(
+        self, machine: Machine, initial: list[Any], number: int, positions: Sequence[tuple[int, int, int]]
+    ) -> ThreadCluster:
+        """A cluster of blocks that are about to run."""
+        cluster = ThreadCluster(machine, self.cluster)
+        views = [initial[slot] for slot in (*self.arguments, *self.allocated)]
         buffers = [*(view.buffer for view in views if isinstance(view, View)), *self.constants]
-        block.program_buffers = {buffer.address // SPACING: buffer for buffer in buffers}
-        block.begin(initial, number)
-        return block
+        for index, position in enumerate(positions):
+            block = RunningBlock(machine, self, position, cluster)
+            block.program_buffers = {buffer.address // SPACING: buffer for buffer in buffers}
+            block.begin(initial, number + index)
+        return cluster
 
 
 class RunningBlock(ThreadBlock):
     """A block of a program."""
 
-    def __init__(self, machine: Machine, program: ThreadProgram, position: tuple[int, int, int]) -> None:
-        threads = math.prod(program.block)
-        super().__init__(machine, position, program.shared_bytes, program.grain, threads, program.warp_size)
+    def __init__(
+        self, machine: Machine, program: ThreadProgram, position: tuple[int, int, int], cluster: ThreadCluster
+    ) -> None:
+        threads, name = math.prod(program.block), "wave" if program.counts_accesses else "warp"
+        sizes = (program.shared_bytes, program.grain, threads, program.warp_size)
+        super().__init__(machine, position, *sizes, name, cluster)
         self.program = program
         if program.counts_accesses:
             self.count_accesses()
+        self.independent = not program.counts_accesses
         self.program_buffers: dict[int, LaneBuffer] = {}
         """The buffers in global memory, by their addresses divided by SPACING."""
         self.ranks = program.ranks
@@ -100,15 +122,7 @@ class RunningBlock(ThreadBlock):
             machine.lane_checker = LaneChecker(self._report)
         machine.lane_checker._report = self._report
         self.checker: LaneChecker = machine.lane_checker
-        self.names = {
-            "block_id": position,
-            "block_dim": program.block,
-            "grid_dim": program.grid,
-            "cluster_block_id": (0, 0, 0),
-            "cluster_dim_blocks": (1, 1, 1),
-            "cluster_dim": program.grid,
-            "cluster_id": position,
-        }
+        self.names = place_names(position, program.grid, program.block, program.cluster)
 
     def begin(self, initial: list[Any], number: int) -> None:
         """Makes the teams: warps that run together until they part."""
@@ -166,8 +180,9 @@ class RunningBlock(ThreadBlock):
         """What is still in flight when the program is over."""
         for agent, step in list(self.covers):
             self.relies(agent, step)
-        for flight in self.flights:
-            flight.leaks("a copy into shared memory", "a wait for the phase of its barrier")
+        for copy in self.started:
+            if not self.is_known(copy.ends):
+                copy.leaks("a copy into shared memory", "a wait for the phase of its barrier")
         for warp in self.warps:
             for what, edge, works in pending(warp):
                 for work in works:
@@ -196,10 +211,15 @@ def pending(warp: Any) -> Iterator[tuple[str, str, list[Any]]]:
 
 def missing_edge(before: Side, now: Side) -> str:
     """What would order two accesses, in words."""
-    if before.block is not now.block:
-        return "nothing orders the blocks of a grid; each has to write memory of its own, or to use atomics"
+    if before.block.cluster is not now.block.cluster:
+        return (
+            "nothing orders the blocks of a grid but atomic accesses: a release behind the one and an acquire ahead of the "
+            "other, in a scope that has both; or each block writes memory of its own"
+        )
     warp = before.warp
     in_step = {warp.agent} | {queue.agent for queue in warp.queues.values() if queue.is_of_accesses}
+    if before.agent in in_step and warp is now.warp and before.step:
+        return "nvvm.bar.warp.sync between them, or another barrier: the threads of a warp run by themselves"
     if before.agent in in_step and warp is now.warp:
         return "places that differ, or one thread that does it: the threads of a warp do it at the same time"
     if before.agent != warp.agent:
@@ -209,11 +229,13 @@ def missing_edge(before: Side, now: Side) -> str:
         if before.agent not in edges:
             return f"a wait by {now.warp.name} for the phase of the barrier that tells of {before.what}"
         wait = f"{edges[before.agent]} that covers it in {warp.name}"
-        if before.thread == now.thread:
+        if before.thread == now.thread and before.block is now.block:
             return wait
         if warp.own.get(before.agent, 0) >= before.step:
             return f"a barrier behind the wait for it in {warp.name} that {now.warp.name} waits for"
         return f"{wait}, and a barrier behind it that {now.warp.name} waits for"
+    if before.block is not now.block:
+        return OF_CLUSTERS
     return f"an arrival of {warp.name} behind it on a barrier that {now.warp.name} waits for before"
 
 
@@ -222,37 +244,41 @@ def missing_edge(before: Side, now: Side) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def is_of_threads(function: Any) -> bool:
-    """Whether a `gpu.func` is a program of threads: it has nothing of `mosaic_gpu`."""
-    return not any(op.name.startswith("mosaic_gpu.") for op in walk(function))
-
-
 def has_threads(module: ir.Module) -> bool:
     """Whether the kernels of a module are programs of threads."""
     kernels = [op for op in walk(module.operation) if op.name == "gpu.func"]
+    kernels += [op for _, op in launches_of(module.operation) if op.name == "gpu.launch"]
     return bool(kernels) and all(is_of_threads(op) for op in kernels)
 
 
 def of_threads(
-    name: str, function: Any, target: targets.Target, numbers: dict[Any, int], written: Any
+    name: str,
+    function: Any,
+    target: targets.Target,
+    numbers: dict[Any, int],
+    written: Any,
+    timed: bool,
+    launch: Any = None,
 ) -> tuple[ThreadProgram, ThreadTranslator]:
-    """The program of a `gpu.func`; problems are in the translator."""
+    """The program of a `gpu.func`, or of a function of the host with a launch; problems are in the translator."""
     from . import ops  # noqa: F401  (the translations register themselves)
 
     warp_size = target.wave_size
-    tr = ThreadTranslator(numbers, warp_size, target)
+    tr = ThreadTranslator(numbers, warp_size, target, timed)
     place = source_location(function.location)
-    grid = three(function, "known_grid_size", "gpu.known_grid_size")
-    block = three(function, "known_block_size", "gpu.known_block_size")
-    if grid is None or block is None:
-        message = "the kernel does not state its known_block_size and known_grid_size"
-        raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
+    host = Host(function, launch, tr) if launch is not None else None
+    kernel = host.kernel if host is not None else function
+    grid, block, cluster = (host.grid, host.block, host.cluster) if host is not None else _sizes(function, place)
     if math.prod(block) > 1024:
         raise LaunchError(f"a block of {math.prod(block)} threads; a GPU has at most 1024")
-    blocks = list(function.regions[0].blocks)
+    if math.prod(cluster) > MOST_BLOCKS:
+        raise LaunchError(f"a cluster of {math.prod(cluster)} blocks; a GPU has at most {MOST_BLOCKS}")
+    if math.prod(cluster) > 1 and target.vendor == "amd":
+        raise CompileError("", diagnostics=[Diagnostic("error", "clusters of this chip are not known", place)])
+    blocks = list(kernel.regions[0].blocks)
     count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
-    arguments = list(blocks[0].arguments)
-    maps = compiler.tensor_maps_of(function)
+    arguments = list(function.regions[0].blocks[0].arguments)
+    maps = compiler.tensor_maps_of(function) if host is None else ()
     last = count - len(maps)
     copied = {described.argument for described, value in zip(maps, arguments[last:], strict=False) if stores(value)}
     for described in maps:
@@ -263,9 +289,9 @@ def of_threads(
             parameters.append(_parameter(index, argument.type, index in copied or written(argument)))
         except Unsupported as problem:
             tr.problems.append(Diagnostic("error", str(problem), place))
-    tr.pending = pending_values(op for op in walk(function) if op.name == PRODUCT)
+    tr.pending = pending_values(op for op in walk(kernel) if is_product(op))
     slots = [tr.slot(argument) for argument in arguments[:count]]
-    _attributions(tr, arguments[count:])
+    _attributions(tr, host.enter(tr) if host is not None else arguments[count:])
     for one in blocks:
         tr.labels[one] = Label()
     for one in blocks:
@@ -274,14 +300,20 @@ def of_threads(
         if _leaves(one):
             tr.control(lambda st: len(tr.chunks))
     code = tr.finish()
-    begin = -(-tr.shared_end // 16) * 16
+    if tr.warpgroups and math.prod(block) % (UNIT * warp_size):
+        message = (
+            f"warpgroups multiply in a block of {math.prod(block)} threads, which the simulator knows of whole ones"
+        )
+        tr.problems.append(Diagnostic("error", message, place))
+    aligned = 16 if host is None else ALIGNMENT
+    begin = -(-tr.shared_end // aligned) * aligned
     # What the launch gives a kernel includes what it allocates itself.
     dynamic = max(tr.dynamic_bytes, attribute(function, "smalti.shared_memory_bytes", 0) - begin)
     return (
         ThreadProgram(
             name=name,
             parameters=tuple(parameters),
-            host=None,
+            host=Translated(host.run) if host is not None else None,
             table=None,
             arguments=slots[:last],
             maps=tuple(zip(slots[last:], maps, strict=True)),
@@ -289,8 +321,8 @@ def of_threads(
             slots=tr.count,
             grid=grid,
             block=block,
-            cluster=(1, 1, 1),
-            shared_bytes=begin + dynamic,
+            cluster=cluster,
+            shared_bytes=begin + (dynamic if host is None else host.shared_bytes),
             grain=tr.grain,
             group_threads=None,
             launch_arguments=[],
@@ -302,15 +334,30 @@ def of_threads(
             warp_size=warp_size,
             dynamic_begin=begin,
             constants=tuple(tr.constants.values()),
+            smallest=tr.smallest,
             counts_accesses=target.vendor == "amd",
-            unit=4 if tr.warpgroups else 1,
+            unit=UNIT if tr.warpgroups else 1,
+            polls=tr.polls,
+            allocated=tuple(host.allocated) if host is not None else (),
+            finish=host.finish if host is not None else None,
         ),
         tr,
     )
 
 
+def _sizes(function: Any, place: Any) -> tuple[Three, Three, Three]:
+    """The grid, the block and the cluster that a kernel states."""
+    grid = three(function, "known_grid_size", "gpu.known_grid_size")
+    block = three(function, "known_block_size", "gpu.known_block_size")
+    if grid is None or block is None:
+        message = "the kernel does not state its known_block_size and known_grid_size"
+        raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
+    cluster = three(function, "known_cluster_size", "gpu.known_cluster_size", "nvvm.cluster_dim") or (1, 1, 1)
+    return grid, block, cluster
+
+
 def _leaves(block: Any) -> bool:
-    return list(block.operations)[-1].operation.name in ("gpu.return", "func.return")
+    return list(block.operations)[-1].operation.name in ("gpu.return", "func.return", "gpu.terminator")
 
 
 def _attributions(tr: ThreadTranslator, arguments: list[Any]) -> None:
@@ -318,21 +365,17 @@ def _attributions(tr: ThreadTranslator, arguments: list[Any]) -> None:
     if not arguments:
         return
     from ..ops.memref import memory_space
-    from .memory import PrivateBuffer, contiguous
-    from .ops.memref import memory_dtype
+    from .memory import PrivateBuffer
+    from .ops.memref import allocation
 
     for argument in arguments:
         ty = argument.type
-        shape, dtype = tuple(ty.shape), memory_dtype(ty)
-        size = math.prod(shape) * dtype.itemsize
-        strides = tuple(by * dtype.itemsize for by in contiguous(shape))
+        size, view = allocation(ty)
         slot = tr.slot(argument)
         tr.uses(ty)
         offset = tr.allocate(size) if memory_space(ty) == "shared" else None
 
-        def step(
-            st: Any, slot: int = slot, offset: Any = offset, size: int = size, view: Any = (shape, strides, dtype)
-        ):
+        def step(st: Any, slot: int = slot, offset: Any = offset, size: int = size, view: Any = view):
             buffer = st.block.shared if offset is not None else PrivateBuffer("private memory", st.lanes, size)
             st.v[slot] = View(buffer, offset or 0, *view, begin=offset or 0)
 
@@ -346,7 +389,4 @@ def _parameter(index: int, ty: Any, written: bool) -> Parameter:
         return Parameter(index, ty, (), (), False, scalar=True)
     if not ty.has_static_shape:
         raise Unsupported(f"argument {index} of type {ty}: its shape is not constant")
-    if values.numpy_type(ty.element_type) is None:
-        raise Unsupported(f"argument {index} of type {ty}: there is no numpy type for its elements")
-    strides, _ = ty.get_strides_and_offset()
-    return Parameter(index, ty, tuple(ty.shape), tuple(strides), written)
+    return memory_parameter(index, ty, written)

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..findings import Finding, Stop
-from ..synchronisation import Wait
-from . import bounds
+from ..ops.memref import BARRIER_BYTES
+from ..synchronisation import Mbarrier, Wait
+from . import bounds, timing
 from .block import Warp
 from .counters import access_kind
 from .lanes import Array, take
 from .memory import LaneBuffer, PrivateBuffer, View, read, write
 from .shadow import Event, LaneChecker, Side, iteration_of
+from .slots import Slot
 
 
 class Team:
     """Warps of a block that are at the same place of their program."""
+
+    jumps = 0
+    """Jumps back so far, of control flow that has no structure."""
 
     def __init__(self, block: Any, warps: list[Warp], program: Any, values: list[Any]) -> None:
         self.block: Any = block
@@ -32,11 +38,19 @@ class Team:
         """Induction variables of the loops that run."""
         self.frames: list[Any] = []
         """Control flow that is open."""
+        self.fence: Any = None
+        """The last `fences.RegisterFence`."""
+        self.changes = 0
+        """How often it changed memory."""
+        self.visits: dict[int, Any] = {}
+        """By operations that poll memory: when it was there last (see `polling`)."""
         self.set_warps(warps)
         self.mask: Array | None = None
         """The lanes that run now; None for all of them."""
         if (self.threads >= block.thread_count).any():
             self.mask = self.threads < block.thread_count
+        self.slots: tuple[Slot, ...] = ()
+        """The slots that the view has which is about to be accessed."""
         self.wait: Wait | None = None
         self.finished = False
         self.program = self._run()
@@ -52,6 +66,18 @@ class Team:
         self.which: Array = np.repeat(np.arange(len(warps), dtype=np.int32), size)
         """For each lane which of the warps it is in."""
         self.agents: Array = np.array([w.agent for w in warps], np.int32)
+        self._made: dict[Any, tuple[list[Array], Any]] = {}
+        self.inputs: Sequence[int] = ()
+        self.produced: dict[int, Any] = {}
+        """The slots of the operands of what runs, and when each warp has its results, in a run with a timeline."""
+        self.owes = self.told = False
+        """Whether what runs is to tell of its time, as it does something beside the program or multiplies; and whether it
+        did."""
+
+    @property
+    def now(self) -> float:
+        """The moment up to which all of it has run, in a run with a timeline."""
+        return min(warp.now for warp in self.warps)
 
     @property
     def name(self) -> str:
@@ -84,6 +110,10 @@ class Team:
                 yield from result
         for warp in self.warps:
             warp.finished = True
+        if self.block.program.counts_accesses:
+            self.block.ended += self.warps
+            for barrier in self.block.thread_barriers.values():
+                barrier.advance()
 
     def split(self, classes: Array) -> None:
         """Lets the warps go different ways: `classes` has a number for each unit of warps. This team keeps the first
@@ -91,7 +121,7 @@ class Team:
         values = np.unique(classes).tolist()
         classes = np.repeat(classes, len(self.warps) // len(classes))
         warps = self.warps
-        before = (self.v, self.frames, self.loops, self.mask)
+        before = (self.v, self.frames, self.loops, self.mask, self.fence)
         for number in reversed(values):
             chosen = [warp for warp, of in zip(warps, classes.tolist(), strict=True) if of == number]
             lanes = np.repeat(classes == number, self.block.warp_size)
@@ -99,11 +129,13 @@ class Team:
             if team is not self:
                 team.block, team.machine, team.code = self.block, self.machine, self.code
                 team.pc, team.wait, team.finished = self.pc, None, False
+                team.changes, team.visits, team.slots = 0, {}, ()
             team.set_warps(chosen)
             memo: dict[int, Any] = {}
-            v, frames, loops, mask = before
+            v, frames, loops, mask, fence = before
             ranks = self.block.ranks
             team.v = [take(value, lanes, rank, memo) for value, rank in zip(v, ranks, strict=True)]
+            team.fence = fence.take(v, team.v) if fence is not None else None
             team.frames = [frame.take(lanes, memo) for frame in frames]
             team.loops = [take(i, lanes, 0, memo) for i in loops]
             team.mask = mask[lanes] if mask is not None else None
@@ -114,6 +146,15 @@ class Team:
     def by_unit(self, values: Array) -> Array:
         """A number for each lane as a row for each unit of warps that stay together."""
         return values.reshape(max(1, len(self.warps) // self.block.unit), -1)
+
+    def of_units(self, values: Array) -> Array | None:
+        """The number that the lanes of each unit of warps have that run; None where they differ."""
+        rows = self.by_unit(values)
+        if self.mask is None:
+            return None if (rows != rows[:, :1]).any() else rows[:, 0]
+        running = self.mask.reshape(rows.shape)
+        first = rows[np.arange(len(rows)), running.argmax(1)]
+        return None if (running & (rows != first[:, None])).any() else first
 
     def ways(self, condition: Array) -> Array:
         """For each unit of warps: 0 where no lane that runs has the condition, 1 where all have, 2 where some have."""
@@ -129,6 +170,11 @@ class Team:
         running: Any = self.mask.reshape(len(self.warps), -1).any(1)
         return [warp for warp, runs in zip(self.warps, running.tolist(), strict=True) if runs]
 
+    def lanes_of(self, warp: Warp) -> Array:
+        """The lanes of a warp that run."""
+        size, at = self.block.warp_size, self.warps.index(warp) * self.block.warp_size
+        return np.ones(size, np.bool_) if self.mask is None else self.mask[at : at + size]
+
     def uniform(self, value: Any) -> int | None:
         """The number that all lanes that run have; None where they differ."""
         if not isinstance(value, np.ndarray):
@@ -138,11 +184,18 @@ class Team:
             return int(value[0])
         return int(running[0]) if (running == running[0]).all() else None
 
+    def once(self, key: Any, values: list[Array], make: Callable[[list[Array]], Any]) -> Any:
+        """What `make` makes of arrays; what it made when it was asked last for the key, if they are the same ones."""
+        found = self._made.get(key)
+        if found is None or not all(map(operator.is_, found[0], values)):
+            found = self._made[key] = (values, make(values))
+        return found[1]
+
     # -- Clocks --------------------------------------------------------------------------------------------------------
 
-    def acquire(self, warp: Warp, knowledge: Any, site: Any, threads: int = 0) -> None:
-        """A warp learns what others told."""
-        warp.acquire(knowledge, site, threads)
+    def acquire(self, warp: Warp, knowledge: Any, site: Any, threads: int = 0, lanes: Array | None = None) -> None:
+        """A warp learns what others told; or some lanes of it."""
+        warp.acquire(knowledge, site, threads, lanes)
         self.block.learns(warp)
 
     def learn(self, warp: Warp, agent: int, step: int) -> None:
@@ -159,6 +212,8 @@ class Team:
         """The byte at which a vector of some shape begins at indices of a view, and the lanes that may go on: those
         that run, and for which it is inside. A length may be a number for each lane."""
         offset, mask = view.offset, self.mask
+        if view.buffer.shared:
+            self.slots = view.slots
         leading = len(indices) - len(lengths)
         for dimension, (index, size, stride) in enumerate(zip(indices, view.shape, view.strides, strict=True)):
             length = lengths[dimension - leading] if dimension >= leading else 1
@@ -180,12 +235,12 @@ class Team:
         what: str,
         write: bool,
     ) -> Array | None:
-        bad = (index < 0) | (index + length > size)
+        bad = (index < 0) | (index > size - length)
         if not isinstance(bad, np.ndarray):
             if not bad:
                 return mask
             bad = np.ones(self.lanes, np.bool_)
-        elif not bad.any():
+        elif not np.count_nonzero(bad):
             return mask
         if mask is not None:
             bad = bad & mask
@@ -208,14 +263,14 @@ class Team:
     ) -> Array | None:
         """The lanes that stay in the buffer itself."""
         low, high = int(steps.min()), int(steps.max()) + size
-        bad = (first + low < 0) | (first + high > buffer.size)
+        bad = (first < -low) | (first > buffer.size - high)
         if not isinstance(bad, np.ndarray):
             if not bad:
                 return mask
             bad = np.ones(self.lanes, np.bool_)
         if mask is not None:
             bad = bad & mask
-        if not bad.any():
+        if not np.count_nonzero(bad):
             return mask
         lane = int(np.flatnonzero(bad)[0])
         at = int(first[lane]) if isinstance(first, np.ndarray) else int(first)
@@ -224,12 +279,24 @@ class Team:
         self.report("out-of-bounds", message, site, lane)
         return ~bad if mask is None else mask & ~bad
 
+    def aligned(self, first: Any, size: int, mask: Array | None, site: Any, what: str, write: bool) -> None:
+        """Reports bytes that are no multiples of a size, where accesses have to begin at such."""
+        if isinstance(first, np.ndarray):
+            if not int(np.bitwise_or.reduce(first)) & (size - 1):
+                return
+            bad = (first & (size - 1) != 0) if mask is None else (first & (size - 1) != 0) & mask
+        else:
+            bad = np.full(self.lanes, bool(first & (size - 1))) if mask is None else mask & bool(first & (size - 1))
+        if bad.any():
+            lane = int(bad.argmax())
+            byte = int(first[lane]) if isinstance(first, np.ndarray) else int(first)
+            verb = "writes" if write else "reads"
+            self.report("assertion", f"{what} {verb} byte {byte} and on, which is no multiple of {size}", site, lane)
+
     def load(self, view: View, indices: list[Any], shape: tuple[int, ...], site: Any, what: str = "the load") -> Any:
         """A vector of some shape (a number for ()) that every lane loads at indices of its own."""
         first, mask = self.locate(view, indices, shape, site, what, False)
-        if view.limit is not None:
-            return bounds.load(self, view, first, shape, mask, site, what)
-        return self.load_bytes(view.buffer, first, view.steps(shape), view.dtype, shape, mask, site, what)
+        return bounds.load(self, view, first, view.steps(shape), shape, mask, site, what)
 
     def load_bytes(
         self,
@@ -243,8 +310,10 @@ class Team:
         what: str = "the load",
     ) -> Any:
         """Elements at bytes of a buffer; lanes outside of the mask get zeros."""
+        self.aligned(first, dtype.itemsize, mask, site, what, False)
         mask = self.in_buffer(buffer, first, steps, dtype.itemsize, mask, site, what, False)
         if mask is not None and not mask.any():
+            self.slots = ()
             return np.zeros(shape, dtype) if shape else dtype.type(0)
         self.touch(buffer, first, steps, dtype.itemsize, mask, False, what, site)
         found = read(buffer, first, steps, dtype, mask)
@@ -257,10 +326,7 @@ class Team:
     ) -> None:
         """Every lane stores a vector of some shape (a number for ())."""
         first, mask = self.locate(view, indices, shape, site, what, True)
-        if view.limit is not None:
-            bounds.store(self, view, first, value, shape, mask, site, what)
-            return
-        self.store_bytes(view.buffer, first, view.steps(shape), view.dtype, value, shape, mask, site, what)
+        bounds.store(self, view, first, view.steps(shape), value, shape, mask, site, what)
 
     def store_bytes(
         self,
@@ -273,16 +339,28 @@ class Team:
         mask: Array | None,
         site: Any,
         what: str = "the store",
-        atomic: bool = False,
     ) -> None:
         """Stores elements at bytes of a buffer."""
+        self.aligned(first, dtype.itemsize, mask, site, what, True)
         mask = self.in_buffer(buffer, first, steps, dtype.itemsize, mask, site, what, True)
         if mask is not None and not mask.any():
+            self.slots = ()
             return
         values = np.asarray(value, dtype)
         values = values.reshape(self.lanes, -1) if values.ndim > len(shape) else values.reshape(1, -1)
-        self.touch(buffer, first, steps, dtype.itemsize, mask, True, what, site, values=values, atomic=atomic)
-        write(buffer, first, steps, values, mask)
+        self.touch(buffer, first, steps, dtype.itemsize, mask, True, what, site, values=values)
+        if self.machine.polling and not isinstance(buffer, PrivateBuffer):
+            before = read(buffer, first, steps, dtype, mask)
+            write(buffer, first, steps, values, mask)
+            self.changed(before, read(buffer, first, steps, dtype, mask))
+        else:
+            write(buffer, first, steps, values, mask)
+
+    def changed(self, before: Array, after: Array) -> None:
+        """Memory may have changed, which others poll."""
+        if before.tobytes() != after.tobytes():
+            self.changes += 1
+            self.machine.changes += 1
 
     def touch(
         self,
@@ -298,56 +376,111 @@ class Team:
         values: Array | None = None,
         stream: tuple[Array, Array] | None = None,
         asynchronous: bool = False,
-        atomic: bool = False,
+        work: Any = None,
+        marks: bool = False,
+        level: int = 0,
+        reads: bool = False,
+        kind: str | None = None,
     ) -> None:
         """Checks an access of `size` bytes at each of `first + steps` by the lanes of a mask.
 
         `stream` says of each warp of the team the agent and the step that tell of the end of what is asynchronous;
-        `values` are a row for each lane (or one for all) of what is written, where that is written at once.
+        `values` are a row for each lane (or one for all) of what is written, where that is written at once; `work` is
+        the copy that writes it else. It `marks` the beginning or the end of a barrier. An atomic access has the `level`
+        of its scope, and a write may be one that `reads` before. AMD's chips count it as a `kind`.
         """
         if isinstance(buffer, PrivateBuffer):
             return
+        if stream is not None:
+            self.owes = True
+        elif self.machine.recorder is not None and not marks:
+            counter = kind or access_kind(buffer.shared, write)
+            timing.accessed(self, buffer, first, steps, size, mask, write and not reads, what, site, counter)
         active = self.active_warps()
         for warp in active:
             warp.acts()
             if stream is None and warp.counters is None:
                 warp.dirty = True
         if stream is None and self.warps[0].counters is not None:
-            stream = self._counted(access_kind(buffer.shared, write), active)
+            stream = self._counted(kind or access_kind(buffer.shared, write), active)
+        if buffer.shared and buffer.block is not self.block and stream is None:
+            for warp in active:
+                warp.reaches(buffer.block, what, site, (warp.agent, warp.step))
+        if self.slots and buffer.shared:
+            self._takes_slots(write, active, stream)
         if not self.machine.how.races or buffer.read_only:
             return
         grain = buffer.grain
+        event = Event(what, write, site, self, asynchronous, work, level=level, reads=reads, size=size)
         which, threads = self.which, self.threads
-        if not isinstance(first, np.ndarray):
-            # All do the same: one lane of each warp tells of it.
-            lanes = np.arange(0, self.lanes, self.block.warp_size)
-            if mask is not None:
-                rows = mask.reshape(len(self.warps), -1)
-                lanes = (lanes + rows.argmax(1))[rows.any(1)]
+        together = not isinstance(first, np.ndarray)
+        if together:
+            if self.block.independent and stream is None:
+                lanes = np.arange(self.lanes) if mask is None else np.flatnonzero(mask)
+            else:
+                # All do the same: one lane of each warp tells of it.
+                lanes = np.arange(0, self.lanes, self.block.warp_size)
+                if mask is not None:
+                    rows = mask.reshape(len(self.warps), -1)
+                    lanes = (lanes + rows.argmax(1))[rows.any(1)]
             if write and values is not None and len(values) > 1 and len(lanes):
-                running = values if mask is None else values[mask]
-                if (running.view(f"u{running.dtype.itemsize}") != running[:1].view(f"u{running.dtype.itemsize}")).any():
-                    self._conflict(buffer, int(first), what, site)
+                running = np.ascontiguousarray(values if mask is None else values[mask]).view(np.uint8)
+                differ = (running != running[:1]).any(1)
+                if differ.any():
+                    who = self.threads if mask is None else self.threads[mask]
+                    self._conflict(event, int(who[0]), int(who[differ.argmax()]), buffer, int(first))
             which, threads = which[lanes], threads[lanes]
             at = np.full(len(lanes), first)
         elif mask is not None:
             which, threads, at = which[mask], threads[mask], first[mask]
         else:
             at = first
-        grains = (at[:, None] + steps) // grain
+        if buffer.shared and buffer.block.barriers and not marks:
+            self._spares_barriers(buffer.block.barriers.values(), at, threads, steps, event)
+        grains = (at[:, None] + steps) >> (grain.bit_length() - 1)
         if size > grain:
             more = np.arange(size // grain)
             grains = (grains[..., None] + more).reshape(len(at), -1)
-        event = Event(what, write, site, self, asynchronous, atomic)
-        same = self._same(buffer, grains, values, mask, first)
+        if stream is not None and not write and not asynchronous and self.warps[0].counters is None:
+            event.lanes = (grains, threads)
+        same = self._same(buffer, grains, values, mask, first) if work is None else work.same
         self._check(buffer, event, grains, threads, which, stream, same)
-        if write:
+        if write and not together:
             self._check_doubles(buffer, event, grains, threads, which, values, mask)
+
+    def _spares_barriers(
+        self, barriers: Iterable[Mbarrier], at: Array, threads: Array, steps: Array, event: Event
+    ) -> None:
+        """Reports that an access goes to a barrier, whose bytes are not the program's."""
+        size = event.size
+        low, high = int(at.min() + steps.min()), int(at.max() + steps.max()) + size
+        for barrier in barriers:
+            begin, end = barrier.offset, barrier.offset + BARRIER_BYTES
+            if high <= begin or end <= low:
+                continue
+            first = at[:, None] + steps
+            hit = ((first < end) & (first + size > begin)).any(1)
+            if hit.any():
+                lane = int(np.flatnonzero(self.threads == threads[int(hit.argmax())])[0])
+                verb = "writes" if event.write else "reads"
+                message, edge = (
+                    f"{event.what} {verb} the bytes of {barrier.name}",
+                    "nvvm.mbarrier.inval, or another place",
+                )
+                self.report("barrier", message, event.site, lane, edge=edge, others=[barrier.begin("barrier")])
+
+    def _takes_slots(self, write: bool, active: list[Warp], stream: tuple[Array, Array] | None) -> None:
+        """The access goes through the view that was looked at last."""
+        agents, steps = stream or (self.agents, [warp.step for warp in self.warps])
+        ends = {warp: (int(agent), int(step)) for warp, agent, step in zip(self.warps, agents, steps, strict=True)}
+        self.block.slots.access(self.slots, write, active, *zip(*(ends[warp] for warp in active), strict=True))
+        self.slots = ()
 
     def reads_grains(
         self, buffer: LaneBuffer, lanes: Array, grains: Array, what: str, site: Any, stream: tuple[Array, Array]
     ) -> None:
         """Checks what an engine reads: a row of grains for each of some lanes."""
+        self.owes = True
         for warp in self.active_warps():
             warp.acts()
         if self.machine.how.races:
@@ -368,11 +501,10 @@ class Team:
             event.only = int(threads[0])
         agents, ends = stream or (self.agents, np.array([warp.step for warp in self.warps], np.int32))
         checker: LaneChecker = self.block.checker
-        written = checker.access(buffer, event, grains, threads, agents, ends, which, same)
+        missing = checker.access(buffer, event, grains, threads, agents, ends, which, same)
         what, site, grain = event.what, event.site, buffer.grain
-        if not written and buffer.shared:
-            last = buffer.writes[grains] == 0  # pyright: ignore[reportOptionalSubscript]
-            row, column = (int(x[0]) for x in np.nonzero(last))
+        if missing is not None and buffer.shared:
+            row, column = (int(x[0]) for x in np.nonzero(missing))
             byte = int(grains[row, column]) * grain
             lane = int(np.flatnonzero(self.threads == threads[row])[0])
             message = f"{what} reads bytes {byte} to {byte + grain} of {buffer.name}, which were never written"
@@ -418,10 +550,10 @@ class Team:
     ) -> None:
         """Lanes that write the same place at the same time."""
         assert buffer.threads is not None
-        if event.atomic or len(threads) < 2:
+        if event.level or len(threads) < 2:
             return
         lost = buffer.threads.take(grains) != threads[:, None]
-        if not lost.any():
+        if not np.count_nonzero(lost):
             return
         rows = None
         if values is not None and len(values) > 1:
@@ -445,9 +577,21 @@ class Team:
             self.block.report_race("race", before, now, buffer, byte, byte + buffer.grain)
             return
 
-    def _conflict(self, buffer: LaneBuffer, byte: int, what: str, site: Any) -> None:
+    def _conflict(self, event: Event, one: int, other: int, buffer: LaneBuffer, byte: int) -> None:
+        """Two threads write different values to one place."""
+        sides = [Side(event, int(self.agents[0]), 0, thread) for thread in (one, other)]
+        note = Finding(
+            "race",
+            f"{event.what} writes another value here",
+            self.block.position,
+            sides[0].name,
+            event.site.location,
+            sides[0].iteration,
+        )
         message = f"threads write different values to byte {byte} of {buffer.name} in one store"
-        self.report("race", message, site, self.first_lane(), edge="one thread that stores, or places that differ")
+        lane = int(np.flatnonzero(self.threads == other)[0])
+        edge = "one thread that stores, or places that differ"
+        self.report("race", message, event.site, lane, edge=edge, others=[note])
 
     # -- Findings ------------------------------------------------------------------------------------------------------
 

@@ -11,16 +11,22 @@ from ... import values
 from ...ops import affine, arith, math
 from ...program import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
-from ..lanes import Array, dtype_of, in_front, rank_of
+from ..lanes import Array, dtype_of, held_dtype, in_front, rank_of
 
 
 def elementwise(
-    op: Any, tr: ThreadTranslator, function: Callable[..., Any], numbers: Callable[..., Any] | None = None
+    op: Any,
+    tr: ThreadTranslator,
+    function: Callable[..., Any],
+    numbers: Callable[..., Any] | None = None,
+    converts: bool = False,
 ) -> Step:
-    """An operation on elements. `numbers` computes with Python's, where all operands are such."""
+    """An operation on elements. `numbers` computes with Python's, where all operands are such. One that `converts` knows
+    what has less than a byte."""
     operands, (result,) = tr.operands(op), tr.results(op)
-    dtypes = [dtype_of(value.type) for value in op.operands]
-    wanted = dtype_of(op.results[0].type)
+    type_of = held_dtype if converts else dtype_of
+    dtypes = [type_of(value.type) for value in op.operands]
+    wanted = type_of(op.results[0].type)
     if wanted is None or None in dtypes:
         raise Unsupported(f"numbers of type {op.results[0].type}")
     if len(operands) == 1:
@@ -101,7 +107,7 @@ def _select(op: Any, tr: ThreadTranslator) -> Step:
     condition, yes, no = tr.operands(op)
     (result,) = tr.results(op)
     ty, site = op.results[0].type, tr.site(op)
-    dtype, rank = dtype_of(ty), rank_of(ty)
+    dtype, rank = held_dtype(ty), rank_of(ty)
     each = rank_of(op.operands[0].type) > 0
 
     def step(st: Any) -> None:
@@ -135,8 +141,8 @@ def _constant(op: Any, tr: ThreadTranslator) -> Step:
 @operation(*(f"arith.{name}" for name in (*arith.CONVERSIONS, "index_cast", "index_castui")))
 def _convert(op: Any, tr: ThreadTranslator) -> Step:
     name = op.name.removeprefix("arith.")
-    source, target = arith.type_of(op.operands[0].type), arith.type_of(op.results[0].type)
-    function = arith.conversion(name, source, target)
+    source, target = arith.held_type(op.operands[0].type), arith.held_type(op.results[0].type)
+    function = arith.narrow_conversion(op, name, arith.conversion(name, source, target))
     bits = values.integer_bits(op.operands[0].type)
     numbers = None
     if bits is not None and values.integer_bits(op.results[0].type) is not None and name != "bitcast":
@@ -147,7 +153,7 @@ def _convert(op: Any, tr: ThreadTranslator) -> Step:
     def on_arrays(x: Array) -> Array:
         return function(x.reshape(x.shape or (1,))).reshape(x.shape)
 
-    return elementwise(op, tr, on_arrays, numbers)
+    return elementwise(op, tr, on_arrays, numbers, converts=True)
 
 
 @operation(*(f"math.{name}" for name in math.FUNCTIONS))
@@ -177,19 +183,41 @@ def _apply(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
-@operation("affine.delinearize_index", "affine.linearize_index")
+@operation("affine.delinearize_index")
 def _delinearize(op: Any, tr: ThreadTranslator) -> Step:
     index, *dynamic = tr.operands(op)
-    if op.name == "affine.linearize_index" or dynamic:
-        raise Unsupported("sizes that are not constant")
-    results, basis = tr.results(op), attribute(op, "static_basis")
+    results, basis = tr.results(op), _basis(op, dynamic)
     sizes = basis if len(basis) == len(results) else [0, *basis]
 
     def step(st: Any) -> None:
         left = st.v[index]
         for slot, size in reversed(list(zip(results[1:], sizes[1:], strict=True))):
-            st.v[slot] = left % size
-            left = left // size
+            by = st.v[~size] if size < 0 else size
+            st.v[slot] = left % by
+            left = left // by
         st.v[results[0]] = left
 
     return step
+
+
+@operation("affine.linearize_index")
+def _linearize(op: Any, tr: ThreadTranslator) -> Step:
+    slots, (result,) = tr.operands(op), tr.results(op)
+    count = attribute(op, "operandSegmentSizes")[0]
+    indices, basis = slots[:count], _basis(op, slots[count:])
+    # The size of the outermost dimension may be left away.
+    sizes = basis[len(basis) - count + 1 :]
+
+    def step(st: Any) -> None:
+        found = st.v[indices[0]]
+        for index, size in zip(indices[1:], sizes, strict=True):
+            found = found * (st.v[~size] if size < 0 else size) + st.v[index]
+        st.v[result] = found
+
+    return step
+
+
+def _basis(op: Any, dynamic: list[int]) -> list[int]:
+    """Sizes, or the complements of the slots of those that are not constant."""
+    rest = iter(dynamic)
+    return [~next(rest) if size < 0 else size for size in attribute(op, "static_basis")]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.control import LONGEST, LONGEST_COUNTED
 from ...program import Unsupported, attribute
 from ..code import Control, Frame, Label, ThreadTranslator, operation
 
@@ -105,6 +106,9 @@ def _for(op: Any, tr: ThreadTranslator) -> None:
         first, last, by = st.v[low], st.v[high], st.v[step]
         if (np.asarray(by) <= 0).any():
             st.stop("assertion", f"the step of the loop is {by}", site)
+        trips = int(np.max((np.asarray(last) - first) // by))
+        if trips > LONGEST_COUNTED:
+            st.stop("deadlock", f"a loop of {trips} iterations", site)
         frame = Frame(st.mask)
         frame.values = [first, last, by]
         enter(st)
@@ -221,10 +225,6 @@ def _while(op: Any, tr: ThreadTranslator) -> None:
     waits = tr.waits - before
 
 
-LONGEST = 1 << 20
-"""Iterations of `scf.while` after which it is taken to be endless."""
-
-
 @operation("scf.index_switch")
 def _switch(op: Any, tr: ThreadTranslator) -> None:
     (argument,), results, site = tr.operands(op), tr.results(op), tr.site(op)
@@ -238,30 +238,40 @@ def _switch(op: Any, tr: ThreadTranslator) -> None:
         chosen = st.uniform(value)
         if chosen is not None:
             return places.get(chosen, labels[0]).at
-        return _part(st, value, site)
+        return part(st, value, site)
 
     tr.control(begin)
     for label, region in zip(labels, op.regions, strict=True):
         tr.place(label)
         move = tr.moves(tr.body(tr.only_block(region)), results)
-        tr.control(_jump(move, end))
+        tr.control(jump(move, end))
     tr.place(end)
 
 
-def _jump(move: Any, label: Label) -> Control:
+def jump(move: Any, label: Label, site: Any = None) -> Control:
+    """Goes to a place; without a site that is ahead."""
+
     def jump(st: Any) -> int:
         move(st)
+        if site is not None and label.at <= st.pc:
+            st.jumps += 1
+            if st.jumps > LONGEST_JUMPS:
+                st.stop("deadlock", f"a loop that did not end: {LONGEST_JUMPS} jumps back", site)
         return label.at
 
     return jump
 
 
-def _part(st: Any, value: Any, site: Any) -> int:
+LONGEST_JUMPS = 1 << 22
+"""Jumps back after which a program is taken to be endless."""
+
+
+def part(st: Any, value: Any, site: Any) -> int:
     """Splits the team by a number that each warp has."""
-    rows = st.by_unit(value)
-    if st.mask is not None or (rows != rows[:, :1]).any():
+    classes = st.of_units(value)
+    if classes is None:
         st.stop("divergence", "threads of a warp go different ways here, which the simulator does not follow", site)
-    st.split(rows[:, 0])
+    st.split(classes)
     return st.pc
 
 
@@ -269,7 +279,7 @@ def _part(st: Any, value: Any, site: Any) -> int:
 def _branch(op: Any, tr: ThreadTranslator) -> None:
     (target,) = op.successors
     move = tr.moves(tr.operands(op), [tr.slot(argument) for argument in target.arguments])
-    tr.control(_jump(move, tr.labels[target]))
+    tr.control(jump(move, tr.labels[target], tr.site(op)))
 
 
 @operation("cf.cond_br")
@@ -280,14 +290,14 @@ def _conditional_branch(op: Any, tr: ThreadTranslator) -> None:
     ways = []
     for target, values in zip(op.successors, (rest[: segments[1]], rest[segments[1] :]), strict=True):
         move = tr.moves(values, [tr.slot(argument) for argument in target.arguments])
-        ways.append(_jump(move, tr.labels[target]))
+        ways.append(jump(move, tr.labels[target], site))
     yes, no = ways
 
     def branch(st: Any) -> int:
         value = st.v[condition]
         chosen = st.uniform(value)
         if chosen is None:
-            return _part(st, value, site)
+            return part(st, value, site)
         return yes(st) if chosen else no(st)
 
     tr.control(branch)

@@ -6,11 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from ...clocks import Knowledge
 from ...engines import happens_at_once
+from ...ops.barriers import count_arrivals
 from ...program import Step, Unsupported, attribute
+from .. import timing
+from ..block import Warp
 from ..code import ThreadTranslator, operation
-from ..engines import LaneCopy, commit, wait_for_groups
+from ..engines import LaneCopy, Work, commit, same_for_warps, wait_for_groups
+from ..lanes import Array
 from ..memory import View
+from .llvm import address_space, pointee
+from .mbarrier import by_barrier, find, place_of
 from .memref import memory_dtype
 
 
@@ -19,17 +26,26 @@ def start_copy(
 ) -> None:
     """Starts a copy of `given` bytes by each lane of a mask, from a byte of a buffer to one of another. The rest of
     `size` bytes becomes zeros."""
+    st.aligned(second, size, mask, site, "the copy", True)
+    st.aligned(
+        first, size, mask if not isinstance(given, np.ndarray) else _and(mask, given > 0), site, "the copy", False
+    )
     warps = st.active_warps()
     ends = np.array([w.copies.next for w in st.warps], np.int32)
     agents = np.array([w.copies.agent for w in st.warps], np.int32)
     mask = check_copy(st, source, first, target, second, size, given, mask, site, (agents, ends))
     copy = LaneCopy(st, source, first, target, second, size, given, mask, site)
+    timing.copied(st, copy, copy.sizes, lambda warp: warp.copies.next)
     for warp in warps:
         warp.copies.open.append(copy)
     if happens_at_once(st):
         copy.happen()
     elif st.machine.how.numbers:
         copy.poison()
+
+
+def _and(mask: Any, other: Any) -> Any:
+    return other if mask is None else mask & other
 
 
 def check_copy(
@@ -108,6 +124,73 @@ def _device_async_copy(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
+@operation("nvvm.cp.async.shared.global")
+def _copy_bytes(op: Any, tr: ThreadTranslator) -> Step:
+    target, source, *given = tr.operands(op)
+    site, size = tr.site(op), attribute(op, "size")
+    space = address_space(op.operands[1].type)
+    tr.uses_shared(size)
+
+    def step(st: Any) -> None:
+        count: Any = np.clip(st.v[given[0]], 0, size) if given else size
+        # Only who reads something needs an address.
+        before, reading = st.mask, np.broadcast_to(np.asarray(count) > 0, (st.lanes,))
+        st.mask = reading if before is None else reading & before
+        buffer, first = st.block.shared, 0
+        if st.mask.any():
+            buffer, first = pointee(st, st.v[source], space, site, "the copy")
+            first = np.where(st.mask, first, 0)
+        st.mask = before
+        start_copy(st, buffer, first, st.block.shared, st.v[target], size, count, st.mask, site)
+
+    return step
+
+
+class Arrival(Work):
+    """An arrival of a warp's threads when the copies that they started are over."""
+
+    def __init__(self, st: Any, warp: Warp, lanes: Array, site: Any) -> None:
+        super().__init__(st, site)
+        self.threads = st.threads[lanes]
+        self.loops = tuple(i[lanes] if isinstance(i, np.ndarray) else i for i in self.loops)
+        self.warp, self.number = warp, warp.copies.committed
+
+    def complete(self) -> None:
+        """Lets them happen."""
+        stream, told, moment = self.warp.copies, Knowledge(), 0.0
+        for number in sorted(n for n in stream.groups if n <= self.number):
+            for work in stream.groups.pop(number):
+                work.complete([self.warp])
+                moment = max(moment, *work.moments.get(self.warp.index, (0.0,)))
+        told.seen[stream.agent] = self.number
+        for barrier in self.barriers:
+            barrier.knowledge.join(told)
+            barrier.complete(1, self.used, moment)
+
+
+@operation("nvvm.cp.async.mbarrier.arrive")
+def _arrive(op: Any, tr: ThreadTranslator) -> Step:
+    place, site, counted = place_of(op, tr), tr.site(op), attribute(op, "noinc", False)
+
+    def step(st: Any) -> None:
+        same_for_warps(st, "arrives when its copies are over", site)
+        for warp, at, lanes in by_barrier(st, place(st)):
+            barrier = find(warp, at, site, "an arrival")
+            st.block.splits(warp.copies, site)
+            arrival = Arrival(st, warp, lanes, site)
+            arrival.tells(barrier, warp)
+            # The phase waits for the copies as it does for bytes. Without `noinc` the arrival is one more of it.
+            barrier.transactions += 1
+            barrier.pending += 0 if counted else len(lanes)
+            count_arrivals(warp, barrier, len(lanes), site, Knowledge())
+            if happens_at_once(st):
+                arrival.complete()
+            else:
+                st.block.flights.append(arrival)
+
+    return step
+
+
 @operation("nvgpu.device_async_create_group", "nvvm.cp.async.commit.group")
 def _commit(op: Any, tr: ThreadTranslator) -> Step:
     results, site = tr.results(op), tr.site(op)
@@ -127,16 +210,5 @@ def _wait(op: Any, tr: ThreadTranslator) -> Step:
 
     def step(st: Any) -> None:
         wait_for_groups(st, "copies", left, site)
-
-    return step
-
-
-@operation("nvvm.cp.async.wait.all")
-def _wait_all(op: Any, tr: ThreadTranslator) -> Step:
-    site = tr.site(op)
-
-    def step(st: Any) -> None:
-        commit(st, "copies", site)
-        wait_for_groups(st, "copies", 0, site)
 
     return step

@@ -1,4 +1,4 @@
-"""`gpu`, and of `nvvm` and `rocdl`: who one is, barriers of threads, what lanes of a warp tell each other."""
+"""`gpu`, and of `nvvm` and `rocdl`: who one is, and barriers of threads."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ from typing import Any
 import numpy as np
 
 from ...ops.gpu import dimension_of
-from ...ops.registers import enumerator
 from ...program import Site, Step, Unsupported, attribute
-from ...synchronisation import Meeting, Wait
+from ...synchronisation import Meeting, Wait, wrong_barrier
 from ..code import ThreadTranslator, operation
 from ..counters import COPY, DS, LOAD, STORE
-from ..lanes import dtype_of, rank_of, spread
-from .arith import combining
+from ..lanes import dtype_of, spread
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Who one is
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _thread_id(dimension: int, result: int) -> Step:
+def thread_id(dimension: int, result: int) -> Step:
     def step(st: Any) -> None:
         sizes = st.block.names["block_dim"]
         found = st.threads
@@ -37,7 +35,7 @@ def _thread_id(dimension: int, result: int) -> Step:
 
 @operation("gpu.thread_id")
 def _gpu_thread_id(op: Any, tr: ThreadTranslator) -> Step:
-    return _thread_id(dimension_of(op), tr.results(op)[0])
+    return thread_id(dimension_of(op), tr.results(op)[0])
 
 
 _POSITIONS = (
@@ -65,7 +63,7 @@ def _position(op: Any, tr: ThreadTranslator) -> Step:
 @operation("gpu.global_id")
 def _global_id(op: Any, tr: ThreadTranslator) -> Step:
     dimension, (result,) = dimension_of(op), tr.results(op)
-    thread = _thread_id(dimension, result)
+    thread = thread_id(dimension, result)
 
     def step(st: Any) -> None:
         thread(st)
@@ -97,10 +95,10 @@ def _subgroup_id(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
-@operation("gpu.subgroup_size", "gpu.num_subgroups")
+@operation("gpu.subgroup_size", "gpu.num_subgroups", "nvvm.read.ptx.sreg.warpsize", "rocdl.wavefrontsize")
 def _subgroup_size(op: Any, tr: ThreadTranslator) -> Step:
     (result,) = tr.results(op)
-    size = op.name == "gpu.subgroup_size"
+    size = op.name != "gpu.num_subgroups"
 
     def step(st: Any) -> None:
         st.v[result] = st.block.warp_size if size else len(st.block.warps)
@@ -115,6 +113,8 @@ _REGISTERS = {
     "nvvm.read.ptx.sreg.nctaid": "grid_dim",
     "rocdl.workitem.id": "thread_id",
     "rocdl.workgroup.id": "block_id",
+    "rocdl.workgroup.dim": "block_dim",
+    "rocdl.grid.dim": "grid_dim",
 }
 
 
@@ -125,7 +125,7 @@ def _register(op: Any, tr: ThreadTranslator) -> Step:
     (result,) = tr.results(op)
     dtype = dtype_of(op.results[0].type)
     if name == "thread_id":
-        thread = _thread_id(dimension, result)
+        thread = thread_id(dimension, result)
 
         def own(st: Any) -> None:
             thread(st)
@@ -161,7 +161,6 @@ def thread_barrier(st: Any, number: int, count: int, site: Site, what: str) -> I
     met: list[tuple[Any, Meeting]] = []
     barrier = st.block.thread_barrier(number)
     for warp in st.active_warps():
-        warp.meets(count)
         meeting = barrier.arrive(warp, count, site)
         if not isinstance(meeting, Meeting):
             st.stop("barrier", meeting, site)
@@ -177,6 +176,7 @@ def thread_barrier(st: Any, number: int, count: int, site: Site, what: str) -> I
 
     yield Wait(site, lambda: all(meeting.done for _, meeting in met), describe, lambda: met[0][1].knowledge)
     for warp, meeting in met:
+        warp.met_others(meeting.told)
         st.acquire(warp, meeting.knowledge, site, meeting.count)
 
 
@@ -185,11 +185,21 @@ def numbered(st: Any, value: Any, site: Site, what: str) -> int | None:
     found = st.uniform(value)
     if found is not None:
         return found
-    rows = st.by_unit(value)
-    if st.mask is not None or (rows != rows[:, :1]).any():
+    classes = st.of_units(value)
+    if classes is None:
         st.stop("divergence", f"threads {what}", site)
-    st.split(rows[:, 0])
+    st.split(classes)
     return None
+
+
+def counted(st: Any, number: int, value: Any, site: Site) -> int:
+    """The threads that a numbered barrier is for: what a value says, or all for None. Checks both."""
+    count = None if value is None else st.uniform(value)
+    if value is not None and count is None:
+        st.stop("divergence", "threads say different numbers of threads for a barrier", site)
+    if (wrong := wrong_barrier(number, count, st.block.warp_size)) is not None:
+        st.stop("barrier", wrong, site)
+    return st.block.counted if count is None else count
 
 
 @operation("gpu.barrier", "nvvm.barrier0")
@@ -197,18 +207,18 @@ def _barrier(op: Any, tr: ThreadTranslator) -> None:
     site = tr.site(op)
 
     def wait(st: Any) -> Any:
-        wait_for_all(st)
-        return thread_barrier(st, 0, st.block.thread_count, site, "a barrier")
+        wait_for_all(st, site)
+        return thread_barrier(st, 0, st.block.counted, site, "a barrier")
 
     tr.blocking(wait)
 
 
-def wait_for_all(st: Any, kinds: Sequence[str] = (DS, COPY, LOAD, STORE)) -> None:
+def wait_for_all(st: Any, site: Site, kinds: Sequence[str] = (DS, COPY, LOAD, STORE)) -> None:
     """A barrier waits for accesses and copies of some kinds, on AMD's chips."""
     for warp in st.active_warps():
         if warp.counters is not None:
             own = [kind for kind in kinds if kind != COPY] if st.machine.how.own_waits else kinds
-            warp.counters.drain(st, own)
+            warp.counters.drain(st, own, site)
 
 
 @operation("nvvm.barrier")
@@ -224,7 +234,7 @@ def _named_barrier(op: Any, tr: ThreadTranslator) -> None:
         chosen = 0 if which is None else numbered(st, st.v[which], site, "take different barriers")
         if chosen is None:
             return st.pc
-        threads = st.block.thread_count if count is None else st.uniform(st.v[count])
+        threads = counted(st, chosen, None if count is None else st.v[count], site)
         return thread_barrier(st, chosen, threads, site, "a barrier")
 
     tr.blocking(wait)
@@ -242,8 +252,9 @@ def _arrive(op: Any, tr: ThreadTranslator) -> None:
         if chosen is None:
             return st.pc
         whole_warps(st, "an arrival", site)
+        threads = counted(st, chosen, st.v[count], site)
         for warp in st.active_warps():
-            meeting = st.block.thread_barrier(chosen).arrive(warp, int(st.uniform(st.v[count])), site)
+            meeting = st.block.thread_barrier(chosen).arrive(warp, threads, site, waits=False)
             if not isinstance(meeting, Meeting):
                 st.stop("barrier", meeting, site)
         return None
@@ -251,23 +262,17 @@ def _arrive(op: Any, tr: ThreadTranslator) -> None:
     tr.control(arrive)
 
 
-@operation("nvvm.bar.warp.sync")
-def _warp_sync(op: Any, tr: ThreadTranslator) -> Step:
-    def step(st: Any) -> None:
-        for warp in st.active_warps():
-            # What threads know of what they started, all of them know behind it.
-            for agent, end in warp.own.items():
-                st.learn(warp, agent, end)
-
-    return step
-
-
 @operation(
     "nvvm.setmaxregister",
+    "nvvm.griddepcontrol",
+    "nvvm.nanosleep",
+    "nvvm.pmevent",
+    "nvvm.fence.proxy.acquire",
+    "nvvm.fence.proxy.release",
     "gpu.printf",
 )
 def _nothing(op: Any, tr: ThreadTranslator) -> None:
-    return None
+    """What orders nothing in one launch: whose tensor maps are made before it, and which waits for no other."""
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -282,90 +287,3 @@ def from_lane(st: Any, value: Any, lanes: Any, rank: int, dtype: Any) -> Any:
     size = st.block.warp_size
     base = np.arange(st.lanes) // size * size
     return spread(value, dtype, st.lanes, rank)[base + lanes]
-
-
-_MODES = {0: "xor", 1: "up", 2: "down", 3: "idx"}
-
-
-@operation("gpu.shuffle")
-def _shuffle(op: Any, tr: ThreadTranslator) -> Step:
-    value, offset, width = tr.operands(op)
-    (result, valid), site = tr.results(op), tr.site(op)
-    mode = str(enumerator(op, "mode", _MODES))
-    rank, dtype = rank_of(op.operands[0].type), dtype_of(op.operands[0].type)
-
-    def step(st: Any) -> None:
-        size = st.uniform(st.v[width])
-        if size is None or size <= 0 or size & (size - 1) or size > st.block.warp_size:
-            st.stop("assertion", f"a shuffle of {size} lanes", site)
-        whole_warps(st, "a shuffle", site)
-        lane = np.arange(st.lanes) % st.block.warp_size
-        by = np.asarray(st.v[offset])
-        source = {"xor": lane ^ by, "up": lane - by, "down": lane + by, "idx": lane // size * size + by}[mode]
-        inside = (source // size == lane // size) & (source >= 0)
-        st.v[result] = from_lane(st, st.v[value], np.where(inside, source, lane), rank, dtype)
-        st.v[valid] = inside
-
-    return step
-
-
-_REDUCTIONS = {0: "add", 1: "mul", 2: "minui", 3: "minsi", 4: "minnumf", 5: "maxui", 6: "maxsi", 7: "maxnumf"}
-_REDUCTIONS |= {8: "and", 9: "or", 10: "xor", 11: "minimumf", 12: "maximumf"}
-
-
-@operation("gpu.subgroup_reduce")
-def _subgroup_reduce(op: Any, tr: ThreadTranslator) -> Step:
-    (value,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
-    dtype, rank = dtype_of(op.operands[0].type), rank_of(op.operands[0].type)
-    if dtype is None:
-        raise Unsupported(f"numbers of type {op.operands[0].type}")
-    combine = combining(str(enumerator(op, "op", _REDUCTIONS)), dtype)
-    size, stride = attribute(op, "cluster_size"), attribute(op, "cluster_stride", 1)
-
-    def step(st: Any) -> None:
-        whole_warps(st, "a reduction", site)
-        found = spread(st.v[value], dtype, st.lanes, rank)
-        by = stride
-        lane = np.arange(st.lanes)
-        while by < (size or st.block.warp_size) * stride:
-            found = combine(found, found[lane ^ by]).astype(dtype)
-            by *= 2
-        st.v[result] = found
-
-    return step
-
-
-@operation("nvvm.shfl.sync")
-def _shfl_sync(op: Any, tr: ThreadTranslator) -> Step:
-    if len(op.results) != 1 or "!llvm.struct" in str(op.results[0].type):
-        raise Unsupported("a shuffle with a predicate")
-    _, value, offset, clamp = tr.operands(op)
-    (result,), site = tr.results(op), tr.site(op)
-    mode = str(op.attributes["kind"]).rpartition(" ")[2].strip("<>")
-    dtype = dtype_of(op.operands[1].type)
-
-    def step(st: Any) -> None:
-        whole_warps(st, "a shuffle", site)
-        bits = st.uniform(st.v[clamp])
-        if bits is None:
-            st.stop("divergence", "threads of a warp shuffle differently", site)
-            return
-        segment, limit = bits >> 8 & 31, bits & 31
-        lane = np.arange(st.lanes) % 32
-        by = np.asarray(st.v[offset]) & 31
-        low, high = lane & segment, (lane & segment) | (limit & ~segment)
-        source = {"up": lane - by, "down": lane + by, "bfly": lane ^ by, "idx": low | (by & ~segment)}[mode]
-        inside = source >= high if mode == "up" else source <= high
-        st.v[result] = from_lane(st, st.v[value], np.where(inside, source, lane), 0, dtype)
-
-    return step
-
-
-@operation("nvvm.elect.sync")
-def _elect(op: Any, tr: ThreadTranslator) -> Step:
-    (result,) = tr.results(op)
-
-    def step(st: Any) -> None:
-        st.v[result] = st.threads % st.block.warp_size == 0
-
-    return step

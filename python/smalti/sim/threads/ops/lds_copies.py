@@ -14,13 +14,15 @@ from ...engines import happens_at_once
 from ...memory import POISON
 from ...ops.memref import mixed
 from ...program import Site, Step, Unsupported, attribute
+from .. import timing
 from ..code import ThreadTranslator, operation
 from ..counters import ASYNC, COPY, TENSOR, hold, started
 from ..engines import LaneCopy, Work
 from ..lanes import Array, dtype_of, spread, take
 from ..memory import SPACING, View
+from .buffers_amd import buffers_of, byte_in
 from .cp_async import check_copy
-from .llvm import address_space, pointee
+from .llvm import address_space, constant_of, pointee
 from .memref import memory_dtype
 
 _WIDE = np.dtype(np.int64)
@@ -35,6 +37,7 @@ def _start(
     for buffer, first, mask in sources:
         mask = check_copy(st, buffer, first, st.block.shared, second, size, given, mask, site, stream)
         copy = LaneCopy(st, buffer, first, st.block.shared, second, size, given, mask, site)
+        timing.copied(st, copy, copy.sizes, lambda warp: kind)
         hold(st, kind, copy)
         if happens_at_once(st):
             copy.happen()
@@ -64,6 +67,14 @@ def _lane_bytes(tr: ThreadTranslator, size: int) -> int:
     return max(4, 16 if size == 12 else size)
 
 
+def _inside(view: View, first: Any, size: int, scalar: Any = 0) -> Any:
+    """How many bytes of each lane's come from inside of a checked buffer."""
+    left = np.clip(view.limit - ((first - scalar - view.begin & 0xFFFFFFFF) + scalar), 0, size)
+    # Dwords are checked one by one, what is narrower as it is.
+    given = left // 4 * 4 if size >= 4 else np.where(left == size, size, 0)
+    return given if isinstance(given, np.ndarray) and given.ndim else int(given)
+
+
 @operation("amdgpu.gather_to_lds")
 def _gather(op: Any, tr: ThreadTranslator) -> Step:
     segments = attribute(op, "operandSegmentSizes")
@@ -89,10 +100,7 @@ def _gather(op: Any, tr: ThreadTranslator) -> Step:
         first, mask = st.locate(view, [v[i] for i in indices], shape, site, "the copy", False)
         given: Any = size
         if view.limit is not None:
-            left = np.clip(view.limit - ((first - view.begin) & 0xFFFFFFFF), 0, size)
-            # Dwords are checked one by one, what is narrower as it is.
-            given = left // 4 * 4 if size >= 4 else np.where(left == size, size, 0)
-            given = given if isinstance(given, np.ndarray) and given.ndim else int(given)
+            given = _inside(view, first, size)
         before = st.mask
         # Of the places only those of the first lanes are used.
         st.mask = np.arange(st.lanes) == _first_lanes(st)
@@ -138,12 +146,36 @@ def _load_to_lds(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
+@operation("rocdl.raw.ptr.buffer.load.lds")
+def _buffer_load_lds(op: Any, tr: ThreadTranslator) -> Step:
+    """The constant offset counts on both sides (CDNA3 ISA, "Memory Buffer Load to LDS")."""
+    (resource, target, _, offset, scalar, _, _), site = tr.operands(op), tr.site(op)
+    size, more = constant_of(op.operands[2]), constant_of(op.operands[5])
+    stride = _lane_bytes(tr, size)
+    tr.uses_shared(stride)
+
+    def step(st: Any) -> None:
+        sources, before = [], st.mask
+        second = _of_waves(st, st.v[target] + more, stride)
+        given: Any = 0
+        for view, mask in buffers_of(st, st.v[resource], site, "the copy"):
+            first, extra = byte_in(view, st.v[offset] + more, st.v[scalar])
+            part = _inside(view, first, size, extra)
+            given = part if mask is None or mask is before else np.where(mask, part, given)
+            sources.append((view.buffer, first, mask))
+        _start(st, COPY, sources, second, stride, given, site)
+
+    return step
+
+
 _BITS = (8, 32, 64, 128)
 
 
-@operation(*(f"rocdl.global.load.async.to.lds.b{bits}" for bits in _BITS))
+@operation(*(f"rocdl.{kind}.load.async.to.lds.b{bits}" for kind in ("global", "cluster") for bits in _BITS))
 def _async_load(op: Any, tr: ThreadTranslator) -> Step:
-    (source, target), site = tr.operands(op), tr.site(op)
+    (source, target), site = tr.operands(op)[:2], tr.site(op)
+    if len(op.operands) > 2 and constant_of(op.operands[2]):
+        raise Unsupported("a load for several blocks")
     size, offset = int(op.name.rpartition(".b")[2]) // 8, attribute(op, "offset")
     if "async_counter" not in tr.target.waits:
         raise Unsupported(f"an asynchronous load on {tr.target.name}")
@@ -189,16 +221,18 @@ class _Descriptor:
     """Dwords that are left out, and behind how many."""
     steps: tuple[Any, Any, Any] | None
     """By how much iterations go on in memory and in LDS, and their number."""
+    rows: Any = None
+    """The rows that are chosen, of tiles of two dimensions."""
 
     def take(self, lanes: Array, memo: dict[int, Any]) -> _Descriptor:
         def some(values: Any) -> Any:
             return None if values is None else tuple(take(value, lanes, 0, memo) for value in values)
 
         parts = (some(x) for x in (self.tensor, self.strides, self.tile, self.padding, self.steps))
-        return _Descriptor(self.base.take(lanes, memo), *parts)
+        return _Descriptor(self.base.take(lanes, memo), *parts, rows=take(self.rows, lanes, 1, memo))
 
 
-@operation("amdgpu.make_dma_base")
+@operation("amdgpu.make_dma_base", "amdgpu.make_gather_dma_base")
 def _make_base(op: Any, tr: ThreadTranslator) -> Step:
     segments = attribute(op, "operandSegmentSizes")
     operands, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
@@ -214,6 +248,7 @@ def _make_base(op: Any, tr: ThreadTranslator) -> Step:
         source, target = st.v[memory], st.v[lds]
         first, _ = st.locate(source, [st.v[i] for i in indices], (), site, "the base of a tile", False)
         second, _ = st.locate(target, [st.v[i] for i in places], (), site, "the base of a tile", False)
+        st.slots = ()
         st.v[result] = _Base(source, first, target, second)
 
     return step
@@ -223,11 +258,13 @@ _NAMES = ("base", "tensor", "strides", "tile", "mask", "timeout", "amount", "int
 _NAMES += ("by_memory", "by_lds", "times")
 
 
-@operation("amdgpu.make_dma_descriptor")
+@operation("amdgpu.make_dma_descriptor", "amdgpu.make_gather_dma_descriptor")
 def _make_descriptor(op: Any, tr: ThreadTranslator) -> Step:
     operands, (result,) = tr.operands(op), tr.results(op)
     given: dict[str, list[int]] = {}
-    for name, count in zip(_NAMES, attribute(op, "operandSegmentSizes"), strict=True):
+    gathers = op.name == "amdgpu.make_gather_dma_descriptor"
+    names = (_NAMES[0], "rows", *_NAMES[1:]) if gathers else _NAMES
+    for name, count in zip(names, attribute(op, "operandSegmentSizes"), strict=True):
         given[name], operands = operands[:count], operands[count:]
     if given["mask"] or given["barrier"]:
         raise Unsupported("a tile for several blocks, or of whose end a barrier is told")
@@ -236,6 +273,12 @@ def _make_descriptor(op: Any, tr: ThreadTranslator) -> Step:
     tile = mixed(attribute(op, "shared_static_sizes"), given["tile"])
     if strides[-1] != (False, 1):
         raise Unsupported("a tile whose rows have gaps between their elements")
+    numbers_without_sign = 0
+    if gathers:
+        rows: Any = op.operands[1].type
+        count, numbers_without_sign = rows.shape[0], (1 << rows.element_type.width) - 1
+        if len(tile) != 2 or tile[0] != (False, count) or given["times"]:
+            raise Unsupported(f"{count} chosen rows of another tile than one of two dimensions, which has so many")
 
     def step(st: Any) -> None:
         def values(items: Any) -> Any:
@@ -252,6 +295,7 @@ def _make_descriptor(op: Any, tr: ThreadTranslator) -> Step:
             values(tile),
             chosen("amount", "interval"),
             chosen("by_memory", "by_lds", "times"),
+            spread(st.v[given["rows"][0]], _WIDE, st.lanes, 1) & numbers_without_sign if gathers else None,
         )
 
     return step
@@ -286,9 +330,11 @@ def _places_of(descriptor: _Descriptor, size: int, loads: bool) -> tuple[Array, 
     """The bytes of the tile's elements in memory and in LDS, and whether they are inside of the tensor."""
     tile = descriptor.tile
     index = np.indices(tile).reshape(len(tile), -1)
+    place = np.arange(index.shape[1]) * size
+    if descriptor.rows is not None:
+        index[0] = descriptor.rows[index[0]]
     offset = sum(i * by for i, by in zip(index, descriptor.strides, strict=True))
     given = np.all([i < limit for i, limit in zip(index, descriptor.tensor, strict=True)], axis=0)
-    place = np.arange(index.shape[1]) * size
     if descriptor.padding is not None and loads:
         amount, interval = descriptor.padding
         place = place + place // (4 * interval) * 4 * amount
@@ -314,8 +360,11 @@ def _tensor_copy(op: Any, tr: ThreadTranslator) -> Step:
             lane = firsts[lanes][:1]
             descriptor = _numbers_of(st.v[source].take(lane, memo))
             memo = {}
-            base = descriptor.base
+            base, rows = descriptor.base, descriptor.rows
             size = base.memory.dtype.itemsize
+            if rows is not None and (np.diff(rows) < 0).any() and (rows >= descriptor.tensor[0]).any():
+                # CDNA5 ISA, "Tensor Data Mover Instructions".
+                st.report("assertion", "rows outside of the tensor are chosen, and not in order", site, int(lane[0]))
             first, second, given = _places_of(descriptor, size, loads)
             sides = [(base.memory.buffer, first, first[given]), (base.lds.buffer, second, second)]
             if not loads:
@@ -329,6 +378,7 @@ def _tensor_copy(op: Any, tr: ThreadTranslator) -> Step:
                 ok = st.in_buffer(buffer, 0, touched, size, mask, site, what, writes)
                 fine = fine and bool(ok is None or ok[mask].all())
                 if fine:
+                    st.slots = base.lds.slots
                     st.touch(buffer, 0, touched, size, mask, writes, what, site, stream=stream)
             st.mask = before
             if not fine:
@@ -339,6 +389,7 @@ def _tensor_copy(op: Any, tr: ThreadTranslator) -> Step:
                 at, into, given = at[given], into[given], given[given]
             copy = TileCopy(st, site, from_, at, to, into, given, size)
             copy.threads = st.threads[lanes]
+            timing.copied(st, copy, {warp.index: int(given.sum()) * size}, into=loads)
             hold(st, TENSOR, copy, [warp])
             if happens_at_once(st):
                 copy.complete(None)
@@ -359,4 +410,5 @@ def _numbers_of(descriptor: _Descriptor) -> _Descriptor:
 
     d, base = descriptor, descriptor.base
     numbers = _Base(base.memory, one(base.first), base.lds, one(base.second))
-    return _Descriptor(numbers, some(d.tensor), some(d.strides), some(d.tile), some(d.padding), some(d.steps))
+    parts = (some(x) for x in (d.tensor, d.strides, d.tile, d.padding, d.steps))
+    return _Descriptor(numbers, *parts, rows=None if d.rows is None else d.rows[0])

@@ -3,19 +3,19 @@ global memory, where each buffer begins at a multiple of `memory.SPACING`."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .... import ir
-from ...program import Step, Unsupported, attribute, normalised
+from ...program import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import dtype_of, rank_of, spread
-from ..memory import SHARED_BEGIN, SPACING, LaneBuffer, View
-from ..pending import is_pending
+from ..memory import BLOCK_BITS, NAMED_BARRIER_BYTES, SHARED_BEGIN, SPACING, LaneBuffer, View
 from .arith import combining, elementwise, shaped
-from .gpu import numbered, thread_barrier
 
 
 def address_space(ty: Any) -> int:
@@ -24,20 +24,64 @@ def address_space(ty: Any) -> int:
     return int(text.partition("<")[2].rstrip(">") or 0) if text.startswith("!llvm.ptr<") else 0
 
 
+def constant_of(value: Any) -> int:
+    """The number that an operand is."""
+    op = value.owner if isinstance(value, ir.OpResult) else None
+    if op is None or op.name not in ("arith.constant", "llvm.mlir.constant"):
+        raise Unsupported("an operand that is not constant")
+    return ir.IntegerAttr(op.attributes["value"]).value
+
+
 def pointee(st: Any, pointer: Any, space: int, site: Any, what: str) -> tuple[Any, Any]:
     """The buffer that a pointer goes to, and the byte in it."""
     if space == 3:
         return st.block.shared, pointer
+    if space == IN_CLUSTER:
+        return in_cluster(st, pointer, site, what)
     numbers = pointer // SPACING
-    number: int = -1 if st.uniform(numbers) is None else st.uniform(numbers)
-    if number < 0:
+    number: int | None = st.uniform(numbers)
+    if number is None:
         st.stop("divergence", f"{what} of threads goes to different buffers", site)
+        raise AssertionError
     if number == SHARED_BEGIN // SPACING:
-        return st.block.shared, pointer - SHARED_BEGIN
+        return in_cluster(st, pointer - SHARED_BEGIN, site, what)
     found: LaneBuffer | None = st.block.program_buffers.get(number)
     if found is None:
         st.stop("out-of-bounds", f"{what} goes to address {st.uniform(pointer)}, where nothing is", site)
     return found, pointer - number * SPACING
+
+
+IN_CLUSTER = 7
+"""The address space of the shared memory of a cluster."""
+
+
+def in_cluster(st: Any, pointer: Any, site: Any, what: str) -> tuple[Any, Any]:
+    """The shared memory that a pointer into that of the cluster goes to, and the byte in it."""
+    number: int | None = st.uniform(pointer >> BLOCK_BITS)
+    if number is None:
+        st.stop("divergence", f"{what} of threads goes to different blocks", site)
+        raise AssertionError
+    if number <= 0:
+        return st.block.shared, pointer
+    return st.block.cluster.block(number - 1, st, what, site).shared, pointer & ((1 << BLOCK_BITS) - 1)
+
+
+def pointees(st: Any, pointer: Any, space: int, site: Any, what: str) -> Iterator[tuple[Any, Any, Any]]:
+    """The buffers that pointers of lanes go to, the bytes in them, and the lanes: one after the other."""
+    numbers: Any = 0
+    if isinstance(pointer, np.ndarray) and space != 3:
+        numbers = pointer >> BLOCK_BITS if space == IN_CLUSTER else pointer // SPACING
+        if space != IN_CLUSTER and (numbers == SHARED_BEGIN // SPACING).any():
+            numbers = np.where(numbers == SHARED_BEGIN // SPACING, pointer >> BLOCK_BITS, -numbers)
+    if st.uniform(numbers) is not None:
+        yield *pointee(st, pointer, space, site, what), st.mask
+        return
+    running = np.ones(st.lanes, np.bool_) if st.mask is None else st.mask
+    for number in np.unique(numbers[running]).tolist():
+        chosen = running & (numbers == number)
+        one = int(pointer[chosen.argmax()])
+        buffer, byte = pointee(st, one, space, site, what)
+        yield buffer, pointer - (one - byte), chosen
 
 
 @operation("memref.extract_aligned_pointer_as_index")
@@ -77,7 +121,8 @@ def _as_pointer(op: Any, tr: ThreadTranslator) -> Step:
 def _cast_space(op: Any, tr: ThreadTranslator) -> Step:
     (source,), (result,) = tr.operands(op), tr.results(op)
     before, behind = (address_space(value.type) for value in (op.operands[0], op.results[0]))
-    shift = SHARED_BEGIN if before == 3 and behind != 3 else -SHARED_BEGIN if behind == 3 and before != 3 else 0
+    shared = (3, IN_CLUSTER)
+    shift = SHARED_BEGIN * ((behind not in shared) - (before not in shared))
 
     def step(st: Any) -> None:
         st.v[result] = st.v[source] + shift
@@ -86,6 +131,8 @@ def _cast_space(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _size(ty: Any) -> int:
+    if str(ty) == _NAMED_BARRIER:
+        return NAMED_BARRIER_BYTES
     dtype = dtype_of(ty)
     if isinstance(ty, ir.VectorType) and dtype is not None:
         return dtype.itemsize * int(np.prod(ty.shape))
@@ -117,37 +164,51 @@ def _shape(ty: Any) -> tuple[int, ...]:
     return tuple(ty.shape) if isinstance(ty, ir.VectorType) else ()
 
 
-def _accessed(ty: Any, what: str, tr: ThreadTranslator) -> tuple[np.dtype[Any], tuple[int, ...], Any]:
+def accessed(ty: Any, what: str, tr: ThreadTranslator) -> tuple[np.dtype[Any], tuple[int, ...], Any]:
     """The element type and shape of what is loaded or stored, and where its elements are from the first byte on."""
     dtype, shape = dtype_of(ty), _shape(ty)
     if dtype is None or dtype == np.dtype(np.bool_):
         raise Unsupported(f"a {what} of {ty}")
     tr.uses_shared(dtype.itemsize)
+    tr.smallest = min(tr.smallest, dtype.itemsize)
     return dtype, shape, np.arange(int(np.prod(shape))) * dtype.itemsize
 
 
-@operation("llvm.load")
-def _load(op: Any, tr: ThreadTranslator) -> Step:
+def _alignment(op: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> int:
+    """What the address of an access is a multiple of: vectors are as wide as a power of two."""
+    size = dtype.itemsize * math.prod(shape)
+    return attribute(op, "alignment") or 1 << (size - 1).bit_length()
+
+
+def plain_load(op: Any, tr: ThreadTranslator) -> Step:
+    """A load that is not atomic."""
     (pointer,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     space, ty = address_space(op.operands[0].type), op.results[0].type
-    dtype, shape, steps = _accessed(ty, "load", tr)
+    dtype, shape, steps = accessed(ty, "load", tr)
+    alignment = _alignment(op, dtype, shape)
 
     def step(st: Any) -> None:
-        buffer, first = pointee(st, st.v[pointer], space, site, "the load")
-        st.v[result] = st.load_bytes(buffer, first, steps, dtype, shape, st.mask, site)
+        found = None
+        for buffer, first, mask in pointees(st, st.v[pointer], space, site, "the load"):
+            st.aligned(first, alignment, mask, site, "the load", False)
+            part = st.load_bytes(buffer, first, steps, dtype, shape, mask, site)
+            found = part if found is None else np.where(mask.reshape(mask.shape + (1,) * len(shape)), part, found)
+        st.v[result] = found
 
     return step
 
 
-@operation("llvm.store")
-def _store(op: Any, tr: ThreadTranslator) -> Step:
+def plain_store(op: Any, tr: ThreadTranslator) -> Step:
+    """A store that is not atomic."""
     (value, pointer), site = tr.operands(op), tr.site(op)
     space, ty = address_space(op.operands[1].type), op.operands[0].type
-    dtype, shape, steps = _accessed(ty, "store", tr)
+    dtype, shape, steps = accessed(ty, "store", tr)
+    alignment = _alignment(op, dtype, shape)
 
     def step(st: Any) -> None:
-        buffer, first = pointee(st, st.v[pointer], space, site, "the store")
-        st.store_bytes(buffer, first, steps, dtype, st.v[value], shape, st.mask, site)
+        for buffer, first, mask in pointees(st, st.v[pointer], space, site, "the store"):
+            st.aligned(first, alignment, mask, site, "the store", True)
+            st.store_bytes(buffer, first, steps, dtype, st.v[value], shape, mask, site)
 
     return step
 
@@ -169,6 +230,10 @@ def _integers(op: Any, tr: ThreadTranslator) -> Step:
     return elementwise(op, tr, function)
 
 
+_NAMED_BARRIER = '!llvm.target<"amdgcn.named.barrier", 0>'
+_NAMED_BARRIERS = re.compile(r'!llvm\.(?:array<(\d+) x )?target<"amdgcn\.named\.barrier", 0>+')
+
+
 @operation("llvm.mlir.addressof")
 def _address_of(op: Any, tr: ThreadTranslator) -> Step:
     from ...ops.arith import constant
@@ -178,6 +243,9 @@ def _address_of(op: Any, tr: ThreadTranslator) -> Step:
     while parent is not None and not any(True for _ in _globals(parent, name)):
         parent = parent.parent
     found = next(_globals(parent, name)) if parent is not None else None
+    barriers = _NAMED_BARRIERS.fullmatch(str(found.attributes["global_type"])) if found is not None else None
+    if barriers:
+        return _known(result, tr.named_barrier(name, int(barriers[1] or 1)))
     if found is None or "constant" not in found.attributes or "value" not in found.attributes:
         raise Unsupported(f"the address of @{name}, which is no constant")
     content: Any = found.attributes["value"]
@@ -186,10 +254,12 @@ def _address_of(op: Any, tr: ThreadTranslator) -> Step:
     with op.location:
         shaped: Any = content.type
         vector = ir.VectorType.get(shaped.shape, shaped.element_type)
-    address = tr.constant(name, constant(content, vector).tobytes())
+    return _known(result, tr.constant(name, constant(content, vector).tobytes()))
 
+
+def _known(result: int, value: int) -> Step:
     def step(st: Any) -> None:
-        st.v[result] = address
+        st.v[result] = value
 
     return step
 
@@ -240,6 +310,7 @@ def _cast(op: Any, tr: ThreadTranslator) -> Step:
 
         def describe(st: Any) -> None:
             view: View = st.v[source]
+            st.block.slots.needed(view.slots)
             size = view.dtype.itemsize
             base = pointer_to(st, view, site)
             fields = [base, base, (view.offset - view.begin) // size, tuple(view.shape), tuple(view.strides)]
@@ -279,55 +350,8 @@ class Descriptor:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Assembly
+# Elements of vectors
 # ---------------------------------------------------------------------------------------------------------------------
-
-
-@operation("llvm.inline_asm")
-def _assembly(op: Any, tr: ThreadTranslator) -> Step | None:
-    text = normalised(ir.StringAttr(op.attributes["asm_string"]).value)
-    operands, results, site = tr.operands(op), tr.results(op), tr.site(op)
-    if text == "" and len(operands) == len(results):
-        # Keeps the optimiser from looking through it.
-        return tr.moves(operands, results)
-    if text == "" and len(results) == 1 and op.attributes["constraints"] and len(operands) > 1:
-        return _structure(op, tr)
-    parts = text.rstrip(";").replace(",", " ").split()
-    if parts and parts[0] == "bar.sync":
-        given = [int(word) if word.isdigit() else operands[int(word[1:])] for word in parts[1:]]
-        slots = [not word.isdigit() for word in parts[1:]]
-
-        def wait(st: Any) -> Any:
-            which = numbered(st, st.v[given[0]], site, "take different barriers") if slots[0] else given[0]
-            if which is None:
-                return st.pc
-            count: Any = st.block.thread_count
-            if len(given) > 1:
-                count = st.uniform(st.v[given[1]]) if slots[1] else given[1]
-            return thread_barrier(st, which, count, site, "a barrier")
-
-        tr.blocking(wait)
-        return None
-    raise Unsupported(f"the inline assembly '{text}'")
-
-
-def _structure(op: Any, tr: ThreadTranslator) -> Step:
-    """Several values as a structure of them, which has one of each lane."""
-    operands, (result,) = tr.operands(op), tr.results(op)
-    outputs = ir.StringAttr(op.attributes["constraints"]).value.count("=")
-    kinds = [(dtype_of(value.type), rank_of(value.type)) for value in op.operands]
-    if outputs != len(operands) or any(dtype is None for dtype, _ in kinds):
-        raise Unsupported("the inline assembly '' with other results than operands")
-
-    def step(st: Any) -> None:
-        items = []
-        for slot, (dtype, rank) in zip(operands, kinds, strict=True):
-            value = st.v[slot]
-            assert dtype is not None
-            items.append(value if is_pending(value) else spread(value, dtype, st.lanes, rank))
-        st.v[result] = tuple(items)
-
-    return step
 
 
 @operation("llvm.extractelement")

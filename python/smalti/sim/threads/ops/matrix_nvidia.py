@@ -1,7 +1,4 @@
-"""Matrices of a warp on NVIDIA: `ldmatrix`, `stmatrix` and `mma.sync`, on fragments as the PTX ISA has them.
-
-What the PTX ISA leaves open of sums is done as the emulator does it: products are exact, sums of float64, rounded once.
-"""
+"""Matrices of a warp on NVIDIA: `ldmatrix`, `stmatrix` and `mma.sync`, on fragments as the PTX ISA has them."""
 
 from __future__ import annotations
 
@@ -11,146 +8,85 @@ from typing import Any
 
 import numpy as np
 
-from .... import dtypes, ir
-from ...matmul import truncate_to_tf32
+from .... import ir
 from ...program import Site, Step, Unsupported, attribute
-from ...values import numpy_type
+from ...values import numpy_type, packed
+from .. import timing
 from ..code import ThreadTranslator, operation
-from ..lanes import Array, dtype_of, rank_of, spread
+from ..elements import COLUMNS, LANES, READERS, columns_of_b, registers_of, rounded_sum, rows_of_a
+from ..lanes import Array, dtype_of, held_dtype, rank_of, spread
 from .gpu import whole_warps
 from .llvm import address_space, pointee
 
-LANES = 32
-COLUMNS = 8
-"""Of the accumulator."""
 ROW = 16
 """Bytes of a row of a matrix in shared memory."""
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Types of multiplicands
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-def _of(element: str) -> Callable[[Array], Array]:
-    known = dtypes.from_mlir(element)
-    assert known is not None
-    dtype = known.numpy
-
-    def read(words: Array) -> Array:
-        found = words.view(dtype)
-        return found.astype(np.int64) if found.dtype.kind in "iu" else found.astype(np.float64)
-
-    return read
-
-
-def _tf32(words: Array) -> Array:
-    return truncate_to_tf32(words.view(np.float32)).astype(np.float64)
-
-
-def _nibbles(signed: bool) -> Callable[[Array], Array]:
-    def read(words: Array) -> Array:
-        low, high = words & 15, words >> 4
-        found = np.stack([low, high], -1).reshape(*words.shape[:-1], -1).astype(np.int64)
-        return np.where(found >= 8, found - 16, found) if signed else found
-
-    return read
-
-
-_READERS: dict[str, tuple[int, Callable[[Array], Array]]] = {
-    "f64": (64, _of("f64")),
-    "tf32": (32, _tf32),
-    "f16": (16, _of("f16")),
-    "bf16": (16, _of("bf16")),
-    "e4m3": (8, _of("f8E4M3FN")),
-    "e5m2": (8, _of("f8E5M2")),
-    "s8": (8, _of("i8")),
-    "u8": (8, _of("ui8")),
-    "s4": (4, _nibbles(True)),
-    "u4": (4, _nibbles(False)),
-}
-"""For each type its bits, and what the bytes of registers are as numbers."""
-
 _OF_ELEMENTS = {"f64": "f64", "f32": "tf32", "f16": "f16", "bf16": "bf16", "i8": "s8"}
 _OF_ELEMENTS |= {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2", "i4": "s4"}
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Fragments
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-def rows_of_a(elements: Array, m: int) -> Array:
-    """The m x k matrix that the elements of `[lanes, registers, elements]` are of each warp.
-
-    Lane 4 * g + t has row g, and g + 8 of m = 16, of the elements t of each row's chunks of four registers.
-    """
-    halves = m // 8
-    lanes, registers, width = elements.shape
-    found = elements.reshape(lanes // LANES, 8, 4, registers // halves, halves, width)
-    return found.transpose(0, 4, 1, 3, 2, 5).reshape(lanes // LANES, m, -1)
-
-
-def columns_of_b(elements: Array) -> Array:
-    """The k x 8 matrix of each warp: lane 4 * g + t has column g."""
-    lanes, registers, width = elements.shape
-    found = elements.reshape(lanes // LANES, 8, 4, registers, width)
-    return found.transpose(0, 3, 2, 4, 1).reshape(lanes // LANES, -1, COLUMNS)
-
-
-def accumulator_of(elements: Array, m: int) -> Array:
-    """The m x 8 matrix of each warp: lane 4 * g + t has columns 2 * t and the next of row g, then of row g + 8."""
-    warps = len(elements) // LANES
-    return elements.reshape(warps, 8, 4, m // 8, 2).transpose(0, 3, 1, 2, 4).reshape(warps, m, COLUMNS)
-
-
-def registers_of(accumulator: Array) -> Array:
-    """What `accumulator_of` reads, with the lane in front."""
-    warps, m, _ = accumulator.shape
-    found = accumulator.reshape(warps, m // 8, 8, 4, 2).transpose(0, 2, 3, 1, 4)
-    return found.reshape(warps * LANES, m // 4)
-
-
-def _multiply(a: Array, b: Array, c: Array, dtype: np.dtype[Any], saturate: bool) -> Array:
-    if dtype.kind == "i":
-        # Up to 128 products of 16 bits: float64 has them exactly.
-        total = c.astype(np.int64) + np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(np.int64)
-        if saturate:
-            limits = np.iinfo(dtype)
-            total = np.clip(total, limits.min, limits.max)
-        return total.astype(dtype)
-    with np.errstate(all="ignore"):
-        return (np.matmul(a, b) + c).astype(dtype)
-
+_ELEMENTS = {"e4m3": "f8E4M3FN", "e5m2": "f8E5M2", "s8": "i8", "u8": "i8"}
+"""The names that the target table has for types."""
 
 # ---------------------------------------------------------------------------------------------------------------------
 # mma.sync
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _words(registers: list[Array], bits: int) -> Array:
-    """The bytes of 32 (or 64) bits of each register."""
-    size = max(bits, 32) // 8
-    rows = [np.ascontiguousarray(register).view(np.uint8).reshape(len(register), size) for register in registers]
-    return np.stack(rows, 1)
+def _side_by_side(registers: list[Array], dtype: Any) -> Array:
+    """The elements of registers one behind the other, with the lane in front."""
+    width = registers[0][0].size
+    found = np.empty((len(registers[0]), len(registers) * width), dtype)
+    for i, register in enumerate(registers):
+        found[:, i * width : (i + 1) * width] = register.reshape(-1, width)
+    return found
 
 
-def _product(m: int, k: int, kinds: tuple[str, str], counts: tuple[int, int]) -> Callable[..., Array]:
-    """A function from the bytes of A's and B's registers and the accumulators' elements to those of the result."""
+def _words(registers: list[Array]) -> Array:
+    """The bytes of each register."""
+    found = _side_by_side(registers, registers[0].dtype)
+    return found.view(np.uint8).reshape(len(found), len(registers), -1)
+
+
+def _product(
+    m: int,
+    k: int,
+    kinds: tuple[str, str],
+    counts: tuple[int, int],
+    slots: tuple[list[int], list[int]],
+    words: Callable[[list[Array]], Array],
+    of_bits: str = "",
+) -> Callable[..., Array]:
+    """A function from the values of A's and B's slots, of which `words` gives the bytes of registers, and the
+    accumulators' elements to those of the result. `of_bits` is what single bits do in place of a product."""
     if m not in (8, 16):
         raise Unsupported(f"products of {m} rows")
     readers = []
     for kind, count, rows in zip(kinds, counts, (m, COLUMNS), strict=True):
-        if kind not in _READERS:
+        if kind not in READERS:
             raise Unsupported(f"products of {kind}")
-        bits, read = _READERS[kind]
+        bits, read = READERS[kind]
         if count * LANES * max(bits, 32) != rows * k * bits:
             raise Unsupported(f"{count} registers a thread of a matrix of {rows} x {k} numbers of {bits} bits")
         readers.append(read)
 
-    def multiply(a: Array, b: Array, c: Array, dtype: np.dtype[Any], saturate: bool = False) -> Array:
-        left = rows_of_a(readers[0](a), m)
-        right = columns_of_b(readers[1](b))
-        wide = np.float64 if dtype.kind != "i" else dtype
-        return registers_of(_multiply(left, right, accumulator_of(c.astype(wide), m), dtype, saturate))
+    element = _ELEMENTS.get(kinds[0], kinds[0])
+    # Several products have one factor.
+    of_a, of_b = (("A", m, kinds[0], *slots[0]), ("B", m, kinds[1], *slots[1]))
+
+    def matrix_a(values: list[Array]) -> Array:
+        return rows_of_a(readers[0](words(values)), m).astype(np.float64, copy=False)
+
+    def matrix_b(values: list[Array]) -> Array:
+        return columns_of_b(readers[1](words(values))).astype(np.float64, copy=False)
+
+    def multiply(
+        st: Any, a: list[Array], b: list[Array], c: Array, dtype: np.dtype[Any], site: Site, saturate: bool = False
+    ) -> Array:
+        timing.multiplied(st, element, m * COLUMNS * k, site)
+        left, right = st.once(of_a, a, matrix_a), st.once(of_b, b, matrix_b)
+        product = np.matmul(left, right)
+        if of_bits == "xor_popc":
+            product = left.sum(-1, keepdims=True) + right.sum(-2, keepdims=True) - 2 * product
+        return rounded_sum(registers_of(product), c, dtype, saturate)
 
     return multiply
 
@@ -160,25 +96,30 @@ def _nvgpu_mma(op: Any, tr: ThreadTranslator) -> Step:
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     types: list[Any] = [operand.type for operand in op.operands]
     m, n, k = attribute(op, "mmaShape")
-    kinds: list[Any] = [dtype_of(ty) for ty in types]
+    kinds: list[Any] = [*(held_dtype(ty) for ty in types[:2]), dtype_of(types[2])]
     if n != COLUMNS or any(dtype is None for dtype in kinds):
         raise Unsupported(f"a product of {types[0]} and {types[1]}")
     element = str(types[0].element_type)
     kind = _OF_ELEMENTS.get(element, element)
     if kind == "tf32" and "tf32Enabled" not in op.attributes:
         raise Unsupported("f32 without tf32Enabled: the chip has no such product")
-    multiply = _product(m, k, (kind, kind), (types[0].shape[0], types[1].shape[0]))
     shape = tuple(types[2].shape)
     dtype: Any = kinds[2]
+    wide = np.dtype(np.int64 if dtype.kind == "i" else np.float64)
+
+    def words(values: list[Array]) -> Array:
+        (found,) = values
+        found = packed(found, 2) if element == "i4" else found
+        return np.ascontiguousarray(found).view(np.uint8).reshape(*found.shape[:2], -1)
+
+    counts = (types[0].shape[0], types[1].shape[0])
+    multiply = _product(m, k, (kind, kind), counts, (slots[:1], slots[1:2]), words)
 
     def step(st: Any) -> None:
         whole_warps(st, "a product", site)
         a, b, c = (spread(st.v[slot], of, st.lanes, 2) for slot, of in zip(slots, kinds, strict=True))
-        found = multiply(
-            *(np.ascontiguousarray(x).view(np.uint8).reshape(*x.shape[:2], -1) for x in (a, b)),
-            c.reshape(st.lanes, -1),
-            dtype,
-        )
+        # Sums of integers are saturated where it is lowered.
+        found = multiply(st, [a], [b], c.reshape(st.lanes, -1).astype(wide), dtype, site, dtype.kind == "i")
         st.v[result] = found.reshape(st.lanes, *shape)
 
     return step
@@ -194,28 +135,66 @@ def _mma_kind(op: Any, name: str, operand: Any) -> str:
 
 @operation("nvvm.mma.sync")
 def _nvvm_mma(op: Any, tr: ThreadTranslator) -> Step:
-    slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     m, n, k = (int(x) for x in re.findall(r"= (\d+)", str(op.attributes["shape"])))
     of_a, of_b, _ = attribute(op, "operandSegmentSizes")
-    if n != COLUMNS or "b1Op" in op.attributes or "layoutA = col" in str(op) or ((m, k) == (8, 4) and of_a == 2):
-        raise Unsupported(f"a product of {m} x {n} x {k}")
     kinds = (
         _mma_kind(op, "multiplicandAPtxType", op.operands[0]),
         _mma_kind(op, "multiplicandBPtxType", op.operands[of_a]),
     )
-    multiply = _product(m, k, kinds, (of_a, of_b))
-    saturate = "satfinite" in str(op)
-    bits = [_READERS[kind][0] for kind in kinds]
-    parts = re.search(r"struct<\((.*)\)>", str(op.results[0].type))
-    assert parts, "the verifier asks for a structure"
-    # The structure is of numbers, or of pairs of f16.
-    of_pairs = "vector" in parts[1]
-    sums = np.dtype(np.float16) if of_pairs else numpy_type(ir.Type.parse(parts[1].split(",")[0], op.context))
+    saturate = (
+        "satfinite" in str(op.attributes["intOverflowBehavior"]) if "intOverflowBehavior" in op.attributes else False
+    )
+    of_bits = ""
+    if "b1" in kinds:
+        found = re.search(r"<(\w+)>", str(op.attributes["b1Op"]))
+        of_bits = found[1] if found else ""
+        if saturate or kinds[0] != kinds[1] or of_bits not in ("xor_popc", "and_popc"):
+            raise Unsupported("a product of single bits of another form")
+    elif "b1Op" in op.attributes:
+        raise Unsupported(f"an operation of single bits for a product of {kinds[0]}")
+    return _mma(op, tr, (m, n, k), kinds, saturate, (of_a, of_b), of_bits)
+
+
+_INTRINSIC = re.compile(r"llvm\.nvvm\.mma\.m(\d+)n(\d+)k(\d+)\.row\.col\.(f16|f32)\.(e4m3|e5m2)\.(e4m3|e5m2)\.\4")
+
+
+@operation("llvm.call_intrinsic")
+def _intrinsic(op: Any, tr: ThreadTranslator) -> Step:
+    """Products of floats of 8 bits, which `nvvm.mma.sync` does not take."""
+    name = attribute(op, "intrin")
+    found = _INTRINSIC.fullmatch(name)
+    if found is None:
+        raise Unsupported(f"the intrinsic '{name}'")
+    m, n, k = (int(size) for size in found.groups()[:3])
+    return _mma(op, tr, (m, n, k), (found[5], found[6]), False, (m * k // 128, n * k // 128))
+
+
+def _mma(
+    op: Any,
+    tr: ThreadTranslator,
+    shape: tuple[int, int, int],
+    kinds: tuple[str, str],
+    saturate: bool,
+    counts: tuple[int, int],
+    of_bits: str = "",
+) -> Step:
+    """A product of so many registers of A and of B, and those of C."""
+    slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
+    m, n, k = shape
+    of_a, of_b = counts
+    if n != COLUMNS:
+        raise Unsupported(f"a product of {m} x {n} x {k}")
+    multiply = _product(m, k, kinds, counts, (slots[:of_a], slots[of_a : of_a + of_b]), _words, of_bits)
     types: list[Any] = [operand.type for operand in op.operands]
     ranks = [rank_of(ty) for ty in types]
     registers: list[Any] = [dtype_of(ty) for ty in types]
-    if sums is None or any(dtype is None for dtype in registers):
-        raise Unsupported(f"a product with the result {op.results[0].type}")
+    # C and D are alike: numbers, or pairs of f16.
+    sums, of_pairs = registers[-1], bool(ranks[-1])
+    wide = np.dtype(np.int64 if sums is not None and sums.kind == "i" else np.float64)
+    results = re.fullmatch(r"!llvm\.struct<\((.*)\)>", str(op.results[0].type))
+    alike = results is not None and set(re.split(r",\s*", results[1])) == {str(types[-1])}
+    if any(dtype is None for dtype in registers) or not alike:
+        raise Unsupported(f"a product of {types[-1]} with the result {op.results[0].type}")
 
     def step(st: Any) -> None:
         whole_warps(st, "a product", site)
@@ -223,8 +202,7 @@ def _nvvm_mma(op: Any, tr: ThreadTranslator) -> Step:
             spread(st.v[slot], dtype, st.lanes, rank) for slot, dtype, rank in zip(slots, registers, ranks, strict=True)
         ]
         a, b, c = values[:of_a], values[of_a : of_a + of_b], values[of_a + of_b :]
-        before = np.stack(c, 1).reshape(st.lanes, -1)
-        found = multiply(_words(a, bits[0]), _words(b, bits[1]), before, sums, saturate)
+        found = multiply(st, a, b, _side_by_side(c, wide), sums, site, saturate)
         if of_pairs:
             found = found.reshape(st.lanes, -1, 2)
         st.v[result] = tuple(found[:, i] for i in range(found.shape[1]))
@@ -238,10 +216,10 @@ def _nvvm_mma(op: Any, tr: ThreadTranslator) -> Step:
 
 
 def _rows(st: Any, buffer: Any, first: Any, count: int, site: Site, what: str) -> tuple[Array, Array]:
-    """The lanes that give addresses of rows, 8 for each of `count` matrices, and the first bytes of all lanes."""
+    """The lanes that give addresses, `count` of them, and the first bytes of all lanes."""
     whole_warps(st, what, site)
     at = spread(first, np.dtype(np.int64), st.lanes)
-    mask = np.arange(st.lanes) % LANES < 8 * count
+    mask = np.arange(st.lanes) % LANES < count
     skew = mask & (at % ROW != 0)
     if skew.any():
         lane = int(np.flatnonzero(skew)[0])
@@ -254,34 +232,79 @@ def _rows(st: Any, buffer: Any, first: Any, count: int, site: Site, what: str) -
     return mask, at
 
 
-def _load_matrices(st: Any, buffer: Any, first: Any, count: int, transposed: bool, site: Site) -> Array:
-    """The registers, as bytes `[lanes, count, 4]`."""
-    mask, at = _rows(st, buffer, first, count, site, "ldmatrix")
-    grain = buffer.grain
-    unit = np.dtype(f"u{min(grain, 8)}")
-    steps = np.arange(0, ROW, unit.itemsize)
+class _Matrices:
+    """Matrices of 16 bytes a row: `rows` of each in memory, of which lanes get `words` 32-bit registers of each.
+
+    PTX ISA, "ldmatrix" and "stmatrix"; for the order of the bytes of transposed ones the emulator's source.
+    """
+
+    def __init__(self, shape: tuple[int, int], element: str, transposed: bool) -> None:
+        self.bits = {"b16": 16, "b8": 8, "b8x16.b6x16_p32": 6, "b8x16.b4x16_p64": 4}.get(element, 0)
+        known = {(8, 8): (16,), (8, 16): (6, 4), (16, 16): (8, 6, 4), (16, 8): (8,)}
+        must = {(8, 16): False, (16, 16): True, (16, 8): True}.get(shape, transposed)
+        if self.bits not in known.get(shape, ()) or transposed != must:
+            raise Unsupported(f"matrices of {shape[0]} x {shape[1]} of {element}")
+        self.shape, self.transposed = shape, transposed
+        # Of 16 x 8 a row in memory is a column.
+        self.rows = 16 if shape == (16, 16) else 8
+        self.words = self.rows // 8
+
+    def to_lanes(self, rows: Array) -> Array:
+        """The registers `[warp, lane, matrix, word]` of the bytes `[warp, matrix, row, byte]`."""
+        warps, count = rows.shape[:2]
+        if self.bits == 16:
+            elements = rows.view(np.uint16)
+            elements = elements.transpose(0, 1, 3, 2) if self.transposed else elements
+            parts = elements.reshape(warps, count, 8, 4, 2).transpose(0, 2, 3, 1, 4)
+        elif self.shape == (8, 16):
+            parts = rows.reshape(warps, count, 8, 4, 4).transpose(0, 2, 3, 1, 4)
+        else:
+            # Rows are four lanes, of each two words of two bytes; columns are two bytes behind them, of eight lanes.
+            split = rows.reshape(warps, count, 4, 2, 2, 2, 8)
+            parts = split.transpose(0, 6, 2, 1, 3, 5, 4)
+        found = np.ascontiguousarray(parts).view(np.uint8).reshape(warps, LANES, count, self.words, 4)
+        return found.view(np.int32)[..., 0]
+
+    def from_lanes(self, words: Array) -> Array:
+        """The bytes `[warp, matrix, row, byte]` of the registers `[warp, lane, matrix]`."""
+        warps, _, count = words.shape
+        words = np.ascontiguousarray(words)
+        if self.bits == 16:
+            pairs = words.view(np.uint16).reshape(warps, 8, 4, count, 2)
+            found = pairs.transpose(0, 3, 1, 2, 4).reshape(warps, count, 8, 8)
+            found = found.transpose(0, 1, 3, 2) if self.transposed else found
+        else:
+            # A lane has two columns of a row, and of the row eight further.
+            split = words.view(np.uint8).reshape(warps, 8, 4, count, 2, 2)
+            found = split.transpose(0, 3, 2, 5, 4, 1)
+        return np.ascontiguousarray(found).view(np.uint8).reshape(warps, count, 8, ROW)
+
+
+def _load_matrices(st: Any, buffer: Any, first: Any, matrices: _Matrices, count: int, site: Site) -> Array:
+    """The registers `[lanes, count]`."""
+    mask, at = _rows(st, buffer, first, matrices.rows * count, site, "ldmatrix")
+    # Elements of less than a byte lie one behind the other, and then nothing.
+    size = 2 * matrices.bits if matrices.bits < 8 else ROW
+    unit = np.dtype(f"u{min(buffer.grain, 4)}")
+    steps = np.arange(0, size, unit.itemsize)
     found = st.load_bytes(buffer, at, steps, unit, (len(steps),), mask, site, "ldmatrix")
-    found = np.ascontiguousarray(spread(found, unit, st.lanes, 1))
-    rows = found.view(np.uint16).reshape(-1, 4, 8, 8)[:, :count]
-    # [warp, matrix, row, column]; a lane gets a pair of a row, or of a column.
-    if transposed:
-        rows = rows.transpose(0, 1, 3, 2)
-    pairs = rows.reshape(-1, count, 8, 4, 2).transpose(0, 2, 3, 1, 4)
-    return np.ascontiguousarray(pairs).reshape(st.lanes, count, 2).view(np.uint8)
+    rows = np.ascontiguousarray(spread(found, unit, st.lanes, 1)).view(np.uint8)
+    if matrices.bits < 8:
+        planes = np.unpackbits(rows, axis=-1, bitorder="little").reshape(st.lanes, ROW, matrices.bits)
+        rows = np.packbits(planes, axis=-1, bitorder="little")[..., 0]
+    rows = rows.reshape(-1, LANES // matrices.rows, matrices.rows, ROW)[:, :count]
+    return matrices.to_lanes(np.ascontiguousarray(rows)).reshape(st.lanes, -1)
 
 
-def _store_matrices(st: Any, buffer: Any, first: Any, registers: Array, transposed: bool, site: Site) -> None:
-    """Stores registers that are bytes `[lanes, count, 4]`."""
+def _store_matrices(st: Any, buffer: Any, first: Any, registers: Array, matrices: _Matrices, site: Site) -> None:
+    """Stores registers `[lanes, count]`."""
     count = registers.shape[1]
-    mask, at = _rows(st, buffer, first, count, site, "stmatrix")
-    pairs = np.ascontiguousarray(registers).view(np.uint16).reshape(-1, 8, 4, count, 2)
-    rows = pairs.transpose(0, 3, 1, 2, 4).reshape(-1, count, 8, 8)
-    if transposed:
-        rows = rows.transpose(0, 1, 3, 2)
-    full = np.zeros((len(rows), 4, 8, 8), np.uint16)
+    mask, at = _rows(st, buffer, first, matrices.rows * count, site, "stmatrix")
+    rows = matrices.from_lanes(registers.reshape(-1, LANES, count))
+    full = np.zeros((len(rows), LANES // matrices.rows, matrices.rows, ROW), np.uint8)
     full[:, :count] = rows
     unit = np.dtype(f"u{min(buffer.grain, 8)}")
-    values = full.reshape(st.lanes, 8).view(unit)
+    values = full.reshape(st.lanes, ROW).view(unit)
     st.store_bytes(
         buffer, at, np.arange(0, ROW, unit.itemsize), unit, values, (values.shape[1],), mask, site, "stmatrix"
     )
@@ -299,6 +322,7 @@ def _nvgpu_ldmatrix(op: Any, tr: ThreadTranslator) -> Step:
         raise Unsupported(f"matrices of {ty.element_type}")
     tr.uses(ty)
     length = ROW // dtype.itemsize
+    matrices = _Matrices((8, 8), "b16", transposed)
 
     def step(st: Any) -> None:
         view = st.v[source]
@@ -308,33 +332,32 @@ def _nvgpu_ldmatrix(op: Any, tr: ThreadTranslator) -> Step:
         st.mask = np.arange(st.lanes) % LANES < 8 * count
         first, _ = st.locate(view, [st.v[i] for i in indices], (length,), site, "ldmatrix", False)
         st.mask = before
-        found = _load_matrices(st, view.buffer, first, count, transposed, site)
+        found = _load_matrices(st, view.buffer, first, matrices, count, site)
         st.v[result] = found.view(dtype).reshape(st.lanes, *shape)
 
     return step
 
 
-_SHAPE = re.compile(r"m = (\d+), n = (\d+)")
-
-
-def _matrices_of_8(op: Any) -> None:
-    found = _SHAPE.search(str(op.attributes["shape"]))
-    if found is None or found.groups() != ("8", "8") or "b16" not in str(op.attributes["eltType"]):
-        raise Unsupported(f"matrices {op.attributes['shape']} of {op.attributes['eltType']}")
+def _matrices(op: Any) -> _Matrices:
+    m, n = (int(size) for size in re.findall(r"= (\d+)", str(op.attributes["shape"])))
+    element = re.search(r"<([\w.]+)>", str(op.attributes["eltType"]))
+    assert element
+    return _Matrices((m, n), element[1], "col" in str(op.attributes["layout"]))
 
 
 @operation("nvvm.ldmatrix")
 def _nvvm_ldmatrix(op: Any, tr: ThreadTranslator) -> Step:
     (source,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
-    _matrices_of_8(op)
-    count, transposed = attribute(op, "num"), "col" in str(op.attributes["layout"])
+    matrices, count = _matrices(op), attribute(op, "num")
+    if matrices.rows * count > LANES:
+        raise Unsupported(f"{count} matrices of {matrices.rows} rows")
     space = address_space(op.operands[0].type)
-    tr.uses_shared(2)
+    tr.uses_shared(min(matrices.bits // 8, 2) or 1)
 
     def step(st: Any) -> None:
         buffer, first = pointee(st, st.v[source], space, site, "ldmatrix")
-        found = _load_matrices(st, buffer, first, count, transposed, site).view(np.int32)[..., 0]
-        st.v[result] = found[:, 0] if count == 1 else tuple(found[:, i] for i in range(count))
+        found = _load_matrices(st, buffer, first, matrices, count, site)
+        st.v[result] = found[:, 0] if found.shape[1] == 1 else tuple(found[:, i] for i in range(found.shape[1]))
 
     return step
 
@@ -342,16 +365,15 @@ def _nvvm_ldmatrix(op: Any, tr: ThreadTranslator) -> Step:
 @operation("nvvm.stmatrix")
 def _nvvm_stmatrix(op: Any, tr: ThreadTranslator) -> Step:
     target, *sources = tr.operands(op)
-    site = tr.site(op)
-    _matrices_of_8(op)
-    transposed = "col" in str(op.attributes["layout"])
+    site, matrices = tr.site(op), _matrices(op)
+    if matrices.bits < 8 or matrices.rows > 8:
+        raise Unsupported(f"matrices of {matrices.shape[0]} x {matrices.shape[1]}")
     space = address_space(op.operands[0].type)
-    tr.uses_shared(2)
+    tr.uses_shared(matrices.bits // 8)
 
     def step(st: Any) -> None:
         buffer, first = pointee(st, st.v[target], space, site, "stmatrix")
         values = [spread(st.v[slot], np.dtype(np.int32), st.lanes) for slot in sources]
-        registers = np.ascontiguousarray(np.stack(values, 1)).view(np.uint8).reshape(st.lanes, len(sources), 4)
-        _store_matrices(st, buffer, first, registers, transposed, site)
+        _store_matrices(st, buffer, first, np.stack(values, 1), matrices, site)
 
     return step

@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.barriers import BARRIER_BYTES, count_arrivals
-from ...program import Site, Step, Unsupported
+from ...clocks import Knowledge
+from ...ops.barriers import BARRIER_BYTES, check_bytes, count_arrivals, may_initialise
+from ...ops.gpu import fenced
+from ...program import Site, Step, Unsupported, attribute
 from ...races import SAME, Access
 from ...synchronisation import Mbarrier, Wait
 from ..block import Warp
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, spread
-from ..memory import SHARED_BEGIN
-from .llvm import address_space
+from ..memory import BLOCK_BITS, SHARED_BEGIN
+from .llvm import IN_CLUSTER, address_space
 
 WIDE = np.dtype(np.int64)
 
@@ -28,11 +30,11 @@ class Barriers:
 
 
 def place_of(op: Any, tr: ThreadTranslator, index: int = 0, at: int = 1) -> Any:
-    """A function that gives the byte of shared memory at which a barrier is, which an operand says: a pointer, or a
-    group of `nvgpu` and an index in it."""
+    """A function that gives the place of a barrier in shared memory, which an operand says: a pointer, or a group of
+    `nvgpu` and an index in it."""
     slot, ty = tr.slot(op.operands[index]), op.operands[index].type
     if str(ty).startswith("!llvm.ptr"):
-        shift = 0 if address_space(ty) == 3 else SHARED_BEGIN
+        shift = 0 if address_space(ty) in (3, IN_CLUSTER) else SHARED_BEGIN
         return lambda st: st.v[slot] - shift
     which = tr.slot(op.operands[at])
     site = tr.site(op)
@@ -47,19 +49,37 @@ def place_of(op: Any, tr: ThreadTranslator, index: int = 0, at: int = 1) -> Any:
     return place
 
 
-def find(warp: Warp, at: int, site: Site, what: str) -> Mbarrier:
-    """The barrier at a byte of shared memory, which has to be initialised where the warp sees it."""
-    barrier = warp.block.barriers.get(at)
+def home(warp: Warp, place: int, site: Site, what: str) -> tuple[Any, int]:
+    """The block whose barrier it is that a warp names, and the byte of its shared memory."""
+    if place < 1 << BLOCK_BITS:
+        return warp.block, place
+    number = (place >> BLOCK_BITS) - 1
+    return warp.block.cluster.block(number, warp, what, site), place & ((1 << BLOCK_BITS) - 1)
+
+
+def find(warp: Warp, place: int, site: Site, what: str, anywhere: bool = False) -> Mbarrier:
+    """The barrier at a place, which has to be initialised where the warp sees it; of any block of the cluster, or else
+    of the warp's own."""
+    block, at = home(warp, place, site, what)
+    of = "" if block is warp.block else f" of block {block.position}"
+    barrier = block.barriers.get(at)
     if barrier is None:
-        warp.stop("barrier", f"{what} at byte {at} of shared memory, where no barrier was initialised", site)
-    first: Access = barrier.initialised
-    if first.group is not warp and warp.known.seen.get(first.agent, 0) < first.step:
+        warp.stop("barrier", f"{what} at byte {at} of shared memory{of}, where no barrier was initialised", site)
+    if of and not anywhere:
+        warp.stop("barrier", f"{what} on {barrier.name}{of}, which only threads of that block may do", site)
+    if barrier not in warp.sees:
+        warp.relies_on(barrier.initialised.agent, barrier.initialised.step)
+    if barrier.initialised.group is not warp and not warp.sees_barrier(barrier):
+        first = barrier.initialised.group.name
         warp.report(
             "barrier",
-            f"{what} on {barrier.name}, which a thread of {first.group.name} may not have initialised yet",
+            f"{what} on {barrier.name}{of}, which a thread of {first} may not have initialised yet",
             site,
-            edge="gpu.barrier behind the initialisation",
+            edge=f"{'nvvm.cluster.wait' if of else 'gpu.barrier'} behind the initialisation",
+            others=[barrier.begin("barrier")],
         )
+    if of:
+        warp.reaches(block, what, site, (barrier.agent, barrier.phase + 1))
     return barrier
 
 
@@ -79,25 +99,28 @@ def by_barrier(st: Any, places: Any, enabled: Any = None) -> Iterator[tuple[Warp
             yield warp, at, lanes[places[lanes] == at]
 
 
-def initialise(st: Any, warp: Warp, at: int, count: int, site: Site) -> None:
-    """Makes a barrier."""
+def initialise(st: Any, warp: Warp, lane: int, at: int, count: int, site: Site) -> None:
+    """Makes a barrier, as a lane says."""
     block = st.block
     if at % BARRIER_BYTES or at < 0 or at + BARRIER_BYTES > block.shared.size:
         warp.report("out-of-bounds", f"a barrier at byte {at} of shared memory", site)
         return
-    if count < 1:
-        warp.report("barrier", f"a barrier of {count} arrivals", site)
+    if not may_initialise(warp, at, count, site):
         return
+    warp.next_step()
+    _touch(st, at, lane, site, "the initialisation of a barrier")
     access = Access(warp.agent, warp.step, SAME, "the initialisation", True, False, warp, site)
+    warp.next_step()
     block.barriers[at] = Mbarrier(block.new_agent(), f"the barrier at byte {at}", at, count, access)
 
 
-def _touch(st: Any, places: Any, lanes: Array, site: Site) -> None:
+def _touch(st: Any, at: int, lane: int, site: Site, what: str) -> None:
+    """What a lane does to the bytes of a barrier."""
     mask = np.zeros(st.lanes, np.bool_)
-    mask[lanes] = True
-    first = spread(places, WIDE, st.lanes)
-    steps = np.arange(0, BARRIER_BYTES, st.block.shared.grain)
-    st.touch(st.block.shared, first, steps, st.block.shared.grain, mask, True, "the initialisation of a barrier", site)
+    mask[lane] = True
+    buffer = st.block.shared
+    steps = np.arange(0, BARRIER_BYTES, buffer.grain)
+    st.touch(buffer, at, steps, buffer.grain, mask, True, what, site, marks=True)
 
 
 @operation("nvvm.mbarrier.init", "nvgpu.mbarrier.init")
@@ -109,11 +132,9 @@ def _init(op: Any, tr: ThreadTranslator) -> Step:
     tr.uses_shared(BARRIER_BYTES)
 
     def step(st: Any) -> None:
-        places = place(st)
-        for warp, at, lanes in by_barrier(st, places, None if predicate is None else st.v[predicate]):
-            count = st.v[operands[1]]
-            _touch(st, places, lanes[:1], site)
-            initialise(st, warp, at, int(count[lanes[0]] if isinstance(count, np.ndarray) else count), site)
+        for warp, at, lanes in by_barrier(st, place(st), None if predicate is None else st.v[predicate]):
+            count, lane = st.v[operands[1]], int(lanes[0])
+            initialise(st, warp, lane, at, int(count[lane] if isinstance(count, np.ndarray) else count), site)
 
     return step
 
@@ -148,11 +169,14 @@ def _arrival(
     op: Any, tr: ThreadTranslator, place: Any, count: int | None, bytes_slot: int | None, enabled: Any
 ) -> Step:
     site, results = tr.site(op), tr.results(op)
+    partial, drops = "nocomplete" in op.name, "arrive_drop" in op.name
+    # Such an arrival orders nothing.
+    relaxed = attribute(op, "relaxed", False)
 
     def step(st: Any) -> None:
         phases: Any = np.zeros(st.lanes, WIDE) if results else None
         for warp, at, lanes in by_barrier(st, place(st), enabled(st)):
-            barrier = find(warp, at, site, "an arrival")
+            barrier = find(warp, at, site, "an arrival", anywhere=True)
             if results:
                 # What a wait by this state waits for.
                 phases[lanes] = barrier.phase
@@ -162,7 +186,12 @@ def _arrival(
                     warp.report("transaction", f"{int(announced.min())} bytes are announced", site)
                 barrier.expect(int(np.maximum(announced, 0).sum()))
             arrivals = len(lanes) if count is None else int(spread(st.v[count], WIDE, st.lanes)[lanes].sum())
-            count_arrivals(warp, barrier, arrivals, site)
+            if partial and barrier.pending <= arrivals:
+                message = f"an arrival that must not complete phase {barrier.phase} of {barrier.name} does"
+                warp.report("barrier", message, site, edge="other arrivals behind it")
+            # Who drops out is not waited for from the next phase on.
+            barrier.count -= arrivals if drops else 0
+            count_arrivals(warp, barrier, arrivals, site, Knowledge() if relaxed else None)
         for slot in results:
             st.v[slot] = phases
 
@@ -173,16 +202,20 @@ def _always(st: Any) -> None:
     return None
 
 
-@operation("nvvm.mbarrier.arrive", "nvgpu.mbarrier.arrive")
+@operation("nvvm.mbarrier.arrive", "nvvm.mbarrier.arrive_drop", "nvgpu.mbarrier.arrive")
+@operation("nvvm.mbarrier.arrive.nocomplete", "nvvm.mbarrier.arrive_drop.nocomplete")
 def _arrive(op: Any, tr: ThreadTranslator) -> Step:
     operands = tr.operands(op)
-    if op.name.startswith("nvvm") and address_space(op.operands[0].type) not in (0, 3):
-        raise Unsupported("a barrier of another block")
     count = operands[1] if op.name.startswith("nvvm") and len(operands) > 1 else None
     return _arrival(op, tr, place_of(op, tr), count, None, _always)
 
 
-@operation("nvvm.mbarrier.arrive.expect_tx", "nvgpu.mbarrier.arrive.expect_tx")
+@operation("nvgpu.mbarrier.arrive.nocomplete")
+def _arrive_partly(op: Any, tr: ThreadTranslator) -> Step:
+    return _arrival(op, tr, place_of(op, tr), tr.operands(op)[2], None, _always)
+
+
+@operation("nvvm.mbarrier.arrive.expect_tx", "nvvm.mbarrier.arrive_drop.expect_tx", "nvgpu.mbarrier.arrive.expect_tx")
 def _arrive_expect(op: Any, tr: ThreadTranslator) -> Step:
     operands = tr.operands(op)
     nvgpu = op.name.startswith("nvgpu")
@@ -192,6 +225,22 @@ def _arrive_expect(op: Any, tr: ThreadTranslator) -> Step:
     return _arrival(op, tr, place, None, operands[1], enabled)
 
 
+@operation("nvvm.mbarrier.complete_tx")
+def _complete(op: Any, tr: ThreadTranslator) -> Step:
+    place, site = place_of(op, tr), tr.site(op)
+    size = tr.operands(op)[1]
+
+    def step(st: Any) -> None:
+        for warp, at, lanes in by_barrier(st, place(st)):
+            barrier = find(warp, at, site, "an arrival of bytes", anywhere=True)
+            count = int(spread(st.v[size], WIDE, st.lanes)[lanes].sum())
+            barrier.issued += count
+            check_bytes(warp, barrier, site, barrier.pending)
+            barrier.complete(count, warp.known.used)
+
+    return step
+
+
 @operation("nvvm.mbarrier.expect_tx")
 def _expect(op: Any, tr: ThreadTranslator) -> Step:
     place, site = place_of(op, tr), tr.site(op)
@@ -199,49 +248,50 @@ def _expect(op: Any, tr: ThreadTranslator) -> Step:
 
     def step(st: Any) -> None:
         for warp, at, lanes in by_barrier(st, place(st)):
-            find(warp, at, site, "an announcement").expect(int(spread(st.v[size], WIDE, st.lanes)[lanes].sum()))
+            find(warp, at, site, "an announcement", anywhere=True).expect(
+                int(spread(st.v[size], WIDE, st.lanes)[lanes].sum())
+            )
 
     return step
 
 
-def _one_wait(site: Site, ready: Any, describe: Any, barrier: Mbarrier) -> Wait:
-    return Wait(site, ready, describe, lambda: barrier.released, barrier)
-
-
 def _wait(op: Any, tr: ThreadTranslator, place: Any, parity: int) -> None:
     """Waits for a phase; an operation that asks whether it is over answers when it is."""
+    if attribute(op, "relaxed", False):
+        raise Unsupported("a wait that orders nothing")
     site, results = tr.site(op), tr.results(op)
 
     def wait(st: Any) -> Any:
         places, wanted = place(st), st.v[parity]
         if st.uniform(places) is None or st.uniform(wanted) is None:
             pairs = spread(places, WIDE, st.lanes) * 2 + (spread(wanted, WIDE, st.lanes) & 1)
-            rows = st.by_unit(pairs)
-            if st.mask is None and not (rows != rows[:, :1]).any():
-                st.split(rows[:, 0])
+            classes = st.of_units(pairs)
+            if classes is not None and (classes != classes[0]).any():
+                st.split(classes)
                 return st.pc
         return waiting(st, places, wanted)
 
     def waiting(st: Any, places: Any, wanted: Any) -> Any:
-        waits: list[tuple[Warp, Mbarrier, int]] = []
+        waits: list[tuple[Warp, Mbarrier, int, int]] = []
         for warp, at, lanes in by_barrier(st, places):
             barrier = find(warp, at, site, "a wait")
-            for number in np.unique(spread(wanted, WIDE, st.lanes)[lanes]).tolist():
-                waits.append((warp, barrier, number & 1))
+            for number in np.unique(spread(wanted, WIDE, st.lanes)[lanes] & 1).tolist():
+                waits.append((warp, barrier, number, barrier.wanted(warp.known, number)))
 
-        def ready() -> bool:
-            return all(barrier.passed(number) for _, barrier, number in waits)
+        def missing() -> Iterator[tuple[Mbarrier, int]]:
+            return ((barrier, number) for _, barrier, number, phases in waits if barrier.phase < phases)
 
         def describe() -> str:
-            _, barrier, number = next(item for item in waits if not item[1].passed(item[2]))
+            barrier, number = next(missing())
             return f"phase {barrier.phase} (parity {number}) of {barrier.name}, which misses {barrier.missing()}"
 
         while waits:
-            yield _one_wait(site, ready, describe, next((w[1] for w in waits if not w[1].passed(w[2])), waits[0][1]))
-            if ready():
+            barrier = next(missing(), (waits[0][1], 0))[0]
+            yield Wait(site, lambda: not any(missing()), describe, lambda: waits[0][1].released, barrier)
+            if not any(missing()):
                 break
-        for warp, barrier, _ in waits:
-            warp.passes(barrier, site)
+        for warp, barrier, _, phases in waits:
+            warp.passes(barrier, phases, site)
             st.block.learns(warp)
         for slot in results:
             st.v[slot] = 1
@@ -269,9 +319,11 @@ def _invalidate(op: Any, tr: ThreadTranslator) -> Step:
     place, site = place_of(op, tr), tr.site(op)
 
     def step(st: Any) -> None:
-        for warp, at, _ in by_barrier(st, place(st)):
-            find(warp, at, site, "an invalidation")
-            del st.block.barriers[at]
+        for warp, at, lanes in by_barrier(st, place(st)):
+            find(warp, at, site, "the invalidation").ends(warp, "the invalidation", site)
+            byte = home(warp, at, site, "")[1]
+            del st.block.barriers[byte]
+            _touch(st, byte, int(lanes[0]), site, "the invalidation of a barrier")
 
     return step
 
@@ -288,22 +340,19 @@ def _fence_initialisation(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         active = st.active_warps()
         for barrier in st.block.barriers.values():
-            if barrier.initialised.group in active and not barrier.fenced:
-                barrier.fenced = True
-                st.machine.effective.add((site.number, "removed"))
+            if barrier.initialised.group in active:
+                barrier.fenced = barrier.fenced or site
 
     return step
 
 
-@operation("nvvm.fence.proxy", "nvvm.fence.proxy.acquire")
-def _fence_proxy(op: Any, tr: ThreadTranslator) -> Step | None:
-    if "async" not in str(op.attributes["kind"]):
-        raise Unsupported(f"a fence of kind {op.attributes['kind']}")
-    site = tr.site(op)
+@operation("nvvm.fence.proxy")
+def _fence_proxy(op: Any, tr: ThreadTranslator) -> Step:
+    site, spaces = tr.site(op), fenced(op)
 
     def step(st: Any) -> None:
         for warp in st.active_warps():
-            warp.fence(site)
+            warp.fence(site, spaces)
             st.block.learns(warp)
 
     return step

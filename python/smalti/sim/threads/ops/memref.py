@@ -11,10 +11,11 @@ import numpy as np
 
 from .... import ir
 from ...ops.memref import kept_dimensions, memory_space, mixed
-from ...program import Step, Unsupported, attribute
+from ...program import Step, Unsupported, attribute, strides_and_offset
 from ..code import ThreadTranslator, operation
 from ..lanes import SMALL_TYPES, dtype_of
 from ..memory import PrivateBuffer, View, contiguous
+from ..slots import Slot
 
 
 def index_reader(op: Any, tr: ThreadTranslator, first: int, last: int = 0) -> Callable[[Any], list[Any]]:
@@ -36,21 +37,35 @@ def memory_dtype(ty: Any) -> np.dtype[Any]:
     return found
 
 
+def allocation(ty: Any) -> tuple[int, tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any]]]:
+    """The bytes of memory of a type, and its shape, its strides in bytes, and numpy's type."""
+    if not ty.has_static_shape:
+        raise Unsupported(f"an allocation of {ty}")
+    shape, dtype = tuple(ty.shape), memory_dtype(ty)
+    strides = contiguous(shape)
+    if math.prod(shape) and (list(strides), 0) != strides_and_offset(ty):
+        raise Unsupported(f"an allocation of {ty}, whose elements do not follow each other")
+    return math.prod(shape) * dtype.itemsize, (shape, tuple(by * dtype.itemsize for by in strides), dtype)
+
+
 @operation("memref.alloc")
 def _alloc(op: Any, tr: ThreadTranslator) -> Step:
     (result,) = tr.results(op)
     ty = op.results[0].type
-    if memory_space(ty) != "shared" or len(op.operands) or not ty.has_static_shape:
+    if memory_space(ty) != "shared" or len(op.operands):
         raise Unsupported(f"an allocation of {ty}")
-    shape, dtype = tuple(ty.shape), memory_dtype(ty)
-    offset = tr.allocate(math.prod(shape) * dtype.itemsize)
+    size, view = allocation(ty)
+    offset = tr.allocate(size)
     tr.uses(ty)
-    strides = tuple(by * dtype.itemsize for by in contiguous(shape))
 
     def step(st: Any) -> None:
-        st.v[result] = View(st.block.shared, offset, shape, strides, dtype, begin=offset)
+        st.v[result] = View(st.block.shared, offset, *view, begin=offset)
 
     return step
+
+
+MOST_PRIVATE = 1 << 19
+"""Bytes of a thread (CUDA's programming guide, "Compute capabilities")."""
 
 
 @operation("memref.dealloc")
@@ -62,16 +77,14 @@ def _dealloc(op: Any, tr: ThreadTranslator) -> None:
 def _alloca(op: Any, tr: ThreadTranslator) -> Step:
     (result,) = tr.results(op)
     ty = op.results[0].type
-    if not ty.has_static_shape:
-        raise Unsupported(f"an allocation of {ty}")
-    shape, dtype = tuple(ty.shape), memory_dtype(ty)
     if memory_space(ty) == "shared":
         return _alloc(op, tr)
-    size = math.prod(shape) * dtype.itemsize
-    strides = tuple(by * dtype.itemsize for by in contiguous(shape))
+    size, view = allocation(ty)
+    if size > MOST_PRIVATE:
+        raise Unsupported(f"{size} bytes of memory of each thread, which has at most {MOST_PRIVATE}")
 
     def step(st: Any) -> None:
-        st.v[result] = View(PrivateBuffer("private memory", st.lanes, size), 0, shape, strides, dtype)
+        st.v[result] = View(PrivateBuffer("private memory", st.lanes, size), 0, *view)
 
     return step
 
@@ -80,15 +93,14 @@ def _alloca(op: Any, tr: ThreadTranslator) -> Step:
 def _get_global(op: Any, tr: ThreadTranslator) -> Step:
     (result,) = tr.results(op)
     ty = op.results[0].type
-    if memory_space(ty) != "shared" or not ty.has_static_shape:
+    if memory_space(ty) != "shared":
         raise Unsupported(f"a global of {ty}")
-    shape, dtype = tuple(ty.shape), memory_dtype(ty)
-    offset = tr.of_name(str(op.attributes["name"]), math.prod(shape) * dtype.itemsize)
+    size, view = allocation(ty)
+    offset = tr.of_name(str(op.attributes["name"]), size)
     tr.uses(ty)
-    strides = tuple(by * dtype.itemsize for by in contiguous(shape))
 
     def step(st: Any) -> None:
-        st.v[result] = View(st.block.shared, offset, shape, strides, dtype, begin=offset)
+        st.v[result] = View(st.block.shared, offset, *view, begin=offset)
 
     return step
 
@@ -158,8 +170,9 @@ def _subview(op: Any, tr: ThreadTranslator) -> Step:
         memory: View = st.v[source]
         offset = memory.offset
         shape, strides = [], []
-        if is_slot and memory.buffer.shared and st.v[first].__class__ is int and st.v[first]:
-            st.machine.effective.add((site.number, "shared"))
+        taken = memory.slots
+        if is_slot and memory.buffer.shared and st.v[first].__class__ is int and memory.offset.__class__ is int:
+            taken = (*taken, Slot(site.number, memory.offset, st.v[first]))
         for item, length, by, size, stride in zip(offsets, sizes, steps, memory.shape, memory.strides, strict=True):
             start, count, times = _value(st, item), _value(st, length), _value(st, by)
             offset = offset + start * stride
@@ -168,7 +181,11 @@ def _subview(op: Any, tr: ThreadTranslator) -> Step:
             if memory.limit is None:
                 _check(st, start, count, times, size, len(shape) - 1, memory, site)
         st.v[result] = replace(
-            memory, offset=offset, shape=tuple(shape[i] for i in kept), strides=tuple(strides[i] for i in kept)
+            memory,
+            offset=offset,
+            shape=tuple(shape[i] for i in kept),
+            strides=tuple(strides[i] for i in kept),
+            slots=taken,
         )
 
     return step
@@ -284,6 +301,7 @@ def _metadata(op: Any, tr: ThreadTranslator) -> Step:
 
     def step(st: Any) -> None:
         memory: View = st.v[source]
+        st.block.slots.needed(memory.slots)
         size = memory.dtype.itemsize
         st.v[base] = replace(memory, offset=memory.begin, shape=(), strides=())
         st.v[offset] = (memory.offset - memory.begin) // size
@@ -302,7 +320,11 @@ def _dim(op: Any, tr: ThreadTranslator) -> Step:
         which = st.uniform(st.v[index])
         if which is None:
             st.stop("divergence", "threads ask for different dimensions", site)
-        st.v[result] = st.v[source].shape[which]
+            raise AssertionError
+        shape = st.v[source].shape
+        if not 0 <= which < len(shape):
+            st.stop("assertion", f"the size of dimension {which} of {len(shape)}", site)
+        st.v[result] = shape[which]
 
     return step
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,13 +11,18 @@ import numpy as np
 
 from .... import dtypes, tensor_maps
 from ...engines import happens_at_once
-from ...ops.barriers import check_bytes
+from ...ops.barriers import check_bytes, check_fence
 from ...program import Step, Unsupported, attribute
+from .. import timing
 from ..code import ThreadTranslator, operation
-from ..engines import BulkCopy, wait_for_groups
+from ..engines import BulkCopy, commit, wait_for_groups
 from ..lanes import Array
+from ..memory import BLOCK_BITS
+from ..ordering import DEVICE
+from .arith import combining
+from .cluster import MOST_BLOCKS, address_in
 from .llvm import address_space, pointee
-from .mbarrier import find
+from .mbarrier import find, home
 
 ALIGNMENT = 128
 """Of a box in shared memory."""
@@ -53,6 +59,23 @@ class Map:
         return at
 
 
+def combining_boxes(of: Map, kind: str, st: Any, site: Any) -> tuple[Any, np.dtype[Any]]:
+    """The function of a copy that combines elements with those in memory, and their type (PTX ISA,
+    "cp.reduce.async.bulk.tensor")."""
+    element = dtypes.from_mlir(of.described.element)
+    assert element is not None
+    kinds = ("add", "min", "max", "and", "or", "xor")
+    if element.kind == "f":
+        kinds = kinds[:3] if element.bits == 16 else kinds[:1]
+    if element.bits < 32 and element.mlir not in ("f16", "bf16"):
+        kinds = ()
+    if kind not in kinds:
+        st.stop("assertion", f"no copy of {element.mlir} combines elements by '{kind}'", site)
+    if kind in ("min", "max"):
+        kind += "numf" if element.kind == "f" else "si"
+    return combining(kind, element.numpy), element.numpy
+
+
 def element_bytes(described: tensor_maps.TensorMap) -> int:
     """Bytes of an element of an array."""
     element = dtypes.from_mlir(described.element)
@@ -61,6 +84,7 @@ def element_bytes(described: tensor_maps.TensorMap) -> int:
 
 
 _LOADS = {"nvvm.cp.async.bulk.tensor.shared.cluster.global", "nvvm.prefetch", "nvvm.cp.async.bulk.tensor.prefetch"}
+_LOADS |= {"nvgpu.tma.async.load", "nvgpu.tma.prefetch.descriptor", "nvgpu.tma.fence.descriptor"}
 
 
 def stores(value: Any) -> bool:
@@ -68,7 +92,7 @@ def stores(value: Any) -> bool:
     return any(use.owner.operation.name not in _LOADS for use in value.uses)
 
 
-def _segments(op: Any, tr: ThreadTranslator, *names: str) -> dict[str, list[int]]:
+def segments(op: Any, tr: ThreadTranslator, *names: str) -> dict[str, list[int]]:
     operands, at, found = tr.operands(op), 0, {}
     for name, size in zip(names, attribute(op, "operandSegmentSizes"), strict=True):
         found[name] = operands[at : at + size]
@@ -76,7 +100,7 @@ def _segments(op: Any, tr: ThreadTranslator, *names: str) -> dict[str, list[int]
     return found
 
 
-def _issuers(st: Any, predicate: list[int]) -> Iterator[int]:
+def issuers(st: Any, predicate: list[int]) -> Iterator[int]:
     """The lanes that start a copy."""
     running = np.ones(st.lanes, np.bool_) if st.mask is None else st.mask
     if predicate:
@@ -84,7 +108,7 @@ def _issuers(st: Any, predicate: list[int]) -> Iterator[int]:
     yield from np.flatnonzero(running).tolist()
 
 
-def _of_lane(value: Any, lane: int) -> int:
+def of_lane(value: Any, lane: int) -> int:
     return int(value[lane]) if isinstance(value, np.ndarray) else int(value)
 
 
@@ -106,20 +130,35 @@ def _units(places: Array, width: int, grain: int) -> Array:
     return (places[:, None] + np.arange(0, width, grain)).reshape(-1)
 
 
-def _touch(st: Any, buffer: Any, places: Array, width: int, lane: int, write: bool, site: Any, stream: Any) -> Array:
-    """Checks what a copy does with elements. Returns those that are in the buffer."""
-    outside = (places < 0) | (places + width > buffer.size)
-    if outside.any():
+def _inside(st: Any, buffer: Any, places: Array, width: int, lane: int, write: bool, site: Any) -> Array:
+    """Which elements are in the buffer that a copy goes to."""
+    fine = (places >= 0) & (places + width <= buffer.size)
+    if not fine.all():
         verb = "writes" if write else "reads"
         low, high = int(places.min()), int(places.max()) + width
         message = f"the copy {verb} bytes {low} to {high} of {buffer.name}, which has {buffer.size}"
         st.report("out-of-bounds", message, site, lane)
-        places = places[~outside]
+    return fine
+
+
+def _touch(
+    st: Any,
+    buffer: Any,
+    places: Array,
+    width: int,
+    lane: int,
+    write: bool,
+    site: Any,
+    stream: Any,
+    work: Any = None,
+    level: int = 0,
+) -> None:
+    """Checks what a copy does with elements; with a level, as an atomic access."""
     if places.size:
         units = _units(places, width, buffer.grain)
-        unit = min(width, buffer.grain)
-        st.touch(buffer, 0, units, unit, _only(st, lane), write, "the copy", site, stream=stream, asynchronous=True)
-    return ~outside
+        unit, mask = min(width, buffer.grain), _only(st, lane)
+        more = {"stream": stream, "asynchronous": True, "work": work, "level": level, "reads": level > 0}
+        st.touch(buffer, 0, units, unit, mask, write, "the copy", site, **more)
 
 
 def _load(
@@ -129,103 +168,163 @@ def _load(
     at: Array,
     inside: Array,
     fill: int,
-    places: Array,
+    target: int,
+    places: Any,
     width: int,
     mbar: Any,
     site: Any,
+    mask: int | None = None,
 ) -> None:
-    """Starts a copy into shared memory, of which a barrier is told."""
+    """Starts a copy into shared memory, of which a barrier is told; with a mask to the same place of several blocks, and
+    barriers there. `places` are those of the elements, for the place of the first one."""
     warp = st.warps[int(st.which[lane])]
-    barrier = find(warp, _of_lane(mbar, lane), site, "a copy")
-    if not barrier.fenced:
-        st.report(
-            "missing-fence",
-            f"a copy on {barrier.name}, whose initialisation it may not see",
-            site,
-            lane,
-            edge="nvvm.fence.mbarrier.init behind the initialisation",
-        )
-        barrier.fenced = True
-    stream = _stream(st, barrier.agent, barrier.phase + 1)
-    size = len(places) * width
-    if inside.any():
-        _touch(st, source, at[inside], width, lane, False, site, stream)
-    fine = _touch(st, st.block.shared, places, width, lane, True, site, stream)
-    barrier.issued += size
-    check_bytes(warp, barrier, site, barrier.pending)
-    copy = BulkCopy(st, lane, source, at[fine], st.block.shared, places[fine], width, site, inside[fine], fill)
-    copy.barriers, copy.bytes = (barrier,), size
-    if happens_at_once(st):
-        copy.complete()
+    place = of_lane(mbar, lane)
+    block, first = home(warp, target, site, "a copy")
+    blocks = [(block, place)] if mask is None else list(_named(warp, mask, place & ((1 << BLOCK_BITS) - 1), site))
+    to = places(first)
+    if not len(to):
         return
-    copy.poison()
-    st.block.flights.append(copy)
+    moments: dict[int, tuple[float, float]] = {}
+    for number, (block, where) in enumerate(blocks):
+        barrier = find(warp, where, site, "a copy", anywhere=True)
+        if home(warp, where, site, "a copy")[0] is not block:
+            warp.stop("assertion", f"a copy to another block than that of {barrier.name}", site)
+        check_fence(warp, barrier, site)
+        stream = _stream(st, barrier.agent, barrier.phase + 1)
+        size = len(to) * width
+        fine = _inside(st, block.shared, to, width, lane, True, site)
+        if not number:
+            wanted = at[inside]
+            read = _inside(st, source, wanted, width, lane, False, site)
+            _touch(st, source, wanted[read], width, lane, False, site, stream)
+            if not read.all():
+                inside = inside.copy()
+                inside[inside] = read
+        _touch(st, block.shared, to[fine], width, lane, True, site, stream)
+        barrier.issued += size
+        check_bytes(warp, barrier, site, barrier.pending)
+        copy = BulkCopy(st, lane, source, at[fine], block.shared, to[fine], width, site, inside[fine], fill)
+        copy.bytes = size
+        copy.tells(barrier, warp)
+        # It is fetched once.
+        copy.moments = moments
+        if not number:
+            timing.copied(st, copy, {warp.index: int(copy.inside.sum()) * width})
+        if happens_at_once(st):
+            copy.complete()
+            continue
+        copy.poison()
+        st.block.flights.append(copy)
+
+
+def _named(warp: Any, mask: int, byte: int, site: Any) -> Iterator[tuple[Any, int]]:
+    """The blocks of a mask, and the place of a byte of each."""
+    for number in range(MOST_BLOCKS):
+        if mask >> number & 1:
+            yield warp.block.cluster.block(number, warp, "a copy", site), address_in(number, byte)
+
+
+def _check_mode(op: Any) -> None:
+    mode = str(op.attributes["mode"]) if "mode" in op.attributes else "<tile>"
+    if not mode.endswith("<tile>"):
+        raise Unsupported(f"a copy of mode {mode}")
 
 
 @operation("nvvm.cp.async.bulk.tensor.shared.cluster.global")
 def _load_box(op: Any, tr: ThreadTranslator) -> Step:
-    given = _segments(op, tr, "target", "map", "box", "barrier", "im2col", "multicast", "hint", "predicate")
-    if given["im2col"] or given["multicast"] or "tile" not in str(op.attributes.get("mode", "tile")):
-        raise Unsupported("a copy of columns, or to several blocks")
+    given = segments(op, tr, "target", "map", "box", "barrier", "im2col", "multicast", "hint", "predicate")
+    _check_mode(op)
+    if "group" in op.attributes:
+        raise Unsupported("a copy that the barrier of one block counts for two")
     target, source, mbar = given["target"][0], given["map"][0], given["barrier"][0]
-    site = tr.site(op)
+    mask, site = given["multicast"], tr.site(op)
 
     def step(st: Any) -> None:
-        of: Map = st.v[source]
-        if not isinstance(of, Map):
-            st.stop("assertion", "a copy without a tensor map", site)
-        for lane in _issuers(st, given["predicate"]):
-            at, inside = of.box([_of_lane(st.v[slot], lane) for slot in reversed(given["box"])])
-            first = _of_lane(st.v[target], lane)
-            if first % ALIGNMENT:
-                st.report("assertion", f"a box at byte {first}, which is no multiple of {ALIGNMENT}", site, lane)
-            places = of.places(first, len(at))
-            fill = 0 if of.described.fill == "zeros" else 0xFF
-            _load(st, lane, of.buffer, at, inside, fill, places, of.width, st.v[mbar], site)
+        for lane in issuers(st, given["predicate"]):
+            at = [of_lane(st.v[slot], lane) for slot in reversed(given["box"])]
+            blocks = of_lane(st.v[mask[0]], lane) & 0xFFFF if mask else None
+            load_box(st, lane, st.v[source], at, of_lane(st.v[target], lane), st.v[mbar], site, blocks)
 
     return step
+
+
+def load_box(
+    st: Any, lane: int, of: Any, coordinates: list[int], target: int, mbar: Any, site: Any, blocks: int | None
+) -> None:
+    """Starts a copy of a box into shared memory."""
+    if not isinstance(of, Map):
+        st.stop("assertion", "a copy without a tensor map", site)
+    at, inside = of.box(coordinates)
+    if target % ALIGNMENT:
+        st.report("assertion", f"a box at byte {target}, which is no multiple of {ALIGNMENT}", site, lane)
+    fill = 0 if of.described.fill == "zeros" else 0xFF
+    places = functools.partial(of.places, count=len(at))
+    _load(st, lane, of.buffer, at, inside, fill, target, places, of.width, mbar, site, blocks)
 
 
 @operation("nvvm.cp.async.bulk.shared.cluster.global")
 def _load_bytes(op: Any, tr: ThreadTranslator) -> Step:
-    given = _segments(op, tr, "target", "source", "barrier", "size", "multicast", "hint")
-    if given["multicast"]:
-        raise Unsupported("a copy to several blocks")
+    given = segments(op, tr, "target", "source", "barrier", "size", "multicast", "hint")
+    return _bytes(tr, op, given, address_space(op.operands[1].type))
+
+
+@operation("nvvm.cp.async.bulk.shared.cluster.shared.cta")
+def _send_bytes(op: Any, tr: ThreadTranslator) -> Step:
+    given = {name: [slot] for name, slot in zip(("target", "source", "barrier", "size"), tr.operands(op), strict=True)}
+    return _bytes(tr, op, given, 3)
+
+
+def _bytes(tr: ThreadTranslator, op: Any, given: dict[str, list[int]], space: int) -> Step:
+    """A copy of a run of bytes into shared memory."""
     target, source, mbar, size = (given[name][0] for name in ("target", "source", "barrier", "size"))
-    space, site = address_space(op.operands[1].type), tr.site(op)
+    mask, site = given.get("multicast"), tr.site(op)
 
     def step(st: Any) -> None:
         buffer, first = pointee(st, st.v[source], space, site, "the copy")
-        for lane in _issuers(st, []):
-            unit = _unit(_of_lane(st.v[size], lane), _of_lane(first, lane), _of_lane(st.v[target], lane))
-            steps = np.arange(0, _of_lane(st.v[size], lane), unit)
-            places, at = _of_lane(st.v[target], lane) + steps, _of_lane(first, lane) + steps
-            there = np.ones(len(at), np.bool_)
-            _load(st, lane, buffer, at, there, 0, places, unit, st.v[mbar], site)
+        for lane in issuers(st, []):
+            count, to = of_lane(st.v[size], lane), of_lane(st.v[target], lane)
+            unit = _unit(st, lane, site, count, of_lane(first, lane), to)
+            steps = np.arange(0, count, unit)
+            blocks = of_lane(st.v[mask[0]], lane) & 0xFFFF if mask else None
+            at, there = of_lane(first, lane) + steps, np.ones(len(steps), np.bool_)
+            places = functools.partial(np.add, steps)
+            _load(st, lane, buffer, at, there, 0, to, places, unit, st.v[mbar], site, blocks)
 
     return step
 
 
-def _unit(*numbers: int) -> int:
+CHUNK = 16
+"""What places and sizes of runs of bytes are multiples of."""
+
+
+def _unit(st: Any, lane: int, site: Any, *numbers: int) -> int:
+    """How many bytes are moved at a time."""
+    if any(number % CHUNK for number in numbers):
+        st.report("assertion", f"a copy whose places and size are no multiples of {CHUNK} bytes", site, lane)
     unit = 8
     while any(number % unit for number in numbers):
         unit //= 2
     return unit
 
 
-def _store(st: Any, lane: int, at: Array, inside: Array, target: Any, places: Array, width: int, site: Any) -> None:
+def _store(
+    st: Any, lane: int, at: Array, inside: Array, target: Any, places: Array, width: int, site: Any, combine: Any = None
+) -> None:
     """Starts a copy out of shared memory, which its thread's stream holds."""
     warp = st.warps[int(st.which[lane])]
     stream = warp.bulk
-    if stream.open and stream.open[0].thread != int(st.threads[lane]):
-        st.stop("assertion", "copies that several threads of a warp start, which the simulator counts for warps", site)
-    _touch(st, st.block.shared, places, width, lane, False, site, _stream(st, stream.reads, stream.next))
-    fine = np.ones(len(at), np.bool_)
-    if inside.any():
-        fine[inside] = _touch(st, target, at[inside], width, lane, True, site, _stream(st, stream.agent, stream.next))
-    keep = fine & inside
+    fine = _inside(st, st.block.shared, places, width, lane, False, site)
+    _touch(st, st.block.shared, places[fine], width, lane, False, site, _stream(st, stream.reads, stream.next))
+    keep = inside & fine
+    keep[inside] &= _inside(st, target, at[inside], width, lane, True, site)
     there = np.ones(int(keep.sum()), np.bool_)
     copy = BulkCopy(st, lane, st.block.shared, places[keep], target, at[keep], width, site, there)
+    copy.combine = combine
+    ends = _stream(st, stream.agent, stream.next)
+    # Copies that combine are relaxed accesses of the whole device.
+    level = DEVICE if combine is not None else 0
+    _touch(st, target, at[keep], width, lane, True, site, ends, copy if combine is None else None, level)
+    timing.copied(st, copy, {warp.index: len(there) * width}, into=False)
     stream.open.append(copy)
     if happens_at_once(st):
         copy.complete()
@@ -233,23 +332,52 @@ def _store(st: Any, lane: int, at: Array, inside: Array, target: Any, places: Ar
 
 @operation("nvvm.cp.async.bulk.tensor.global.shared.cta")
 def _store_box(op: Any, tr: ThreadTranslator) -> Step:
-    given = _segments(op, tr, "map", "source", "box", "hint", "predicate")
+    given = segments(op, tr, "map", "source", "box", "hint", "predicate")
+    _check_mode(op)
     target, source = given["map"][0], given["source"][0]
     site = tr.site(op)
 
     def step(st: Any) -> None:
-        of: Map = st.v[target]
-        for lane in _issuers(st, given["predicate"]):
-            at, inside = of.box([_of_lane(st.v[slot], lane) for slot in reversed(given["box"])])
-            places = of.places(_of_lane(st.v[source], lane), len(at))
-            _store(st, lane, at, inside, of.buffer, places, of.width, site)
+        for lane in issuers(st, given["predicate"]):
+            at = [of_lane(st.v[slot], lane) for slot in reversed(given["box"])]
+            store_box(st, lane, st.v[target], at, of_lane(st.v[source], lane), site)
+
+    return step
+
+
+def store_box(
+    st: Any, lane: int, of: Any, coordinates: list[int], source: int, site: Any, kind: str | None = None
+) -> None:
+    """Starts a copy of a box out of shared memory, which replaces what is there or is combined with it."""
+    if not isinstance(of, Map):
+        st.stop("assertion", "a copy without a tensor map", site)
+    if source % ALIGNMENT:
+        st.report("assertion", f"a box at byte {source}, which is no multiple of {ALIGNMENT}", site, lane)
+    at, inside = of.box(coordinates)
+    combine = combining_boxes(of, kind, st, site) if kind is not None else None
+    _store(st, lane, at, inside, of.buffer, of.places(source, len(at)), of.width, site, combine)
+
+
+@operation("nvvm.cp.async.bulk.tensor.reduce")
+def _reduce_box(op: Any, tr: ThreadTranslator) -> Step:
+    given = segments(op, tr, "map", "source", "box", "hint")
+    kind = str(op.attributes["redKind"]).rpartition("<")[2].rstrip(">")
+    if kind in ("inc", "dec"):
+        raise Unsupported(f"a copy of kind {kind}")
+    _check_mode(op)
+    (target,), (source,), site = given["map"], given["source"], tr.site(op)
+
+    def step(st: Any) -> None:
+        for lane in issuers(st, []):
+            at = [of_lane(st.v[slot], lane) for slot in reversed(given["box"])]
+            store_box(st, lane, st.v[target], at, of_lane(st.v[source], lane), site, kind)
 
     return step
 
 
 @operation("nvvm.cp.async.bulk.global.shared.cta")
 def _store_bytes(op: Any, tr: ThreadTranslator) -> Step:
-    given = _segments(op, tr, "target", "source", "size", "hint", "mask")
+    given = segments(op, tr, "target", "source", "size", "hint", "mask")
     if given["mask"]:
         raise Unsupported("a mask of bytes")
     target, source, size = (given[name][0] for name in ("target", "source", "size"))
@@ -257,11 +385,11 @@ def _store_bytes(op: Any, tr: ThreadTranslator) -> Step:
 
     def step(st: Any) -> None:
         buffer, first = pointee(st, st.v[target], space, site, "the copy")
-        for lane in _issuers(st, []):
-            unit = _unit(_of_lane(st.v[size], lane), _of_lane(first, lane), _of_lane(st.v[source], lane))
-            steps = np.arange(0, _of_lane(st.v[size], lane), unit)
+        for lane in issuers(st, []):
+            unit = _unit(st, lane, site, *(of_lane(value, lane) for value in (st.v[size], first, st.v[source])))
+            steps = np.arange(0, of_lane(st.v[size], lane), unit)
             there = np.ones(len(steps), np.bool_)
-            places, at = _of_lane(st.v[source], lane) + steps, _of_lane(first, lane) + steps
+            places, at = of_lane(st.v[source], lane) + steps, of_lane(first, lane) + steps
             _store(st, lane, at, there, buffer, places, unit, site)
 
     return step
@@ -272,8 +400,7 @@ def _commit(op: Any, tr: ThreadTranslator) -> Step:
     site = tr.site(op)
 
     def step(st: Any) -> None:
-        for warp in st.active_warps():
-            st.block.commits(warp.bulk, site)
+        commit(st, "bulk", site)
 
     return step
 

@@ -1,4 +1,4 @@
-"""`vector`, and the structures of `llvm`: vectors that each thread has for itself."""
+"""`vector`, and the structures of `llvm`: vectors that each thread has for itself. Memory: `vector_memory`."""
 
 from __future__ import annotations
 
@@ -10,21 +10,28 @@ import numpy as np
 from .... import ir
 from ...ops.registers import enumerator
 from ...program import Step, Unsupported, attribute
+from ...values import signed
 from ..code import ThreadTranslator, operation
-from ..lanes import SMALL_TYPES, Array, dtype_of, rank_of, spread
-from ..memory import View
+from ..lanes import Array, bits_of, dtype_of, held_dtype, rank_of, spread
 from .arith import combining, elementwise, shaped
-from .memref import index_reader
-
-DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
-def _shape(ty: Any) -> tuple[int, ...]:
+def shape_of(ty: Any) -> tuple[int, ...]:
+    """The shape of a vector; a number has none."""
     return tuple(ty.shape) if isinstance(ty, ir.VectorType) else ()
 
 
-def _dtype(ty: Any) -> np.dtype[Any]:
+def element_dtype(ty: Any) -> np.dtype[Any]:
+    """The numpy type of elements or a number."""
     found = dtype_of(ty)
+    if found is None:
+        raise Unsupported(f"numbers of type {ty}")
+    return found
+
+
+def _moved_dtype(ty: Any) -> np.dtype[Any]:
+    """The same of what only moves."""
+    found = held_dtype(ty)
     if found is None:
         raise Unsupported(f"numbers of type {ty}")
     return found
@@ -34,8 +41,8 @@ def on_vectors(op: Any, tr: ThreadTranslator, function: Callable[..., Array]) ->
     """An operation that moves elements: `function` gets the operands, with the lane in front of each where one has it,
     and whether they have."""
     operands, (result,) = tr.operands(op), tr.results(op)
-    kinds = [(_dtype(value.type), rank_of(value.type)) for value in op.operands]
-    wanted = _dtype(op.results[0].type)
+    kinds = [(_moved_dtype(value.type), rank_of(value.type)) for value in op.operands]
+    wanted = _moved_dtype(op.results[0].type)
 
     def step(st: Any) -> None:
         found = [np.asarray(st.v[slot], dtype) for slot, (dtype, _) in zip(operands, kinds, strict=True)]
@@ -52,18 +59,29 @@ def _at(lanes: bool, index: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _positions(op: Any, tr: ThreadTranslator, first: int) -> tuple[list[int], list[int]]:
-    """Constant positions, with the slots of those that are not, which are DYNAMIC or the like in the first."""
+    """Constant positions, with the slots of those that are not."""
     return list(attribute(op, "static_position")), tr.operands(op)[first:]
+
+
+def _part(op: Any, tr: ThreadTranslator, index: tuple[Any, ...]) -> Step:
+    """A part of a vector that an index says."""
+    (source,), (result,) = tr.operands(op), tr.results(op)
+    rank, wanted, of_lanes = rank_of(op.operands[0].type), _moved_dtype(op.results[0].type), (slice(None), *index)
+
+    def step(st: Any) -> None:
+        x = np.asarray(st.v[source], wanted)
+        st.v[result] = x[of_lanes] if x.ndim > rank else shaped(x[index], wanted)
+
+    return step
 
 
 @operation("vector.extract")
 def _extract(op: Any, tr: ThreadTranslator) -> Step:
     static, dynamic = _positions(op, tr, 1)
     if not dynamic:
-        index = tuple(static)
-        return on_vectors(op, tr, lambda lanes, x: x[_at(lanes, index)])
+        return _part(op, tr, tuple(static))
     source, (result,), site = tr.operands(op)[0], tr.results(op), tr.site(op)
-    rank, shape, wanted = rank_of(op.operands[0].type), _shape(op.operands[0].type), _dtype(op.results[0].type)
+    rank, shape, wanted = rank_of(op.operands[0].type), shape_of(op.operands[0].type), _moved_dtype(op.results[0].type)
 
     def step(st: Any) -> None:
         rest = iter(dynamic)
@@ -106,7 +124,7 @@ def _insert(op: Any, tr: ThreadTranslator) -> Step:
     static, dynamic = _positions(op, tr, 2)
     value, target = tr.operands(op)[:2]
     (result,), site = tr.results(op), tr.site(op)
-    dtype, rank, shape = _dtype(op.results[0].type), rank_of(op.results[0].type), _shape(op.results[0].type)
+    dtype, rank, shape = _moved_dtype(op.results[0].type), rank_of(op.results[0].type), shape_of(op.results[0].type)
     inner = rank_of(op.operands[0].type)
 
     def step(st: Any) -> None:
@@ -128,7 +146,7 @@ def _insert(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("vector.broadcast", "vector.splat")
 def _broadcast(op: Any, tr: ThreadTranslator) -> Step:
-    shape, rank = _shape(op.results[0].type), rank_of(op.operands[0].type)
+    shape, rank = shape_of(op.results[0].type), rank_of(op.operands[0].type)
 
     def broadcast(lanes: bool, x: Array) -> Array:
         if not lanes:
@@ -141,14 +159,21 @@ def _broadcast(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("vector.from_elements")
 def _from_elements(op: Any, tr: ThreadTranslator) -> Step:
-    shape = _shape(op.results[0].type)
-    return on_vectors(op, tr, lambda lanes, *xs: np.stack(xs, -1).reshape((*xs[0].shape, *shape)))
+    shape = shape_of(op.results[0].type)
+
+    def gather(lanes: bool, *xs: Array) -> Array:
+        found = np.empty((*xs[0].shape, len(xs)), xs[0].dtype)
+        for i, x in enumerate(xs):
+            found[..., i] = x
+        return found.reshape((*xs[0].shape, *shape))
+
+    return on_vectors(op, tr, gather)
 
 
 @operation("vector.to_elements")
 def _to_elements(op: Any, tr: ThreadTranslator) -> Step:
     (source,), results = tr.operands(op), tr.results(op)
-    rank, dtype = rank_of(op.operands[0].type), _dtype(op.operands[0].type)
+    rank, dtype = rank_of(op.operands[0].type), _moved_dtype(op.operands[0].type)
 
     def step(st: Any) -> None:
         x = np.asarray(st.v[source], dtype)
@@ -189,22 +214,26 @@ def _deinterleave(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
-@operation("vector.bitcast")
+@operation("vector.bitcast", "llvm.bitcast")
 def _bitcast(op: Any, tr: ThreadTranslator) -> Step:
-    dtype = _dtype(op.results[0].type)
-    source, target = (SMALL_TYPES.get(str(value.type.element_type)) for value in (op.operands[0], op.results[0]))
-    if source is None and target is None:
-        return on_vectors(op, tr, lambda lanes, x: np.ascontiguousarray(x).view(dtype))
+    before, behind = op.operands[0].type, op.results[0].type
+    dtype, shape = _moved_dtype(behind), shape_of(behind)
+    source, target = bits_of(before), bits_of(behind)
+    # `vector.bitcast` keeps all dimensions but the last.
+    rows = shape[:-1] if op.name == "vector.bitcast" else ()
 
     def cast(lanes: bool, x: Array) -> Array:
-        found = np.ascontiguousarray(x).view(np.uint8)
+        ahead = ((len(x),) if lanes else ()) + rows
+        found = np.ascontiguousarray(x).reshape((*ahead, -1)).view(np.uint8)
         if source is not None:
-            found = np.packbits(_bits(found, source[1]), axis=-1, bitorder="little")
+            found = np.packbits(_bits(found, source), axis=-1, bitorder="little")
         if target is not None:
             planes = np.unpackbits(found, axis=-1, bitorder="little")
-            planes = planes.reshape(*planes.shape[:-1], -1, target[1])
+            planes = planes.reshape(*planes.shape[:-1], -1, target)
             found = np.packbits(planes, axis=-1, bitorder="little")[..., 0]
-        return found.view(dtype)
+            if dtype == np.int8:
+                found = signed(found.view(np.int8), target)
+        return found.view(dtype).reshape((*(ahead[:1] if lanes else ()), *shape))
 
     return on_vectors(op, tr, cast)
 
@@ -215,20 +244,9 @@ def _bits(codes: Array, count: int) -> Array:
     return planes.reshape(*codes.shape[:-1], -1)
 
 
-@operation("llvm.bitcast")
-def _llvm_bitcast(op: Any, tr: ThreadTranslator) -> Step:
-    dtype, shape = _dtype(op.results[0].type), _shape(op.results[0].type)
-
-    def cast(lanes: bool, x: Array) -> Array:
-        flat = np.ascontiguousarray(x).reshape((len(x), -1) if lanes else (1, -1)).view(dtype)
-        return flat.reshape(((len(x),) if lanes else ()) + shape)
-
-    return on_vectors(op, tr, cast)
-
-
 @operation("vector.shape_cast")
 def _shape_cast(op: Any, tr: ThreadTranslator) -> Step:
-    shape = _shape(op.results[0].type)
+    shape = shape_of(op.results[0].type)
     return on_vectors(op, tr, lambda lanes, x: x.reshape((len(x), *shape) if lanes else shape))
 
 
@@ -249,7 +267,7 @@ def _extract_slice(op: Any, tr: ThreadTranslator) -> Step:
 @operation("vector.insert_strided_slice")
 def _insert_slice(op: Any, tr: ThreadTranslator) -> Step:
     offsets = attribute(op, "offsets")
-    small = list(_shape(op.operands[0].type))
+    small = list(shape_of(op.operands[0].type))
     extra = len(offsets) - len(small)
     sizes = [1] * extra + small
     index = tuple(slice(o, o + n) for o, n in zip(offsets, sizes, strict=True))
@@ -276,7 +294,7 @@ def _step(op: Any, tr: ThreadTranslator) -> Step:
 @operation("vector.create_mask", "vector.constant_mask")
 def _create_mask(op: Any, tr: ThreadTranslator) -> Step:
     operands, (result,) = tr.operands(op), tr.results(op)
-    shape = _shape(op.results[0].type)
+    shape = shape_of(op.results[0].type)
     given = attribute(op, "mask_dim_sizes", None)
 
     def step(st: Any) -> None:
@@ -291,25 +309,56 @@ def _create_mask(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
-@operation("vector.fma")
+@operation("vector.fma", "llvm.intr.fma")
 def _fma(op: Any, tr: ThreadTranslator) -> Step:
-    dtype = _dtype(op.results[0].type)
-
-    def fma(x: Array, y: Array, z: Array) -> Array:
-        wide = np.float64
-        return (x.astype(wide) * y.astype(wide) + z.astype(wide)).astype(dtype)
-
-    return elementwise(op, tr, fma)
+    dtype = element_dtype(op.results[0].type)
+    return elementwise(op, tr, lambda x, y, z: fused(x, y, z).astype(dtype))
 
 
-_KINDS = {0: "add", 1: "mul", 2: "minui", 3: "minsi", 4: "minnumf", 5: "maxui", 6: "maxsi", 7: "maxnumf", 8: "and"}
-_KINDS |= {9: "or", 10: "xor", 11: "minimumf", 12: "maximumf"}
+def fused(x: Array, y: Array, z: Array) -> Array:
+    """x * y + z as float64, rounded once: of smaller types so that another rounding gives what one would (S. Boldo and
+    G. Melquiond, "Emulation of FMA and Correctly Rounded Sums: Proved Algorithms Using Rounding to Odd")."""
+    high, z = np.multiply(x, y, dtype=np.float64), z.astype(np.float64)
+    if x.dtype.itemsize < 8:
+        return _odd_sum(high, z)
+    (a, b), (c, d) = _halves(x), _halves(y)
+    low = b * d - (((high - a * c) - b * c) - a * d)
+    middle, rest = _sum(z, np.where(np.isfinite(low), low, 0))
+    top, more = _sum(high, middle)
+    return np.where(np.isfinite(top) & (top != 0), top + _odd_sum(rest, more), top)
+
+
+def _sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """A sum, and what it is too small."""
+    total = a + b
+    back = total - a
+    return total, (a - (total - back)) + (b - back)
+
+
+def _odd_sum(a: Array, b: Array) -> Array:
+    """A sum towards zero, whose last bit is set where it is not exact."""
+    total, error = (np.asarray(part) for part in _sum(a, b))
+    inexact = np.isfinite(total) & (error != 0) & (total.view(np.int64) & 1 == 0)
+    # One up where the rest goes on, and one down where it goes back.
+    by = np.where(inexact, np.where((error > 0) == (total > 0), 1, -1), 0)
+    return (total.view(np.int64) + by).view(np.float64)
+
+
+def _halves(x: Array) -> tuple[Array, Array]:
+    """A number as a sum of two with half of the bits."""
+    wide = x * 134217729.0
+    high = wide - (wide - x)
+    return high, x - high
+
+
+KINDS = {0: "add", 1: "mul", 2: "minui", 3: "minsi", 4: "minnumf", 5: "maxui", 6: "maxsi", 7: "maxnumf", 8: "and"}
+KINDS |= {9: "or", 10: "xor", 11: "minimumf", 12: "maximumf"}
 
 
 @operation("vector.reduction")
 def _reduction(op: Any, tr: ThreadTranslator) -> Step:
-    combine = combining(str(enumerator(op, "kind", _KINDS)), _dtype(op.results[0].type))
-    size = _shape(op.operands[0].type)[0]
+    combine = combining(str(enumerator(op, "kind", KINDS)), element_dtype(op.results[0].type))
+    size = shape_of(op.operands[0].type)[0]
 
     def reduce(lanes: bool, x: Array, *start: Array) -> Array:
         found = start[0] if start else x[..., 0]
@@ -318,211 +367,6 @@ def _reduction(op: Any, tr: ThreadTranslator) -> Step:
         return found
 
     return on_vectors(op, tr, reduce)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Memory
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-@operation("vector.load")
-def _load(op: Any, tr: ThreadTranslator) -> Step:
-    (source, *_), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
-    indices, shape, dtype = index_reader(op, tr, 1), _shape(op.results[0].type), _dtype(op.results[0].type)
-    tr.uses(op.operands[0].type)
-
-    def step(st: Any) -> None:
-        view: View = st.v[source]
-        if view.dtype != dtype:
-            st.stop("assertion", "a vector of vectors", site)
-        st.v[result] = st.load(view, indices(st), shape, site)
-
-    return step
-
-
-@operation("vector.store")
-def _store(op: Any, tr: ThreadTranslator) -> Step:
-    (value, target, *_), site = tr.operands(op), tr.site(op)
-    indices, shape = index_reader(op, tr, 2), _shape(op.operands[0].type)
-    tr.uses(op.operands[1].type)
-
-    def step(st: Any) -> None:
-        st.store(st.v[target], indices(st), st.v[value], shape, site)
-
-    return step
-
-
-def _dimensions(op: Any) -> list[int | None]:
-    """For each dimension of a vector the one of the memory that it goes along; None for one that is repeated."""
-    found: list[int | None] = []
-    for expression in ir.AffineMapAttr(op.attributes["permutation_map"]).value.results:
-        if isinstance(expression, ir.AffineDimExpr):
-            found.append(expression.position)
-        elif isinstance(expression, ir.AffineConstantExpr):
-            found.append(None)
-        else:
-            raise Unsupported(f"the map {op.attributes['permutation_map']}")
-    return found
-
-
-def _transfer(op: Any, tr: ThreadTranslator, memory: int, vector_type: Any) -> Any:
-    """A function that gives, of a transfer, its elements' first bytes, their steps, and which of them are there."""
-    base = op.operands[memory]
-    if not isinstance(base.type, ir.MemRefType):
-        raise Unsupported(f"a transfer of {base.type}")
-    segments = attribute(op, "operandSegmentSizes")
-    start = sum(segments[: memory + 1])
-    slots = tr.operands(op)[start : start + segments[memory + 1]]
-    mask_slot = tr.operands(op)[-1] if segments[-1] else None
-    dimensions = _dimensions(op)
-    shape = _shape(vector_type)
-    inside = list(attribute(op, "in_bounds", [False] * len(shape)))
-    site = tr.site(op)
-    tr.uses(base.type)
-    source = tr.slot(base)
-    read = op.name == "vector.transfer_read"
-    along = {d: i for i, d in enumerate(dimensions) if d is not None}
-
-    def locate(st: Any) -> tuple[View, Any, Array, Any, Array | None]:
-        view: View = st.v[source]
-        at = [st.v[slot] for slot in slots]
-        there: Any = None
-        checked = []
-        for dimension, (index, size) in enumerate(zip(at, view.shape, strict=True)):
-            i = along.get(dimension)
-            if i is None or inside[i]:
-                continue
-            checked.append(dimension)
-            places = np.arange(shape[i]).reshape((shape[i],) + (1,) * (len(shape) - i - 1))
-            column = np.asarray(index).reshape(np.shape(index) + (1,) * len(shape))
-            limit = np.asarray(size).reshape(np.shape(size) + (1,) * len(shape))
-            ok = (column + places < limit) & (column + places >= 0)
-            there = ok if there is None else there & ok
-        if mask_slot is not None:
-            there = st.v[mask_slot] if there is None else there & st.v[mask_slot]
-        offset, running = view.offset, st.mask
-        for dimension, (index, size, stride) in enumerate(zip(at, view.shape, view.strides, strict=True)):
-            i = along.get(dimension)
-            length = 1 if i is None else shape[i]
-            if dimension not in checked and mask_slot is None:
-                running = st._inside(
-                    running,
-                    index,
-                    length,
-                    size,
-                    dimension,
-                    view.buffer,
-                    site,
-                    "the load" if read else "the store",
-                    not read,
-                )
-            offset = offset + index * stride
-        steps: Any = np.zeros((), np.int64)
-        for i, size in enumerate(shape):
-            d = dimensions[i]
-            by = 0 if d is None else view.strides[d]
-            steps = steps[..., None] + np.arange(size) * by
-        if there is not None and there.all():
-            there = None
-        return view, offset, steps.reshape(-1), there, running
-
-    return locate
-
-
-@operation("vector.transfer_read")
-def _transfer_read(op: Any, tr: ThreadTranslator) -> Step:
-    (result,), site = tr.results(op), tr.site(op)
-    ty = op.results[0].type
-    shape, dtype = _shape(ty), _dtype(ty)
-    locate = _transfer(op, tr, 0, ty)
-    segments = attribute(op, "operandSegmentSizes")
-    padding = tr.operands(op)[sum(segments[:2])]
-
-    def step(st: Any) -> None:
-        view, offset, steps, there, running = locate(st)
-        if there is None:
-            st.v[result] = st.load_bytes(view.buffer, offset, steps, dtype, shape, running, site)
-            return
-        # Elements that are not there are not touched.
-        flat = np.broadcast_to(np.asarray(there).reshape((-1, len(steps))), (st.lanes, len(steps)))
-        found = np.empty((st.lanes, len(steps)), dtype)
-        pad = np.asarray(st.v[padding], dtype)
-        for column in range(len(steps)):
-            ok = flat[:, column] if running is None else flat[:, column] & running
-            value = st.load_bytes(view.buffer, offset + steps[column], steps[:1] * 0, dtype, (), ok, site)
-            found[:, column] = np.where(flat[:, column], value, pad)
-        st.v[result] = found.reshape((st.lanes, *shape))
-
-    return step
-
-
-@operation("vector.transfer_write")
-def _transfer_write(op: Any, tr: ThreadTranslator) -> Step:
-    value, site = tr.operands(op)[0], tr.site(op)
-    ty = op.operands[0].type
-    shape, dtype = _shape(ty), _dtype(ty)
-    locate = _transfer(op, tr, 1, ty)
-
-    def step(st: Any) -> None:
-        view, offset, steps, there, running = locate(st)
-        if there is None:
-            st.store_bytes(view.buffer, offset, steps, dtype, st.v[value], shape, running, site)
-            return
-        flat = np.broadcast_to(np.asarray(there).reshape((-1, len(steps))), (st.lanes, len(steps)))
-        values = spread(st.v[value], dtype, st.lanes, len(shape)).reshape(st.lanes, -1)
-        for column in range(len(steps)):
-            ok = flat[:, column] if running is None else flat[:, column] & running
-            st.store_bytes(view.buffer, offset + steps[column], steps[:1] * 0, dtype, values[:, column], (), ok, site)
-
-    return step
-
-
-@operation("vector.maskedload")
-def _masked_load(op: Any, tr: ThreadTranslator) -> Step:
-    source, *_, mask, passed = tr.operands(op)
-    (result,), site = tr.results(op), tr.site(op)
-    ty = op.results[0].type
-    shape, dtype = _shape(ty), _dtype(ty)
-    indices = index_reader(op, tr, 1, 2)
-    tr.uses(op.operands[0].type)
-
-    def step(st: Any) -> None:
-        view: View = st.v[source]
-        at = indices(st)
-        wanted = spread(st.v[mask], np.dtype(np.bool_), st.lanes, 1)
-        found = spread(st.v[passed], dtype, st.lanes, 1).copy()
-        before = st.mask
-        for i in range(shape[0]):
-            st.mask = wanted[:, i] if before is None else wanted[:, i] & before
-            if st.mask.any():
-                value = st.load(view, [*at[:-1], at[-1] + i], (), site)
-                found[:, i] = np.where(st.mask, value, found[:, i])
-        st.mask = before
-        st.v[result] = found
-
-    return step
-
-
-@operation("vector.maskedstore")
-def _masked_store(op: Any, tr: ThreadTranslator) -> Step:
-    target, *_, mask, value = tr.operands(op)
-    site, ty = tr.site(op), op.operands[len(op.operands) - 1].type
-    shape, dtype = _shape(ty), _dtype(ty)
-    indices = index_reader(op, tr, 1, 2)
-    tr.uses(op.operands[0].type)
-
-    def step(st: Any) -> None:
-        at = indices(st)
-        wanted = spread(st.v[mask], np.dtype(np.bool_), st.lanes, 1)
-        values = spread(st.v[value], dtype, st.lanes, 1)
-        before = st.mask
-        for i in range(shape[0]):
-            st.mask = wanted[:, i] if before is None else wanted[:, i] & before
-            if st.mask.any():
-                st.store(st.v[target], [*at[:-1], at[-1] + i], values[:, i], (), site)
-        st.mask = before
-
-    return step
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -551,7 +395,7 @@ def _insert_value(op: Any, tr: ThreadTranslator) -> Step:
     position = list(attribute(op, "position"))
     if len(position) != 1:
         raise Unsupported("a structure in a structure")
-    dtype = _dtype(op.operands[1].type)
+    dtype = element_dtype(op.operands[1].type)
     rank = rank_of(op.operands[1].type)
 
     def step(st: Any) -> None:
@@ -568,7 +412,7 @@ def _insert_value(op: Any, tr: ThreadTranslator) -> Step:
 def _undefined(op: Any, tr: ThreadTranslator) -> Step:
     (result,) = tr.results(op)
     ty = op.results[0].type
-    dtype, shape = dtype_of(ty), _shape(ty)
+    dtype, shape = dtype_of(ty), shape_of(ty)
     value = None if dtype is None else np.zeros(shape, dtype) if shape else shaped(np.zeros((), dtype), dtype)
     if value is None and not str(ty).startswith("!llvm.struct"):
         raise Unsupported(f"a value of type {ty}")

@@ -1,0 +1,86 @@
+"""Blocks that take the work of clusters which were not launched (cluster launch control of PTX)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..engines import Copy, start
+from ..memory import MemRef, in_registers
+from ..program import Step, Translated, Translator, operation
+from ..races import SAME
+from . import barriers
+from .cluster import there
+
+BYTES = 16
+"""Of an answer."""
+
+
+def _answer(st: Any) -> np.ndarray[Any, Any]:
+    """An answer: where the cluster's first block is, and whether there is one. How the hardware says it is not known to
+    programs."""
+    found = st.machine.cancel(st.block.cluster)
+    return np.array([*(found or (-1, -1, -1)), found is not None], np.int32).view(np.int8)
+
+
+@operation("mosaic_gpu.try_cluster_cancel")
+def _try_cluster_cancel(op: Any, translator: Translator) -> Translated:
+    result, address, *predicate = translator.operands(op)
+    site = translator.site(op)
+    translator.uses_shared(BYTES)
+
+    def waiting(st: Any) -> Any:
+        if predicate and not np.any(st.v[predicate[0]]):
+            return
+        cluster = st.block.cluster
+        if cluster.refused:
+            # The behaviour is undefined (PTX, clusterlaunchcontrol.try_cancel).
+            edge = "no request behind an answer that said so"
+            st.report("assertion", "asks for a cluster after it was told that there is none", site, edge=edge)
+        moves, counting, places = [], [], []
+        data = in_registers(_answer(st))
+        # The answer goes to each block of the cluster, and a barrier of its own tells it.
+        for block in cluster.blocks:
+            place = there(block, st.v[result])
+            barrier = barriers.find(st, there(block, _memory(st.v[address])), site, "an answer")
+            moment = (barrier.agent, barrier.phase + 1)
+            if not st.touch(place, True, "the answer", site, st.elected(), stream=moment, asynchronous=True):
+                return
+            barrier.issued += BYTES
+            barriers.check_bytes(st, barrier, site, barrier.pending)
+            counting.append(barrier)
+            moves.append((data, place))
+            places.append(place)
+        copy = Copy(st, moves, site, barriers=counting, size=BYTES)
+        # The program goes where the answer says, whether numbers are computed or not.
+        copy.numbers = True
+        start(st, copy, None, places)
+        yield None
+
+    return Translated(waiting, True)
+
+
+def _memory(value: Any) -> MemRef:
+    """The address of a barrier as memory."""
+    return MemRef(value.buffer, barriers.place(value), (), (), np.dtype(np.int64))
+
+
+@operation("mosaic_gpu.query_cluster_cancel")
+def _query_cluster_cancel(op: Any, translator: Translator) -> Step:
+    (source,), results = translator.operands(op), translator.results(op)
+    site = translator.site(op)
+    translator.uses_shared(BYTES)
+
+    def step(st: Any) -> None:
+        memory = st.v[source]
+        found = [-1, -1, -1, 0]
+        if st.touch(memory, False, "the query", site, SAME):
+            found = np.ascontiguousarray(memory.array()).view(np.int32).tolist()
+        success = found[3] == 1
+        if not success:
+            st.block.cluster.refused = True
+        for result, value in zip(results, (*found[:3], int(success)), strict=True):
+            st.v[result] = value
+
+    return step

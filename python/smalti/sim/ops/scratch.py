@@ -1,0 +1,51 @@
+"""Scratch memory of reductions: where a program says where it is, warps exchange there what they have of one element.
+
+As JAX's lowering does it: all threads write, a barrier of the warpgroup, they read, and another barrier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ... import ir
+from ...dialects import mosaic_gpu
+from ..memory import MemRef
+from ..program import Translator, attribute
+
+
+def _crosses_warps(layout: Any, shape: list[int], axes: Iterable[int]) -> bool:
+    """Whether several warps have elements that become one."""
+    if isinstance(layout, mosaic_gpu.WGSplatFragLayoutAttr):
+        return False
+    if not isinstance(layout, mosaic_gpu.TiledLayoutAttr):
+        return True
+    tiled = layout.layout
+    places = {tuple(tiled.element_index(shape, warp, 0, 0, 0)) for warp in range(tiled.num_warps)}
+    left = {tuple(at for i, at in enumerate(place) if i not in axes) for place in places}
+    return len(left) < len(places)
+
+
+def scratch(op: Any, translator: Translator, axes: Iterable[int]) -> Callable[[Any], None]:
+    """What a reduction does to its scratch memory; nothing where it needs none, or its layout is not known."""
+    stated = translator.layout(op, "in_layouts")
+    shape = list(op.operands[0].type.shape)
+    if "offset" not in op.attributes or stated is None:
+        return lambda st: None
+    if not _crosses_warps(ir.Attribute.parse(stated, op.context), shape, tuple(axes)):
+        return lambda st: None
+    offset, size = attribute(op, "offset"), attribute(op, "scratch_size", 16)
+    translator.uses_shared(1, offset + size)
+    site = translator.site(op)
+
+    def exchange(st: Any) -> None:
+        memory = MemRef(st.block.shared, offset, (size,), (1,), np.dtype(np.int8))
+        for write in (True, False):
+            if not st.touch(memory, write, "the reduction", site, ("scratch", site)):
+                return
+            st.meets(st.threads)
+            st.acquire(st.release(), site, st.threads)
+
+    return exchange

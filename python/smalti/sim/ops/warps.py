@@ -1,0 +1,134 @@
+"""Code that the four warps of a warpgroup run by themselves (`mosaic_gpu.warp_map`).
+
+Each warp is a group of its own there: it waits by itself, and what it learns, it alone knows. Behind the code the
+warpgroup knows what all of its warps know; what one of them did, the others see behind a barrier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..clocks import Clock, Knowledge, join
+from ..machine import Group, Program
+from ..program import Translated, Translator, Unsupported, operation, walk
+from ..synchronisation import Wait
+from ..values import collapse, is_vector
+
+WARP = 32
+
+_OF_ALL = {"gpu.launch", "mosaic_gpu.warp_map", "mosaic_gpu.wgmma", "mosaic_gpu.mma", "mosaic_gpu.async_copy"}
+_OF_ALL |= {"mosaic_gpu.tmem_alloc", "mosaic_gpu.tmem_dealloc", "mosaic_gpu.initialize_barrier"}
+_OF_ALL |= {"nvvm.tcgen05.wait", "nvvm.cluster.arrive", "nvvm.cluster.arrive.relaxed", "nvvm.cluster.wait"}
+_OF_ALL |= {"mosaic_gpu.try_cluster_cancel", "memref.alloca", "memref.alloc"}
+"""What a whole warpgroup does."""
+
+
+class Warp(Group):
+    """A warp of a warpgroup. What its elected thread started stays its own from one use to the next."""
+
+    def __init__(self, parent: Group, number: int) -> None:
+        first, name = parent.first + WARP * number, f"warp {number} of {parent.name}"
+        super().__init__(parent.block, parent.index, first, WARP, [], name)
+        self.parent = parent
+        self.warp = number
+        if not number:
+            # Its elected thread is the warpgroup's.
+            self.bulk, self.tensor, self.leader = parent.bulk, parent.tensor, parent.leader
+
+    def begin(self, program: Program) -> None:
+        """Begins to run, with what the warpgroup knows."""
+        parent = self.parent
+        assert parent is not None
+        self.known.join(parent.known)
+        for mine, theirs in self._clocks(parent):
+            join(mine, theirs)
+        self.learned += parent.learned
+        self.loops = list(parent.loops)
+        self.met, self.now = parent.met, parent.now
+        self.tensor_fence = self.tensor_fence or parent.tensor_fence
+        self.sees |= parent.sees
+        self.program, self.finished = program, False
+
+    def _clocks(self, parent: Group) -> list[tuple[Clock, Clock]]:
+        names = ("own", "own_fenced", "tensor_known", "tensor_before")
+        return [(getattr(self, name), getattr(parent, name)) for name in names]
+
+
+def _common(clocks: list[Clock]) -> Clock:
+    """What all of them know."""
+    first, *rest = clocks
+    found = {}
+    for agent, step in first.items():
+        low = min((clock.get(agent, 0) for clock in rest), default=step)
+        found[agent] = min(low, step)
+    return found
+
+
+def _join(group: Group) -> None:
+    """The warps are through: the warpgroup goes on."""
+    warps = group.warps
+    join(group.known.seen, _common([warp.known.seen for warp in warps]))
+    join(group.known.used, _common([warp.known.used for warp in warps]))
+    join(group.known.visible, _common([warp.known.visible for warp in warps]))
+    join(group.tensor_known, _common([warp.tensor_known for warp in warps]))
+    for warp in warps:
+        group.learned += [learned for learned in warp.learned if learned not in group.learned]
+        warp.learned.clear()
+        group.now = max(group.now, warp.now)
+        group.dirty = group.dirty or warp.dirty
+
+
+@operation("mosaic_gpu.warp_map")
+def _warp_map(op: Any, translator: Translator) -> Translated:
+    for inner in walk(op):
+        if any(is_vector(value.type) for value in (*inner.operands, *inner.results)):
+            raise Unsupported(f"a vector of a single warp, in '{inner.name}'")
+        if inner.name in _OF_ALL:
+            raise Unsupported(f"'{inner.name}' by single warps")
+    body, arguments, _ = translator.region(op.regions[0])
+    operands, site = translator.operands(op), translator.site(op)
+    if any(is_vector(operand.type) for operand in op.operands):
+        raise Unsupported("a vector that is handed to single warps")
+    run = body.step
+    assert run is not None
+
+    def program(warp: Group) -> Program:
+        if body.blocking:
+            yield from run(warp)
+        else:
+            run(warp)
+
+    def waiting(st: Any) -> Iterator[Any]:
+        first = not st.warps
+        if first:
+            st.warps = [Warp(st, number) for number in range(st.threads // WARP)]
+        given = [st.v[slot] for slot in operands]
+        for number, warp in enumerate(st.warps):
+            warp.v = list(st.v)
+            for argument, value in zip(arguments, given, strict=True):
+                # What differs between threads stays each thread's own.
+                warp.v[argument] = _part(value, number)
+            warp.begin(program(warp))
+            if first:
+                st.block.on_new(warp)
+
+        def knowledge() -> Knowledge:
+            known = Knowledge()
+            known.moment = max(warp.now for warp in st.warps)
+            return known
+
+        done = lambda: all(warp.finished for warp in st.warps)  # noqa: E731
+        yield Wait(site, done, lambda: "its warps", knowledge, inner=True)
+        _join(st)
+
+    return Translated(waiting, True)
+
+
+def _part(value: Any, warp: int) -> Any:
+    """A number that threads have, for those of a warp."""
+    if not isinstance(value, np.ndarray):
+        return value
+    return collapse(value[WARP * warp : WARP * (warp + 1)])

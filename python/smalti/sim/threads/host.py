@@ -1,0 +1,256 @@
+"""What a function of the host does around a launch of threads: sizes, arrays of the device, tensor maps.
+
+The function runs up to its launch before the blocks do, and the rest of it behind them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import ir
+from ...errors import Diagnostic, LaunchError, source_location
+from ..memory import MemRef
+from ..program import Unsupported, attribute, walk
+from .code import ThreadTranslator
+from .memory import SPACING, LaneBuffer, PrivateBuffer, View, contiguous
+from .ops.gpu import thread_id
+from .ops.memref import memory_dtype
+from .ops.nvgpu import is_tensor_map, tensor_map
+
+FIRST_ALLOCATION = 1 << 11
+"""The number of what comes before the host's own arrays, among buffers that are SPACING apart."""
+
+LAUNCHES = ("gpu.launch", "gpu.launch_func")
+_SIZES = ("async", "gx", "gy", "gz", "bx", "by", "bz", "cx", "cy", "cz", "shared", "operands", "object")
+_IDS = ("block_id", "thread_id", "grid_dim", "block_dim", "cluster_id", "cluster_dim")
+"""What the arguments of the body of a launch are, three of each."""
+
+_VIEWS = {"memref.cast", "memref.subview", "memref.reinterpret_cast", "memref.memory_space_cast", "memref.transpose"}
+_NOTHING = {"gpu.wait", "gpu.dealloc", "memref.dealloc", "gpu.host_register", "gpu.host_unregister", "func.return"}
+
+
+def is_of_threads(function: Any) -> bool:
+    """Whether a kernel is a program of threads: it has nothing of `mosaic_gpu`."""
+    return not any(op.name.startswith("mosaic_gpu.") for op in walk(function))
+
+
+def host_of(launch: Any) -> Any:
+    """The function that a launch is in; None where it is in none, or in one that JAX prints."""
+    owner = launch.parent.operation
+    if owner.name != "func.func":
+        return None
+    arguments = list(owner.regions[0].blocks[0].arguments)
+    by_table = launch.name == "gpu.launch" and [str(a.type) for a in arguments] == ["!llvm.ptr", "!llvm.ptr"]
+    return None if by_table else owner
+
+
+def kernel_of(launch: Any) -> Any:
+    """The function that an operation launches; None where the module has none of the name."""
+    found = launch.parent.operation.parent.operation
+    for name in ir.SymbolRefAttr(launch.attributes["kernel"]).value:
+        inside = (op for region in found.regions for block in region for op in block)
+        named = (op.operation for op in inside if "sym_name" in op.operation.attributes)
+        found = next((op for op in named if ir.StringAttr(op.attributes["sym_name"]).value == name), None)
+        if found is None:
+            return None
+    return found
+
+
+def needs_host(kernel: Any) -> bool:
+    """Whether a kernel does not say itself how it is launched."""
+    stated = all(
+        any(f"{of}known_{what}_size" in kernel.attributes for of in ("", "gpu.")) for what in ("grid", "block")
+    )
+    given = any(is_tensor_map(argument.type) for argument in kernel.regions[0].blocks[0].arguments)
+    return not stated or (given and "mosaic_gpu.tensor_maps" not in kernel.attributes)
+
+
+class HostRun:
+    """The host as it runs."""
+
+    lanes = 1
+    mask = None
+
+    def __init__(self, values: list[Any]) -> None:
+        self.v = values
+
+    def stop(self, kind: str, message: str, site: Any, lane: int | None = None) -> None:
+        _ = kind, lane
+        raise LaunchError(f"{site.location}: {message}")
+
+    report = stop
+
+
+Step = Callable[[Any], Any]
+
+
+class Host:
+    """The function of the host that launches threads."""
+
+    def __init__(self, function: Any, launch: Any, tr: ThreadTranslator) -> None:
+        self.launch = launch
+        self.before: list[Step] = []
+        self.after: list[Step] = []
+        self.allocated: list[int] = []
+        """Slots of arrays of its own."""
+        self._known = HostRun([])
+        """Numbers that are known before it runs."""
+        # What the host does takes no time.
+        timed, tr.timed = tr.timed, False
+        steps = self.before
+        operations = [view.operation for view in function.regions[0].blocks[0].operations]
+        for op in operations:
+            if op == launch:
+                steps = self.after
+                continue
+            try:
+                step = self._step(op, tr)
+            except Unsupported as problem:
+                message = f"'{op.name}' of the host: {problem}"
+                tr.problems.append(Diagnostic("error", message, source_location(op.location)))
+                continue
+            if step is not None:
+                steps.append(step)
+        tr.timed = timed
+        self._read_sizes(tr)
+        self.kernel = kernel_of(launch) if launch.name == "gpu.launch_func" else launch
+
+    def _step(self, op: Any, tr: ThreadTranslator) -> Step | None:
+        if op.name in LAUNCHES:
+            raise Unsupported("a second launch")
+        if op.name in _NOTHING:
+            return None
+        if op.name in ("gpu.alloc", "memref.alloc"):
+            return self._allocation(op, tr)
+        if op.name == "gpu.memcpy":
+            return _copy(op, tr)
+        if op.name == "nvgpu.tma.create.descriptor":
+            return tensor_map(op, tr)
+        computes = op.name.startswith("arith.") or op.name == "llvm.mlir.constant"
+        if not computes and op.name not in _VIEWS:
+            raise Unsupported("the simulator does not know it there")
+        made = tr.step(op)
+        if made is None or made.step is None:
+            return None
+        if computes:
+            values = self._known.v
+            values += [None] * (tr.count - len(values))
+            if all(values[slot] is not None for slot in tr.operands(op)):
+                made.step(self._known)
+        return made.step
+
+    def _allocation(self, op: Any, tr: ThreadTranslator) -> Step:
+        ty, slot = op.results[0].type, tr.slot(op.results[0])
+        if not ty.has_static_shape or any(isinstance(value.type, ir.IndexType) for value in op.operands):
+            raise Unsupported(f"an array of type {ty}")
+        shape, dtype = tuple(ty.shape), memory_dtype(ty)
+        strides = tuple(by * dtype.itemsize for by in contiguous(shape))
+        self.allocated.append(slot)
+        number = FIRST_ALLOCATION + len(self.allocated)
+        name = f"array {len(self.allocated)} of the host"
+
+        def step(st: Any) -> None:
+            size = math.prod(shape) * dtype.itemsize
+            buffer = LaneBuffer(name, size, dtype.itemsize, shared=False, fill=0xFF)
+            buffer.address = number * SPACING
+            st.v[slot] = View(buffer, 0, shape, strides, dtype)
+
+        return step
+
+    def _read_sizes(self, tr: ThreadTranslator) -> None:
+        launch, at = self.launch, 0
+        self.operands: dict[str, list[Any]] = {}
+        for name, count in zip(_SIZES, attribute(launch, "operandSegmentSizes"), strict=False):
+            self.operands[name] = [launch.operands[at + i] for i in range(count)]
+            at += count
+        self.grid, self.block = self._three("g", tr), self._three("b", tr)
+        self.cluster = self._three("c", tr) if self.operands["cx"] else (1, 1, 1)
+        self.shared_bytes = self._number(self.operands["shared"][0], tr) if self.operands["shared"] else 0
+
+    def _three(self, letter: str, tr: ThreadTranslator) -> tuple[int, int, int]:
+        x, y, z = (self._number(self.operands[letter + axis][0], tr) for axis in "xyz")
+        return x, y, z
+
+    def _number(self, value: Any, tr: ThreadTranslator) -> int:
+        slot, values = tr.slot(value), self._known.v
+        found = values[slot] if slot < len(values) else None
+        if found is None:
+            message = "the sizes of the launch are not constant"
+            tr.problems.append(Diagnostic("error", message, source_location(self.launch.location)))
+            return 1
+        return int(found)
+
+    def run(self, values: list[Any]) -> None:
+        """Runs up to the launch: gives values to the slots of the program."""
+        st = HostRun(values)
+        for step in self.before:
+            step(st)
+
+    def finish(self, values: list[Any]) -> None:
+        """Runs behind the launch."""
+        st = HostRun(values)
+        for step in self.after:
+            step(st)
+
+    def enter(self, tr: ThreadTranslator) -> list[Any]:
+        """Gives the body what it takes; returns the arguments behind that, which are memory of the body's own."""
+        arguments = list(self.kernel.regions[0].blocks[0].arguments)
+        if self.launch.name == "gpu.launch_func":
+            given = self.operands["operands"]
+            sources, targets = ([tr.slot(value) for value in values] for values in (given, arguments[: len(given)]))
+
+            def move(st: Any) -> None:
+                for source, target in zip(sources, targets, strict=True):
+                    st.v[target] = st.v[source]
+
+            self.before.append(move)
+            return arguments[len(given) :]
+        count = 18 if self.operands["cx"] else 12
+        for index, argument in enumerate(arguments[:count]):
+            tr.emit(_position(_IDS[index // 3], index % 3, tr.slot(argument)))
+        return arguments[count:]
+
+
+def _position(name: str, dimension: int, slot: int) -> Step:
+    if name == "thread_id":
+        return thread_id(dimension, slot)
+
+    def step(st: Any) -> None:
+        st.v[slot] = st.block.names[name][dimension]
+
+    return step
+
+
+def _copy(op: Any, tr: ThreadTranslator) -> Step:
+    slots = tr.operands(op)
+    target, source = slots[len(slots) - 2 :]
+    site = tr.site(op)
+
+    def step(st: Any) -> None:
+        there, here = st.v[target], st.v[source]
+        if there.shape != here.shape:
+            st.stop("assertion", f"a copy of {here.shape} to {there.shape}", site)
+        _array(there)[...] = _array(here)
+
+    return step
+
+
+def _array(view: View) -> np.ndarray[Any, Any]:
+    assert not isinstance(view.buffer, PrivateBuffer)
+    return MemRef(view.buffer, view.offset, view.shape, view.strides, view.dtype).array()
+
+
+def launches_of(module: Any) -> list[tuple[Any, Any]]:
+    """The launches of threads that need their host, each with its function."""
+    found = []
+    for op in walk(module):
+        if op.name not in LAUNCHES or (host := host_of(op)) is None:
+            continue
+        kernel = op if op.name == "gpu.launch" else kernel_of(op)
+        if kernel is not None and is_of_threads(kernel) and (kernel is op or needs_host(kernel)):
+            found.append((host, op))
+    return found

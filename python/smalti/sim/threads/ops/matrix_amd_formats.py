@@ -1,0 +1,193 @@
+"""Matrices of a wave on AMD of which a factor is sparse (`sparse_mfma`), or has scales (`scaled_mfma`, `scaled_wmma`)."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from ...program import Step, Unsupported, attribute
+from ..code import ThreadTranslator, operation
+from ..lanes import Array
+from .gpu import whole_warps
+from .matrix_amd import (
+    Fragment,
+    element_of,
+    fits,
+    fragment,
+    grid,
+    mfma_factor,
+    mfma_result,
+    multiply,
+    numbers_of,
+    vectors_of,
+    wmma_result,
+)
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Two of each four elements
+# ---------------------------------------------------------------------------------------------------------------------
+
+_ACCESS = 16
+"""Bytes of a row that a lane has one behind the other."""
+
+
+@functools.cache
+def dense_factor(m: int, k: int, size: int) -> Fragment:
+    """B of `sparse_mfma` transposed: as in a dense product, and of more than 16 bytes a lane a part of each half of K
+    (Composable Kernel, sparse_gfx9.hpp; its accesses of B)."""
+    count = m * k // 64
+    lane, e = grid(64, count)
+    chunk = min(count, _ACCESS // size)
+    return fragment((1, m, k), 0, lane % m, e // chunk * (k * chunk // count) + lane // m * chunk + e % chunk)
+
+
+def _index_bits(indices: Array, count: int, choice: int) -> Array:
+    """For each lane and element of A where it is among four, by one of the sets of indices in a register."""
+    words = np.ascontiguousarray(indices).view(np.uint32).reshape(-1, 1)
+    return words >> np.uint32(2 * count * choice) >> (2 * np.arange(count, dtype=np.uint32)) & 3
+
+
+@operation("amdgpu.sparse_mfma")
+def _sparse_mfma(op: Any, tr: ThreadTranslator) -> Step:
+    """CDNA3 ISA, "Sparse Matrix Multiplication Instructions": of each four elements of a row of A there are two, whose
+    places are in rising order."""
+    slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
+    types: list[Any] = [operand.type for operand in op.operands]
+    m, n, k = (attribute(op, name) for name in "mnk")
+    kinds = [element_of(ty) for ty in types]
+    if m != n or tr.warp_size != 64 or tr.target.architecture == "CDNA2":
+        raise Unsupported(f"sparse_mfma of {m} x {n} x {k} on {tr.target.name}")
+    compressed, dense, of_result = (
+        mfma_factor(m, k // 2, 1),
+        dense_factor(m, k, kinds[1][1].itemsize),
+        mfma_result(m, 1, False),
+    )
+    for ty, part, what in zip(types, (compressed, dense, of_result), ("A", "B", "an accumulator"), strict=False):
+        fits(ty, part, what)
+    count = compressed.places.shape[1]
+    sets = 16 // count
+    chosen = attribute(op, "abid", 0) if attribute(op, "cbsz", 0) == 0 else 0
+    if chosen >= sets or (chosen and kinds[0][1].itemsize == 2 and count > 4):
+        raise Unsupported(f"set {chosen} of indices for {count} elements of {kinds[0][0]}")
+    lane, e = grid(64, count)
+    first = 4 * ((lane // m * count + e) // 2) + lane % m * k
+    shape = tuple(types[2].shape)
+
+    def step(st: Any) -> None:
+        whole_warps(st, "sparse_mfma", site)
+        a, b, c, indices = (
+            vectors_of(st, slot, ty, kind[1]) for slot, ty, kind in zip(slots, types, kinds, strict=True)
+        )
+        at = _index_bits(indices, count, chosen).astype(np.int64)
+        odd = (at[:, ::2] >= at[:, 1::2]).any(1)
+        if st.mask is not None:
+            odd = odd & st.mask
+        if st.machine.how.numbers and odd.any():
+            message = "sparse_mfma: the places of two elements among four are not in rising order"
+            st.report("assertion", message, site, int(odd.argmax()))
+        waves = len(st.warps)
+        numbers = numbers_of(a, kinds[0][0], False, False)
+        left = np.zeros((waves, 1, m, k), numbers.dtype)
+        places = first + at.reshape(waves, 64, count)
+        left.reshape(waves, -1)[np.arange(waves)[:, None, None], places] = numbers.reshape(waves, 64, count)
+        right = dense.matrices(numbers_of(b, kinds[1][0], False, False))
+        st.v[result] = multiply(left, right, c, of_result, kinds[2][1]).reshape(st.lanes, *shape)
+
+    return step
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Scales
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@operation("amdgpu.scaled_mfma")
+def _scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
+    slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
+    types: list[Any] = [operand.type for operand in op.operands]
+    m, n, k = (attribute(op, name) for name in "mnk")
+    kinds = [element_of(ty) for ty in types]
+    if m != n or tr.warp_size != 64:
+        raise Unsupported(f"scaled_mfma of {m} x {n} x {k}")
+    factors = [mfma_factor(m, k, 1, halves=kind[2] > 4) for kind in kinds[:2]]
+    of_result = mfma_result(m, 1, False)
+    for ty, factor in zip(types, factors, strict=False):
+        fits(ty, factor, "a factor")
+    fits(types[2], of_result, "an accumulator")
+    # A lane has the scale of 32 elements of its row.
+    of_scales = mfma_factor(m, k // 32, 1)
+    chosen = attribute(op, "scalesIdxA"), attribute(op, "scalesIdxB")
+    shape = tuple(types[2].shape)
+
+    def step(st: Any) -> None:
+        whole_warps(st, "scaled_mfma", site)
+        vectors = [vectors_of(st, slot, ty, kind[1]) for slot, ty, kind in zip(slots, types, kinds, strict=True)]
+        c, sides = vectors[2], []
+        for values, factor, scales, which in zip(vectors[:2], factors, vectors[3:], chosen, strict=True):
+            scale = scales[:, which : which + 1] if scales.shape[1] > 1 else scales
+            by = of_scales.matrices(scale.astype(np.float64))
+            sides.append(factor.matrices(values.astype(np.float64)) * np.repeat(by, 32, -1))
+        st.v[result] = multiply(sides[0], sides[1], c, of_result, kinds[2][1]).reshape(st.lanes, *shape)
+
+    return step
+
+
+@functools.cache
+def wide_factor(rows: int, bits: int) -> Fragment:
+    """A of `scaled_wmma`, or B transposed: the halves of the wave take turns along K. 32 rows are two times 16, in
+    registers that follow one another."""
+    lane, e = grid(32, rows * 4)
+    chunk = 16 if bits == 8 else 32
+    i = e % 64
+    column = i // chunk * 2 * chunk + lane // 16 * chunk + i % chunk
+    return fragment((1, rows, 128), 0, lane % 16 + e // 64 * 16, column)
+
+
+@operation("amdgpu.scaled_wmma")
+def _scaled_wmma(op: Any, tr: ThreadTranslator) -> Step:
+    """CDNA5 ISA, "Wave Matrix Multiply Accumulate"; which scales a lane has: MLIR, amdgpu.scaled_wmma. A row has a
+    scale for each 16 or 32 elements, in the lane of its number, from a first lane on where there are 16 rows."""
+    slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
+    types: list[Any] = [operand.type for operand in op.operands]
+    m, k = attribute(op, "m"), attribute(op, "k")
+    kinds = [element_of(ty) for ty in types]
+    if tr.warp_size != 32 or k != 128 or (m == 32 and {kinds[0][2], kinds[1][2]} != {4}):
+        raise Unsupported(f"scaled_wmma of {m} x {attribute(op, 'n')} x {k}")
+    factors = [wide_factor(rows, kind[2]) for rows, kind in zip((m, 16), kinds, strict=False)]
+    for ty, factor in zip(types, factors, strict=False):
+        fits(ty, factor, "a factor")
+    firsts = attribute(op, "a_first_scale_lane"), attribute(op, "b_first_scale_lane")
+    if m == 32 and firsts[0]:
+        raise Unsupported("scales of 32 rows that do not begin at lane 0")
+    one = wmma_result(tr.target.architecture)
+    # 32 rows are two times 16 here, too.
+    of_result = fragment((1, m, 16), 0, *_twice(one, m // 16))
+    fits(types[2], of_result, "an accumulator")
+    shape = tuple(types[2].shape)
+
+    def step(st: Any) -> None:
+        whole_warps(st, "scaled_wmma", site)
+        vectors = [vectors_of(st, slot, ty, kind[1]) for slot, ty, kind in zip(slots, types, kinds, strict=True)]
+        c, sides = vectors[2], []
+        for values, factor, scales, first in zip(vectors[:2], factors, vectors[3:], firsts, strict=True):
+            rows = factor.shape[1]
+            by = scales.astype(np.float64).reshape(len(st.warps), 1, 32, -1)[:, :, first : first + rows]
+            sides.append(factor.matrices(values.astype(np.float64)) * np.repeat(by, k // by.shape[-1], -1))
+        st.v[result] = multiply(sides[0], sides[1], c, of_result, kinds[2][1]).reshape(st.lanes, *shape)
+
+    return step
+
+
+def _twice(part: Fragment, times: int) -> tuple[Array, Array]:
+    """Rows and columns of fragments one below the other."""
+    rows, columns = np.divmod(part.places, part.shape[2])
+    height = part.shape[1]
+    return (
+        np.concatenate([rows + height * i for i in range(times)], 1),
+        np.concatenate([columns] * times, 1),
+    )
+
+
+__all__ = ["dense_factor", "wide_factor"]

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Prints how many mutants of programs the simulator notices: of files, or of all files in folders.
+
+Fails where a mutant is not noticed. What cannot be simulated, or is not sound itself, is told and not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from smalti import errors, sim
+from smalti.sim import mutants
+
+
+def files(paths: Sequence[Path]) -> Iterator[Path]:
+    """The programs in files and folders. What layout inference made of a program has nothing to mutate that it has not."""
+    for path in paths:
+        found = sorted(path.glob("*.mlir")) if path.is_dir() else [path]
+        yield from (one for one in found if not one.name.endswith(".inferred.mlir"))
+
+
+def score(path: Path, target: str, level: str | None, blocks: range | None) -> list[mutants.Outcome]:
+    """What becomes of the mutants of one program."""
+    kernel = sim.simulate(path, target, level=level)
+    return mutants.score(kernel, kernel.random_arguments(), blocks=blocks)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("paths", nargs="+", type=Path, help="files and folders")
+    parser.add_argument("--target", nargs="+", default=["sm_90a"], help="chips (default: sm_90a)")
+    parser.add_argument("--level", choices=["block", "thread"], help="lower all programs to this level")
+    parser.add_argument("--blocks", type=int, default=1, help="how many blocks of each run (default: 1)")
+    options = parser.parse_args(words)
+    noticed = count = 0
+    for path in files(options.paths):
+        for chip in options.target:
+            try:
+                outcomes = score(path, f"sim:{chip}", options.level, range(options.blocks))
+            except errors.SmaltiError as error:
+                print(f"{path}, {chip}: not counted: {str(error).splitlines()[0]}", flush=True)
+                continue
+            caught = sum(outcome.caught for outcome in outcomes)
+            count, noticed = count + len(outcomes), noticed + caught
+            print(f"{path}, {chip}: {caught} of {len(outcomes)}", flush=True)
+            for outcome in outcomes:
+                if not outcome.caught:
+                    print(f"  {outcome}")
+    print(f"{noticed} of {count} mutants are noticed ({100 * noticed / max(count, 1):.4g} %)")
+    return 1 if noticed < count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""Pipelined loops in the simulator: equal to numpy and free of findings for every number of stages and iterations; and
+every mistake in their synchronisation is noticed. All of the grid: `tools/dev fuzz loops --grid --sim` (or `--mutants`)."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from loops import campaign, kernels, simulated
+from loops.campaign import Point
+from loops.grammar import CHIPS
+
+
+def _points() -> list[Point]:
+    """Each shape with 1 to 4 stages, of which each trip count up to two more than stages is had by many."""
+    found = []
+    for at, (shape, stages) in enumerate(itertools.product(kernels.SHAPES, (1, 2, 3, 4))):
+        chips = [chip for chip in CHIPS if shape in campaign.shapes(chip)]
+        bounds = kernels.BOUNDS[at % 3]
+        trips = at // 4 % (stages + 3)
+        constant = kernels.Bounds(bounds.lower, bounds.step, bounds.short, trips)
+        found.append(Point(shape, chips[at % len(chips)], stages, stages, bounds=(constant,)))
+    return found
+
+
+POINTS = _points()
+
+
+def test_every_number_of_stages_meets_every_number_of_iterations() -> None:
+    met = {(point.stages, point.bounds[0].trips) for point in POINTS}
+    assert met == {(stages, trips) for stages in (1, 2, 3, 4) for trips in range(stages + 3)}
+
+
+@pytest.mark.parametrize("number", range(len(POINTS)), ids=lambda number: str(POINTS[number]))
+def test_loops(number: int) -> None:
+    schedules = [simulated.SCHEDULES[(number + k) % len(simulated.SCHEDULES)] for k in (0, 4)]
+    simulated.check(POINTS[number], schedules)
+
+
+MUTATED = [
+    Point(shape, next(chip for chip in CHIPS if shape in campaign.shapes(chip)), stages, stages, bounds=(bounds,))
+    for at, shape in enumerate(kernels.SHAPES)
+    for stages, bounds in [((2, kernels.Bounds(1, 2, 1, 4)), (3, kernels.Bounds(0, 1, 0, 5)))[at % 2]]
+]
+
+
+@pytest.mark.parametrize("point", MUTATED, ids=str)
+def test_every_mutant_of_a_loop_is_noticed(point: Point) -> None:
+    outcomes = simulated.score(point)
+    assert [str(outcome) for outcome in outcomes if not outcome.caught] == []
+    # Without shared memory there is nothing to get wrong, nor where the order of the warps is that of the copies.
+    assert outcomes or point.shape.name in ("registers", "memory", "persistent")
+
+
+def test_what_is_not_come_to_has_no_mutants() -> None:
+    shapes = {shape.name: shape for shape in kernels.SHAPES}
+    for trips, wanted in ((0, set()), (3, {"phase flipped", "expect_tx short", "expect_tx long"})):
+        point = Point(shapes["phases"], "sm_90a", 1, bounds=(kernels.Bounds(trips=trips),))
+        outcomes = simulated.score(point)
+        assert all(outcome.caught for outcome in outcomes)
+        found = {outcome.mutant.kind for outcome in outcomes}
+        assert found & {"phase flipped", "expect_tx short", "expect_tx long"} == wanted

@@ -1,0 +1,229 @@
+"""Elements of less than a byte: in global memory, where several share one, and in registers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import smalti
+from jax_programs import memref, module
+from sim_programs import BARRIER, FENCE, SMEM, SYNC, barrier
+from sim_programs import program as sim_program
+from smalti import sim
+from smalti.errors import CompileError, LaunchError
+from smalti.sim import mutants
+
+
+def packed(values: np.ndarray) -> np.ndarray:
+    """Two to a byte, the first in the low bits."""
+    low, high = values[..., ::2].astype(np.uint8) & 15, values[..., 1::2].astype(np.uint8) & 15
+    return (low | high << 4).view(np.int8)
+
+
+SHAPE = (128, 64)
+NARROW, WIDE = "vector<128x64xi4>", "vector<128x64xi32>"
+LEVELS: list[dict[str, Any]] = [{}, {"level": "thread"}]
+
+
+@pytest.mark.parametrize("level", LEVELS, ids=["block", "thread"])
+@pytest.mark.parametrize("extension", ["extsi", "extui"])
+def test_two_numbers_in_a_byte(extension: str, level: dict[str, Any]) -> None:
+    body = f"""
+      %n = mosaic_gpu.vector_load %a0 {{optimized = false}} : {memref(SHAPE, "i4")} -> {NARROW}
+      %w = arith.{extension} %n : {NARROW} to {WIDE}
+      mosaic_gpu.vector_store %w, %a1 : {WIDE}, {memref(SHAPE, "i32")}
+      %three = arith.constant dense<3> : {WIDE}
+      %s = arith.addi %w, %three : {WIDE}
+      %t = arith.trunci %s : {WIDE} to {NARROW}
+      mosaic_gpu.vector_store %t, %a2 : {NARROW}, {memref(SHAPE, "i4")}
+    """
+    x = np.random.default_rng(4).integers(-8, 8, SHAPE)
+    source = module([(SHAPE, "i4"), (SHAPE, "i32"), (SHAPE, "i4")], body)
+    made = sim.simulate(source, "sm_90a", **level)
+    assert [array.shape for array in made.random_arguments()] == [(128, 32), SHAPE, (128, 32)]
+    out, again = np.full(SHAPE, 99, np.int32), np.full((128, 32), 0x55, np.int8)
+    made(packed(x), out, again)
+    assert (out == (x if extension == "extsi" else x & 15)).all()
+    assert (again == packed(x + 3)).all()
+    with pytest.raises(LaunchError, match=r"has the shape \(128, 64\), not \(128, 32\)"):
+        made(x.astype(np.int8), out, again)
+
+
+@pytest.mark.parametrize("level", LEVELS, ids=["block", "thread"])
+def test_parts_of_rows(level: dict[str, Any]) -> None:
+    shape, part = (64, 256), "memref<64x128xi4, strided<[256, 1], offset: ?>>"
+    body = f"""
+      %b = gpu.block_id x
+      %c64 = arith.constant 64 : index
+      %from = arith.muli %b, %c64 : index
+      %p = memref.subview %a0[0, %from] [64, 128] [1, 1] : {memref(shape, "i4")} to {part}
+      %x = mosaic_gpu.vector_load %p : {part} -> vector<64x128xi4>
+      %w = arith.extui %x : vector<64x128xi4> to vector<64x128xi32>
+      %o = memref.subview %a1[%b, 0, 0] [1, 64, 128] [1, 1, 1]
+          : {memref((3, 64, 128), "i32")} to memref<64x128xi32, strided<[128, 1], offset: ?>>
+      mosaic_gpu.vector_store %w, %o : vector<64x128xi32>, memref<64x128xi32, strided<[128, 1], offset: ?>>
+    """
+    x = np.random.default_rng(4).integers(0, 16, shape)
+    out = np.full((3, 64, 128), 99, np.int32)
+    source = module([(shape, "i4"), ((3, 64, 128), "i32")], body, grid=(3, 1, 1))
+    sim.simulate(source, "sm_90a", **level)(packed(x), out)
+    assert (out == np.stack([x[:, 64 * b : 64 * b + 128] for b in range(3)])).all()
+
+
+def test_four_numbers_in_a_byte() -> None:
+    narrow = "vector<128x64xi2>"
+    body = f"""
+      %n = mosaic_gpu.vector_load %a0 {{optimized = false}} : {memref(SHAPE, "i2")} -> {narrow}
+      %w = arith.extsi %n : {narrow} to {WIDE}
+      mosaic_gpu.vector_store %w, %a1 : {WIDE}, {memref(SHAPE, "i32")}
+      mosaic_gpu.vector_store %n, %a2 : {narrow}, {memref(SHAPE, "i2")}
+    """
+    given = np.random.default_rng(5).integers(-128, 128, (128, 16)).astype(np.int8)
+    out, again = np.zeros(SHAPE, np.int32), np.zeros((128, 16), np.int8)
+    sim.simulate(module([(SHAPE, "i2"), (SHAPE, "i32"), (SHAPE, "i2")], body), "sm_90a")(given, out, again)
+    codes = np.stack([given.view(np.uint8) >> 2 * i & 3 for i in range(4)], -1).reshape(SHAPE).astype(np.int32)
+    assert (out == np.where(codes > 1, codes - 4, codes)).all() and (again == given).all()
+
+
+def tile(element: str, ty: str = "64x128") -> str:
+    return f"memref<{ty}x{element}, {SMEM}>"
+
+
+def through_shared_memory(element: str, count: int, wait: str, column: int) -> str:
+    """A box of the argument that leaves it by a column of bytes; its right part turned, and the box, stored again."""
+    half, vector = f"memref<64x64x{element}, strided<[128, 1], offset: ?>, {SMEM}>", f"vector<64x64x{element}>"
+    turned = f"memref<64x64x{element}, strided<[1, 128], offset: ?>, {SMEM}>"
+    whole, out = f"memref<64x256x{element}>", f"memref<64x128x{element}>"
+    return sim_program(
+        f"""{barrier("b", 65528)}
+      %x = mosaic_gpu.slice_smem 1024 : {tile(element)}
+      %y = mosaic_gpu.slice_smem {1024 + 64 * 128 // count} : {tile(element)}
+      %from = arith.constant {column} : i32
+      %c64 = arith.constant 64 : index
+      mosaic_gpu.arrive_expect_tx barrier(%b : {BARRIER}) {64 * 128 // count}
+      mosaic_gpu.async_load %a0[%c0, %from] [64, 128] to %x barrier(%b)
+          : {whole}[i32, i32] to {tile(element)}, {BARRIER}
+      {wait}
+      %h = memref.subview %x[0, %c64] [64, 64] [1, 1] : {tile(element)} to {half}
+      %r = memref.transpose %h (i, j) -> (j, i) : {half} to {turned}
+      %v = mosaic_gpu.vector_load %r {{optimized = false}} : {turned} -> {vector}
+      %w = arith.extsi %v : {vector} to vector<64x64xi32>
+      mosaic_gpu.vector_store %w, %a1 : vector<64x64xi32>, memref<64x64xi32>
+      %all = mosaic_gpu.vector_load %x {{optimized = false}} : {tile(element)} -> vector<64x128x{element}>
+      mosaic_gpu.vector_store %all, %y : vector<64x128x{element}>, {tile(element)}{FENCE}{SYNC}
+      mosaic_gpu.async_store %y to %a2[%c0, %c0] [64, 128] : {tile(element)} to {out}[i32, i32]
+      nvvm.cp.async.bulk.wait_group 0""",
+        [whole, "memref<64x64xi32>", out],
+    )
+
+
+WAIT = f"mosaic_gpu.wait barrier(%b : {BARRIER}) parity(%false : i1)"
+
+
+@pytest.mark.parametrize(("element", "count"), [("i4", 2), ("i2", 4)])
+def test_tiles_in_shared_memory(element: str, count: int) -> None:
+    kernel = sim.simulate(through_shared_memory(element, count, WAIT, 256 - 128 + count), "sm_90a")
+    x, turned, out = kernel.random_arguments()
+    kernel(x, turned, out)
+    bits = 8 // count
+    codes = np.stack([x.view(np.uint8) >> bits * i & (1 << bits) - 1 for i in range(count)], -1)
+    codes = codes.reshape(64, 256).astype(np.int32)
+    signed = np.where(codes >= 1 << bits - 1, codes - (1 << bits), codes)
+    # What is outside is filled.
+    wanted = np.pad(signed[:, 128 + count :], ((0, 0), (0, count)))
+    assert (turned == wanted[:, 64:].T).all()
+    bytes_of = np.pad(x[:, (128 + count) // count :], ((0, 0), (0, 1)))
+    assert (out == bytes_of).all()
+
+
+def test_races_of_tiles_and_parts_of_bytes() -> None:
+    kernel = sim.simulate(through_shared_memory("i4", 2, "", 0), "sm_90a")
+    found = kernel.find(*kernel.random_arguments())
+    assert found[0].kind == "race" and "of shared memory while the copy may still write it" in found[0].message
+    outcomes = mutants.score(
+        kernel := sim.simulate(through_shared_memory("i4", 2, WAIT, 0), "sm_90a"), kernel.random_arguments()
+    )
+    assert outcomes and [str(o) for o in outcomes if not o.caught] == []
+    odd = sim.simulate(through_shared_memory("i4", 2, WAIT, 3), "sm_90a")
+    with pytest.raises(LaunchError, match="no views of parts of bytes: 3 elements"):
+        odd(*odd.random_arguments())
+
+
+def test_what_is_not_known_of_them_is_named() -> None:
+    adds = f"""
+      %n = mosaic_gpu.vector_load %a0 {{optimized = false}} : {memref(SHAPE, "i4")} -> {NARROW}
+      %s = arith.addi %n, %n : {NARROW}
+      mosaic_gpu.vector_store %s, %a0 : {NARROW}, {memref(SHAPE, "i4")}"""
+    with pytest.raises(CompileError) as error:
+        sim.simulate(module([(SHAPE, "i4")], adds), "sm_90a")
+    assert "'arith.addi': the simulator has no numbers of type i4" in str(error.value)
+    with pytest.raises(CompileError) as error:
+        sim.simulate(program("%v = memref.load %a[%t] : memref<32xi4>", "i4"), "sm_80")
+    assert "'memref.load': it does not know this of memory in which several elements share a byte" in str(error.value)
+    with pytest.raises(CompileError) as error:
+        sim.simulate(program("", "i4").replace("32xi4", "31xi4"), "sm_80")
+    assert "2 elements share a byte, and its rows are no whole bytes" in str(error.value)
+
+
+def program(body: str, element: str = "i32", out: str = "32xi32") -> str:
+    return f"""gpu.module @m {{
+  gpu.func @k(%a: memref<32x{element}>, %o: memref<{out}>) kernel attributes {{
+      known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    {body}
+    gpu.return
+  }}
+}}"""
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "gfx942"])
+def test_numbers_of_a_few_bits_in_registers(chip: str) -> None:
+    body = """
+    %v = memref.load %a[%t] : memref<32xi32>
+    %one = vector.broadcast %v : i32 to vector<1xi32>
+    %n = vector.bitcast %one : vector<1xi32> to vector<8xi4>
+    %s = arith.extsi %n : vector<8xi4> to vector<8xi8>
+    %u = arith.uitofp %n : vector<8xi4> to vector<8xf32>
+    %m = llvm.bitcast %v : i32 to vector<16xi2>
+    %w = arith.extui %m : vector<16xi2> to vector<16xi8>
+    %back = arith.trunci %s : vector<8xi8> to vector<8xi4>
+    %turned = vector.shuffle %back, %back [7, 6, 5, 4, 3, 2, 1, 0] : vector<8xi4>, vector<8xi4>
+    %word = vector.bitcast %turned : vector<8xi4> to vector<1xi32>
+    %s32 = vector.bitcast %s : vector<8xi8> to vector<2xi32>
+    %u32 = vector.bitcast %u : vector<8xf32> to vector<8xi32>
+    %w32 = vector.bitcast %w : vector<16xi8> to vector<4xi32>
+    vector.store %word, %o[%t, %c0] : memref<32x15xi32>, vector<1xi32>
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %c11 = arith.constant 11 : index
+    vector.store %s32, %o[%t, %c1] : memref<32x15xi32>, vector<2xi32>
+    vector.store %u32, %o[%t, %c3] : memref<32x15xi32>, vector<8xi32>
+    vector.store %w32, %o[%t, %c11] : memref<32x15xi32>, vector<4xi32>"""
+    text = program(body, out="32x15xi32")
+    a = np.random.default_rng(6).integers(-(1 << 31), 1 << 31, 32).astype(np.int32)
+    found, wanted = np.zeros((2, 32, 15), np.int32)
+    smalti.compile(text, target=f"sim:{chip}")(a, found)
+    smalti.compile(text, target=f"emu:{chip}")(a, wanted)
+    assert (found == wanted).all()
+    digits = np.stack([a.view(np.uint32) >> 4 * i & 15 for i in range(8)], 1)
+    assert (found[:, 3:11].view(np.float32) == digits).all()
+
+
+def test_bits_of_a_vector() -> None:
+    body = """
+    %v = memref.load %a[%t] : memref<32xi32>
+    %one = vector.broadcast %v : i32 to vector<1xi32>
+    %bits = vector.bitcast %one : vector<1xi32> to vector<32xi1>
+    %turned = vector.shuffle %bits, %bits [31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
+        12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0] : vector<32xi1>, vector<32xi1>
+    %word = vector.bitcast %turned : vector<32xi1> to vector<1xi32>
+    vector.store %word, %o[%t] : memref<32xi32>, vector<1xi32>"""
+    a, o = np.arange(32, dtype=np.int32) * 77777, np.zeros(32, np.int32)
+    smalti.compile(program(body), target="sim:sm_80")(a, o)
+    assert [f"{x:032b}"[::-1] for x in a.view(np.uint32)] == [f"{x:032b}" for x in o.view(np.uint32)]
+    stored = "%m = arith.constant dense<true> : vector<4xi1>\nvector.store %m, %a[%c0] : memref<32xi1>, vector<4xi1>"
+    with pytest.raises(CompileError) as error:
+        sim.simulate(program(stored, "i1"), "sm_80")
+    assert "vector<4xi1> in memory, whose bits LLVM packs" in str(error.value)
