@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import TargetError
 from .clocks import join
 from .findings import Finding
-from .machine import Group
+from .group import Group
 from .matmul import multiply
 from .memory import Array, MemRef, Registers, fill, poison
 from .recorder import Recorder

@@ -14,10 +14,11 @@ from . import findings, launch
 from .findings import Finding
 from .options import Simulation
 from .places import keep_places
-from .program import Parameter, Program, load, walk
+from .program import Parameter, Program, load
 from .recorder import Recorder
 from .threads import has_threads
 from .timeline import Timeline
+from .translator import walk
 
 
 class SimulatedKernel:

@@ -15,11 +15,13 @@ from ..errors import LaunchError
 from . import values
 from .engines import TensorWork
 from .findings import Enough, Finding, Findings, Stop
-from .machine import Block, Cluster, Group, Machine, Scheduler, Three, place_names
+from .group import Group
+from .machine import Block, Cluster, Machine, Three, place_names
 from .memory import Buffer, MemRef, Pointer
 from .options import Simulation, seed_of
 from .program import Parameter, Program
 from .recorder import Recorder
+from .scheduler import Scheduler
 from .synchronisation import Wait
 from .threads.program import ThreadProgram
 

@@ -20,7 +20,8 @@ from .findings import Finding
 from .kernel import SimulatedKernel
 from .ops.cluster import REMOTE_ARRIVAL
 from .options import Simulation
-from .program import load, normalised, walk
+from .program import load
+from .translator import normalised, walk
 
 _MISTAKES = {
     "barrier removed": "removed",

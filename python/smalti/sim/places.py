@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import ir, sources
-from .program import walk
+from .translator import walk
 
 _PARTS = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|(?<![\w.$%#!@-])loc\s*\(')
 _ALIAS = re.compile(r"#\w+\s*=\s*\Z")

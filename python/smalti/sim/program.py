@@ -1,274 +1,15 @@
-"""From a module to something that runs: every operation becomes a function, before anything runs."""
+"""The programs of a module: what a kernel is given, how it is launched, and the code of its body."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from .. import compiler, ir, passmanager, sources
 from ..errors import CompileError, Diagnostic, SourceLocation, mlir_errors, source_location
-from . import recorder, values
-
-Step = Callable[[Any], Any]
-"""What an operation does to a warpgroup. One that may have to wait is a generator function."""
-
-
-@dataclass(frozen=True)
-class Site:
-    """An operation, for messages."""
-
-    name: str
-    location: SourceLocation | None
-    number: int = -1
-    """Its place among the operations of the module."""
-
-
-class Unsupported(Exception):
-    """The simulator cannot run an operation; the message says what of it."""
-
-
-@dataclass(frozen=True)
-class Translated:
-    """An operation as a step."""
-
-    step: Step | None
-    blocking: bool = False
-
-
-Translation = Callable[[Any, "Translator"], "Step | Translated | None"]
-OPERATIONS: dict[str, Translation] = {}
-"""How operations are translated, by their names."""
-
-
-OF_PHASES = {f"nvvm.mbarrier.{name}" for name in ("try_wait", "try_wait.parity", "arrive.expect_tx")}
-OF_PHASES |= {f"nvgpu.mbarrier.{name}" for name in ("try_wait.parity", "arrive.expect_tx")}
-OF_PHASES |= {"mosaic_gpu.wait", "mosaic_gpu.arrive_expect_tx"}
-"""Operations that say which phase of a barrier they wait for, or how many bytes it brings."""
-
-
-def registering(into: dict[str, Any]) -> Callable[..., Callable[[Any], Any]]:
-    """A decorator that registers the translation of operations, by their names."""
-
-    def operation(*names: str) -> Callable[[Any], Any]:
-        def register(function: Any) -> Any:
-            for name in names:
-                into[name] = function
-            return function
-
-        return register
-
-    return operation
-
-
-operation = registering(OPERATIONS)
-
-
-def blocking(step: Step) -> Translated:
-    """A step that is a generator function."""
-    return Translated(step, True)
-
-
-ARGUMENT = "mosaic_gpu.from_kernel_arg_idx"
-"""Says of the memory in a module of JAX's which argument it is."""
-VIEWS_OF_PACKED = frozenset(
-    f"memref.{name}" for name in ("subview", "cast", "assume_alignment", "dim", "memory_space_cast")
-)
-"""What does not depend on how the elements of memory lie in bytes."""
-
-
-def _is_packed(ty: Any) -> bool:
-    return isinstance(ty, ir.MemRefType) and str(ty.element_type) in values.PACKED
-
-
-class Translator:
-    """Translates the operations of one program. Values get slots."""
-
-    operations: dict[str, Any] = OPERATIONS
-    of_packed = VIEWS_OF_PACKED | {
-        "builtin.unrealized_conversion_cast",
-        "memref.transpose",
-        *(f"mosaic_gpu.{name}" for name in ("async_load", "async_store", "slice_smem", "tcgen05_mma")),
-        *(f"mosaic_gpu.{name}" for name in ("vector_load", "vector_store", "warp_map", "with_transforms")),
-    }
-    """What is known of memory in which several elements share a byte."""
-
-    def __init__(self, numbers: dict[Any, int], timed: bool = False) -> None:
-        self._numbers = numbers
-        self.timed = timed
-        """Whether arithmetic tells the recorder of a timeline what it takes."""
-        self.count = 0
-        self._slots: dict[Any, int] = {}
-        self.problems: list[Diagnostic] = []
-        self.shared_end = 0
-        """Bytes of shared memory that the program names."""
-        self.grain = 16
-        """What divides the size and place of all that is accessed in shared memory."""
-        self.layouts: dict[tuple[int, str], str] = {}
-        """Layouts as text, by the number of the operation and the name of the attribute."""
-        self.tensor_grain = 4
-        """The same of tensor memory."""
-        self.allocated = 0
-
-    def layout(self, op: Any, name: str) -> str | None:
-        """The layout of an operation's first vector operand (`in_layouts`) or result (`out_layouts`), if it is known."""
-        return self.layouts.get((self._numbers.get(op, -1), name))
-
-    def slot(self, value: Any) -> int:
-        """The slot of a value."""
-        found = self._slots.get(value)
-        if found is None:
-            found = self._slots[value] = self.count
-            self.count += 1
-        return found
-
-    def operands(self, op: Any) -> list[int]:
-        return [self.slot(value) for value in op.operands]
-
-    def results(self, op: Any) -> list[int]:
-        return [self.slot(value) for value in op.results]
-
-    def site(self, op: Any) -> Site:
-        return Site(op.name, source_location(op.location), self._numbers.get(op, -1))
-
-    def uses_shared(self, grain: int, end: int = 0) -> None:
-        """Something of so many bytes, or at a multiple of them, is in shared memory."""
-        while grain % self.grain:
-            self.grain //= 2
-        self.shared_end = max(self.shared_end, end)
-
-    def step(self, op: Any) -> Translated | None:
-        """The step of an operation; problems are collected."""
-        translate = self.operations.get(op.name)
-        try:
-            if translate is None:
-                raise Unsupported("the simulator does not know it")
-            if op.name not in self.of_packed and any(_is_packed(value.type) for value in (*op.operands, *op.results)):
-                raise Unsupported("it does not know this of memory in which several elements share a byte")
-            made = translate(op, self)
-        except Unsupported as problem:
-            self.problems.append(Diagnostic("error", f"'{op.name}': {problem}", source_location(op.location)))
-            return None
-        if made is None or isinstance(made, Translated):
-            return made
-        return Translated(self._with_time(op, made) if self.timed else made)
-
-    def _with_time(self, op: Any, step: Step) -> Step:
-        found = recorder.arithmetic(op)
-        if found is None:
-            return step
-        special, results = found
-        site = self.site(op)
-
-        def timed(st: Any) -> None:
-            st.machine.recorder.compute(st, special, results, site)
-            step(st)
-
-        return timed
-
-    def runs(self, op: Any) -> Step:
-        """Code that says that an operation is come to, for mutants."""
-        mark = (self.site(op).number, "run")
-
-        def step(st: Any) -> None:
-            st.machine.effective.add(mark)
-
-        return step
-
-    def block(self, block: Any, skip_last: bool = False) -> Translated:
-        """The operations of a block, one after the other."""
-        steps = []
-        operations = [view.operation for view in block.operations]
-        for op in operations[:-1] if skip_last else operations:
-            if op.name in OF_PHASES:
-                steps.append(Translated(self.runs(op)))
-            made = self.step(op)
-            if made is not None and made.step is not None:
-                steps.append(made)
-        return sequence(steps)
-
-    def region(self, region: Any) -> tuple[Translated, list[int], list[int]]:
-        """The body of a region of one block, the slots of its arguments, and of what its terminator yields."""
-        if len(region.blocks) != 1:
-            raise Unsupported("a region of several blocks")
-        block = region.blocks[0]
-        operations = list(block.operations)
-        ends = bool(operations) and operations[-1].operation.name in _TERMINATORS
-        arguments = [self.slot(argument) for argument in block.arguments]
-        body = self.block(block, skip_last=ends)
-        yields = self.operands(operations[-1].operation) if ends else []
-        return body, arguments, yields
-
-
-_TERMINATORS = {"scf.yield", "scf.condition", "mosaic_gpu.return", "gpu.terminator", "gpu.return", "func.return"}
-
-
-def sequence(steps: list[Translated]) -> Translated:
-    """Steps one after the other."""
-    if not any(step.blocking for step in steps):
-        functions = tuple(step.step for step in steps if step.step is not None)
-
-        def run(st: Any) -> None:
-            for function in functions:
-                function(st)
-
-        return Translated(run)
-    parts: list[tuple[tuple[Step, ...], Step | None]] = []
-    plain: list[Step] = []
-    for step in steps:
-        assert step.step is not None
-        if step.blocking:
-            parts.append((tuple(plain), step.step))
-            plain = []
-        else:
-            plain.append(step.step)
-    parts.append((tuple(plain), None))
-
-    def run_with_waits(st: Any) -> Iterator[Any]:
-        for functions, waiting in parts:
-            for function in functions:
-                function(st)
-            if waiting is not None:
-                yield from waiting(st)
-
-    return Translated(run_with_waits, True)
-
-
-def vector_reader(op: Any, index: int, translator: Translator) -> Callable[[Any], Any]:
-    """A function that gives the operand of a warpgroup, which an operation computes with now."""
-    slot = translator.slot(op.operands[index])
-    if not values.is_vector(op.operands[index].type):
-        return lambda st: st.v[slot]
-    site = translator.site(op)
-    from .engines import read_registers
-    from .memory import Registers
-
-    def read(st: Any) -> Any:
-        value = st.v[slot]
-        return read_registers(st, value, site) if value.__class__ is Registers else value
-
-    return read
-
-
-def attribute(op: Any, name: str, default: Any = None) -> Any:
-    """An attribute as what it says: a number, a string, a list."""
-    if name not in op.attributes:
-        return default
-    return plain(op.attributes[name])
-
-
-def plain(found: Any) -> Any:
-    """What an attribute says."""
-    if isinstance(found, (ir.BoolAttr, ir.IntegerAttr, ir.StringAttr, ir.FloatAttr)):
-        return found.value
-    if isinstance(found, (ir.DenseI64ArrayAttr, ir.DenseI32ArrayAttr, ir.DenseBoolArrayAttr)):
-        return list(found)
-    if isinstance(found, ir.ArrayAttr):
-        return [plain(item) for item in found]
-    if isinstance(found, ir.UnitAttr):
-        return True
-    return found
+from . import values
+from .translator import ARGUMENT, Translated, Translator, Unsupported, attribute, sequence, strides_and_offset, walk
 
 
 @dataclass(frozen=True)
@@ -353,15 +94,6 @@ def _stated_layouts(module: ir.Module) -> dict[tuple[int, str], str]:
     return found
 
 
-def walk(op: Any) -> Iterator[Any]:
-    """The operations inside of one, each before those inside of it."""
-    for region in op.regions:
-        for block in region.blocks:
-            for view in block.operations:
-                yield view.operation
-                yield from walk(view.operation)
-
-
 def _name(op: Any) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else op.name
 
@@ -417,14 +149,6 @@ def _parameter(index: int, ty: Any, written: bool) -> Parameter:
     if not isinstance(ty, ir.MemRefType) or not ty.has_static_shape:
         raise Unsupported(f"argument {index} of type {ty}")
     return memory_parameter(index, ty, written)
-
-
-def strides_and_offset(ty: ir.MemRefType) -> tuple[list[int], int]:
-    """Those of the type's layout, in elements."""
-    try:
-        return ty.get_strides_and_offset()
-    except RuntimeError:
-        raise Unsupported(f"memory of type {ty}: its layout has no strides") from None
 
 
 def memory_parameter(index: int, ty: ir.MemRefType, written: bool) -> Parameter:
@@ -598,8 +322,3 @@ def _of_function(name: str, function: Any, translator: Translator) -> Program:
 def translator_slots(translator: Translator, arguments: list[Any]) -> list[int]:
     """The slots of block arguments."""
     return [translator.slot(argument) for argument in arguments]
-
-
-def normalised(text: str) -> str:
-    """An inline assembly string without what means nothing."""
-    return re.sub(r"\s+", " ", text).strip()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
-from ..program import Step, Translator, Unsupported, attribute, operation, vector_reader
+from ..translator import Step, Translator, Unsupported, attribute, operation, vector_reader
 from ..values import NARROW, collapse, element_type, integer_bits, is_float, is_vector, numpy_type, signed, wrap
 
 Array = np.ndarray[Any, Any]

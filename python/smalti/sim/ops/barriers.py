@@ -9,9 +9,9 @@ import numpy as np
 
 from ..clocks import Knowledge
 from ..memory import MemRef, Pointer
-from ..program import Site, Step, Translated, Translator, attribute, operation
 from ..races import SAME, Access
 from ..synchronisation import MOST_ARRIVALS, Mbarrier, Wait
+from ..translator import Site, Step, Translated, Translator, attribute, operation
 from .memref import BARRIER_BYTES
 
 

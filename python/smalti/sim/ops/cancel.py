@@ -8,8 +8,8 @@ import numpy as np
 
 from ..engines import Copy, start
 from ..memory import MemRef, in_registers
-from ..program import Step, Translated, Translator, operation
 from ..races import SAME
+from ..translator import Step, Translated, Translator, operation
 from . import barriers
 from .cluster import there
 

@@ -10,8 +10,8 @@ import numpy as np
 from ... import ir
 from ..engines import Copy, start
 from ..memory import MemRef, Pointer, in_registers
-from ..program import Site, Step, Translated, Translator, attribute, operation, vector_reader
 from ..synchronisation import Wait
+from ..translator import Site, Step, Translated, Translator, attribute, operation, vector_reader
 from . import barriers
 from .arith import type_of
 from .registers import ATOMICS, combining, enumerator

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..program import Site, Translated, Translator, attribute, operation
+from ..translator import Site, Translated, Translator, attribute, operation
 
 
 def _together(st: Any, value: Any, site: Site) -> int:

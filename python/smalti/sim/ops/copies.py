@@ -12,7 +12,7 @@ import numpy as np
 from ... import ir
 from ..engines import Copy, start
 from ..memory import POISON, MemRef, Pointer, Window, part, window
-from ..program import Translated, Translator, Unsupported, attribute, operation, vector_reader
+from ..translator import Translated, Translator, Unsupported, attribute, operation, vector_reader
 from ..values import packing
 from . import barriers
 from .arith import type_of

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..clocks import GLOBAL, SHARED
-from ..program import Site, Step, Translated, Translator, Unsupported, attribute, operation
 from ..synchronisation import Meeting, Wait, wrong_barrier
+from ..translator import Site, Step, Translated, Translator, Unsupported, attribute, operation
 from ..values import collapse
 
 _DIMENSIONS = {"x": 0, "y": 1, "z": 2}

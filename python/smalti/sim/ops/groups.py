@@ -8,8 +8,8 @@ from operator import attrgetter
 from typing import Any
 
 from ..clocks import Clock
-from ..program import Step, Translator, attribute, operation
 from ..synchronisation import Stream
+from ..translator import Step, Translator, attribute, operation
 
 _COMMITS = {
     "nvvm.wgmma.commit.group.sync.aligned": "products",

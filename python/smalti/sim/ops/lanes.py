@@ -11,7 +11,7 @@ import numpy as np
 
 from ...dialects import mosaic_gpu
 from ..memory import Array
-from ..program import Step, Translator, Unsupported, attribute, operation, vector_reader, walk
+from ..translator import Step, Translator, Unsupported, attribute, operation, vector_reader, walk
 from ..values import collapse, is_vector, numpy_type, spread
 from .arith import type_of
 

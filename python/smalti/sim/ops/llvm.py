@@ -7,7 +7,7 @@ from typing import Any
 from ... import ir
 from ..clocks import SHARED
 from ..memory import MemRef, Pointer
-from ..program import (
+from ..translator import (
     ARGUMENT,
     Step,
     Translated,

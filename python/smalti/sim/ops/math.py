@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..program import Step, Translator, operation
+from ..translator import Step, Translator, operation
 from ..values import collapse, integer_bits, is_vector
 from .arith import _on_vectors, convert_float, floats, type_of
 

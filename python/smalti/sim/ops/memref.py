@@ -13,8 +13,8 @@ import numpy as np
 from ... import ir
 from ...errors import LaunchError
 from ..memory import MemRef, Private
-from ..program import Step, Translator, Unsupported, attribute, operation, strides_and_offset
 from ..races import SAME
+from ..translator import Step, Translator, Unsupported, attribute, operation, strides_and_offset
 from ..values import Packing, collapse, integer_bits, numpy_type, packing, spread
 from .arith import type_of
 

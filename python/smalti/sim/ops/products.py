@@ -10,7 +10,7 @@ from ... import ir
 from ..engines import Product, start
 from ..matmul import multiply
 from ..memory import Registers
-from ..program import Site, Step, Translated, Translator, attribute, operation, vector_reader
+from ..translator import Site, Step, Translated, Translator, attribute, operation, vector_reader
 from ..values import element_type
 from .arith import type_of
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..program import Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
+from ..translator import Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
 from ..values import element_type, is_vector
 from . import lanes
 from .arith import FLOAT_FUNCTIONS, held_type, integer_array_function, type_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..memory import Array, MemRef
-from ..program import Unsupported
+from ..translator import Unsupported
 from .memref import byte_layout, memory_space
 
 LANES = 32

@@ -13,7 +13,7 @@ import numpy as np
 from ... import ir
 from ...dialects import mosaic_gpu
 from ..memory import MemRef
-from ..program import Translator, attribute
+from ..translator import Translator, attribute
 
 
 def _crosses_warps(layout: Any, shape: list[int], axes: Iterable[int]) -> bool:

@@ -17,8 +17,8 @@ from ... import ir
 from ..engines import Commit, Copy, TensorWork, happens_at_once, start
 from ..matmul import multiply
 from ..memory import Buffer, MemRef, Pointer, in_registers
-from ..program import Site, Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
 from ..races import FREE, PIPE, SAME, TENSOR
+from ..translator import Site, Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
 from . import barriers
 from . import scales as scales_of
 from .arith import type_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import ir
 from ..memory import window
-from ..program import Step, Translator, Unsupported, attribute, operation, vector_reader
+from ..translator import Step, Translator, Unsupported, attribute, operation, vector_reader
 from ..values import is_vector
 from .arith import FLOAT_FUNCTIONS, integer_array_function, type_of
 from .registers import same_bytes

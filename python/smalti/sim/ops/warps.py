@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..clocks import Clock, Knowledge, join
-from ..machine import Group, Program
-from ..program import Translated, Translator, Unsupported, operation, walk
+from ..group import Group, Program
 from ..synchronisation import Wait
+from ..translator import Translated, Translator, Unsupported, operation, walk
 from ..values import collapse, is_vector
 
 WARP = 32

@@ -13,10 +13,13 @@ from ..clocks import Knowledge
 from ..findings import Finding
 from ..machine import Block, Cluster, Machine
 from .counters import DS, LOAD, STORE, Counters
+from .events import iteration_of
 from .lanes import Array
 from .memory import LaneBuffer
-from .shadow import NEVER, iteration_of
 from .slots import Slots
+
+NEVER = np.iinfo(np.int32).max
+"""A step that is known to be over always."""
 
 
 class Warp(Agent):

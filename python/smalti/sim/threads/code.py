@@ -15,7 +15,7 @@ import numpy as np
 from ... import ir
 from ...errors import Diagnostic, source_location
 from ..ops.memref import memory_space
-from ..program import OF_PHASES, VIEWS_OF_PACKED, Step, Translated, Translator, Unsupported, registering
+from ..translator import OF_PHASES, VIEWS_OF_PACKED, Step, Translated, Translator, Unsupported, registering
 from . import timing
 from .lanes import Array, dtype_of, held_dtype, merge, rank_of, take
 from .memory import FIRST_CONSTANT, MOST_NAMED_BARRIERS, NAMED_BARRIER_BYTES, NAMED_BARRIERS, SPACING, LaneBuffer

@@ -11,8 +11,8 @@ from ..clocks import Clock
 from ..findings import Finding
 from ..memory import POISON
 from . import timing
+from .events import iteration_of
 from .lanes import Array, spread
-from .shadow import iteration_of
 
 
 class Work:

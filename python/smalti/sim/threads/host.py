@@ -14,7 +14,7 @@ import numpy as np
 from ... import ir
 from ...errors import Diagnostic, LaunchError, source_location
 from ..memory import MemRef
-from ..program import Unsupported, attribute, walk
+from ..translator import Unsupported, attribute, walk
 from .code import ThreadTranslator
 from .memory import SPACING, LaneBuffer, PrivateBuffer, View, contiguous
 from .ops.gpu import thread_id

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
-from ..program import Unsupported, attribute
+from ..translator import Unsupported, attribute
 from .lanes import Array, dtype_of, take
 
 PRODUCT = "nvvm.wgmma.mma_async"

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import LaunchError
-from ..program import Step, walk
 from ..synchronisation import Poll, Wait
+from ..translator import Step, walk
 
 
 def _poll(team: Any, site: Any, changes: int, stuck: bool, ends: list[bool]) -> Poll:

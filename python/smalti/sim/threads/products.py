@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..findings import Finding
-from ..program import Unsupported
+from ..translator import Unsupported
 from .elements import READERS, rounded_sum, rows_of_a
 from .engines import Work
 from .lanes import Array

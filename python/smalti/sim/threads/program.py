@@ -12,19 +12,22 @@ import numpy as np
 from ... import compiler, ir, targets, tensor_maps
 from ...errors import CompileError, Diagnostic, LaunchError, source_location
 from .. import values
+from ..explain import OF_CLUSTERS
 from ..findings import Finding
-from ..machine import OF_CLUSTERS, Machine, Three, place_names
+from ..machine import Machine, Three, place_names
 from ..memory import MemRef
 from ..options import seed_of
-from ..program import Parameter, Program, Translated, Unsupported, attribute, memory_parameter, three, walk
+from ..program import Parameter, Program, memory_parameter, three
+from ..translator import Translated, Unsupported, attribute, walk
 from .block import ThreadBlock, ThreadCluster
 from .code import ALIGNMENT, Label, ThreadTranslator
+from .events import Side
 from .host import Host, is_of_threads, launches_of
 from .memory import SPACING, LaneBuffer, View
 from .ops.cluster import MOST_BLOCKS
 from .ops.tma import Map, element_bytes, stores
 from .pending import is_product, pending_values
-from .shadow import LaneChecker, Side
+from .shadow import LaneChecker
 from .team import Team
 
 UNIT = 4

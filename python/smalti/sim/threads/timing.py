@@ -14,8 +14,8 @@ import numpy as np
 
 from ... import ir
 from ...errors import TargetError
-from ..program import Step
 from ..recorder import arithmetic, words_of_access
+from ..translator import Step
 from .lanes import Array
 
 

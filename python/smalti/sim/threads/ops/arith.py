@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import values
 from ...ops import affine, arith, math
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, dtype_of, held_dtype, in_front, rank_of
 

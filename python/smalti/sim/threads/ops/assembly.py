@@ -9,7 +9,7 @@ import numpy as np
 
 from .... import ir
 from ...assembly import Operand, Statement, parse
-from ...program import Step, Unsupported, attribute, normalised
+from ...translator import Step, Unsupported, attribute, normalised
 from .. import fences
 from ..code import ThreadTranslator, operation
 from ..lanes import dtype_of, rank_of, spread

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...program import Step, Unsupported
+from ...translator import Step, Unsupported
 from ..code import ThreadTranslator
 from ..lanes import Array, dtype_of, spread
 from ..ordering import BLOCK, CLUSTER, DEVICE, SYSTEM, Order, fence

@@ -9,7 +9,7 @@ import numpy as np
 
 from .... import ir
 from ...ops.registers import enumerator
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from .. import bounds
 from ..code import ThreadTranslator, operation
 from ..counters import DS, LOAD

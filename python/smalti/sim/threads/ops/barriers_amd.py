@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...clocks import Knowledge
-from ...program import Site, Step, Unsupported, attribute
 from ...synchronisation import Meeting, Wait
+from ...translator import Site, Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..counters import mark_waits
 from ..lanes import spread

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...program import Site, Step, Unsupported, attribute
+from ...translator import Site, Step, Unsupported, attribute
 from .. import bounds
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, dtype_of, spread

@@ -11,8 +11,8 @@ import numpy as np
 from ...engines import happens_at_once
 from ...ops.barriers import check_bytes, count_arrivals
 from ...ops.cluster import REMOTE_ARRIVAL
-from ...program import Step, Unsupported
 from ...synchronisation import Wait
+from ...translator import Step, Unsupported
 from ..block import Warp
 from ..code import ThreadTranslator, operation
 from ..engines import Work

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.control import LONGEST, LONGEST_COUNTED
-from ...program import Unsupported, attribute
+from ...translator import Unsupported, attribute
 from ..code import Control, Frame, Label, ThreadTranslator, operation
 
 

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from .... import ir
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, spread
 from .arith import elementwise

@@ -9,7 +9,7 @@ import numpy as np
 from ...clocks import Knowledge
 from ...engines import happens_at_once
 from ...ops.barriers import count_arrivals
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from .. import timing
 from ..block import Warp
 from ..code import ThreadTranslator, operation

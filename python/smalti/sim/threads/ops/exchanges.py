@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .... import ir
-from ...program import Site, Step, Unsupported, attribute
+from ...translator import Site, Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, dtype_of, rank_of, spread
 from .gpu import from_lane, whole_warps

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...ops.gpu import dimension_of
-from ...program import Site, Step, Unsupported, attribute
 from ...synchronisation import Meeting, Wait, wrong_barrier
+from ...translator import Site, Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..counters import COPY, DS, LOAD, STORE
 from ..lanes import dtype_of, spread

@@ -13,7 +13,7 @@ from .... import ir
 from ...engines import happens_at_once
 from ...memory import POISON
 from ...ops.memref import mixed
-from ...program import Site, Step, Unsupported, attribute
+from ...translator import Site, Step, Unsupported, attribute
 from .. import timing
 from ..code import ThreadTranslator, operation
 from ..counters import ASYNC, COPY, TENSOR, hold, started

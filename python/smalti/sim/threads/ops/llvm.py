@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .... import ir
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import dtype_of, rank_of, spread
 from ..memory import BLOCK_BITS, NAMED_BARRIER_BYTES, SHARED_BEGIN, SPACING, LaneBuffer, View

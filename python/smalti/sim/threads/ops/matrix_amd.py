@@ -17,7 +17,7 @@ import ml_dtypes
 import numpy as np
 
 from .... import ir
-from ...program import Site, Step, Unsupported, attribute
+from ...translator import Site, Step, Unsupported, attribute
 from ...values import NARROW, unpacked
 from .. import timing
 from ..code import ThreadTranslator, operation

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import Array
 from .gpu import whole_warps

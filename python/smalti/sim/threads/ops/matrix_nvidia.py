@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import ir
-from ...program import Site, Step, Unsupported, attribute
+from ...translator import Site, Step, Unsupported, attribute
 from ...values import numpy_type, packed
 from .. import timing
 from ..code import ThreadTranslator, operation

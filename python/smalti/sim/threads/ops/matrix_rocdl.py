@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from .llvm import constant_of
 from .matrix_amd import NAMED, Broadcast, Modifiers, mfma, operand_of, wmma

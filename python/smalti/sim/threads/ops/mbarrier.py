@@ -10,9 +10,9 @@ import numpy as np
 from ...clocks import Knowledge
 from ...ops.barriers import BARRIER_BYTES, check_bytes, count_arrivals, may_initialise
 from ...ops.gpu import fenced
-from ...program import Site, Step, Unsupported, attribute
 from ...races import SAME, Access
 from ...synchronisation import Mbarrier, Wait
+from ...translator import Site, Step, Unsupported, attribute
 from ..block import Warp
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, spread

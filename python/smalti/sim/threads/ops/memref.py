@@ -11,7 +11,7 @@ import numpy as np
 
 from .... import ir
 from ...ops.memref import kept_dimensions, memory_space, mixed
-from ...program import Step, Unsupported, attribute, strides_and_offset
+from ...translator import Step, Unsupported, attribute, strides_and_offset
 from ..code import ThreadTranslator, operation
 from ..lanes import SMALL_TYPES, dtype_of
 from ..memory import PrivateBuffer, View, contiguous

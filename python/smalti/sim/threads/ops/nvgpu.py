@@ -8,7 +8,7 @@ from typing import Any
 
 from .... import dtypes, ir, tensor_maps
 from ....errors import LaunchError
-from ...program import Step, Unsupported
+from ...translator import Step, Unsupported
 from ..code import ThreadTranslator, operation
 from ..memory import View
 from .mbarrier import place_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import ir
-from ...program import Step, attribute
+from ...translator import Step, attribute
 from ..code import ThreadTranslator, operation
 from .control import jump, part
 

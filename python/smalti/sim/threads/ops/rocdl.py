@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..counters import ASYNC, DS, LOAD, STORE, TENSOR
 from ..lanes import Array, dtype_of, spread

@@ -11,7 +11,7 @@ import numpy as np
 from ... import values
 from ...ops import arith
 from ...ops.registers import enumerator
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, dtype_of
 from .arith import elementwise, shaped

@@ -13,8 +13,8 @@ import numpy as np
 from ....errors import LaunchError
 from ...clocks import Knowledge
 from ...ops.registers import enumerator
-from ...program import Site, Step, Unsupported, attribute, walk
 from ...synchronisation import Meeting, ThreadBarrier, Wait
+from ...translator import Site, Step, Unsupported, attribute, walk
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, dtype_of, rank_of, spread
 from .arith import combining, shaped

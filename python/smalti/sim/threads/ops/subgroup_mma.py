@@ -15,7 +15,7 @@ import numpy as np
 from .... import ir
 from ...ops import arith
 from ...ops.registers import enumerator
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import Array
 from .gpu import whole_warps

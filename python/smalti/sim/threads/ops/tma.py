@@ -12,7 +12,7 @@ import numpy as np
 from .... import dtypes, tensor_maps
 from ...engines import happens_at_once
 from ...ops.barriers import check_bytes, check_fence
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from .. import timing
 from ..code import ThreadTranslator, operation
 from ..engines import BulkCopy, commit, wait_for_groups

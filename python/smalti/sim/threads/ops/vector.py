@@ -9,7 +9,7 @@ import numpy as np
 
 from .... import ir
 from ...ops.registers import enumerator
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from ...values import signed
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, bits_of, dtype_of, held_dtype, rank_of, spread

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import ir
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from .. import bounds
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, bits_of, rank_of, spread

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import ir
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import dtype_of
 from ..memory import View

@@ -11,7 +11,7 @@ import numpy as np
 from .... import ir
 from ...clocks import join
 from ...engines import happens_at_once
-from ...program import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute
 from .. import fences, timing
 from ..code import ThreadTranslator, operation
 from ..elements import READERS

@@ -1,0 +1,65 @@
+"""Races, and writes that are not visible, in words."""
+
+from __future__ import annotations
+
+from .findings import Finding
+from .memory import MemRef
+from .races import LEADER, PIPE, TENSOR, Access
+
+
+def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
+    """A race, or a write that is not visible, in words."""
+
+    def verb(access: Access) -> str:
+        return "writes" if access.write else "reads"
+
+    def side(access: Access) -> str:
+        return f"{access.what} {verb(access)}"
+
+    place = memory.describe()
+    if kind == "missing-fence" and before.owner == PIPE:
+        message = f"{side(now)} {place}, which {before.what} wrote, and may be ordered before the wait for it"
+        edge = "nvvm.tcgen05.fence <after> behind the wait"
+    elif kind == "missing-fence":
+        message = f"{side(now)} {place}, which {before.what} wrote through the generic proxy"
+        edge = "a proxy fence (nvvm.fence.proxy async.shared) between the write and it"
+    else:
+        message = f"{side(now)} {place} while {before.what} may still {verb(before)[:-1]} it"
+        edge = _edge(before, now)
+    other = Finding(
+        kind, f"{side(before)} it here", before.block, before.group.name, before.site.location, before.iteration
+    )
+    return Finding(kind, message, now.block, now.group.name, now.site.location, now.iteration, (other,), edge)
+
+
+OF_CLUSTERS = (
+    "an arrival behind it on a barrier that the other block waits for before, in shared memory or the cluster's"
+)
+"""What would order two blocks of a cluster, in words."""
+
+
+def _edge(before: Access, now: Access) -> str:
+    if before.group.block.cluster is not now.group.block.cluster:
+        return "nothing orders the blocks of a grid; each has to write memory of its own, or to use atomics"
+    same = before.group is now.group
+    streams = {
+        before.group.products.agent: "nvvm.wgmma.wait.group",
+        before.group.bulk.agent: "nvvm.cp.async.bulk.wait_group (without read)",
+        before.group.bulk.reads: "nvvm.cp.async.bulk.wait_group",
+        before.group.copies.agent: "mosaic_gpu.async_wait_group",
+        before.group.tensor.agent: "a wait for a barrier of mosaic_gpu.tcgen05_commit_arrive",
+        before.group.tensor_loads.agent: "nvvm.tcgen05.wait <load>",
+        before.group.tensor_stores.agent: "nvvm.tcgen05.wait <store>",
+    }
+    if before.agent in streams:
+        wait = f"{streams[before.agent]} that covers it in {before.group.name}"
+        if before.owner == PIPE or (same and now.owner in (LEADER, TENSOR)):
+            return wait
+        return f"{wait}, and a barrier behind it that {'its threads' if same else now.group.name} wait for"
+    if before.agent != before.group.agent:
+        return f"a wait by {now.group.name} for the phase of the barrier that tells of {before.what}"
+    if before.group.block is not now.group.block:
+        return OF_CLUSTERS
+    if same:
+        return f"a barrier of the threads of {now.group.name} between them: other threads touch the same bytes"
+    return f"an arrival of {before.group.name} behind it on a barrier that {now.group.name} waits for before"

@@ -1,0 +1,152 @@
+"""Which of the warpgroups, or teams of warps, runs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from .findings import Finding, Stop
+from .group import Group
+from .machine import Block, Machine
+from .options import seed_of
+from .synchronisation import Poll
+
+
+class Scheduler:
+    """Runs the warpgroups of blocks that are there at the same time."""
+
+    def __init__(
+        self, machine: Machine, blocks: list[Block], number: int, more: Callable[[], list[Block]] = list
+    ) -> None:
+        self.machine = machine
+        self.blocks = blocks
+        self._more = more
+        """Gives other blocks, which start when none of the first can go on."""
+        groups = [group for block in blocks for group in block.groups]
+        order = machine.how.order
+        self.in_turn = order == "round-robin"
+        seed = seed_of(order)
+        self.random = random.Random(f"{seed}:{number}") if seed is not None else None
+        if order == "last-ahead":
+            groups.reverse()
+        elif order == "adversarial":
+            turn = number % max(len(groups), 1)
+            groups = groups[turn:] + groups[:turn]
+        self.groups = groups
+        """First those that go first."""
+        for block in blocks:
+            block.on_new = groups.append if order != "last-ahead" else lambda new: groups.insert(0, new)
+        self._turn = 0
+
+    def run(self) -> None:
+        while True:
+            if self.machine.chance is not None:
+                self._complete_by_chance()
+            able = [g for g in self.groups if not g.finished and (g.wait is None or g.wait.ready())]
+            if able:
+                self._advance(self._pick(able))
+            elif self._complete_what_is_waited_for() or self._start():
+                continue
+            elif all(g.finished for g in self.groups):
+                return
+            elif polls := [g for g in self.groups if not g.finished and isinstance(g.wait, Poll) and not g.wait.stuck]:
+                for group in polls:
+                    self._advance(group)
+            else:
+                self._deadlock()
+                return
+
+    def _start(self) -> bool:
+        """Lets other blocks begin."""
+        self.groups[:] = [group for group in self.groups if not group.finished]
+        blocks = self._more()
+        for block in blocks:
+            self.groups += block.groups
+            block.on_new = self.groups.append
+        self.blocks = [*self.blocks, *blocks]
+        self._turn = 0
+        return bool(blocks)
+
+    def _pick(self, able: list[Group]) -> Group:
+        if self.machine.recorder is not None:
+            return min(able, key=lambda g: g.now if g.wait is None else max(g.now, g.wait.knowledge().moment))
+        if self.random is not None:
+            return self.random.choice(able)
+        if not self.in_turn:
+            return able[0]
+        later = [g for g in able if self.groups.index(g) >= self._turn]
+        group = (later or able)[0]
+        self._turn = self.groups.index(group) + 1
+        return group
+
+    def _advance(self, group: Group) -> None:
+        group.wait = None
+        assert group.program is not None
+        in_time = self.machine.recorder is not None
+        ahead = not self.in_turn and self.random is None and not in_time
+        for wait in group.program:
+            if wait is not None and (in_time or not wait.ready()):
+                group.wait = wait
+                return
+            if not ahead:
+                return
+        group.finished = True
+
+    def _complete_by_chance(self) -> None:
+        chance = self.machine.chance
+        assert chance is not None
+        for block in self.blocks:
+            if block.flights and chance.random() < 0.25:
+                block.complete(chance.choice(block.flights))
+
+    def _complete_what_is_waited_for(self) -> bool:
+        """Lets one copy happen, one that somebody waits for."""
+        wanted = {id(g.wait.barrier) for g in self.groups if g.wait is not None and g.wait.barrier is not None}
+        for block in self.blocks:
+            flights = [f for f in block.flights if wanted & {id(b) for b in f.barriers}]
+            if flights:
+                # The newest one first: what relies on the order of copies is wrong.
+                block.complete(flights[-1])
+                return True
+        return False
+
+    def _deadlock(self) -> None:
+        waiting = [g for g in self.groups if not g.finished and not (g.wait and g.wait.inner)]
+        for group in waiting:
+            if isinstance(group.wait, Poll):
+                group.wait.refuse()
+        told = [
+            Finding(
+                "deadlock",
+                f"waits for {g.wait.describe() if g.wait else 'nothing'}",
+                g.block.position,
+                g.name,
+                g.wait.site.location if g.wait else None,
+                tuple(g.loops),
+            )
+            for g in waiting
+        ]
+        for group in waiting:
+            barrier = group.wait.barrier if group.wait else None
+            if barrier is not None and not barrier.pending and barrier.transactions > 0:
+                group.report(
+                    "transaction",
+                    f"{barrier.name} was told to expect {barrier.expected} bytes in phase {barrier.phase}, "
+                    f"of which copies brought {barrier.expected - barrier.transactions}",
+                    group.wait.site if group.wait else None,
+                    edge=f"a copy of {barrier.transactions} bytes that this barrier counts",
+                )
+        first = told[0]
+        self.machine.findings.add(
+            Finding(
+                "deadlock",
+                f"nobody in the {'block' if len(self.blocks) == 1 else 'cluster'} can go on; this one {first.message}",
+                first.block,
+                first.agent,
+                first.location,
+                first.iteration,
+                tuple(told[1:]),
+                "what the barriers say is missing",
+            )
+        )
+        raise Stop
