@@ -147,7 +147,7 @@ void BarrierObjects::emit(Operation *op, Emitter &emitter,
         builder, loc, builder.getI32Type(),
         emitter.lookup(cast<mosaic_gpu::WaitOp>(op).getParity()));
     vendor.emitBarrierWait(builder, loc, address, phase, /*ticks=*/Value(),
-                           isWrittenByPeers(emitter.plan));
+                           emitter.plan.isWrittenByPeers);
   }
 }
 
@@ -165,7 +165,7 @@ void PhaseWaits::emit(NVVM::MBarrierTryWaitParityOp op, Emitter &emitter,
   emitter.vendor.emitBarrierWait(
       builder, op.getLoc(), emitter.lookup(op.getAddr()),
       emitter.lookup(op.getPhase()), emitter.lookup(op.getTicks()),
-      isWrittenByPeers(emitter.plan));
+      emitter.plan.isWrittenByPeers);
 }
 
 void block_to_thread::registerBarrierObjects(OpLowerings &lowerings) {

@@ -12,6 +12,7 @@
 #include "llvm/ADT/DenseSet.h"
 
 #include <memory>
+#include <optional>
 
 namespace smalti::block_to_thread {
 
@@ -27,6 +28,14 @@ struct OpPlan {
   virtual ~OpPlan();
 };
 
+/// Shared memory that ops of a program use in passing.
+struct Scratch {
+  /// For each program.
+  int64_t bytes = 0;
+  /// Of the first program's, once it has a place.
+  std::optional<int64_t> offset;
+};
+
 /// Everything that was decided about a kernel before it is touched. A kernel
 /// that has a plan can be emitted.
 struct KernelPlan {
@@ -36,6 +45,10 @@ struct KernelPlan {
   /// Bytes of shared memory; 0 where the kernel uses none.
   int64_t sharedMemoryBytes = 0;
   int64_t sharedMemoryAlignment = smalti::kSharedMemoryAlignment;
+  std::optional<Scratch> scratch;
+  /// Whether other blocks of the cluster write its shared memory: its barriers
+  /// order what they write.
+  bool isWrittenByPeers = false;
   /// Of every block-level vector.
   llvm::DenseMap<mlir::Value, Distribution> distributions;
   /// Of every memref in shared memory.

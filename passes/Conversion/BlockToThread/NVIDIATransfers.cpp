@@ -181,7 +181,7 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
   plan->combine = combine;
   planner.setOpPlan(op, std::move(plan));
   if (isOfPeer(op.getDestination()))
-    setWrittenByPeers(planner);
+    planner.getPlan().isWrittenByPeers = true;
   return success();
 }
 

@@ -113,19 +113,6 @@ static Value emitMap(Value pointer, Value rank, OpBuilder &builder,
   return NVVM::MapaOp::create(builder, loc, type, pointer, rank);
 }
 
-namespace {
-/// Of the kernel.
-struct PeerWrites : OpPlan {};
-} // namespace
-
-void block_to_thread::setWrittenByPeers(Planner &planner) {
-  planner.setOpPlan(planner.getPlan().func, std::make_unique<PeerWrites>());
-}
-
-bool block_to_thread::isWrittenByPeers(const KernelPlan &plan) {
-  return plan.getOpPlan<PeerWrites>(plan.func) != nullptr;
-}
-
 //===----------------------------------------------------------------------===//
 // References
 //===----------------------------------------------------------------------===//
@@ -236,7 +223,7 @@ LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
   plan->transfer = std::move(*transfer);
   plan->distribution = distribution;
   planner.setOpPlan(op, std::move(plan));
-  setWrittenByPeers(planner);
+  planner.getPlan().isWrittenByPeers = true;
   return success();
 }
 

@@ -23,11 +23,6 @@ mosaic_gpu::GetClusterRefOp findClusterRef(mlir::Value memref);
 mlir::Value emitPeerBase(mlir::Value memref, Emitter &emitter,
                          mlir::OpBuilder &builder);
 
-/// Other blocks of the cluster write this one's shared memory: its barriers
-/// order what they write.
-void setWrittenByPeers(Planner &planner);
-bool isWrittenByPeers(const KernelPlan &plan);
-
 } // namespace smalti::block_to_thread
 
 #endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_PEERMEMORY_H

@@ -18,21 +18,6 @@ using namespace smalti::block_to_thread;
 /// What every swizzle repeats after.
 static constexpr int64_t kScratchAlignment = 1024;
 
-namespace {
-/// Kept with the kernel.
-struct Scratch : OpPlan {
-  /// For each program.
-  int64_t bytes = 0;
-  std::optional<int64_t> offset;
-};
-} // namespace
-
-static Scratch *findScratch(const KernelPlan &plan) {
-  auto it = plan.opPlans.find(plan.func);
-  return it == plan.opPlans.end() ? nullptr
-                                  : static_cast<Scratch *>(it->second.get());
-}
-
 int64_t block_to_thread::getNumPrograms(const ThreadGrid &grid) {
   return llvm::divideCeil(grid.blockThreads, grid.numThreads);
 }
@@ -45,9 +30,9 @@ LogicalResult block_to_thread::reserveScratch(Operation *op, Planner &planner,
           planner.getVendor().refuseProgramBarrier(plan.grid))
     return op->emitOpError()
            << "needs a barrier of the program's threads: " << *why;
-  if (!findScratch(plan))
-    planner.setOpPlan(plan.func, std::make_unique<Scratch>());
-  Scratch &scratch = *findScratch(plan);
+  if (!plan.scratch)
+    plan.scratch.emplace();
+  Scratch &scratch = *plan.scratch;
   bytes = llvm::alignTo(bytes, kScratchAlignment);
   scratch.bytes = std::max(scratch.bytes, bytes);
   int64_t programs = getNumPrograms(plan.grid);
@@ -65,7 +50,7 @@ LogicalResult block_to_thread::reserveScratch(Operation *op, Planner &planner,
 }
 
 void block_to_thread::placeScratch(KernelPlan &plan) {
-  Scratch *scratch = findScratch(plan);
+  std::optional<Scratch> &scratch = plan.scratch;
   if (!scratch || scratch->offset)
     return;
   scratch->offset = llvm::alignTo(plan.sharedMemoryBytes, kScratchAlignment);
@@ -96,6 +81,6 @@ SharedPlace block_to_thread::getProgramPlace(Emitter &emitter, int64_t offset,
 }
 
 SharedPlace block_to_thread::getScratch(Emitter &emitter) {
-  const Scratch &scratch = *findScratch(emitter.plan);
+  const Scratch &scratch = *emitter.plan.scratch;
   return getProgramPlace(emitter, *scratch.offset, scratch.bytes);
 }
