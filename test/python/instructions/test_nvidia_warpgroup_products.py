@@ -11,9 +11,9 @@ import numpy as np
 import nvidia
 import pytest
 import smalti
+from mma_products import ELEMENTS
 from nvidia import Array
 from smalti.emulator import SCHEDULES, Emulation
-from test_nvidia_matrix_products import ELEMENTS
 
 ROWS, THREADS = 64, 128
 SWIZZLES = {0: 0, 128: 1, 64: 2, 32: 3}

@@ -281,9 +281,9 @@ def test_nvgpu_saturates() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "llvm.nvvm.mma.m16n8k32.row.col.kind.f8f6f4.f32.e2m1.e2m1.f32",
+        "llvm.nvvm.mma.m16n8k32.row.col.kind.f8f6f4.f16.e2m1.e2m1.f32",
         "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f16",
-        "llvm.nvvm.mma.sp.m16n8k32.row.col.f32.f32",
+        "llvm.nvvm.mma.m8n8k4.row.col.f16.f16",
     ],
 )
 def test_other_intrinsics_are_refused_by_their_names(name: str) -> None:

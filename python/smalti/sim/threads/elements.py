@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ... import dtypes
@@ -57,6 +58,21 @@ def _single_bits(words: Array) -> Array:
     return found.reshape(*words.shape[:-1], -1).astype(np.int64)
 
 
+def _small(dtype: Any, first: int = 0) -> Reader:
+    """Floats of 4 or 6 bits, each in a byte of its own, from a bit on."""
+    count = 1 << ml_dtypes.finfo(dtype).bits
+    values = np.arange(count).astype(np.uint8).view(dtype).astype(np.float64)
+    return lambda words: values[words >> first & count - 1]
+
+
+def _two_small(words: Array) -> Array:
+    found = np.stack([words & 15, words >> 4], -1).reshape(*words.shape[:-1], -1)
+    return _in_nibbles(found)
+
+
+_in_nibbles = _small(ml_dtypes.float4_e2m1fn)
+
+
 READERS: dict[str, tuple[int, Reader]] = {
     "f64": (64, _of("f64")),
     "tf32": (32, _tf32),
@@ -69,6 +85,11 @@ READERS: dict[str, tuple[int, Reader]] = {
     "s4": (4, _nibbles(True)),
     "u4": (4, _nibbles(False)),
     "b1": (1, _single_bits),
+    "e2m1": (4, _two_small),
+    # PTX ISA, "mma" with `.kind::f8f6f4`: smaller types have bytes, too, e2m1 the bits 2 to 5 of them.
+    "e3m2": (8, _small(ml_dtypes.float6_e3m2fn)),
+    "e2m3": (8, _small(ml_dtypes.float6_e2m3fn)),
+    "e2m1 in bytes": (8, _small(ml_dtypes.float4_e2m1fn, 2)),
 }
 """For each type of the PTX ISA its bits, and what bytes are as numbers."""
 

@@ -46,6 +46,10 @@ def _words(registers: list[Array]) -> Array:
     return found.view(np.uint8).reshape(len(found), len(registers), -1)
 
 
+Changes = Callable[[Any, list[Array], Array, Array, Site], tuple[Array, Array]]
+"""Gets the operands behind C and the matrices of each warp, A and B, and gives those that are multiplied."""
+
+
 def _product(
     m: int,
     k: int,
@@ -54,18 +58,21 @@ def _product(
     slots: tuple[list[int], list[int]],
     words: Callable[[list[Array]], Array],
     of_bits: str = "",
+    stored: int = 1,
+    changes: Changes | None = None,
 ) -> Callable[..., Array]:
     """A function from the values of A's and B's slots, of which `words` gives the bytes of registers, and the
-    accumulators' elements to those of the result. `of_bits` is what single bits do in place of a product."""
+    accumulators' elements to those of the result. `of_bits` is what single bits do in place of a product. Registers
+    hold one of so many (`stored`) elements of A, of which `changes` makes all."""
     if m not in (8, 16):
         raise Unsupported(f"products of {m} rows")
     readers = []
-    for kind, count, rows in zip(kinds, counts, (m, COLUMNS), strict=True):
+    for kind, count, rows, depth in zip(kinds, counts, (m, COLUMNS), (k // stored, k), strict=True):
         if kind not in READERS:
             raise Unsupported(f"products of {kind}")
         bits, read = READERS[kind]
-        if count * LANES * max(bits, 32) != rows * k * bits:
-            raise Unsupported(f"{count} registers a thread of a matrix of {rows} x {k} numbers of {bits} bits")
+        if count * LANES * max(bits, 32) != rows * depth * bits:
+            raise Unsupported(f"{count} registers a thread of a matrix of {rows} x {depth} numbers of {bits} bits")
         readers.append(read)
 
     element = _ELEMENTS.get(kinds[0], kinds[0])
@@ -79,11 +86,21 @@ def _product(
         return columns_of_b(readers[1](words(values))).astype(np.float64, copy=False)
 
     def multiply(
-        st: Any, a: list[Array], b: list[Array], c: Array, dtype: np.dtype[Any], site: Site, saturate: bool = False
+        st: Any,
+        a: list[Array],
+        b: list[Array],
+        c: Array,
+        dtype: np.dtype[Any],
+        site: Site,
+        saturate: bool = False,
+        rest: list[Array] | None = None,
     ) -> Array:
-        timing.multiplied(st, element, m * COLUMNS * k, site)
+        timing.multiplied(st, element, m * COLUMNS * k // stored, site)
         left, right = st.once(of_a, a, matrix_a), st.once(of_b, b, matrix_b)
-        product = np.matmul(left, right)
+        if changes is not None:
+            left, right = changes(st, rest or [], left, right, site)
+        with np.errstate(invalid="ignore"):
+            product = np.matmul(left, right)
         if of_bits == "xor_popc":
             product = left.sum(-1, keepdims=True) + right.sum(-2, keepdims=True) - 2 * product
         return rounded_sum(registers_of(product), c, dtype, saturate)
@@ -93,6 +110,11 @@ def _product(
 
 @operation("nvgpu.mma.sync")
 def _nvgpu_mma(op: Any, tr: ThreadTranslator) -> Step:
+    return multiply_vectors(op, tr)
+
+
+def multiply_vectors(op: Any, tr: ThreadTranslator, stored: int = 1, changes: Changes | None = None) -> Step:
+    """A product of vectors of registers, which have a row for each."""
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     types: list[Any] = [operand.type for operand in op.operands]
     m, n, k = attribute(op, "mmaShape")
@@ -104,6 +126,7 @@ def _nvgpu_mma(op: Any, tr: ThreadTranslator) -> Step:
     if kind == "tf32" and "tf32Enabled" not in op.attributes:
         raise Unsupported("f32 without tf32Enabled: the chip has no such product")
     shape = tuple(types[2].shape)
+    others: list[Any] = [(dtype_of(ty), rank_of(ty)) for ty in types[3:]]
     dtype: Any = kinds[2]
     wide = np.dtype(np.int64 if dtype.kind == "i" else np.float64)
 
@@ -113,19 +136,21 @@ def _nvgpu_mma(op: Any, tr: ThreadTranslator) -> Step:
         return np.ascontiguousarray(found).view(np.uint8).reshape(*found.shape[:2], -1)
 
     counts = (types[0].shape[0], types[1].shape[0])
-    multiply = _product(m, k, (kind, kind), counts, (slots[:1], slots[1:2]), words)
+    multiply = _product(m, k, (kind, kind), counts, (slots[:1], slots[1:2]), words, stored=stored, changes=changes)
 
     def step(st: Any) -> None:
         whole_warps(st, "a product", site)
-        a, b, c = (spread(st.v[slot], of, st.lanes, 2) for slot, of in zip(slots, kinds, strict=True))
+        a, b, c = (spread(st.v[slot], of, st.lanes, 2) for slot, of in zip(slots[:3], kinds, strict=True))
+        rest = [spread(st.v[slot], of, st.lanes, rank) for slot, (of, rank) in zip(slots[3:], others, strict=True)]
         # Sums of integers are saturated where it is lowered.
-        found = multiply(st, [a], [b], c.reshape(st.lanes, -1).astype(wide), dtype, site, dtype.kind == "i")
+        sums = c.reshape(st.lanes, -1).astype(wide)
+        found = multiply(st, [a], [b], sums, dtype, site, dtype.kind == "i", rest)
         st.v[result] = found.reshape(st.lanes, *shape)
 
     return step
 
 
-def _mma_kind(op: Any, name: str, operand: Any) -> str:
+def mma_kind(op: Any, name: str, operand: Any) -> str:
     if name in op.attributes:
         found = re.search(r"<(\w+)>", str(op.attributes[name]))
         assert found
@@ -133,17 +158,26 @@ def _mma_kind(op: Any, name: str, operand: Any) -> str:
     return str(operand.type.element_type if isinstance(operand.type, ir.VectorType) else operand.type)
 
 
+def nvvm_shape(op: Any) -> tuple[tuple[int, int, int], tuple[int, int, int], tuple[str, str]]:
+    """M, N and K, the registers of A, B and C, and the types of A and B."""
+    m, n, k = (int(x) for x in re.findall(r"= (\d+)", str(op.attributes["shape"])))
+    of_a, of_b, of_c, *_ = attribute(op, "operandSegmentSizes")
+    kinds = (
+        mma_kind(op, "multiplicandAPtxType", op.operands[0]),
+        mma_kind(op, "multiplicandBPtxType", op.operands[of_a]),
+    )
+    return (m, n, k), (of_a, of_b, of_c), kinds
+
+
+def saturates(op: Any) -> bool:
+    """Whether sums that are too large become the largest number."""
+    return "intOverflowBehavior" in op.attributes and "satfinite" in str(op.attributes["intOverflowBehavior"])
+
+
 @operation("nvvm.mma.sync")
 def _nvvm_mma(op: Any, tr: ThreadTranslator) -> Step:
-    m, n, k = (int(x) for x in re.findall(r"= (\d+)", str(op.attributes["shape"])))
-    of_a, of_b, _ = attribute(op, "operandSegmentSizes")
-    kinds = (
-        _mma_kind(op, "multiplicandAPtxType", op.operands[0]),
-        _mma_kind(op, "multiplicandBPtxType", op.operands[of_a]),
-    )
-    saturate = (
-        "satfinite" in str(op.attributes["intOverflowBehavior"]) if "intOverflowBehavior" in op.attributes else False
-    )
+    shape, counts, kinds = nvvm_shape(op)
+    saturate = saturates(op)
     of_bits = ""
     if "b1" in kinds:
         found = re.search(r"<(\w+)>", str(op.attributes["b1Op"]))
@@ -152,57 +186,49 @@ def _nvvm_mma(op: Any, tr: ThreadTranslator) -> Step:
             raise Unsupported("a product of single bits of another form")
     elif "b1Op" in op.attributes:
         raise Unsupported(f"an operation of single bits for a product of {kinds[0]}")
-    return _mma(op, tr, (m, n, k), kinds, saturate, (of_a, of_b), of_bits)
+    return multiply_registers(op, tr, shape, kinds, counts, saturate, of_bits)
 
 
-_INTRINSIC = re.compile(r"llvm\.nvvm\.mma\.m(\d+)n(\d+)k(\d+)\.row\.col\.(f16|f32)\.(e4m3|e5m2)\.(e4m3|e5m2)\.\4")
-
-
-@operation("llvm.call_intrinsic")
-def _intrinsic(op: Any, tr: ThreadTranslator) -> Step:
-    """Products of floats of 8 bits, which `nvvm.mma.sync` does not take."""
-    name = attribute(op, "intrin")
-    found = _INTRINSIC.fullmatch(name)
-    if found is None:
-        raise Unsupported(f"the intrinsic '{name}'")
-    m, n, k = (int(size) for size in found.groups()[:3])
-    return _mma(op, tr, (m, n, k), (found[5], found[6]), False, (m * k // 128, n * k // 128))
-
-
-def _mma(
+def multiply_registers(
     op: Any,
     tr: ThreadTranslator,
     shape: tuple[int, int, int],
     kinds: tuple[str, str],
-    saturate: bool,
-    counts: tuple[int, int],
+    counts: tuple[int, int, int],
+    saturate: bool = False,
     of_bits: str = "",
+    stored: int = 1,
+    changes: Changes | None = None,
 ) -> Step:
-    """A product of so many registers of A and of B, and those of C."""
+    """A product of so many registers of A, of B and of C."""
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     m, n, k = shape
-    of_a, of_b = counts
+    of_a, of_b, of_c = counts
     if n != COLUMNS:
         raise Unsupported(f"a product of {m} x {n} x {k}")
-    multiply = _product(m, k, kinds, counts, (slots[:of_a], slots[of_a : of_a + of_b]), _words, of_bits)
+    factors = slots[:of_a], slots[of_a : of_a + of_b]
+    multiply = _product(m, k, kinds, (of_a, of_b), factors, _words, of_bits, stored, changes)
     types: list[Any] = [operand.type for operand in op.operands]
     ranks = [rank_of(ty) for ty in types]
     registers: list[Any] = [dtype_of(ty) for ty in types]
     # C and D are alike: numbers, or pairs of f16.
-    sums, of_pairs = registers[-1], bool(ranks[-1])
+    before, behind = of_a + of_b, of_a + of_b + of_c
+    sums, of_pairs = registers[before], bool(ranks[before])
+    if m * COLUMNS != of_c * LANES * (2 if of_pairs else 1):
+        raise Unsupported(f"{of_c} registers of {types[before]} a thread of sums of {m} x {COLUMNS}")
     wide = np.dtype(np.int64 if sums is not None and sums.kind == "i" else np.float64)
     results = re.fullmatch(r"!llvm\.struct<\((.*)\)>", str(op.results[0].type))
-    alike = results is not None and set(re.split(r",\s*", results[1])) == {str(types[-1])}
+    alike = results is not None and set(re.split(r",\s*", results[1])) == {str(types[before])}
     if any(dtype is None for dtype in registers) or not alike:
-        raise Unsupported(f"a product of {types[-1]} with the result {op.results[0].type}")
+        raise Unsupported(f"a product of {types[before]} with the result {op.results[0].type}")
 
     def step(st: Any) -> None:
         whole_warps(st, "a product", site)
         values = [
             spread(st.v[slot], dtype, st.lanes, rank) for slot, dtype, rank in zip(slots, registers, ranks, strict=True)
         ]
-        a, b, c = values[:of_a], values[of_a : of_a + of_b], values[of_a + of_b :]
-        found = multiply(st, a, b, _side_by_side(c, wide), sums, site, saturate)
+        a, b, c = values[:of_a], values[of_a:before], values[before:behind]
+        found = multiply(st, a, b, _side_by_side(c, wide), sums, site, saturate, values[behind:])
         if of_pairs:
             found = found.reshape(st.lanes, -1, 2)
         st.v[result] = tuple(found[:, i] for i in range(found.shape[1]))
