@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from .. import dtypes, entry, ir
@@ -46,6 +47,13 @@ def numpy_type(ty: Any) -> np.dtype[Any] | None:
 
 NARROW = {"i4": 4, "i2": 2}
 """Integers of which several share a byte in memory, and their bits. A value has one in a byte, with its sign."""
+
+SMALL_FLOATS: dict[str, np.dtype[Any]] = {
+    "f4E2M1FN": np.dtype(ml_dtypes.float4_e2m1fn),
+    "f6E2M3FN": np.dtype(ml_dtypes.float6_e2m3fn),
+    "f6E3M2FN": np.dtype(ml_dtypes.float6_e3m2fn),
+}
+"""Floats of less than a byte. A value has one in a byte."""
 
 
 def unpacked(array: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
@@ -105,10 +113,7 @@ def packing(ty: Any, dimension: int) -> Packing | None:
     name = str(ty)
     if name not in PACKED:
         return None
-    import ml_dtypes
-
-    dtype = np.int8 if name in NARROW else ml_dtypes.float4_e2m1fn
-    return Packing(PACKED[name], dimension, np.dtype(dtype))
+    return Packing(PACKED[name], dimension, np.dtype(np.int8) if name in NARROW else SMALL_FLOATS[name])
 
 
 def element_type(ty: Any) -> Any:

@@ -150,14 +150,33 @@ def test_races_of_tiles_and_parts_of_bytes() -> None:
         odd(*odd.random_arguments())
 
 
-def test_what_is_not_known_of_them_is_named() -> None:
-    adds = f"""
+def test_arithmetic_of_blocks() -> None:
+    body = f"""
       %n = mosaic_gpu.vector_load %a0 {{optimized = false}} : {memref(SHAPE, "i4")} -> {NARROW}
-      %s = arith.addi %n, %n : {NARROW}
+      %m = mosaic_gpu.vector_load %a1 {{optimized = false}} : {memref(SHAPE, "i4")} -> {NARROW}
+      %three = arith.constant dense<-3> : {NARROW}
+      %two = arith.constant dense<2> : {NARROW}
+      %p = arith.muli %n, %m : {NARROW}
+      %q = arith.addi %p, %three : {NARROW}
+      %r = arith.shrui %q, %two : {NARROW}
+      %c = arith.cmpi ult, %n, %m : {NARROW}
+      %s = arith.select %c, %q, %r : vector<128x64xi1>, {NARROW}
+      mosaic_gpu.vector_store %s, %a2 : {NARROW}, {memref(SHAPE, "i4")}
+    """
+    x, y = np.random.default_rng(4).integers(-8, 8, (2, *SHAPE))
+    out = np.zeros((128, 32), np.int8)
+    sim.simulate(module([(SHAPE, "i4")] * 3, body), "sm_90a")(packed(x), packed(y), out)
+    added = x * y - 3
+    assert (out == packed(np.where(x & 15 < y & 15, added, (added & 15) >> 2))).all()
+
+
+def test_what_is_not_known_of_them_is_named() -> None:
+    counts = f"""
+      %s = mosaic_gpu.broadcasted_iota 0 : {NARROW}
       mosaic_gpu.vector_store %s, %a0 : {NARROW}, {memref(SHAPE, "i4")}"""
     with pytest.raises(CompileError) as error:
-        sim.simulate(module([(SHAPE, "i4")], adds), "sm_90a")
-    assert "'arith.addi': the simulator has no numbers of type i4" in str(error.value)
+        sim.simulate(module([(SHAPE, "i4")], counts), "sm_90a")
+    assert "'mosaic_gpu.broadcasted_iota': the simulator has no numbers of type i4" in str(error.value)
     with pytest.raises(CompileError) as error:
         sim.simulate(program("%v = memref.load %a[%t] : memref<32xi4>", "i4"), "sm_80")
     assert "'memref.load': it does not know this of memory in which several elements share a byte" in str(error.value)

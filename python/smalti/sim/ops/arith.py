@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ... import ir
 from ..translator import Step, Translator, Unsupported, attribute, operation, vector_reader
-from ..values import NARROW, collapse, element_type, integer_bits, is_float, is_vector, numpy_type, signed, wrap
+from ..values import (
+    NARROW,
+    SMALL_FLOATS,
+    collapse,
+    element_type,
+    integer_bits,
+    is_float,
+    is_vector,
+    numpy_type,
+    signed,
+    wrap,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -24,8 +37,11 @@ def type_of(ty: Any) -> np.dtype[Any]:
 
 
 def held_type(ty: Any) -> np.dtype[Any]:
-    """The numpy type of what only moves, or is converted: integers of a few bits, too."""
-    return np.dtype(np.int8) if str(element_type(ty)) in NARROW else type_of(ty)
+    """The same of what knows types of a few bits, too: integers are bytes with their signs."""
+    name = str(element_type(ty))
+    if name in NARROW:
+        return np.dtype(np.int8)
+    return SMALL_FLOATS[name] if name in SMALL_FLOATS else type_of(ty)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -141,12 +157,30 @@ def integer_array_function(name: str) -> Callable[[Array, Array], Array]:
     return _ARRAY_FUNCTIONS[name]
 
 
+def integer_function_of(name: str, ty: Any) -> Callable[[Array, Array], Array]:
+    """The same of a type, whose numbers bytes may hold with their signs."""
+    function, bits = _ARRAY_FUNCTIONS[name], NARROW.get(str(element_type(ty)))
+    if bits is None:
+        return function
+    mask = (1 << bits) - 1
+
+    def compute(x: Array, y: Array) -> Array:
+        if name.startswith("sh"):
+            x, y = x & mask if name == "shrui" else x, y & mask
+            return signed(np.where(y < bits, function(x, y), np.zeros((), x.dtype)), bits)
+        if name.endswith("ui"):
+            x, y = x & mask, y & mask
+        return signed(function(x, y), bits)
+
+    return compute
+
+
 @operation(*(f"arith.{name}" for name in _ARRAY_FUNCTIONS))
 def _integers(op: Any, translator: Translator) -> Step:
     name = op.name.removeprefix("arith.")
     ty = op.results[0].type
-    dtype = type_of(ty)
-    on_arrays = _ARRAY_FUNCTIONS[name]
+    dtype = held_type(ty)
+    on_arrays = integer_function_of(name, ty)
     (result,) = translator.results(op)
     if is_vector(ty):
         return _on_vectors(op, translator, on_arrays)
@@ -278,10 +312,10 @@ def integer_comparison(predicate: int) -> Callable[[Array, Array], Array]:
 
 def compare_arrays(op: Any) -> tuple[Callable[[Array, Array], Array], np.dtype[Any]]:
     predicate = attribute(op, "predicate")
-    dtype = type_of(op.operands[0].type)
     if op.name == "arith.cmpf":
-        return float_comparison(predicate), dtype
-    return integer_comparison(predicate), dtype
+        return float_comparison(predicate), type_of(op.operands[0].type)
+    # Numbers with more signs have the same order, with and without a sign.
+    return integer_comparison(predicate), held_type(op.operands[0].type)
 
 
 def compare_numbers(op: Any) -> Callable[[int, int], Any] | None:
@@ -319,7 +353,8 @@ def _select(op: Any, translator: Translator) -> Step:
     condition, yes, no = translator.operands(op)
     (result,) = translator.results(op)
     site = translator.site(op)
-    scalar = numpy_type(op.results[0].type)
+    narrow = str(op.results[0].type) in NARROW
+    scalar = np.dtype(np.int8) if narrow else numpy_type(op.results[0].type)
 
     def step(st: Any) -> None:
         v = st.v
@@ -341,11 +376,10 @@ def _select(op: Any, translator: Translator) -> Step:
 
 def constant(found: Any, ty: Any) -> Any:
     """The value of a constant's attribute."""
-    dtype = type_of(ty)
+    dtype, bits = held_type(ty), integer_bits(element_type(ty))
     if not is_vector(ty):
         if is_float(ty):
             return dtype.type(ir.FloatAttr(found).value)
-        bits = integer_bits(ty)
         assert bits is not None
         return wrap(bits)(ir.BoolAttr(found).value if bits == 1 else ir.IntegerAttr(found).value)
     shape = tuple(ty.shape)
@@ -353,13 +387,34 @@ def constant(found: Any, ty: Any) -> Any:
     if dense.is_splat:
         value = dense.get_splat_value()
         number = value.value if hasattr(value, "value") else value
-        if dtype.kind == "i":
-            number = wrap(dtype.itemsize * 8)(int(number))
+        if dtype.kind == "i" and bits is not None:
+            number = wrap(bits)(int(number))
         array = np.full(shape, number, dtype)
     else:
-        kind: Any = ir.DenseFPElementsAttr if is_float(ty.element_type) else ir.DenseIntElementsAttr
-        array = np.array([kind(found)[i] for i in range(len(dense))]).astype(dtype).reshape(shape)
+        array = _items(found, dtype, is_float(ty.element_type)).reshape(shape)
     array.flags.writeable = False
+    return array
+
+
+def _items(found: Any, dtype: np.dtype[Any], floats: bool) -> Array:
+    """The elements of a dense attribute."""
+    kind: Any = ir.DenseFPElementsAttr if floats else ir.DenseIntElementsAttr
+    try:
+        return np.array([kind(found)[i] for i in range(len(kind(found)))]).astype(dtype)
+    except TypeError:
+        # The bindings have no such numbers: as text, many of them are bytes.
+        text = str(found).partition("<")[2].rpartition("> :")[0]
+    if text.startswith('"0x'):
+        return np.frombuffer(bytes.fromhex(text.strip('"')[2:]), np.uint8).view(dtype)
+    words = re.findall(r"[^\s,\[\]]+", text)
+    if not floats:
+        return np.array([int(word) for word in words], dtype)
+    codes = [int(word, 16) if word.startswith("0x") else None for word in words]
+    given = np.array([0.0 if code is not None else float(word) for word, code in zip(words, codes, strict=True)])
+    array = given.astype(dtype)
+    for i, code in enumerate(codes):
+        if code is not None:
+            array.view(np.uint8)[i] = code
     return array
 
 
@@ -375,7 +430,11 @@ def _constant(op: Any, translator: Translator) -> Step:
 
 
 def convert_float(x: Array, dtype: np.dtype[Any]) -> Array:
-    """Rounds to the nearest number, ties to even; what is too large for a type without infinity becomes its largest."""
+    """Rounds to the nearest number, ties to even; what is too large for a type without infinity becomes its largest, as
+    does NaN in one without NaN (PTX ISA, "cvt", `.satfinite`)."""
+    if dtype in SMALL_FLOATS.values():
+        wide, largest = np.asarray(x, np.float32), float(ml_dtypes.finfo(dtype).max)
+        x = np.where(np.isnan(wide), np.float32(largest), np.clip(wide, -largest, largest))
     if dtype.name == "float8_e4m3fn":
         x = np.clip(np.asarray(x, np.float32), -448.0, 448.0)
     elif dtype.name == "float8_e5m2":
@@ -386,8 +445,7 @@ def convert_float(x: Array, dtype: np.dtype[Any]) -> Array:
     return np.asarray(x).astype(dtype)
 
 
-def _float_to_integer(x: Array, dtype: np.dtype[Any], unsigned: bool) -> Array:
-    bits = dtype.itemsize * 8
+def _float_to_integer(x: Array, dtype: np.dtype[Any], unsigned: bool, bits: int) -> Array:
     low, high = (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
     wide = np.nan_to_num(np.trunc(np.asarray(x, np.float64)), nan=0.0, posinf=high, neginf=low)
     limited = np.where(wide >= high, high, np.where(wide <= low, low, wide))
@@ -409,7 +467,7 @@ def conversion(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> Calla
     if name == "sitofp":
         return lambda x: -(x.astype(target)) if x.dtype == np.bool_ else x.astype(target)
     if name in ("fptosi", "fptoui"):
-        return lambda x: _float_to_integer(x, target, name == "fptoui")
+        return lambda x: _float_to_integer(x, target, name == "fptoui", target.itemsize * 8)
     if name == "bitcast":
         return lambda x: np.ascontiguousarray(x).view(target)
     if name in ("extf", "truncf", "convertf"):
@@ -420,18 +478,34 @@ def conversion(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> Calla
 def narrow_conversion(op: Any, name: str, function: Callable[[Array], Array]) -> Callable[[Array], Array]:
     """A conversion from integers of a few bits, or to them."""
     before, behind = (NARROW.get(str(element_type(value.type))) for value in (op.operands[0], op.results[0]))
+    if name == "bitcast":
+        return _narrow_bits(op, before, behind, function)
+    if behind is not None and name in ("fptosi", "fptoui"):
+        bits, dtype = behind, np.dtype(np.int8)
+        return lambda x: signed(_float_to_integer(x, dtype, name == "fptoui", bits), bits)
     if before is None and behind is None:
         return function
-    if name not in ("extui", "extsi", "trunci", "sitofp", "uitofp"):
-        raise Unsupported(f"numbers of type {element_type((op.results if behind else op.operands)[0].type)}")
 
     def convert(x: Array) -> Array:
-        if before is not None and name in ("extui", "uitofp"):
+        if before is not None and name in ("extui", "uitofp", "index_castui"):
             x = x & (1 << before) - 1
         found = function(x)
         return found if behind is None else signed(found, behind)
 
     return convert
+
+
+def _narrow_bits(
+    op: Any, before: int | None, behind: int | None, function: Callable[[Array], Array]
+) -> Callable[[Array], Array]:
+    """The same bits as another type, where a number may have less than a byte."""
+    of_floats = [str(element_type(value.type)) in SMALL_FLOATS for value in (op.operands[0], op.results[0])]
+    if behind is not None and of_floats[0]:
+        return lambda x: signed(np.ascontiguousarray(x).view(np.int8), behind)
+    if before is not None and of_floats[1]:
+        mask = (1 << before) - 1
+        return lambda x: function(np.ascontiguousarray(x & mask))
+    return function
 
 
 CONVERSIONS = ("extui", "extsi", "trunci", "sitofp", "uitofp", "fptosi", "fptoui", "extf", "truncf", "bitcast")

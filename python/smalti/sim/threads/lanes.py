@@ -18,17 +18,15 @@ import ml_dtypes
 import numpy as np
 
 from ... import ir
-from ..values import NARROW, numpy_type
+from ..values import NARROW, SMALL_FLOATS, numpy_type
 
 Array = np.ndarray[Any, Any]
 
 
 SMALL_TYPES: dict[str, tuple[np.dtype[Any], int]] = {
-    "f4E2M1FN": (np.dtype(ml_dtypes.float4_e2m1fn), 4),
-    "f6E2M3FN": (np.dtype(ml_dtypes.float6_e2m3fn), 6),
-    "f6E3M2FN": (np.dtype(ml_dtypes.float6_e3m2fn), 6),
+    name: (dtype, ml_dtypes.finfo(dtype).bits) for name, dtype in SMALL_FLOATS.items()
 }
-"""Types of less than a byte, which values have one a byte, and their bits. Memory has none of them."""
+"""Floats of less than a byte, and their bits."""
 
 
 def rank_of(ty: Any) -> int:
@@ -46,7 +44,7 @@ def dtype_of(ty: Any) -> np.dtype[Any] | None:
 
 
 def held_dtype(ty: Any) -> np.dtype[Any] | None:
-    """The same of what only moves, or is converted: integers of a few bits are bytes with their signs."""
+    """The same of what knows integers of a few bits, too, which are bytes with their signs."""
     element = ty.element_type if isinstance(ty, ir.VectorType) else ty
     return np.dtype(np.int8) if str(element) in NARROW else dtype_of(ty)
 

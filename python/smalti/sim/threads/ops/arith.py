@@ -19,12 +19,12 @@ def elementwise(
     tr: ThreadTranslator,
     function: Callable[..., Any],
     numbers: Callable[..., Any] | None = None,
-    converts: bool = False,
+    narrow: bool = False,
 ) -> Step:
-    """An operation on elements. `numbers` computes with Python's, where all operands are such. One that `converts` knows
-    what has less than a byte."""
+    """An operation on elements. `numbers` computes with Python's, where all operands are such. `narrow` says that it
+    knows integers of less than a byte."""
     operands, (result,) = tr.operands(op), tr.results(op)
-    type_of = held_dtype if converts else dtype_of
+    type_of = held_dtype if narrow else dtype_of
     dtypes = [type_of(value.type) for value in op.operands]
     wanted = type_of(op.results[0].type)
     if wanted is None or None in dtypes:
@@ -59,11 +59,15 @@ def elementwise(
     return step
 
 
-def combining(name: str, dtype: np.dtype[Any]) -> Callable[..., Any]:
-    """The function that a reduction combines two numbers with, by MLIR's name of the kind."""
+_KINDS = {"add": "addi", "mul": "muli", "and": "andi", "or": "ori", "xor": "xori"}
+
+
+def combining(name: str, dtype: np.dtype[Any], ty: Any = None) -> Callable[..., Any]:
+    """The function that a reduction combines two numbers with, by MLIR's name of the kind. A type says of integers how
+    many bits they have."""
     if dtype.kind in "ib":
-        name = {"add": "addi", "mul": "muli", "and": "andi", "or": "ori", "xor": "xori"}.get(name, name)
-        return arith.integer_array_function(name)
+        name = _KINDS.get(name, name)
+        return arith.integer_array_function(name) if ty is None else arith.integer_function_of(name, ty)
     return arith.FLOAT_FUNCTIONS[{"add": "addf", "mul": "mulf"}.get(name, name)]
 
 
@@ -87,7 +91,7 @@ def _integers(op: Any, tr: ThreadTranslator) -> Step:
     name = op.name.removeprefix("arith.")
     bits = values.integer_bits(op.operands[0].type)
     numbers = None if bits is None else _on_numbers(op, arith.integer_functions(bits)[name])
-    return elementwise(op, tr, arith.integer_array_function(name), numbers)
+    return elementwise(op, tr, arith.integer_function_of(name, op.results[0].type), numbers, narrow=True)
 
 
 @operation(*(f"arith.{name}" for name in arith.FLOAT_FUNCTIONS))
@@ -99,7 +103,7 @@ def _floats(op: Any, tr: ThreadTranslator) -> Step:
 def _compare(op: Any, tr: ThreadTranslator) -> Step:
     function, _ = arith.compare_arrays(op)
     numbers = arith.compare_numbers(op)
-    return elementwise(op, tr, function, numbers and (lambda x, y: int(numbers(x, y))))
+    return elementwise(op, tr, function, numbers and (lambda x, y: int(numbers(x, y))), narrow=op.name == "arith.cmpi")
 
 
 @operation("arith.select")
@@ -153,7 +157,7 @@ def _convert(op: Any, tr: ThreadTranslator) -> Step:
     def on_arrays(x: Array) -> Array:
         return function(x.reshape(x.shape or (1,))).reshape(x.shape)
 
-    return elementwise(op, tr, on_arrays, numbers, converts=True)
+    return elementwise(op, tr, on_arrays, numbers, narrow=True)
 
 
 @operation(*(f"math.{name}" for name in math.FUNCTIONS))

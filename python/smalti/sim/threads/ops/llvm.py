@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from .... import ir
+from ...ops.arith import constant, conversion, integer_function_of, narrow_conversion
 from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
-from ..lanes import dtype_of, rank_of, spread
+from ..lanes import dtype_of, held_dtype, rank_of, spread
 from ..memory import BLOCK_BITS, NAMED_BARRIER_BYTES, SHARED_BEGIN, SPACING, LaneBuffer, View
-from .arith import combining, elementwise, shaped
+from .arith import elementwise, shaped
 
 
 def address_space(ty: Any) -> int:
@@ -217,17 +218,14 @@ def plain_store(op: Any, tr: ThreadTranslator) -> Step:
 # Numbers
 # ---------------------------------------------------------------------------------------------------------------------
 
-_INTEGERS = {"add": "add", "sub": "subi", "mul": "mul", "and": "and", "or": "or", "xor": "xor", "shl": "shli"}
+_INTEGERS = {"add": "addi", "sub": "subi", "mul": "muli", "and": "andi", "or": "ori", "xor": "xori", "shl": "shli"}
 _INTEGERS |= {"lshr": "shrui", "ashr": "shrsi", "udiv": "divui", "sdiv": "divsi", "urem": "remui", "srem": "remsi"}
 
 
 @operation(*(f"llvm.{name}" for name in _INTEGERS))
 def _integers(op: Any, tr: ThreadTranslator) -> Step:
-    dtype = dtype_of(op.results[0].type)
-    if dtype is None:
-        raise Unsupported(f"numbers of type {op.results[0].type}")
-    function = combining(_INTEGERS[op.name.removeprefix("llvm.")], dtype)
-    return elementwise(op, tr, function)
+    function = integer_function_of(_INTEGERS[op.name.removeprefix("llvm.")], op.results[0].type)
+    return elementwise(op, tr, function, narrow=True)
 
 
 _NAMED_BARRIER = '!llvm.target<"amdgcn.named.barrier", 0>'
@@ -236,8 +234,6 @@ _NAMED_BARRIERS = re.compile(r'!llvm\.(?:array<(\d+) x )?target<"amdgcn\.named\.
 
 @operation("llvm.mlir.addressof")
 def _address_of(op: Any, tr: ThreadTranslator) -> Step:
-    from ...ops.arith import constant
-
     (result,) = tr.results(op)
     name, parent = ir.FlatSymbolRefAttr(op.attributes["global_name"]).value, op.parent
     while parent is not None and not any(True for _ in _globals(parent, name)):
@@ -275,10 +271,8 @@ def _globals(parent: Any, name: str) -> Iterator[Any]:
 
 @operation("llvm.mlir.constant")
 def _constant(op: Any, tr: ThreadTranslator) -> Step:
-    from ...ops.arith import constant
-
     (result,) = tr.results(op)
-    if dtype_of(op.results[0].type) is None:
+    if held_dtype(op.results[0].type) is None:
         raise Unsupported(f"a constant of type {op.results[0].type}")
     value = constant(op.attributes["value"], op.results[0].type)
 
@@ -290,14 +284,12 @@ def _constant(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("llvm.trunc", "llvm.zext", "llvm.sext")
 def _resize(op: Any, tr: ThreadTranslator) -> Step:
-    from ...ops.arith import conversion
-
-    source, target = (dtype_of(value.type) for value in (op.operands[0], op.results[0]))
+    source, target = (held_dtype(value.type) for value in (op.operands[0], op.results[0]))
     if source is None or target is None:
         raise Unsupported(f"numbers of type {op.results[0].type}")
     name = {"trunc": "trunci", "zext": "extui", "sext": "extsi"}[op.name.removeprefix("llvm.")]
-    function = conversion(name, source, target)
-    return elementwise(op, tr, lambda x: function(x.reshape(x.shape or (1,))).reshape(x.shape))
+    function = narrow_conversion(op, name, conversion(name, source, target))
+    return elementwise(op, tr, lambda x: function(x.reshape(x.shape or (1,))).reshape(x.shape), narrow=True)
 
 
 @operation("builtin.unrealized_conversion_cast")
@@ -358,7 +350,7 @@ class Descriptor:
 def _extract_element(op: Any, tr: ThreadTranslator) -> Step:
     source, index = tr.operands(op)
     (result,), site = tr.results(op), tr.site(op)
-    dtype = dtype_of(op.results[0].type)
+    dtype = held_dtype(op.results[0].type)
     if dtype is None:
         raise Unsupported(f"an element of {op.operands[0].type}")
 
@@ -375,7 +367,7 @@ def _extract_element(op: Any, tr: ThreadTranslator) -> Step:
 def _insert_element(op: Any, tr: ThreadTranslator) -> Step:
     target, value, index = tr.operands(op)
     (result,), site = tr.results(op), tr.site(op)
-    dtype = dtype_of(op.results[0].type)
+    dtype = held_dtype(op.results[0].type)
     if dtype is None:
         raise Unsupported(f"an element of {op.results[0].type}")
 

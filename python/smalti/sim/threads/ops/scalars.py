@@ -85,7 +85,7 @@ _FLOAT_ORDER += ("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "_true")
 def _compare(op: Any, tr: ThreadTranslator) -> Step:
     name = "pred" if op.name == "index.cmp" else "predicate"
     found = enumerator(op, name, dict(enumerate(_ORDER)))
-    return elementwise(op, tr, arith.integer_comparison(_ORDER.index(str(found))))
+    return elementwise(op, tr, arith.integer_comparison(_ORDER.index(str(found))), narrow=True)
 
 
 @operation("llvm.fcmp")

@@ -357,7 +357,8 @@ KINDS |= {9: "or", 10: "xor", 11: "minimumf", 12: "maximumf"}
 
 @operation("vector.reduction")
 def _reduction(op: Any, tr: ThreadTranslator) -> Step:
-    combine = combining(str(enumerator(op, "kind", KINDS)), element_dtype(op.results[0].type))
+    ty = op.results[0].type
+    combine = combining(str(enumerator(op, "kind", KINDS)), _moved_dtype(ty), ty)
     size = shape_of(op.operands[0].type)[0]
 
     def reduce(lanes: bool, x: Array, *start: Array) -> Array:
@@ -412,7 +413,7 @@ def _insert_value(op: Any, tr: ThreadTranslator) -> Step:
 def _undefined(op: Any, tr: ThreadTranslator) -> Step:
     (result,) = tr.results(op)
     ty = op.results[0].type
-    dtype, shape = dtype_of(ty), shape_of(ty)
+    dtype, shape = held_dtype(ty), shape_of(ty)
     value = None if dtype is None else np.zeros(shape, dtype) if shape else shaped(np.zeros((), dtype), dtype)
     if value is None and not str(ty).startswith("!llvm.struct"):
         raise Unsupported(f"a value of type {ty}")
