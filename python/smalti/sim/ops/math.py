@@ -10,7 +10,8 @@ import numpy as np
 
 from ..translator import Step, Translator, operation
 from ..values import collapse, integer_bits, is_vector
-from .arith import _on_vectors, convert_float, floats, type_of
+from .arith import floats, on_vectors, type_of
+from .conversions import convert_float
 
 Array = np.ndarray[Any, Any]
 
@@ -105,7 +106,7 @@ INTEGER_FUNCTIONS: dict[str, Callable[[Array], Array]] = {
 def _integers(op: Any, translator: Translator) -> Step:
     function = INTEGER_FUNCTIONS[op.name.removeprefix("math.")]
     if is_vector(op.results[0].type):
-        return _on_vectors(op, translator, function)
+        return on_vectors(op, translator, function)
     dtype = type_of(op.results[0].type)
     (x,), (result,) = translator.operands(op), translator.results(op)
     assert integer_bits(op.results[0].type)

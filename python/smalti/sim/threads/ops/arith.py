@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import values
-from ...ops import affine, arith, math
+from ...ops import affine, arith, conversions, math
 from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, dtype_of, held_dtype, in_front, rank_of
@@ -134,7 +134,7 @@ def _select(op: Any, tr: ThreadTranslator) -> Step:
 @operation("arith.constant")
 def _constant(op: Any, tr: ThreadTranslator) -> Step:
     (result,) = tr.results(op)
-    value = arith.constant(op.attributes["value"], op.results[0].type)
+    value = conversions.constant(op.attributes["value"], op.results[0].type)
 
     def step(st: Any) -> None:
         st.v[result] = value
@@ -142,11 +142,11 @@ def _constant(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
-@operation(*(f"arith.{name}" for name in (*arith.CONVERSIONS, "index_cast", "index_castui")))
+@operation(*(f"arith.{name}" for name in (*conversions.CONVERSIONS, "index_cast", "index_castui")))
 def _convert(op: Any, tr: ThreadTranslator) -> Step:
     name = op.name.removeprefix("arith.")
     source, target = arith.held_type(op.operands[0].type), arith.held_type(op.results[0].type)
-    function = arith.narrow_conversion(op, name, arith.conversion(name, source, target))
+    function = conversions.narrow_conversion(op, name, conversions.conversion(name, source, target))
     bits = values.integer_bits(op.operands[0].type)
     numbers = None
     if bits is not None and values.integer_bits(op.results[0].type) is not None and name != "bitcast":

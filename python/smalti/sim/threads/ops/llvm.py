@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from .... import ir
-from ...ops.arith import constant, conversion, integer_function_of, narrow_conversion
+from ...ops.arith import integer_function_of
+from ...ops.conversions import constant, conversion, narrow_conversion
 from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import dtype_of, held_dtype, rank_of, spread

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import dtypes
-from ...program import Site, Step, Unsupported, attribute
+from ...translator import Site, Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..elements import COLUMNS, LANES, READERS
 from ..lanes import Array
@@ -215,7 +215,9 @@ def _intrinsic(op: Any, tr: ThreadTranslator) -> Step:
     name = attribute(op, "intrin")
     found = _INTRINSIC.fullmatch(name)
     types = _types(found["types"], bool(found["scaled"])) if found else None
-    if found is None or types is None or any(kind not in READERS for kind in types[:2]):
+    # Fragments of f16 of `mma.m8n8k4` are others.
+    quads = types is not None and types[0] == "f16" and found is not None and found["m"] == "8"
+    if found is None or types is None or quads or any(kind not in READERS for kind in types[:2]):
         raise Unsupported(f"the intrinsic '{name}'")
     m, k, (kind_a, kind_b, format_) = int(found["m"]), int(found["k"]), types
     kinds, stored = (kind_a, kind_b), 2 if found["sparse"] else 1

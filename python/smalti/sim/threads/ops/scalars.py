@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from ... import values
-from ...ops import arith
+from ...ops import arith, conversions
 from ...ops.registers import enumerator
 from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
@@ -72,7 +72,7 @@ def _size_of(op: Any, tr: ThreadTranslator) -> Step:
 @operation("index.casts", "index.castu")
 def _index_cast(op: Any, tr: ThreadTranslator) -> Step:
     source, target = (arith.type_of(value.type) for value in (op.operands[0], op.results[0]))
-    function = arith.conversion("index_castui" if op.name == "index.castu" else "index_cast", source, target)
+    function = conversions.conversion("index_castui" if op.name == "index.castu" else "index_cast", source, target)
     return elementwise(op, tr, lambda x: function(x.reshape(x.shape or (1,))).reshape(x.shape))
 
 
@@ -115,7 +115,7 @@ _CONVERSIONS = {
 @operation(*(f"llvm.{name}" for name in _CONVERSIONS))
 def _convert(op: Any, tr: ThreadTranslator) -> Step:
     source, target = (arith.type_of(value.type) for value in (op.operands[0], op.results[0]))
-    function = arith.conversion(_CONVERSIONS[op.name.removeprefix("llvm.")], source, target)
+    function = conversions.conversion(_CONVERSIONS[op.name.removeprefix("llvm.")], source, target)
     return elementwise(op, tr, lambda x: function(x.reshape(x.shape or (1,))).reshape(x.shape))
 
 
@@ -172,7 +172,7 @@ def _float_power(op: Any, tr: ThreadTranslator) -> Step:
 
     def power(x: Array, n: Array) -> Array:
         with np.errstate(all="ignore"):
-            return arith.convert_float(np.asarray(np.power(x.astype(np.float64), n)), dtype)
+            return conversions.convert_float(np.asarray(np.power(x.astype(np.float64), n)), dtype)
 
     return elementwise(op, tr, power)
 
@@ -186,7 +186,7 @@ def _sine_and_cosine(op: Any, tr: ThreadTranslator) -> Step:
         x = np.asarray(st.v[source], dtype).astype(np.float64)
         with np.errstate(all="ignore"):
             for slot, function in zip(results, (np.sin, np.cos), strict=True):
-                st.v[slot] = shaped(arith.convert_float(np.asarray(function(x)), dtype), dtype)
+                st.v[slot] = shaped(conversions.convert_float(np.asarray(function(x)), dtype), dtype)
 
     return step
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .... import ir
-from ...ops import arith
+from ...ops import arith, conversions
 from ...ops.registers import enumerator
 from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
@@ -133,7 +133,7 @@ def _elementwise(op: Any, tr: ThreadTranslator) -> Step:
     name, matrix = str(enumerator(op, "opType", _NAMES)), Matrix(op.results[0].type, tr)
     function: Callable[..., Array]
     if name == "extf":
-        function = arith.conversion("extf", Matrix(op.operands[0].type, tr).dtype, matrix.dtype)
+        function = conversions.conversion("extf", Matrix(op.operands[0].type, tr).dtype, matrix.dtype)
     elif name == "negates":
         function = np.negative
     elif name in _INTEGERS:
