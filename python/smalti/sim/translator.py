@@ -91,6 +91,9 @@ class Translator:
         "memref.transpose",
         *(f"mosaic_gpu.{name}" for name in ("async_load", "async_store", "slice_smem", "tcgen05_mma")),
         *(f"mosaic_gpu.{name}" for name in ("vector_load", "vector_store", "warp_map", "with_transforms")),
+        *(f"mosaic_gpu.{name}" for name in ("tmem_alloc", "tmem_dealloc", "slice_tmem", "tmem_layout_cast")),
+        *(f"mosaic_gpu.{name}" for name in ("async_load_tmem", "async_store_tmem", "async_store_smem_to_tmem")),
+        "mosaic_gpu.async_store_sparse_metadata_smem_to_tmem",
     }
     """What is known of memory in which several elements share a byte."""
 

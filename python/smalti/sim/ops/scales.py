@@ -8,7 +8,7 @@ import numpy as np
 
 from ..memory import Array, MemRef
 from ..translator import Unsupported
-from .memref import byte_layout, memory_space
+from .memref import byte_layout
 
 LANES = 32
 NARROW = "f4E2M1FN"
@@ -33,9 +33,10 @@ def unpacked(packed: Array) -> Array:
 def scale_size(op: Any) -> int:
     """Elements that have one scale in a product; 0 where it has none."""
     sums, a, b, _, *scales = (value.type for value in op.operands)
+    scales = [ty for ty in scales if str(ty.element_type) != "i2"]
     factors = [str(ty.element_type) for ty in (a, b)]
     if NARROW in factors:
-        if factors[0] != factors[1] or not scales or memory_space(a) != "shared":
+        if factors[0] != factors[1] or not scales:
             raise Unsupported(f"a product of {a} and {b} with {len(scales)} scales")
         if [byte_layout(ty)[3].dimension for ty in (a, b)] != [1, 0]:  # type: ignore[union-attr]
             raise Unsupported(f"a product of {a} and {b}, whose bytes do not lie along K")

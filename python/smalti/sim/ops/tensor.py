@@ -16,14 +16,15 @@ import numpy as np
 from ... import ir
 from ..engines import Commit, Copy, TensorWork, happens_at_once, start
 from ..matmul import multiply
-from ..memory import Buffer, MemRef, Pointer, in_registers
+from ..memory import Array, Buffer, MemRef, Pointer, in_registers
 from ..races import FREE, PIPE, SAME, TENSOR
 from ..translator import Site, Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
-from . import barriers
+from ..values import packing
+from . import barriers, sparse
 from . import scales as scales_of
-from .arith import type_of
+from .arith import held_type, type_of
 from .cluster import there
-from .memref import memory_space
+from .memref import byte_layout, memory_space
 from .registers import enumerator
 
 COLUMNS = 512
@@ -32,8 +33,11 @@ COLUMN_BYTES = 128 * 4
 
 def _view(buffer: Buffer, offset: int, ty: Any, packed: bool) -> MemRef:
     """The memory of a type from a byte on."""
-    dtype = type_of(ty)
     rows, columns = ty.shape
+    how = packing(ty.element_type, 1)
+    if how is not None:
+        return MemRef(buffer, offset, tuple(how.in_bytes((rows, columns))), (1, rows), np.dtype(np.int8), packing=how)
+    dtype = type_of(ty)
     step = dtype.itemsize if packed else 4
     return MemRef(buffer, offset, (rows, columns), (step, rows * step), dtype)
 
@@ -54,15 +58,17 @@ def _tensor_memory(block: Any) -> Buffer:
 def _uses(op: Any, translator: Translator) -> None:
     for value in (*op.operands, *op.results):
         if isinstance(value.type, ir.MemRefType) and memory_space(value.type) == "#mosaic_gpu.tmem":
-            translator.tensor_grain = min(translator.tensor_grain, type_of(value.type).itemsize)
+            translator.tensor_grain = min(translator.tensor_grain, held_type(value.type).itemsize)
 
 
 @operation("mosaic_gpu.tmem_alloc")
 def _alloc(op: Any, translator: Translator) -> Step:
     (place,), (result,) = translator.operands(op), translator.results(op)
-    ty, packing, site = op.results[0].type, attribute(op, "packing", 1), translator.site(op)
+    ty, apart, site = op.results[0].type, attribute(op, "packing", 1) == 1, translator.site(op)
     _uses(op, translator)
-    packed = packing > 1 or type_of(ty).itemsize == 4
+    packed = not apart or held_type(ty).itemsize == 4
+    if apart and packing(ty.element_type, 1) is not None:
+        raise Unsupported(f"{ty} with one element in a column")
 
     def step(st: Any) -> None:
         block = st.block
@@ -123,7 +129,8 @@ def _layout_cast(op: Any, translator: Translator) -> Step:
     ty = op.results[0].type
     first_tile = re.search(r"\[\[(\d+), (\d+)\]", str(op.attributes["new_layout"]))
     # A layout of whole rows whose first tile is one element wide has one in each column.
-    apart = type_of(ty).itemsize < 4 and first_tile is not None and first_tile[2] == "1"
+    narrow = packing(ty.element_type, 1) is None and type_of(ty).itemsize < 4
+    apart = narrow and first_tile is not None and first_tile[2] == "1"
 
     def step(st: Any) -> None:
         memory = st.v[source]
@@ -143,7 +150,7 @@ def _layout_cast(op: Any, translator: Translator) -> Step:
 def _load(op: Any, translator: Translator) -> Step:
     (source,), (result, *reduced) = translator.operands(op), translator.results(op)
     reduce = _reduction(op)
-    shape, dtype, site = tuple(op.results[0].type.shape), type_of(op.results[0].type), translator.site(op)
+    shape, dtype, site = tuple(op.results[0].type.shape), held_type(op.results[0].type), translator.site(op)
     _uses(op, translator)
 
     def step(st: Any) -> None:
@@ -151,7 +158,7 @@ def _load(op: Any, translator: Translator) -> Step:
         st.dirty = True
         # What it gives can be used at once, but the memory must not be written before the wait.
         if st.touch(memory, False, "the load", site, TENSOR, stream=(stream.agent, stream.next)):
-            st.v[result] = memory.array().copy()
+            st.v[result] = memory.elements().copy()
         else:
             st.v[result] = np.zeros(shape, dtype)
         for slot in reduced:
@@ -179,7 +186,8 @@ def _store(op: Any, translator: Translator) -> Step:
     _uses(op, translator)
 
     def step(st: Any) -> None:
-        memory, stream, found = st.v[target], st.tensor_stores, value(st)
+        memory, stream = st.v[target], st.tensor_stores
+        found = memory.held(value(st))
         if st.touch(memory, True, "the store", site, TENSOR, stream=(stream.agent, stream.next)):
             start(st, Copy(st, [(in_registers(found), memory)], site), stream, [memory])
 
@@ -270,11 +278,11 @@ def _started(op: Any, translator: Translator, begin: Callable[[Any], Callable[[]
 
 @operation("mosaic_gpu.tcgen05_mma")
 def _mma(op: Any, translator: Translator) -> Translated:
-    segments = attribute(op, "operandSegmentSizes")
-    if segments[6]:
-        raise Unsupported("a sparse operand")
+    is_sparse = bool(attribute(op, "operandSegmentSizes")[6])
+    metadata = sparse.Metadata(op) if is_sparse else None
     accumulator, a, b, accumulate, *scales = translator.operands(op)
-    size = scales_of.scale_size(op)
+    # Of elements that are stored.
+    size = scales_of.scale_size(op) * (2 if is_sparse else 1)
     for value in list(op.operands)[:3]:
         if str(value.type.element_type) != scales_of.NARROW:
             type_of(value.type)
@@ -297,6 +305,11 @@ def _mma(op: Any, translator: Translator) -> Translated:
             y = np.concatenate([right.elements() for _, _, right, *_ in parts], 1)
             for target, left, _, *scaled in parts:
                 array, x = target.array(), left.elements()
+                if metadata is not None:
+                    places = metadata.places(scaled.pop())
+                    if (problem := metadata.wrong(places)) is not None:
+                        st.report("assertion", problem, site)
+                    x = sparse.expanded(x, places)
                 before = array.copy() if adds else np.zeros(array.shape, array.dtype)
                 if scaled:
                     of_rows = scaled[0].array()[: x.shape[0]]
@@ -310,13 +323,30 @@ def _mma(op: Any, translator: Translator) -> Translated:
     return _started(op, translator, begin)
 
 
-@operation("mosaic_gpu.async_store_smem_to_tmem", "mosaic_gpu.async_store_scales_smem_to_tmem")
+def _tiles_beside(array: Array) -> Array:
+    """Metadata as rows and columns, from the form in which they are copied: [M / 128, N / 64, 128, 64]."""
+    rows, columns, height, width = array.shape
+    return array.transpose(0, 2, 1, 3).reshape(rows * height, columns * width)
+
+
+_FORMS: dict[str, Callable[[Array], Array]] = {
+    "mosaic_gpu.async_store_smem_to_tmem": lambda array: array,
+    "mosaic_gpu.async_store_scales_smem_to_tmem": scales_of.unpacked,
+    "mosaic_gpu.async_store_sparse_metadata_smem_to_tmem": _tiles_beside,
+}
+"""What copies to tensor memory make of arrays."""
+
+
+@operation(*_FORMS)
 def _copy(op: Any, translator: Translator) -> Translated:
     source, target = translator.operands(op)
-    type_of(op.operands[0].type)
+    if packing(op.operands[0].type.element_type, 1) is None:
+        type_of(op.operands[0].type)
+    elif byte_layout(op.operands[0].type)[1][-1] != 1:
+        raise Unsupported(f"a copy of {op.operands[0].type}, whose bytes do not lie along rows")
     _uses(op, translator)
     site, blocks = translator.site(op), _blocks(op, translator)
-    unpacked = scales_of.unpacked if "scales" in op.name else lambda array: array
+    form = _FORMS[op.name]
 
     def begin(st: Any) -> Callable[[], None]:
         parts = [[_of(st, block, st.v[slot], site) for slot in (target, source)] for block in blocks(st)]
@@ -326,16 +356,11 @@ def _copy(op: Any, translator: Translator) -> Translated:
 
         def run() -> None:
             for into, here in parts:
-                into.array()[...] = unpacked(here.array())
+                into.array()[...] = form(here.array())
 
         return run
 
     return _started(op, translator, begin)
-
-
-@operation("mosaic_gpu.async_store_sparse_metadata_smem_to_tmem")
-def _copy_metadata(op: Any, translator: Translator) -> Translated:
-    raise Unsupported("metadata of sparse operands, of which several elements share a byte")
 
 
 @operation("mosaic_gpu.tcgen05_commit_arrive")

@@ -1,0 +1,53 @@
+"""Sparse factors of the tensor core: two of each four elements of a row, and the metadata that say which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..memory import Array, MemRef
+from ..translator import Unsupported
+
+ROWS, COLUMNS = 128, 64
+"""Of metadata that are copied to tensor memory together."""
+BITS = {"f16": 16, "bf16": 16, "f8E4M3FN": 8, "f8E5M2": 8, "i8": 8}
+"""Types of sparse factors. Of 32 bits an element has four bits of metadata, and of 4 bits there are pairs, for both of
+which `a_sparse_metadata` has not the shape."""
+
+
+class Metadata:
+    """Which elements of four a factor has."""
+
+    def __init__(self, op: Any) -> None:
+        ty = op.operands[1].type
+        self.bits = BITS.get(str(ty.element_type), 0)
+        if not self.bits or ty.shape[0] % ROWS or ty.shape[1] % COLUMNS:
+            raise Unsupported(f"a sparse factor of {ty}")
+
+    def places(self, memory: MemRef) -> Array:
+        """For each row and each four elements the places of two, from what tensor memory has."""
+        found = (memory.elements() & 3).astype(np.int64)
+        rows, columns = found.shape
+        if self.bits == 16:
+            # JAX, `format_tcgen05_sparse_metadata` (PTX ISA, "Sparsity selector", `kind::f16`): a lane has of 8 columns
+            # those of a row and of the one eight below, and the lane eight below has the next 8 columns of both.
+            split = found.reshape(rows // ROWS, 8, 2, 8, columns // COLUMNS, 4, 2, 8)
+            found = split.transpose(0, 1, 6, 3, 4, 5, 2, 7)
+        return found.reshape(rows, columns // 2, 2)
+
+    def wrong(self, places: Array) -> str | None:
+        """What is wrong with places: they have to rise (PTX ISA, "Sparse matrices": other values mean nothing)."""
+        bad = np.argwhere(places[..., 0] >= places[..., 1])
+        if not len(bad):
+            return None
+        row, four = (int(i) for i in bad[0])
+        pair = " and ".join(str(place) for place in places[row, four].tolist())
+        return f"the metadata of row {row}, columns {4 * four} to {4 * four + 3}, are {pair}, which do not rise"
+
+
+def expanded(factor: Array, places: Array) -> Array:
+    """The factor with its zeros."""
+    found = np.zeros((*places.shape[:2], 4), factor.dtype)
+    np.put_along_axis(found, places, factor.reshape(places.shape), -1)
+    return found.reshape(len(found), -1)
