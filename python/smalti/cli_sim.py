@@ -22,6 +22,7 @@ OPTIONS = (
     click.option("--level", type=click.Choice(["block", "thread"]), help="Lower the program to this first."),
     click.option("--races-only", is_flag=True, help="Compute no numbers, but what addresses need."),
     click.option("--own-waits", is_flag=True, help="Let no barrier of AMD's wait for copies to LDS by itself."),
+    click.option("--own-barriers", is_flag=True, help="Let scf.forall be no point of synchronisation."),
     click.option("--order", help="Which warpgroups run first. Default: adversarial."),
     click.option("--completion", help="When copies and products happen: late (default), early, random:SEED."),
     click.option("--schedules", type=click.Choice(["all"]), help="Run once for each of several schedules."),
@@ -50,7 +51,7 @@ def _schedules(options: Options) -> list[Simulation]:
     from .sim import SCHEDULES, Simulation
 
     common = {"blocks": _blocks(options["blocks"]), "numbers": not options["races_only"]}
-    common |= {name: options[name] for name in ("go_on", "own_waits")}
+    common |= {name: options[name] for name in ("go_on", "own_waits", "own_barriers")}
     given = {name: options[name] for name in ("order", "completion") if options[name] is not None}
     if not options["schedules"]:
         return [Simulation(**given, **common)]
@@ -119,7 +120,8 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
 
     values = _arguments(kernel, given, options["seed"])
     with _block_progress(f"mutants of @{kernel.name}") as progress:
-        own = [dataclasses.replace(how, own_waits=options["own_waits"]) for how in mutants.SCHEDULES]
+        alone = {name: options[name] for name in ("own_waits", "own_barriers")}
+        own = [dataclasses.replace(how, **alone) for how in mutants.SCHEDULES]
         blocks = _blocks(options["blocks"])
         outcomes = mutants.score(kernel, values, blocks=blocks, schedules=own, progress=progress)
     caught = sum(outcome.caught for outcome in outcomes)

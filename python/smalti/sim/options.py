@@ -33,6 +33,9 @@ class Simulation:
     own_waits: bool = False
     """Whether waits of the program alone cover its copies to LDS that vmcnt counts. Else barriers of AMD's chips do, too,
     for which LLVM waits by itself: a wait that counts too little then costs nothing but time."""
+    own_barriers: bool = False
+    """Whether barriers of the program alone order its threads: then `scf.forall` is no point of synchronisation, as where
+    a compiler shares its iterations among threads without a barrier behind them."""
     blocks: range | None = None
     """The blocks to run, counted through the grid with x first; None for all of them."""
     go_on: bool = False

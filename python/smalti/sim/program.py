@@ -174,7 +174,8 @@ def memory_parameter(index: int, ty: ir.MemRefType, written: bool) -> Parameter:
 
 _READERS = {"mosaic_gpu.async_load", "mosaic_gpu.async_copy", "mosaic_gpu.async_prefetch", "mosaic_gpu.vector_load"}
 _READERS |= {"memref.load", "vector.transfer_read", "vector.load", "mosaic_gpu.print_layout", "memref.dim"}
-_READERS |= {"vector.maskedload", "amdgpu.raw_buffer_load"}
+_READERS |= {"vector.maskedload", "vector.expandload", "vector.gather", "amdgpu.raw_buffer_load"}
+_READERS |= {"affine.load", "affine.vector_load", "affine.prefetch", "memref.prefetch", "memref.rank"}
 _READERS |= {"nvgpu.tma.async.load", "nvgpu.tma.prefetch.descriptor", "nvgpu.tma.fence.descriptor"}
 _VIEWS = {"memref.subview", "memref.cast", "memref.transpose", "memref.expand_shape", "memref.collapse_shape"}
 _VIEWS |= {"mosaic_gpu.reinterpret_cast", "mosaic_gpu.with_transforms", "memref.reinterpret_cast"}
@@ -206,6 +207,7 @@ _COPIES: dict[str, Callable[[Any], int]] = {
         attribute(op, "operandSegmentSizes")[0] + attribute(op, "operandSegmentSizes")[1]
     ),
     "amdgpu.gather_to_lds": lambda op: 0,
+    "memref.copy": lambda op: 0,
     "gpu.memcpy": lambda op: len(op.operands) - 1,
 }
 """Operations that only read the operand of this number."""

@@ -42,7 +42,11 @@ def _function(expression: Any, dimensions: int) -> Function:
 
 def functions(op: Any) -> list[Function]:
     """The results of an operation's map, as functions of its operands."""
-    found = ir.AffineMapAttr(op.attributes["map"]).value
+    return functions_of(ir.AffineMapAttr(op.attributes["map"]).value)
+
+
+def functions_of(found: Any) -> list[Function]:
+    """The same of a map."""
     return [_function(expression, found.n_dims) for expression in found.results]
 
 

@@ -12,6 +12,7 @@ from ..translator import Step, Translator, operation
 from ..values import collapse, integer_bits, is_vector
 from .arith import floats, on_vectors, type_of
 from .conversions import convert_float
+from .fused import fused
 
 Array = np.ndarray[Any, Any]
 
@@ -44,7 +45,7 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
     "exp2": np.exp2,
     "expm1": np.expm1,
     "floor": np.floor,
-    "fma": lambda x, y, z: x * y + z,
+    "fma": fused,
     "log": np.log,
     "log10": np.log10,
     "log1p": np.log1p,
@@ -66,6 +67,8 @@ def rounded(op: Any) -> Callable[..., Array]:
     """The function of an operation: its result is rounded once."""
     function = FUNCTIONS[op.name.removeprefix("math.")]
     dtype = type_of(op.results[0].type)
+    if function is fused:
+        return lambda *arrays: convert_float(np.asarray(fused(*(np.asarray(a, dtype) for a in arrays))), dtype)
     return lambda *arrays: convert_float(np.asarray(function(*(np.asarray(a, np.float64) for a in arrays))), dtype)
 
 

@@ -17,6 +17,7 @@ from ...errors import Diagnostic, source_location
 from ..ops.memref import memory_space
 from ..translator import OF_PHASES, VIEWS_OF_PACKED, Step, Translated, Translator, Unsupported, registering
 from . import timing
+from .graph import Graph, Label
 from .lanes import Array, dtype_of, held_dtype, merge, rank_of, take
 from .memory import FIRST_CONSTANT, MOST_NAMED_BARRIERS, NAMED_BARRIER_BYTES, NAMED_BARRIERS, SPACING, LaneBuffer
 from .pending import computes, handing_on, is_transparent, resolve
@@ -36,15 +37,6 @@ Control = Callable[[Any], Any]
 which it is what follows. It runs again if it split the team and returns `team.pc`."""
 
 
-class Label:
-    """A place in the code."""
-
-    __slots__ = ("at",)
-
-    def __init__(self) -> None:
-        self.at = -1
-
-
 class ThreadTranslator(Translator):
     """Translates the operations of one function of threads."""
 
@@ -62,8 +54,8 @@ class ThreadTranslator(Translator):
         self.dtypes: list[Any] = []
         self.waits = 0
         """Operations so far that may have to wait."""
-        self.labels: dict[Any, Label] = {}
-        """The labels of blocks that are jumped to."""
+        self.graphs: dict[Any, Graph] = {}
+        """Of blocks of several: what they belong to."""
         self.pending: set[Any] = set()
         """Values that a product may still write."""
         self.warpgroups = False
@@ -80,6 +72,10 @@ class ThreadTranslator(Translator):
         """Bytes of shared memory so far."""
         self.smallest = 16
         """Bytes of the smallest access of global memory through a pointer."""
+        self.calls: list[str] = []
+        """The functions whose code is emitted."""
+        self.vector_mask: int | None = None
+        """The slot of the mask of `vector.mask` around an operation that is translated."""
         self.dynamic_bytes = 0
         """Bytes that are seen to be used of the shared memory whose size the launch says."""
 
@@ -204,6 +200,44 @@ class ThreadTranslator(Translator):
             self.operation(op)
         return self.operands(operations[-1]) if ends else []
 
+    def blocks(self, region: Any, results: list[int]) -> None:
+        """The code of a region of several blocks. `results` are the slots of what it gives."""
+        graph = Graph(list(region.blocks), results)
+        graph.labels = {block: Label() for block in graph.blocks}
+        self.graphs.update(dict.fromkeys(graph.blocks, graph))
+        for block in graph.blocks:
+            before = self.waits
+            self.place(graph.labels[block])
+            lost = graph.values_outside(block)
+            for view in block.operations:
+                kept = [self.slot(value) for value in view.operation.results if value in lost]
+                copies = [self.temporary() for _ in kept]
+                for slot, copy in zip(kept, copies, strict=True):
+                    self.ranks[copy], self.dtypes[copy] = self.ranks[slot], self.dtypes[slot]
+                if kept:
+                    self.emit(self.moves(kept, copies))
+                self.operation(view.operation)
+                if kept:
+                    self.emit(self._keeping(kept, copies, view.operation))
+            if self.waits != before:
+                graph.waiting.add(block)
+        self.place(graph.end)
+
+    def _keeping(self, kept: list[int], copies: list[int], op: Any) -> Step:
+        """Gives lanes that do not run what they had."""
+        site = self.site(op)
+
+        def keep(st: Any) -> None:
+            if st.mask is None or not st.frames or st.frames[-1].join is None:
+                return
+            for slot, copy in zip(kept, copies, strict=True):
+                merged = merge(st.mask, st.v[slot], st.v[copy], self.ranks[slot], self.dtypes[slot])
+                if merged is None and st.v[slot] is not None:
+                    st.stop("divergence", "threads of a warp choose different memory", site)
+                st.v[slot] = merged
+
+        return keep
+
     def only_block(self, region: Any) -> Any:
         if len(region.blocks) != 1:
             raise Unsupported("a region of several blocks")
@@ -254,13 +288,13 @@ def _resolving(slots: list[int], site: Any) -> Step:
 
 
 TERMINATORS = {"scf.yield", "gpu.return", "func.return", "gpu.terminator", "gpu.yield"}
-TERMINATORS |= {"memref.alloca_scope.return"}
+TERMINATORS |= {"affine.yield", "llvm.return", "vector.yield", "memref.alloca_scope.return", "scf.reduce.return"}
 
 
 class Frame:
     """Control flow that is open."""
 
-    __slots__ = ("mask", "narrowed", "other", "values")
+    __slots__ = ("join", "mask", "narrowed", "other", "values", "waiting")
 
     def __init__(self, mask: Array | None) -> None:
         self.mask = mask
@@ -271,13 +305,19 @@ class Frame:
         """Lanes that run later."""
         self.values: list[Any] = []
         """Numbers, one for all lanes or an array of one for each."""
+        self.join: Label | None = None
+        """Where lanes meet again that jumped to different places."""
+        self.waiting: list[tuple[Label, Array]] = []
+        """Places to which lanes have yet to go from there, and these lanes."""
 
     def take(self, lanes: Array, memo: dict[int, Any]) -> Frame:
         found = Frame(self.mask[lanes] if self.mask is not None else None)
         found.narrowed = self.narrowed
         found.other = self.other[lanes] if self.other is not None else None
         found.values = [take(value, lanes, 0, memo) for value in self.values]
+        found.join = self.join
+        found.waiting = [(label, mask[lanes]) for label, mask in self.waiting if mask[lanes].any()]
         return found
 
 
-__all__ = ["Control", "Frame", "Label", "ThreadTranslator", "Translated", "operation"]
+__all__ = ["Control", "Frame", "Graph", "Label", "ThreadTranslator", "Translated", "operation"]

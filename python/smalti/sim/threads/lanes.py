@@ -29,6 +29,10 @@ SMALL_TYPES: dict[str, tuple[np.dtype[Any], int]] = {
 """Floats of less than a byte, and their bits."""
 
 
+COMPLEX = {"complex<f32>": np.dtype(np.complex64), "complex<f64>": np.dtype(np.complex128)}
+"""Numbers with two parts, which arguments of kernels are not."""
+
+
 def rank_of(ty: Any) -> int:
     """The dimensions of a value that all threads have the same."""
     return len(ty.shape) if isinstance(ty, ir.VectorType) else 0
@@ -40,7 +44,9 @@ def dtype_of(ty: Any) -> np.dtype[Any] | None:
         return np.dtype(np.int64)
     element = ty.element_type if isinstance(ty, ir.VectorType) else ty
     small = SMALL_TYPES.get(str(element)) if isinstance(element, ir.FloatType) else None
-    return small[0] if small is not None else numpy_type(element)
+    if small is not None:
+        return small[0]
+    return COMPLEX.get(str(element)) if isinstance(element, ir.ComplexType) else numpy_type(element)
 
 
 def held_dtype(ty: Any) -> np.dtype[Any] | None:

@@ -20,7 +20,7 @@ from ..options import seed_of
 from ..program import Parameter, Program, memory_parameter, three
 from ..translator import Translated, Unsupported, attribute, walk
 from .block import ThreadBlock, ThreadCluster
-from .code import ALIGNMENT, Label, ThreadTranslator
+from .code import ALIGNMENT, ThreadTranslator
 from .events import Side
 from .host import Host, is_of_threads, launches_of
 from .memory import SPACING, LaneBuffer, View
@@ -295,13 +295,10 @@ def of_threads(
     tr.pending = pending_values(op for op in walk(kernel) if is_product(op))
     slots = [tr.slot(argument) for argument in arguments[:count]]
     _attributions(tr, host.enter(tr) if host is not None else arguments[count:])
-    for one in blocks:
-        tr.labels[one] = Label()
-    for one in blocks:
-        tr.place(tr.labels[one])
-        tr.body(one)
-        if _leaves(one):
-            tr.control(lambda st: len(tr.chunks))
+    if len(blocks) > 1:
+        tr.blocks(kernel.regions[0], [])
+    else:
+        tr.body(blocks[0])
     code = tr.finish()
     if tr.warpgroups and math.prod(block) % (UNIT * warp_size):
         message = (
@@ -357,10 +354,6 @@ def _sizes(function: Any, place: Any) -> tuple[Three, Three, Three]:
         raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
     cluster = three(function, "known_cluster_size", "gpu.known_cluster_size", "nvvm.cluster_dim") or (1, 1, 1)
     return grid, block, cluster
-
-
-def _leaves(block: Any) -> bool:
-    return list(block.operations)[-1].operation.name in ("gpu.return", "func.return", "gpu.terminator")
 
 
 def _attributions(tr: ThreadTranslator, arguments: list[Any]) -> None:

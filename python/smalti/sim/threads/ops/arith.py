@@ -1,15 +1,16 @@
-"""`arith`, `math`, `affine`: the same functions for numbers of all threads, numbers of each, and vectors."""
+"""`arith`, `math`: the same functions for numbers of all threads, numbers of each, and vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ... import values
-from ...ops import affine, arith, conversions, math
-from ...translator import Step, Unsupported, attribute
+from ...ops import arith, conversions, math
+from ...translator import Step, Unsupported
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, dtype_of, held_dtype, in_front, rank_of
 
@@ -160,6 +161,29 @@ def _convert(op: Any, tr: ThreadTranslator) -> Step:
     return elementwise(op, tr, on_arrays, numbers, narrow=True)
 
 
+def _scale(x: Array, dtype: np.dtype[Any]) -> Array:
+    """The power of two that a scale is, of which only the exponent counts, as a number of a type."""
+    if x.dtype == ml_dtypes.float8_e8m0fnu:
+        code = x.view(np.uint8).astype(np.int64)
+    else:
+        code = np.asarray(x, np.float32).view(np.uint32).astype(np.int64) >> 23 & 255
+    return conversions.convert_float(np.where(code == 255, np.nan, np.ldexp(1.0, code - 127)), dtype)
+
+
+@operation("arith.scaling_extf", "arith.scaling_truncf")
+def _scaling(op: Any, tr: ThreadTranslator) -> Step:
+    """A product with a scale in the type of the result, or a quotient in that of the operand (arith dialect)."""
+    source, target = arith.held_type(op.operands[0].type), arith.held_type(op.results[0].type)
+
+    def extend(x: Array, scale: Array) -> Array:
+        return conversions.convert_float(x, target) * _scale(scale, target)
+
+    def truncate(x: Array, scale: Array) -> Array:
+        return conversions.convert_float(np.asarray(x / _scale(scale, source)), target)
+
+    return elementwise(op, tr, extend if op.name == "arith.scaling_extf" else truncate, narrow=True)
+
+
 @operation(*(f"math.{name}" for name in math.FUNCTIONS))
 def _math(op: Any, tr: ThreadTranslator) -> Step:
     return elementwise(op, tr, math.rounded(op))
@@ -169,59 +193,3 @@ def _math(op: Any, tr: ThreadTranslator) -> Step:
 def _integer_math(op: Any, tr: ThreadTranslator) -> Step:
     function = math.INTEGER_FUNCTIONS[op.name.removeprefix("math.")]
     return elementwise(op, tr, lambda x: function(x.reshape(x.shape or (1,))).reshape(x.shape))
-
-
-@operation("affine.apply", "affine.min", "affine.max")
-def _apply(op: Any, tr: ThreadTranslator) -> Step:
-    functions = affine.functions(op)
-    operands, (result,) = tr.operands(op), tr.results(op)
-    pick = np.maximum if op.name == "affine.max" else np.minimum
-
-    def step(st: Any) -> None:
-        given = [st.v[slot] for slot in operands]
-        found = functions[0](given)
-        for function in functions[1:]:
-            found = pick(found, function(given))
-        st.v[result] = found if isinstance(found, np.ndarray) and found.ndim else int(found)
-
-    return step
-
-
-@operation("affine.delinearize_index")
-def _delinearize(op: Any, tr: ThreadTranslator) -> Step:
-    index, *dynamic = tr.operands(op)
-    results, basis = tr.results(op), _basis(op, dynamic)
-    sizes = basis if len(basis) == len(results) else [0, *basis]
-
-    def step(st: Any) -> None:
-        left = st.v[index]
-        for slot, size in reversed(list(zip(results[1:], sizes[1:], strict=True))):
-            by = st.v[~size] if size < 0 else size
-            st.v[slot] = left % by
-            left = left // by
-        st.v[results[0]] = left
-
-    return step
-
-
-@operation("affine.linearize_index")
-def _linearize(op: Any, tr: ThreadTranslator) -> Step:
-    slots, (result,) = tr.operands(op), tr.results(op)
-    count = attribute(op, "operandSegmentSizes")[0]
-    indices, basis = slots[:count], _basis(op, slots[count:])
-    # The size of the outermost dimension may be left away.
-    sizes = basis[len(basis) - count + 1 :]
-
-    def step(st: Any) -> None:
-        found = st.v[indices[0]]
-        for index, size in zip(indices[1:], sizes, strict=True):
-            found = found * (st.v[~size] if size < 0 else size) + st.v[index]
-        st.v[result] = found
-
-    return step
-
-
-def _basis(op: Any, dynamic: list[int]) -> list[int]:
-    """Sizes, or the complements of the slots of those that are not constant."""
-    rest = iter(dynamic)
-    return [~next(rest) if size < 0 else size for size in attribute(op, "static_basis")]

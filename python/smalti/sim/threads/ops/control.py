@@ -1,4 +1,4 @@
-"""`scf` and `cf`: control flow in which lanes and warps may go different ways.
+"""`scf`: control flow in which lanes and warps may go different ways.
 
 Where warps part, and what follows may wait, they become teams of their own. Where lanes of a warp part, the ways are
 run one after the other, each with a mask.
@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.control import LONGEST, LONGEST_COUNTED
-from ...translator import Unsupported, attribute
-from ..code import Control, Frame, Label, ThreadTranslator, operation
+from ...ops.control import LONGEST
+from ..code import Frame, Label, ThreadTranslator, operation
 
 
-def _way(st: Any, condition: Any, may_wait: bool) -> bool | int | None:
+def way(st: Any, condition: Any, may_wait: bool) -> bool | int | None:
     """Whether all lanes that run have a condition, True or False; the place of the program again where the team was
     split; else None."""
     if not isinstance(condition, np.ndarray):
@@ -35,23 +34,28 @@ def _way(st: Any, condition: Any, may_wait: bool) -> bool | int | None:
 
 @operation("scf.if")
 def _if(op: Any, tr: ThreadTranslator) -> None:
-    (condition,), results = tr.operands(op), tr.results(op)
+    branches(op, tr, tr.operands(op)[0])
+
+
+def branches(op: Any, tr: ThreadTranslator, condition: int) -> None:
+    """The code of an operation with two regions, one for those that have a condition and one for others."""
+    results = tr.results(op)
     otherwise, end = Label(), Label()
     waits = 0
 
     def begin(st: Any) -> Any:
-        way = _way(st, st.v[condition], waits > 0)
-        if way.__class__ is int:
-            return way
+        decided = way(st, st.v[condition], waits > 0)
+        if decided.__class__ is int:
+            return decided
         frame = Frame(st.mask)
-        if way is None:
+        if decided is None:
             chosen = st.v[condition]
             running = chosen if st.mask is None else chosen & st.mask
             frame.narrowed = True
             frame.other = ~chosen if st.mask is None else ~chosen & st.mask
             st.mask = running
         st.frames.append(frame)
-        return None if way is not False else otherwise.at
+        return None if decided is not False else otherwise.at
 
     before = tr.waits
     tr.control(begin)
@@ -89,76 +93,6 @@ def _if(op: Any, tr: ThreadTranslator) -> None:
     waits = tr.waits - before
 
 
-@operation("scf.for")
-def _for(op: Any, tr: ThreadTranslator) -> None:
-    low, high, step, *initial = tr.operands(op)
-    results, site = tr.results(op), tr.site(op)
-    if attribute(op, "unsignedCmp", False):
-        raise Unsupported("a loop that compares unsigned numbers")
-    block = tr.only_block(op.regions[0])
-    induction, *carried = (tr.slot(argument) for argument in block.arguments)
-    head, end = Label(), Label()
-    before = tr.waits
-    waits = 0
-    enter = tr.moves(initial, carried)
-
-    def begin(st: Any) -> None:
-        first, last, by = st.v[low], st.v[high], st.v[step]
-        if (np.asarray(by) <= 0).any():
-            st.stop("assertion", f"the step of the loop is {by}", site)
-        trips = int(np.max((np.asarray(last) - first) // by))
-        if trips > LONGEST_COUNTED:
-            st.stop("deadlock", f"a loop of {trips} iterations", site)
-        frame = Frame(st.mask)
-        frame.values = [first, last, by]
-        enter(st)
-        st.frames.append(frame)
-        st.loops.append(first)
-
-    tr.control(begin)
-    tr.place(head)
-
-    def test(st: Any) -> Any:
-        frame = st.frames[-1]
-        now, last, _ = frame.values
-        inside = now < last
-        way = _way(st, inside, waits > 0)
-        if way.__class__ is int:
-            return way
-        if way is None:
-            st.mask = inside if st.mask is None else inside & st.mask
-            frame.narrowed = True
-        elif way is False:
-            return end.at
-        st.v[induction] = st.loops[-1] = now
-        return None
-
-    tr.control(test)
-    yields = tr.body(block)
-    again, merging = tr.moves(yields, carried), tr.merging(yields, carried, op)
-
-    def following(st: Any) -> int:
-        frame = st.frames[-1]
-        if frame.narrowed:
-            merging(st, st.mask)
-        else:
-            again(st)
-        frame.values[0] = frame.values[0] + frame.values[2]
-        return head.at
-
-    tr.control(following)
-    tr.place(end)
-    leave = tr.moves(carried, results)
-
-    def finish(st: Any) -> None:
-        leave(st)
-        st.mask = st.frames.pop().mask
-        st.loops.pop()
-
-    tr.control(finish)
-    waits = tr.waits - before
-
-
 @operation("scf.while")
 def _while(op: Any, tr: ThreadTranslator) -> None:
     initial, results, site = tr.operands(op), tr.results(op), tr.site(op)
@@ -185,16 +119,16 @@ def _while(op: Any, tr: ThreadTranslator) -> None:
 
     def test(st: Any) -> Any:
         frame = st.frames[-1]
-        way = _way(st, st.v[condition], waits > 0)
-        if way.__class__ is int:
-            return way
-        if way is None:
+        decided = way(st, st.v[condition], waits > 0)
+        if decided.__class__ is int:
+            return decided
+        if decided is None:
             chosen = st.v[condition]
             leaving = ~chosen if st.mask is None else ~chosen & st.mask
             leave_some(st, leaving)
             st.mask = chosen if st.mask is None else chosen & st.mask
             frame.narrowed = True
-        elif way is False:
+        elif decided is False:
             if frame.narrowed:
                 leave_some(st, st.mask)
             else:
@@ -223,81 +157,3 @@ def _while(op: Any, tr: ThreadTranslator) -> None:
 
     tr.control(finish)
     waits = tr.waits - before
-
-
-@operation("scf.index_switch")
-def _switch(op: Any, tr: ThreadTranslator) -> None:
-    (argument,), results, site = tr.operands(op), tr.results(op), tr.site(op)
-    # The default is the first region.
-    labels = [Label() for _ in op.regions]
-    places = {case: labels[i + 1] for i, case in enumerate(attribute(op, "cases"))}
-    end = Label()
-
-    def begin(st: Any) -> int:
-        value = st.v[argument]
-        chosen = st.uniform(value)
-        if chosen is not None:
-            return places.get(chosen, labels[0]).at
-        return part(st, value, site)
-
-    tr.control(begin)
-    for label, region in zip(labels, op.regions, strict=True):
-        tr.place(label)
-        move = tr.moves(tr.body(tr.only_block(region)), results)
-        tr.control(jump(move, end))
-    tr.place(end)
-
-
-def jump(move: Any, label: Label, site: Any = None) -> Control:
-    """Goes to a place; without a site that is ahead."""
-
-    def jump(st: Any) -> int:
-        move(st)
-        if site is not None and label.at <= st.pc:
-            st.jumps += 1
-            if st.jumps > LONGEST_JUMPS:
-                st.stop("deadlock", f"a loop that did not end: {LONGEST_JUMPS} jumps back", site)
-        return label.at
-
-    return jump
-
-
-LONGEST_JUMPS = 1 << 22
-"""Jumps back after which a program is taken to be endless."""
-
-
-def part(st: Any, value: Any, site: Any) -> int:
-    """Splits the team by a number that each warp has."""
-    classes = st.of_units(value)
-    if classes is None:
-        st.stop("divergence", "threads of a warp go different ways here, which the simulator does not follow", site)
-    st.split(classes)
-    return st.pc
-
-
-@operation("cf.br")
-def _branch(op: Any, tr: ThreadTranslator) -> None:
-    (target,) = op.successors
-    move = tr.moves(tr.operands(op), [tr.slot(argument) for argument in target.arguments])
-    tr.control(jump(move, tr.labels[target], tr.site(op)))
-
-
-@operation("cf.cond_br")
-def _conditional_branch(op: Any, tr: ThreadTranslator) -> None:
-    segments = attribute(op, "operandSegmentSizes")
-    condition, *rest = tr.operands(op)
-    site = tr.site(op)
-    ways = []
-    for target, values in zip(op.successors, (rest[: segments[1]], rest[segments[1] :]), strict=True):
-        move = tr.moves(values, [tr.slot(argument) for argument in target.arguments])
-        ways.append(jump(move, tr.labels[target], site))
-    yes, no = ways
-
-    def branch(st: Any) -> int:
-        value = st.v[condition]
-        chosen = st.uniform(value)
-        if chosen is None:
-            return part(st, value, site)
-        return yes(st) if chosen else no(st)
-
-    tr.control(branch)

@@ -4,7 +4,6 @@ global memory, where each buffer begins at a multiple of `memory.SPACING`."""
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,8 +15,9 @@ from ...ops.conversions import constant, conversion, narrow_conversion
 from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import dtype_of, held_dtype, rank_of, spread
-from ..memory import BLOCK_BITS, NAMED_BARRIER_BYTES, SHARED_BEGIN, SPACING, LaneBuffer, View
+from ..memory import BLOCK_BITS, SHARED_BEGIN, SPACING, LaneBuffer, View
 from .arith import elementwise, shaped
+from .llvm_types import layout_of
 
 
 def address_space(ty: Any) -> int:
@@ -132,34 +132,39 @@ def _cast_space(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
-def _size(ty: Any) -> int:
-    if str(ty) == _NAMED_BARRIER:
-        return NAMED_BARRIER_BYTES
-    dtype = dtype_of(ty)
-    if isinstance(ty, ir.VectorType) and dtype is not None:
-        return dtype.itemsize * int(np.prod(ty.shape))
-    if dtype is None:
-        raise Unsupported(f"the size of {ty}")
-    return dtype.itemsize
-
-
 @operation("llvm.getelementptr")
 def _element_pointer(op: Any, tr: ThreadTranslator) -> Step:
     base, *dynamic = tr.operands(op)
     (result,) = tr.results(op)
-    indices = list(attribute(op, "rawConstantIndices"))
-    element = op.attributes["elem_type"].value
-    if len(indices) != 1:
-        raise Unsupported("a pointer into a structure")
-    size = _size(element)
+    inside = layout_of(op.attributes["elem_type"].value)
+    rest, fixed, terms = iter(dynamic), 0, []
+    for number, index in enumerate(attribute(op, "rawConstantIndices")):
+        is_slot = index == _DYNAMIC
+        if number == 0:
+            place, stride = 0 if is_slot else index * inside.size, inside.size
+        elif is_slot and not inside.stride:
+            raise Unsupported("a member of a structure that is not constant")
+        else:
+            stride = inside.stride
+            place, inside = inside.at(0 if is_slot else index)
+        if is_slot:
+            terms.append((next(rest), stride))
+        fixed += place
 
     def step(st: Any) -> None:
-        index = st.v[dynamic[0]] if dynamic else indices[0]
-        if isinstance(index, np.ndarray):
-            index = index.astype(np.int64)
-        st.v[result] = st.v[base] + index * size
+        found = st.v[base] + fixed if fixed else st.v[base]
+        for slot, stride in terms:
+            index = st.v[slot]
+            if isinstance(index, np.ndarray):
+                index = index.astype(np.int64)
+            found = found + index * stride
+        st.v[result] = found
 
     return step
+
+
+_DYNAMIC = -(1 << 31)
+"""Among constant indices one that is an operand."""
 
 
 def _shape(ty: Any) -> tuple[int, ...]:
@@ -227,47 +232,6 @@ _INTEGERS |= {"lshr": "shrui", "ashr": "shrsi", "udiv": "divui", "sdiv": "divsi"
 def _integers(op: Any, tr: ThreadTranslator) -> Step:
     function = integer_function_of(_INTEGERS[op.name.removeprefix("llvm.")], op.results[0].type)
     return elementwise(op, tr, function, narrow=True)
-
-
-_NAMED_BARRIER = '!llvm.target<"amdgcn.named.barrier", 0>'
-_NAMED_BARRIERS = re.compile(r'!llvm\.(?:array<(\d+) x )?target<"amdgcn\.named\.barrier", 0>+')
-
-
-@operation("llvm.mlir.addressof")
-def _address_of(op: Any, tr: ThreadTranslator) -> Step:
-    (result,) = tr.results(op)
-    name, parent = ir.FlatSymbolRefAttr(op.attributes["global_name"]).value, op.parent
-    while parent is not None and not any(True for _ in _globals(parent, name)):
-        parent = parent.parent
-    found = next(_globals(parent, name)) if parent is not None else None
-    barriers = _NAMED_BARRIERS.fullmatch(str(found.attributes["global_type"])) if found is not None else None
-    if barriers:
-        return _known(result, tr.named_barrier(name, int(barriers[1] or 1)))
-    if found is None or "constant" not in found.attributes or "value" not in found.attributes:
-        raise Unsupported(f"the address of @{name}, which is no constant")
-    content: Any = found.attributes["value"]
-    if not isinstance(content, (ir.DenseIntElementsAttr, ir.DenseFPElementsAttr)):
-        raise Unsupported(f"the address of @{name}, whose value is {content}")
-    with op.location:
-        shaped: Any = content.type
-        vector = ir.VectorType.get(shaped.shape, shaped.element_type)
-    return _known(result, tr.constant(name, constant(content, vector).tobytes()))
-
-
-def _known(result: int, value: int) -> Step:
-    def step(st: Any) -> None:
-        st.v[result] = value
-
-    return step
-
-
-def _globals(parent: Any, name: str) -> Iterator[Any]:
-    """The globals of a name in a module."""
-    for region in parent.operation.regions:
-        for block in region:
-            for op in block:
-                if op.operation.name == "llvm.mlir.global" and ir.StringAttr(op.attributes["sym_name"]).value == name:
-                    yield op.operation
 
 
 @operation("llvm.mlir.constant")

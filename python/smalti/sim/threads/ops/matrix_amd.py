@@ -17,13 +17,13 @@ import ml_dtypes
 import numpy as np
 
 from .... import ir
+from ...ops.fused import fused
 from ...translator import Site, Step, Unsupported, attribute
 from ...values import NARROW, unpacked
 from .. import timing
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, bits_of, held_dtype, rank_of, spread
 from .gpu import whole_warps
-from .vector import fused
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Fragments

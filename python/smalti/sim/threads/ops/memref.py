@@ -12,6 +12,7 @@ import numpy as np
 from .... import ir
 from ...ops.memref import kept_dimensions, memory_space, mixed
 from ...translator import Step, Unsupported, attribute, strides_and_offset
+from .. import bounds
 from ..code import ThreadTranslator, operation
 from ..lanes import SMALL_TYPES, dtype_of
 from ..memory import PrivateBuffer, View, contiguous
@@ -85,22 +86,6 @@ def _alloca(op: Any, tr: ThreadTranslator) -> Step:
 
     def step(st: Any) -> None:
         st.v[result] = View(PrivateBuffer("private memory", st.lanes, size), 0, *view)
-
-    return step
-
-
-@operation("memref.get_global")
-def _get_global(op: Any, tr: ThreadTranslator) -> Step:
-    (result,) = tr.results(op)
-    ty = op.results[0].type
-    if memory_space(ty) != "shared":
-        raise Unsupported(f"a global of {ty}")
-    size, view = allocation(ty)
-    offset = tr.of_name(str(op.attributes["name"]), size)
-    tr.uses(ty)
-
-    def step(st: Any) -> None:
-        st.v[result] = View(st.block.shared, offset, *view, begin=offset)
 
     return step
 
@@ -352,3 +337,71 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
         st.store(st.v[target], indices(st), st.v[value], (), site)
 
     return step
+
+
+@operation("memref.copy")
+def _copy(op: Any, tr: ThreadTranslator) -> Step:
+    """Each thread copies all elements."""
+    (source, target), site = tr.operands(op), tr.site(op)
+    memory_dtype(op.operands[0].type)
+    for value in op.operands:
+        tr.uses(value.type)
+
+    def step(st: Any) -> None:
+        views: list[View] = [st.v[source], st.v[target]]
+        shapes = [[st.uniform(size) for size in view.shape] for view in views]
+        if None in (*shapes[0], *shapes[1]) or any(isinstance(by, np.ndarray) for v in views for by in v.strides):
+            st.stop("divergence", "threads copy memory of different shapes", site)
+        if shapes[0] != shapes[1]:
+            st.stop("assertion", f"a copy of {shapes[0]} elements to {shapes[1]}", site)
+        shape = tuple(shapes[0])
+        if not math.prod(shape):
+            return
+        if math.prod(shape) > MOST_COPIED:
+            st.stop("assertion", f"a copy of {math.prod(shape)} elements by each thread", site)
+        first, mask = st.locate(views[0], [0] * len(shape), shape, site, "the copy", False)
+        found = bounds.load(st, views[0], first, views[0].steps(shape), shape, mask, site, "the copy")
+        st.store(views[1], [0] * len(shape), found, shape, site, "the copy")
+
+    return step
+
+
+MOST_COPIED = 1 << 20
+"""Elements that the simulator lets each thread copy."""
+
+
+@operation("memref.rank")
+def _rank(op: Any, tr: ThreadTranslator) -> Step:
+    (result,), rank = tr.results(op), len(op.operands[0].type.shape)
+
+    def step(st: Any) -> None:
+        st.v[result] = rank
+
+    return step
+
+
+@operation("memref.reshape")
+def _reshape(op: Any, tr: ThreadTranslator) -> Step:
+    (source, lengths), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
+    ty = op.results[0].type
+    if not isinstance(ty, ir.MemRefType):
+        raise Unsupported(f"memory of type {ty}")
+    sizes, dynamic = list(ty.shape), ir.ShapedType.get_dynamic_size()
+
+    def step(st: Any) -> None:
+        memory: View = st.v[source]
+        shape = []
+        for i, size in enumerate(sizes):
+            shape.append(size if size != dynamic else st.load(st.v[lengths], [i], (), site))
+        strides, by = [], memory.dtype.itemsize
+        for size in reversed(shape):
+            strides.append(by)
+            by = by * size
+        st.v[result] = replace(memory, shape=tuple(shape), strides=tuple(reversed(strides)))
+
+    return step
+
+
+@operation("memref.prefetch", "affine.prefetch")
+def _prefetch(op: Any, tr: ThreadTranslator) -> None:
+    """It changes nothing but the time."""

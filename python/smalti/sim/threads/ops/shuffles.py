@@ -1,4 +1,4 @@
-"""`gpu` and `nvvm`: what lanes of a warp tell each other: shuffles, votes and reductions.
+"""`gpu` and `nvvm`: what lanes of a warp tell each other: shuffles, votes, and reductions of `nvvm`.
 
 What `nvvm` has here takes a mask of the lanes that come (PTX ISA, "membermask"): a lane that comes has to be in its own
 mask, and all that its mask names have to come, with the same one.
@@ -11,13 +11,10 @@ from typing import Any
 import numpy as np
 
 from ....errors import LaunchError
-from ...clocks import Knowledge
 from ...ops.registers import enumerator
-from ...synchronisation import Meeting, ThreadBarrier, Wait
 from ...translator import Site, Step, Unsupported, attribute, walk
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, dtype_of, rank_of, spread
-from .arith import combining, shaped
 from .gpu import from_lane, whole_warps
 
 WARP = 32
@@ -121,76 +118,6 @@ def _running(st: Any) -> Array:
     if st.mask is None:
         return np.ones((len(st.warps), st.block.warp_size), np.bool_)
     return st.mask.reshape(len(st.warps), -1)
-
-
-REDUCTIONS = {0: "add", 1: "mul", 2: "minui", 3: "minsi", 4: "minnumf", 5: "maxui", 6: "maxsi", 7: "maxnumf"}
-REDUCTIONS |= {8: "and", 9: "or", 10: "xor", 11: "minimumf", 12: "maximumf"}
-
-
-@operation("gpu.subgroup_reduce")
-def _subgroup_reduce(op: Any, tr: ThreadTranslator) -> Step:
-    (value,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
-    dtype, rank = dtype_of(op.operands[0].type), rank_of(op.operands[0].type)
-    if dtype is None:
-        raise Unsupported(f"numbers of type {op.operands[0].type}")
-    combine = combining(str(enumerator(op, "op", REDUCTIONS)), dtype)
-    size, stride = attribute(op, "cluster_size"), attribute(op, "cluster_stride", 1)
-
-    def step(st: Any) -> None:
-        whole_warps(st, "a reduction", site)
-        found = spread(st.v[value], dtype, st.lanes, rank)
-        by = stride
-        lane = np.arange(st.lanes)
-        while by < (size or st.block.warp_size) * stride:
-            found = combine(found, found[lane ^ by]).astype(dtype)
-            by *= 2
-        st.v[result] = found
-
-    return step
-
-
-@operation("gpu.all_reduce")
-def _all_reduce(op: Any, tr: ThreadTranslator) -> None:
-    """All threads of the block wait for each other's values; nothing is said of memory."""
-    (value,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
-    dtype = dtype_of(op.operands[0].type)
-    name = enumerator(op, "op", REDUCTIONS)
-    if dtype is None or name is None:
-        raise Unsupported("a reduction that a region says" if name is None else f"numbers of type {dtype}")
-    combine = combining(name, dtype)
-
-    def wait(st: Any) -> Any:
-        whole_warps(st, "a reduction", site)
-        count = st.block.thread_count
-        barrier = st.block.thread_barriers.setdefault(
-            ("reduction", site.number), ThreadBarrier("the reduction", st.machine.agent())
-        )
-        found = spread(st.v[value], dtype, st.lanes).reshape(len(st.warps), -1)
-        meetings = []
-        for warp, row in zip(st.warps, found, strict=True):
-            meeting = barrier.meeting or Meeting(count, site)
-            barrier.meeting = meeting
-            meeting.arrived += warp.threads
-            meeting.groups.append(warp)
-            meetings.append(meeting)
-            st.block.shares.setdefault(meeting, {})[warp.index] = row[: warp.threads]
-            if meeting.arrived == count:
-                meeting.done, barrier.meeting = True, None
-
-        def describe() -> str:
-            absent = [warp.name for warp in st.block.warps if warp not in meetings[0].groups]
-            return f"a reduction of the block; missing: {', '.join(absent)}"
-
-        yield Wait(site, lambda: all(meeting.done for meeting in meetings), describe, Knowledge)
-        given = st.block.shares[meetings[0]]
-        numbers = np.concatenate([given[index] for index in sorted(given)])
-        while len(numbers) > 1:
-            half = len(numbers) // 2
-            sums = combine(numbers[:half], numbers[half : 2 * half]).astype(dtype)
-            numbers = np.concatenate([sums, numbers[2 * half :]])
-        st.v[result] = shaped(numbers[0], dtype)
-
-    tr.blocking(wait)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import ir
+from ...ops.fused import fused
 from ...ops.registers import enumerator
 from ...translator import Step, Unsupported, attribute
 from ...values import signed
@@ -37,11 +38,13 @@ def _moved_dtype(ty: Any) -> np.dtype[Any]:
     return found
 
 
-def on_vectors(op: Any, tr: ThreadTranslator, function: Callable[..., Array]) -> Step:
+def on_vectors(op: Any, tr: ThreadTranslator, function: Callable[..., Array], mask_rank: int = 0) -> Step:
     """An operation that moves elements: `function` gets the operands, with the lane in front of each where one has it,
-    and whether they have."""
+    and whether they have. Inside of `vector.mask` it gets the mask behind them, if it has a rank."""
     operands, (result,) = tr.operands(op), tr.results(op)
     kinds = [(_moved_dtype(value.type), rank_of(value.type)) for value in op.operands]
+    if tr.vector_mask is not None and mask_rank:
+        operands, kinds = [*operands, tr.vector_mask], [*kinds, (np.dtype(np.bool_), mask_rank)]
     wanted = _moved_dtype(op.results[0].type)
 
     def step(st: Any) -> None:
@@ -309,46 +312,10 @@ def _create_mask(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
-@operation("vector.fma", "llvm.intr.fma")
+@operation("vector.fma")
 def _fma(op: Any, tr: ThreadTranslator) -> Step:
     dtype = element_dtype(op.results[0].type)
     return elementwise(op, tr, lambda x, y, z: fused(x, y, z).astype(dtype))
-
-
-def fused(x: Array, y: Array, z: Array) -> Array:
-    """x * y + z as float64, rounded once: of smaller types so that another rounding gives what one would (S. Boldo and
-    G. Melquiond, "Emulation of FMA and Correctly Rounded Sums: Proved Algorithms Using Rounding to Odd")."""
-    high, z = np.multiply(x, y, dtype=np.float64), z.astype(np.float64)
-    if x.dtype.itemsize < 8:
-        return _odd_sum(high, z)
-    (a, b), (c, d) = _halves(x), _halves(y)
-    low = b * d - (((high - a * c) - b * c) - a * d)
-    middle, rest = _sum(z, np.where(np.isfinite(low), low, 0))
-    top, more = _sum(high, middle)
-    return np.where(np.isfinite(top) & (top != 0), top + _odd_sum(rest, more), top)
-
-
-def _sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """A sum, and what it is too small."""
-    total = a + b
-    back = total - a
-    return total, (a - (total - back)) + (b - back)
-
-
-def _odd_sum(a: Array, b: Array) -> Array:
-    """A sum towards zero, whose last bit is set where it is not exact."""
-    total, error = (np.asarray(part) for part in _sum(a, b))
-    inexact = np.isfinite(total) & (error != 0) & (total.view(np.int64) & 1 == 0)
-    # One up where the rest goes on, and one down where it goes back.
-    by = np.where(inexact, np.where((error > 0) == (total > 0), 1, -1), 0)
-    return (total.view(np.int64) + by).view(np.float64)
-
-
-def _halves(x: Array) -> tuple[Array, Array]:
-    """A number as a sum of two with half of the bits."""
-    wide = x * 134217729.0
-    high = wide - (wide - x)
-    return high, x - high
 
 
 KINDS = {0: "add", 1: "mul", 2: "minui", 3: "minsi", 4: "minnumf", 5: "maxui", 6: "maxsi", 7: "maxnumf", 8: "and"}
@@ -358,16 +325,32 @@ KINDS |= {9: "or", 10: "xor", 11: "minimumf", 12: "maximumf"}
 @operation("vector.reduction")
 def _reduction(op: Any, tr: ThreadTranslator) -> Step:
     ty = op.results[0].type
-    combine = combining(str(enumerator(op, "kind", KINDS)), _moved_dtype(ty), ty)
+    name, dtype, given = str(enumerator(op, "kind", KINDS)), _moved_dtype(ty), len(op.operands)
+    combine = combining(name, dtype, ty)
     size = shape_of(op.operands[0].type)[0]
 
-    def reduce(lanes: bool, x: Array, *start: Array) -> Array:
-        found = start[0] if start else x[..., 0]
-        for i in range(0 if start else 1, size):
+    def reduce(lanes: bool, x: Array, *more: Array) -> Array:
+        if len(more) == given:
+            # Elements that are masked are as those that change nothing.
+            x = np.where(more[-1], x, neutral(name, dtype))
+        found = more[0] if given > 1 else x[..., 0]
+        for i in range(0 if given > 1 else 1, size):
             found = combine(found, x[..., i]).astype(x.dtype)
         return found
 
-    return on_vectors(op, tr, reduce)
+    return on_vectors(op, tr, reduce, mask_rank=1)
+
+
+def neutral(name: str, dtype: np.dtype[Any]) -> Any:
+    """The number that changes nothing in a reduction."""
+    if dtype.kind not in "ib":
+        known = {"add": -0.0, "mul": 1.0, "maximumf": -np.inf, "minimumf": np.inf}
+        return dtype.type(known.get(name.removesuffix("f") if name in ("addf", "mulf") else name, np.nan))
+    if dtype.kind == "b":
+        return name in ("mul", "and", "minui", "maxsi")
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    known = {"mul": 1, "muli": 1, "maxsi": low, "minsi": high, "minui": -1, "and": -1, "andi": -1}
+    return dtype.type(known.get(name, 0))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from .... import ir
+from ...ops.fused import fused
 from ...ops.registers import enumerator
 from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import Array
 from .arith import combining
-from .vector import KINDS, element_dtype, on_vectors, shape_of
+from .vector import KINDS, element_dtype, neutral, on_vectors, shape_of
 
 
 def _combine(op: Any) -> Callable[[Array, Array], Array]:
@@ -30,9 +31,11 @@ def _combine(op: Any) -> Callable[[Array, Array], Array]:
 def _multi_reduction(op: Any, tr: ThreadTranslator) -> Step:
     combine, reduced = _combine(op), list(attribute(op, "reduction_dims"))
     rank = len(shape_of(op.operands[0].type))
+    nothing = neutral(str(enumerator(op, "kind", KINDS)), element_dtype(op.results[0].type))
 
-    def reduce(lanes: bool, x: Array, start: Array) -> Array:
+    def reduce(lanes: bool, x: Array, start: Array, *mask: Array) -> Array:
         first = int(lanes)
+        x = np.where(mask[0], x, nothing) if mask else x
         kept = [d + first for d in range(rank) if d not in reduced]
         x = x.transpose([*range(first), *kept, *(d + first for d in reduced)])
         x = x.reshape((*x.shape[: first + len(kept)], -1))
@@ -41,7 +44,7 @@ def _multi_reduction(op: Any, tr: ThreadTranslator) -> Step:
             found = combine(found, x[..., i])
         return found
 
-    return on_vectors(op, tr, reduce)
+    return on_vectors(op, tr, reduce, mask_rank=rank)
 
 
 @operation("vector.scan")
@@ -79,15 +82,25 @@ def _outer_product(op: Any, tr: ThreadTranslator) -> Step:
     is_outer = len(shape_of(op.operands[1].type)) == 1
     is_fused = dtype.kind != "i" and "add" in str(op.attributes["kind"])
 
-    def product(lanes: bool, x: Array, y: Array, *start: Array) -> Array:
+    given = len(op.operands)
+
+    def product(lanes: bool, x: Array, y: Array, *more: Array) -> Array:
+        start = more[: given - 2]
+        found = multiply(x, y, *start)
+        # Without an accumulator, elements that are masked are 0.
+        return (
+            np.where(more[-1], found, start[0] if start else np.zeros((), dtype)) if len(more) == given - 1 else found
+        )
+
+    def multiply(x: Array, y: Array, *start: Array) -> Array:
         x, y = (x[..., :, None], y[..., None, :]) if is_outer else (x, y[..., None])
         if start and is_fused:
             # It becomes vector.fma.
-            return (x.astype(np.float64) * y + start[0]).astype(dtype)
+            return fused(x, y, start[0]).astype(dtype)
         found = (x * y).astype(dtype)
         return combine(start[0], found) if start else found
 
-    return on_vectors(op, tr, product)
+    return on_vectors(op, tr, product, mask_rank=len(shape_of(op.results[0].type)))
 
 
 def _dimensions(expressions: Any) -> list[int]:
@@ -104,8 +117,7 @@ def _contract(op: Any, tr: ThreadTranslator) -> Step:
     maps = [ir.AffineMapAttr(item).value for item in ir.ArrayAttr(op.attributes["indexing_maps"])]
     left, right, into = (_dimensions(found.results) for found in maps)
     combine, dtype = _combine(op), element_dtype(op.results[0].type)
-    if len(op.operands) != 3:
-        raise Unsupported("a mask")
+    nothing = neutral(str(enumerator(op, "kind", KINDS)), dtype)
     sizes: dict[int, int] = {}
     for of, value in zip((left, right), op.operands, strict=False):
         sizes |= dict(zip(of, shape_of(value.type), strict=True))
@@ -118,15 +130,20 @@ def _contract(op: Any, tr: ThreadTranslator) -> Step:
         x = x.transpose([*range(first), *(dimensions.index(d) + first for d in known)])
         return x[(slice(None),) * first + tuple(slice(None) if d in dimensions else None for d in order)]
 
-    def contract(lanes: bool, x: Array, y: Array, start: Array) -> Array:
+    def contract(lanes: bool, x: Array, y: Array, start: Array, *mask: Array) -> Array:
         first = int(lanes)
         x, y = (spread_out(a.astype(dtype), of, first) for a, of in ((x, left), (y, right)))
         shape = (*np.broadcast_shapes(x.shape, y.shape)[: first + len(into)],)
         count = int(np.prod([sizes[d] for d in reduced], dtype=int))
         x, y = (np.broadcast_to(a, (*shape, *(sizes[d] for d in reduced))).reshape((*shape, count)) for a in (x, y))
+        wanted = None
+        if mask:
+            # It is of the iteration space, whose dimensions are in their own order.
+            wanted = spread_out(mask[0], list(range(len(order))), first).reshape((*shape, count))
         found = start
         for i in range(count):
-            found = combine(found, (x[..., i] * y[..., i]).astype(dtype))
+            product = (x[..., i] * y[..., i]).astype(dtype)
+            found = combine(found, product if wanted is None else np.where(wanted[..., i], product, nothing))
         return found
 
-    return on_vectors(op, tr, contract)
+    return on_vectors(op, tr, contract, mask_rank=len(order))

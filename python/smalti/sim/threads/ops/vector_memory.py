@@ -16,7 +16,7 @@ from .memref import index_reader, memory_dtype
 from .vector import element_dtype, shape_of
 
 
-def _stored_dtype(ty: Any) -> np.dtype[Any]:
+def stored_dtype(ty: Any) -> np.dtype[Any]:
     """The numpy type of a vector's elements in memory."""
     if bits_of(ty) == 1 and shape_of(ty) != (1,):
         raise Unsupported(f"{ty} in memory, whose bits LLVM packs")
@@ -30,7 +30,7 @@ _HERE = np.zeros(1, np.int64)
 @operation("vector.load")
 def _load(op: Any, tr: ThreadTranslator) -> Step:
     (source, *_), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
-    indices, shape, dtype = index_reader(op, tr, 1), shape_of(op.results[0].type), _stored_dtype(op.results[0].type)
+    indices, shape, dtype = index_reader(op, tr, 1), shape_of(op.results[0].type), stored_dtype(op.results[0].type)
     tr.uses(op.operands[0].type)
 
     def step(st: Any) -> None:
@@ -46,7 +46,7 @@ def _load(op: Any, tr: ThreadTranslator) -> Step:
 def _store(op: Any, tr: ThreadTranslator) -> Step:
     (value, target, *_), site = tr.operands(op), tr.site(op)
     indices, shape = index_reader(op, tr, 2), shape_of(op.operands[0].type)
-    _stored_dtype(op.operands[0].type)
+    stored_dtype(op.operands[0].type)
     tr.uses(op.operands[1].type)
 
     def step(st: Any) -> None:
@@ -76,7 +76,7 @@ def _transfer(op: Any, tr: ThreadTranslator, memory: int, vector_type: Any) -> A
     segments = attribute(op, "operandSegmentSizes")
     start = sum(segments[: memory + 1])
     slots = tr.operands(op)[start : start + segments[memory + 1]]
-    mask_slot = tr.operands(op)[-1] if segments[-1] else None
+    mask_slot = tr.operands(op)[-1] if segments[-1] else tr.vector_mask
     dimensions = _dimensions(op)
     shape = shape_of(vector_type)
     inside = list(attribute(op, "in_bounds", [False] * len(shape)))
@@ -85,6 +85,16 @@ def _transfer(op: Any, tr: ThreadTranslator, memory: int, vector_type: Any) -> A
     source = tr.slot(base)
     read = op.name == "vector.transfer_read"
     along = {d: i for i, d in enumerate(dimensions) if d is not None}
+
+    # A mask has the memory's dimensions in their order, but for those that are repeated.
+    order = sorted(along)
+    to_vector = [order.index(d) for d in dimensions if d is not None]
+    column = tuple(None if d is None else slice(None) for d in dimensions)
+
+    def of_elements(mask: Any) -> Any:
+        each = mask.ndim - len(order)
+        mask = mask.transpose([*range(each), *(each + axis for axis in to_vector)])
+        return np.broadcast_to(mask[(slice(None),) * each + column], (*mask.shape[:each], *shape))
 
     def locate(st: Any) -> tuple[View, Any, Array, Any, Array | None]:
         view: View = st.v[source]
@@ -98,12 +108,13 @@ def _transfer(op: Any, tr: ThreadTranslator, memory: int, vector_type: Any) -> A
                 continue
             checked.append(dimension)
             places = np.arange(shape[i]).reshape((shape[i],) + (1,) * (len(shape) - i - 1))
-            column = np.asarray(index).reshape(np.shape(index) + (1,) * len(shape))
+            begin = np.asarray(index).reshape(np.shape(index) + (1,) * len(shape))
             limit = np.asarray(size).reshape(np.shape(size) + (1,) * len(shape))
-            ok = (column + places < limit) & (column + places >= 0)
+            ok = (begin + places < limit) & (begin + places >= 0)
             there = ok if there is None else there & ok
         if mask_slot is not None:
-            there = st.v[mask_slot] if there is None else there & st.v[mask_slot]
+            wanted = of_elements(st.v[mask_slot])
+            there = wanted if there is None else there & wanted
         offset, running = view.offset, st.mask
         for dimension, (index, size, stride) in enumerate(zip(at, view.shape, view.strides, strict=True)):
             i = along.get(dimension)
@@ -137,7 +148,7 @@ def _transfer(op: Any, tr: ThreadTranslator, memory: int, vector_type: Any) -> A
 def _transfer_read(op: Any, tr: ThreadTranslator) -> Step:
     (result,), site = tr.results(op), tr.site(op)
     ty = op.results[0].type
-    shape, dtype = shape_of(ty), _stored_dtype(ty)
+    shape, dtype = shape_of(ty), stored_dtype(ty)
     locate = _transfer(op, tr, 0, ty)
     segments = attribute(op, "operandSegmentSizes")
     padding = tr.operands(op)[sum(segments[:2])]
@@ -164,7 +175,7 @@ def _transfer_read(op: Any, tr: ThreadTranslator) -> Step:
 def _transfer_write(op: Any, tr: ThreadTranslator) -> Step:
     value, site = tr.operands(op)[0], tr.site(op)
     ty = op.operands[0].type
-    shape, dtype = shape_of(ty), _stored_dtype(ty)
+    shape, dtype = shape_of(ty), stored_dtype(ty)
     locate = _transfer(op, tr, 1, ty)
 
     def step(st: Any) -> None:
@@ -204,15 +215,22 @@ def _chosen(at: list[Any], indices: Array) -> Any:
         yield number, [*at[:-1], at[-1] + indices[:, number]]
 
 
-@operation("vector.maskedload", "vector.gather")
+def _packed(at: list[Any], wanted: Array) -> Any:
+    """The same of elements that follow each other in memory, those that are wanted alone."""
+    before = np.cumsum(wanted, 1) - wanted
+    for number in range(wanted.shape[1]):
+        yield number, [*at[:-1], at[-1] + before[:, number]]
+
+
+@operation("vector.maskedload", "vector.expandload", "vector.gather")
 def _masked_load(op: Any, tr: ThreadTranslator) -> Step:
-    gathers = op.name == "vector.gather"
+    gathers, packed, outer = op.name == "vector.gather", op.name == "vector.expandload", tr.vector_mask
     slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     source, (mask, passed) = slots[0], slots[-2:]
     if not isinstance(op.operands[0].type, ir.MemRefType):
         raise Unsupported(f"a load from {op.operands[0].type}")
     ty = op.results[0].type
-    shape, dtype = shape_of(ty), _stored_dtype(ty)
+    shape, dtype = shape_of(ty), stored_dtype(ty)
     indices, rank = index_reader(op, tr, 1, 3 if gathers else 2), len(shape)
     memory_dtype(op.operands[0].type)
     tr.uses(op.operands[0].type)
@@ -221,7 +239,9 @@ def _masked_load(op: Any, tr: ThreadTranslator) -> Step:
         at = indices(st)
         wanted = spread(st.v[mask], _BOOL, st.lanes, rank).reshape(st.lanes, -1)
         found = spread(st.v[passed], dtype, st.lanes, rank).reshape(st.lanes, -1).copy()
-        places = _behind(at, shape)
+        places = _packed(at, wanted) if packed else _behind(at, shape)
+        if outer is not None:
+            wanted = wanted & spread(st.v[outer], _BOOL, st.lanes, rank).reshape(st.lanes, -1)
         if gathers:
             places = _chosen(at, spread(st.v[slots[-3]], _WIDE, st.lanes, rank).reshape(st.lanes, -1))
 
@@ -234,15 +254,15 @@ def _masked_load(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
-@operation("vector.maskedstore", "vector.scatter")
+@operation("vector.maskedstore", "vector.compressstore", "vector.scatter")
 def _masked_store(op: Any, tr: ThreadTranslator) -> Step:
-    scatters = op.name == "vector.scatter"
+    scatters, packed = op.name == "vector.scatter", op.name == "vector.compressstore"
     slots, site = tr.operands(op), tr.site(op)
     target, (mask, value) = slots[0], slots[-2:]
     if not isinstance(op.operands[0].type, ir.MemRefType):
         raise Unsupported(f"a store to {op.operands[0].type}")
     ty = op.operands[len(op.operands) - 1].type
-    shape, dtype, rank = shape_of(ty), _stored_dtype(ty), rank_of(ty)
+    shape, dtype, rank = shape_of(ty), stored_dtype(ty), rank_of(ty)
     indices = index_reader(op, tr, 1, 3 if scatters else 2)
     memory_dtype(op.operands[0].type)
     tr.uses(op.operands[0].type)
@@ -251,10 +271,40 @@ def _masked_store(op: Any, tr: ThreadTranslator) -> Step:
         at = indices(st)
         wanted = spread(st.v[mask], _BOOL, st.lanes, rank).reshape(st.lanes, -1)
         values = spread(st.v[value], dtype, st.lanes, rank).reshape(st.lanes, -1)
-        places = _behind(at, shape)
+        places = _packed(at, wanted) if packed else _behind(at, shape)
         if scatters:
             # One after the other: of equal indices the last counts.
             places = _chosen(at, spread(st.v[slots[-3]], _WIDE, st.lanes, rank).reshape(st.lanes, -1))
         _by_elements(st, wanted, places, lambda i, index: st.store(st.v[target], index, values[:, i], (), site))
 
     return step
+
+
+_MASKABLE = {f"vector.{name}" for name in ("transfer_read", "transfer_write", "gather", "reduction", "multi_reduction")}
+_MASKABLE |= {"vector.contract", "vector.outerproduct"}
+
+
+@operation("vector.mask")
+def _mask(op: Any, tr: ThreadTranslator) -> None:
+    mask, *passed = tr.operands(op)
+    block, results = tr.only_block(op.regions[0]), tr.results(op)
+    *operations, ends = (view.operation for view in block.operations)
+    for inside in operations:
+        if inside.name not in _MASKABLE:
+            raise Unsupported(f"a mask for '{inside.name}'")
+        tr.vector_mask = mask
+        tr.operation(inside)
+        tr.vector_mask = None
+    tr.emit(tr.moves(tr.operands(ends), results))
+    if not passed:
+        return
+    ty = op.results[0].type
+    shape, dtype = shape_of(ty), stored_dtype(ty)
+    if shape != shape_of(op.operands[0].type):
+        raise Unsupported("values for masked elements where the mask has another shape")
+
+    def choose(st: Any) -> None:
+        found = [st.v[mask], np.asarray(st.v[results[0]], dtype), np.asarray(st.v[passed[0]], dtype)]
+        st.v[results[0]] = np.where(*found)
+
+    tr.emit(choose)

@@ -1,0 +1,87 @@
+"""Blocks that jump to each other, and where threads that part meet again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Label:
+    """A place in the code."""
+
+    __slots__ = ("at",)
+
+    def __init__(self) -> None:
+        self.at = -1
+
+
+class Graph:
+    """The blocks of a region. Lanes that a jump parts go one way after the other, up to where all of these ways come: the
+    block that post-dominates the jump next."""
+
+    def __init__(self, blocks: list[Any], results: list[int]) -> None:
+        self.blocks = blocks
+        self.results = results
+        """The slots of what the region gives."""
+        self.end = Label()
+        """Behind all blocks."""
+        self.labels: dict[Any, Label] = {}
+        self.waiting: set[Any] = set()
+        """Blocks with operations that may have to wait."""
+        self._after = {block: list(list(block.operations)[-1].operation.successors) for block in blocks}
+        self._reached = {block: self._reach(block, None) for block in blocks}
+        self._joins = self._post_dominators()
+
+    def _reach(self, block: Any, end: Any) -> set[Any]:
+        """The blocks that one comes to behind another, without going on behind an end."""
+        found: set[Any] = set()
+        left = list(self._after[block])
+        while left:
+            one = left.pop()
+            if one not in found and (end is None or one != end):
+                found.add(one)
+                left += self._after[one]
+        return found
+
+    def _post_dominators(self) -> dict[Any, Any]:
+        """For each block the next one that all ways from it go through; None where that is the end."""
+        every = set(self.blocks)
+        found = dict.fromkeys(self.blocks, every)
+        changes = True
+        while changes:
+            changes = False
+            for block in reversed(self.blocks):
+                after = self._after[block]
+                ways = set.intersection(*(found[one] for one in after)) if after else set()
+                if (now := {block} | ways) != found[block]:
+                    found[block], changes = now, True
+        joins = {}
+        for block in self.blocks:
+            # Of those that post-dominate, the next one is post-dominated by all others.
+            strict = found[block] - {block}
+            joins[block] = next((one for one in strict if strict <= found[one]), None)
+        return joins
+
+    def join(self, block: Any) -> Label:
+        """Where lanes meet again that the end of a block parts."""
+        found = self._joins[block]
+        return self.end if found is None else self.labels[found]
+
+    def may_wait(self, block: Any) -> bool:
+        """Whether there are operations that may have to wait between the end of a block and where lanes meet again."""
+        return not self.waiting.isdisjoint(self._reach(block, self._joins[block]))
+
+    def values_outside(self, block: Any) -> set[Any]:
+        """The values of a block in a loop that other blocks use: lanes that have left the loop keep theirs."""
+        if block not in self._reached[block]:
+            return set()
+        operations = [view.operation for view in block.operations]
+        values = [value for op in operations for value in op.results]
+        return {value for value in values if any(_block_of(use.owner, self.blocks) != block for use in value.uses)}
+
+
+def _block_of(owner: Any, blocks: list[Any]) -> Any:
+    """The block of a graph that an operation is in."""
+    op = owner.operation
+    while op.block not in blocks:
+        op = op.parent.operation
+    return op.block
