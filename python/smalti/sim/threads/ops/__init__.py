@@ -45,6 +45,7 @@ from . import (
     vector_memory,
     warpgroup,
     wgmma,
+    wmma,
 )
 
 __all__ = [
@@ -90,4 +91,5 @@ __all__ = [
     "vector_memory",
     "warpgroup",
     "wgmma",
+    "wmma",
 ]
