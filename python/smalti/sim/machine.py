@@ -168,6 +168,8 @@ class Block:
         """Waves that have ended, which barriers of AMD's chips do not wait for."""
         self.flights: list[Any] = []
         """Copies that a barrier in shared memory tells of, in the order of their issue."""
+        self.arrivals: list[Any] = []
+        """Arrivals behind copies of AMD's waves, at barriers that others poll, in the order of their issue."""
         self.started: list[Any] = []
         """All copies and arrivals that were started and that barriers in shared memory tell of."""
         self.groups: list[Group] = []

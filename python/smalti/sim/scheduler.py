@@ -98,6 +98,8 @@ class Scheduler:
         for block in self.blocks:
             if block.flights and chance.random() < 0.25:
                 block.complete(chance.choice(block.flights))
+            if block.arrivals and chance.random() < 0.25:
+                chance.choice(block.arrivals).complete()
 
     def _complete_what_is_waited_for(self) -> bool:
         """Lets one copy happen, one that somebody waits for."""
@@ -107,6 +109,11 @@ class Scheduler:
             if flights:
                 # The newest one first: what relies on the order of copies is wrong.
                 block.complete(flights[-1])
+                return True
+        polling = {g.block for g in self.groups if not g.finished and isinstance(g.wait, Poll)}
+        for block in self.blocks:
+            if block in polling and block.arrivals:
+                block.arrivals[-1].complete()
                 return True
         return False
 

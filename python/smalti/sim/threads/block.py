@@ -12,6 +12,7 @@ from ..agents import Agent
 from ..clocks import Knowledge
 from ..findings import Finding
 from ..machine import Block, Cluster, Machine
+from .cluster_loads import Requests
 from .counters import DS, LOAD, STORE, Counters
 from .events import iteration_of
 from .lanes import Array
@@ -44,6 +45,8 @@ class Warp(Agent):
         """The meeting at the barrier of the block that it has signalled to, and not waited for."""
         self.member: Any = None
         """What it knows of the named barrier that it has joined."""
+        self.cluster_uses = self.cluster_step = 0
+        """Uses of the barrier of a cluster of AMD's that it has waited for, and the step in which it did last."""
         self.knows: Array = block.knows[index]
         """For each lane and each other one the last step whose accesses by that one it knows of."""
         self.syncs: list[tuple[int, Any]] = []
@@ -195,6 +198,9 @@ class ThreadCluster(Cluster):
         self.first_agent = machine.agent()
         self.rows: dict[int, int] = {}
         """The rows of shadows that say who read, by agents: one for each warp, and for each engine that reads."""
+        self.barrier: Any = None
+        """Its barrier on AMD's chips."""
+        self.asked = Requests(self)
 
     @property
     def covered(self) -> bool:
@@ -212,6 +218,7 @@ class ThreadCluster(Cluster):
         for block in self.blocks:
             block.check_leaks()
         self.check_ends()
+        self.asked.check()
 
 
 @dataclass(frozen=True)
@@ -283,6 +290,8 @@ class ThreadBlock(Block):
         """Buffers of AMD's chips with bounds, and the pointers that stand for them."""
         self.named_barriers: dict[int, Any] = {}
         """Barriers of AMD's chips, by the pointers that name them."""
+        self.lds_arrivals: dict[int, list[Any]] = {}
+        """What arrivals in the phase that is not over tell, by the bytes of barriers in LDS."""
         self._known: Array | None = None
         self._stale: set[int] = set()
 

@@ -42,6 +42,8 @@ class Counter:
         """How much was started; accesses between two waits count as one."""
         self.over = 0
         """How much the wave knows to be over."""
+        self.told = 0
+        """How much others may know to be over, who learned of it in the order of the wave's accesses."""
         self.works: deque[tuple[int, Any]] = deque()
         self.moment = 0.0
         """When all accesses are over, in a run with a timeline."""
@@ -66,7 +68,7 @@ class Counters:
     def access(self, kind: str) -> int:
         """The number of an access that is made now."""
         counter = self.of[kind]
-        counter.issued = counter.over + 1
+        counter.issued = max(counter.over, counter.told) + 1
         return counter.issued
 
     def start(self, kind: str) -> int:

@@ -122,7 +122,7 @@ def accessed(
             # Each of them learns what those before it released.
             warp.chains(group % st.block.warp_size)
         if after:
-            buffer.places[place] = _merged(after)
+            buffer.places[place] = merged(after)
         else:
             buffer.places.pop(place, None)
 
@@ -153,7 +153,7 @@ def _learn(st: Any, warp: Any, told: Told, lanes: Array, site: Any) -> None:
         warp.learned += [(source, 0) for source in told.sites]
 
 
-def _merged(told: list[Told]) -> list[Told]:
+def merged(told: list[Told]) -> list[Told]:
     """What was told, once for each block and scope."""
     found: dict[Any, Told] = {}
     for item in told:

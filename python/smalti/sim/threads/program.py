@@ -276,8 +276,8 @@ def of_threads(
         raise LaunchError(f"a block of {math.prod(block)} threads; a GPU has at most 1024")
     if math.prod(cluster) > MOST_BLOCKS:
         raise LaunchError(f"a cluster of {math.prod(cluster)} blocks; a GPU has at most {MOST_BLOCKS}")
-    if math.prod(cluster) > 1 and target.vendor == "amd":
-        raise CompileError("", diagnostics=[Diagnostic("error", "clusters of this chip are not known", place)])
+    if math.prod(cluster) > 1 and target.vendor == "amd" and "tensor_counter" not in target.waits:
+        raise CompileError("", diagnostics=[Diagnostic("error", f"{target.name} has no clusters", place)])
     blocks = list(kernel.regions[0].blocks)
     count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
     arguments = list(function.regions[0].blocks[0].arguments)

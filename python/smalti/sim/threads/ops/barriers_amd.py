@@ -16,6 +16,7 @@ from ..code import ThreadTranslator, operation
 from ..counters import mark_waits
 from ..lanes import spread
 from ..memory import MOST_NAMED_BARRIERS, NAMED_BARRIER_BYTES, NAMED_BARRIERS
+from .cluster_amd import CLUSTER_BARRIER, signal_cluster, wait_for_cluster
 from .gpu import thread_barrier, wait_for_all, whole_warps
 
 
@@ -50,10 +51,12 @@ def _signal(op: Any, tr: ThreadTranslator) -> Step | None:
     result = tr.results(op)[0] if len(op.results) else None
     if which == _NULL and result is None:
         return None
+    if which == CLUSTER_BARRIER:
+        return _signal_cluster(tr, result, site)
     if which != _WORK_GROUP:
         raise Unsupported(
-            f"barrier {which}; of barriers with numbers the simulator knows that of the block, {_WORK_GROUP}, and LLVM "
-            "decides which number a named one has"
+            f"barrier {which}; of barriers with numbers the simulator knows that of the block, {_WORK_GROUP}, and of the "
+            f"cluster, {CLUSTER_BARRIER}; LLVM decides which number a named one has"
         )
 
     def step(st: Any) -> None:
@@ -74,6 +77,22 @@ def _signal(op: Any, tr: ThreadTranslator) -> Step | None:
     return step
 
 
+def _signal_cluster(tr: ThreadTranslator, result: int | None, site: Site) -> Step:
+    _has_clusters(tr)
+
+    def step(st: Any) -> None:
+        first = signal_cluster(st, site)
+        if result is not None:
+            st.v[result] = first[st.which]
+
+    return step
+
+
+def _has_clusters(tr: ThreadTranslator) -> None:
+    if "tensor_counter" not in tr.target.waits:
+        raise Unsupported(f"{tr.target.name} has no clusters")
+
+
 @operation("rocdl.s.barrier.wait")
 def _wait_for_signals(op: Any, tr: ThreadTranslator) -> None:
     site, which = tr.site(op), attribute(op, "id")
@@ -81,6 +100,9 @@ def _wait_for_signals(op: Any, tr: ThreadTranslator) -> None:
         return tr.blocking(lambda st: _wait_for_name(st, site))
     if which == _NULL:
         return None
+    if which == CLUSTER_BARRIER:
+        _has_clusters(tr)
+        return tr.blocking(lambda st: wait_for_cluster(st, site))
     if which != _WORK_GROUP:
         raise Unsupported(f"barrier {which}")
 

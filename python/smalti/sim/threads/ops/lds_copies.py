@@ -1,26 +1,23 @@
-"""Copies to LDS that AMD's counters tell of: by lanes (`gather_to_lds`, `load.to.lds`, asynchronous loads of gfx1250), and
-of tiles by the tensor data mover."""
+"""Copies to LDS by lanes that AMD's counters tell of: `gather_to_lds`, `load.to.lds`, asynchronous loads of gfx1250."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .... import ir
 from ...engines import happens_at_once
-from ...memory import POISON
-from ...ops.memref import mixed
 from ...translator import Site, Step, Unsupported, attribute
 from .. import timing
 from ..code import ThreadTranslator, operation
-from ..counters import ASYNC, COPY, TENSOR, hold, started
-from ..engines import LaneCopy, Work
-from ..lanes import Array, dtype_of, spread, take
+from ..counters import ASYNC, COPY, hold, started
+from ..engines import LaneCopy
+from ..lanes import Array, dtype_of, spread
 from ..memory import SPACING, View
 from .buffers_amd import buffers_of, byte_in
+from .cluster_amd import asks_together
 from .cp_async import check_copy
 from .llvm import address_space, constant_of, pointee
 from .memref import memory_dtype
@@ -45,7 +42,7 @@ def _start(
             copy.poison()
 
 
-def _first_lanes(st: Any) -> Array:
+def first_lanes(st: Any) -> Array:
     """For each lane the first lane of its wave that runs."""
     size = st.block.warp_size
     running = np.ones(st.lanes, np.bool_) if st.mask is None else st.mask
@@ -54,7 +51,7 @@ def _first_lanes(st: Any) -> Array:
 
 def _of_waves(st: Any, second: Any, stride: int) -> Array:
     """Where each lane of a wave writes: one behind the other from where its first lane says."""
-    base = spread(second, _WIDE, st.lanes)[_first_lanes(st)]
+    base = spread(second, _WIDE, st.lanes)[first_lanes(st)]
     return base + np.arange(st.lanes) % st.block.warp_size * stride
 
 
@@ -103,7 +100,7 @@ def _gather(op: Any, tr: ThreadTranslator) -> Step:
             given = _inside(view, first, size)
         before = st.mask
         # Of the places only those of the first lanes are used.
-        st.mask = np.arange(st.lanes) == _first_lanes(st)
+        st.mask = np.arange(st.lanes) == first_lanes(st)
         if before is not None:
             st.mask = st.mask & before
         second, _ = st.locate(v[target], [v[i] for i in places], (), site, "the copy", True)
@@ -174,8 +171,7 @@ _BITS = (8, 32, 64, 128)
 @operation(*(f"rocdl.{kind}.load.async.to.lds.b{bits}" for kind in ("global", "cluster") for bits in _BITS))
 def _async_load(op: Any, tr: ThreadTranslator) -> Step:
     (source, target), site = tr.operands(op)[:2], tr.site(op)
-    if len(op.operands) > 2 and constant_of(op.operands[2]):
-        raise Unsupported("a load for several blocks")
+    mask = tr.operands(op)[2] if len(op.operands) > 2 else None
     size, offset = int(op.name.rpartition(".b")[2]) // 8, attribute(op, "offset")
     if "async_counter" not in tr.target.waits:
         raise Unsupported(f"an asynchronous load on {tr.target.name}")
@@ -185,230 +181,9 @@ def _async_load(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         # Each lane names its own place.
         second = st.v[target] + offset
+        if mask is not None:
+            given = spread(st.v[source] + offset, _WIDE, st.lanes)
+            asks_together(st, st.v[mask], lambda lanes: (size, given[lanes].tobytes()), site)
         _start(st, ASYNC, _buffers(st, st.v[source] + offset, space, site), second, size, size, site)
 
     return step
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Tiles
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Base:
-    """Where a tile is: in global memory and in LDS, with the bytes at which it begins."""
-
-    memory: View
-    first: Any
-    lds: View
-    second: Any
-
-    def take(self, lanes: Array, memo: dict[int, Any]) -> _Base:
-        first, second = (take(x, lanes, 0, memo) for x in (self.first, self.second))
-        return _Base(self.memory.take(lanes, memo), first, self.lds.take(lanes, memo), second)
-
-
-@dataclass(frozen=True)
-class _Descriptor:
-    """A tile, with its dimensions outermost first; sizes and strides of elements."""
-
-    base: _Base
-    tensor: tuple[Any, ...]
-    strides: tuple[Any, ...]
-    tile: tuple[Any, ...]
-    padding: tuple[Any, Any] | None
-    """Dwords that are left out, and behind how many."""
-    steps: tuple[Any, Any, Any] | None
-    """By how much iterations go on in memory and in LDS, and their number."""
-    rows: Any = None
-    """The rows that are chosen, of tiles of two dimensions."""
-
-    def take(self, lanes: Array, memo: dict[int, Any]) -> _Descriptor:
-        def some(values: Any) -> Any:
-            return None if values is None else tuple(take(value, lanes, 0, memo) for value in values)
-
-        parts = (some(x) for x in (self.tensor, self.strides, self.tile, self.padding, self.steps))
-        return _Descriptor(self.base.take(lanes, memo), *parts, rows=take(self.rows, lanes, 1, memo))
-
-
-@operation("amdgpu.make_dma_base", "amdgpu.make_gather_dma_base")
-def _make_base(op: Any, tr: ThreadTranslator) -> Step:
-    segments = attribute(op, "operandSegmentSizes")
-    operands, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
-    if "tensor_counter" not in tr.target.waits:
-        raise Unsupported(f"copies of tiles on {tr.target.name}")
-    memory, indices = operands[0], operands[1 : 1 + segments[1]]
-    lds, places = operands[1 + segments[1]], operands[2 + segments[1] :]
-    for position in (0, 1 + segments[1]):
-        memory_dtype(op.operands[position].type)
-        tr.uses(op.operands[position].type)
-
-    def step(st: Any) -> None:
-        source, target = st.v[memory], st.v[lds]
-        first, _ = st.locate(source, [st.v[i] for i in indices], (), site, "the base of a tile", False)
-        second, _ = st.locate(target, [st.v[i] for i in places], (), site, "the base of a tile", False)
-        st.slots = ()
-        st.v[result] = _Base(source, first, target, second)
-
-    return step
-
-
-_NAMES = ("base", "tensor", "strides", "tile", "mask", "timeout", "amount", "interval", "barrier", "at")
-_NAMES += ("by_memory", "by_lds", "times")
-
-
-@operation("amdgpu.make_dma_descriptor", "amdgpu.make_gather_dma_descriptor")
-def _make_descriptor(op: Any, tr: ThreadTranslator) -> Step:
-    operands, (result,) = tr.operands(op), tr.results(op)
-    given: dict[str, list[int]] = {}
-    gathers = op.name == "amdgpu.make_gather_dma_descriptor"
-    names = (_NAMES[0], "rows", *_NAMES[1:]) if gathers else _NAMES
-    for name, count in zip(names, attribute(op, "operandSegmentSizes"), strict=True):
-        given[name], operands = operands[:count], operands[count:]
-    if given["mask"] or given["barrier"]:
-        raise Unsupported("a tile for several blocks, or of whose end a barrier is told")
-    tensor = mixed(attribute(op, "global_static_sizes"), given["tensor"])
-    strides = mixed(attribute(op, "global_static_strides"), given["strides"])
-    tile = mixed(attribute(op, "shared_static_sizes"), given["tile"])
-    if strides[-1] != (False, 1):
-        raise Unsupported("a tile whose rows have gaps between their elements")
-    numbers_without_sign = 0
-    if gathers:
-        rows: Any = op.operands[1].type
-        count, numbers_without_sign = rows.shape[0], (1 << rows.element_type.width) - 1
-        if len(tile) != 2 or tile[0] != (False, count) or given["times"]:
-            raise Unsupported(f"{count} chosen rows of another tile than one of two dimensions, which has so many")
-
-    def step(st: Any) -> None:
-        def values(items: Any) -> Any:
-            return tuple(st.v[value] if is_slot else value for is_slot, value in items)
-
-        def chosen(*names: str) -> Any:
-            return tuple(st.v[given[name][0]] for name in names) if given[names[0]] else None
-
-        (base,) = given["base"]
-        st.v[result] = _Descriptor(
-            st.v[base],
-            values(tensor),
-            values(strides),
-            values(tile),
-            chosen("amount", "interval"),
-            chosen("by_memory", "by_lds", "times"),
-            spread(st.v[given["rows"][0]], _WIDE, st.lanes, 1) & numbers_without_sign if gathers else None,
-        )
-
-    return step
-
-
-class TileCopy(Work):
-    """A copy of a tile that a wave started: elements of some bytes, and whether they are inside of the tensor."""
-
-    def __init__(
-        self, st: Any, site: Site, source: Any, first: Array, target: Any, second: Array, given: Array, size: int
-    ) -> None:
-        super().__init__(st, site)
-        self.source, self.target, self.first, self.second = source, target, first, second
-        self.given, self.size, self.done = given, size, False
-
-    def _places(self, first: Array) -> Array:
-        return first[:, None] + np.arange(self.size)
-
-    def poison(self) -> None:
-        self.target.data[self._places(self.second)] = POISON
-
-    def complete(self, warps: list[Any] | None) -> None:
-        if self.done:
-            return
-        self.done = True
-        if self.numbers:
-            found = self.source.data[self._places(np.where(self.given, self.first, 0))]
-            self.target.data[self._places(self.second)] = np.where(self.given[:, None], found, 0)
-
-
-def _places_of(descriptor: _Descriptor, size: int, loads: bool) -> tuple[Array, Array, Array]:
-    """The bytes of the tile's elements in memory and in LDS, and whether they are inside of the tensor."""
-    tile = descriptor.tile
-    index = np.indices(tile).reshape(len(tile), -1)
-    place = np.arange(index.shape[1]) * size
-    if descriptor.rows is not None:
-        index[0] = descriptor.rows[index[0]]
-    offset = sum(i * by for i, by in zip(index, descriptor.strides, strict=True))
-    given = np.all([i < limit for i, limit in zip(index, descriptor.tensor, strict=True)], axis=0)
-    if descriptor.padding is not None and loads:
-        amount, interval = descriptor.padding
-        place = place + place // (4 * interval) * 4 * amount
-    by_memory, by_lds, times = descriptor.steps or (0, 0, 1)
-    turn = np.arange(times)[:, None]
-    first = (turn * by_memory + offset) * size + descriptor.base.first
-    second = turn * by_lds * size + place + descriptor.base.second
-    return first.reshape(-1), second.reshape(-1), np.tile(given, times)
-
-
-@operation("amdgpu.tensor_load_to_lds", "amdgpu.tensor_store_from_lds")
-def _tensor_copy(op: Any, tr: ThreadTranslator) -> Step:
-    (source,), site = tr.operands(op), tr.site(op)
-    loads = op.name == "amdgpu.tensor_load_to_lds"
-    what = "the copy of a tile"
-
-    def step(st: Any) -> None:
-        stream, firsts, before = started(st, TENSOR), _first_lanes(st), st.mask
-        memo: dict[int, Any] = {}
-        for warp in st.active_warps():
-            lanes = st.which == st.warps.index(warp)
-            # What a wave asks for is of its first lane.
-            lane = firsts[lanes][:1]
-            descriptor = _numbers_of(st.v[source].take(lane, memo))
-            memo = {}
-            base, rows = descriptor.base, descriptor.rows
-            size = base.memory.dtype.itemsize
-            if rows is not None and (np.diff(rows) < 0).any() and (rows >= descriptor.tensor[0]).any():
-                # CDNA5 ISA, "Tensor Data Mover Instructions".
-                st.report("assertion", "rows outside of the tensor are chosen, and not in order", site, int(lane[0]))
-            first, second, given = _places_of(descriptor, size, loads)
-            sides = [(base.memory.buffer, first, first[given]), (base.lds.buffer, second, second)]
-            if not loads:
-                sides.reverse()
-                sides[0] = (*sides[0][:2], second[given])
-            mask = lanes if before is None else lanes & before
-            st.mask, fine = mask, True
-            for (buffer, _, touched), writes in zip(sides, (False, True), strict=True):
-                if not len(touched):
-                    continue
-                ok = st.in_buffer(buffer, 0, touched, size, mask, site, what, writes)
-                fine = fine and bool(ok is None or ok[mask].all())
-                if fine:
-                    st.slots = base.lds.slots
-                    st.touch(buffer, 0, touched, size, mask, writes, what, site, stream=stream)
-            st.mask = before
-            if not fine:
-                continue
-            (from_, at, _), (to, into, _) = sides
-            if not loads:
-                # What is outside is not written.
-                at, into, given = at[given], into[given], given[given]
-            copy = TileCopy(st, site, from_, at, to, into, given, size)
-            copy.threads = st.threads[lanes]
-            timing.copied(st, copy, {warp.index: int(given.sum()) * size}, into=loads)
-            hold(st, TENSOR, copy, [warp])
-            if happens_at_once(st):
-                copy.complete(None)
-            elif copy.numbers:
-                copy.poison()
-
-    return step
-
-
-def _numbers_of(descriptor: _Descriptor) -> _Descriptor:
-    """A descriptor of one lane, with numbers for arrays."""
-
-    def one(value: Any) -> Any:
-        return int(value[0]) if isinstance(value, np.ndarray) else int(value)
-
-    def some(values: Any) -> Any:
-        return None if values is None else tuple(one(value) for value in values)
-
-    d, base = descriptor, descriptor.base
-    numbers = _Base(base.memory, one(base.first), base.lds, one(base.second))
-    parts = (some(x) for x in (d.tensor, d.strides, d.tile, d.padding, d.steps))
-    return _Descriptor(numbers, *parts, rows=None if d.rows is None else d.rows[0])
