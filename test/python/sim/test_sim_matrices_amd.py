@@ -405,3 +405,45 @@ def test_waves_that_do_not_multiply_have_no_factors() -> None:
     o = np.full((64, 8), -1, np.float32)
     assert made.find(o, simulation=sim.Simulation("round-robin")) == ()
     assert (o[:32] == 0).all() and (o[32:] == -1).all()
+
+
+@pytest.mark.parametrize(("m", "k"), [(16, 8), (32, 4)])
+def test_products_of_xf32(m: int, k: int) -> None:
+    """The factors have 10 bits of mantissa, and what is below is cut off."""
+    row = ("gfx942", "mfma", m, k, 1, "f32", "f32")
+    factors, results = factor_places("gfx942", "mfma", m, k, 1, 32), result_places("gfx942", "mfma", m, 1, False)
+    matrices = [given("f32", shape, seed) for seed, shape in enumerate([(1, m, k), (1, m, k), (1, m, m)])]
+    left, right, start = (place(x, at) for x, at in zip(matrices, (factors, factors, results), strict=True))
+    text = product(row, left.shape[1], right.shape[1], start.shape[1])
+    text = text.replace(" blgp = none", " {reducePrecision} blgp = none")
+    total = f"vector<{start.shape[1]}xf32>"
+    named = f"""%z = arith.constant 0 : i32
+    %d = rocdl.mfma.f32.{m}x{m}x{k}.xf32 %av, %bv, %cv, %z, %z, %z
+      : (vector<2xf32>, vector<2xf32>, {total}, i32, i32, i32) -> {total}"""
+    by_name = "\n".join(named if "amdgpu.mfma" in line else line for line in text.splitlines())
+    outs = []
+    for source in (text, by_name):
+        outs.append(np.zeros_like(start))
+        sim.simulate(source, "sim:gfx942")(left, right, start, outs[-1])
+    outs.append(np.zeros_like(start))
+    smalti.compile(text, target="emu:gfx942")(left, right, start, outs[-1])
+    assert all((out.view(np.uint32) == outs[0].view(np.uint32)).all() for out in outs)
+    a, b, c = (x.astype(np.float64) for x in matrices)
+    kept_a, kept_b = (np.trunc(np.ldexp(*_parts(x))) * np.exp2(_exponents(x)) for x in (a, b))
+    sums = place(np.einsum("bik,bjk->bij", abs(a), abs(b)) + abs(c), results)
+    check(outs[0], place(np.einsum("bik,bjk->bij", kept_a, kept_b) + c, results), sums)
+    # As exact as the type: not more than one of its last place off in each factor.
+    wanted = place(np.einsum("bik,bjk->bij", a, b) + c, results)
+    assert (np.abs(outs[0] - wanted) <= 2.001 * 2.0**-10 * sums).all()
+    assert np.abs(outs[0] - wanted).max() > 2.0**-14
+    with pytest.raises(smalti.CompileError, match="products of xf32 on sim:gfx950"):
+        sim.simulate(text, "sim:gfx950")
+
+
+def _exponents(x: np.ndarray) -> np.ndarray:
+    """Of the last place that xf32 has."""
+    return np.frexp(x)[1] - 11
+
+
+def _parts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return x, -_exponents(x)

@@ -71,11 +71,14 @@ int laneOfB(int lane, int pattern) {
   }
 }
 
-/// Rounds to 10 bits of mantissa. The guide does not say how.
+/// Cuts off what is below 10 bits of mantissa. The guide does not say how it is
+/// rounded; a model that agrees with MI300X bit for bit cuts it off ("MMA-Sim:
+/// Bit-Accurate Reference Model of Tensor Cores and Matrix Cores", arXiv
+/// 2511.10909; mmasim/simulator/amd.py).
 struct XF32 {
   using Storage = float;
   static double read(Storage value) {
-    return roundTo(value, 10, -126, Rounding::NearestEven);
+    return roundTo(value, 10, -126, Rounding::TowardZero);
   }
 };
 

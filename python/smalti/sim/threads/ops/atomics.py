@@ -358,10 +358,10 @@ def _load(op: Any, tr: ThreadTranslator) -> Step | None:
     order = _relaxed(op, tr)
     ty = op.results[0].type
     if order is None:
-        step = plain_load(op, tr)
+        plain = plain_load(op, tr)
         # It may be taken out of a loop, but also poll a barrier in LDS: that is a race, and the loop has to end.
         polls = "tensor_counter" in tr.target.waits and str(ty) == "i64" and address_space(op.operands[0].type) == 3
-        return polling(op, tr, step) if polls else step
+        return polling(op, tr, plain) if polls else plain
     (pointer,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     dtype, count = _elements(ty, "an atomic load")
     atomic, space = Atomic(op, tr, dtype, count, order), address_space(op.operands[0].type)

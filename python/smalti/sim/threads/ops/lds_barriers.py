@@ -49,6 +49,7 @@ def _arrive(
     state = int(read(buffer, cell, _STEPS, _WIDE, None)[0, 0]) & (1 << 64) - 1
     told = block.lds_arrivals.setdefault(at, [])
     told.append(Told(warp, BLOCK, knowledge, (site,)))
+    over = False
     for count in counts:
         found.append(state)
         missing = (state & _PENDING) + 1

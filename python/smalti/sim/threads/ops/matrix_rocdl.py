@@ -18,10 +18,9 @@ f32.16x16x2bf16 f32.4x4x2bf16 f32.32x32x4bf16 f32.16x16x8bf16 f32.32x32x4bf16.1k
 f32.32x32x8bf16.1k f32.16x16x16bf16.1k f64.16x16x4f64 f64.4x4x4f64 i32.16x16x32.i8 i32.32x32x16.i8 f32.16x16x32.bf8.bf8
 f32.16x16x32.bf8.fp8 f32.16x16x32.fp8.bf8 f32.16x16x32.fp8.fp8 f32.32x32x16.bf8.bf8 f32.32x32x16.bf8.fp8
 f32.32x32x16.fp8.bf8 f32.32x32x16.fp8.fp8 f32.16x16x32.bf16 i32.16x16x64.i8 f32.16x16x32.f16 f32.32x32x16.bf16
-i32.32x32x32.i8 f32.32x32x16.f16
+i32.32x32x32.i8 f32.32x32x16.f16 f32.16x16x8.xf32 f32.32x32x4.xf32
 """
-# f32 with fewer bits (xf32) is left away: the guide does not say how it is rounded.
-_MFMA_NAME = re.compile(r"(f32|i32|f64)\.(\d+)x\d+x(\d+)\.?(f16|f32|f64|bf16|i8|[bf][fp]8\.[bf][fp]8)(?:\.1k)?")
+_MFMA_NAME = re.compile(r"(f32|i32|f64)\.(\d+)x\d+x(\d+)\.?(f16|x?f32|f64|bf16|i8|[bf][fp]8\.[bf][fp]8)(?:\.1k)?")
 
 _EIGHTS = [f"{a}8_{b}8" for a in ("fp", "bf") for b in ("fp", "bf")]
 _WMMA = [f"{to}.16x16x16.{of}" for to, of in (("f32", "f16"), ("f32", "bf16"), ("f16", "f16"), ("bf16", "bf16"))]

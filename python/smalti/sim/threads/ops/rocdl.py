@@ -82,6 +82,9 @@ _FUNCTIONS: dict[str, Any] = {
     "exp2": np.exp2,
     "log": np.log2,
     "tanh": np.tanh,
+    # Of turns.
+    "sin": lambda x: np.sin(2 * np.pi * np.remainder(x, 1)),
+    "cos": lambda x: np.cos(2 * np.pi * np.remainder(x, 1)),
 }
 """What the instructions compute, in float64 and rounded once; they themselves are less exact."""
 
