@@ -112,6 +112,8 @@ class Translator:
         """Layouts as text, by the number of the operation and the name of the attribute."""
         self.tensor_grain = 4
         """The same of tensor memory."""
+        self.vector_mask: int | None = None
+        """The slot of the mask of `vector.mask` around an operation that is translated."""
         self.allocated = 0
 
     def layout(self, op: Any, name: str) -> str | None:

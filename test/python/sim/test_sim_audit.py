@@ -31,7 +31,7 @@ from sim_programs import BARRIER, SYNC, barrier
 from sim_programs import program as of_blocks
 from smalti import sim
 from smalti.errors import LaunchError, SmaltiError
-from smalti.sim.threads.ops import control
+from smalti.sim.threads.ops import jumps
 
 SCHEDULES = [
     sim.Simulation("adversarial", "late"),
@@ -510,7 +510,7 @@ def test_broken_programs(name: str) -> None:
 
 
 def test_an_endless_loop_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control, "LONGEST_JUMPS", 1000)
+    monkeypatch.setattr(jumps, "LONGEST_JUMPS", 1000)
     text = """gpu.module @m {
       gpu.func @k(%x: memref<4xf32>) kernel attributes {
           known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {

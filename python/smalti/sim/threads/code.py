@@ -72,10 +72,10 @@ class ThreadTranslator(Translator):
         """Bytes of shared memory so far."""
         self.smallest = 16
         """Bytes of the smallest access of global memory through a pointer."""
+        self.privates: list[int] = []
+        """The slots of memory that each thread has for itself and pointers reach."""
         self.calls: list[str] = []
         """The functions whose code is emitted."""
-        self.vector_mask: int | None = None
-        """The slot of the mask of `vector.mask` around an operation that is translated."""
         self.dynamic_bytes = 0
         """Bytes that are seen to be used of the shared memory whose size the launch says."""
 
