@@ -18,6 +18,8 @@ FIRST_CONSTANT = 1 << 12
 """The number of what comes before the constants of the program, among buffers that are SPACING apart."""
 SHARED_BEGIN = 1 << 60
 """The address of shared memory among those of global memory."""
+PRIVATE_BEGIN = 1 << 61
+"""The same of the first memory that each thread has for itself; others follow SPACING apart."""
 BLOCK_BITS = 24
 """In an address of the shared memory of a cluster, the bits ahead of those that say which block's it is: 0 for one's
 own, or the number of the block in the cluster and 1."""

@@ -53,6 +53,8 @@ class ThreadProgram(Program):
     """Warps that run together: those of a warpgroup, where it multiplies."""
     polls: bool = False
     """Whether threads may wait for others to change memory."""
+    privates: tuple[int, ...] = ()
+    """Slots of memory that each thread has for itself and pointers reach."""
     allocated: tuple[int, ...] = ()
     """Slots of arrays that the host makes."""
     finish: Callable[[list[Any]], None] | None = None
@@ -338,6 +340,7 @@ def of_threads(
             counts_accesses=target.vendor == "amd",
             unit=UNIT if tr.warpgroups else 1,
             polls=tr.polls,
+            privates=tuple(tr.privates),
             allocated=tuple(host.allocated) if host is not None else (),
             finish=host.finish if host is not None else None,
         ),

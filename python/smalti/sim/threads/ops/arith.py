@@ -28,7 +28,8 @@ def elementwise(
     type_of = held_dtype if narrow else dtype_of
     dtypes = [type_of(value.type) for value in op.operands]
     wanted = type_of(op.results[0].type)
-    if wanted is None or None in dtypes:
+    # numpy takes None for float64 where it compares.
+    if wanted is None or any(dtype is None for dtype in dtypes):
         raise Unsupported(f"numbers of type {op.results[0].type}")
     if len(operands) == 1:
         (x,), (kind,) = operands, dtypes

@@ -17,6 +17,7 @@ from ..code import ThreadTranslator, operation
 from ..lanes import Array, dtype_of
 from .arith import elementwise
 from .globals import of_name
+from .llvm import accessed, address_space, pointee
 
 
 @operation("func.call", "llvm.call")
@@ -49,6 +50,8 @@ _TESTS: dict[str, Callable[[Array], Array]] = {"isinf": np.isinf, "isnan": np.is
 
 def _library(op: Any, tr: ThreadTranslator, name: str) -> Step:
     """A function of a library: computed in double precision and rounded once, as those of `math` are."""
+    if name.startswith("__nv_") and name.rstrip("f").endswith("sincos"):
+        return _sine_and_cosine(op, tr)
     libdevice, ocml = _LIBDEVICE.fullmatch(name), _OCML.fullmatch(name)
     if (libdevice is None and ocml is None) or len(op.results) != 1:
         raise Unsupported(f"the function @{name}, which the module does not have")
@@ -70,6 +73,22 @@ def _library(op: Any, tr: ThreadTranslator, name: str) -> Step:
         if (function := math.FUNCTIONS.get(_NAMES.get(short, short))) is not None:
             return elementwise(op, tr, in_double(function, dtype))
     raise Unsupported(f"the function @{name}")
+
+
+def _sine_and_cosine(op: Any, tr: ThreadTranslator) -> Step:
+    """Both go to memory."""
+    (source, *targets), site = tr.operands(op), tr.site(op)
+    dtype, _, steps = accessed(op.operands[0].type, "store", tr)
+    spaces = [address_space(value.type) for value in list(op.operands)[1:]]
+    functions = [in_double(function, dtype) for function in (np.sin, np.cos)]
+
+    def step(st: Any) -> None:
+        x = np.asarray(st.v[source], dtype)
+        for slot, space, function in zip(targets, spaces, functions, strict=True):
+            buffer, first = pointee(st, st.v[slot], space, site, "the store")
+            st.store_bytes(buffer, first, steps, dtype, function(x), (), st.mask, site)
+
+    return step
 
 
 def in_double(function: Callable[..., Any], dtype: np.dtype[Any]) -> Callable[..., Array]:

@@ -136,3 +136,133 @@ def _from_small(op: Any, tr: ThreadTranslator) -> Step:
         return np.where(np.isnan(found), np.uint16(0x7FFF).view(np.float16), found)
 
     return elementwise(op, tr, widen)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Pairs of other types
+# ---------------------------------------------------------------------------------------------------------------------
+
+_HALVES = {"f16x2": np.dtype(np.float16), "bf16x2": np.dtype(ml_dtypes.bfloat16)}
+
+
+@operation("nvvm.convert.f32x2.to.f16x2", "nvvm.convert.f32x2.to.bf16x2")
+def _to_halves(op: Any, tr: ThreadTranslator) -> Step:
+    high, low, *rest = tr.operands(op)
+    (result,), dtype = tr.results(op), _HALVES[op.name.rpartition(".")[2]]
+    rounding, relu, largest = _word(op, "rnd"), attribute(op, "relu", False), _word(op, "sat") == "satfinite"
+    if rounding not in ("rn", "rz") or rest:
+        raise Unsupported(f"a conversion with {rounding}")
+    most = float(ml_dtypes.finfo(dtype).max)
+
+    def step(st: Any) -> None:
+        # The second operand goes to the lower half.
+        x = np.stack([spread(st.v[slot], np.dtype(np.float32), st.lanes) for slot in (low, high)], -1)
+        x = np.where(x > 0, x, np.where(np.isnan(x), x, np.float32(0))) if relu else x
+        with np.errstate(all="ignore"):
+            found = x.astype(dtype)
+            if rounding == "rz":
+                too_far = np.isfinite(x) & (np.abs(found.astype(np.float32)) > np.abs(x))
+                found = (found.view(np.uint16) - too_far).astype(np.uint16).view(dtype)
+            if largest:
+                found = np.where(np.isnan(found), found, np.clip(x, -most, most).astype(dtype))
+        nan = np.array(0x7FFF, np.uint16).view(dtype)
+        st.v[result] = np.where(np.isnan(found), nan, found)
+
+    return step
+
+
+_TINY = {
+    "f4E2M1FN": (np.dtype(ml_dtypes.float4_e2m1fn), 6.0),
+    "f6E2M3FN": (np.dtype(ml_dtypes.float6_e2m3fn), 7.5),
+    "f6E3M2FN": (np.dtype(ml_dtypes.float6_e3m2fn), 28.0),
+}
+"""Types of less than a byte, and their largest numbers. They have no NaN: of one, a conversion makes the largest."""
+
+
+def _tiny(op: Any, name: str) -> tuple[np.dtype[Any], float]:
+    ty = str(ir.TypeAttr(op.attributes[name]).value)
+    if ty not in _TINY:
+        raise Unsupported(f"a conversion of {ty}")
+    return _TINY[ty]
+
+
+@operation("nvvm.convert.f32x2.to.f4x2", "nvvm.convert.f32x2.to.f6x2")
+def _to_tiny(op: Any, tr: ThreadTranslator) -> Step:
+    (high, low), (result,), (dtype, most) = tr.operands(op), tr.results(op), _tiny(op, "dstTy")
+    relu, packs = attribute(op, "relu", False), op.name.endswith("f4x2")
+    is_word = not packs and not isinstance(op.results[0].type, ir.VectorType)
+
+    def step(st: Any) -> None:
+        x = np.stack([spread(st.v[slot], np.dtype(np.float32), st.lanes) for slot in (low, high)], -1)
+        x = np.where(x < 0, np.float32(0), x) if relu else x
+        x = np.where(np.isnan(x), np.float32(most), np.clip(x, -most, most))
+        codes = np.ascontiguousarray(x.astype(dtype).view(np.uint8))
+        if packs:
+            st.v[result] = (codes[:, 0] | codes[:, 1] << 4).view(np.int8)
+        else:
+            st.v[result] = codes.view(np.int16)[:, 0] if is_word else codes.view(np.int8)
+
+    return step
+
+
+@operation("nvvm.convert.f4x2.to.f16x2", "nvvm.convert.f6x2.to.f16x2")
+def _from_tiny(op: Any, tr: ThreadTranslator) -> Step:
+    (source,), (result,), (dtype, _) = tr.operands(op), tr.results(op), _tiny(op, "srcType")
+    packs, relu = op.name.startswith("nvvm.convert.f4x2"), attribute(op, "relu", False)
+
+    def step(st: Any) -> None:
+        codes = spread(st.v[source], np.dtype(np.int8), st.lanes, 0 if packs else 1).view(np.uint8)
+        if packs:
+            codes = np.stack([codes & 15, codes >> 4], -1)
+        found = np.ascontiguousarray(codes).view(dtype).astype(np.float16)
+        st.v[result] = np.maximum(found, np.float16(0)) if relu else found
+
+    return step
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Arithmetic of its own
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@operation("nvvm.dot.accumulate.4way", "nvvm.dot.accumulate.2way")
+def _dot(op: Any, tr: ThreadTranslator) -> Step:
+    """PTX ISA, "dp4a" and "dp2a": of the four bytes of B those that stand lower or higher."""
+    unsigned = [_word(op, name) == "unsigned" for name in ("a_type", "b_type")]
+    four = op.name.endswith("4way")
+    begin = 2 if not four and attribute(op, "b_hi") else 0
+
+    def dot(a: Array, b: Array, c: Array) -> Array:
+        x, y = (
+            (v.view(f"u{v.dtype.itemsize}") if plain else v).astype(np.int64)
+            for v, plain in zip((a, b), unsigned, strict=True)
+        )
+        y = y if four else y[..., begin : begin + 2]
+        return (c.astype(np.int64) + (x * y).sum(-1)).astype(np.int32)
+
+    slots, (result,) = tr.operands(op), tr.results(op)
+    kinds = [np.dtype(np.int8 if four else np.int16), np.dtype(np.int8), np.dtype(np.int32)]
+
+    def step(st: Any) -> None:
+        given = [spread(st.v[s], kind, st.lanes, rank) for s, kind, rank in zip(slots, kinds, (1, 1, 0), strict=True)]
+        st.v[result] = dot(*(np.ascontiguousarray(value) for value in given))
+
+    return step
+
+
+def _flushed(x: Array) -> Array:
+    """Numbers that are not normal become zeros."""
+    return np.where(np.abs(x) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), x), x)
+
+
+@operation("nvvm.rcp.approx.ftz.f", "nvgpu.rcp")
+def _reciprocal(op: Any, tr: ThreadTranslator) -> Step:
+    """Rounded once, where the hardware has it near to that."""
+    flushes = op.name.startswith("nvvm") or "ftz" in op.attributes
+
+    def compute(x: Array) -> Array:
+        with np.errstate(all="ignore"):
+            found = (np.float32(1) / (_flushed(x) if flushes else x)).astype(np.float32)
+        return _flushed(found) if flushes else found
+
+    return elementwise(op, tr, compute)

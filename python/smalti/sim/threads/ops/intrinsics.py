@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ...ops import arith, conversions, math
@@ -65,6 +66,45 @@ _EXTREMES = {"maxnum": "maxnumf", "minnum": "minnumf", "maximum": "maximumf", "m
 @operation(*(f"llvm.intr.{name}" for name in _EXTREMES))
 def _extreme(op: Any, tr: ThreadTranslator) -> Step:
     return elementwise(op, tr, arith.FLOAT_FUNCTIONS[_EXTREMES[_name(op)]])
+
+
+@operation("llvm.intr.lrint", "llvm.intr.llrint", "llvm.intr.lround", "llvm.intr.llround")
+def _to_integer(op: Any, tr: ThreadTranslator) -> Step:
+    function, dtype = math.FUNCTIONS["roundeven" if "rint" in op.name else "round"], dtype_of(op.results[0].type)
+    assert dtype is not None
+
+    def compute(x: Array) -> Array:
+        with np.errstate(all="ignore"):
+            return np.asarray(function(x.astype(np.float64))).astype(dtype)
+
+    return elementwise(op, tr, compute)
+
+
+_CLASSES: tuple[Callable[[Array, Any], Array], ...] = (
+    lambda x, tiny: np.zeros(x.shape, np.bool_),
+    lambda x, tiny: np.isnan(x),
+    lambda x, tiny: np.isneginf(x),
+    lambda x, tiny: (x <= -tiny) & np.isfinite(x),
+    lambda x, tiny: (x < 0) & (x > -tiny),
+    lambda x, tiny: (x == 0) & np.signbit(x),
+    lambda x, tiny: (x == 0) & ~np.signbit(x),
+    lambda x, tiny: (x > 0) & (x < tiny),
+    lambda x, tiny: (x >= tiny) & np.isfinite(x),
+    lambda x, tiny: np.isposinf(x),
+)
+"""Whether a number is of a class, by the bits of LLVM's mask; NaN are all quiet here."""
+
+
+@operation("llvm.intr.is.fpclass")
+def _is_of_class(op: Any, tr: ThreadTranslator) -> Step:
+    bits = attribute(op, "bit")
+    tiny = float(ml_dtypes.finfo(element_dtype(op.operands[0].type)).smallest_normal)
+
+    def compute(x: Array) -> Array:
+        wide = x.astype(np.float64)
+        return np.any([_CLASSES[i](wide, tiny) for i in range(10) if bits >> i & 1 or i == 0], axis=0)
+
+    return elementwise(op, tr, compute)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

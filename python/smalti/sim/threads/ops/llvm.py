@@ -15,7 +15,7 @@ from ...ops.conversions import constant, conversion, narrow_conversion
 from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import dtype_of, held_dtype, rank_of, spread
-from ..memory import BLOCK_BITS, SHARED_BEGIN, SPACING, LaneBuffer, View
+from ..memory import BLOCK_BITS, PRIVATE_BEGIN, SHARED_BEGIN, SPACING, LaneBuffer, View
 from .arith import elementwise, shaped
 from .llvm_types import layout_of
 
@@ -47,6 +47,8 @@ def pointee(st: Any, pointer: Any, space: int, site: Any, what: str) -> tuple[An
         raise AssertionError
     if number == SHARED_BEGIN // SPACING:
         return in_cluster(st, pointer - SHARED_BEGIN, site, what)
+    if (own := number - PRIVATE_BEGIN // SPACING) >= 0:
+        return st.v[st.block.program.privates[own]], pointer - number * SPACING
     found: LaneBuffer | None = st.block.program_buffers.get(number)
     if found is None:
         st.stop("out-of-bounds", f"{what} goes to address {st.uniform(pointer)}, where nothing is", site)
