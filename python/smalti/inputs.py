@@ -23,7 +23,7 @@ def _parse_shape(argument: Argument, text: str) -> tuple[int, ...]:
 
 
 def random_arguments(what: Entry, seed: int = 0, given: Mapping[int, str] | None = None) -> list[Any]:
-    """Arguments for a kernel: normal floats, small integers; poison where the program writes and never reads.
+    """Arguments for a kernel: normal floats, powers of two as scales, small integers; poison where the program writes and never reads.
 
     `given` holds the shapes of dynamic memrefs ("500x300") and the values of scalars, by index, as text.
     """
@@ -63,6 +63,9 @@ def _array(argument: Argument, shape: tuple[int, ...], rng: np.random.Generator)
     ty = argument.dtype
     if argument.writes and not argument.reads:
         data = np.full(shape, _poison(ty), ty.numpy)
+    elif ty.name == "float8_e8m0fnu":
+        # A type of scales, which has no sign.
+        data = (2.0 ** rng.integers(-4, 5, shape)).astype(ty.numpy)
     elif ty.kind == "f":
         data = rng.standard_normal(shape).astype(np.float32).astype(ty.numpy)
     elif ty.kind == "b":

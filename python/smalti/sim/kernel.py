@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import compiler, dtypes, entry, ir, targets
 from ..errors import LaunchError, TargetError
-from . import findings, launch
+from . import drawing, findings, launch
 from .findings import Finding
 from .options import Simulation
 from .places import keep_places
@@ -88,9 +88,9 @@ class SimulatedKernel:
 
     def random_arguments(self, seed: int = 0) -> list[np.ndarray[Any, Any]]:
         """Arrays that fit: random numbers, the same for a seed."""
-        generator = np.random.default_rng(seed)
+        generator, known = np.random.default_rng(seed), drawing.roles(self.module)
         try:
-            return [_random(parameter, generator) for parameter in self.parameters]
+            return [drawing.drawn(parameter, known.get(parameter.index), generator) for parameter in self.parameters]
         except (MemoryError, ValueError) as problem:
             raise LaunchError(f"there is no memory for arguments of @{self.name}: {problem}") from None
 
@@ -115,19 +115,9 @@ class SimulatedKernel:
         return best
 
 
-def element(parameter: Parameter) -> dtypes.ElementType:
-    """The element type of an argument."""
-    if parameter.packed > 1:
-        return dtypes.BYTE
-    ty = parameter.type if parameter.scalar else parameter.type.element_type
-    found = dtypes.from_mlir("i64" if str(ty) == "index" else str(ty))
-    assert found is not None
-    return found
-
-
 def _array(parameter: Parameter, value: Any) -> np.ndarray[Any, Any]:
     array = np.asarray(value)
-    wanted = element(parameter)
+    wanted = drawing.element(parameter)
     if array.shape != parameter.shape:
         raise LaunchError(
             f"argument {parameter.index} ({parameter.type}) has the shape {array.shape}, not {parameter.shape}"
@@ -141,16 +131,6 @@ def _array(parameter: Parameter, value: Any) -> np.ndarray[Any, Any]:
     if parameter.written and not (isinstance(value, np.ndarray) and array.flags.writeable):
         raise LaunchError(f"argument {parameter.index} ({parameter.type}) is written: it has to be a writable array")
     return array
-
-
-def _random(parameter: Parameter, generator: np.random.Generator) -> np.ndarray[Any, Any]:
-    kind = element(parameter)
-    if kind.kind == "f":
-        return generator.standard_normal(parameter.shape, np.float32).astype(kind.numpy)
-    if kind.kind == "b":
-        return generator.integers(0, 2, parameter.shape).astype(np.bool_)
-    limit = 128 if parameter.packed > 1 else 8
-    return generator.integers(-limit, limit, parameter.shape).astype(kind.numpy)
 
 
 LEVELS = {"block": "pipelined", "thread": "thread"}

@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+import smalti
 from smalti import sim
 
 X = np.repeat(np.arange(16), 16).astype(np.int8)
@@ -222,3 +223,80 @@ def test_rounding_to_four_bits() -> None:
     wanted = np.array(list(pairs.values()), np.float32)
     np.testing.assert_array_equal(found[: len(pairs)], wanted)
     assert (np.signbit(found[: len(pairs)]) == np.signbit(wanted)).all() and found[100] == 6
+
+
+def pointer(name: str, type_: str) -> str:
+    """The pointer to an argument's first byte."""
+    return f"""
+    %{name}a = memref.extract_aligned_pointer_as_index %{name} : {type_} -> index
+    %{name}n = arith.index_cast %{name}a : index to i64
+    %{name}p = llvm.inttoptr %{name}n : i64 to !llvm.ptr"""
+
+
+@pytest.mark.parametrize(("bits", "count"), [(4, 8), (4, 2), (2, 16), (1, 8), (1, 32), (1, 5), (4, 3)])
+def test_vectors_in_memory_are_packed(bits: int, count: int) -> None:
+    """The same bytes as the emulator's, of LLVM's loads and stores."""
+    size = -(-bits * count // 8)
+    # An address is a multiple of the vector's size.
+    room = 1 << (size - 1).bit_length()
+    ty, vector = f"memref<{32 * room}xi8>", f"vector<{count}xi{bits}>"
+    text = kernel(
+        f"%x: {ty}, %o: {ty}, %w: memref<32x{count}xi32>",
+        f"""{pointer("x", ty)}{pointer("o", ty)}
+    %n = arith.constant {room} : i64
+    %ti = arith.index_cast %t : index to i64
+    %at = arith.muli %ti, %n : i64
+    %from = llvm.getelementptr %xp[%at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    %to = llvm.getelementptr %op[%at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    %v = llvm.load %from : !llvm.ptr -> {vector}
+    %e = arith.extui %v : {vector} to vector<{count}xi32>
+    vector.store %e, %w[%t, %c0] : memref<32x{count}xi32>, vector<{count}xi32>
+    %ones = arith.constant dense<{-1 if bits > 1 else "true"}> : {vector}
+    %s = arith.xori %v, %ones : {vector}
+    llvm.store %s, %to : {vector}, !llvm.ptr""",
+    )
+    x = np.random.default_rng(2).integers(0, 256, (32, room)).astype(np.uint8)
+    planes = np.unpackbits(x, axis=-1, bitorder="little")[:, : bits * count]
+    codes = (planes.reshape(32, count, bits) << np.arange(bits)).sum(-1)
+    inverse = np.packbits(1 - planes, axis=-1, bitorder="little")
+    for target in ("sim:sm_80", "emu:sm_80"):
+        out, wide = np.zeros((32, room), np.int8), np.zeros((32, count), np.int32)
+        smalti.compile(text, target=target)(x.reshape(-1).view(np.int8), out.reshape(-1), wide)
+        np.testing.assert_array_equal(wide, codes)
+        np.testing.assert_array_equal(out.view(np.uint8)[:, :size], inverse)
+
+
+def test_vectors_of_bits_take_a_byte_of_eight() -> None:
+    """Though one bit for itself takes a byte: the bytes are the emulator's."""
+    text = kernel(
+        "%x: memref<256xi8>, %m: memref<256xi1>, %o: memref<256xi8>",
+        """
+    %v = vector.load %x[%i] : memref<256xi8>, vector<8xi8>
+    %zero = arith.constant dense<0> : vector<8xi8>
+    %p = arith.cmpi sgt, %v, %zero : vector<8xi8>
+    vector.store %p, %m[%i] : memref<256xi1>, vector<8xi1>
+    %q = vector.load %m[%i] : memref<256xi1>, vector<8xi1>
+    %r = arith.select %q, %v, %zero : vector<8xi1>, vector<8xi8>
+    vector.store %r, %o[%i] : memref<256xi8>, vector<8xi8>""",
+    )
+    x = np.random.default_rng(2).integers(-128, 128, 256).astype(np.int8)
+    bits = np.packbits(x.reshape(32, 8) > 0, axis=-1, bitorder="little")[:, 0]
+    for target in ("sim:sm_80", "emu:sm_80"):
+        masks, out = np.zeros(256, np.bool_), np.zeros(256, np.int8)
+        smalti.compile(text, target=target)(x, masks, out)
+        np.testing.assert_array_equal(masks.view(np.uint8)[::8], bits)
+        np.testing.assert_array_equal(out, np.maximum(x, 0))
+
+
+def test_a_vector_of_bits_outside_of_memory_is_found() -> None:
+    text = kernel(
+        "%m: memref<32xi1>, %o: memref<256xi8>",
+        """
+    %p = vector.load %m[%t] : memref<32xi1>, vector<16xi1>
+    %r = vector.extract %p[0] : i1 from vector<16xi1>
+    %e = arith.extui %r : i1 to i8
+    memref.store %e, %o[%t] : memref<256xi8>""",
+    )
+    (finding,) = sim.simulate(text, "sim:sm_80").find(np.zeros(32, np.bool_), np.zeros(256, np.int8))
+    assert finding.kind == "out-of-bounds" and finding.agent == "warp 0, lane 31"
+    assert finding.message.startswith("the load reads bytes 31 to 33 of argument 0")

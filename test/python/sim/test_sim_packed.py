@@ -242,7 +242,7 @@ def test_bits_of_a_vector() -> None:
     a, o = np.arange(32, dtype=np.int32) * 77777, np.zeros(32, np.int32)
     smalti.compile(program(body), target="sim:sm_80")(a, o)
     assert [f"{x:032b}"[::-1] for x in a.view(np.uint32)] == [f"{x:032b}" for x in o.view(np.uint32)]
-    stored = "%m = arith.constant dense<true> : vector<4xi1>\nvector.store %m, %a[%c0] : memref<32xi1>, vector<4xi1>"
+    stored = "%m = arith.constant dense<true> : vector<4xi1>\nvector.maskedstore %a[%c0], %m, %m : memref<32xi1>, vector<4xi1>, vector<4xi1>"
     with pytest.raises(CompileError) as error:
         sim.simulate(program(stored, "i1"), "sm_80")
     assert "vector<4xi1> in memory, whose bits LLVM packs" in str(error.value)

@@ -150,6 +150,13 @@ def test_a_sparse_factor_with_scales() -> None:
     assert (np.abs(c - wanted) <= 1e-6 * np.abs(wanted).max(1, keepdims=True)).all() and wanted.any()
 
 
+def test_random_metadata_are_places() -> None:
+    kernel = sim.simulate(sparse("f8E4M3FN", "f32", scaled=True), "sim:sm_100a")
+    arguments = kernel.random_arguments(seed=5)
+    kernel(*arguments)
+    assert np.isfinite(arguments[-1]).all() and len(np.unique(arguments[2])) == 36
+
+
 @pytest.mark.parametrize(("element", "pair"), [("f16", (2, 2)), ("i8", (3, 1))])
 def test_metadata_that_are_no_places(element: str, pair: tuple[int, int]) -> None:
     kernel = sim.simulate(sparse(element, "f32" if element == "f16" else "i32"), "sim:sm_100a")

@@ -254,6 +254,18 @@ def scaled_by(scales: str, size: int) -> str:
     return text.replace("offset = 132", f"offset = {128 + 4 * groups}")
 
 
+@pytest.mark.parametrize("scales", ["", "f8E8M0FNU", "f8E4M3FN"])
+def test_random_scales_are_positive_numbers(scales: str) -> None:
+    kernel = sim.simulate(scaled_by(scales, 16 if "E4M3" in scales else 32), "sim:sm_100a") if scales else scaled()
+    a, b, p, q, c = kernel.random_arguments(seed=3)
+    kernel(a, b, p, q, c)
+    assert np.isfinite(c).all() and c.any() and len(np.unique(c)) > 1000
+    for found in (p, q):
+        assert (found.astype(np.float32) > 0).all() and len(np.unique(found.astype(np.float32))) > 4
+    # Factors of such a type have signs.
+    assert scales or (a.astype(np.float32) < 0).any()
+
+
 FOUR_BITS = [("f8E8M0FNU", 32), ("f8E4M3FN", 16)]
 OF_CODES = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
 """The numbers of `f4E2M1FN`."""

@@ -18,7 +18,7 @@ import ml_dtypes
 import numpy as np
 
 from ... import ir
-from ..values import NARROW, SMALL_FLOATS, numpy_type
+from ..values import NARROW, SMALL_FLOATS, numpy_type, signed
 
 Array = np.ndarray[Any, Any]
 
@@ -61,6 +61,19 @@ def bits_of(ty: Any) -> int | None:
     if name in SMALL_TYPES:
         return SMALL_TYPES[name][1]
     return 1 if name == "i1" else NARROW.get(name)
+
+
+def packed_bits(codes: Array, bits: int) -> Array:
+    """The bytes of numbers that have so many bits, the last dimension as LLVM packs vectors: the first in the low bits."""
+    planes = np.unpackbits(codes.view(np.uint8)[..., None], axis=-1, count=bits, bitorder="little")
+    return np.packbits(planes.reshape(*codes.shape[:-1], -1), axis=-1, bitorder="little")
+
+
+def unpacked_bits(found: Array, bits: int, count: int, dtype: np.dtype[Any]) -> Array:
+    """The first numbers of so many bits that bytes hold."""
+    planes = np.unpackbits(found, axis=-1, count=count * bits, bitorder="little")
+    codes = np.packbits(planes.reshape(*planes.shape[:-1], -1, bits), axis=-1, bitorder="little")[..., 0]
+    return signed(codes.view(np.int8), bits) if dtype == np.int8 else codes.view(dtype)
 
 
 def take(value: Any, lanes: Array, rank: int, memo: dict[int, Any]) -> Any:

@@ -14,7 +14,7 @@ from ...ops.arith import integer_function_of
 from ...ops.conversions import constant, conversion, narrow_conversion
 from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
-from ..lanes import dtype_of, held_dtype, rank_of, spread
+from ..lanes import bits_of, dtype_of, held_dtype, packed_bits, rank_of, spread, unpacked_bits
 from ..memory import BLOCK_BITS, PRIVATE_BEGIN, SHARED_BEGIN, SPACING, LaneBuffer, View
 from .arith import elementwise, shaped
 from .llvm_types import layout_of
@@ -189,20 +189,48 @@ def _alignment(op: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> int:
     return attribute(op, "alignment") or 1 << (size - 1).bit_length()
 
 
+class _Stored:
+    """What a load or store takes of memory: elements, or of numbers of less than a byte the bytes, as LLVM packs them."""
+
+    def __init__(self, op: Any, ty: Any, what: str, tr: ThreadTranslator) -> None:
+        self.bits, self.held, self.whole = bits_of(ty), held_dtype(ty), _shape(ty)
+        if self.bits is None:
+            self.dtype, self.shape, self.steps = accessed(ty, what, tr)
+        else:
+            tr.uses_shared(1)
+            tr.smallest = 1
+            self.count = math.prod(self.whole)
+            self.dtype, self.shape = np.dtype(np.uint8), (-(-self.count * self.bits // 8),)
+            self.steps = np.arange(self.shape[0])
+        self.alignment = _alignment(op, self.dtype, self.shape)
+
+    def value(self, found: Any) -> Any:
+        """What is loaded, of what memory has."""
+        if self.bits is None or self.held is None:
+            return found
+        numbers = unpacked_bits(np.asarray(found), self.bits, self.count, self.held)
+        return numbers if self.whole else shaped(numbers[..., 0], self.held)
+
+    def memory(self, value: Any) -> Any:
+        """What memory gets of a value; bits that no number has are zeros."""
+        if self.bits is None or self.held is None:
+            return value
+        found = np.asarray(value, self.held)
+        return packed_bits(np.ascontiguousarray(found if self.whole else found[..., None]), self.bits)
+
+
 def plain_load(op: Any, tr: ThreadTranslator) -> Step:
     """A load that is not atomic."""
     (pointer,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
-    space, ty = address_space(op.operands[0].type), op.results[0].type
-    dtype, shape, steps = accessed(ty, "load", tr)
-    alignment = _alignment(op, dtype, shape)
+    space, how = address_space(op.operands[0].type), _Stored(op, op.results[0].type, "load", tr)
 
     def step(st: Any) -> None:
         found = None
         for buffer, first, mask in pointees(st, st.v[pointer], space, site, "the load"):
-            st.aligned(first, alignment, mask, site, "the load", False)
-            part = st.load_bytes(buffer, first, steps, dtype, shape, mask, site)
-            found = part if found is None else np.where(mask.reshape(mask.shape + (1,) * len(shape)), part, found)
-        st.v[result] = found
+            st.aligned(first, how.alignment, mask, site, "the load", False)
+            part = st.load_bytes(buffer, first, how.steps, how.dtype, how.shape, mask, site)
+            found = part if found is None else np.where(mask.reshape(mask.shape + (1,) * len(how.shape)), part, found)
+        st.v[result] = how.value(found)
 
     return step
 
@@ -210,14 +238,13 @@ def plain_load(op: Any, tr: ThreadTranslator) -> Step:
 def plain_store(op: Any, tr: ThreadTranslator) -> Step:
     """A store that is not atomic."""
     (value, pointer), site = tr.operands(op), tr.site(op)
-    space, ty = address_space(op.operands[1].type), op.operands[0].type
-    dtype, shape, steps = accessed(ty, "store", tr)
-    alignment = _alignment(op, dtype, shape)
+    space, how = address_space(op.operands[1].type), _Stored(op, op.operands[0].type, "store", tr)
 
     def step(st: Any) -> None:
+        found = how.memory(st.v[value])
         for buffer, first, mask in pointees(st, st.v[pointer], space, site, "the store"):
-            st.aligned(first, alignment, mask, site, "the store", True)
-            st.store_bytes(buffer, first, steps, dtype, st.v[value], shape, mask, site)
+            st.aligned(first, how.alignment, mask, site, "the store", True)
+            st.store_bytes(buffer, first, how.steps, how.dtype, found, how.shape, mask, site)
 
     return step
 

@@ -11,9 +11,8 @@ from .... import ir
 from ...ops.fused import fused
 from ...ops.registers import enumerator
 from ...translator import Step, Unsupported, attribute
-from ...values import signed
 from ..code import ThreadTranslator, operation
-from ..lanes import Array, bits_of, dtype_of, held_dtype, rank_of, spread
+from ..lanes import Array, bits_of, dtype_of, held_dtype, packed_bits, rank_of, spread, unpacked_bits
 from .arith import combining, elementwise, shaped
 
 
@@ -229,22 +228,12 @@ def _bitcast(op: Any, tr: ThreadTranslator) -> Step:
         ahead = ((len(x),) if lanes else ()) + rows
         found = np.ascontiguousarray(x).reshape((*ahead, -1)).view(np.uint8)
         if source is not None:
-            found = np.packbits(_bits(found, source), axis=-1, bitorder="little")
+            found = packed_bits(found, source)
         if target is not None:
-            planes = np.unpackbits(found, axis=-1, bitorder="little")
-            planes = planes.reshape(*planes.shape[:-1], -1, target)
-            found = np.packbits(planes, axis=-1, bitorder="little")[..., 0]
-            if dtype == np.int8:
-                found = signed(found.view(np.int8), target)
+            found = unpacked_bits(found, target, found.shape[-1] * 8 // target, dtype)
         return found.view(dtype).reshape((*(ahead[:1] if lanes else ()), *shape))
 
     return on_vectors(op, tr, cast)
-
-
-def _bits(codes: Array, count: int) -> Array:
-    """The lower bits of each number, one behind the other."""
-    planes = np.unpackbits(codes[..., None], axis=-1, count=count, bitorder="little")
-    return planes.reshape(*codes.shape[:-1], -1)
 
 
 @operation("vector.shape_cast")

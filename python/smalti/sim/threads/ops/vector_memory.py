@@ -10,7 +10,7 @@ from .... import ir
 from ...translator import Step, Unsupported, attribute
 from .. import bounds
 from ..code import ThreadTranslator, operation
-from ..lanes import Array, bits_of, rank_of, spread
+from ..lanes import Array, bits_of, packed_bits, rank_of, spread, unpacked_bits
 from ..memory import View
 from .memref import index_reader, memory_dtype
 from .vector import element_dtype, shape_of
@@ -27,8 +27,57 @@ _BOOL, _WIDE = np.dtype(np.bool_), np.dtype(np.int64)
 _HERE = np.zeros(1, np.int64)
 
 
+def _is_packed(ty: Any) -> bool:
+    """Whether LLVM packs the numbers of a vector in memory, though each number for itself takes a byte there."""
+    return bits_of(ty) == 1 and len(shape_of(ty)) == 1 and shape_of(ty) != (1,)
+
+
+def _bits_at(op: Any, tr: ThreadTranslator, memory: int, ty: Any) -> tuple[int, Array, Any]:
+    """How many bits there are, the bytes that they take, and a function that gives the first of each lane."""
+    count, indices = shape_of(ty)[0], index_reader(op, tr, memory + 1)
+    source, site, write = tr.operands(op)[memory], tr.site(op), op.name == "vector.store"
+    tr.uses(op.operands[memory].type)
+
+    def locate(st: Any) -> tuple[Any, Any, Any]:
+        view: View = st.v[source]
+        if view.limit is not None:
+            st.stop("assertion", "a vector of bits in a buffer whose bounds are checked", site)
+        return view.buffer, *st.locate(view, indices(st), (), site, "the store" if write else "the load", write)
+
+    return count, np.arange(-(-count // 8)), locate
+
+
+_BYTE = np.dtype(np.uint8)
+
+
+def _load_bits(op: Any, tr: ThreadTranslator) -> Step:
+    (result,), site = tr.results(op), tr.site(op)
+    count, steps, locate = _bits_at(op, tr, 0, op.results[0].type)
+
+    def step(st: Any) -> None:
+        buffer, first, mask = locate(st)
+        found = st.load_bytes(buffer, first, steps, _BYTE, steps.shape, mask, site)
+        st.v[result] = unpacked_bits(found, 1, count, _BOOL)
+
+    return step
+
+
+def _store_bits(op: Any, tr: ThreadTranslator) -> Step:
+    value, site = tr.operands(op)[0], tr.site(op)
+    _, steps, locate = _bits_at(op, tr, 1, op.operands[0].type)
+
+    def step(st: Any) -> None:
+        buffer, first, mask = locate(st)
+        found = packed_bits(np.ascontiguousarray(np.asarray(st.v[value], _BOOL)), 1)
+        st.store_bytes(buffer, first, steps, _BYTE, found, steps.shape, mask, site)
+
+    return step
+
+
 @operation("vector.load")
 def _load(op: Any, tr: ThreadTranslator) -> Step:
+    if _is_packed(op.results[0].type):
+        return _load_bits(op, tr)
     (source, *_), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     indices, shape, dtype = index_reader(op, tr, 1), shape_of(op.results[0].type), stored_dtype(op.results[0].type)
     tr.uses(op.operands[0].type)
@@ -44,6 +93,8 @@ def _load(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("vector.store")
 def _store(op: Any, tr: ThreadTranslator) -> Step:
+    if _is_packed(op.operands[0].type):
+        return _store_bits(op, tr)
     (value, target, *_), site = tr.operands(op), tr.site(op)
     indices, shape = index_reader(op, tr, 2), shape_of(op.operands[0].type)
     stored_dtype(op.operands[0].type)
