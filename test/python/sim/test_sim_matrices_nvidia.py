@@ -477,6 +477,7 @@ WORDS = np.concatenate(
     ]
 ).view(np.int32)
 HALVES = np.random.default_rng(2).integers(0, 2**32, 32, np.uint32).view(np.int32)
+HALVES[0] = -1
 CONVERSIONS = {
     "rna": "%r = nvvm.convert.float.to.tf32 %f {rnd = #nvvm.fp_rnd_mode<rna>}",
     "rn": "%r = nvvm.convert.float.to.tf32 %f {rnd = #nvvm.fp_rnd_mode<rn>}",
@@ -497,6 +498,43 @@ CONVERSIONS = {
         f"%h = nvvm.convert.f8x2.to.f16x2 %b : vector<2xi8> ({kind}) -> vector<2xf16>\n"
         "%r = llvm.bitcast %h : vector<2xf16> to i32"
         for kind in ("f8E4M3FN", "f8E5M2")
+    },
+    **{
+        f"f32 to {kind}{', relu' if relu else ''}": f"%n = nvvm.convert.f32x2.to.{name} %f, %g {{{attributes}"
+        f"relu = {'true' if relu else 'false'}}} : {ty} ({kind})\n%r = arith.extui %n : {ty} to i32"
+        for kind, name, ty, attributes in (
+            ("f6E2M3FN", "f6x2", "i16", ""),
+            ("f6E3M2FN", "f6x2", "i16", ""),
+            ("f4E2M1FN", "f4x2", "i8", ""),
+            ("f8E5M2", "f8x2", "i16", "rnd = #nvvm.fp_rnd_mode<rn>, sat = #nvvm.sat_mode<satfinite>, "),
+        )
+        for relu in ((True,) if kind == "f8E5M2" else (False, True))
+    },
+    **{
+        f"{source} to f8E8M0FNU, {mode} {sat}": f"{given}%n = nvvm.convert.{source}x2.to.f8x2 {operand} "
+        f"{{rnd = #nvvm.fp_rnd_mode<{mode}>, sat = #nvvm.sat_mode<{sat}>}} : {ty}i16 (f8E8M0FNU)\n"
+        "%r = arith.extui %n : i16 to i32"
+        for source, given, operand, ty in (
+            ("f32", "", "%f, %g", ""),
+            ("bf16", "%h = llvm.bitcast %x : i32 to vector<2xbf16>\n", "%h", "vector<2xbf16> -> "),
+        )
+        for mode in ("rz", "rp")
+        for sat in ("none", "satfinite")
+    },
+    **{
+        f"{kind} to {to}{', relu' if relu else ''}": "%n = arith.trunci %y : i32 to i16\n"
+        f"%b = llvm.bitcast %n : i16 to vector<2xi8>\n%c = arith.trunci %y : i32 to i8\n"
+        f"%h = nvvm.convert.{name}.to.{to}x2 {operand} {{{'relu = true' if relu else ''}}} : {ty} ({kind}) "
+        f"-> vector<2x{to}>\n%r = llvm.bitcast %h : vector<2x{to}> to i32"
+        for kind, name, operand, ty, to in (
+            ("f6E2M3FN", "f6x2", "%b", "vector<2xi8>", "f16"),
+            ("f6E3M2FN", "f6x2", "%b", "vector<2xi8>", "f16"),
+            ("f4E2M1FN", "f4x2", "%c", "i8", "f16"),
+            ("f8E4M3FN", "f8x2", "%b", "vector<2xi8>", "f16"),
+            ("f8E8M0FNU", "f8x2", "%b", "vector<2xi8>", "bf16"),
+        )
+        for relu in ((False, True) if to == "f16" else (False,))
+        if relu or kind != "f8E4M3FN"
     },
     **{
         f"prmt {mode}": f"%r = nvvm.prmt #nvvm.permute_mode<{mode}> %y, %x, %y : i32"

@@ -10,9 +10,11 @@ import ml_dtypes
 import numpy as np
 
 from .... import ir
+from ...ops.conversions import convert_float
 from ...translator import Step, Unsupported, attribute
+from ...values import SMALL_FLOATS, packed
 from ..code import ThreadTranslator, operation
-from ..lanes import Array, spread
+from ..lanes import Array, dtype_of, spread
 from .arith import elementwise
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -88,52 +90,107 @@ def _word(op: Any, name: str) -> str:
     return found[1] if found else "none"
 
 
-_SMALL = {"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2}
+_SMALL = {"f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn), "f8E5M2": np.dtype(ml_dtypes.float8_e5m2), **SMALL_FLOATS}
+_SCALE, _NO_SCALE, _LARGEST_SCALE = "f8E8M0FNU", 0xFF, 0xFE
 
 
-def _small(op: Any, name: str) -> np.dtype[Any]:
-    ty = str(ir.TypeAttr(op.attributes[name]).value)
-    if ty not in _SMALL or attribute(op, "relu", False):
-        raise Unsupported(f"a conversion of {ty}")
-    return np.dtype(_SMALL[ty])
+def _type_name(op: Any, name: str) -> str:
+    found = str(ir.TypeAttr(op.attributes[name]).value)
+    if found not in _SMALL and found != _SCALE:
+        raise Unsupported(f"a conversion of {found}")
+    return found
 
 
-def to_small(values: Array, dtype: np.dtype[Any]) -> Array:
-    """The bytes of floats of 8 bits: rounded to nearest even, the largest one where that is too large."""
+def to_small(values: Array, dtype: np.dtype[Any], relu: bool = False) -> Array:
+    """The bytes of floats of 8 bits and less: rounded to nearest even, the largest one where that is too large, as where
+    NaN is none. What is below zero may become zero."""
+    if relu:
+        values = np.where(values <= 0, np.zeros((), values.dtype), values)
+    if dtype in SMALL_FLOATS.values():
+        return convert_float(values, dtype).view(np.int8)
     largest = float(ml_dtypes.finfo(dtype).max)
     with np.errstate(invalid="ignore"):
         found = np.clip(values, -largest, largest).astype(dtype).view(np.int8)
     return np.where(np.isnan(values), np.int8(0x7F), found)
 
 
-@operation("nvvm.convert.f32x2.to.f8x2", "nvvm.convert.f16x2.to.f8x2")
+def to_scale(values: Array, up: bool, saturates: bool) -> Array:
+    """The bytes of scales: the exponents of magnitudes, of the power of two above or below (PTX ISA, "cvt", `.ue8m0x2`)."""
+    with np.errstate(invalid="ignore"):
+        fraction, exponent = np.frexp(np.abs(values.astype(np.float64)))
+    exponent = exponent - (fraction == 0.5) if up else exponent - 1
+    exponent = np.where(values == 0, -127, np.where(np.isinf(values), 128, exponent))
+    codes = np.where(exponent > 127, _LARGEST_SCALE if saturates else _NO_SCALE, np.maximum(exponent + 127, 0))
+    return np.where(np.isnan(values), _NO_SCALE, codes).astype(np.uint8).view(np.int8)
+
+
+def _rounding(op: Any, kind: str, of_scales: bool) -> Callable[[Array], Array]:
+    """What makes the bytes of floats."""
+    rounding, saturation = _word(op, "rnd"), _word(op, "sat")
+    relu = bool(attribute(op, "relu", False))
+    if of_scales:
+        if rounding not in ("rz", "rp") or relu:
+            raise Unsupported(f"a conversion with {rounding}")
+        return lambda values: to_scale(values, rounding == "rp", saturation == "satfinite")
+    # Only floats of 8 bits say how they are rounded, of 32 bits.
+    if "f32x2.to.f8x2" in op.name and (rounding, saturation) != ("rn", "satfinite"):
+        raise Unsupported(f"a conversion with {rounding}, {saturation}")
+    return lambda values: to_small(values, _SMALL[kind], relu)
+
+
+@operation(
+    "nvvm.convert.f32x2.to.f8x2",
+    "nvvm.convert.f32x2.to.f6x2",
+    "nvvm.convert.f32x2.to.f4x2",
+    "nvvm.convert.f16x2.to.f8x2",
+    "nvvm.convert.bf16x2.to.f8x2",
+)
 def _to_small(op: Any, tr: ThreadTranslator) -> Step:
-    dtype, slots, (result,) = _small(op, "dstTy"), tr.operands(op), tr.results(op)
-    is_pair = "f32x2" not in op.name
-    if not is_pair and (_word(op, "rnd"), _word(op, "sat")) != ("rn", "satfinite"):
-        raise Unsupported(f"a conversion with {_word(op, 'rnd')}, {_word(op, 'sat')}")
+    kind, slots, (result,) = _type_name(op, "dstTy"), tr.operands(op), tr.results(op)
+    convert = _rounding(op, kind, kind == _SCALE)
     is_word = not isinstance(op.results[0].type, ir.VectorType)
-    kind = np.dtype(np.float16 if is_pair else np.float32)
+    in_nibbles, is_pair = op.name.endswith("f4x2"), "f32x2" not in op.name
+    dtype = dtype_of(op.operands[0].type)
+    assert dtype is not None
 
     def step(st: Any) -> None:
         if is_pair:
-            pairs = spread(st.v[slots[0]], kind, st.lanes, 1)
+            pairs = spread(st.v[slots[0]], dtype, st.lanes, 1)
         else:
             # The second operand goes to the lower half.
-            pairs = np.stack([spread(st.v[slot], kind, st.lanes) for slot in reversed(slots)], -1)
-        found = np.ascontiguousarray(to_small(pairs, dtype))
-        st.v[result] = found.view(np.int16)[:, 0] if is_word else found
+            pairs = np.stack([spread(st.v[slot], dtype, st.lanes) for slot in reversed(slots)], -1)
+        found = np.ascontiguousarray(convert(pairs))
+        if in_nibbles:
+            found = packed(found, 2)
+            st.v[result] = found[:, 0]
+        else:
+            st.v[result] = found.view(np.int16)[:, 0] if is_word else found
 
     return step
 
 
-@operation("nvvm.convert.f8x2.to.f16x2")
+@operation(
+    "nvvm.convert.f8x2.to.f16x2",
+    "nvvm.convert.f6x2.to.f16x2",
+    "nvvm.convert.f4x2.to.f16x2",
+    "nvvm.convert.f8x2.to.bf16x2",
+)
 def _from_small(op: Any, tr: ThreadTranslator) -> Step:
-    dtype = _small(op, "srcType")
+    kind, relu = _type_name(op, "srcType"), attribute(op, "relu", False)
+    wide = dtype_of(op.results[0].type)
+    assert wide is not None
+    dtype = _SMALL[kind] if kind in _SMALL else np.dtype(ml_dtypes.float8_e8m0fnu)
+    count = 1 << ml_dtypes.finfo(dtype).bits
+    values = np.arange(count).astype(np.uint8).view(dtype).astype(wide)
+    if relu:
+        values = np.where(values <= 0, np.zeros((), wide), values)
+    values = np.where(np.isnan(values), np.uint16(0x7FFF).view(wide), values)
 
     def widen(bytes_: Array) -> Array:
-        found = np.ascontiguousarray(bytes_).view(dtype).astype(np.float16)
-        return np.where(np.isnan(found), np.uint16(0x7FFF).view(np.float16), found)
+        codes = np.asarray(bytes_).view(np.uint8)
+        if kind == "f4E2M1FN":
+            codes = np.stack([codes & 15, codes >> 4], -1)
+        return values[codes & count - 1]
 
     return elementwise(op, tr, widen)
 
@@ -167,55 +224,6 @@ def _to_halves(op: Any, tr: ThreadTranslator) -> Step:
                 found = np.where(np.isnan(found), found, np.clip(x, -most, most).astype(dtype))
         nan = np.array(0x7FFF, np.uint16).view(dtype)
         st.v[result] = np.where(np.isnan(found), nan, found)
-
-    return step
-
-
-_TINY = {
-    "f4E2M1FN": (np.dtype(ml_dtypes.float4_e2m1fn), 6.0),
-    "f6E2M3FN": (np.dtype(ml_dtypes.float6_e2m3fn), 7.5),
-    "f6E3M2FN": (np.dtype(ml_dtypes.float6_e3m2fn), 28.0),
-}
-"""Types of less than a byte, and their largest numbers. They have no NaN: of one, a conversion makes the largest."""
-
-
-def _tiny(op: Any, name: str) -> tuple[np.dtype[Any], float]:
-    ty = str(ir.TypeAttr(op.attributes[name]).value)
-    if ty not in _TINY:
-        raise Unsupported(f"a conversion of {ty}")
-    return _TINY[ty]
-
-
-@operation("nvvm.convert.f32x2.to.f4x2", "nvvm.convert.f32x2.to.f6x2")
-def _to_tiny(op: Any, tr: ThreadTranslator) -> Step:
-    (high, low), (result,), (dtype, most) = tr.operands(op), tr.results(op), _tiny(op, "dstTy")
-    relu, packs = attribute(op, "relu", False), op.name.endswith("f4x2")
-    is_word = not packs and not isinstance(op.results[0].type, ir.VectorType)
-
-    def step(st: Any) -> None:
-        x = np.stack([spread(st.v[slot], np.dtype(np.float32), st.lanes) for slot in (low, high)], -1)
-        x = np.where(x < 0, np.float32(0), x) if relu else x
-        x = np.where(np.isnan(x), np.float32(most), np.clip(x, -most, most))
-        codes = np.ascontiguousarray(x.astype(dtype).view(np.uint8))
-        if packs:
-            st.v[result] = (codes[:, 0] | codes[:, 1] << 4).view(np.int8)
-        else:
-            st.v[result] = codes.view(np.int16)[:, 0] if is_word else codes.view(np.int8)
-
-    return step
-
-
-@operation("nvvm.convert.f4x2.to.f16x2", "nvvm.convert.f6x2.to.f16x2")
-def _from_tiny(op: Any, tr: ThreadTranslator) -> Step:
-    (source,), (result,), (dtype, _) = tr.operands(op), tr.results(op), _tiny(op, "srcType")
-    packs, relu = op.name.startswith("nvvm.convert.f4x2"), attribute(op, "relu", False)
-
-    def step(st: Any) -> None:
-        codes = spread(st.v[source], np.dtype(np.int8), st.lanes, 0 if packs else 1).view(np.uint8)
-        if packs:
-            codes = np.stack([codes & 15, codes >> 4], -1)
-        found = np.ascontiguousarray(codes).view(dtype).astype(np.float16)
-        st.v[result] = np.maximum(found, np.float16(0)) if relu else found
 
     return step
 
