@@ -276,6 +276,10 @@ def plain(found: Any) -> Any:
     return found
 
 
+FUNCTIONS = frozenset({"gpu.func", "gpu.launch", "func.func", "llvm.func"})
+"""Operations whose region threads begin to run, or run when they call it."""
+
+
 def walk(op: Any) -> Iterator[Any]:
     """The operations inside of one, each before those inside of it."""
     for region in op.regions:

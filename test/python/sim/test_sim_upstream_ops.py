@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from smalti import sim
-from smalti.errors import CompileError
+from smalti.errors import CompileError, LaunchError
 
 
 def made(
@@ -337,6 +337,43 @@ def test_functions_that_are_called(call: int) -> None:
     body += f"memref.store %v{call}, %y[%t] : memref<32xf32>"
     run(body, "%x: memref<32xf32>, %y: memref<32xf32>", x, y, module=module)
     assert (y == 2**call * np.abs(x)).all()
+
+
+def test_votes_in_functions_that_are_called() -> None:
+    y = np.zeros(32, np.int32)
+    module = """func.func @few(%t: index) -> i32 {
+    %all = arith.constant -1 : i32
+    %n = arith.constant 3 : index
+    %few = arith.cmpi ult, %t, %n : index
+    %votes = nvvm.vote.sync ballot %all, %few -> i32
+    func.return %votes : i32
+  }"""
+    body = "%v = func.call @few(%t) : (index) -> i32\nmemref.store %v, %y[%t] : memref<32xi32>"
+    run(body, "%y: memref<32xi32>", y, module=module)
+    assert (y == 7).all()
+
+
+TURNS = """
+    %i0 = arith.constant 0 : i32
+    %i1 = arith.constant 1 : i32
+    %mine = arith.cmpi eq, %t, %c0 : index
+    cf.cond_br %mine, ^first, ^wait
+  ^first:
+    {first}
+    cf.br ^end
+  ^wait:
+    %v = memref.atomic_rmw addi %i0, %x[%c0] : (i32, memref<1xi32>) -> i32
+    %done = arith.cmpi eq, %v, %i1 : i32
+    cf.cond_br %done, ^end, ^wait
+  ^end:"""
+
+
+def test_lanes_that_wait_for_each_other_in_jumps() -> None:
+    """The lanes of a warp run in lockstep here, so nothing is said of what only lanes that go on by themselves can do."""
+    body = TURNS.format(first="%old = memref.atomic_rmw addi %i1, %x[%c0] : (i32, memref<1xi32>) -> i32")
+    assert not made(body, "%x: memref<1xi32>").find(np.zeros(1, np.int32))
+    with pytest.raises(LaunchError, match="lockstep"):
+        made(TURNS.format(first=""), "%x: memref<1xi32>").find(np.zeros(1, np.int32))
 
 
 def test_functions_that_call_themselves_are_refused() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import LaunchError
 from ..synchronisation import Poll, Wait
-from ..translator import Step, walk
+from ..translator import FUNCTIONS, Step, walk
 
 
 def _poll(team: Any, site: Any, changes: int, stuck: bool, ends: list[bool]) -> Poll:
@@ -25,8 +25,11 @@ def _poll(team: Any, site: Any, changes: int, stuck: bool, ends: list[bool]) -> 
         if team.block.program.counts_accesses:
             return  # Waves run in lockstep.
         masks = [*(frame.mask for frame in team.frames), team.mask]
-        for frame, changing in enumerate(ends):
-            outer, inner = masks[frame], masks[frame + 1]
+        # What is said is of the innermost ones; lanes that jumped elsewhere, or are around a call, may do anything.
+        structured = [i for i, frame in enumerate(team.frames) if frame.join is None]
+        said = dict(zip(reversed(structured), reversed(ends), strict=False))
+        for frame in range(len(team.frames)):
+            outer, inner, changing = masks[frame], masks[frame + 1], said.get(frame, True)
             parted = inner is not None and (not inner.all() if outer is None else (outer & ~inner).any())
             if parted and changing:
                 raise LaunchError(
@@ -42,6 +45,9 @@ _QUIET = ("arith.", "math.", "affine.", "index.", "scf.", "gpu.thread_id", "gpu.
 _QUIET += ("memref.load", "memref.subview", "memref.cast", "memref.dim", "vector.load", "vector.transfer_read")
 _QUIET += ("llvm.getelementptr", "llvm.mlir.", "llvm.extractvalue", "vector.extract", "vector.broadcast", "gpu.lane_id")
 _BARRIERS = ("gpu.barrier", "nvvm.barrier0")
+_CONDITIONS = {"affine.if", "gpu.warp_execute_on_lane_0", "scf.if"}
+_PARTING = _CONDITIONS | {"affine.for", "affine.parallel", "scf.for", "scf.forall", "scf.parallel", "scf.while"}
+"""What some lanes may be in while others are not."""
 
 
 def _may_change(op: Any) -> bool:
@@ -52,9 +58,9 @@ def _others_change(op: Any) -> list[bool]:
     """Of each loop and condition around an operation, the outermost first: whether a thread that is not in it, or has
     left it, may change memory."""
     found = []
-    while op.name != "gpu.func":
+    while op.name not in FUNCTIONS:
         parent = op.parent.operation
-        if parent.name in ("scf.if", "scf.for", "scf.while"):
+        if parent.name in _PARTING:
             found.append(_other_way(parent, op) or _behind(parent))
         op = parent
     return found[::-1]
@@ -62,7 +68,7 @@ def _others_change(op: Any) -> list[bool]:
 
 def _other_way(parent: Any, op: Any) -> bool:
     """Whether memory may be changed where a condition does not hold that an operation is run under, or does."""
-    if parent.name != "scf.if":
+    if parent.name not in _CONDITIONS:
         return False
     others = [block for region in parent.regions for block in region if block != op.block]
     return any(_may_change(view.operation) for block in others for view in block.operations)
@@ -70,7 +76,7 @@ def _other_way(parent: Any, op: Any) -> bool:
 
 def _behind(op: Any) -> bool:
     """Whether memory may be changed behind an operation, ahead of a barrier of the block: there all wait."""
-    while op.name != "gpu.func":
+    while op.name not in FUNCTIONS:
         behind = False
         for view in op.block.operations:
             other = view.operation
@@ -80,7 +86,7 @@ def _behind(op: Any) -> bool:
                 return True
             behind = behind or other == op
         op = op.parent.operation
-        if op.name in ("scf.for", "scf.while") and _may_change(op):
+        if op.name in _PARTING - _CONDITIONS and _may_change(op):
             return True
     return False
 
@@ -95,7 +101,7 @@ def _may_wait(op: Any) -> bool:
         name = parent.operation.name
         if name == "scf.while":
             return True
-        if name == "gpu.func":
+        if name in FUNCTIONS:
             return len(parent.operation.regions[0].blocks) > 1
         parent = parent.operation.parent
     return False

@@ -12,7 +12,7 @@ import numpy as np
 
 from ....errors import LaunchError
 from ...ops.registers import enumerator
-from ...translator import Site, Step, Unsupported, attribute, walk
+from ...translator import FUNCTIONS, Site, Step, Unsupported, attribute, walk
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, dtype_of, rank_of, spread
 from .gpu import from_lane, whole_warps
@@ -128,9 +128,9 @@ def _running(st: Any) -> Array:
 def comes_elsewhere(op: Any) -> bool:
     """Whether the other way of a condition around an operation has one like it: threads that run by themselves may come
     together at both."""
-    while op.name != "gpu.func":
+    while op.name not in FUNCTIONS:
         parent = op.parent.operation
-        if parent.name == "scf.if":
+        if parent.name in ("affine.if", "scf.if"):
             others = (
                 view.operation for region in parent.regions for block in region if block != op.block for view in block
             )
