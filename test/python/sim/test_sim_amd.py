@@ -16,6 +16,7 @@ from loops.case import Case
 from products import matmul
 from smalti import check, cli, sim, targets
 from smalti.sim import mutants
+from smalti.sim.threads.ops.conversions_amd import unpack
 from smalti.sim.threads.ops.rocdl import weakened_waitcnt
 from thread_kernels import POINTERS, TENSORS, THREADS, VECTORS, WORDS, Copies, kernel
 
@@ -550,6 +551,58 @@ def test_transposed_reads_through_pointers(chip: str, name: str, element: str, c
     other = "gfx1250" if chip == "gfx950" else "gfx950"
     with pytest.raises(smalti.CompileError, match=f"no instruction of sim:{other}"):
         sim.simulate(text, f"sim:{other}")
+
+
+NARROW = [("gfx950", "ds.read"), ("gfx1250", "ds.load"), ("gfx1250", "global.load")]
+
+
+@pytest.mark.parametrize("bits", [4, 6])
+@pytest.mark.parametrize(("chip", "way"), NARROW)
+def test_transposed_reads_of_4_and_6_bits(chip: str, way: str, bits: int) -> None:
+    """Each lane has a column of 16 elements in memory. On gfx950 16 lanes have a matrix, and get its rows; on gfx1250 a
+    wave has 32 columns, and gets rows as `wmma` wants them."""
+    words, lanes = bits // 2, 64 if chip == "gfx950" else 32
+    # CDNA4 reads 96 bits at multiples of 128.
+    stride = 4 if (chip, bits) == ("gfx950", 6) else words
+    space = 1 if way.startswith("global") else 3
+    held, ty = f"memref<{lanes}x{stride}xi32", f"vector<{words}xi32>"
+    body = f"""
+    %s = memref.alloc() : {held}, {SHARED}>
+    %v = vector.load %a[%t, %c0] : {held}>, vector<{stride}xi32>
+    vector.store %v, %s[%t, %c0] : {held}, {SHARED}>, vector<{stride}xi32>
+    gpu.barrier
+    %size = arith.constant {4 * stride} : index
+    %base = memref.extract_aligned_pointer_as_index {f"%a : {held}>" if space == 1 else f"%s : {held}, {SHARED}>"} -> index
+    %mine = arith.muli %t, %size : index
+    %at = arith.addi %base, %mine : index
+    %number = arith.index_cast %at : index to i64
+    %p = llvm.inttoptr %number : i64 to !llvm.ptr<{space}>
+    %w = rocdl.{way}.tr{bits}.b{32 * words} %p : !llvm.ptr<{space}> -> {ty}
+    vector.store %w, %o[%t, %c0] : memref<{lanes}x{words}xi32>, {ty}"""
+    text = program(body, f"%a: {held}>, %o: memref<{lanes}x{words}xi32>", threads=lanes)
+    rng = np.random.default_rng(bits)
+    a = rng.integers(-(2**31), 2**31, (lanes, stride)).astype(np.int32)
+    o = np.zeros((lanes, words), np.int32)
+    sim.simulate(text, f"sim:{chip}")(a, o)
+    given = unpack(a[:, :words].copy().view(np.uint8), bits)
+    found = unpack(o.view(np.uint8), bits)
+    if chip == "gfx950":
+        assert (found.reshape(4, 16, 16) == given.reshape(4, 16, 16).swapaxes(1, 2)).all()
+        theirs = np.zeros_like(o)
+        smalti.compile(text, target=f"emu:{chip}")(a, theirs)
+        assert (o == theirs).all()
+        return
+    wanted = np.zeros_like(given)
+    for column in range(32):
+        # The lane that has the column, and where in a row's lane it is.
+        if bits == 4:
+            lane, half, slot = column, column >> 3 & 1, column & 7 | column >> 4 << 3
+        else:
+            lane, half, slot = column & 3 | column >> 4 << 2 | (column >> 2 & 3) << 3, column >> 4, column & 15
+        wanted[16 * half + np.arange(16), slot] = given[lane]
+    assert (found == wanted).all()
+    with pytest.raises(smalti.CompileError, match="no instruction of sim:gfx950"):
+        sim.simulate(text, "sim:gfx950")
 
 
 def test_own_waits_on_the_shell(tmp_path: Path) -> None:

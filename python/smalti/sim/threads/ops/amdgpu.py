@@ -86,15 +86,20 @@ def transposed_read(tr: ThreadTranslator, dtype: np.dtype[Any], count: int) -> A
     if not found:
         raise Unsupported(f"a transposed read of {count} elements of {bits} bits on {tr.target.name}")
     (read,) = found
-    lane, e = np.arange(tr.warp_size)[:, None], np.arange(count)[None, :]
-    group, shift = lane // count, read.first_element_bits + read.first_lane_bits
-    source = e & (1 << read.first_element_bits) - 1
-    source = source | (group & (1 << read.first_lane_bits) - 1) << read.first_element_bits
-    source = source | e >> read.first_element_bits << shift
-    source = source | group >> read.first_lane_bits << count.bit_length() - 1 + read.first_lane_bits
+    return dealing(tr.warp_size, count, read.first_element_bits, read.first_lane_bits)
+
+
+def dealing(wave: int, count: int, element_bits: int, lane_bits: int) -> Any:
+    """The same, by the bits that the source lane's number is made of (`targets/Target.h`, TransposedRead)."""
+    lane, e = np.arange(wave)[:, None], np.arange(count)[None, :]
+    group, shift = lane // count, element_bits + lane_bits
+    source = e & (1 << element_bits) - 1
+    source = source | (group & (1 << lane_bits) - 1) << element_bits
+    source = source | e >> element_bits << shift
+    source = source | group >> lane_bits << count.bit_length() - 1 + lane_bits
 
     def deal(values: Any) -> Any:
-        rows = values.reshape(-1, tr.warp_size, count)
+        rows = values.reshape(-1, wave, count)
         return rows[:, source, lane % count].reshape(values.shape)
 
     return deal

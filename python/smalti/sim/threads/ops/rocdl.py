@@ -10,11 +10,14 @@ from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..counters import ASYNC, DS, LOAD, STORE, TENSOR
 from ..lanes import Array, dtype_of, spread
-from .amdgpu import of_vector_memory, transposed_read, wait_for_counters
+from .amdgpu import dealing, of_vector_memory, transposed_read, wait_for_counters
 from .arith import elementwise
+from .conversions_amd import pack, unpack
 from .gpu import whole_warps
 from .llvm import address_space, pointee
 from .vector import element_dtype
+
+_WORD = np.dtype(np.int32)
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Waits
@@ -127,6 +130,43 @@ def _nothing(op: Any, tr: ThreadTranslator) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 # Transposed reads
 # ---------------------------------------------------------------------------------------------------------------------
+
+
+_NARROW = {"CDNA4": {4: (4, 0), 6: (4, 0)}, "GFX12.5": {4: (3, 1), 6: (2, 1)}}
+"""How reads of 16 elements of 4 and 6 bits deal them, as `dealing` takes it: CDNA4 ISA, "MFMA Transpose Load from LDS";
+CDNA5 ISA, "WMMA Matrix Load Ops with Transpose", as AMD's rocjitsu has it (ds_transpose.h), and its test of the
+instructions on gfx1250."""
+
+_NARROW_NAMES = [f"ds.read.{name}" for name in ("tr4.b64", "tr6.b96")]
+_NARROW_NAMES += [f"{where}.load.{name}" for where in ("ds", "global") for name in ("tr4.b64", "tr6.b96")]
+
+
+@operation(*(f"rocdl.{name}" for name in _NARROW_NAMES))
+def _transposed_narrow(op: Any, tr: ThreadTranslator) -> Step:
+    (pointer,), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
+    name, ty = op.name.removeprefix("rocdl."), op.results[0].type
+    ways = _NARROW.get(tr.target.architecture)
+    if ways is None or (".read." in name) != (tr.warp_size == 64):
+        raise Unsupported(f"no instruction of {tr.target.name}")
+    bits = int(name[name.index(".tr") + 3])
+    words = 2 * bits // 4
+    deal = dealing(tr.warp_size, 16, *ways[bits])
+    if name.startswith("ds"):
+        tr.uses_shared(_WORD.itemsize)
+    # What CDNA4 reads of 12 bytes begins at a multiple of 16.
+    alignment = 16 if tr.warp_size == 64 and words == 3 else 4 * (2 if words == 2 else 1)
+    steps, space = np.arange(words) * _WORD.itemsize, address_space(op.operands[0].type)
+
+    def step(st: Any) -> None:
+        whole_warps(st, "a transposed read", site)
+        buffer, first = pointee(st, st.v[pointer], space, site, "the load")
+        st.aligned(first, alignment, st.mask, site, "the load", False)
+        found = st.load_bytes(buffer, first, steps, _WORD, (words,), st.mask, site)
+        data = np.ascontiguousarray(spread(found, _WORD, st.lanes, 1)).view(np.uint8)
+        dealt = np.ascontiguousarray(pack(deal(unpack(data, bits)), bits))
+        st.v[result] = dealt.view(dtype_of(ty)).reshape(st.lanes, *ty.shape)
+
+    return step
 
 
 _READS = ("ds.read.tr16.b64", "ds.read.tr8.b64")
