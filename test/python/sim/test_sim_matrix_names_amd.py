@@ -1,4 +1,4 @@
-"""`rocdl.mfma` and `rocdl.wmma`: bit for bit as the emulator has them, whatever they pack and modify."""
+"""`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: bit for bit as the emulator has them, whatever they pack and modify."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_wmma(chip: str, name: str, factor: str, of_a: str, of_b: str, total: st
 
 def test_names_that_are_known() -> None:
     names = {name for name in OPERATIONS if name.startswith(("rocdl.mfma.", "rocdl.wmma."))}
-    assert len(names) == 45 + 34
+    assert len(names) == 45 + 34 + 2
 
 
 @pytest.mark.parametrize(("chip", "k", "factor"), [("gfx1100", 32, "vector<4xi32>"), ("gfx1250", 16, "i32")])
@@ -116,3 +116,109 @@ def test_chips_that_lack_a_product_of_4_bits(chip: str, k: int, factor: str) -> 
     lines = [f"%a = llvm.mlir.zero : {factor}", "%c = llvm.mlir.zero : vector<8xi32>", line]
     with pytest.raises(smalti.CompileError, match=f"wmma of 16 x 16 x {k} of i4 and i4 on sim:{chip}"):
         sim.simulate(kernel("%o: memref<32x8xi32>", lines, 32), f"sim:{chip}")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Sparse factors, and such with scales
+# ---------------------------------------------------------------------------------------------------------------------
+
+SMFMAC = [
+    ("gfx942", "f32.16x16x32.f16", "f16", 4, 1),
+    ("gfx942", "f32.32x32x16.bf16", "bf16", 4, 0),
+    ("gfx942", "f32.16x16x64.fp8.bf8", "i8", 8, 0),
+    ("gfx942", "i32.32x32x32.i8", "i8", 8, 1),
+    ("gfx950", "f32.16x16x64.f16", "f16", 8, 0),
+    ("gfx950", "f32.32x32x64.bf8.fp8", "i8", 16, 0),
+    ("gfx950", "i32.16x16x128.i8", "i8", 16, 0),
+]
+
+
+@pytest.mark.parametrize(("chip", "name", "element", "count", "chosen"), SMFMAC)
+def test_smfmac(chip: str, name: str, element: str, count: int, chosen: int) -> None:
+    """The same as `amdgpu.sparse_mfma`, and bit for bit as the emulator has it, where it does."""
+    total, m, k = name[:3], int(name[4:6]), int(name.split(".")[1].split("x")[2])
+    results, words = m * m // 64, count // 4
+    factor, other = (
+        f"vector<{n}x{element}>" if element != "i8" else f"vector<{n // 4}xi32>" for n in (count, 2 * count)
+    )
+    if element == "bf16":
+        factor, other = factor.replace("bf16", "i16"), other.replace("bf16", "i16")
+    held = count if element != "i8" else words
+    ty = factor[factor.index("x") + 1 : -1]
+    sums = f"vector<{results}x{total}>"
+    lines = [
+        f"%a = vector.load %x[%t, %c0] : memref<64x{held}x{ty}>, {factor}",
+        f"%b = vector.load %y[%t, %c0] : memref<64x{2 * held}x{ty}>, {other}",
+        f"%c = vector.load %z[%t, %c0] : memref<64x{results}x{total}>, {sums}",
+        "%at = memref.load %i[%t] : memref<64xi32>",
+        "%zero = arith.constant 0 : i32",
+        f"%set = arith.constant {chosen} : i32",
+        f"%d = rocdl.smfmac.{name} %a, %b, %c, %at, %zero, %set : ({factor}, {other}, {sums}, i32, i32, i32) -> {sums}",
+        f"vector.store %d, %o[%t, %c0] : memref<64x{results}x{total}>, {sums}",
+    ]
+    arguments = f"%x: memref<64x{held}x{ty}>, %y: memref<64x{2 * held}x{ty}>, %z: memref<64x{results}x{total}>, "
+    text = kernel(arguments + f"%i: memref<64xi32>, %o: memref<64x{results}x{total}>", lines, 64)
+    rng = np.random.default_rng(count)
+    dtype = {"f16": np.float16, "bf16": np.int16}.get(element, np.int32)
+    a, b = ((rng.standard_normal((64, n * held)) * 8).astype(np.float16) for n in (1, 2))
+    if dtype is not np.float16:
+        a, b = (x.astype(ml_dtypes.bfloat16).view(np.int16) for x in (a, b))
+    if dtype is np.int32:
+        a, b = (rng.integers(-(2**31), 2**31, (64, n * held)).astype(np.int32) for n in (1, 2))
+    c = rng.integers(-9, 9, (64, results)).astype(np.int32 if total == "i32" else np.float32)
+    # Places among four: 0 and 1, 0 and 2, 1 and 3.
+    nibbles = rng.choice([0b0100, 0b1000, 0b1101], (64, 8))
+    indices = (nibbles << 4 * np.arange(8)).sum(1).astype(np.uint32).view(np.int32)
+    kinds = {"fp8": "f8E4M3FN", "bf8": "f8E5M2"} if chip == "gfx950" else {"fp8": "f8E4M3FNUZ", "bf8": "f8E5M2FNUZ"}
+    of = [kinds.get(part, part) for part in name.split(".")[2:]]
+    index = "vector<4xi8>" if dtype is not np.int32 else "vector<2xi16>"
+    types = [f"vector<{n}x{kind}>" for n, kind in ((count, of[0]), (2 * count, of[-1]))]
+    same = [
+        f"%a_typed = vector.bitcast %a : {factor} to {types[0]}",
+        f"%b_typed = vector.bitcast %b : {other} to {types[1]}",
+        "%word = vector.broadcast %at : i32 to vector<1xi32>",
+        f"%places = vector.bitcast %word : vector<1xi32> to {index}",
+        f"%d = amdgpu.sparse_mfma {m}x{m}x{k} %a_typed * %b_typed + %c sparse(%places : {index}) {{abid = {chosen} : i32}}",
+        f"  : {types[0]}, {types[1]}, {sums}",
+    ]
+    plain = "\n".join("\n".join(same) if "rocdl.smfmac" in line else line for line in text.splitlines())
+    outs = [np.zeros_like(c) for _ in range(3)]
+    sim.simulate(text, f"sim:{chip}")(a, b, c, indices, outs[0])
+    sim.simulate(plain, f"sim:{chip}")(a, b, c, indices, outs[1])
+    if count == 4:
+        smalti.compile(text, target=f"emu:{chip}")(a, b, c, indices, outs[2])
+        assert outs[0].tobytes() == outs[2].tobytes()
+    assert np.array_equal(*outs[:2], equal_nan=total == "f32") and (outs[0] != c).any()
+
+
+@pytest.mark.parametrize("unscaled", [False, True])
+@pytest.mark.parametrize(("of_a", "of_b"), [(0, 4), (1, 2), (3, 3), (4, 0)])
+@pytest.mark.parametrize(("m", "k"), [(16, 128), (32, 64)])
+def test_mfma_with_scales(m: int, k: int, of_a: int, of_b: int, unscaled: bool) -> None:
+    words = [{0: 8, 1: 8, 2: 6, 3: 6, 4: 4}[of] for of in (of_a, of_b)]
+    results = m * m // 64
+    (factor, other), sums = (f"vector<{n}xi32>" for n in words), f"vector<{results}xf32>"
+    lines = [
+        f"%a = vector.load %x[%t, %c0] : memref<64x{words[0]}xi32>, {factor}",
+        f"%b = vector.load %y[%t, %c0] : memref<64x{words[1]}xi32>, {other}",
+        f"%c = vector.load %z[%t, %c0] : memref<64x{results}xf32>, {sums}",
+        "%sa = memref.load %i[%t] : memref<64xi32>",
+        "%sb = memref.load %j[%t] : memref<64xi32>",
+        *(f"%n{n} = arith.constant {n} : i32" for n in range(5)),
+        f"%d = rocdl.mfma.scale.f32.{m}x{m}x{k}.f8f6f4 %a, %b, %c, %n{of_a}, %n{of_b}, %n1, %sa, %n3, %sb",
+        f"  : ({factor}, {other}, {sums}, i32, i32, i32, i32, i32, i32) -> {sums}",
+        f"vector.store %d, %o[%t, %c0] : memref<64x{results}xf32>, {sums}",
+    ]
+    arguments = f"%x: memref<64x{words[0]}xi32>, %y: memref<64x{words[1]}xi32>, %z: memref<64x{results}xf32>, "
+    text = kernel(arguments + f"%i: memref<64xi32>, %j: memref<64xi32>, %o: memref<64x{results}xf32>", lines, 64)
+    rng = np.random.default_rng(of_a + 5 * of_b)
+    # Without the highest bits no number of 8 bits is infinite or none.
+    factors = [rng.integers(0, 2**31, (64, n)).astype(np.int32) & 0x3F3F3F3F for n in words]
+    scales = [rng.integers(120, 134, (64, 4)).astype(np.uint8).view(np.int32)[:, 0] * (not unscaled) for _ in range(2)]
+    c = rng.standard_normal((64, results)).astype(np.float32)
+    outs = [np.zeros_like(c) for _ in range(2)]
+    sim.simulate(text, "sim:gfx950")(*factors, c, *scales, outs[0])
+    smalti.compile(text, target="emu:gfx950")(*factors, c, *scales, outs[1])
+    assert outs[0].tobytes() == outs[1].tobytes() and np.isfinite(outs[0]).all()
+    with pytest.raises(smalti.CompileError, match="no instruction of sim:gfx942"):
+        sim.simulate(text, "sim:gfx942")

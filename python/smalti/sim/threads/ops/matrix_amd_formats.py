@@ -5,14 +5,18 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
-from ..lanes import Array
+from ..lanes import Array, spread
+from .conversions_amd import unpack, widen
 from .gpu import whole_warps
+from .llvm import constant_of
 from .matrix_amd import (
     Fragment,
+    Operand,
     element_of,
     fits,
     fragment,
@@ -21,6 +25,7 @@ from .matrix_amd import (
     mfma_result,
     multiply,
     numbers_of,
+    operand_of,
     vectors_of,
     wmma_result,
 )
@@ -51,36 +56,42 @@ def _index_bits(indices: Array, count: int, choice: int) -> Array:
 
 @operation("amdgpu.sparse_mfma")
 def _sparse_mfma(op: Any, tr: ThreadTranslator) -> Step:
+    m, n, k = (attribute(op, name) for name in "mnk")
+    chosen = attribute(op, "abid", 0) if attribute(op, "cbsz", 0) == 0 else 0
+    if m != n:
+        raise Unsupported(f"sparse_mfma of {m} x {n} x {k}")
+    operands = [operand_of(tr, value) for value in list(op.operands)[:3]]
+    return sparse_mfma(op, tr, operands, (m, k), chosen)
+
+
+def sparse_mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: tuple[int, int], chosen: int) -> Step:
     """CDNA3 ISA, "Sparse Matrix Multiplication Instructions": of each four elements of a row of A there are two, whose
     places are in rising order."""
-    slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
-    types: list[Any] = [operand.type for operand in op.operands]
-    m, n, k = (attribute(op, name) for name in "mnk")
-    kinds = [element_of(ty) for ty in types]
-    if m != n or tr.warp_size != 64 or tr.target.architecture == "CDNA2":
-        raise Unsupported(f"sparse_mfma of {m} x {n} x {k} on {tr.target.name}")
+    (of_a, of_b, of_c), (m, k) = operands, sizes
+    (result,), site = tr.results(op), tr.site(op)
+    places, ty = tr.operands(op)[3], op.operands[3].type
+    _, held, _ = element_of(ty)
+    if tr.warp_size != 64 or tr.target.architecture == "CDNA2":
+        raise Unsupported(f"sparse_mfma of {m} x {m} x {k} on {tr.target.name}")
     compressed, dense, of_result = (
         mfma_factor(m, k // 2, 1),
-        dense_factor(m, k, kinds[1][1].itemsize),
+        dense_factor(m, k, of_b.bits // 8),
         mfma_result(m, 1, False),
     )
-    for ty, part, what in zip(types, (compressed, dense, of_result), ("A", "B", "an accumulator"), strict=False):
-        fits(ty, part, what)
+    for operand, part, what in zip(operands, (compressed, dense, of_result), ("A", "B", "an accumulator"), strict=True):
+        operand.fits(part, what)
     count = compressed.places.shape[1]
     sets = 16 // count
-    chosen = attribute(op, "abid", 0) if attribute(op, "cbsz", 0) == 0 else 0
-    if chosen >= sets or (chosen and kinds[0][1].itemsize == 2 and count > 4):
-        raise Unsupported(f"set {chosen} of indices for {count} elements of {kinds[0][0]}")
+    if chosen >= sets or (chosen and of_a.bits == 16 and count > 4):
+        raise Unsupported(f"set {chosen} of indices for {count} elements of {of_a.name}")
     lane, e = grid(64, count)
     first = 4 * ((lane // m * count + e) // 2) + lane % m * k
-    shape = tuple(types[2].shape)
+    shape = tuple(of_c.ty.shape)
 
     def step(st: Any) -> None:
         whole_warps(st, "sparse_mfma", site)
-        a, b, c, indices = (
-            vectors_of(st, slot, ty, kind[1]) for slot, ty, kind in zip(slots, types, kinds, strict=True)
-        )
-        at = _index_bits(indices, count, chosen).astype(np.int64)
+        a, b, c = (operand.vectors(st) for operand in operands)
+        at = _index_bits(vectors_of(st, places, ty, held), count, chosen).astype(np.int64)
         odd = (at[:, ::2] >= at[:, 1::2]).any(1)
         if st.mask is not None:
             odd = odd & st.mask
@@ -88,12 +99,12 @@ def _sparse_mfma(op: Any, tr: ThreadTranslator) -> Step:
             message = "sparse_mfma: the places of two elements among four are not in rising order"
             st.report("assertion", message, site, int(odd.argmax()))
         waves = len(st.warps)
-        numbers = numbers_of(a, kinds[0][0], False, False)
+        numbers = numbers_of(a, of_a.name, False, False)
         left = np.zeros((waves, 1, m, k), numbers.dtype)
-        places = first + at.reshape(waves, 64, count)
-        left.reshape(waves, -1)[np.arange(waves)[:, None, None], places] = numbers.reshape(waves, 64, count)
-        right = dense.matrices(numbers_of(b, kinds[1][0], False, False))
-        st.v[result] = multiply(left, right, c, of_result, kinds[2][1]).reshape(st.lanes, *shape)
+        there = first + at.reshape(waves, 64, count)
+        left.reshape(waves, -1)[np.arange(waves)[:, None, None], there] = numbers.reshape(waves, 64, count)
+        right = dense.matrices(numbers_of(b, of_b.name, False, False))
+        st.v[result] = multiply(left, right, c, of_result, of_c.dtype).reshape(st.lanes, *shape)
 
     return step
 
@@ -130,6 +141,49 @@ def _scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
             by = of_scales.matrices(scale.astype(np.float64))
             sides.append(factor.matrices(values.astype(np.float64)) * np.repeat(by, 32, -1))
         st.v[result] = multiply(sides[0], sides[1], c, of_result, kinds[2][1]).reshape(st.lanes, *shape)
+
+    return step
+
+
+_FORMATS = (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.float6_e2m3fn, ml_dtypes.float6_e3m2fn)
+_FORMATS += (ml_dtypes.float4_e2m1fn,)
+"""What the formats 0 to 4 of `f8f6f4` are."""
+
+
+@operation("rocdl.mfma.scale.f32.16x16x128.f8f6f4", "rocdl.mfma.scale.f32.32x32x64.f8f6f4")
+def _named_scaled_mfma(op: Any, tr: ThreadTranslator) -> Step:
+    """Operands are A, B, C, the formats of A and B, which byte of the scale and the scale of A, and both of B. Scales that
+    are all 0 stand for the product without them (LLVM, "llvm.amdgcn.mfma.scale")."""
+    if tr.target.architecture != "CDNA4":
+        raise Unsupported(f"no instruction of {tr.target.name}")
+    slots, (result,), site = tr.operands(op), tr.results(op), tr.site(op)
+    values: list[Any] = list(op.operands)
+    m, k = (16, 128) if "16x16" in op.name else (32, 64)
+    formats = [np.dtype(_FORMATS[constant_of(value)]) for value in values[3:5]]
+    widths = [(8, 8, 6, 6, 4)[constant_of(value)] for value in values[3:5]]
+    chosen = [constant_of(values[5]) & 3, constant_of(values[7]) & 3]
+    factors = [mfma_factor(m, k, 1, halves=bits > 4) for bits in widths]
+    of_result, of_scales = mfma_result(m, 1, False), mfma_factor(m, k // 32, 1)
+    kinds = [element_of(value.type)[1] for value in values[:3]]
+    for value, bits, dtype in zip(values, widths, kinds, strict=False):
+        if int(np.prod(value.type.shape)) * dtype.itemsize < 4 * bits:
+            raise Unsupported(f"a factor of type {value.type}, of which a lane has 32 elements of {bits} bits")
+    fits(values[2].type, of_result, "an accumulator")
+    shape = tuple(values[2].type.shape)
+
+    def step(st: Any) -> None:
+        whole_warps(st, "scaled_mfma", site)
+        sides = []
+        words = [spread(st.v[slot], np.dtype(np.int32), st.lanes) for slot in (slots[6], slots[8])]
+        scaled = any(word.any() for word in words)
+        for i in range(2):
+            data = np.ascontiguousarray(vectors_of(st, slots[i], values[i].type, kinds[i])).view(np.uint8)
+            numbers = factors[i].matrices(widen(unpack(data, widths[i])[:, :32], formats[i]))
+            codes = (words[i].view(np.uint32) >> np.uint32(8 * chosen[i]) & 255).astype(np.int64)[:, None]
+            by = np.where(codes == 255, np.nan, np.ldexp(1.0, codes - 127)) if scaled else np.ones(codes.shape)
+            sides.append(numbers * np.repeat(of_scales.matrices(by), 32, -1))
+        c = vectors_of(st, slots[2], values[2].type, kinds[2])
+        st.v[result] = multiply(sides[0], sides[1], c, of_result, kinds[2]).reshape(st.lanes, *shape)
 
     return step
 
@@ -190,4 +244,4 @@ def _twice(part: Fragment, times: int) -> tuple[Array, Array]:
     )
 
 
-__all__ = ["dense_factor", "wide_factor"]
+__all__ = ["dense_factor", "sparse_mfma", "wide_factor"]

@@ -1,4 +1,4 @@
-"""`rocdl.mfma` and `rocdl.wmma`: the instructions of AMD for matrices by their names, on registers in which elements
+"""`rocdl.mfma`, `rocdl.smfmac` and `rocdl.wmma`: the instructions of AMD for matrices by their names, on registers in which elements
 may be packed."""
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from .llvm import constant_of
 from .matrix_amd import NAMED, Broadcast, Modifiers, mfma, operand_of, wmma
+from .matrix_amd_formats import sparse_mfma
 
 _MFMA_NAMES = """
 f32.32x32x1f32 f32.16x16x1f32 f32.4x4x1f32 f32.32x32x2f32 f32.16x16x4f32 f32.32x32x4f16 f32.16x16x4f16 f32.4x4x4f16
@@ -22,6 +23,15 @@ i32.32x32x32.i8 f32.32x32x16.f16 f32.16x16x8.xf32 f32.32x32x4.xf32
 """
 _MFMA_NAME = re.compile(r"(f32|i32|f64)\.(\d+)x\d+x(\d+)\.?(f16|x?f32|f64|bf16|i8|[bf][fp]8\.[bf][fp]8)(?:\.1k)?")
 
+_SPARSE = ("f32.16x16x32", "f32.32x32x16", "f32.16x16x64", "f32.32x32x32")
+_SMFMAC = [f"{sizes}.{of}" for sizes in _SPARSE for of in ("f16", "bf16")]
+_SMFMAC += [f"i32.{sizes}.i8" for sizes in ("16x16x64", "32x32x32", "16x16x128", "32x32x64")]
+_SMFMAC += [
+    f"f32.{sizes}.{a}8.{b}8"
+    for sizes in ("16x16x64", "32x32x32", "16x16x128", "32x32x64")
+    for a in ("fp", "bf")
+    for b in ("fp", "bf")
+]
 _EIGHTS = [f"{a}8_{b}8" for a in ("fp", "bf") for b in ("fp", "bf")]
 _WMMA = [f"{to}.16x16x16.{of}" for to, of in (("f32", "f16"), ("f32", "bf16"), ("f16", "f16"), ("bf16", "bf16"))]
 _WMMA += [f"{to}.16x16x32.{of}" for to, of in (("f32", "f16"), ("f32", "bf16"), ("f16", "f16"), ("bf16", "bf16"))]
@@ -54,6 +64,16 @@ def _mfma(op: Any, tr: ThreadTranslator) -> Step:
         signs, pattern = (a, b, c), 0
     blocks = operands[2].count * 64 // (m * m)
     return mfma(op, tr, operands, (m, k, blocks), Broadcast(size, chosen, pattern, signs))
+
+
+@operation(*(f"rocdl.smfmac.{name}" for name in _SMFMAC))
+def _smfmac(op: Any, tr: ThreadTranslator) -> Step:
+    total, sizes, *of = op.name.removeprefix("rocdl.smfmac.").split(".")
+    m, _, k = (int(size) for size in sizes.split("x"))
+    names = [_elements(of[0], tr.target.architecture), _elements(of[-1], tr.target.architecture), total]
+    operands = [operand_of(tr, value, name) for value, name in zip(op.operands, names, strict=False)]
+    size, chosen = (constant_of(value) for value in list(op.operands)[4:])
+    return sparse_mfma(op, tr, operands, (m, k), chosen if size == 0 else 0)
 
 
 @operation(*(f"rocdl.wmma.{name}" for name in _WMMA))

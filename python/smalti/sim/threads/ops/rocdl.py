@@ -148,7 +148,9 @@ def _transposed_narrow(op: Any, tr: ThreadTranslator) -> Step:
     ways = _NARROW.get(tr.target.architecture)
     if ways is None or (".read." in name) != (tr.warp_size == 64):
         raise Unsupported(f"no instruction of {tr.target.name}")
-    bits = int(name[name.index(".tr") + 3])
+    bits, dtype = int(name[name.index(".tr") + 3]), dtype_of(ty)
+    if dtype is None:
+        raise Unsupported(f"a read of {ty}")
     words = 2 * bits // 4
     deal = dealing(tr.warp_size, 16, *ways[bits])
     if name.startswith("ds"):
@@ -164,7 +166,7 @@ def _transposed_narrow(op: Any, tr: ThreadTranslator) -> Step:
         found = st.load_bytes(buffer, first, steps, _WORD, (words,), st.mask, site)
         data = np.ascontiguousarray(spread(found, _WORD, st.lanes, 1)).view(np.uint8)
         dealt = np.ascontiguousarray(pack(deal(unpack(data, bits)), bits))
-        st.v[result] = dealt.view(dtype_of(ty)).reshape(st.lanes, *ty.shape)
+        st.v[result] = dealt.view(dtype).reshape(st.lanes, *ty.shape)
 
     return step
 
