@@ -252,12 +252,6 @@ def test_products_of_4_bits(chip: str, k: int, signs: str) -> None:
     assert (outs[0] == place(wanted.astype(np.int32), results)).all() and (outs[0] == outs[1]).all()
 
 
-def test_fewer_bits_of_f32_are_refused() -> None:
-    text = product(("gfx942", "mfma", 16, 8, 1, "f32", "f32"), 2, 2, 4)
-    with pytest.raises(smalti.CompileError, match="products of xf32"):
-        sim.simulate(text.replace("blgp = none", "{reducePrecision} blgp = none"), "sim:gfx942")
-
-
 ODD = [
     ("gfx90a", "f16"),
     ("gfx90a", "f32"),
