@@ -194,9 +194,9 @@ class Agent:
             return True
         return False
 
-    def stop(self, kind: str, message: str, site: Any) -> NoReturn:
+    def stop(self, kind: str, message: str, site: Any, edge: str | None = None) -> NoReturn:
         """Reports what the block cannot go on after."""
-        self.report(kind, message, site)
+        self.report(kind, message, site, edge=edge)
         raise Stop
 
     def report(

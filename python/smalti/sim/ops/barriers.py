@@ -28,7 +28,8 @@ def find(st: Any, value: Any, site: Site, what: str, *told: tuple[int, int]) -> 
     memory = value.buffer
     barrier = memory.block.barriers.get(at)
     if barrier is None:
-        st.stop("barrier", f"{what} at byte {at} of {memory.name}, where no barrier was initialised", site)
+        edge = "mosaic_gpu.initialize_barrier there, and gpu.barrier behind it"
+        st.stop("barrier", f"{what} at byte {at} of {memory.name}, where no barrier was initialised", site, edge)
         raise AssertionError
     if not st.sees_barrier(barrier):
         st.report(

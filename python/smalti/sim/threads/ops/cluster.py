@@ -136,7 +136,8 @@ def _remote_arrival(op: Any, tr: ThreadTranslator, match: Any) -> Step:
     def step(st: Any) -> None:
         places = address_in(st.v[number], st.v[address])
         for warp, place, lanes in by_barrier(st, places, st.v[predicate]):
-            count_arrivals(warp, find(warp, place, site, "an arrival", anywhere=True), len(lanes), site)
+            barrier = find(warp, place, site, "an arrival", anywhere=True, at_once=True)
+            count_arrivals(warp, barrier, len(lanes), site)
 
     return step
 

@@ -57,14 +57,16 @@ def home(warp: Warp, place: int, site: Site, what: str) -> tuple[Any, int]:
     return warp.block.cluster.block(number, warp, what, site), place & ((1 << BLOCK_BITS) - 1)
 
 
-def find(warp: Warp, place: int, site: Site, what: str, anywhere: bool = False) -> Mbarrier:
+def find(warp: Warp, place: int, site: Site, what: str, anywhere: bool = False, at_once: bool = False) -> Mbarrier:
     """The barrier at a place, which has to be initialised where the warp sees it; of any block of the cluster, or else
-    of the warp's own."""
+    of the warp's own. What is done to another block's is over when one knows of its phase; what is done `at_once`, also
+    when one knows what the warp did."""
     block, at = home(warp, place, site, what)
     of = "" if block is warp.block else f" of block {block.position}"
     barrier = block.barriers.get(at)
     if barrier is None:
-        warp.stop("barrier", f"{what} at byte {at} of shared memory{of}, where no barrier was initialised", site)
+        edge = f"nvvm.mbarrier.init there, and {'nvvm.cluster.wait' if of else 'gpu.barrier'} behind it"
+        warp.stop("barrier", f"{what} at byte {at} of shared memory{of}, where no barrier was initialised", site, edge)
     if of and not anywhere:
         warp.stop("barrier", f"{what} on {barrier.name}{of}, which only threads of that block may do", site)
     if barrier not in warp.sees:
@@ -79,7 +81,11 @@ def find(warp: Warp, place: int, site: Site, what: str, anywhere: bool = False) 
             others=[barrier.begin("barrier")],
         )
     if of:
-        warp.reaches(block, what, site, (barrier.agent, barrier.phase + 1))
+        told = [(barrier.agent, barrier.phase + 1)]
+        if at_once:
+            warp.dirty = True
+            told.append((warp.agent, warp.step))
+        warp.reaches(block, what, site, *told)
     return barrier
 
 
@@ -176,7 +182,7 @@ def _arrival(
     def step(st: Any) -> None:
         phases: Any = np.zeros(st.lanes, WIDE) if results else None
         for warp, at, lanes in by_barrier(st, place(st), enabled(st)):
-            barrier = find(warp, at, site, "an arrival", anywhere=True)
+            barrier = find(warp, at, site, "an arrival", anywhere=True, at_once=True)
             if results:
                 # What a wait by this state waits for.
                 phases[lanes] = barrier.phase
@@ -232,7 +238,7 @@ def _complete(op: Any, tr: ThreadTranslator) -> Step:
 
     def step(st: Any) -> None:
         for warp, at, lanes in by_barrier(st, place(st)):
-            barrier = find(warp, at, site, "an arrival of bytes", anywhere=True)
+            barrier = find(warp, at, site, "an arrival of bytes", anywhere=True, at_once=True)
             count = int(spread(st.v[size], WIDE, st.lanes)[lanes].sum())
             barrier.issued += count
             check_bytes(warp, barrier, site, barrier.pending)
@@ -248,7 +254,7 @@ def _expect(op: Any, tr: ThreadTranslator) -> Step:
 
     def step(st: Any) -> None:
         for warp, at, lanes in by_barrier(st, place(st)):
-            find(warp, at, site, "an announcement", anywhere=True).expect(
+            find(warp, at, site, "an announcement", anywhere=True, at_once=True).expect(
                 int(spread(st.v[size], WIDE, st.lanes)[lanes].sum())
             )
 
