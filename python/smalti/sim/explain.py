@@ -22,7 +22,7 @@ def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
         edge = "nvvm.tcgen05.fence <after> behind the wait"
     elif kind == "missing-fence":
         message = f"{side(now)} {place}, which {before.what} wrote through the generic proxy"
-        edge = "a proxy fence (nvvm.fence.proxy async.shared) between the write and it"
+        edge = proxy_fence(memory.buffer.shared)
     else:
         message = f"{side(now)} {place} while {before.what} may still {verb(before)[:-1]} it"
         edge = _edge(before, now)
@@ -30,6 +30,11 @@ def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
         kind, f"{side(before)} it here", before.block, before.group.name, before.site.location, before.iteration
     )
     return Finding(kind, message, now.block, now.group.name, now.site.location, now.iteration, (other,), edge)
+
+
+def proxy_fence(shared: bool) -> str:
+    """What makes writes to shared or to global memory visible to copies and products, in words."""
+    return f"a proxy fence (nvvm.fence.proxy async.{'shared' if shared else 'global'}) between the write and it"
 
 
 OF_CLUSTERS = (

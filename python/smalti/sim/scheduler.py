@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable
 
@@ -9,7 +10,7 @@ from .findings import Finding, Stop
 from .group import Group
 from .machine import Block, Machine
 from .options import seed_of
-from .synchronisation import Poll
+from .synchronisation import Poll, Wait
 
 
 class Scheduler:
@@ -144,16 +145,36 @@ class Scheduler:
                     edge=f"a copy of {barrier.transactions} bytes that this barrier counts",
                 )
         first = told[0]
+        wanted = dict.fromkeys(_wanted(g.wait) for g in waiting if g.wait is not None)
+        together = "block" if len(self.blocks) == 1 else "cluster"
+        if len({id(block.cluster) for block in self.blocks}) > 1:
+            together = "grid"
         self.machine.findings.add(
             Finding(
                 "deadlock",
-                f"nobody in the {'block' if len(self.blocks) == 1 else 'cluster'} can go on; this one {first.message}",
+                f"nobody in the {together} can go on; this one {first.message}",
                 first.block,
                 first.agent,
                 first.location,
                 first.iteration,
                 tuple(told[1:]),
-                "what the barriers say is missing",
-            )
+                "; or ".join(itertools.islice(wanted, MOST_WANTED)),
+            ),
+            alike="deadlock",
         )
         raise Stop
+
+
+MOST_WANTED = 4
+"""Ways out of a deadlock that are told."""
+
+
+def _wanted(wait: Wait) -> str:
+    """What would end a wait, in words."""
+    if isinstance(wait, Poll):
+        return "a write of what is polled"
+    if wait.barrier is not None:
+        return f"{wait.barrier.missing()} for phase {wait.barrier.phase} of {wait.barrier.name}"
+    where, _, missing = wait.describe().partition("; missing: ")
+    names = ", ".join(name.partition(", which")[0] for name in missing.split("; "))
+    return f"{names} at {where.partition(':')[0]}" if missing else where

@@ -12,7 +12,7 @@ import numpy as np
 from ... import compiler, ir, targets, tensor_maps
 from ...errors import CompileError, Diagnostic, LaunchError, source_location
 from .. import values
-from ..explain import OF_CLUSTERS
+from ..explain import OF_CLUSTERS, proxy_fence
 from ..findings import Finding
 from ..machine import Machine, Three, place_names
 from ..memory import MemRef
@@ -164,7 +164,7 @@ class RunningBlock(ThreadBlock):
         other = "write" if before.write else "read"
         if kind == "missing-fence":
             message = f"{now.what} {verb} {place}, which {before.what} wrote through the generic proxy"
-            edge = "a proxy fence (nvvm.fence.proxy async.shared) between the write and it"
+            edge = proxy_fence(buffer.shared)
         else:
             message = f"{now.what} {verb} {place} while {before.what} may still {other} it"
             edge = missing_edge(before, now)
@@ -234,8 +234,11 @@ def missing_edge(before: Side, now: Side) -> str:
         if before.agent not in edges:
             return f"a wait by {now.warp.name} for the phase of the barrier that tells of {before.what}"
         wait = f"{edges[before.agent]} that covers it in {warp.name}"
-        if before.thread == now.thread and before.block is now.block:
+        if warp is now.warp and (before.thread == now.thread or not before.block.independent):
             return wait
+        if warp is now.warp:
+            alone = f"nvvm.bar.warp.sync or another barrier behind it: the threads of {warp.name} run by themselves"
+            return f"{wait}, and {alone}" if warp.own.get(before.agent, 0) < before.step else alone
         if warp.own.get(before.agent, 0) >= before.step:
             return f"a barrier behind the wait for it in {warp.name} that {now.warp.name} waits for"
         return f"{wait}, and a barrier behind it that {now.warp.name} waits for"
