@@ -13,6 +13,16 @@ from ..translator import Step, Translator, Unsupported, operation
 Function = Callable[[list[int]], int]
 
 
+def quotient(x: Any, y: Any) -> Any:
+    """What division gives, rounded down. By zero it gives zero, as in `arith`."""
+    return 0 if y.__class__ is int and y == 0 else x // y
+
+
+def remainder(x: Any, y: Any) -> Any:
+    """What division leaves."""
+    return 0 if y.__class__ is int and y == 0 else x % y
+
+
 def _function(expression: Any, dimensions: int) -> Function:
     """An expression as a function of dimensions and symbols."""
     if isinstance(expression, ir.AffineConstantExpr):
@@ -32,11 +42,11 @@ def _function(expression: Any, dimensions: int) -> Function:
     if isinstance(expression, ir.AffineMulExpr):
         return lambda given: left(given) * right(given)
     if isinstance(expression, ir.AffineModExpr):
-        return lambda given: left(given) % right(given)
+        return lambda given: remainder(left(given), right(given))
     if isinstance(expression, ir.AffineFloorDivExpr):
-        return lambda given: left(given) // right(given)
+        return lambda given: quotient(left(given), right(given))
     if isinstance(expression, ir.AffineCeilDivExpr):
-        return lambda given: -(-left(given) // right(given))
+        return lambda given: -quotient(-left(given), right(given))
     raise Unsupported(f"the expression {expression}")
 
 

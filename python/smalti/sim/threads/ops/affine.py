@@ -54,8 +54,8 @@ def _delinearize(op: Any, tr: ThreadTranslator) -> Step:
         left = st.v[index]
         for slot, size in reversed(list(zip(results[1:], sizes[1:], strict=True))):
             by = st.v[~size] if size < 0 else size
-            st.v[slot] = left % by
-            left = left // by
+            st.v[slot] = affine.remainder(left, by)
+            left = affine.quotient(left, by)
         st.v[results[0]] = left
 
     return step

@@ -16,7 +16,7 @@ from .... import ir
 from ...translator import attribute
 from ..code import Frame, Graph, Label, ThreadTranslator, operation
 
-LONGEST_JUMPS = 1 << 22
+LONGEST_JUMPS = 1 << 20
 """Jumps back after which a program is taken to be endless."""
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from ...ops.arith import FLOAT_FUNCTIONS, integer_array_function
 from ...ops.control import LONGEST_COUNTED
 from ...ops.memref import mixed
 from ...translator import Site, Unsupported, attribute
+from ...values import integer_bits
 from ..code import Control, Frame, Label, ThreadTranslator, operation
 from ..lanes import dtype_of, rank_of
 from .affine import bound
@@ -32,6 +33,16 @@ Bounds = Callable[[Any], tuple[Any, Any, Any]]
 """Of a team the first number of a loop, the one that it ends ahead of, and the step."""
 
 
+def _different(st: Any, *numbers: Any) -> Iterable[tuple[int, ...]]:
+    """Numbers as the lanes that run have them, each combination once."""
+    if not any(isinstance(number, np.ndarray) for number in numbers):
+        return (numbers,)
+    rows = np.empty((st.lanes, len(numbers)), np.int64)
+    for column, number in enumerate(numbers):
+        rows[:, column] = number
+    return dict.fromkeys(map(tuple, (rows if st.mask is None else rows[st.mask]).tolist()))
+
+
 def counting(
     op: Any,
     tr: ThreadTranslator,
@@ -39,9 +50,12 @@ def counting(
     assign: Callable[[Any, Any], None],
     body: Callable[[], list[int]],
     carried: tuple[list[int], list[int], list[int]],
+    bits: int = 64,
 ) -> None:
-    """The code of a loop: `assign` gives its number to the program, `body` emits what is done with it and returns the slots
-    of what it hands on. `carried` are the slots of the values at first, in the body, and behind the loop."""
+    """The code of a loop: `assign` gives its number, which has so many bits, to the program, `body` emits what is done with
+    it and returns the slots of what it hands on. `carried` are the slots of the values at first, in the body, and behind
+    the loop."""
+    most = (1 << bits - 1) - 1
     initial, inside, results = carried
     site, head, end = tr.site(op), Label(), Label()
     before = tr.waits
@@ -50,11 +64,13 @@ def counting(
 
     def begin(st: Any) -> None:
         first, last, by = bounds(st)
-        if (np.asarray(by) <= 0).any():
-            st.stop("assertion", f"the step of the loop is {by}", site)
-        trips = int(np.max((np.asarray(last) - first) // by))
-        if trips > LONGEST_COUNTED:
-            st.stop("deadlock", f"a loop of {trips} iterations", site)
+        for a, b, c in _different(st, first, last, by):
+            if c <= 0:
+                st.stop("assertion", f"the step of the loop is {c}", site)
+            if (b - a) // c > LONGEST_COUNTED:
+                st.stop("deadlock", f"a loop of {(b - a) // c} iterations", site)
+            if b > most - c and a < b and a - (a - b) // c * c > most:
+                st.stop("deadlock", f"a loop from {a} to {b} by {c}, whose numbers wrap ahead of its end", site)
         frame = Frame(st.mask)
         frame.values = [first, last, by]
         enter(st)
@@ -122,11 +138,12 @@ def _for(op: Any, tr: ThreadTranslator) -> None:
         raise Unsupported("a loop that compares unsigned numbers")
     block = tr.only_block(op.regions[0])
     induction, *carried = (tr.slot(argument) for argument in block.arguments)
+    bits = integer_bits(op.operands[0].type) or 64
 
     def bounds(st: Any) -> tuple[Any, Any, Any]:
         return st.v[low], st.v[high], st.v[step]
 
-    counting(op, tr, bounds, _holding(induction), lambda: tr.body(block), (initial, carried, tr.results(op)))
+    counting(op, tr, bounds, _holding(induction), lambda: tr.body(block), (initial, carried, tr.results(op)), bits)
 
 
 @operation("affine.for")
