@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import compiler, dtypes, entry, ir, targets
-from ..errors import LaunchError, TargetError
+from ..errors import CompileError, LaunchError, TargetError
 from . import drawing, findings, launch
 from .findings import Finding
 from .options import Simulation
@@ -66,6 +66,8 @@ class SimulatedKernel:
             return launch.run(self.program, self._arrays(arguments), simulation or self.simulation)
         except MemoryError as problem:
             raise LaunchError(f"@{self.name} needs more memory than there is: {problem}") from None
+        except RecursionError:
+            raise LaunchError(f"@{self.name} {TOO_DEEP}") from None
 
     def timeline(self, *arguments: Any, blocks: range = range(1)) -> Timeline:
         """When what happens, if these blocks run on arrays, each on a compute unit of its own. The arrays are left as
@@ -133,6 +135,7 @@ def _array(parameter: Parameter, value: Any) -> np.ndarray[Any, Any]:
     return array
 
 
+TOO_DEEP = "has loops and conditions inside of each other, more than the simulator can follow"
 LEVELS = {"block": "pipelined", "thread": "thread"}
 """The levels at which programs are simulated, and how far they are lowered for it."""
 
@@ -181,4 +184,7 @@ def simulate(
     elif options or stop:
         given = [*options, *(["stop_after"] if stop else [])]
         raise TargetError(f"a program of a block or of threads is simulated as it is: {', '.join(given)} says nothing")
-    return SimulatedKernel(load(module, name, chosen), chosen, module, described)
+    try:
+        return SimulatedKernel(load(module, name, chosen), chosen, module, described)
+    except RecursionError:
+        raise CompileError(f"the program {TOO_DEEP}") from None

@@ -104,8 +104,10 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
     from . import ops, threads  # noqa: F401  (the translations register themselves)
 
     candidates: dict[str, tuple[Any, Any]] = {}
+    twice: set[str] = set()
     for op in walk(module.operation):
         if op.name == "gpu.func" and ("gpu.kernel" in op.attributes or "kernel" in op.attributes):
+            twice |= {_name(op)} & candidates.keys()
             candidates[_name(op)] = (op, None)
         elif op.name == "gpu.launch":
             owner = op.parent.operation
@@ -117,6 +119,8 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
             # The kernel does not say itself how it is launched.
             candidates.pop(_name(threads.kernel_of(launch)), None)
         candidates[_name(function)] = (function, launch)
+    if name in twice or (name is None and twice):
+        raise CompileError(f"the module has several programs @{name or min(twice)}: no two may have one name")
     if name is not None and name not in candidates:
         known = ", ".join(f"@{n}" for n in candidates) or "none"
         raise CompileError(f"no program @{name}; the module has: {known}")

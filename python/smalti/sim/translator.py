@@ -263,6 +263,14 @@ def attribute(op: Any, name: str, default: Any = None) -> Any:
     return plain(op.attributes[name])
 
 
+def groups_left(op: Any, name: str) -> int:
+    """How many groups a wait leaves in flight, as an attribute says."""
+    left = attribute(op, name, 0)
+    if left < 0:
+        raise Unsupported(f"a wait that leaves {left} groups in flight")
+    return left
+
+
 def plain(found: Any) -> Any:
     """What an attribute says."""
     if isinstance(found, (ir.BoolAttr, ir.IntegerAttr, ir.StringAttr, ir.FloatAttr)):

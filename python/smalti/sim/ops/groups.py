@@ -9,7 +9,7 @@ from typing import Any
 
 from ..clocks import Clock
 from ..synchronisation import Stream
-from ..translator import Step, Translator, attribute, operation
+from ..translator import Step, Translator, groups_left, operation
 
 _COMMITS = {
     "nvvm.wgmma.commit.group.sync.aligned": "products",
@@ -51,7 +51,7 @@ _WAITS = {
 @operation(*_WAITS)
 def _wait(op: Any, translator: Translator) -> Step:
     wait = _WAITS[op.name]
-    left, only_reads, site = attribute(op, wait.left), "read" in op.attributes, translator.site(op)
+    left, only_reads, site = groups_left(op, wait.left), "read" in op.attributes, translator.site(op)
 
     def step(st: Any) -> None:
         waits(st)

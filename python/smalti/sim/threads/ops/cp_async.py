@@ -9,7 +9,7 @@ import numpy as np
 from ...clocks import Knowledge
 from ...engines import happens_at_once
 from ...ops.barriers import count_arrivals
-from ...translator import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute, groups_left
 from .. import timing
 from ..block import Warp
 from ..code import ThreadTranslator, operation
@@ -205,7 +205,7 @@ def _commit(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("nvgpu.device_async_wait", "nvvm.cp.async.wait.group")
 def _wait(op: Any, tr: ThreadTranslator) -> Step:
-    left = attribute(op, "numGroups" if op.name.startswith("nvgpu") else "n", 0)
+    left = groups_left(op, "numGroups" if op.name.startswith("nvgpu") else "n")
     site = tr.site(op)
 
     def step(st: Any) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from .... import dtypes, tensor_maps
 from ...engines import happens_at_once
 from ...ops.barriers import check_bytes, check_fence
-from ...translator import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, attribute, groups_left
 from .. import timing
 from ..code import ThreadTranslator, operation
 from ..engines import BulkCopy, commit, wait_for_groups
@@ -407,7 +407,7 @@ def _commit(op: Any, tr: ThreadTranslator) -> Step:
 
 @operation("nvvm.cp.async.bulk.wait_group")
 def _wait(op: Any, tr: ThreadTranslator) -> Step:
-    left, reads, site = attribute(op, "group"), "read" in op.attributes, tr.site(op)
+    left, reads, site = groups_left(op, "group"), "read" in op.attributes, tr.site(op)
 
     def step(st: Any) -> None:
         wait_for_groups(st, "bulk", left, site, reads)

@@ -11,7 +11,7 @@ import numpy as np
 from .... import ir
 from ...clocks import join
 from ...engines import happens_at_once
-from ...translator import Step, Unsupported, attribute
+from ...translator import Step, Unsupported, groups_left
 from .. import fences, timing
 from ..code import ThreadTranslator, operation
 from ..elements import READERS
@@ -218,7 +218,7 @@ def commit(tr: ThreadTranslator, site: Any) -> Step:
 
 @operation("nvvm.wgmma.wait.group.sync.aligned")
 def _wait(op: Any, tr: ThreadTranslator) -> Step:
-    return wait(attribute(op, "group"), tr, tr.site(op))
+    return wait(groups_left(op, "group"), tr, tr.site(op))
 
 
 def wait(left: int, tr: ThreadTranslator, site: Any) -> Step:

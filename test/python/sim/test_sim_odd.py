@@ -1,0 +1,176 @@
+"""Odd programs: they run, or end in an error or a finding that says what is wrong with them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from audit_programs import program
+from smalti import CompileError, SmaltiError, sim
+
+LARGE = "%large = arith.constant 9223372036854775807 : index\n"
+NOT_FIRST = "%others = arith.cmpi ne, %t, %c0 : index\n"
+TOUCH = "memref.store %f1, %y[%t] : memref<256xf32>"
+
+
+def find(body: str, **how: object) -> tuple[list[str], np.ndarray]:
+    """What is found, and what is in the second array."""
+    y = np.zeros(256, np.float32)
+    found = sim.simulate(program(body), "sim:sm_80").find(np.zeros_like(y), y, simulation=sim.Simulation(**how))
+    return [finding.kind for finding in found], y
+
+
+# What lanes have that do not run, matters to nobody.
+OF_LANES_THAT_REST = {
+    "a step of zero": "scf.for %i = %c0 to %c64 step %t { TOUCH }",
+    "a negative step": "%n = arith.subi %t, %c1 : index\n%m = arith.maxsi %t, %n : index\n"
+    "scf.for %i = %c0 to %c64 step %m { TOUCH }",
+    "too many iterations": LARGE + "%end = arith.select %others, %c4, %large : index\n"
+    "scf.for %i = %c0 to %end step %c1 { TOUCH }",
+    "numbers that wrap": LARGE + "%low = arith.subi %large, %c4 : index\n"
+    "%begin = arith.select %others, %c0, %low : index\n%end = arith.select %others, %c4, %large : index\n"
+    "scf.for %i = %begin to %end step %c8 { TOUCH }",
+}
+
+
+@pytest.mark.parametrize("name", OF_LANES_THAT_REST)
+def test_loops_of_lanes(name: str) -> None:
+    inside = OF_LANES_THAT_REST[name].replace("TOUCH", TOUCH)
+    kinds, y = find(NOT_FIRST + f"scf.if %others {{ {inside} }}")
+    assert kinds == [] and y[0] == 0 and (y[1:64] == 1).all()
+
+
+LOOPS = {
+    "each lane's numbers wrap": (
+        LARGE + "%low = arith.subi %large, %t : index\nscf.for %i = %low to %large step %c8 { }",
+        "whose numbers wrap ahead of its end",
+    ),
+    "numbers wrap": (
+        LARGE + "%low = arith.subi %large, %c4 : index\nscf.for %i = %low to %large step %c3 { }",
+        "from 9223372036854775803 to 9223372036854775807 by 3",
+    ),
+    "numbers of 32 bits wrap": (
+        "%end = arith.constant 2147483647 : i32\n%low = arith.subi %end, %i2 : i32\n"
+        "%ti = arith.index_cast %t : index to i32\n%by = arith.addi %ti, %i3 : i32\n"
+        "scf.for %i = %low to %end step %by : i32 { }",
+        "by 3, whose numbers wrap",
+    ),
+    "a step of zero": ("scf.for %i = %c0 to %c4 step %t { }", "the step of the loop is 0"),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops_that_do_not_end(name: str) -> None:
+    body, message = LOOPS[name]
+    kernel = sim.simulate(program(body), "sim:sm_80")
+    (finding,) = kernel.find(*kernel.random_arguments())
+    assert finding.kind in ("deadlock", "assertion") and message in finding.message
+
+
+def test_the_last_numbers_of_a_loop() -> None:
+    body = LARGE + "%low = arith.subi %large, %c8 : index\nscf.for %i = %low to %large step %c8 { TOUCH }"
+    kinds, y = find(body.replace("TOUCH", TOUCH))
+    assert kinds == [] and (y[:64] == 1).all()
+
+
+@pytest.mark.parametrize(
+    "division",
+    [
+        "%q = affine.apply affine_map<(d0)[s0] -> (d0 mod s0)>(%c4)[%zero]",
+        "%q = affine.apply affine_map<(d0)[s0] -> (d0 floordiv s0)>(%c4)[%zero]",
+        "%q = affine.apply affine_map<(d0)[s0] -> (d0 ceildiv s0)>(%t)[%zero]",
+        "%q:2 = affine.delinearize_index %c4 into (%c2, %zero) : index, index",
+        "%q = arith.ceildivui %c4, %zero : index",
+    ],
+)
+def test_division_by_zero_is_no_error_by_itself(division: str) -> None:
+    """A program may compute what it does not use."""
+    assert find("%zero = arith.subi %c1, %c1 : index\n" + division)[0] == []
+
+
+def test_conditions_inside_of_each_other() -> None:
+    assert find("scf.if %t0 {" * 100 + TOUCH + "}" * 100)[0] == []
+    with pytest.raises(CompileError, match="the program has loops and conditions inside of each other, more than"):
+        find("scf.if %t0 {" * 900 + TOUCH + "}" * 900)
+
+
+@pytest.mark.parametrize(
+    "wait", ["nvvm.cp.async.wait.group -1", "nvvm.cp.async.bulk.wait_group -1", "nvvm.wgmma.wait.group.sync.aligned -1"]
+)
+def test_waits_that_leave_a_negative_number(wait: str) -> None:
+    with pytest.raises(SmaltiError, match="-1"):
+        find(wait)
+
+
+def test_programs_of_one_name() -> None:
+    one = program("").partition("{")[2].rpartition("}")[0]
+    text = f"gpu.module @m {{ {one} }} gpu.module @n {{ {one} }}"
+    for name in ("k", None):
+        with pytest.raises(CompileError, match="the module has several programs @k: no two may have one name"):
+            sim.simulate(text, "sim:sm_80", name=name)
+
+
+def test_what_would_end_a_deadlock() -> None:
+    """The ways that are told do, where they are followed."""
+    body = """%i64c = arith.constant 64 : i32
+    scf.if %t0 {
+      nvvm.mbarrier.init %b0, %i64c : !llvm.ptr<3>, i32
+    }
+    gpu.barrier
+    scf.if %w0 {
+      FIRST
+      nvvm.mbarrier.try_wait.parity %b0, %i0, %ticks : !llvm.ptr<3>, i32, i32
+      LAST
+    } else {
+      nvvm.mbarrier.arrive %b0 : !llvm.ptr<3>
+      gpu.barrier
+    }"""
+    kernel = sim.simulate(program(body.replace("FIRST", "").replace("LAST", "")), "sim:sm_80")
+    (finding,) = kernel.find(*kernel.random_arguments())
+    assert finding.kind == "deadlock" and finding.edge is not None
+    ways = "32 of 64 arrivals for phase 0 of the barrier at byte 1024", "warp 0 at the barrier of the block"
+    assert sorted(finding.edge.split("; or ")) == sorted(ways)
+    followed = body.replace("FIRST", "nvvm.mbarrier.arrive %b0 : !llvm.ptr<3>").replace("LAST", "gpu.barrier")
+    assert sim.simulate(program(followed), "sim:sm_80").find(*kernel.random_arguments()) == ()
+
+
+def test_a_fence_for_global_memory() -> None:
+    """The fence that is told is the one that the program needs."""
+    body = """%xi = memref.extract_aligned_pointer_as_index %x : memref<256xf32> -> index
+    %xn = arith.index_cast %xi : index to i64
+    %gp = llvm.inttoptr %xn : i64 to !llvm.ptr<1>
+    scf.if %t0 {
+      nvvm.mbarrier.init %b0, %i1 : !llvm.ptr<3>, i32
+      nvvm.fence.mbarrier.init
+    }
+    memref.store %f1, %x[%t] : memref<256xf32>
+    FENCE
+    gpu.barrier
+    scf.if %t0 {
+      nvvm.mbarrier.arrive.expect_tx %b0, %i256 : !llvm.ptr<3>, i32
+      nvvm.cp.async.bulk.shared.cluster.global %sp, %gp, %b0, %i256 : !llvm.ptr<3>, !llvm.ptr<1>
+    }
+    nvvm.mbarrier.try_wait.parity %b0, %i0, %ticks : !llvm.ptr<3>, i32, i32"""
+    arrays = [np.zeros(256, np.float32) for _ in range(2)]
+    found = sim.simulate(program(body.replace("FENCE", "")), "sim:sm_90a").find(*arrays)
+    assert [finding.kind for finding in found] == ["missing-fence"]
+    assert found[0].edge == "a proxy fence (nvvm.fence.proxy async.global) between the write and it"
+    fence = "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.global>}"
+    assert sim.simulate(program(body.replace("FENCE", fence)), "sim:sm_90a").find(*arrays) == ()
+
+
+def test_a_wait_that_another_lane_of_the_warp_needs() -> None:
+    """What is told to be missing is enough."""
+    text = """%near1 = arith.xori %t, %c1 : index
+    %cp = nvgpu.device_async_copy %x[%t], %s[%t], 1 : memref<256xf32> to memref<256xf32, SH>
+    nvvm.cp.async.commit.group
+    nvvm.cp.async.wait.group 0
+    SYNC
+    %v = memref.load %s[%near1] : memref<256xf32, SH>
+    memref.store %v, %y[%t] : memref<256xf32>"""
+    arrays = [np.zeros(256, np.float32) for _ in range(2)]
+    found = sim.simulate(program(text.replace("SYNC", "")), "sim:sm_80").find(*arrays)
+    assert {finding.kind for finding in found} == {"race"}
+    edge = "nvvm.bar.warp.sync or another barrier behind it: the threads of warp 0 run by themselves"
+    assert found[0].edge == edge
+    sound = text.replace("SYNC", "%all = arith.constant -1 : i32\n    nvvm.bar.warp.sync %all : i32")
+    assert sim.simulate(program(sound), "sim:sm_80").find(*arrays) == ()
