@@ -218,7 +218,11 @@ def deciding(slots: list[int]) -> Step:
 
 def decides(op: Any) -> int:
     """How many of the first operands say where a program goes on."""
-    return {"scf.for": 3, "scf.if": 1, "scf.index_switch": 1, "cf.cond_br": 1}.get(op.name, 0)
+    return len(op.operands) if op.name == "affine.if" else _DECIDING.get(op.name, 0)
+
+
+_DECIDING = {"scf.for": 3, "scf.if": 1, "scf.index_switch": 1}
+_DECIDING |= dict.fromkeys(("cf.cond_br", "cf.switch", "llvm.cond_br", "llvm.switch"), 1)
 
 
 def moving(move: Callable[..., None], sources: list[int], targets: list[int]) -> Callable[..., None]:
