@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -77,6 +78,15 @@ def _arguments(kernel: SimulatedKernel, given: Mapping[int, str], seed: int) -> 
     return values
 
 
+@contextmanager
+def _writing(path: str) -> Iterator[None]:
+    """Turns what goes wrong with a file into an error that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise SmaltiError(f"cannot write {path}: {error.strerror}") from None
+
+
 def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
     """Runs a kernel, prints what was found, and fails where something was."""
     from .sim import to_json
@@ -93,7 +103,8 @@ def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]
     if options["save"]:
         import numpy as np
 
-        np.savez(options["save"], **{f"arg{index}": value for index, value in enumerate(values)})
+        with _writing(options["save"]):
+            np.savez(options["save"], **{f"arg{index}": value for index, value in enumerate(values)})
     seconds = time.perf_counter() - start
     if options["as_json"]:
         click.echo(to_json(found.values()))
@@ -110,7 +121,8 @@ def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]
 def timeline(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
     """Writes the timeline of a kernel, and prints what it shows."""
     found = kernel.timeline(*_arguments(kernel, given, options["seed"]), blocks=_blocks(options["blocks"]) or range(1))
-    found.save(options["timeline"])
+    with _writing(options["timeline"]):
+        found.save(options["timeline"])
     click.echo(f"@{kernel.name} on {found.timing.product}: {found.summary}")
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from audit_programs import program
-from smalti import CompileError, SmaltiError, sim
+from click.testing import CliRunner
+from conftest import ROOT
+from smalti import CompileError, SmaltiError, cli, sim
 
 LARGE = "%large = arith.constant 9223372036854775807 : index\n"
 NOT_FIRST = "%others = arith.cmpi ne, %t, %c0 : index\n"
@@ -174,3 +176,10 @@ def test_a_wait_that_another_lane_of_the_warp_needs() -> None:
     assert found[0].edge == edge
     sound = text.replace("SYNC", "%all = arith.constant -1 : i32\n    nvvm.bar.warp.sync %all : i32")
     assert sim.simulate(program(sound), "sim:sm_80").find(*arrays) == ()
+
+
+@pytest.mark.parametrize("option", ["--timeline", "--save"])
+def test_files_that_cannot_be_written(option: str) -> None:
+    source = ROOT / "test" / "pallas" / "Inputs" / "pointwise.mlir"
+    result = CliRunner().invoke(cli.main, ["sim", str(source), "--blocks", "1", option, "/nowhere/x"])
+    assert result.exit_code == 1 and "cannot write /nowhere/x" in result.output
