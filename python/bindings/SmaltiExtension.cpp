@@ -4,6 +4,7 @@
 #include "python/bindings/EmulatorCAPI.h"
 #include "python/bindings/Layouts.h"
 #include "python/bindings/SmaltiCAPI.h"
+#include "python/bindings/ThreadAccesses.h"
 #include "python/bindings/TransferPlans.h"
 
 #include "mlir/Bindings/Python/Nanobind.h"
@@ -165,6 +166,7 @@ NB_MODULE(_smalti, m) {
 
   smalti::python::bindLayouts(m);
   smalti::python::bindTransferPlans(m);
+  smalti::python::bindThreadAccesses(m);
 
   nb::class_<Remark>(m, "Remark",
                      "What a pass said about what it did or left alone.")

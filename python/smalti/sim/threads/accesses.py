@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._mlir_libs._smalti import all_fit, all_inside, grains_of
 from ..findings import Finding
 from ..ops.memref import BARRIER_BYTES
 from ..synchronisation import Mbarrier
@@ -60,13 +61,14 @@ class Accesses(Warps):
         what: str,
         write: bool,
     ) -> Array | None:
+        plain = index.__class__ is np.ndarray and length.__class__ is int and size.__class__ is int
+        if plain and all_inside(index, 0, size - length):
+            return mask
         bad = (index < 0) | (index > size - length)
         if not isinstance(bad, np.ndarray):
             if not bad:
                 return mask
             bad = np.ones(self.lanes, np.bool_)
-        elif not np.count_nonzero(bad):
-            return mask
         if mask is not None:
             bad = bad & mask
         if not bad.any():
@@ -135,8 +137,9 @@ class Accesses(Warps):
         what: str = "the load",
     ) -> Any:
         """Elements at bytes of a buffer; lanes outside of the mask get zeros."""
-        self.aligned(first, dtype.itemsize, mask, site, what, False)
-        mask = self.in_buffer(buffer, first, steps, dtype.itemsize, mask, site, what, False)
+        if first.__class__ is not np.ndarray or not all_fit(first, steps, dtype.itemsize, buffer.size):
+            self.aligned(first, dtype.itemsize, mask, site, what, False)
+            mask = self.in_buffer(buffer, first, steps, dtype.itemsize, mask, site, what, False)
         if mask is not None and not mask.any():
             self.slots = ()
             return np.zeros(shape, dtype) if shape else dtype.type(0)
@@ -166,8 +169,9 @@ class Accesses(Warps):
         what: str = "the store",
     ) -> None:
         """Stores elements at bytes of a buffer."""
-        self.aligned(first, dtype.itemsize, mask, site, what, True)
-        mask = self.in_buffer(buffer, first, steps, dtype.itemsize, mask, site, what, True)
+        if first.__class__ is not np.ndarray or not all_fit(first, steps, dtype.itemsize, buffer.size):
+            self.aligned(first, dtype.itemsize, mask, site, what, True)
+            mask = self.in_buffer(buffer, first, steps, dtype.itemsize, mask, site, what, True)
         if mask is not None and not mask.any():
             self.slots = ()
             return
@@ -222,11 +226,13 @@ class Accesses(Warps):
             counter = kind or access_kind(buffer.shared, write)
             timing.accessed(self, buffer, first, steps, size, mask, write and not reads, what, site, counter)
         active = self.active_warps()
+        counted = self.warps[0].counters is not None
         for warp in active:
-            warp.acts()
-            if stream is None and warp.counters is None:
+            if warp.learned:
+                warp.acts()
+            if stream is None and not counted:
                 warp.dirty = True
-        if stream is None and self.warps[0].counters is not None:
+        if stream is None and counted:
             stream = self._counted(kind or access_kind(buffer.shared, write), active)
         if buffer.shared and buffer.block is not self.block and stream is None:
             for warp in active:
@@ -235,7 +241,6 @@ class Accesses(Warps):
             self._takes_slots(write, active, stream)
         if not self.machine.how.races or buffer.read_only:
             return
-        grain = buffer.grain
         event = Event(what, write, site, self, asynchronous, work, level=level, reads=reads, size=size)
         which, threads = self.which, self.threads
         together = not isinstance(first, np.ndarray)
@@ -262,15 +267,12 @@ class Accesses(Warps):
             at = first
         if buffer.shared and buffer.block.barriers and not marks:
             self._spares_barriers(buffer.block.barriers.values(), at, threads, steps, event)
-        grains = (at[:, None] + steps) >> (grain.bit_length() - 1)
-        if size > grain:
-            more = np.arange(size // grain)
-            grains = (grains[..., None] + more).reshape(len(at), -1)
+        grains = grains_of(at, steps, size, buffer.grain)
         if stream is not None and not write and not asynchronous and self.warps[0].counters is None:
             event.lanes = (grains, threads)
         same = self._same(buffer, grains, values, mask, first) if work is None else work.same
-        self._check(buffer, event, grains, threads, which, stream, same)
-        if write and not together:
+        several = self._check(buffer, event, grains, threads, which, stream, same)
+        if several and not together:
             self._check_doubles(buffer, event, grains, threads, which, values, mask)
 
     def _spares_barriers(
@@ -321,28 +323,31 @@ class Accesses(Warps):
         which: Array,
         stream: tuple[Array, Array] | None,
         same: Any,
-    ) -> None:
+    ) -> bool:
+        """Returns whether several threads write one place."""
         if len(threads) == 1:
             event.only = int(threads[0])
         agents, ends = stream or (self.agents, np.array([warp.step for warp in self.warps], np.int32))
         checker: LaneChecker = self.block.checker
-        missing = checker.access(buffer, event, grains, threads, agents, ends, which, same)
-        what, site, grain = event.what, event.site, buffer.grain
-        if missing is not None and buffer.shared:
+        missing, several = checker.access(buffer, event, grains, threads, agents, ends, which, same)
+        if missing is not None:
+            what, site, grain = event.what, event.site, buffer.grain
             row, column = (int(x[0]) for x in np.nonzero(missing))
             byte = int(grains[row, column]) * grain
             lane = int(np.flatnonzero(self.threads == threads[row])[0])
             message = f"{what} reads bytes {byte} to {byte + grain} of {buffer.name}, which were never written"
             self.report("uninitialised", message, site, lane, edge="a write of all of it that is ordered before")
+        return several
 
     def _counted(self, kind: str, active: list[Warp]) -> tuple[Array, Array]:
         """What tells of the end of an access, where waves have to wait for it."""
-        agents, ends = [], []
-        for warp in self.warps:
-            assert warp.counters is not None
-            agents.append(warp.counters.of[kind].agent)
-            ends.append(warp.counters.access(kind) if warp in active else 0)
-        return np.array(agents, np.int32), np.array(ends, np.int32)
+        counters: list[Any] = [warp.counters for warp in self.warps]
+        agents = self.once(
+            ("agents", kind), [self.agents], lambda _: np.array([c.of[kind].agent for c in counters], np.int32)
+        )
+        runs = [True] * len(counters) if active is self.warps else [warp in active for warp in self.warps]
+        ends = [c.access(kind) if one else 0 for c, one in zip(counters, runs, strict=True)]
+        return agents, np.array(ends, np.int32)
 
     def _same(self, buffer: LaneBuffer, grains: Array, values: Array | None, mask: Array | None, first: Any) -> Any:
         """Says of a grain of a row whether the write leaves what is there."""
@@ -375,11 +380,7 @@ class Accesses(Warps):
     ) -> None:
         """Lanes that write the same place at the same time."""
         assert buffer.threads is not None
-        if event.level or len(threads) < 2:
-            return
         lost = buffer.threads.take(grains) != threads[:, None]
-        if not np.count_nonzero(lost):
-            return
         rows = None
         if values is not None and len(values) > 1:
             rows = np.ascontiguousarray(values if mask is None else values[mask])

@@ -389,6 +389,8 @@ class ThreadBlock(Block):
         if self._known is None or self._known.shape[1] < wanted:
             self._known = np.zeros((len(self.warps), wanted + 16), np.int32)
             self._stale = set(range(len(self.warps)))
+        if not self._stale:
+            return self._known
         for index in self._stale:
             warp = self.warps[index]
             row = self._known[index]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._mlir_libs._smalti import AccessesBefore, look_before
 from ..clocks import GLOBAL, SHARED
 from ..races import distinct
 from .counters import mark_waits
@@ -30,65 +31,73 @@ class Check:
         event: Event,
         grains: Array,
         threads: Array,
-        warps: Array,
         agents: Array,
         steps: Array,
         which: Array,
     ) -> None:
         self.checker, self.buffer, self.event = checker, buffer, event
-        self.grains, self.threads, self.warps = grains, threads, warps
+        self.grains, self.threads = grains, threads
         self.agents, self.steps, self.which = agents, steps, which
         self._found: list[int] | None = None
-        self.apart = event.block.independent
-        """Whether the threads of a warp run by themselves."""
-        if self.apart:
-            self.bits: Array = BITS[threads % event.block.warp_size]
-            self.agents_of_warps: Array = event.block.agents
+
+    @property
+    def warps(self) -> Array:
+        """The warp of each thread."""
+        return self.threads // self.event.block.warp_size
+
+    def before(self, row: Array) -> AccessesBefore | None:
+        """What a row of the shadow has of the grains; None if it has nothing."""
+        checker, block = self.checker, self.event.block
+        accesses, known = (checker._agents, checker._steps), block.known_matrix()
+        return look_before(row, self.grains, self.threads, block.warp_size, *accesses, known, block.first_agent)
 
     def against(
         self,
-        last: Array,
+        before: AccessesBefore,
+        row: Array,
         writers: Array | None,
         same: Callable[[int, int], bool] | None,
         lanes: Array | None,
     ) -> None:
-        """Checks against the accesses that `last` names for each grain; `writers` are the threads that did them, and
+        """Checks against the accesses that a row of the shadow names; `writers` are the threads that did them, and
         `lanes` bits of them."""
         checker, event = self.checker, self.event
         block = event.block
-        numbers = distinct(last)
-        # Agents of earlier clusters are in column 0: of them one knows little.
-        columns = np.maximum(checker._agents.take(numbers) - (block.first_agent - 1), 0)
-        steps = checker._steps.take(numbers)
-        known = block.known_matrix().take(columns, 1) >= steps
-        if len(numbers) * len(self._all_warps()) == np.count_nonzero(known[self._all_warps()]):
-            # All warps know of all accesses.
-            ordered = True
-        else:
-            ordered = known[self.warps[:, None], np.searchsorted(numbers, last)]
-            bits = lanes.take(self.grains) if self.apart and lanes is not None else None
-            if bits is not None:
-                self._of_warps(ordered, last, bits, writers is not None)
-            numbers = distinct(last[ordered])
+        pairs, ordered = None, before.ordered
+        if ordered is not None:
+            ordered = ordered.view(np.bool_)
+            last = row.take(self.grains)
+            bits = lanes.take(self.grains) if block.independent and lanes is not None else None
+            if bits is not None and self._of_warps(ordered, last, bits, writers is not None):
+                warps = np.broadcast_to(self.warps[:, None], last.shape)
+                behind = ordered & (last != 0)
+                pairs = sorted(set(zip(warps[behind].tolist(), last[behind].tolist(), strict=True)))
             if not ordered.all():
                 self._unordered(~ordered, last, writers, same, bits)
-        if block.cluster.covered:
-            for number in numbers:
-                if number and checker._events[number].block.cluster is block.cluster:
+        covered, heard = block.cluster.covered, block.waits or block.heard
+        written = writers if event.asynchronous else None
+        if not covered and not heard and written is None:
+            return
+        pairs = before.pairs if pairs is None else pairs
+        if covered:
+            for number in sorted({number for _, number in pairs}):
+                if checker._events[number].block.cluster is block.cluster:
                     self._relies(number)
-        if block.waits or block.heard:
-            self._mark_waits(ordered & (last != 0), last)
-        if event.asynchronous and writers is not None:
-            self._fenced(numbers, ordered, last, writers)
+        if heard:
+            self._mark_waits(pairs)
+        if written is not None:
+            last = row.take(self.grains)
+            self._fenced(sorted({number for _, number in pairs}), True if ordered is None else ordered, last, written)
 
-    def _of_warps(self, ordered: Array, last: Array, lanes: Array, written: bool) -> None:
-        """What threads of the same warp did is in order if the thread itself did it, or knows of it."""
+    def _of_warps(self, ordered: Array, last: Array, lanes: Array, written: bool) -> bool:
+        """What threads of the same warp did is in order if the thread itself did it, or knows of it. Returns whether
+        there is such."""
         checker, block = self.checker, self.event.block
         rows, columns = np.nonzero(~ordered)
         numbers = last[rows, columns]
-        own = checker._agents.take(numbers) == self.agents_of_warps[self.warps[rows]]
+        own = checker._agents.take(numbers) == block.agents[self.warps[rows]]
         if not own.any():
-            return
+            return False
         rows, columns, numbers = rows[own], columns[own], numbers[own]
         steps, warps = checker._steps.take(numbers), self.warps[rows]
         mine = self.threads[rows] % block.warp_size
@@ -107,17 +116,13 @@ class Check:
                 site = block.warps[warp].only_sync(step)
                 if site is not None:
                     block.machine.effective.add((site.number, "removed"))
+        return True
 
-    def _mark_waits(self, ordered: Array, last: Array) -> None:
-        """Says which waits for counters the order came from."""
+    def _mark_waits(self, pairs: list[tuple[int, int]]) -> None:
+        """Says which waits for counters the order came from: of warps behind accesses with these numbers."""
         checker, block = self.checker, self.event.block
-        pairs = np.unique(
-            np.broadcast_to(self.warps[:, None], last.shape)[ordered].astype(np.int64) << 32 | last[ordered]
-        )
-        numbers = pairs & 0xFFFFFFFF
-        agents = checker._agents.take(numbers)
-        own = agents >= block.first_agent
-        mark_waits(block, (pairs >> 32)[own], agents[own], checker._steps.take(numbers)[own])
+        behind = ((warp, int(checker._agents[number]), int(checker._steps[number])) for warp, number in pairs)
+        mark_waits(block, {item for item in behind if item[1] >= block.first_agent})
 
     def _another(self, lanes: int, row: int, step: int) -> int:
         """A thread of the same warp that did something of which one does not know."""
@@ -165,7 +170,7 @@ class Check:
                     # Who is last does not matter.
                     continue
                 writer = int(writers[self.grains[row, at]]) if writers is not None else before.only
-                if lanes is not None and agent == self.agents_of_warps[self.warps[row]]:
+                if lanes is not None and agent == block.agents[self.warps[row]]:
                     writer = self._another(int(lanes[row, at]), row, step)
                 if writer < 0:
                     writer = _a_thread(before, agent)

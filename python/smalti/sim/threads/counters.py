@@ -131,11 +131,11 @@ def hold(st: Any, kind: str, work: Any, warps: Iterable[Any] | None = None) -> N
         counter.works.append((counter.issued, work))
 
 
-def mark_waits(block: Any, warps: Any, agents: Any, steps: Any) -> None:
-    """Says which waits and barriers made that accesses are ordered: those that told of the last that was known. `warps`
-    access what `agents` tell to have ended at `steps`; all of that is known."""
+def mark_waits(block: Any, behind: Iterable[tuple[int, int, int]]) -> None:
+    """Says which waits and barriers made that accesses are ordered: those that told of the last that was known. They are
+    warps, agents and steps: the warp accesses what the agent tells to have ended at the step, which is known."""
     known = block.known_matrix()
-    for warp, agent, step in set(zip(warps.tolist(), agents.tolist(), steps.tolist(), strict=True)):
+    for warp, agent, step in behind:
         upto = int(known[warp, agent - block.first_agent + 1])
         block.warps[warp].relies_on(agent, step)
         found = block.waits.get((agent, upto))

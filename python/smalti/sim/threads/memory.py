@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._mlir_libs._smalti import gather, scatter
 from ..memory import Buffer
 from .lanes import Array, spread
 from .slots import Slot
@@ -163,12 +164,10 @@ def read(buffer: Any, first: Any, steps: Array, dtype: np.dtype[Any], mask: Arra
         return np.take_along_axis(buffer.data.view(dtype), at, 1)
     if not isinstance(first, np.ndarray):
         return _elements(buffer, (first + steps), dtype)
-    if mask is not None:
-        first = np.where(mask, first, 0)
-        steps = steps if mask.all() else np.minimum(steps, max(0, buffer.data.size - size))
-    found = _elements(buffer, first[:, None] + steps, dtype)
-    if mask is not None:
-        found[~mask] = np.zeros((), dtype)
+    if mask is None or mask.all():
+        return gather(buffer.data, first, steps, size).view(dtype)
+    found = np.zeros((len(first), len(steps)), dtype)
+    found[mask] = gather(buffer.data, first[mask], steps, size).view(dtype)
     return found
 
 
@@ -200,10 +199,11 @@ def write(buffer: Any, first: Any, steps: Array, values: Array, mask: Array | No
         if mask is not None and len(values) > 1:
             found = values[int(np.flatnonzero(mask)[-1])]
     else:
-        at = first[:, None] + steps
-        found = np.broadcast_to(values, at.shape)
+        found = np.broadcast_to(values, (len(first), len(steps)))
         if mask is not None:
-            at, found = at[mask], found[mask]
+            first, found = first[mask], found[mask]
+        scatter(buffer.data, first, steps, size, np.ascontiguousarray(found).view(np.uint8))
+        return
     if not np.count_nonzero(at & (size - 1)):
         buffer.typed(dtype)[at >> (size.bit_length() - 1)] = found
         return

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..races import distinct
-from .checks import BITS, Check
+from ..._mlir_libs._smalti import remember_lanes, remember_others, remember_writes
+from .checks import Check
 from .events import Event, Side
 from .lanes import Array
 from .memory import LaneBuffer
@@ -25,30 +25,39 @@ Report = Callable[[str, Side, Side, LaneBuffer, int, int], None]
 class Table:
     """For each grain, numbers of accesses: a row for each warp or engine, and rows for those of other clusters."""
 
-    __slots__ = ("lanes", "others", "rows", "used")
+    __slots__ = ("_grains", "_known", "others", "rows")
 
     def __init__(self, grains: int) -> None:
-        self.rows: Array = np.zeros((1, grains), np.int32)
-        self.lanes: Array = np.zeros((1, grains), np.uint32)
-        """Which lanes did that, as bits."""
-        self.used: set[int] = set()
+        self._grains = grains
+        self.rows: dict[int, tuple[Array, Array]] = {}
+        """Besides the number of the access, which lanes did it, as bits."""
         self.others: list[Array] = []
+        self._known: dict[bytes, tuple[list[Array], list[Array]]] = {}
 
-    def has(self, count: int) -> None:
-        """Makes so many rows."""
-        if len(self.rows) < count:
-            more = np.zeros((count + 8, self.rows.shape[1]), np.int32)
-            more[: len(self.rows)] = self.rows
-            bits = np.zeros(more.shape, np.uint32)
-            bits[: len(self.lanes)] = self.lanes
-            self.rows, self.lanes = more, bits
+    def rows_of(self, block: Any, agents: Array) -> tuple[list[Array], list[Array]]:
+        """The rows of agents of a block, and those of lanes."""
+        key = agents.tobytes()
+        found = self._known.get(key)
+        if found is None:
+            rows = [self.row(number) for number in block.reader_rows(agents)]
+            found = self._known[key] = ([row for row, _ in rows], [lanes for _, lanes in rows])
+        return found
+
+    def row(self, number: int) -> tuple[Array, Array]:
+        """A row of numbers, and one of lanes. Of what is not accessed they take no memory."""
+        found = self.rows.get(number)
+        if found is None:
+            found = self.rows[number] = (np.zeros(self._grains, np.int32), np.zeros(self._grains, np.uint32))
+        return found
+
+    def more(self) -> Array:
+        """A row more of those of other clusters."""
+        self.others.append(np.zeros(self._grains, np.int32))
+        return self.others[-1]
 
     def all(self) -> list[tuple[Array, Array | None]]:
         """Rows of numbers, with those of lanes where they may matter."""
-        return [
-            *((self.rows[row], self.lanes[row]) for row in sorted(self.used)),
-            *((row, None) for row in self.others),
-        ]
+        return [*(self.rows[row] for row in sorted(self.rows)), *((row, None) for row in self.others)]
 
 
 class LaneChecker:
@@ -85,83 +94,62 @@ class LaneChecker:
         steps: Array,
         which: Array,
         same: Callable[[int, int], bool] | None = None,
-    ) -> Array | None:
-        """Checks and remembers an access. Returns which grains were read that nobody wrote before, if any.
+    ) -> tuple[Array | None, bool]:
+        """Checks and remembers an access. Returns which grains of shared memory were read that nobody wrote before, if
+        any, and whether several threads write one.
 
         `grains` has a row of grains for each of `threads`. `agents` and `steps` say who tells of the end of the access;
         `which` says for each thread which of them. `same` says of a row and a column whether a write changes nothing.
         """
         block, atomic = event.block, event.level > 0
         writes = shadow(buffer)
+        assert buffer.threads is not None
         first = self._number(event, agents, steps)
-        last = writes.take(grains)
-        checking = Check(self, buffer, event, grains, threads, threads // block.warp_size, agents, steps, which)
-        known = np.count_nonzero(last)
-        if known:
-            checking.against(last, buffer.threads, same, buffer.lanes)
+        check = Check(self, buffer, event, grains, threads, agents, steps, which)
+        found = check.before(writes)
+        if found is not None:
+            check.against(found, writes, buffer.threads, same, buffer.lanes)
         for table in self._others(buffer, event):
             for row, lanes in table.all():
-                before = row.take(grains)
-                if np.count_nonzero(before):
-                    checking.against(before, None, None, lanes)
+                others = check.before(row)
+                if others is not None:
+                    check.against(others, row, None, None, lanes)
                     if event.write and not atomic:
                         row[grains] = 0
-        numbers = (which + first)[:, None]
-        assert buffer.threads is not None
+        new = None
+        if (found is None or found.unwritten) and ((buffer.shared and event.reads) or (event.write and atomic)):
+            new = writes.take(grains) == 0
+        several = False
         if event.write and not atomic:
-            writes[grains] = numbers
-            buffer.threads[grains] = threads[:, None]
-            if checking.apart:
-                assert buffer.lanes is not None
-                _set_bits(buffer.lanes, grains, checking.bits)
+            lanes = buffer.lanes if block.independent else None
+            numbers = which + np.int32(first)
+            several = remember_writes(writes, buffer.threads, lanes, grains, numbers, threads, block.warp_size)
         else:
-            self._remember(checking, block.reader_rows(agents), which, numbers)
-        missing = last == 0 if event.reads and known < last.size else None
-        if event.write and atomic and known < last.size:
+            self._remember(check, agents, first)
+        if event.write and atomic and new is not None:
             # What is written now is initialised.
-            new = last == 0
-            writes[grains[new]] = np.broadcast_to(numbers, grains.shape)[new]
+            writes[grains[new]] = np.broadcast_to((which + first)[:, None], grains.shape)[new]
             buffer.threads[grains[new]] = np.broadcast_to(threads[:, None], grains.shape)[new]
-        return missing
+        return new if buffer.shared and event.reads else None, several
 
-    def _remember(self, checking: Check, rows: list[int], which: Array, numbers: Array) -> None:
+    def _remember(self, check: Check, agents: Array, first: int) -> None:
         """Remembers what others may follow: reads, and atomic accesses."""
-        buffer, event, grains = checking.buffer, checking.event, checking.grains
+        buffer, event, grains, which = check.buffer, check.event, check.grains, check.which
+        block = event.block
         name = "reads" if not event.level else "updates" if event.write else "peeks"
         table = buffer.tables.get(name)
         if table is None:
             table = buffer.tables[name] = Table(len(shadow(buffer)))
-        table.has(event.block.reader_count)
-        table.used.update(rows)
-        places = grains + (np.array(rows) * table.rows.shape[1])[which][:, None]
-        if not buffer.shared:
-            self._keep_foreign(table, places, grains, event.block)
-        if checking.apart:
-            self._add_lanes(checking, table, places)
-        table.rows.reshape(-1)[places] = numbers
-
-    def _add_lanes(self, checking: Check, table: Table, places: Array) -> None:
-        """Lanes that access a place. Those that did before are remembered besides them, where none of these knows that
-        they have."""
-        before, lanes = table.rows.take(places), table.lanes.reshape(-1)
-        block, warps = checking.event.block, checking.warps[:, None]
-        least = block.knows.min((1, 2))
-        numbers = np.array(distinct(before))
-        open_ = self._agents.take(numbers)[:, None] == checking.agents_of_warps
-        open_ = open_ & (self._steps.take(numbers)[:, None] > least) & (numbers != 0)[:, None]
-        if np.count_nonzero(open_):
-            own = checking.agents_of_warps[checking.warps][:, None] == self._agents.take(before)
-            open_ = own & (self._steps.take(before) > least[warps]) & (before != 0)
-        if not np.count_nonzero(open_):
-            _set_bits(lanes, places, checking.bits)
-            return
-        rows, columns = np.nonzero(open_)
-        known = block.knows[checking.warps[rows], checking.threads[rows] % block.warp_size]
-        known = known >= self._steps.take(before[rows, columns])[:, None]
-        kept = np.zeros(places.shape, np.uint32)
-        kept[rows, columns] = lanes.take(places[rows, columns]) & ~(known * BITS).sum(1).astype(np.uint32)
-        np.bitwise_and.at(lanes, places, kept)
-        np.bitwise_or.at(lanes, places, np.broadcast_to(checking.bits[:, None], places.shape))
+        numbers, bits = table.rows_of(block, agents)
+        if block.independent:
+            # The lanes that access a place. Those that did before are remembered besides them, where none of these knows
+            # that they have.
+            known = (self._agents, self._steps, block.knows, block.agents)
+            remember_lanes(numbers, bits, grains, which, check.threads, *known)
+        own = -1 if buffer.shared else block.first_agent
+        if not remember_others(numbers, grains, which, first, self._clusters, own):
+            self._keep_foreign(table, numbers, check, block)
+            remember_others(numbers, grains, which, first, self._clusters, -1)
 
     def _others(self, buffer: LaneBuffer, event: Event) -> list[Table]:
         """What an access is a race with besides the last write."""
@@ -177,19 +165,19 @@ class LaneChecker:
                 names = ["reads"] if event.write else []
         return [buffer.tables[name] for name in names if name in buffer.tables]
 
-    def _keep_foreign(self, table: Table, places: Array, grains: Array, block: Any) -> None:
+    def _keep_foreign(self, table: Table, rows: list[Array], check: Check, block: Any) -> None:
         """What another cluster did last must not be forgotten where one does it again. Where they wait for each other,
         none of what several did is; else one of them is enough, as nothing orders them."""
-        before = table.rows.take(places)
+        grains = check.grains
+        before = np.empty(grains.shape, np.int32)
+        for number, row in enumerate(rows):
+            mine = check.which == number
+            before[mine] = row.take(grains[mine])
         foreign = (before != 0) & (self._clusters.take(before) != block.first_agent)
-        if not foreign.any():
-            return
         left, numbers = grains[foreign], before[foreign]
         depth = 0
         while left.size:
-            if depth == len(table.others):
-                table.others.append(np.zeros(table.rows.shape[1], np.int32))
-            row = table.others[depth]
+            row = table.others[depth] if depth < len(table.others) else table.more()
             there = row.take(left)
             row[left] = np.where((there == 0) | (not block.machine.polling), numbers, there)
             # Several lanes may have had one place.
@@ -208,12 +196,3 @@ def shadow(buffer: LaneBuffer) -> Array:
         buffer.threads = np.zeros(grains, np.int16)
         buffer.lanes = np.zeros(grains, np.uint32)
     return buffer.writes
-
-
-def _set_bits(into: Array, places: Array, bits: Array) -> None:
-    """Replaces what is at places by the bits of all that name them."""
-    wanted = np.broadcast_to(bits[:, None], places.shape)
-    into[places] = wanted
-    if np.count_nonzero(into.take(places) != wanted):
-        into[places] = 0
-        np.bitwise_or.at(into, places, wanted)

@@ -197,9 +197,7 @@ def _knows(st: Any, warp: Any, steps: dict[int, int]) -> bool:
     others = [(agent, step) for agent, step in steps.items() if agent != warp.agent]
     if any(warp.known.seen.get(agent, 0) < step for agent, step in others):
         return False
-    if others:
-        agents, ends = zip(*others, strict=True)
-        mark_waits(st.block, np.full(len(others), warp.index), np.array(agents), np.array(ends))
+    mark_waits(st.block, [(warp.index, agent, step) for agent, step in others])
     return True
 
 
