@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,7 +31,9 @@ OPTIONS = (
     click.option("--go-on", is_flag=True, help="Compute the arrays to the end although something is found."),
     click.option("--blocks", metavar="N or FIRST:END", help="The blocks to run. Default: all."),
     click.option("--seed", default=0, show_default=True, help="For the random inputs."),
-    click.option("--arg", "arguments", multiple=True, metavar="INDEX=FILE", help="An array (.npy). Default: random."),
+    click.option(
+        "--arg", "arguments", multiple=True, metavar="INDEX=FILE", help="An array (.npy), a shape (64x300) or a number. Default: random."
+    ),
     click.option("--save", type=click.Path(dir_okay=False), help="Write the arrays here afterwards (.npz)."),
     click.option("--timeline", type=click.Path(dir_okay=False), help="Write what takes how long (Chrome trace, JSON)."),
     click.option("--mutants", is_flag=True, help="Make mistakes in the program, and print which are noticed."),
@@ -64,17 +67,32 @@ def _schedules(options: Options) -> list[Simulation]:
 def _arguments(kernel: SimulatedKernel, given: Mapping[int, str], seed: int) -> list[Any]:
     import numpy as np
 
-    values = kernel.random_arguments(seed)
+    count = len(kernel.parameters)
+    shapes: dict[int, tuple[int, ...]] = {}
+    arrays: dict[int, Any] = {}
+    numbers: dict[int, float] = {}
     for index, path in given.items():
-        if not 0 <= index < len(values):
-            raise LaunchError(f"there is no argument {index}: @{kernel.name} takes {len(values)}")
+        if not 0 <= index < count:
+            raise LaunchError(f"there is no argument {index}: @{kernel.name} takes {count}")
+        if kernel.parameters[index].scalar:
+            numbers[index] = _number(path, index)
+            continue
+        if re.fullmatch(r"\d+(x\d+)*", path):
+            shapes[kernel.parameters[index].index] = tuple(map(int, path.split("x")))
+            continue
         try:
-            loaded = np.load(path)
+            arrays[index] = np.load(path)
         except (OSError, ValueError) as error:
             raise LaunchError(f"cannot read {path}: {error}") from None
+        if None in kernel.parameters[index].shape:
+            shapes[kernel.parameters[index].index] = arrays[index].shape
+    values: list[Any] = list(kernel.random_arguments(seed, shapes))
+    for index, loaded in arrays.items():
         wanted = values[index].dtype
         # Types that numpy does not know are saved as bytes.
         values[index] = loaded.view(wanted) if loaded.dtype.kind == "V" else loaded
+    for index, number in numbers.items():
+        values[index] = number
     return values
 
 
@@ -85,6 +103,13 @@ def _writing(path: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise SmaltiError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _number(text: str, index: int) -> float:
+    try:
+        return int(text, 0) if re.fullmatch(r"[+-]?(\d+|0x[0-9a-fA-F]+)", text) else float(text)
+    except ValueError:
+        raise LaunchError(f"argument {index}: '{text}' is not a number") from None
 
 
 def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:

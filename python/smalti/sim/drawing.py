@@ -71,7 +71,7 @@ _RISING = np.array([first | second << 2 for second in range(4) for first in rang
 
 def drawn(parameter: Parameter, role: str | None, generator: np.random.Generator) -> Array:
     """An array that fits: small numbers, of scales positive ones, of metadata those that mean something."""
-    kind, shape = element(parameter), parameter.shape
+    kind, shape = element(parameter), [size for size in parameter.shape if size is not None]
     if role == "metadata":
         low, high = generator.choice(_RISING, (2, *shape))
         return (low | high << 4).astype(np.uint8).view(np.int8)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import compiler, dtypes, entry, ir, targets
+from .. import compiler, entry, ir, targets
 from ..errors import CompileError, LaunchError, TargetError
-from . import drawing, findings, launch
+from . import drawing, findings, given, launch
 from .findings import Finding
+from .given import Given
 from .options import Simulation
 from .places import keep_places
 from .program import Parameter, Program, load
@@ -63,7 +64,7 @@ class SimulatedKernel:
     def run(self, *arguments: Any, simulation: Simulation | None = None) -> launch.Result:
         """Runs the kernel on arrays, and returns all that the run showed."""
         try:
-            return launch.run(self.program, self._arrays(arguments), simulation or self.simulation)
+            return launch.run(self.program, self._given(arguments), simulation or self.simulation)
         except MemoryError as problem:
             raise LaunchError(f"@{self.name} needs more memory than there is: {problem}") from None
         except RecursionError:
@@ -78,21 +79,24 @@ class SimulatedKernel:
         recorder = Recorder(targets.table()[self.target.chip], timing)
         how = Simulation("round-robin", "early", races=False, blocks=blocks)
         program = load(self.module, self.name, self.target, timed=True)
-        arrays = [array.copy() for array in self._arrays(arguments)]
-        if found := launch.run(program, arrays, how, recorder).findings:
+        if found := launch.run(program, self._given(arguments), how, recorder, keep=True).findings:
             raise findings.error(f"@{self.name} on {self.target}", found, self.program.source)
         return Timeline(self.name, self.target.chip, timing, tuple(recorder.slices))
 
-    def _arrays(self, arguments: Sequence[Any]) -> list[np.ndarray[Any, Any]]:
+    def _given(self, arguments: Sequence[Any]) -> list[Given]:
         if len(arguments) != len(self.parameters):
             raise LaunchError(f"@{self.name} takes {len(self.parameters)} arguments, not {len(arguments)}")
-        return [_array(parameter, value) for parameter, value in zip(self.parameters, arguments, strict=True)]
+        return [given.bind(parameter, value) for parameter, value in zip(self.parameters, arguments, strict=True)]
 
-    def random_arguments(self, seed: int = 0) -> list[np.ndarray[Any, Any]]:
-        """Arrays that fit: random numbers, the same for a seed."""
+    def random_arguments(
+        self, seed: int = 0, shapes: Mapping[int, Sequence[int]] | None = None
+    ) -> list[np.ndarray[Any, Any]]:
+        """Arrays that fit: random numbers, the same for a seed. `shapes` says, by the numbers of arguments, those that
+        the program leaves open."""
         generator, known = np.random.default_rng(seed), drawing.roles(self.module)
+        parameters = given.with_shapes(self.parameters, shapes or {})
         try:
-            return [drawing.drawn(parameter, known.get(parameter.index), generator) for parameter in self.parameters]
+            return [drawing.drawn(parameter, known.get(parameter.index), generator) for parameter in parameters]
         except (MemoryError, ValueError) as problem:
             raise LaunchError(f"there is no memory for arguments of @{self.name}: {problem}") from None
 
@@ -115,24 +119,6 @@ class SimulatedKernel:
             self(*(values if number == 0 else [np.copy(value) for value in first]))
             best = min(best, time.perf_counter() - start)
         return best
-
-
-def _array(parameter: Parameter, value: Any) -> np.ndarray[Any, Any]:
-    array = np.asarray(value)
-    wanted = drawing.element(parameter)
-    if array.shape != parameter.shape:
-        raise LaunchError(
-            f"argument {parameter.index} ({parameter.type}) has the shape {array.shape}, not {parameter.shape}"
-        )
-    if parameter.scalar and array.dtype.kind in "iub" and wanted.kind != "f":
-        if not -(1 << wanted.bits - 1) <= int(array) < 1 << wanted.bits:
-            raise LaunchError(f"argument {parameter.index} ({parameter.type}) is given {array}, which does not fit")
-        array = array.astype(wanted.numpy)
-    if not dtypes.accepts(wanted, array.dtype.name):
-        raise LaunchError(f"argument {parameter.index} ({parameter.type}) is given {array.dtype.name}")
-    if parameter.written and not (isinstance(value, np.ndarray) and array.flags.writeable):
-        raise LaunchError(f"argument {parameter.index} ({parameter.type}) is written: it has to be a writable array")
-    return array
 
 
 TOO_DEEP = "has loops and conditions inside of each other, more than the simulator can follow"

@@ -6,7 +6,7 @@ import itertools
 import math
 import random
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,12 @@ from ..errors import LaunchError
 from . import values
 from .engines import TensorWork
 from .findings import Enough, Finding, Findings, Stop
+from .given import Given, Place, place
 from .group import Group
 from .machine import Block, Cluster, Machine, Three, place_names
 from .memory import Buffer, MemRef, Pointer
 from .options import Simulation, seed_of
-from .program import Parameter, Program
+from .program import Program
 from .recorder import Recorder
 from .scheduler import Scheduler
 from .synchronisation import Wait
@@ -54,17 +55,22 @@ class Result:
 
 
 def run(
-    program: Program, arrays: Sequence[np.ndarray[Any, Any]], how: Simulation, recorder: Recorder | None = None
+    program: Program,
+    given: Sequence[Given],
+    how: Simulation,
+    recorder: Recorder | None = None,
+    keep: bool = False,
 ) -> Result:
-    """Runs a program on arrays, which are written where nothing was found, or where it is to go on. With a recorder, whoever is first in its time
-    goes first."""
+    """Runs a program on arrays, which are written where nothing was found, or where it is to go on, unless it is to `keep`
+    them. With a recorder, whoever is first in its time goes first."""
     of_threads = program if isinstance(program, ThreadProgram) else None
-    make = of_threads.buffer if of_threads else _buffer
-    buffers = [make(parameter, array) for parameter, array in zip(program.parameters, arrays, strict=True)]
+    places = place(given, of_threads.buffer if of_threads else _buffer)
     if of_threads:
-        launch = _Launch(of_threads.initial(buffers, arrays), program.grid, program.block, program.cluster, 0)
+        initial = of_threads.initial(given, places)
+        of_threads = of_threads.launched(initial)
+        launch = _Launch(initial, of_threads.grid, program.block, program.cluster, 0)
     else:
-        launch = _launch(program, buffers)
+        launch = _launch(program, given, places)
     grid, block = launch.grid, launch.block
     for what, sizes in (("grid", grid), ("block", block), ("cluster", launch.cluster)):
         if min(sizes) < 1:
@@ -110,34 +116,25 @@ def run(
         pass
     if of_threads and of_threads.finish is not None:
         of_threads.finish(launch.values)
-    if how.numbers and (how.go_on or not findings):
-        for array, buffer, parameter in zip(arrays, buffers, program.parameters, strict=True):
-            if parameter.written:
-                array[...] = _view(buffer, parameter).array()
+    if how.numbers and not keep and (how.go_on or not findings):
+        for one, where in zip(given, places, strict=True):
+            if where is not None and one.parameter.written:
+                one.array[...] = one.view(where).array()
     return Result(findings.all(), frozenset(machine.effective))
 
 
-def _buffer(parameter: Parameter, array: np.ndarray[Any, Any]) -> Buffer:
+def _buffer(index: int, name: str, size: int, grain: int, read_only: bool) -> Buffer:
     """The memory of an argument."""
-    span = 1 + sum((n - 1) * s for n, s in zip(parameter.shape, parameter.strides, strict=True))
-    itemsize = array.dtype.itemsize
-    buffer = Buffer(
-        f"argument {parameter.index}",
-        np.zeros(span * itemsize, np.uint8),
-        itemsize,
-        shared=False,
-        read_only=not parameter.written,
-    )
-    _view(buffer, parameter, array.dtype).array()[...] = array
-    return buffer
+    _ = index
+    return Buffer(name, np.zeros(size, np.uint8), grain, shared=False, read_only=read_only)
 
 
-def _view(buffer: Buffer, parameter: Any, dtype: np.dtype[Any] | None = None) -> MemRef:
-    found = dtype or (values.numpy_type(parameter.type.element_type) if parameter.packed == 1 else np.dtype(np.int8))
-    assert found is not None
-    strides = tuple(step * found.itemsize for step in parameter.strides)
-    packing = values.packing(parameter.type.element_type, len(strides) - 1) if parameter.packed > 1 else None
-    return MemRef(buffer, 0, parameter.shape, strides, found, packing=packing)
+def _view(given: Given, place: Place) -> MemRef:
+    """An argument as the program has it."""
+    ty = given.parameter.type.element_type
+    if given.parameter.packed == 1:
+        return given.view(place, values.numpy_type(ty))
+    return replace(given.view(place, np.dtype(np.int8)), packing=values.packing(ty, len(given.shape) - 1))
 
 
 @dataclass(frozen=True)
@@ -172,15 +169,19 @@ def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[i
     return list(found.values())
 
 
-def _launch(program: Program, buffers: list[Buffer]) -> _Launch:
+def _launch(program: Program, given: Sequence[Given], places: Sequence[Place | None]) -> _Launch:
     """What a launch gives to all blocks."""
     host = _Host(program.slots)
     if program.host is None:
-        for slot, buffer, parameter in zip(program.arguments, buffers, program.parameters, strict=True):
-            host.v[slot] = _view(buffer, parameter)
+        for slot, one, where in zip(program.arguments, given, places, strict=True):
+            host.v[slot] = _view(one, where) if where is not None else one.number()
         return _Launch(host.v, program.grid, program.block, program.cluster, program.shared_bytes)
     assert program.table is not None and program.host.step is not None
-    host.v[program.table] = Pointer(list(buffers), 0)
+    last = max((one.parameter.index for one in given), default=-1)
+    table: list[Pointer | None] = [None] * (last + 1)
+    for one, where in zip(given, places, strict=True):
+        table[one.parameter.index] = Pointer(where.buffer, where.offset) if where is not None else None
+    host.v[program.table] = Pointer(table, 0)
     program.host.step(host)
 
     def three(names: Sequence[str]) -> Three:

@@ -74,6 +74,8 @@ class MemRef:
     """Why it is not inside of what it was made of, where it is not."""
     packing: Packing | None = None
     """How elements share bytes, where they do: shape, strides and type are those of the bytes then."""
+    begin: int = 0
+    """Where what it is a view of begins: from there offsets count."""
 
     @property
     def size(self) -> int:

@@ -18,21 +18,17 @@ class Parameter:
 
     index: int
     type: Any
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    """In elements."""
+    shape: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
+    """In elements. What is None, the array of a call says."""
     written: bool
     scalar: bool = False
     """Whether it is a number."""
     packed: int = 1
     """How many elements share a byte: shape and strides are those of the bytes then."""
 
-    def of_elements(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Shape and strides as the program has them."""
-        if self.packed == 1:
-            return self.shape, self.strides
-        shape = (*self.shape[:-1], self.shape[-1] * self.packed)
-        return shape, (*(step * self.packed for step in self.strides[:-1]), 1)
+    def __str__(self) -> str:
+        return f"argument {self.index} ({self.type})"
 
 
 @dataclass
@@ -149,31 +145,32 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
     return program
 
 
-def _parameter(index: int, ty: Any, written: bool) -> Parameter:
-    if not isinstance(ty, ir.MemRefType) or not ty.has_static_shape:
-        raise Unsupported(f"argument {index} of type {ty}")
-    return memory_parameter(index, ty, written)
-
-
-def memory_parameter(index: int, ty: ir.MemRefType, written: bool) -> Parameter:
-    """What an argument of constant shape is given."""
+def parameter(index: int, ty: Any, written: bool) -> Parameter:
+    """What an argument of a type is given: an array, or a number."""
+    if not isinstance(ty, ir.MemRefType):
+        if values.numpy_type(ty) is None:
+            raise Unsupported(f"argument {index} of type {ty}")
+        return Parameter(index, ty, (), (), False, scalar=True)
     packed = values.PACKED.get(str(ty.element_type), 1)
     if packed == 1 and values.numpy_type(ty.element_type) is None:
         raise Unsupported(f"argument {index} of type {ty}: there is no numpy type for its elements")
-    shape = tuple(ty.shape)
-    strides, _ = strides_and_offset(ty)
-    if not all(shape):
-        strides = [0] * len(shape)
-    if any(stride < 0 for stride in strides):
-        raise Unsupported(f"argument {index} of type {ty}: its strides are no constants from 0 on")
+    shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
+    steps, _ = strides_and_offset(ty)
+    strides = tuple(None if step == ir.ShapedType.get_dynamic_stride_or_offset() else step for step in steps)
+    if not all(size != 0 for size in shape):
+        strides = (0,) * len(shape)
+    if any(stride is not None and stride < 0 for stride in strides):
+        raise Unsupported(f"argument {index} of type {ty}: it has strides below 0")
     if packed > 1:
-        if not shape or strides[-1] != 1 or any(size % packed for size in (shape[-1], *strides[:-1])):
+        *rows, last = shape or (None,)
+        *by, one = strides or (None,)
+        if one != 1 or last is None or any(size is None or size % packed for size in (last, *by)):
             raise Unsupported(
                 f"argument {index} of type {ty}: {packed} elements share a byte, and its rows are no whole bytes"
             )
-        shape = (*shape[:-1], shape[-1] // packed)
-        strides = [*(step // packed for step in strides[:-1]), 1]
-    return Parameter(index, ty, shape, tuple(strides), written, packed=packed)
+        shape = (*rows, last // packed)
+        strides = (*(step // packed for step in by if step is not None), 1)
+    return Parameter(index, ty, shape, strides, written, packed=packed)
 
 
 _READERS = {"mosaic_gpu.async_load", "mosaic_gpu.async_copy", "mosaic_gpu.async_prefetch", "mosaic_gpu.vector_load"}
@@ -184,7 +181,7 @@ _READERS |= {"nvgpu.tma.async.load", "nvgpu.tma.prefetch.descriptor", "nvgpu.tma
 _VIEWS = {"memref.subview", "memref.cast", "memref.transpose", "memref.expand_shape", "memref.collapse_shape"}
 _VIEWS |= {"mosaic_gpu.reinterpret_cast", "mosaic_gpu.with_transforms", "memref.reinterpret_cast"}
 _VIEWS |= {"memref.assume_alignment", "memref.memory_space_cast", "amdgpu.fat_raw_buffer_cast"}
-_VIEWS |= {"nvgpu.tma.create.descriptor"}
+_VIEWS |= {"memref.extract_strided_metadata"}
 
 
 def _is_written(value: Any) -> bool:
@@ -193,8 +190,12 @@ def _is_written(value: Any) -> bool:
         op = use.owner.operation
         if op.name in _READERS:
             continue
+        if op.name == "nvgpu.tma.create.descriptor":
+            if _is_written(op.results[0]):
+                return True
+            continue
         if op.name in _VIEWS:
-            if any(_is_written(result) for result in op.results):
+            if any(_is_written(result) for result in op.results if isinstance(result.type, ir.MemRefType)):
                 return True
             continue
         if op.name == "mosaic_gpu.warp_map" and _is_written(op.regions[0].blocks[0].arguments[use.operand_number]):
@@ -236,7 +237,7 @@ def _of_launch(name: str, function: Any, launch: Any, translator: Translator) ->
             index = attribute(op, ARGUMENT)
             try:
                 result = op.results[0]
-                parameters[index] = _parameter(index, result.type, _is_written(result))
+                parameters[index] = parameter(index, result.type, _is_written(result))
             except Unsupported as problem:
                 translator.problems.append(Diagnostic("error", str(problem), source_location(op.location)))
         made = translator.step(op)
@@ -299,7 +300,7 @@ def _of_function(name: str, function: Any, translator: Translator) -> Program:
     parameters = []
     for index, argument in enumerate(list(entry.arguments)[:count]):
         try:
-            parameters.append(_parameter(index, argument.type, _is_written(argument)))
+            parameters.append(parameter(index, argument.type, _is_written(argument)))
         except Unsupported as problem:
             translator.problems.append(Diagnostic("error", str(problem), place))
     arguments = translator_slots(translator, list(entry.arguments)[:count])

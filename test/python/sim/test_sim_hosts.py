@@ -250,7 +250,7 @@ def test_hosts_that_are_not_known_are_refused() -> None:
     assert problem(unknown) == "'memref.store' of the host: the simulator does not know it there"
     sizes = kernel_with(LAUNCH.replace("in (%c64,", "in (%n,"), BODY, ARGUMENTS)
     sizes = sizes.replace("@main(%x: memref<256xi32>)", "@main(%x: memref<256xi32>, %n: index)")
-    assert problem(sizes) == "the sizes of the launch are not constant"
+    assert problem(sizes) == "the sizes of the blocks or clusters of the launch, or of its memory, are not constant"
     many = kernel_with(LAUNCH, BODY, ARGUMENTS).replace(
         "%c64 = arith.constant 64 : index\n    %seven", "%c64 = arith.constant 2048 : index\n    %seven"
     )

@@ -130,9 +130,10 @@ def _load(op: Any, translator: Translator) -> Step:
     def step(st: Any) -> None:
         pointer = st.v[source]
         index, rest = divmod(pointer.offset, 8)
-        if not isinstance(pointer.buffer, list) or rest or not 0 <= index < len(pointer.buffer):
+        known = isinstance(pointer.buffer, list) and not rest and 0 <= index < len(pointer.buffer)
+        if not known or pointer.buffer[index] is None:
             st.stop("out-of-bounds", "a pointer is loaded from where no argument's is", site)
-        st.v[result] = Pointer(pointer.buffer[index], 0)
+        st.v[result] = pointer.buffer[index]
 
     return step
 
@@ -217,7 +218,8 @@ def _cast(op: Any, translator: Translator) -> Step:
             if is_structure:
                 offset = packing.bytes_of(found[2]) if packing else found[2] * dtype.itemsize
                 found = found[1]
-            st.v[result] = MemRef(found.buffer, found.offset + offset, shape, steps, dtype, packing=packing)
+            at = found.offset + offset
+            st.v[result] = MemRef(found.buffer, at, shape, steps, dtype, packing=packing, begin=found.offset)
 
         return to_memory
     if isinstance(given, ir.MemRefType) and str(wanted).startswith("!llvm.struct"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -89,7 +90,7 @@ def _slice_smem(op: Any, translator: Translator) -> Step:
     _uses(ty, translator, offset)
 
     def step(st: Any) -> None:
-        st.v[result] = MemRef(st.block.shared, offset, shape, strides, dtype, packing=how)
+        st.v[result] = MemRef(st.block.shared, offset, shape, strides, dtype, packing=how, begin=offset)
 
     return step
 
@@ -110,7 +111,7 @@ def _alloc(op: Any, translator: Translator) -> Step:
     steps = tuple(step * dtype.itemsize for step in strides)
 
     def step(st: Any) -> None:
-        st.v[result] = MemRef(st.block.shared, offset, shape, steps, dtype)
+        st.v[result] = MemRef(st.block.shared, offset, shape, steps, dtype, begin=offset)
 
     return step
 
@@ -160,11 +161,9 @@ def _subview(op: Any, translator: Translator) -> Step:
     offsets = mixed(attribute(op, "static_offsets"), dynamic[: segments[1]])
     sizes = mixed(attribute(op, "static_sizes"), dynamic[segments[1] : segments[1] + segments[2]])
     steps = mixed(attribute(op, "static_strides"), dynamic[segments[1] + segments[2] :])
-    if any(is_slot for is_slot, _ in sizes):
-        raise Unsupported("a size that is not constant")
     site = translator.site(op)
-    lengths = [size for _, size in sizes]
-    kept = kept_dimensions(lengths, list(op.results[0].type.shape))
+    dynamic_size = ir.ShapedType.get_dynamic_size()
+    kept = kept_dimensions([dynamic_size if s else n for s, n in sizes], list(op.results[0].type.shape))
     _uses(op.results[0].type, translator)
     is_slot, slot = offsets[0] if offsets else (False, 0)
 
@@ -174,9 +173,10 @@ def _subview(op: Any, translator: Translator) -> Step:
         strides = []
         if is_slot and memory.buffer.shared and st.v[slot].__class__ is int and st.v[slot]:
             st.machine.effective.add((site.number, "shared"))
-        starts, counts, how = [_number(st, item, site) for item in offsets], lengths, memory.packing
+        starts, how = [_number(st, item, site) for item in offsets], memory.packing
+        counts = [_number(st, item, site) for item in sizes]
         if how is not None:
-            starts, counts = how.in_bytes(starts), how.in_bytes(lengths)
+            starts, counts = how.in_bytes(starts), how.in_bytes(counts)
         for start, length, by, size, stride in zip(starts, counts, steps, memory.shape, memory.strides, strict=True):
             times = _number(st, by, site)
             if times != 1 and how is not None and how.dimension == len(strides):
@@ -198,6 +198,7 @@ def _subview(op: Any, translator: Translator) -> Step:
             memory.dtype,
             outside,
             how.of(kept) if how else None,
+            memory.begin,
         )
 
     return step
@@ -213,12 +214,33 @@ def kept_dimensions(sizes: list[int], wanted: list[int]) -> list[int]:
     raise Unsupported(f"a view of shape {wanted} of sizes {sizes}")
 
 
+def promised(op: Any) -> Callable[[Any], str | None]:
+    """A function that says what is wrong with memory of which a cast says more than was known."""
+    given, wanted = op.operands[0].type, op.results[0].type
+    if not isinstance(given, ir.MemRefType) or not isinstance(wanted, ir.MemRefType) or given.rank != wanted.rank:
+        return lambda memory: None
+    known = [i for i in range(wanted.rank) if given.is_dynamic_dim(i) and not wanted.is_dynamic_dim(i)]
+    stated = {i: wanted.shape[i] for i in known}
+
+    def wrong(memory: Any) -> str | None:
+        for dimension, size in stated.items():
+            if np.any(np.asarray(memory.shape[dimension]) != size):
+                return f"a cast to {size} along dimension {dimension}, which has {memory.shape[dimension]}"
+        return None
+
+    return wrong
+
+
 @operation("memref.cast", "mosaic_gpu.with_transforms", "memref.memory_space_cast")
 def _cast(op: Any, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
+    wrong, site = promised(op), translator.site(op)
 
     def step(st: Any) -> None:
-        st.v[result] = st.v[source]
+        memory = st.v[source]
+        if memory.__class__ is MemRef and (message := wrong(memory)) is not None:
+            st.stop("assertion", message, site)
+        st.v[result] = memory
 
     return step
 
@@ -233,28 +255,31 @@ def _transpose(op: Any, translator: Translator) -> Step:
         memory = st.v[source]
         shape, strides = tuple(memory.shape[i] for i in order), tuple(memory.strides[i] for i in order)
         how = memory.packing.of(order) if memory.packing else None
-        st.v[result] = MemRef(memory.buffer, memory.offset, shape, strides, memory.dtype, memory.outside, how)
+        st.v[result] = replace(memory, shape=shape, strides=strides, packing=how)
 
     return step
 
 
 @operation("memref.expand_shape")
 def _expand(op: Any, translator: Translator) -> Step:
-    if len(op.operands) != 1:
-        raise Unsupported("a shape that is not constant")
-    (source,), (result,) = translator.operands(op), translator.results(op)
-    shape = tuple(op.results[0].type.shape)
+    source, *sizes = translator.operands(op)
+    (result,), site = translator.results(op), translator.site(op)
+    items = mixed(attribute(op, "static_output_shape"), sizes)
     groups = attribute(op, "reassociation")
 
     def step(st: Any) -> None:
         memory = st.v[source]
+        shape = tuple(_number(st, item, site) for item in items)
+        for size, group in zip(memory.shape, groups, strict=True):
+            if math.prod(shape[i] for i in group) != size:
+                st.stop("assertion", f"{size} elements as {' x '.join(str(shape[i]) for i in group)}", site)
         strides = [0] * len(shape)
         for stride, group in zip(memory.strides, groups, strict=True):
             by = stride
             for i in reversed(group):
                 strides[i] = by
                 by *= shape[i]
-        st.v[result] = MemRef(memory.buffer, memory.offset, shape, tuple(strides), memory.dtype, memory.outside)
+        st.v[result] = replace(memory, shape=shape, strides=tuple(strides))
 
     return step
 
@@ -262,17 +287,31 @@ def _expand(op: Any, translator: Translator) -> Step:
 @operation("memref.collapse_shape")
 def _collapse(op: Any, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
-    shape = tuple(op.results[0].type.shape)
     groups = attribute(op, "reassociation")
 
     def step(st: Any) -> None:
         memory = st.v[source]
+        shape = tuple(math.prod(memory.shape[i] for i in group) for group in groups)
         strides = []
         for group in groups:
             # The stride of a group is that of its last dimension that is longer than one.
             longer = [i for i in group if memory.shape[i] != 1]
             strides.append(memory.strides[longer[-1] if longer else group[-1]])
-        st.v[result] = MemRef(memory.buffer, memory.offset, shape, tuple(strides), memory.dtype, memory.outside)
+        st.v[result] = replace(memory, shape=shape, strides=tuple(strides))
+
+    return step
+
+
+@operation("memref.extract_strided_metadata")
+def _metadata(op: Any, translator: Translator) -> Step:
+    (source,), (base, offset, *rest) = translator.operands(op), translator.results(op)
+
+    def step(st: Any) -> None:
+        memory, size = st.v[source], st.v[source].dtype.itemsize
+        st.v[base] = replace(memory, offset=memory.begin, shape=(), strides=())
+        st.v[offset] = (memory.offset - memory.begin) // size
+        for slot, value in zip(rest, (*memory.shape, *(by // size for by in memory.strides)), strict=True):
+            st.v[slot] = value
 
     return step
 
@@ -290,14 +329,11 @@ def _reinterpret_with_strides(op: Any, translator: Translator) -> Step:
     def step(st: Any) -> None:
         memory = st.v[source]
         size = memory.dtype.itemsize
-        # The offset counts from the begin of the buffer.
-        st.v[result] = MemRef(
-            memory.buffer,
-            _number(st, offset, site) * size,
-            tuple(_number(st, item, site) for item in sizes),
-            tuple(_number(st, item, site) * size for item in strides),
-            memory.dtype,
-            memory.outside,
+        st.v[result] = replace(
+            memory,
+            offset=memory.begin + _number(st, offset, site) * size,
+            shape=tuple(_number(st, item, site) for item in sizes),
+            strides=tuple(_number(st, item, site) * size for item in strides),
         )
 
     return step
@@ -314,7 +350,7 @@ def _reinterpret(op: Any, translator: Translator) -> Step:
     def step(st: Any) -> None:
         memory = st.v[source]
         steps = tuple(by * memory.dtype.itemsize for by in strides)
-        st.v[result] = MemRef(memory.buffer, memory.offset, shape, steps, memory.dtype, memory.outside)
+        st.v[result] = replace(memory, shape=shape, strides=steps)
 
     return step
 
@@ -418,10 +454,12 @@ def _store(op: Any, translator: Translator) -> Step:
 @operation("memref.dim")
 def _dim(op: Any, translator: Translator) -> Step:
     source, index = translator.operands(op)
-    (result,) = translator.results(op)
+    (result,), site = translator.results(op), translator.site(op)
 
     def step(st: Any) -> None:
-        memory, at = st.v[source], st.v[index]
+        memory, at = st.v[source], _number(st, (True, index), site)
+        if not 0 <= at < len(memory.shape):
+            st.stop("assertion", f"the size of dimension {at} of {len(memory.shape)}", site)
         how = memory.packing if memory.__class__ is MemRef else None
         st.v[result] = memory.shape[at] * (how.count if how is not None and how.dimension == at else 1)
 

@@ -14,6 +14,7 @@ import numpy as np
 from ... import ir
 from ...errors import Diagnostic, LaunchError, source_location
 from ..memory import MemRef
+from ..ops.memref import mixed
 from ..translator import Unsupported, attribute, walk
 from .code import ThreadTranslator
 from .memory import SPACING, LaneBuffer, PrivateBuffer, View, contiguous
@@ -29,7 +30,7 @@ _SIZES = ("async", "gx", "gy", "gz", "bx", "by", "bz", "cx", "cy", "cz", "shared
 _IDS = ("block_id", "thread_id", "grid_dim", "block_dim", "cluster_id", "cluster_dim")
 """What the arguments of the body of a launch are, three of each."""
 
-_VIEWS = {"memref.cast", "memref.subview", "memref.reinterpret_cast", "memref.memory_space_cast", "memref.transpose"}
+_VIEWS = {"memref.dim", "memref.cast", "memref.subview", "memref.reinterpret_cast", "memref.memory_space_cast", "memref.transpose"}
 _NOTHING = {"gpu.wait", "gpu.dealloc", "memref.dealloc", "gpu.host_register", "gpu.host_unregister", "func.return"}
 
 
@@ -84,6 +85,9 @@ class HostRun:
 
     report = stop
 
+    def uniform(self, value: Any) -> int:
+        return int(value)
+
 
 Step = Callable[[Any], Any]
 
@@ -130,7 +134,7 @@ class Host:
             return _copy(op, tr)
         if op.name == "nvgpu.tma.create.descriptor":
             return tensor_map(op, tr)
-        computes = op.name.startswith("arith.") or op.name == "llvm.mlir.constant"
+        computes = op.name.startswith(("arith.", "affine.", "index.")) or op.name == "llvm.mlir.constant"
         if not computes and op.name not in _VIEWS:
             raise Unsupported("the simulator does not know it there")
         made = tr.step(op)
@@ -145,15 +149,19 @@ class Host:
 
     def _allocation(self, op: Any, tr: ThreadTranslator) -> Step:
         ty, slot = op.results[0].type, tr.slot(op.results[0])
-        if not ty.has_static_shape or any(isinstance(value.type, ir.IndexType) for value in op.operands):
+        sizes = [tr.slot(value) for value in op.operands if isinstance(value.type, ir.IndexType)]
+        items, dtype, site = mixed(list(ty.shape), sizes), memory_dtype(ty), tr.site(op)
+        if len(sizes) != sum(is_slot for is_slot, _ in items):
             raise Unsupported(f"an array of type {ty}")
-        shape, dtype = tuple(ty.shape), memory_dtype(ty)
-        strides = tuple(by * dtype.itemsize for by in contiguous(shape))
         self.allocated.append(slot)
         number = FIRST_ALLOCATION + len(self.allocated)
         name = f"array {len(self.allocated)} of the host"
 
         def step(st: Any) -> None:
+            shape = tuple(int(st.v[value]) if is_slot else value for is_slot, value in items)
+            if min(shape, default=0) < 0:
+                st.stop("assertion", f"an array of shape {shape}", site)
+            strides = tuple(by * dtype.itemsize for by in contiguous(shape))
             size = math.prod(shape) * dtype.itemsize
             buffer = LaneBuffer(name, size, dtype.itemsize, shared=False, fill=0xFF)
             buffer.address = number * SPACING
@@ -167,7 +175,9 @@ class Host:
         for name, count in zip(_SIZES, attribute(launch, "operandSegmentSizes"), strict=False):
             self.operands[name] = [launch.operands[at + i] for i in range(count)]
             at += count
-        self.grid, self.block = self._three("g", tr), self._three("b", tr)
+        self.grid_slots = tuple(tr.slot(self.operands["g" + axis][0]) for axis in "xyz")
+        """What says how large the grid is, when the host has run up to the launch. Other sizes are constant."""
+        self.block = self._three("b", tr)
         self.cluster = self._three("c", tr) if self.operands["cx"] else (1, 1, 1)
         self.shared_bytes = self._number(self.operands["shared"][0], tr) if self.operands["shared"] else 0
 
@@ -179,7 +189,7 @@ class Host:
         slot, values = tr.slot(value), self._known.v
         found = values[slot] if slot < len(values) else None
         if found is None:
-            message = "the sizes of the launch are not constant"
+            message = "the sizes of the blocks or clusters of the launch, or of its memory, are not constant"
             tr.problems.append(Diagnostic("error", message, source_location(self.launch.location)))
             return 1
         return int(found)

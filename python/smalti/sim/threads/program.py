@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ... import compiler, ir, targets, tensor_maps
 from ...errors import CompileError, Diagnostic, LaunchError, source_location
-from .. import values
 from ..explain import OF_CLUSTERS, proxy_fence
 from ..findings import Finding
+from ..given import Given, Place
 from ..machine import Machine, Three, place_names
-from ..memory import MemRef
 from ..options import seed_of
-from ..program import Parameter, Program, memory_parameter, three
+from ..program import Program, parameter, three
 from ..translator import Translated, Unsupported, attribute, walk
 from .block import ThreadBlock, ThreadCluster
 from .code import ALIGNMENT, ThreadTranslator
@@ -59,34 +58,41 @@ class ThreadProgram(Program):
     """Slots of arrays that the host makes."""
     finish: Callable[[list[Any]], None] | None = None
     """What the host does behind the launch."""
+    grid_slots: tuple[int, ...] = ()
+    """Slots of what the host computes the sizes of the grid to."""
 
-    def buffer(self, parameter: Parameter, array: np.ndarray[Any, Any]) -> Any:
-        if parameter.scalar:
-            return array.item() if array.dtype.kind in "ib" else array[()]
-        span = 1 + sum((n - 1) * s for n, s in zip(parameter.shape, parameter.strides, strict=True))
-        size = max(span, 0) * array.dtype.itemsize if all(parameter.shape) else 0
-        grain = min(array.dtype.itemsize, self.smallest)
-        buffer = LaneBuffer(f"argument {parameter.index}", size, grain, shared=False, read_only=not parameter.written)
-        buffer.address = (parameter.index + 1) * SPACING
-        steps = tuple(s * array.dtype.itemsize for s in parameter.strides)
-        MemRef(buffer, 0, parameter.shape, steps, array.dtype).array()[...] = array
+    def buffer(self, index: int, name: str, size: int, grain: int, read_only: bool) -> LaneBuffer:
+        """The memory of an argument."""
+        buffer = LaneBuffer(name, size, min(grain, self.smallest), shared=False, read_only=read_only)
+        buffer.address = (index + 1) * SPACING
         return buffer
 
-    def view(self, parameter: Parameter, buffer: LaneBuffer, dtype: np.dtype[Any]) -> View:
+    def view(self, given: Given, place: Place) -> View:
         # Of elements that share bytes, offsets and strides count elements: pointers alone reach them.
-        shape, strides = parameter.of_elements()
-        return View(buffer, 0, shape, tuple(s * dtype.itemsize for s in strides), dtype)
+        shape, strides = given.of_elements()
+        dtype = given.array.dtype
+        steps = tuple(step * dtype.itemsize for step in strides)
+        return View(place.buffer, place.offset, shape, steps, dtype, begin=place.offset)
 
-    def initial(self, buffers: Sequence[Any], arrays: Sequence[np.ndarray[Any, Any]]) -> list[Any]:
+    def initial(self, given: Sequence[Given], places: Sequence[Place | None]) -> list[Any]:
         """The values that all threads begin with."""
         found: list[Any] = [None] * self.slots
-        for slot, buffer, parameter, array in zip(self.arguments, buffers, self.parameters, arrays, strict=True):
-            found[slot] = buffer if parameter.scalar else self.view(parameter, buffer, array.dtype)
+        for slot, one, where in zip(self.arguments, given, places, strict=True):
+            found[slot] = self.view(one, where) if where is not None else one.number()
         for slot, described in self.maps:
-            found[slot] = Map(described, buffers[described.argument])
+            where = places[described.argument]
+            assert where is not None
+            found[slot] = Map(described, where.buffer, where.offset)
         if self.host is not None and self.host.step is not None:
             self.host.step(found)
         return found
+
+    def launched(self, values: list[Any]) -> ThreadProgram:
+        """The program with the grid that the host computed."""
+        if not self.grid_slots:
+            return self
+        x, y, z = (int(values[slot]) for slot in self.grid_slots)
+        return replace(self, grid=(x, y, z))
 
     def start(
         self, machine: Machine, initial: list[Any], number: int, positions: Sequence[tuple[int, int, int]]
@@ -276,7 +282,7 @@ def of_threads(
     place = source_location(function.location)
     host = Host(function, launch, tr) if launch is not None else None
     kernel = host.kernel if host is not None else function
-    grid, block, cluster = (host.grid, host.block, host.cluster) if host is not None else _sizes(function, place)
+    grid, block, cluster = ((0, 0, 0), host.block, host.cluster) if host is not None else _sizes(function, place)
     if math.prod(block) > 1024:
         raise LaunchError(f"a block of {math.prod(block)} threads; a GPU has at most 1024")
     if math.prod(cluster) > MOST_BLOCKS:
@@ -294,7 +300,7 @@ def of_threads(
     parameters = []
     for index, argument in enumerate(arguments[:last]):
         try:
-            parameters.append(_parameter(index, argument.type, index in copied or written(argument)))
+            parameters.append(parameter(index, argument.type, index in copied or written(argument)))
         except Unsupported as problem:
             tr.problems.append(Diagnostic("error", str(problem), place))
     tr.pending = pending_values(op for op in walk(kernel) if is_product(op))
@@ -346,6 +352,7 @@ def of_threads(
             privates=tuple(tr.privates),
             allocated=tuple(host.allocated) if host is not None else (),
             finish=host.finish if host is not None else None,
+            grid_slots=host.grid_slots if host is not None else (),
         ),
         tr,
     )
@@ -384,11 +391,3 @@ def _attributions(tr: ThreadTranslator, arguments: list[Any]) -> None:
         tr.emit(step)
 
 
-def _parameter(index: int, ty: Any, written: bool) -> Parameter:
-    if not isinstance(ty, ir.MemRefType):
-        if values.numpy_type(ty) is None:
-            raise Unsupported(f"argument {index} of type {ty}")
-        return Parameter(index, ty, (), (), False, scalar=True)
-    if not ty.has_static_shape:
-        raise Unsupported(f"argument {index} of type {ty}: its shape is not constant")
-    return memory_parameter(index, ty, written)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .... import ir
-from ...ops.memref import kept_dimensions, memory_space, mixed
+from ...ops.memref import kept_dimensions, memory_space, mixed, promised
 from ...translator import Step, Unsupported, attribute, strides_and_offset
 from .. import bounds
 from ..code import ThreadTranslator, operation
@@ -197,7 +197,17 @@ def _check(st: Any, start: Any, count: Any, times: Any, size: Any, dimension: in
 @operation("memref.cast", "memref.memory_space_cast", "memref.assume_alignment", "memref.distinct_objects")
 def _cast(op: Any, tr: ThreadTranslator) -> Step:
     operands, results = tr.operands(op), tr.results(op)
-    return tr.moves(operands[: len(results)], results)
+    moves = tr.moves(operands[: len(results)], results)
+    if op.name != "memref.cast":
+        return moves
+    wrong, site = promised(op), tr.site(op)
+
+    def step(st: Any) -> None:
+        if (message := wrong(st.v[operands[0]])) is not None:
+            st.stop("assertion", message, site)
+        moves(st)
+
+    return step
 
 
 @operation("memref.transpose")

@@ -34,6 +34,8 @@ class Map:
 
     described: tensor_maps.TensorMap
     buffer: Any
+    begin: int = 0
+    """The byte of the buffer at which what it describes begins."""
 
     @property
     def width(self) -> int:
@@ -42,7 +44,7 @@ class Map:
     def box(self, coordinates: list[int]) -> tuple[Array, Array]:
         """The first bytes of a box's elements in global memory, and which of them are in the array."""
         described = self.described
-        at, inside = np.full((), described.offset), np.ones((), np.bool_)
+        at, inside = np.full((), self.begin + described.offset), np.ones((), np.bool_)
         for first, size, extent, stride, by in zip(
             coordinates, described.box, described.extents, described.strides, described.element_strides, strict=True
         ):
