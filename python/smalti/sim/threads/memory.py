@@ -36,7 +36,10 @@ class LaneBuffer(Buffer):
     __slots__ = ("_typed", "address", "kinds", "lanes", "places", "size", "tables", "threads")
 
     def __init__(self, name: str, size: int, grain: int, shared: bool, read_only: bool = False, fill: int = 0) -> None:
-        super().__init__(name, np.full(-(-size // PAD) * PAD, fill, np.uint8), grain, shared, read_only)
+        length = -(-size // PAD) * PAD
+        # Of zeros that nobody touches there is no memory.
+        data = np.full(length, fill, np.uint8) if fill else np.zeros(length, np.uint8)
+        super().__init__(name, data, grain, shared, read_only)
         self.size = size
         self.address = 0
         """The number of a pointer to it, in global memory."""
