@@ -399,8 +399,7 @@ void Block::endThread() {
   ++numDone;
   cluster.noteProgress();
   cluster.leave(thread);
-  if (launch.vendor == Vendor::AMD)
-    leaveBarriers(thread);
+  leaveBarriers(thread);
   thread.fiber.switchTo(schedule, /*ends=*/true);
   __builtin_unreachable();
 }
@@ -451,12 +450,31 @@ bool Block::waitUntil(const char *what, const std::function<bool()> &ready,
 }
 
 /// CDNA and RDNA guides, "S_BARRIER": waves that have ended do not count, and a
-/// wave comes to the barrier with the lanes that it still has.
+/// wave comes to the barrier with the lanes that it still has. PTX ISA, "exit":
+/// nor do threads that have.
 int Block::expectedAt(const Barrier &barrier) const {
   if (barrier.expected)
     return barrier.expected;
-  int count = int(threads.size());
-  return launch.vendor == Vendor::AMD ? count - numDone + barrier.ended : count;
+  return int(threads.size()) - numDone + barrier.ended;
+}
+
+bool Block::endBarriersOfEnded() {
+  bool progress = false;
+  for (int id = 0; id < maxBarriers; ++id) {
+    Barrier &barrier = barriers[id];
+    if (!barrier.firstWaiting || !barrier.expected)
+      continue;
+    int missing = 0;
+    for (const GPUThread &thread : threads)
+      missing += thread.state == GPUThread::State::Done &&
+                 arrivals[size_t(thread.index) * maxBarriers + id] !=
+                     barrier.generation;
+    if (barrier.arrived + missing < barrier.expected)
+      continue;
+    complete(barrier);
+    progress = true;
+  }
+  return progress;
 }
 
 /// A thread that has ended is not waited for.
@@ -650,8 +668,7 @@ void Block::describeThreads(Finding &finding) {
           missing[other.index] =
               arrivals[size_t(other.index) * maxBarriers + thread.barrier] !=
                   barrier.generation &&
-              (launch.vendor != Vendor::AMD ||
-               other.state != GPUThread::State::Done);
+              other.state != GPUThread::State::Done;
       break;
     }
     case GPUThread::State::InWave:

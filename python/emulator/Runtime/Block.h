@@ -106,6 +106,9 @@ public:
   bool forceGroup();
   /// Ends waits that have a limit.
   bool endLimitedWaits();
+  /// Where nobody else can come any more: ends barriers of a part of the block
+  /// that wait for nobody but threads that have ended.
+  bool endBarriersOfEnded();
 
   /// Ends the process where the block wrote memory that it does not have.
   void checkRedZone();

@@ -60,6 +60,7 @@ void Cluster::run(uint64_t index) {
       progress |= block->step();
     }
     if (!progress && !any([](Block &block) { return block.forceGroup(); }) &&
+        !any([](Block &block) { return block.endBarriersOfEnded(); }) &&
         !endLimitedWaits())
       reportDeadlock();
   }

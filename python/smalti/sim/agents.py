@@ -97,13 +97,18 @@ class Agent:
             told.setdefault(barrier.initialised.agent, set()).add(barrier.initialised.step)
         return all(
             told.get(agent, set()).issuperset(range(before.get(agent, 0) + 1, step + 1))
-            for before, clock in ((self.known.seen, knowledge.seen), (self.known.visible, knowledge.visible))
+            for before, clock in (
+                (self.known.seen, knowledge.seen),
+                (self.known.visible, knowledge.visible),
+                (self.known.over, knowledge.over),
+            )
             for agent, step in clock.items()
         )
 
-    def passes(self, barrier: Mbarrier, phases: int, site: Any) -> None:
-        """Learns what so many phases of a barrier tell, which are complete."""
-        told = barrier.told(phases)
+    def passes(self, barrier: Mbarrier, phases: int, site: Any, of_cluster: bool = False) -> None:
+        """Learns what so many phases of a barrier tell, which are complete; in the scope of the cluster, or of its
+        block."""
+        told = barrier.told(phases, of_cluster)
         tells = barrier.tells(told, self.known)
         before = len(self.learned)
         barrier.waited(self, phases, site)

@@ -26,13 +26,15 @@ def join(into: Clock, other: Clock) -> bool:
 class Knowledge:
     """What is known to have happened, and of that what is visible to the asynchronous proxy."""
 
-    __slots__ = ("moment", "seen", "used", "visible")
+    __slots__ = ("moment", "over", "seen", "used", "visible")
 
     def __init__(self) -> None:
         self.seen: Clock = {}
         self.visible: Clock = {}
         """Of what is seen: the steps whose writes a proxy fence followed; by agents what they wrote to shared memory, and
         by agents with a minus what they wrote to global memory."""
+        self.over: Clock = {}
+        """What is over, of which nothing that threads stored is seen: what was read then, may be overwritten."""
         self.used: Clock = {}
         """What is over, whether its writes are seen or not: the uses of barriers in shared memory by each agent, and the
         phases of each barrier."""
@@ -44,12 +46,23 @@ class Knowledge:
         self.moment = max(self.moment, other.moment)
         join(self.used, other.used)
         seen = join(self.seen, other.seen)
+        seen = (bool(other.over) and join(self.over, other.over)) or seen
         return join(self.visible, other.visible) or seen
+
+    def out_of_scope(self) -> Knowledge:
+        """What one learns of it who is not in the scope in which it is told."""
+        other = Knowledge()
+        other.over = dict(self.over)
+        join(other.over, self.seen)
+        other.used = dict(self.used)
+        other.moment = self.moment
+        return other
 
     def copy(self) -> Knowledge:
         other = Knowledge()
         other.seen = dict(self.seen)
         other.visible = dict(self.visible)
+        other.over = dict(self.over)
         other.used = dict(self.used)
         other.moment = self.moment
         return other

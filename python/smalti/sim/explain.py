@@ -38,7 +38,8 @@ def proxy_fence(shared: bool) -> str:
 
 
 OF_CLUSTERS = (
-    "an arrival behind it on a barrier that the other block waits for before, in shared memory or the cluster's"
+    "an arrival behind it on a barrier that the other block waits for before, the cluster's, or one in shared memory where "
+    "both are for the scope of the cluster"
 )
 """What would order two blocks of a cluster, in words."""
 

@@ -76,6 +76,10 @@ class Group(Agent):
         """It, and its warps."""
         return [self, *self.warps]
 
+    def ending(self) -> list[Group]:
+        """Who has ended when its program has: a warp goes on as its warpgroup."""
+        return [self] if self.parent is None else []
+
     def related(self, other: Group) -> bool:
         """Whether it is `other`, one of its warps, or the group whose warp that is."""
         return self is other or self.parent is other or self is other.parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,7 +123,8 @@ class Cluster:
             def knows(clock: Clock, told: list[tuple[int, int]] = told) -> bool:
                 return any(clock.get(of, 0) >= step for of, step in told)
 
-            knowing = [one for member in block.members for one in member.all() if knows(one.known.seen)]
+            members = [one for member in block.members for one in member.all()]
+            knowing = [one for one in members if knows(one.known.seen) or knows(one.known.over)]
             if not knowing:
                 agent.report(
                     "leak",
@@ -165,7 +166,7 @@ class Block:
         self.barriers: dict[int, Mbarrier] = {}
         self.thread_barriers: dict[int, ThreadBarrier] = {}
         self.ended: list[Any] = []
-        """Waves that have ended, which barriers of AMD's chips do not wait for."""
+        """Groups, warps or waves that have ended, which barriers do not wait for."""
         self.flights: list[Any] = []
         """Copies that a barrier in shared memory tells of, in the order of their issue."""
         self.arrivals: list[Any] = []
@@ -193,8 +194,23 @@ class Block:
     def thread_barrier(self, number: int) -> ThreadBarrier:
         if number not in self.thread_barriers:
             name = "the barrier of the block" if number == 0 else f"barrier {number} of the block"
-            self.thread_barriers[number] = ThreadBarrier(name, self.machine.agent(), self.ended)
+            self.thread_barriers[number] = ThreadBarrier(name, self.machine.agent(), self.counted, self.ended)
         return self.thread_barriers[number]
+
+    @property
+    def counted(self) -> int:
+        """Threads of a barrier of all."""
+        return self.names["threads"][0]
+
+    def leave(self, members: Iterable[Any]) -> None:
+        """Groups or warps have ended."""
+        self.ended += members
+        for barrier in self.thread_barriers.values():
+            barrier.advance()
+
+    def release(self) -> bool:
+        """Nobody can go on: ends a barrier that waits for nobody but those that have ended. Returns whether one did."""
+        return any(barrier.advance(stuck=True) for barrier in self.thread_barriers.values())
 
     def complete(self, flight: Any) -> None:
         """Lets a copy happen."""

@@ -151,6 +151,8 @@ class Checker:
         ended = besides.get(before.agent, 0) >= before.step
         ended = ended or (before.agent == now.agent and before.owner == now.owner == PIPE)
         ended = ended or known.seen.get(before.agent, 0) >= before.step
+        if known.over and now.write and (before.asynchronous or not before.write):
+            ended = ended or known.over.get(before.agent, 0) >= before.step
         if now.owner == FREE and before.owner == TENSOR and not before.write:
             ended = ended or known.seen.get(before.group.agent, 0) >= before.begun
         if not ended and not _same_threads(before, now):

@@ -50,6 +50,8 @@ class Scheduler:
                 continue
             elif all(g.finished for g in self.groups):
                 return
+            elif any(block.release() for block in self.blocks):
+                continue
             elif polls := [g for g in self.groups if not g.finished and isinstance(g.wait, Poll) and not g.wait.stuck]:
                 for group in polls:
                     self._advance(group)
@@ -92,6 +94,7 @@ class Scheduler:
             if not ahead:
                 return
         group.finished = True
+        group.block.leave(group.ending())
 
     def _complete_by_chance(self) -> None:
         chance = self.machine.chance

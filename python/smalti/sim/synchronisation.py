@@ -82,12 +82,14 @@ class Meeting:
 class ThreadBarrier:
     """`bar.sync` with a number; number 0 with all threads is the barrier of the block."""
 
-    __slots__ = ("agent", "before", "ended", "meeting", "name", "over")
+    __slots__ = ("agent", "before", "ended", "everyone", "meeting", "name", "over")
 
-    def __init__(self, name: str, agent: int, ended: Sequence[Any] = ()) -> None:
+    def __init__(self, name: str, agent: int, everyone: int, ended: Sequence[Any] = ()) -> None:
         self.name = name
+        self.everyone = everyone
+        """The threads of the block."""
         self.ended = ended
-        """Groups that have ended, and that it does not wait for."""
+        """Groups that have ended, which it does not wait for: PTX ISA, "exit"; ISA guides of CDNA and RDNA, "S_BARRIER"."""
         self.agent = agent
         """Tells of meetings that are over."""
         self.over = 0
@@ -129,18 +131,21 @@ class ThreadBarrier:
         self.advance()
         return meeting
 
-    def advance(self) -> None:
-        """Ends the meeting if all are there that can come."""
+    def advance(self, stuck: bool = False) -> bool:
+        """Ends the meeting if all are there that can come. A part of the block waits for those that it counts, and for
+        nobody any more where all others are `stuck`. Returns whether it did."""
         meeting = self.meeting
         if meeting is None:
-            return
+            return False
         gone = sum(group.counted for group in self.ended if group not in meeting.groups)
-        if meeting.arrived + gone < meeting.count:
-            return
+        counts = stuck or meeting.count >= self.everyone
+        if meeting.arrived + (gone if counts else 0) < meeting.count:
+            return False
         meeting.done = True
         self.over += 1
         meeting.knowledge.used[self.agent] = self.over
         self.before, self.meeting = meeting, None
+        return True
 
 
 class ClusterMeeting:
@@ -198,6 +203,9 @@ class Mbarrier:
         "doubts",
         "end",
         "expected",
+        "far",
+        "far_before",
+        "far_released",
         "fenced",
         "initialised",
         "issued",
@@ -234,6 +242,9 @@ class Mbarrier:
         """Of the phases that are complete."""
         self.before = Knowledge()
         """Of all of them but the last."""
+        self.far, self.far_released, self.far_before = Knowledge(), Knowledge(), Knowledge()
+        """The same of what threads of other blocks tell the cluster: who waits for their own block only, is out of its
+        scope."""
         self.uses: dict[int, Use] = {}
         """The last use by each agent."""
         self.waits: dict[int, Use] = {}
@@ -266,11 +277,24 @@ class Mbarrier:
             kind, "the barrier is initialised here", made.block, made.group.name, made.site.location, made.iteration
         )
 
-    def arrive(self, count: int, knowledge: Knowledge, site: Any = None) -> None:
-        """Counts arrivals; there are not more than are wanted."""
+    @property
+    def block(self) -> Any:
+        """The block whose it is."""
+        return self.initialised.group.block
+
+    def arrive(
+        self, count: int, knowledge: Knowledge, site: Any = None, block: Any = None, of_cluster: bool = True
+    ) -> None:
+        """Counts arrivals; there are not more than are wanted. Threads of a `block` tell what they know their own block,
+        or the whole cluster."""
         if site is not None:
             self.sites.add(site)
-        self.knowledge.join(knowledge)
+        if block is None or block is self.block:
+            self.knowledge.join(knowledge)
+        else:
+            self.knowledge.join(knowledge.out_of_scope())
+            if of_cluster:
+                self.far.join(knowledge)
         self.pending -= count
         self.advance()
 
@@ -299,6 +323,9 @@ class Mbarrier:
         self.released.visible[self.agent] = self.released.visible[-self.agent] = self.phase
         self.released.used[self.agent] = self.phase
         self.knowledge = Knowledge()
+        self.far_before = self.far_released.copy()
+        self.far_released.join(self.far)
+        self.far = Knowledge()
         self.pending = self.count
         self.expected = self.issued = 0
         for use in self.waits.values():
@@ -314,9 +341,15 @@ class Mbarrier:
         complete = known.used.get(self.agent, 0)
         return complete + ((complete & 1) == parity)
 
-    def told(self, phases: int) -> Knowledge:
-        """What one learns who waited for so many phases."""
-        return self.released if phases >= self.phase else self.before
+    def told(self, phases: int, of_cluster: bool = False) -> Knowledge:
+        """What one learns who waited for so many phases, in the scope of its block or in that of the cluster."""
+        last = phases >= self.phase
+        told, far = (self.released, self.far_released) if last else (self.before, self.far_before)
+        if not of_cluster or not far.seen:
+            return told
+        both = told.copy()
+        both.join(far)
+        return both
 
     def used(self, agent: Any, site: Any) -> Use:
         """A use of the barrier by an agent."""
@@ -370,7 +403,7 @@ class Mbarrier:
         """Whether one learns more from what is complete than that it is."""
         return self.brought or any(
             step > before.get(agent, 0)
-            for told, before in ((told.seen, known.seen), (told.visible, known.visible))
+            for told, before in ((told.seen, known.seen), (told.visible, known.visible), (told.over, known.over))
             for agent, step in told.items()
             if abs(agent) != self.agent
         )

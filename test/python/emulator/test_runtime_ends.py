@@ -19,9 +19,12 @@ def test_a_barrier_that_some_never_reach(tmp_path: Path, emulator: Path) -> None
 %isEarly = icmp ult i32 %tid, 40
 %isFirst = icmp eq i32 %block, 2
 %isMissing = and i1 %isEarly, %isFirst
-br i1 %isMissing, label %end, label %stay
+br i1 %isMissing, label %other, label %stay
 stay:
 {BARRIER}
+br label %end
+other:
+device void "llvm.nvvm.barrier.cta.sync.aligned.all"(i32 1)
 br label %end
 end:
 ret void
@@ -35,13 +38,30 @@ ret void
     finding = result.finding
     assert finding["kind"] == "deadlock"
     assert finding["block"] == [1, 0, 0]
-    assert finding["thread"] == [4, 0, 0]
+    assert finding["thread"] == [0, 0, 0]
     missing = ", ".join(f"{16 * y}-{16 * y + 3}" for y in range(8))
     assert f"where 96 of 128 threads have arrived, and not threads {missing}" in finding["message"]
-    assert f"threads {missing} have ended" in finding["message"]
+    assert f"threads {missing} wait at barrier 1" in finding["message"]
     assert len(finding["pc"]) == 1
-    waiting = next(other for other in finding["others"] if "barrier 0" in other["note"])
+    waiting = next(other for other in finding["others"] if "at barrier 1" in other["note"])
     assert waiting["pc"] == finding["pc"]
+
+
+@pytest.mark.parametrize("barrier", ["all\"(i32 0)", "count\"(i32 1, i32 128)"])
+@pytest.mark.parametrize("early", [4, 32, 127])
+def test_nobody_waits_for_threads_that_have_ended(tmp_path: Path, barrier: str, early: int) -> None:
+    """PTX ISA, "exit". A part of a warp may have ended, too."""
+    body = f"""\
+{TID}
+%isEarly = icmp ult i32 %tid, {early}
+br i1 %isEarly, label %end, label %stay
+stay:
+device void "llvm.nvvm.barrier.cta.sync.aligned.{barrier}
+br label %end
+end:
+ret void
+"""
+    run(build(tmp_path, body), block="128 1 1").check()
 
 
 def test_threads_that_wait_at_different_barriers(tmp_path: Path) -> None:

@@ -225,15 +225,13 @@ def test_bytes_that_threads_announce_and_bring() -> None:
     assert [str(one) for one in outcomes if not one.caught] == []
 
 
-def test_waits_that_order_nothing_are_refused() -> None:
-    text = program(arrive="%s = nvvm.mbarrier.arrive %b : !llvm.ptr<3> -> i64")
+def test_a_wait_that_orders_nothing_does_so_ahead_of_a_fence() -> None:
+    text = stored("%s = nvvm.mbarrier.arrive %b : !llvm.ptr<3> -> i64")
     wait = "nvvm.mbarrier.try_wait.parity %b, %zero, %ticks : !llvm.ptr<3>, i32, i32"
     relaxed = "%over = nvvm.mbarrier.test.wait %b, %zero {relaxed = true} : !llvm.ptr<3>, i32 -> i1"
-    with pytest.raises(CompileError) as caught:
-        sim.simulate(text.replace(wait, relaxed), "sim:sm_90a")
-    assert [found.message for found in caught.value.diagnostics] == [
-        "'nvvm.mbarrier.test.wait': a wait that orders nothing"
-    ]
+    assert {f.kind for f in find(text.replace(wait, relaxed))} == {"race"}
+    assert find(text.replace(wait, f"{relaxed}\n    nvvm.memory.barrier <cta>")) == ()
+    assert {f.kind for f in find(text.replace(wait, f"nvvm.memory.barrier <cta>\n    {relaxed}"))} == {"race"}
 
 
 REDUCE = """

@@ -89,6 +89,7 @@ def program(body: str, cluster: int = 2, shared: int = 512) -> str:
     %two = arith.constant 2 : i32
     %bytes = arith.constant 256 : i32
     %false = arith.constant false
+    %true = arith.constant true
     %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32
     %other = arith.subi %one, %rank : i32
     %t = gpu.thread_id x
@@ -145,7 +146,7 @@ def test_stores_and_loads_of_another_block(order: str) -> None:
     finding = find(SYNC + PUT + relaxed + READ, order=order)[0]
     assert finding.kind == "race" and "of shared memory of block (" in finding.message
     assert finding.others[0].block != finding.block
-    assert finding.edge is not None and finding.edge.endswith("in shared memory or the cluster's")
+    assert finding.edge is not None and finding.edge.endswith("both are for the scope of the cluster")
 
 
 def test_a_block_that_may_not_have_started_or_may_have_ended() -> None:
@@ -253,32 +254,95 @@ def test_copies_of_bytes_to_another_block() -> None:
     assert finding.message == "a copy whose places and size are no multiples of 16 bytes"
 
 
-def test_arrivals_on_barriers_of_another_block() -> None:
-    told = """
+WAIT_FOR_CLUSTER = """
+    scf.while : () -> () {
+      %done = nvvm.mbarrier.try_wait %b, %zero {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<3>, i32 -> i1
+      %open = arith.xori %done, %true : i1
+      scf.condition(%open)
+    } do {
+      scf.yield
+    }"""
+TELL = """
     gpu.barrier
     scf.if %leads {
       nvvm.mbarrier.arrive %b_there {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
     }"""
-    assert sent(INIT, SYNC, PUT, told, WAIT, READ.replace("%o[%g]", "%o[%from]")) == ()
-    kinds = {f.kind for f in sent(INIT, SYNC, PUT, told, READ.replace("%o[%g]", "%o[%from]"))}
+ASSEMBLY = """
+    gpu.barrier
+    llvm.inline_asm has_side_effects "{ .reg .b32 mapped_addr; @$0 mapa.shared::cluster.u32 mapped_addr, $1, $2; \
+@$0 mbarrier.arrive.shared::cluster.b64 _, [mapped_addr]; }", "b,r,r" %leads, %b, %other : (i1, !llvm.ptr<3>, i32) -> ()"""
+TOLD = READ.replace("%o[%g]", "%o[%from]")
+
+
+def test_arrivals_on_barriers_of_another_block() -> None:
+    assert sent(INIT, SYNC, PUT, TELL, WAIT_FOR_CLUSTER, TOLD) == ()
+    kinds = {f.kind for f in sent(INIT, SYNC, PUT, TELL, TOLD)}
     assert kinds == {"race", "leak", "uninitialised"}
     # Only threads of its block wait for a barrier, or initialise it.
     far = WAIT.replace("%b,", "%far,").replace("ptr<3>", "ptr")
     cast = "\n    %far = llvm.addrspacecast %b_there : !llvm.ptr<7> to !llvm.ptr"
-    finding = sent(INIT, cast, SYNC, told, far)[0]
+    finding = sent(INIT, cast, SYNC, TELL, far)[0]
     assert finding.kind == "barrier" and finding.message.endswith("which only threads of that block may do")
     # Nothing tells that the barrier there is initialised.
-    found = sent(INIT, told, WAIT, READ.replace("%o[%g]", "%o[%from]"))
+    found = sent(INIT, TELL, WAIT_FOR_CLUSTER, TOLD)
     assert "barrier" in {f.kind for f in found}
 
 
+SCOPE = " {scope = #nvvm.mem_scope<cluster>}"
+
+
+@pytest.mark.parametrize(
+    ("tell", "wait"),
+    [
+        (TELL.replace(SCOPE, ""), WAIT_FOR_CLUSTER),
+        (TELL, WAIT_FOR_CLUSTER.replace(SCOPE, "")),
+        (TELL, WAIT),
+        (ASSEMBLY, WAIT_FOR_CLUSTER),
+    ],
+    ids=["arrival", "wait", "wait without one", "arrival in assembly"],
+)
+def test_scopes_of_arrivals_and_waits(tell: str, wait: str) -> None:
+    """An arrival and a wait that are for their own blocks do not tell of what another block stored. That it is over, they
+    do: what was read, may be overwritten."""
+    finding = sent(INIT, SYNC, PUT, tell, wait, TOLD)[0]
+    assert finding.kind == "race" and "the store may still write it" in finding.message
+    assert finding.others[0].block != finding.block and finding.edge is not None
+    assert finding.edge.endswith("where both are for the scope of the cluster")
+    put = "\n    llvm.store %v, %mine : i32, !llvm.ptr<3>"
+    get = "\n    %w = llvm.load %theirs : !llvm.ptr<7> -> i32\n    memref.store %w, %o[%from] : memref<128xi32>"
+    over = "\n    llvm.store %zero, %mine : i32, !llvm.ptr<3>"
+    assert sent(INIT, put, SYNC, get, tell, wait, over, SYNC) == ()
+    race = sent(INIT, put, SYNC, get, over, SYNC)[0]
+    assert race.kind == "race" and race.others[0].block != race.block
+
+
+RELAXED = {
+    "arrive": "{relaxed = true, scope = #nvvm.mem_scope<cluster>}",
+    "release": "nvvm.fence.sync_restrict {order = #nvvm.mem_order<release>}",
+    "acquire": "nvvm.fence.sync_restrict {order = #nvvm.mem_order<acquire>}",
+}
+
+
+def test_relaxed_arrivals_and_waits_between_fences() -> None:
+    tell = TELL.replace(SCOPE, " " + RELAXED["arrive"])
+    wait = WAIT_FOR_CLUSTER.replace(SCOPE, " " + RELAXED["arrive"])
+    release, acquire = (f"\n    {RELAXED[name]}" for name in ("release", "acquire"))
+    fenced = tell.replace("scf.if %leads {", f"scf.if %leads {{{release}")
+    assert sent(INIT, SYNC, PUT, fenced, wait, acquire, TOLD) == ()
+    for parts in ((tell, wait, acquire), (fenced, wait), (fenced.replace(release, acquire), wait, acquire)):
+        finding = sent(INIT, SYNC, PUT, *parts, TOLD)[0]
+        assert finding.kind == "race" and "the store may still write it" in finding.message
+    # One for the block does not reach another one.
+    small = fenced.replace("cluster>}", "cta>}")
+    assert sent(INIT, SYNC, PUT, small, wait, acquire, TOLD)[0].kind == "race"
+
+
 def test_arrivals_in_assembly_by_number() -> None:
-    told = """
-    gpu.barrier
-    llvm.inline_asm has_side_effects "{ .reg .b32 mapped_addr; @$0 mapa.shared::cluster.u32 mapped_addr, $1, $2; \
-@$0 mbarrier.arrive.shared::cluster.b64 _, [mapped_addr]; }", "b,r,r" %leads, %b, %other : (i1, !llvm.ptr<3>, i32) -> ()"""
-    assert sent(INIT, SYNC, PUT, told, WAIT, READ.replace("%o[%g]", "%o[%from]")) == ()
-    finding = sent(INIT, SYNC, PUT, told.replace("%other :", "%two :"), WAIT, READ)[0]
+    get = "\n    %w = llvm.load %theirs : !llvm.ptr<7> -> i32\n    memref.store %w, %o[%from] : memref<128xi32>"
+    put = "\n    llvm.store %v, %mine : i32, !llvm.ptr<3>"
+    over = "\n    llvm.store %zero, %mine : i32, !llvm.ptr<3>"
+    assert sent(INIT, put, SYNC, get, ASSEMBLY, WAIT, over) == ()
+    finding = sent(INIT, SYNC, PUT, ASSEMBLY.replace("%other :", "%two :"), WAIT, READ)[0]
     assert finding.message == "an arrival to block 2 of a cluster with 2"
 
 

@@ -98,9 +98,11 @@ def _initialize_barrier(op: Any, translator: Translator) -> Step:
     return _initialise(lambda st: arrivals, number, address, translator.site(op), scale)
 
 
-def count_arrivals(st: Any, barrier: Mbarrier, count: int, site: Site, knowledge: Knowledge | None = None) -> None:
+def count_arrivals(
+    st: Any, barrier: Mbarrier, count: int, site: Site, knowledge: Knowledge | None = None, of_cluster: bool = True
+) -> None:
     """Arrivals of so many threads of the group, which tell what all of them know, or
-    `knowledge`."""
+    `knowledge`; `of_cluster` says whether they tell threads of other blocks, too."""
     if knowledge is None:
         # All threads arrive: what they learned from each other is told without it.
         st.acts(lambda threads: not 0 < threads <= st.threads)
@@ -126,7 +128,7 @@ def count_arrivals(st: Any, barrier: Mbarrier, count: int, site: Site, knowledge
     barrier.last = use
     told: Knowledge = st.release() if knowledge is None else knowledge
     told.used[st.agent] = known[st.agent]
-    barrier.arrive(count, told, site)
+    barrier.arrive(count, told, site, st.block, of_cluster)
     if knows and barrier.phase > phase:
         known[barrier.agent] = barrier.phase
 

@@ -129,7 +129,8 @@ def remote_arrival(op: Any, translator: Translator) -> Translated:
             st.dirty = True
             barrier = barriers.find(st, place, site, "an arrival", (st.agent, st.step))
             knowledge = st.release() if count == st.lanes else st.alone()
-            barriers.count_arrivals(st, barrier, count, site, knowledge)
+            # Without a scope it is that of the block (PTX ISA, "mbarrier.arrive").
+            barriers.count_arrivals(st, barrier, count, site, knowledge, of_cluster=False)
         yield None
 
     return Translated(waiting, True)

@@ -292,6 +292,8 @@ class ThreadBlock(Block):
         """Barriers of AMD's chips, by the pointers that name them."""
         self.lds_arrivals: dict[int, list[Any]] = {}
         """What arrivals in the phase that is not over tell, by the bytes of barriers in LDS."""
+        self.out_of_scope = False
+        """Whether warps know of something to be over that is not told in their scope."""
         self._known: Array | None = None
         self._stale: set[int] = set()
 
@@ -382,6 +384,7 @@ class ThreadBlock(Block):
     def learns(self, warp: Warp) -> None:
         """The warp knows more than before."""
         self._stale.add(warp.index)
+        self.out_of_scope = self.out_of_scope or bool(warp.known.over)
 
     def known_matrix(self) -> Array:
         """For each warp and agent of the cluster (from column 1 on) the last step that the warp knows to be over."""

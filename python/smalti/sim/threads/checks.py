@@ -68,7 +68,10 @@ class Check:
             ordered = ordered.view(np.bool_)
             last = row.take(self.grains)
             bits = lanes.take(self.grains) if block.independent and lanes is not None else None
-            if bits is not None and self._of_warps(ordered, last, bits, writers is not None):
+            found = bits is not None and self._of_warps(ordered, last, bits, writers is not None)
+            found = (event.write and block.out_of_scope and self._over(ordered, last)) or found
+            found = (bits is not None and self._of_lanes(ordered, last, bits)) or found
+            if found:
                 warps = np.broadcast_to(self.warps[:, None], last.shape)
                 behind = ordered & (last != 0)
                 pairs = sorted(set(zip(warps[behind].tolist(), last[behind].tolist(), strict=True)))
@@ -88,6 +91,36 @@ class Check:
         if written is not None:
             last = row.take(self.grains)
             self._fenced(sorted({number for _, number in pairs}), True if ordered is None else ordered, last, written)
+
+    def _over(self, ordered: Array, last: Array) -> bool:
+        """What a warp knows to be over, may be overwritten, though it may not see what threads stored. Returns whether there
+        is such."""
+        checker, warps = self.checker, self.event.block.warps
+        found = False
+        rows, columns = np.nonzero(~ordered)
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            number = int(last[row, column])
+            before = checker._events[number]
+            if number and (before.asynchronous or not before.write):
+                over = warps[int(self.warps[row])].known.over
+                if over.get(int(checker._agents[number]), 0) >= int(checker._steps[number]):
+                    ordered[row, column] = found = True
+        return found
+
+    def _of_lanes(self, ordered: Array, last: Array, lanes: Array) -> bool:
+        """What lanes of other warps did is in order if these told of it. Returns whether there is such."""
+        checker, warps = self.checker, self.event.block.warps
+        if not any(warp.known.lanes for warp in warps):
+            return False
+        found = False
+        rows, columns = np.nonzero(~ordered)
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            number = int(last[row, column])
+            steps = warps[int(self.warps[row])].known.lanes.get(int(checker._agents[number]))
+            named = lanes[row, column] & BITS != 0
+            if steps is not None and (steps[named] >= int(checker._steps[number])).all():
+                ordered[row, column] = found = True
+        return found
 
     def _of_warps(self, ordered: Array, last: Array, lanes: Array, written: bool) -> bool:
         """What threads of the same warp did is in order if the thread itself did it, or knows of it. Returns whether

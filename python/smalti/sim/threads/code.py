@@ -202,7 +202,8 @@ class ThreadTranslator(Translator):
 
     def blocks(self, region: Any, results: list[int]) -> None:
         """The code of a region of several blocks. `results` are the slots of what it gives."""
-        graph = Graph(list(region.blocks), results)
+        ends = not self.calls and region.owner.operation.name in ("gpu.func", "gpu.launch")
+        graph = Graph(list(region.blocks), results, ends)
         graph.labels = {block: Label() for block in graph.blocks}
         self.graphs.update(dict.fromkeys(graph.blocks, graph))
         for block in graph.blocks:

@@ -269,7 +269,7 @@ def _parts(st: Any) -> Iterator[tuple[Any, Array | None]]:
     rows, threads = st.mask.reshape(len(st.warps), -1), st.threads.reshape(len(st.warps), -1)
     for warp, row, numbers in zip(st.warps, rows, threads, strict=True):
         if row.any():
-            yield warp, None if int(row.sum()) == warp.threads else numbers[row]
+            yield warp, None if int(row.sum()) == st.remaining(warp) else numbers[row]
 
 
 def same_for_warps(st: Any, what: str, site: Any) -> None:

@@ -18,8 +18,10 @@ class Graph:
     """The blocks of a region. Lanes that a jump parts go one way after the other, up to where all of these ways come: the
     block that post-dominates the jump next."""
 
-    def __init__(self, blocks: list[Any], results: list[int]) -> None:
+    def __init__(self, blocks: list[Any], results: list[int], ends: bool = False) -> None:
         self.blocks = blocks
+        self.ends = ends
+        """Whether threads end that return, and the others go on without them."""
         self.results = results
         """The slots of what the region gives."""
         self.end = Label()
@@ -46,11 +48,12 @@ class Graph:
         """For each block the next one that all ways from it go through; None where that is the end."""
         every = set(self.blocks)
         found = dict.fromkeys(self.blocks, every)
+        following = self._following()
         changes = True
         while changes:
             changes = False
             for block in reversed(self.blocks):
-                after = self._after[block]
+                after = following[block]
                 ways = set.intersection(*(found[one] for one in after)) if after else set()
                 if (now := {block} | ways) != found[block]:
                     found[block], changes = now, True
@@ -59,7 +62,31 @@ class Graph:
             # Of those that post-dominate, the next one is post-dominated by all others.
             strict = found[block] - {block}
             joins[block] = next((one for one in strict if strict <= found[one]), None)
+            going_on = {one for one in self._after[block] if not self._only_returns(one)}
+            if self.ends and len(going_on) == 1 < len(set(self._after[block])):
+                # The others end.
+                joins[block] = going_on.pop()
         return joins
+
+    def _only_returns(self, block: Any) -> bool:
+        return not self._after[block] and len(list(block.operations)) == 1
+
+    def _following(self) -> dict[Any, list[Any]]:
+        """What comes behind each block for lanes that do not end there, where others do not."""
+        if not self.ends:
+            return self._after
+        found = {}
+        for block, after in self._after.items():
+            found[block] = [one for one in after if not self._only_returns(one)] or after
+        while True:
+            # Where nothing else leads to an end, that of some lanes does.
+            reaching = {block for block, after in found.items() if not after}
+            while more := {block for block in found if block not in reaching and reaching.intersection(found[block])}:
+                reaching |= more
+            stuck = [block for block in found if block not in reaching and found[block] != self._after[block]]
+            if not stuck:
+                return found
+            found[stuck[0]] = self._after[stuck[0]]
 
     def join(self, block: Any) -> Label:
         """Where lanes meet again that the end of a block parts."""

@@ -79,6 +79,16 @@ def fence(st: Any, order: Order, site: Any) -> None:
             warp.published.append((lanes, told))
 
 
+def published(warp: Any, lanes: Array, level: int) -> tuple[Knowledge, int]:
+    """What a relaxed arrival of some lanes tells, as fences released it before, and in which scope."""
+    found, least = Knowledge(), level
+    for mine, told in warp.published:
+        if mine[lanes].any():
+            found.join(told.knowledge)
+            least = min(least, told.level)
+    return found, least
+
+
 def accessed(
     st: Any,
     buffer: Any,

@@ -54,10 +54,10 @@ class Team(Accesses):
                 yield from result
         for warp in self.warps:
             warp.finished = True
-        if self.block.program.counts_accesses:
-            self.block.ended += self.warps
-            for barrier in self.block.thread_barriers.values():
-                barrier.advance()
+
+    def ending(self) -> list[Warp]:
+        """Who has ended when its program has."""
+        return self.warps
 
     def split(self, classes: Array) -> None:
         """Lets the warps go different ways: `classes` has a number for each unit of warps. This team keeps the first
@@ -65,7 +65,7 @@ class Team(Accesses):
         values = np.unique(classes).tolist()
         classes = np.repeat(classes, len(self.warps) // len(classes))
         warps = self.warps
-        before = (self.v, self.frames, self.loops, self.mask, self.fence)
+        before = (self.v, self.frames, self.loops, self.mask, self.fence, self.ended)
         for number in reversed(values):
             chosen = [warp for warp, of in zip(warps, classes.tolist(), strict=True) if of == number]
             lanes = np.repeat(classes == number, self.block.warp_size)
@@ -76,12 +76,13 @@ class Team(Accesses):
                 team = Team(self.block, chosen, self.code, [])
                 team.pc = self.pc
             memo: dict[int, Any] = {}
-            v, frames, loops, mask, fence = before
+            v, frames, loops, mask, fence, ended = before
             ranks = self.block.ranks
             team.v = [take(value, lanes, rank, memo) for value, rank in zip(v, ranks, strict=True)]
             team.fence = fence.take(v, team.v) if fence is not None else None
             team.frames = [frame.take(lanes, memo) for frame in frames]
             team.loops = [take(i, lanes, 0, memo) for i in loops]
             team.mask = mask[lanes] if mask is not None else None
+            team.ended = ended[lanes] if ended is not None else None
             if team is not self:
                 self.block.add(team)

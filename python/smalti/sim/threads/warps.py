@@ -26,6 +26,8 @@ class Warps:
         self.set_warps(warps)
         self.mask: Array | None = None
         """The lanes that run now; None for all of them."""
+        self.ended: Array | None = None
+        """The lanes that have ended, while others go on."""
         if (self.threads >= block.thread_count).any():
             self.mask = self.threads < block.thread_count
 
@@ -88,6 +90,18 @@ class Warps:
             return self.warps
         running: Any = self.mask.reshape(len(self.warps), -1).any(1)
         return [warp for warp, runs in zip(self.warps, running.tolist(), strict=True) if runs]
+
+    def not_ended(self, mask: Array | None) -> Array | None:
+        """A mask without the lanes that have ended."""
+        if self.ended is None:
+            return mask
+        return ~self.ended if mask is None else mask & ~self.ended
+
+    def remaining(self, warp: Warp) -> int:
+        """The threads of a warp that have not ended."""
+        if self.ended is None:
+            return warp.threads
+        return warp.threads - int(self.ended[self.which == self.warps.index(warp)].sum())
 
     def lanes_of(self, warp: Warp) -> Array:
         """The lanes of a warp that run."""

@@ -136,8 +136,9 @@ def _remote_arrival(op: Any, tr: ThreadTranslator, match: Any) -> Step:
     def step(st: Any) -> None:
         places = address_in(st.v[number], st.v[address])
         for warp, place, lanes in by_barrier(st, places, st.v[predicate]):
+            # Without a scope it is that of the block (PTX ISA, "mbarrier.arrive").
             barrier = find(warp, place, site, "an arrival", anywhere=True, at_once=True)
-            count_arrivals(warp, barrier, len(lanes), site)
+            count_arrivals(warp, barrier, len(lanes), site, of_cluster=False)
 
     return step
 

@@ -150,8 +150,9 @@ def whole_warps(st: Any, what: str, site: Site) -> None:
         return
     rows = st.mask.reshape(len(st.warps), -1)
     for warp, row in zip(st.warps, rows, strict=True):
-        if row.any() and int(row.sum()) != warp.threads:
-            lane = int(np.flatnonzero(~row)[0])
+        if row.any() and int(row.sum()) != st.remaining(warp):
+            gone = row if st.ended is None else row | st.ended.reshape(len(st.warps), -1)[st.warps.index(warp)]
+            lane = int(np.flatnonzero(~gone)[0])
             st.stop("divergence", f"{what} where lane {lane} of {warp.name} does not come", site, int(st.mask.argmax()))
 
 

@@ -48,7 +48,7 @@ def arrive(st: Any, label: Label, site: Any) -> int:
             target, st.mask = frame.waiting.pop()
             return target.at
         st.frames.pop()
-        st.mask = frame.mask
+        st.mask = st.not_ended(frame.mask)
     if label.at <= st.pc:
         st.jumps += 1
         if st.jumps > LONGEST_JUMPS:
@@ -190,7 +190,29 @@ def _index_switch(op: Any, tr: ThreadTranslator) -> None:
 def _leave(op: Any, tr: ThreadTranslator) -> None:
     """The end of a block of several."""
     graph: Graph = tr.graphs[op.block]
+    if graph.ends:
+        site = tr.site(op)
+        tr.control(lambda st: _end(st, graph.end, site))
+        return
     tr.control(Way(op, tr, graph.end, tr.operands(op), graph.results).go)
+
+
+def _end(st: Any, end: Label, site: Any) -> int:
+    """The lanes that run have ended, and others go on."""
+    if not st.frames:
+        return end.at
+    running = np.ones(st.lanes, np.bool_) if st.mask is None else st.mask
+    st.ended = running if st.ended is None else st.ended | running
+    while st.frames:
+        frame = st.frames[-1]
+        if frame.waiting:
+            target, st.mask = frame.waiting.pop()
+            return target.at
+        st.frames.pop()
+        st.mask = st.not_ended(frame.mask)
+        if st.mask is None or st.mask.any():
+            return arrive(st, frame.join, site)
+    return end.at
 
 
 @operation("llvm.unreachable", "ub.unreachable")

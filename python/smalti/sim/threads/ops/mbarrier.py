@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ...clocks import Knowledge
+from ...clocks import SHARED, join
 from ...ops.barriers import BARRIER_BYTES, check_bytes, count_arrivals, may_initialise
 from ...ops.gpu import fenced
 from ...races import SAME, Access
 from ...synchronisation import Mbarrier, Wait
-from ...translator import Site, Step, Unsupported, attribute
+from ...translator import Site, Step, attribute
+from .. import ordering
 from ..block import Warp
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, spread
 from ..memory import BLOCK_BITS, SHARED_BEGIN
+from ..ordering import BLOCK, CLUSTER
 from .llvm import IN_CLUSTER, address_space
 
 WIDE = np.dtype(np.int64)
@@ -171,13 +173,18 @@ def _get(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
+def scope_of(op: Any) -> int:
+    """The scope in which an arrival tells others, or a wait learns from them; that of the block where none is said (PTX
+    ISA, "mbarrier.arrive", "mbarrier.test_wait")."""
+    return CLUSTER if "scope" in op.attributes and "cluster" in str(op.attributes["scope"]) else BLOCK
+
+
 def _arrival(
     op: Any, tr: ThreadTranslator, place: Any, count: int | None, bytes_slot: int | None, enabled: Any
 ) -> Step:
     site, results = tr.site(op), tr.results(op)
     partial, drops = "nocomplete" in op.name, "arrive_drop" in op.name
-    # Such an arrival orders nothing.
-    relaxed = attribute(op, "relaxed", False)
+    relaxed, level = attribute(op, "relaxed", False), scope_of(op)
 
     def step(st: Any) -> None:
         phases: Any = np.zeros(st.lanes, WIDE) if results else None
@@ -197,7 +204,9 @@ def _arrival(
                 warp.report("barrier", message, site, edge="other arrivals behind it")
             # Who drops out is not waited for from the next phase on.
             barrier.count -= arrivals if drops else 0
-            count_arrivals(warp, barrier, arrivals, site, Knowledge() if relaxed else None)
+            mine = lanes % st.block.warp_size
+            told, least = ordering.published(warp, mine, level) if relaxed else (None, level)
+            count_arrivals(warp, barrier, arrivals, site, told, of_cluster=least >= CLUSTER)
         for slot in results:
             st.v[slot] = phases
 
@@ -263,9 +272,8 @@ def _expect(op: Any, tr: ThreadTranslator) -> Step:
 
 def _wait(op: Any, tr: ThreadTranslator, place: Any, parity: int) -> None:
     """Waits for a phase; an operation that asks whether it is over answers when it is."""
-    if attribute(op, "relaxed", False):
-        raise Unsupported("a wait that orders nothing")
     site, results = tr.site(op), tr.results(op)
+    relaxed, level = attribute(op, "relaxed", False), scope_of(op)
 
     def wait(st: Any) -> Any:
         places, wanted = place(st), st.v[parity]
@@ -297,7 +305,14 @@ def _wait(op: Any, tr: ThreadTranslator, place: Any, parity: int) -> None:
             if not any(missing()):
                 break
         for warp, barrier, _, phases in waits:
-            warp.passes(barrier, phases, site)
+            if relaxed:
+                told = barrier.told(phases, level >= CLUSTER)
+                barrier.waited(warp, phases, site)
+                # It knows that the phase is over, and of what comes behind it when a fence does.
+                join(warp.known.used, told.used)
+                warp.noticed.append((st.lanes_of(warp), CLUSTER, ordering.Told(warp, CLUSTER, told, (site,))))
+            else:
+                warp.passes(barrier, phases, site, level >= CLUSTER)
             st.block.learns(warp)
         for slot in results:
             st.v[slot] = 1
@@ -352,13 +367,31 @@ def _fence_initialisation(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
+@operation("nvvm.fence.sync_restrict", "nvvm.fence.proxy.sync_restrict")
+def _fence_of_shared_memory(op: Any, tr: ThreadTranslator) -> Step:
+    """Fences of one direction, for shared memory in the scope of the cluster (PTX ISA, "fence"): between threads, and then
+    between the generic proxy and the asynchronous one as well."""
+    site, releases = tr.site(op), "release" in str(op.attributes["order"])
+    order = ordering.Order(CLUSTER, not releases, releases)
+    proxies = op.name == "nvvm.fence.proxy.sync_restrict"
+
+    def step(st: Any) -> None:
+        if proxies and releases:
+            _between_proxies(st, site, (SHARED,))
+        ordering.fence(st, order, site)
+        if proxies and not releases:
+            _between_proxies(st, site, (SHARED,))
+
+    return step
+
+
 @operation("nvvm.fence.proxy")
 def _fence_proxy(op: Any, tr: ThreadTranslator) -> Step:
     site, spaces = tr.site(op), fenced(op)
+    return lambda st: _between_proxies(st, site, spaces)
 
-    def step(st: Any) -> None:
-        for warp in st.active_warps():
-            warp.fence(site, spaces)
-            st.block.learns(warp)
 
-    return step
+def _between_proxies(st: Any, site: Site, spaces: tuple[int, ...]) -> None:
+    for warp in st.active_warps():
+        warp.fence(site, spaces)
+        st.block.learns(warp)

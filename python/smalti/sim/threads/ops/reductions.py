@@ -57,7 +57,7 @@ def _all_reduce(op: Any, tr: ThreadTranslator) -> None:
         whole_warps(st, "a reduction", site)
         count = st.block.thread_count
         barrier = st.block.thread_barriers.setdefault(
-            ("reduction", site.number), ThreadBarrier("the reduction", st.machine.agent())
+            ("reduction", site.number), ThreadBarrier("the reduction", st.machine.agent(), count)
         )
         found = spread(st.v[value], dtype, st.lanes).reshape(len(st.warps), -1)
         coming, meetings = st.active_warps(), []

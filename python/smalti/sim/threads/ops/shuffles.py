@@ -126,10 +126,12 @@ def _running(st: Any) -> Array:
 
 
 def comes_elsewhere(op: Any) -> bool:
-    """Whether the other way of a condition around an operation has one like it: threads that run by themselves may come
-    together at both."""
+    """Whether the other way of a condition around an operation has one like it, or another block: threads that run by
+    themselves may come together at both."""
     while op.name not in FUNCTIONS:
         parent = op.parent.operation
+        if any(view.operation.name in _TOGETHER for region in parent.regions for b in region if b != op.block for view in b):
+            return True
         if parent.name in ("affine.if", "scf.if"):
             others = (
                 view.operation for region in parent.regions for block in region if block != op.block for view in block
@@ -154,7 +156,11 @@ def members(st: Any, mask: Any, what: str, site: Site, elsewhere: bool) -> Array
     named = masks[:, None] & _BITS != 0
     row = np.repeat(running, WARP, 0)
     alike = masks.reshape(-1, WARP).repeat(WARP, 0) == masks[:, None]
-    exists = (st.threads < st.block.thread_count).reshape(-1, WARP).repeat(WARP, 0)
+    exists = st.threads < st.block.thread_count
+    if st.ended is not None:
+        # Nobody waits for who has ended.
+        exists = exists & ~st.ended
+    exists = exists.reshape(-1, WARP).repeat(WARP, 0)
     comes = running.reshape(-1)
     lane = np.arange(st.lanes) % WARP
     outside = comes & ~named[np.arange(st.lanes), lane]
