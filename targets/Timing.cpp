@@ -9,9 +9,15 @@
 //   and multiprocessor of 32-bit arithmetic and of special functions. "Shared
 //   Memory": 32 banks of 4 bytes a cycle.
 // - W. Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU
-//   Architecture via Microbenchmarking" (arXiv:2402.13499): latencies of shared
-//   and global memory (A100 PCIe, RTX 4090, H100 PCIe), and a wgmma of
-//   m64n256k16 each 128 cycles, which is the quoted rate.
+//   Architecture" (arXiv:2402.13499), Table IV: latencies of shared and global
+//   memory, of the chips on the boards of Table III (A100 PCIe, RTX 4090, H800
+//   PCIe); and a wgmma of m64n256k16 each 128 cycles, which is the quoted rate.
+// - S. Vanecek et al., "MT4G: A Tool for Reliable Auto-Discovery of NVIDIA and
+//   AMD GPU Compute and Memory Topologies" (arXiv:2511.05958), the results that
+//   its repository has (sample_results): the latencies of LDS and of memory
+//   behind all caches of MI300X. Of H100 80GB HBM3 it finds 29.9 and 834.5
+//   cycles where the paper above has 29.0 and 478.8: it walks through more
+//   memory, and waits for translations of addresses, too.
 // - The whitepapers: 40 and 50 MB of L2 in A100 and H100. 64 bytes per cycle
 //   are the width of a multiprocessor's path to it; what is measured with all
 //   of them at work is less.
@@ -20,8 +26,7 @@
 //   four parts, each with a tensor core.
 // - CUDA C++ Programming Guide, "Compute Capabilities": threads and shared
 //   memory per multiprocessor, of which the system has 1 KB a block.
-// - AMD's CDNA3 white paper: MI300X, and four matrix cores a compute unit; it
-//   gives no latencies.
+// - AMD's CDNA3 white paper: MI300X, and four matrix cores a compute unit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -98,6 +103,8 @@ static Timing mi300x() {
   timing.units = 304;
   timing.megahertz = 2100;
   timing.memoryBandwidth = 5300;
+  timing.globalLatency = 899.7;
+  timing.sharedLatency = 51.3;
   timing.sharedBytes = 128;
   timing.parts = 4;
   timing.results = 128;

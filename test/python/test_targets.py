@@ -336,8 +336,14 @@ def test_timings_are_those_of_the_datasheets(name: str, facts: tuple[float | Non
 
 
 def test_timings_say_nothing_where_nothing_is_known() -> None:
-    assert "global_latency" not in BY_NAME["gfx942"]["timing"]
+    assert "special_results" not in BY_NAME["gfx942"]["timing"]
     assert "timing" not in BY_NAME["sm_100a"] and "timing" not in BY_NAME["cpu"]
+
+
+def test_latencies_of_global_memory_are_many_times_those_of_shared_memory() -> None:
+    for chip in BY_NAME.values():
+        if "timing" in chip:
+            assert 10 < chip["timing"]["global_latency"] / chip["timing"]["shared_latency"] < 20
 
 
 @pytest.mark.parametrize(
