@@ -13,7 +13,7 @@ import pytest
 import smalti
 from loops import runner
 from loops.case import Case
-from smalti import emulator
+from smalti import emulator, sim
 from smalti.compiler import _translate
 from smalti.emulator import SCHEDULES, Emulation, tensor_map
 from smalti.errors import EmulationError
@@ -218,6 +218,7 @@ def tma_kernel(slots: int, carried: bool) -> str:
     %is_first = arith.cmpi eq, %t, %c0 : index
     %bars = nvgpu.mbarrier.create -> {barriers}
     {inits}
+    nvvm.fence.mbarrier.init
     gpu.barrier
     %tiles = memref.get_global @tiles : memref<{slots}x128xf32, {SHARED}>
     %sum:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, {"%parity" if carried else "%later"} = %false)
@@ -365,6 +366,7 @@ def plain_tma(arrivals: str, parity: str) -> str:
     %b = memref.alloc() {{alignment = 128 : i64}} : TILE
     %bars = nvgpu.mbarrier.create -> GROUP
     {inits}
+    nvvm.fence.mbarrier.init
     gpu.barrier
     %length = arith.muli %n, %c2 : index
     %upper = arith.addi %length, %c3 : index
@@ -427,6 +429,30 @@ def test_barriers_get_slots(arrivals: str, parity: str, how: Emulation) -> None:
     stages, depth = {"carried": (3, 3), "number": (2, 2), "masked": (3, 5)}[parity]
     text = slotted_tma(plain, stages, depth)
     assert right_trips(text, TRIPS, how) == list(TRIPS)
+
+
+def simulated(text: str) -> list[str]:
+    """What the simulator finds in a kernel; its tensor map comes behind the arrays then."""
+    found = re.search(r"@k\((%\w+): (.*?), (%\w+: memref<128xf32>), (%\w+: index)\) kernel\s+attributes \{", text, re.S)
+    assert found is not None
+    described = (
+        "{argument = 0 : i64, box = array<i64: 128>, element = f32, element_strides = array<i64: 1>, extents = array<i64: "
+        f'{len(TRIPS) * THREADS + 1}>, fill = "zeros", offset = 0 : i64, strides = array<i64: 4>, swizzle = 16 : i64}}'
+    )
+    head = f"@k(%tiles: memref<{len(TRIPS) * THREADS + 1}xf32>, {found[3]}, {found[4]}, {found[1]}: {found[2]}) kernel\n"
+    head += f"    attributes {{mosaic_gpu.tensor_maps = [{described}], "
+    kernel = sim.simulate(text[: found.start()] + head + text[found.end() :], "sim:sm_90a")
+    tiles = np.random.default_rng(3).integers(-9, 9, len(TRIPS) * THREADS + 1).astype(np.float32)
+    return [finding.kind for finding in kernel.find(tiles, np.zeros(THREADS, np.float32), 4)]
+
+
+@pytest.mark.parametrize("arrivals", ARRIVALS)
+def test_kernels_with_barriers_are_clean(arrivals: str) -> None:
+    plain = plain_tma(arrivals, "number")
+    slotted = slotted_tma(plain, 2, 2)
+    assert simulated(plain) == simulated(slotted) == []
+    # Copies may not see a barrier that no fence tells of.
+    assert set(simulated(slotted.replace("nvvm.fence.mbarrier.init\n", "\n"))) == {"missing-fence"}
 
 
 def test_two_copies_are_in_flight() -> None:
