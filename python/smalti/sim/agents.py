@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
-from .clocks import GLOBAL, SHARED, Clock, Knowledge
+from .clocks import GLOBAL, SHARED, Clock, Knowledge, join
 from .findings import Finding, Stop
 from .synchronisation import ClusterMeeting, Mbarrier, Stream
 
@@ -192,8 +192,11 @@ class Agent:
 
     def sees_barrier(self, barrier: Mbarrier) -> bool:
         """Whether all its threads know that a barrier is initialised, also from the barrier of the cluster."""
-        if self.known.seen.get(barrier.initialised.agent, 0) >= barrier.initialised.step:
+        made = barrier.initialised
+        if self.known.seen.get(made.agent, 0) >= made.step:
             return True
+        if barrier.lane is not None and made.agent in self.known.lanes:
+            return bool(self.known.lanes[made.agent][barrier.lane] >= made.step)
         if barrier in self.sees:
             self.machine.effective |= {(self.met.number, "removed"), (barrier.fenced.number, "removed")}
             return True
@@ -221,6 +224,8 @@ class Agent:
                 if self.known.visible.get(sign * agent, 0) < step:
                     self.known.visible[sign * agent] = step
                     news = True
+            for agent, steps in self.known.lanes.items():
+                join(self.known.visible, {sign * agent: int(steps.max())})
             self.own_fenced |= {sign * agent: step for agent, step in self.own.items()}
         if news:
             self.learned.append((site, 0))

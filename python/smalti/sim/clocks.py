@@ -7,6 +7,10 @@ steps of an agent are counted from 1. A clock says of each agent up to which ste
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 Clock = dict[int, int]
 
 SHARED, GLOBAL = 1, -1
@@ -26,13 +30,15 @@ def join(into: Clock, other: Clock) -> bool:
 class Knowledge:
     """What is known to have happened, and of that what is visible to the asynchronous proxy."""
 
-    __slots__ = ("moment", "over", "seen", "used", "visible")
+    __slots__ = ("lanes", "moment", "over", "seen", "used", "visible")
 
     def __init__(self) -> None:
         self.seen: Clock = {}
         self.visible: Clock = {}
         """Of what is seen: the steps whose writes a proxy fence followed; by agents what they wrote to shared memory, and
         by agents with a minus what they wrote to global memory."""
+        self.lanes: dict[int, Any] = {}
+        """Of warps some of whose lanes told of themselves: for each lane the last step that is seen."""
         self.over: Clock = {}
         """What is over, of which nothing that threads stored is seen: what was read then, may be overwritten."""
         self.used: Clock = {}
@@ -47,6 +53,10 @@ class Knowledge:
         join(self.used, other.used)
         seen = join(self.seen, other.seen)
         seen = (bool(other.over) and join(self.over, other.over)) or seen
+        for agent, steps in other.lanes.items():
+            mine = self.lanes.get(agent)
+            self.lanes[agent] = steps if mine is None else np.maximum(mine, steps)
+            seen = seen or self.lanes[agent] is steps or bool((steps > mine).any())
         return join(self.visible, other.visible) or seen
 
     def out_of_scope(self) -> Knowledge:
@@ -62,6 +72,7 @@ class Knowledge:
         other = Knowledge()
         other.seen = dict(self.seen)
         other.visible = dict(self.visible)
+        other.lanes = dict(self.lanes)
         other.over = dict(self.over)
         other.used = dict(self.used)
         other.moment = self.moment

@@ -239,6 +239,10 @@ def _narrow(op: Any) -> None:
     op.attributes["syncscope"] = ir.StringAttr.get("singlethread", op.context)
 
 
+_FENCES = {"nvvm.fence.proxy", "nvvm.fence.mbarrier.init", "nvvm.tcgen05.fence", "nvvm.wgmma.fence.aligned"}
+_FENCES |= {"nvvm.fence.sync_restrict", "nvvm.fence.proxy.sync_restrict"}
+
+
 def _changes(op: Any, architecture: str) -> Iterator[tuple[str, Change]]:
     name = op.name
     if name == "llvm.inline_asm":
@@ -286,7 +290,7 @@ def _changes(op: Any, architecture: str) -> Iterator[tuple[str, Change]]:
         yield "wait weakened by one", _weaken_nvgpu("waitGroup", 1, 64)
     elif name in _COMMITS:
         yield "commit removed", _erase
-    elif name in ("nvvm.fence.proxy", "nvvm.fence.mbarrier.init", "nvvm.tcgen05.fence", "nvvm.wgmma.fence.aligned"):
+    elif name in _FENCES:
         yield "fence dropped", _erase
     elif name in ("llvm.fence", "nvvm.memory.barrier", "nvvm.fence.sc.cluster"):
         yield "fence dropped", _erase

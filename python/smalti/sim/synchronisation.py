@@ -210,6 +210,7 @@ class Mbarrier:
         "initialised",
         "issued",
         "knowledge",
+        "lane",
         "last",
         "name",
         "offset",
@@ -257,6 +258,8 @@ class Mbarrier:
         """Arrivals of which it is not sure in which phase they count; None where somebody waited, and it matters."""
         self.initialised = initialised
         """The access that initialised it."""
+        self.lane: int | None = None
+        """The lane of its warp that did, where that is one."""
         self.fenced: Any = None
         """The fence behind the initialisation that makes it visible to copies, where one did."""
         self.expected = 0
@@ -401,11 +404,15 @@ class Mbarrier:
 
     def tells(self, told: Knowledge, known: Knowledge) -> bool:
         """Whether one learns more from what is complete than that it is."""
-        return self.brought or any(
-            step > before.get(agent, 0)
-            for told, before in ((told.seen, known.seen), (told.visible, known.visible), (told.over, known.over))
-            for agent, step in told.items()
-            if abs(agent) != self.agent
+        return (
+            self.brought
+            or any(
+                step > before.get(agent, 0)
+                for news, before in ((told.seen, known.seen), (told.visible, known.visible), (told.over, known.over))
+                for agent, step in news.items()
+                if abs(agent) != self.agent
+            )
+            or any((steps > known.seen.get(agent, 0)).any() for agent, steps in told.lanes.items())
         )
 
     def missing(self) -> str:

@@ -84,10 +84,24 @@ nvvm.cp.async.bulk.global.shared.cta %to, %from, %i16 : !llvm.ptr<1>, !llvm.ptr<
 nvvm.cp.async.bulk.commit.group
 """
 
+SHUFFLED = "nvvm.bar.warp.sync %i-1 : i32\n"
+
 PHASES = {
     "arrive and wait": (initialised(64) + STORE + ARRIVE + wait(0) + load(), None),
     "by the state": (initialised(64) + STORE + TOKEN + load(), None),
-    "one thread of each warp": (initialised(2) + STORE + first(ARRIVE, who="%l0") + wait(0) + load(), None),
+    "one thread of each warp": (initialised(2) + STORE + SHUFFLED + first(ARRIVE, who="%l0") + wait(0) + load(), None),
+    "one thread of each warp that knows of itself": (
+        initialised(2) + STORE + first(ARRIVE, who="%l0") + wait(0) + load(),
+        "race",
+    ),
+    "what one thread of each warp did": (
+        initialised(2)
+        + first("memref.store %f1, %s[%t] : memref<256xf32, SH>\n" + ARRIVE, who="%l0")
+        + wait(0)
+        + "%theirs = arith.xori %t, %wave : index\n"
+        + first(load("%theirs"), who="%l0"),
+        None,
+    ),
     "the phase before the first": (initialised(64) + wait(1), None),
     "alone, again": (initialised(32) + first(ARRIVE + ARRIVE, ""), None),
     "no wait": (initialised(64) + STORE + ARRIVE + load(), "race"),
@@ -154,7 +168,6 @@ def test_barriers_in_shared_memory(name: str) -> None:
 
 COMMIT = "nvvm.cp.async.commit.group\n"
 ONE = copy().splitlines()[0] + "\n"
-SHUFFLED = "nvvm.bar.warp.sync %i-1 : i32\n"
 REPEATED = "scf.for %i = %c0 to %c2 step %c1 {{ {0} }}\n".format
 RING = REPEATED(first(sync(2, 64) + STORE + arrive(1, 64), arrive(2, 64) + sync(1, 64) + load("%lane")))
 HALF_A_RING = REPEATED(first(STORE + arrive(1, 64), sync(1, 64) + load("%lane")))

@@ -247,6 +247,20 @@ def test_copies_of_bytes_to_another_block() -> None:
         "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}", ""
     )
     assert only(sent(INIT, SYNC, EXPECT, fence, WAIT, TAKE)).kind == "missing-fence"
+    # One of one direction does, for shared memory.
+    between = "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}"
+    for order in ("release", "acquire"):
+        one = f"nvvm.fence.proxy.sync_restrict {{order = #nvvm.mem_order<{order}>}}"
+        assert sent(INIT, SYNC, EXPECT, SEND.replace(between, one), WAIT, TAKE) == ()
+    of_global = "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.global>}"
+    of_threads = "nvvm.fence.sync_restrict {order = #nvvm.mem_order<release>}"
+    for other in (of_global, of_threads):
+        assert only(sent(INIT, SYNC, EXPECT, SEND.replace(between, other), WAIT, TAKE)).kind == "missing-fence"
+    # The fence behind an initialisation is of the thread that did it.
+    elsewhere = "\n    }\n    scf.if %second {\n      nvvm.fence.mbarrier.init\n    }"
+    late = INIT.replace("\n      nvvm.fence.mbarrier.init\n    }", elsewhere)
+    second = "\n    %is1 = arith.constant 1 : i32\n    %second = arith.cmpi eq, %t32, %is1 : i32"
+    assert "missing-fence" in {f.kind for f in sent(second, late, SYNC, EXPECT, SEND, WAIT, TAKE)}
     other = SEND.replace("%b_other, %bytes", "%b, %bytes")
     finding = sent(INIT, SYNC, EXPECT, other, WAIT, TAKE)[0]
     assert finding.message.startswith("a copy to another block than that of the barrier at byte")

@@ -96,10 +96,11 @@ class Warp(Agent):
             if step > before and site is not None:
                 heard[self.index, agent] = (site, before)
 
-    def knows_of(self, agent: int, step: int) -> bool:
-        """Whether something that another cluster did is known to be over."""
+    def knows_of(self, agent: int, step: int, thread: int = -1) -> bool:
+        """Whether something that another cluster did, or one thread of it, is known to be over."""
         if self.known.seen.get(agent, 0) < step:
-            return False
+            steps = self.known.lanes.get(agent)
+            return steps is not None and thread >= 0 and bool(steps[thread % len(steps)] >= step)
         self.relies_on(agent, step)
         for upto, sites in self.sources.get(agent, ()):
             if upto >= step:
@@ -163,10 +164,27 @@ class Warp(Agent):
         return found
 
     def release(self, lanes: Array | None = None) -> Knowledge:
-        """What those learn that this warp tells what it did. It tells of all lanes, whichever do it."""
-        _ = lanes
+        """What those learn that lanes of this warp, or all, tell what they did and know of each other."""
         self.block.tells((self.copies.agent, self.bulk.agent, self.bulk.reads, self.products.agent))
-        return super().release()
+        told = super().release()
+        if lanes is None or not self.block.independent:
+            return told
+        which = np.flatnonzero(lanes)
+        if len(which) >= self.threads:
+            return told
+        steps = self.knows[which].max(0)
+        steps[which] = self.step - 1
+        told.seen[self.agent] = int(steps[: self.threads].min())
+        told.lanes[self.agent] = steps
+        return told
+
+    def tells(self, lanes: Array) -> Knowledge | None:
+        """What arrivals of some lanes tell; None where all of them arrive."""
+        if len(lanes) >= self.threads or not self.block.independent:
+            return None
+        chosen = np.zeros(self.block.warp_size, np.bool_)
+        chosen[lanes] = True
+        return self.release(chosen)
 
     @property
     def loops(self) -> tuple[int, ...]:

@@ -195,7 +195,7 @@ class Check:
                     self._relies(number)
                 rows, columns = rows[others], columns[others]
             elif before.block.cluster is not block.cluster:
-                told = np.array([warp.knows_of(agent, step) for warp in block.warps])
+                told = np.array([warp.knows_of(agent, step, before.only) for warp in block.warps])
                 unknown = ~told[self.warps[rows]]
                 rows, columns = rows[unknown], columns[unknown]
             for row, at in zip(rows.tolist(), columns.tolist(), strict=True):

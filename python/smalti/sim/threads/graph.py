@@ -94,7 +94,10 @@ class Graph:
         return self.end if found is None else self.labels[found]
 
     def may_wait(self, block: Any) -> bool:
-        """Whether there are operations that may have to wait between the end of a block and where lanes meet again."""
+        """Whether there are operations that may have to wait between the end of a block and where lanes meet again. Where
+        some end, they do not."""
+        if self.ends and any(self._only_returns(one) for one in self._after[block]):
+            return not self.waiting.isdisjoint(self._reached[block])
         return not self.waiting.isdisjoint(self._reach(block, self._joins[block]))
 
     def values_outside(self, block: Any) -> set[Any]:

@@ -138,7 +138,8 @@ def _remote_arrival(op: Any, tr: ThreadTranslator, match: Any) -> Step:
         for warp, place, lanes in by_barrier(st, places, st.v[predicate]):
             # Without a scope it is that of the block (PTX ISA, "mbarrier.arrive").
             barrier = find(warp, place, site, "an arrival", anywhere=True, at_once=True)
-            count_arrivals(warp, barrier, len(lanes), site, of_cluster=False)
+            told = warp.tells(lanes % st.block.warp_size)
+            count_arrivals(warp, barrier, len(lanes), site, told, of_cluster=False)
 
     return step
 

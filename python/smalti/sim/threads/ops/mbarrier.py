@@ -119,7 +119,8 @@ def initialise(st: Any, warp: Warp, lane: int, at: int, count: int, site: Site) 
     _touch(st, at, lane, site, "the initialisation of a barrier")
     access = Access(warp.agent, warp.step, SAME, "the initialisation", True, False, warp, site)
     warp.next_step()
-    block.barriers[at] = Mbarrier(block.new_agent(), f"the barrier at byte {at}", at, count, access)
+    made = block.barriers[at] = Mbarrier(block.new_agent(), f"the barrier at byte {at}", at, count, access)
+    made.lane = lane % block.warp_size
 
 
 def _touch(st: Any, at: int, lane: int, site: Site, what: str) -> None:
@@ -205,7 +206,7 @@ def _arrival(
             # Who drops out is not waited for from the next phase on.
             barrier.count -= arrivals if drops else 0
             mine = lanes % st.block.warp_size
-            told, least = ordering.published(warp, mine, level) if relaxed else (None, level)
+            told, least = ordering.published(warp, mine, level) if relaxed else (warp.tells(mine), level)
             count_arrivals(warp, barrier, arrivals, site, told, of_cluster=least >= CLUSTER)
         for slot in results:
             st.v[slot] = phases
@@ -361,7 +362,8 @@ def _fence_initialisation(op: Any, tr: ThreadTranslator) -> Step:
     def step(st: Any) -> None:
         active = st.active_warps()
         for barrier in st.block.barriers.values():
-            if barrier.initialised.group in active:
+            warp = barrier.initialised.group
+            if warp in active and st.lanes_of(warp)[barrier.lane]:
                 barrier.fenced = barrier.fenced or site
 
     return step
