@@ -126,8 +126,12 @@ LEVELS = {"block": "pipelined", "thread": "thread"}
 """The levels at which programs are simulated, and how far they are lowered for it."""
 
 
-def _has_products_of_warp_groups(module: ir.Module) -> bool:
-    return any(op.name == "mosaic_gpu.wgmma" for op in walk(module.operation))
+_OF_THREADS = ("mosaic_gpu.wgmma", "amdgpu.lds_barrier")
+"""What only programs of threads show: warps that have roles, and barriers that order LDS alone."""
+
+
+def _needs_threads(module: ir.Module) -> bool:
+    return any(op.name in _OF_THREADS for op in walk(module.operation))
 
 
 def simulate(
@@ -137,8 +141,8 @@ def simulate(
 
     `source` is a path, a text or a module: a module as JAX prints it, a program of a block or of threads, or a tile
     program, which is lowered to a program of a block with the options of `smalti-compile`, and on to threads where warp
-    groups multiply: they take addresses of barriers, and warps have roles. With `level="thread"` all
-    are lowered to programs of threads; those that are some are changed as the options say.
+    groups multiply, which take addresses of barriers and have warps with roles, or where barriers order LDS alone. With
+    `level="thread"` all are lowered to programs of threads; those that are some are changed as the options say.
     """
     chosen = targets.get(target)
     if not chosen.is_gpu:
@@ -165,7 +169,7 @@ def simulate(
             return copy
 
         module = lowered(stop or LEVELS[level or "block"])
-        if not stop and level is None and _has_products_of_warp_groups(module):
+        if not stop and level is None and _needs_threads(module):
             module = lowered(LEVELS["thread"])
     elif options or stop:
         given = [*options, *(["stop_after"] if stop else [])]

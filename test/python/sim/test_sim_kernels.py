@@ -12,7 +12,7 @@ import smalti
 from click.testing import CliRunner
 from conftest import ROOT
 from sim_programs import SYNC, doubled
-from smalti import cli, sim, testing
+from smalti import cli, sim, targets, testing
 from smalti.sim import mutants
 from test_sim_threads import matmul
 
@@ -166,6 +166,22 @@ def test_tile_programs_are_those_of_numpy(target: str, stages: int, stop: str) -
     start = c.astype(np.float64)
     kernel(a, b, c)
     close(c, start + a.astype(np.float64) @ b.astype(np.float64), 64)
+
+
+@pytest.mark.parametrize("target", [name for name, chip in targets.table().items() if chip.is_gpu])
+def test_tile_programs_run_for_every_chip(target: str) -> None:
+    kernel = sim.simulate(ROOT / "test/kernels/matmul_relu_bf16.mlir", f"sim:{target}")
+    a, b, c = kernel.random_arguments()
+    kernel(a, b, c)
+    close(c, np.maximum(0.125 * (a.astype(np.float64) @ b.astype(np.float64)), 0), 2)
+
+
+@pytest.mark.parametrize("target", ["gfx1201", "gfx1250"])
+def test_every_mutant_of_barriers_of_lds_is_noticed(target: str) -> None:
+    kernel = sim.simulate(ROOT / "test/kernels/matmul_relu_bf16.mlir", f"sim:{target}")
+    outcomes = mutants.score(kernel, kernel.random_arguments(), blocks=range(1))
+    assert [str(o) for o in outcomes if not o.caught] == []
+    assert "amdgpu.lds_barrier" in {o.mutant.operation for o in outcomes}
 
 
 def test_every_mutant_of_hopper_matmul_is_noticed() -> None:
