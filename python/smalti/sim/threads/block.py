@@ -325,12 +325,8 @@ class ThreadBlock(Block):
         """The agents that its threads are, all of them."""
         return self.warps
 
-    @property
-    def reader_count(self) -> int:
-        """Rows of the shadow that say who read."""
-        return len(self._rows)
-
     def reader_rows(self, agents: Array) -> list[int]:
+        """Rows of the shadow that say what agents read."""
         return [self._rows.setdefault(int(agent), len(self._rows)) for agent in agents]
 
     def new_agent(self, owner: Warp | None = None) -> int:
