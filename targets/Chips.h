@@ -16,8 +16,7 @@ namespace smalti::targets {
 class ChipTable {
 public:
   void add(Target target, std::vector<MmaInstruction> mmas) {
-    Entry &entry =
-        entries.emplace_back(Entry{target, std::move(mmas)});
+    Entry &entry = entries.emplace_back(Entry{target, std::move(mmas)});
     entry.target.mmas = entry.mmas;
     order.push_back(&entry.target);
   }

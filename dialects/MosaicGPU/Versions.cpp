@@ -197,3 +197,14 @@ struct BytecodeVersions : BytecodeDialectInterface {
 } // namespace
 
 void MosaicGPUDialect::registerBytecode() { addInterface<BytecodeVersions>(); }
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+void MosaicGPUDialect::registerOps() {
+  addVersionedOps<
+#define GET_OP_LIST
+#include "dialects/MosaicGPU/MosaicGPUOps.cpp.inc"
+      >(*this);
+}

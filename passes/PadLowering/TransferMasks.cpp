@@ -85,7 +85,8 @@ LogicalResult smalti::maskTransferBegins(Operation *root, StringRef passName) {
   for (VectorTransferOpInterface op : overhanging) {
     if (!mayBeginAhead(op, solver))
       continue;
-    TransferPlan plan{op, {}, {}, {}, {}};
+    TransferPlan plan{};
+    plan.op = op;
     if (std::optional<std::string> why = planTransfer(plan, solver, {}))
       return op->emitError()
              << passName << ": an index may be negative, and " << *why;

@@ -8,15 +8,13 @@
 #ifndef SMALTI_PASSES_SUPPORT_MEMORYSIZE_H
 #define SMALTI_PASSES_SUPPORT_MEMORYSIZE_H
 
+#include "passes/Support/Alignment.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 
 #include <optional>
 
 namespace smalti {
-
-/// What every buffer in shared memory is aligned to at least: wide accesses and
-/// copies of 16 bytes need it.
-inline constexpr int64_t kSharedMemoryAlignment = 16;
 
 /// Bytes from one element to the next in memory, as LLVM lays them out: whole
 /// bytes for what is smaller, a power of two for other integers and for

@@ -25,8 +25,7 @@ namespace nb = nanobind;
 namespace {
 
 template <typename T, size_t Rank>
-using Array =
-    nb::ndarray<T, nb::ndim<Rank>, nb::c_contig, nb::device::cpu>;
+using Array = nb::ndarray<T, nb::ndim<Rank>, nb::c_contig, nb::device::cpu>;
 using Grains = Array<const int64_t, 2>;
 using Ints = Array<const int32_t, 1>;
 using Longs = Array<const int64_t, 1>;
@@ -66,9 +65,8 @@ template <typename T>
 nb::ndarray<nb::numpy, T, nb::ndim<2>> newArray(std::vector<T> values,
                                                 size_t rows, size_t columns) {
   auto *kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept, [](void *p) noexcept {
-    delete static_cast<std::vector<T> *>(p);
-  });
+  nb::capsule owner(
+      kept, [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
   return {kept->data(), {rows, columns}, owner};
 }
 
@@ -104,13 +102,13 @@ bool allInside(Longs values, int64_t low, int64_t high) {
   return inside;
 }
 
-/// Whether all elements of `size` bytes, `steps` from the first ones, are within
-/// so many bytes, and the first ones at multiples of their size.
+/// Whether all elements of `size` bytes, `steps` from the first ones, are
+/// within so many bytes, and the first ones at multiples of their size.
 bool allFit(Longs first, Longs steps, int64_t size, int64_t bytes) {
   int64_t low = 0, high = 0;
   if (steps.shape(0)) {
-    auto [least, most] = std::minmax_element(
-        steps.data(), steps.data() + steps.shape(0));
+    auto [least, most] =
+        std::minmax_element(steps.data(), steps.data() + steps.shape(0));
     low = *least, high = *most;
   }
   int64_t places = 0;
@@ -156,8 +154,7 @@ void copyBytes(uint8_t *to, const uint8_t *from, int64_t size) {
 
 /// The bytes of elements of memory, a row for each thread.
 nb::ndarray<nb::numpy, uint8_t, nb::ndim<2>>
-gather(Array<const uint8_t, 1> memory, Longs first, Longs steps,
-       int64_t size) {
+gather(Array<const uint8_t, 1> memory, Longs first, Longs steps, int64_t size) {
   require(size > 0);
   std::vector<uint8_t> values(first.shape(0) * steps.shape(0) * size);
   forEachElement(first, steps, size, memory.shape(0), values.data(),
@@ -369,11 +366,13 @@ void smalti::python::bindThreadAccesses(nb::module_ &m) {
         "The grains that threads access from bytes `first` on: elements of "
         "`size` bytes that are `steps` further.");
   m.def("all_inside", &allInside, nb::arg("values"), nb::arg("low"),
-        nb::arg("high"), "Whether all of some numbers are from `low` to `high`.");
-  m.def("all_fit", &allFit, nb::arg("first"), nb::arg("steps"),
-        nb::arg("size"), nb::arg("bytes"),
-        "Whether all elements of `size` bytes, `steps` from the first ones, are "
-        "within so many bytes, and the first ones at multiples of their size.");
+        nb::arg("high"),
+        "Whether all of some numbers are from `low` to `high`.");
+  m.def(
+      "all_fit", &allFit, nb::arg("first"), nb::arg("steps"), nb::arg("size"),
+      nb::arg("bytes"),
+      "Whether all elements of `size` bytes, `steps` from the first ones, are "
+      "within so many bytes, and the first ones at multiples of their size.");
   m.def("gather", &gather, nb::arg("memory"), nb::arg("first"),
         nb::arg("steps"), nb::arg("size"),
         "The bytes of elements of memory, a row for each thread.");
@@ -389,7 +388,7 @@ void smalti::python::bindThreadAccesses(nb::module_ &m) {
               "Warps, and the numbers of accesses that theirs are ordered "
               "behind.")
       .def_prop_ro("ordered", &getOrdered, nb::rv_policy::automatic,
-                   
+
                    "For each grain whether it is in order, as a new array; "
                    "None if all are.");
   m.def("look_before", &lookBefore, nb::arg("row").noconvert(),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def configure(build: Path, mlir_dir: Path) -> subprocess.CompletedProcess[str]:
+def configure(build: Path, mlir_dir: Path | str, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["cmake", "-G", "Ninja", "-S", ROOT, "-B", build, f"-DMLIR_DIR={mlir_dir}"],
+        ["cmake", "-G", "Ninja", "-S", ROOT, "-B", build, f"-DMLIR_DIR={mlir_dir}", *options],
         capture_output=True,
         text=True,
         check=False,
@@ -50,3 +51,10 @@ def test_no_mlir_there(tmp_path: Path) -> None:
     result = configure(tmp_path / "build", tmp_path)
     assert result.returncode == 1
     assert f"MLIR_DIR={tmp_path} holds no MLIRConfig.cmake" in words(result.stderr)
+
+
+def test_no_runtime_of_a_sanitizer(tmp_path: Path) -> None:
+    """Nothing of the package is dropped without being asked for."""
+    result = configure(tmp_path / "build", "", f"-DPython3_EXECUTABLE={sys.executable}", "-DSMALTI_HAS_libtsan=OFF")
+    assert result.returncode == 1
+    assert "finds no libtsan, the runtime of a sanitizer. On Debian install g++" in words(result.stderr)

@@ -28,7 +28,7 @@ def devlib(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def test_help_lists_every_verb() -> None:
     result = dev("help")
     assert result.returncode == 0
-    for verb in ("help", "run", "test", "build", "format", "lint", "docs", "bench", "fuzz", "clean"):
+    for verb in ("help", "run", "test", "build", "gcc", "format", "lint", "docs", "bench", "fuzz", "clean"):
         assert any(line.split()[:1] == [verb] for line in result.stdout.splitlines())
     assert "None" not in result.stdout
     assert dev().stdout == result.stdout
@@ -37,7 +37,7 @@ def test_help_lists_every_verb() -> None:
 def test_unknown_verb() -> None:
     result = dev("polish")
     assert result.returncode == 2
-    assert result.stderr.startswith("error: tools/dev has no verb 'polish'; it has run, test, build")
+    assert result.stderr.startswith("error: tools/dev has no verb 'polish'; it has run, test, build, gcc")
 
 
 def test_a_failing_command_is_named(devlib: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,3 +78,13 @@ def test_stamps(devlib: ModuleType, tmp_path: Path) -> None:
 def test_ci_runs_the_two_commands() -> None:
     script = (ROOT / ".ci" / "run").read_text()
     assert [line for line in script.splitlines() if line.startswith("tools/")] == ["tools/dev run", "tools/dev test"]
+
+
+def test_fuzz_grids_reads_the_option(devlib: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pytest accepts an option of a conftest.py only if it reads that file before its arguments."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr(devlib, "run", lambda command, **_: commands.append([str(word) for word in command]))
+    devlib.run_pytest(["--grids"])
+    # --help ends pytest after it has read the options.
+    result = subprocess.run([*commands[0], "--help"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0 and "--grids" in result.stdout, result.stderr

@@ -32,7 +32,8 @@ EXPORTS = {
     r"libSmaltiCAPI\.so": r"(mlir|smalti)[A-Z]\w*",
     r"SmaltiPlugin\.so": r"mlirGet(Dialect|Pass)PluginInfo",
     r"libMLIRPythonSupport-smalti\.so": r"_Z\w*4mlir6python6smalti\w*",
-    r"libnanobind-smalti\.so": r"_Z\w*8nanobind\w*",
+    # Clang exports a constant of the C++ library in addition to nanobind's functions.
+    r"libnanobind-smalti\.so": r"_Z\w*8nanobind\w*|_ZSt19piecewise_construct",
     r"_\w+\.cpython-\S+\.so": r"PyInit__\w+",
     # A program shows no more than the C++ library's inline functions.
     r"smalti-[a-z-]+": r"_Z\w*(St|__gnu_cxx|std)\w*",

@@ -14,8 +14,8 @@ BUILD_PACKAGES = (
     # LLVM and MLIR, their tools, and what their CMake files ask for.
     f"libmlir-{LLVM}-dev", f"mlir-{LLVM}-tools", f"llvm-{LLVM}-dev", f"llvm-{LLVM}-tools", f"llvm-{LLVM}", f"lld-{LLVM}",
     "libzstd-dev", "zlib1g-dev", "libxml2-dev", "libcurl4-openssl-dev", "libedit-dev",
-    # The tool chain.
-    "cmake", "ninja-build", "ccache", "g++", "python3-dev", "python3-venv",
+    # The tool chain; g++ for its C++ library and its sanitizers' runtimes.
+    f"clang-{LLVM}", "cmake", "ninja-build", "ccache", "g++", "python3-dev", "python3-venv",
     # Device bitcode for AMD kernels that call a mathematical function.
     "rocm-device-libs",
     # Counts instructions in tests.

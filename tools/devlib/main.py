@@ -32,26 +32,47 @@ def build_verb(arguments: Sequence[str]) -> None:
     say("build/ is up to date.")
 
 
+def gcc_verb(arguments: Sequence[str]) -> None:
+    """Build everything with g++ and without precompiled headers, in build/gcc (about 25 minutes on two cores)."""
+    no_arguments(arguments)
+    folder = steps.build_with_gcc()
+    say(f"{folder.relative_to(ROOT)}/ is up to date.")
+
+
 def test_verb(arguments: Sequence[str]) -> None:
-    """Set up, build, and run lit and pytest. Paths and pytest options narrow it down."""
+    """Set up, build, and run lit and pytest (about 9 minutes on two cores). Paths and pytest options narrow it down."""
     steps.build()
-    paths = [
-        argument for argument in arguments if not argument.startswith("-") and (ROOT / argument.split("::")[0]).exists()
-    ]
+    paths = test_paths(arguments)
     lit_paths = [path for path in paths if not path.split("::")[0].endswith(".py")] or ([] if paths else ["test"])
     if lit_paths:
         with step("lit"):
-            run([steps.VENV / "bin" / "lit", "--succinct", "--verbose", *lit_paths], environment=steps.environment())
+            times = [] if paths else ["--xunit-xml-output", steps.BUILD / "lit-times.xml"]
+            run(
+                [steps.VENV / "bin" / "lit", "--succinct", "--verbose", *times, *lit_paths],
+                environment=steps.environment(),
+            )
     python_paths = [path for path in paths if path not in lit_paths]
     options = [argument for argument in arguments if argument not in paths]
     if python_paths or not paths:
-        # No step: pytest's own closing line is the last one.
-        say("==> pytest")
-        parallel = ["-n", "auto", "--dist", "worksteal"]
-        run(
-            [steps.PYTHON, "-m", "pytest", *parallel, *options, *(python_paths or ["test"])],
-            environment=steps.environment(),
-        )
+        run_pytest([*options, *python_paths])
+
+
+def test_paths(arguments: Sequence[str]) -> list[str]:
+    """The arguments that name files, folders or tests."""
+    return [
+        argument for argument in arguments if not argument.startswith("-") and (ROOT / argument.split("::")[0]).exists()
+    ]
+
+
+def run_pytest(arguments: Sequence[str]) -> None:
+    # No step: pytest's own closing line is the last one.
+    say("==> pytest")
+    parallel = ["-n", "auto", "--dist", "worksteal"]
+    if not arguments:
+        parallel.append(f"--junitxml={steps.BUILD / 'test-times.xml'}")
+    # conftest.py adds options, and is read early enough only where its own folder is named.
+    paths = [] if test_paths(arguments) else ["test/python"]
+    run([steps.PYTHON, "-m", "pytest", *parallel, *arguments, *paths], environment=steps.environment())
 
 
 def changed_files(*patterns: str) -> list[str]:
@@ -108,8 +129,13 @@ def docs_verb(arguments: Sequence[str]) -> None:
 
 
 def fuzz_verb(arguments: Sequence[str]) -> None:
-    """Random programs against the reference; `fuzz loops`: kernels through the loop passes (`--help`)."""
+    """Random programs against the reference; `fuzz loops`: kernels through the loop passes (`--help` of both);
+    `fuzz grids`: every point of the tests that `test` samples, and the tests marked slow (paths and pytest options narrow
+    it down)."""
     steps.build()
+    if arguments[:1] == ["grids"]:
+        run_pytest(["--grids", *arguments[1:]])
+        return
     path = {"PYTHONPATH": str(ROOT / "test" / "python")}
     words = list(arguments)
     module = words.pop(0) if words[:1] == ["loops"] else "fuzz"
@@ -117,12 +143,14 @@ def fuzz_verb(arguments: Sequence[str]) -> None:
 
 
 def bench_verb(arguments: Sequence[str]) -> None:
-    """Run the benchmarks: all of them, or those named (`tools/dev bench compile_time`)."""
+    """Run the benchmarks: all of them but `build`, or those named (`tools/dev bench compile_time --option=value`)."""
     steps.build()
     names = [argument.removesuffix(".py") for argument in arguments if not argument.startswith("-")]
     options = [argument for argument in arguments if argument.startswith("-")]
     folder = ROOT / "benchmarks"
-    scripts = [folder / f"{pathlib.Path(name).name}.py" for name in names] or sorted(folder.glob("[!_]*.py"))
+    scripts = [folder / f"{pathlib.Path(name).name}.py" for name in names] or sorted(
+        {*folder.glob("[!_]*.py")} - {folder / "build.py"}
+    )
     for script in scripts:
         if not script.is_file():
             raise Failure(f"there is no {script.relative_to(ROOT)}")
@@ -147,13 +175,14 @@ def help_verb(_: Sequence[str]) -> None:
     """Show this list."""
     say("tools/dev VERB [ARGUMENTS]\n")
     for name, verb in VERBS.items():
-        say(f"  {name:8} {verb.__doc__}")
+        say(f"  {name:8} {' '.join((verb.__doc__ or '').split())}")
 
 
 VERBS: dict[str, Verb] = {
     "run": run_verb,
     "test": test_verb,
     "build": build_verb,
+    "gcc": gcc_verb,
     "format": format_verb,
     "lint": lint_verb,
     "docs": docs_verb,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import hashlib
 import os
 import pathlib
 import platform
 import sys
+from collections.abc import Sequence
 
 from . import machine
 from .shell import ROOT, Failure, capture, run, say, step
@@ -17,6 +19,9 @@ CACHE = ROOT / ".cache"
 PYTHON = VENV / "bin" / "python"
 TOOLS = ROOT / "tools"
 PACKAGES = BUILD / "python_packages"
+
+# ninja's default is two jobs more than there are cores; compiler processes then only compete for the caches.
+NINJA = ("ninja", f"-j{os.cpu_count() or 1}", "-C")
 
 
 def digest(*parts: str | bytes) -> str:
@@ -49,12 +54,17 @@ def pip_install(requirements: pathlib.Path, *, optional: str = "") -> None:
         stamp.write_text(key)
 
 
+def base_interpreter() -> pathlib.Path:
+    """The interpreter under a virtual environment: tools/dev may run from .venv itself."""
+    return pathlib.Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+
+
 def make_venv() -> None:
     """The virtual environment, with the built package on its path."""
     stamp = VENV / ".venv.stamp"
-    # The interpreter under a virtual environment: tools/dev may run from .venv itself. Its release and not its build
-    # counts: installing python3-dev may bring a newer build of the interpreter that runs this.
-    interpreter = pathlib.Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+    # Its release and not its build counts: installing python3-dev may bring a newer build of the interpreter that runs
+    # this.
+    interpreter = base_interpreter()
     key = digest(str(interpreter), platform.python_version(), str(ROOT))
     if not is_stamped(stamp, key):
         with step("Creating the virtual environment .venv"):
@@ -82,38 +92,50 @@ def fetch_sources() -> None:
     if (CACHE / f"mlir-python-{version}").is_dir():
         return
     with step(f"Fetching the sources of MLIR {version}'s Python bindings"):
-        run([PYTHON, ROOT / "cmake" / "fetch_mlir_python_sources.py", "--version", version, "--cache", CACHE])
+        run(
+            [
+                base_interpreter(),
+                ROOT / "cmake" / "fetch_mlir_python_sources.py",
+                "--version",
+                version,
+                "--cache",
+                CACHE,
+            ]
+        )
 
 
 def set_up() -> None:
     machine.install_packages()
-    make_venv()
-    fetch_sources()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        sources = pool.submit(fetch_sources)
+        make_venv()
+        sources.result()
 
 
-def configure() -> None:
-    """Configure the build tree once; ninja reconfigures by itself when a CMake file changes."""
+def configure(folder: pathlib.Path = BUILD, options: Sequence[str] = ()) -> None:
+    """Configure a build tree once; ninja reconfigures by itself when a CMake file changes."""
     command = [
-        "cmake", "-G", "Ninja", "-S", ROOT, "-B", BUILD,
+        "cmake", "-G", "Ninja", "-S", ROOT, "-B", folder,
         "-DCMAKE_BUILD_TYPE=Release",
-        f"-DPython3_EXECUTABLE={PYTHON}", f"-DPython_EXECUTABLE={PYTHON}",
+        f"-DPython3_EXECUTABLE={PYTHON}", f"-DPython_EXECUTABLE={PYTHON}", *options,
     ]  # fmt: skip
     for name in ("MLIR_DIR", "SMALTI_MLIR_SOURCES"):
         if value := os.environ.get(name):
             command.append(f"-D{name}={value}")
-    stamp = BUILD / ".configure.stamp"
-    key = digest(*map(str, command), (VENV / ".requirements.stamp").read_bytes())
-    if is_stamped(stamp, key) and (BUILD / "build.ninja").is_file():
+    stamp = folder / ".configure.stamp"
+    # CMake keeps the compiler that it found first.
+    compiler = os.environ.get("CXX", "")
+    key = digest(*map(str, command), compiler, (VENV / ".requirements.stamp").read_bytes())
+    if is_stamped(stamp, key) and (folder / "build.ninja").is_file():
         return
-    with step("Configuring build/"):
+    with step(f"Configuring {folder.relative_to(ROOT)}/"):
         # Another interpreter or another nanobind must not be mixed with what an older cache remembers.
-        run([*command, "--fresh"] if cmake_knows_fresh() else command, quiet=True)
+        is_old = (folder / "CMakeCache.txt").is_file()
+        run([*command, "--fresh"] if is_old and cmake_has_fresh() else command, quiet=True)
         stamp.write_text(key)
 
 
-def cmake_knows_fresh() -> bool:
-    if not (BUILD / "CMakeCache.txt").is_file():
-        return False
+def cmake_has_fresh() -> bool:
     version = capture(["cmake", "--version"]).split()[2]
     return tuple(int(part) for part in version.split(".")[:2]) >= (3, 24)
 
@@ -122,7 +144,17 @@ def build() -> None:
     set_up()
     configure()
     with step("Building"):
-        run(["ninja", "-C", BUILD])
+        run([*NINJA, BUILD])
+
+
+def build_with_gcc() -> pathlib.Path:
+    """Everything with g++, which has no precompiled headers: each file must include what it uses."""
+    set_up()
+    folder = BUILD / "gcc"
+    configure(folder, ["-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_C_COMPILER=gcc"])
+    with step("Building with g++"):
+        run([*NINJA, folder])
+    return folder
 
 
 def environment() -> dict[str, str]:

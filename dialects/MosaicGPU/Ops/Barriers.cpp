@@ -6,6 +6,35 @@
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
 
+//===----------------------------------------------------------------------===//
+// Parts of assembly formats
+//===----------------------------------------------------------------------===//
+
+/// The bytes of arrive_expect_tx: `8192` or `%bytes`.
+static ParseResult
+parseExpectTx(OpAsmParser &parser,
+              std::optional<OpAsmParser::UnresolvedOperand> &bytes,
+              IntegerAttr &constantBytes) {
+  OpAsmParser::UnresolvedOperand operand;
+  OptionalParseResult parsed = parser.parseOptionalOperand(operand);
+  if (parsed.has_value()) {
+    bytes = operand;
+    return *parsed;
+  }
+  return parser.parseAttribute(constantBytes, parser.getBuilder().getI32Type());
+}
+
+static void printExpectTx(OpAsmPrinter &printer, Operation *, Value bytes,
+                          IntegerAttr constantBytes) {
+  if (bytes)
+    printer << bytes;
+  else
+    printer.printAttributeWithoutType(constantBytes);
+}
+
+#define GET_OP_CLASSES
+#include "dialects/MosaicGPU/Ops/Barriers.cpp.inc"
+
 LogicalResult smalti::mosaic_gpu::verifyBarrier(Operation *op, Value barrier) {
   auto type = cast<MemRefType>(barrier.getType());
   if (type.getRank() != 0)

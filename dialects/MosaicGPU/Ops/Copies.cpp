@@ -3,8 +3,49 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "dialects/MosaicGPU/Verification.h"
 
+#include "mlir/IR/Builders.h"
+
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
+
+//===----------------------------------------------------------------------===//
+// Parts of assembly formats
+//===----------------------------------------------------------------------===//
+
+/// Dimensions of the cluster: `[x, y]`.
+static ParseResult parseDimensions(OpAsmParser &parser, ArrayAttr &dimensions) {
+  SmallVector<Attribute> entries;
+  auto parseDimension = [&]() -> ParseResult {
+    StringRef keyword;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&keyword))
+      return failure();
+    std::optional<Dimension> dimension = symbolizeDimension(keyword);
+    if (!dimension)
+      return parser.emitError(loc)
+             << "a dimension is x, y or z, got '" << keyword << "'";
+    entries.push_back(DimensionAttr::get(parser.getContext(), *dimension));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                     parseDimension))
+    return failure();
+  dimensions = parser.getBuilder().getArrayAttr(entries);
+  return success();
+}
+
+static void printDimensions(OpAsmPrinter &printer, Operation *,
+                            ArrayAttr dimensions) {
+  printer << '[';
+  llvm::interleaveComma(dimensions.getAsRange<DimensionAttr>(), printer,
+                        [&](DimensionAttr dimension) {
+                          printer << stringifyDimension(dimension.getValue());
+                        });
+  printer << ']';
+}
+
+#define GET_OP_CLASSES
+#include "dialects/MosaicGPU/Ops/Copies.cpp.inc"
 
 //===----------------------------------------------------------------------===//
 // In groups

@@ -8,6 +8,9 @@
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
 
+#define GET_OP_CLASSES
+#include "dialects/MosaicGPU/Ops/References.cpp.inc"
+
 //===----------------------------------------------------------------------===//
 // What verifiers ask of memory
 //===----------------------------------------------------------------------===//

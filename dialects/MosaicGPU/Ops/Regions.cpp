@@ -8,6 +8,51 @@
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
 
+//===----------------------------------------------------------------------===//
+// Parts of assembly formats
+//===----------------------------------------------------------------------===//
+
+/// Operands and the arguments that they are in a region:
+/// `(%argument = %operand : type) { ... }`.
+static ParseResult
+parseMappedRegion(OpAsmParser &parser,
+                  SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+                  SmallVectorImpl<Type> &types, Region &region) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  auto parseArgument = [&]() -> ParseResult {
+    OpAsmParser::Argument &argument = arguments.emplace_back();
+    if (parser.parseArgument(argument) || parser.parseEqual() ||
+        parser.parseOperand(operands.emplace_back()) ||
+        parser.parseColonType(argument.type))
+      return failure();
+    types.push_back(argument.type);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                     parseArgument) ||
+      parser.parseRegion(region, arguments))
+    return failure();
+  if (region.empty())
+    region.emplaceBlock();
+  return success();
+}
+
+static void printMappedRegion(OpAsmPrinter &printer, Operation *,
+                              ValueRange operands, TypeRange, Region &region) {
+  printer << '(';
+  llvm::interleaveComma(llvm::zip_equal(region.getArguments(), operands),
+                        printer, [&](auto pair) {
+                          auto [argument, operand] = pair;
+                          printer << argument << " = " << operand << " : "
+                                  << operand.getType();
+                        });
+  printer << ") ";
+  printer.printRegion(region, /*printEntryBlockArgs=*/false);
+}
+
+#define GET_OP_CLASSES
+#include "dialects/MosaicGPU/Ops/Regions.cpp.inc"
+
 /// Checks that a region has an argument for each operand, of its type.
 static LogicalResult verifyMapping(Operation *op, Region &region) {
   if (region.getArgumentTypes() == op->getOperandTypes())
@@ -102,10 +147,11 @@ struct HoistCasts : OpRewritePattern<WarpMapOp> {
         continue;
       Value cast =
           ReinterpretCastOp::create(rewriter, op.getLoc(), type, operand.get());
-      rewriter.modifyOpInPlace(op, [&] {
-        operand.set(cast);
-        argument.setType(type);
-      });
+      rewriter.modifyOpInPlace(
+          op, [type, cast, &operand = operand, argument = argument]() mutable {
+            operand.set(cast);
+            argument.setType(type);
+          });
       for (Operation *user : llvm::to_vector(argument.getUsers()))
         rewriter.replaceOp(user, argument);
       changed = true;

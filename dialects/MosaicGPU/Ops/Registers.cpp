@@ -6,6 +6,9 @@
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
 
+#define GET_OP_CLASSES
+#include "dialects/MosaicGPU/Ops/Registers.cpp.inc"
+
 //===----------------------------------------------------------------------===//
 // Loads and stores
 //===----------------------------------------------------------------------===//

@@ -6,7 +6,7 @@
 #include "passes/Conversion/BlockToThread/Distribution.h"
 #include "passes/Conversion/BlockToThread/SharedRefs.h"
 #include "passes/Conversion/BlockToThread/TensorMaps.h"
-#include "passes/Support/MemorySize.h"
+#include "passes/Support/Alignment.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/ADT/DenseSet.h"

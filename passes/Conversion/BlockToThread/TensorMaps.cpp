@@ -11,8 +11,6 @@ using namespace mlir;
 using namespace smalti;
 using namespace smalti::block_to_thread;
 
-static constexpr int64_t kTensorMapAlignment = 64;
-
 static DictionaryAttr describe(const TensorMapOfKernel &entry,
                                Builder &builder) {
   const transfers::TensorMap &map = entry.map;

@@ -7,6 +7,7 @@
 #include "passes/Conversion/BlockToThread/Windows.h"
 #include "passes/Layouts/LayoutValues.h"
 #include "passes/Support/Divisibility.h"
+#include "passes/Support/MemorySize.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

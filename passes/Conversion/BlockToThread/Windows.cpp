@@ -3,9 +3,9 @@
 #include "passes/Conversion/BlockToThread/Windows.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Support/Alignment.h"
 #include "passes/Support/Divisibility.h"
 #include "passes/Support/KernelAttributes.h"
-#include "passes/Support/MemorySize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
