@@ -81,9 +81,10 @@ def _examine() -> Iterator[Finding]:
         toolchain.PTXAS_HINT,
     )
     yield _tool("nvdisasm", toolchain.find_nvdisasm, "machine code of NVIDIA kernels as text", toolchain.NVDISASM_HINT)
+    yield _tool("ld", toolchain.find_host_linker, "running kernels on emulated GPUs", toolchain.LLD_HINT)
     for name, enables, get in (
         ("llvm-mc", "assembling code for AMD", toolchain.LLVM_MC_HINT),
-        ("ld.lld", "code objects (HSACO) for AMD, running kernels on emulated GPUs", toolchain.LLD_HINT),
+        ("ld.lld", "code objects (HSACO) for AMD", toolchain.LLD_HINT),
         ("llvm-dis", "LLVM IR of GPU kernels as text (.ll)", toolchain.LLVM_TOOLS_HINT),
         ("llvm-symbolizer", "places in the source of what emulated GPUs find", toolchain.LLVM_TOOLS_HINT),
     ):

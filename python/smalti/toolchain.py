@@ -149,6 +149,11 @@ def find_llvm_tool(name: str) -> Tool | None:
     return _first(name, candidates())
 
 
+def find_host_linker() -> Tool | None:
+    """A linker of shared libraries for this machine: the system's, which starts in 3 ms, or LLVM's, in 28 ms."""
+    return _first("ld", [*_given("SMALTI_LD"), *_on_path("ld")]) or find_llvm_tool("ld.lld")
+
+
 def find_smalti_opt() -> Tool | None:
     """The C++ driver `smalti-opt`: beside the package, beside this interpreter, on PATH."""
 

@@ -210,7 +210,7 @@ int __tsan_get_report_mop(void *report, unsigned long index, int *tid,
                           void **address, int *size, int *isWrite,
                           int *isAtomic, void **trace, unsigned long traceSize);
 int __tsan_get_report_thread(void *report, unsigned long index, int *tid,
-                             int *osId, int *running, const char **name,
+                             uint64_t *osId, int *running, const char **name,
                              int *parentTid, void **trace,
                              unsigned long traceSize);
 
@@ -385,7 +385,8 @@ Access readAccess(void *race, int index, int numThreads, Place &place) {
   }
   for (int i = 0; i < numThreads; ++i) {
     void *creation[1];
-    int id = -1, osId = 0, running = 0, parent = 0;
+    int id = -1, running = 0, parent = 0;
+    uint64_t osId = 0;
     const char *name = nullptr;
     __tsan_get_report_thread(race, i, &id, &osId, &running, &name, &parent,
                              creation, 1);

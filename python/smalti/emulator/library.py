@@ -191,7 +191,7 @@ def build(
     if kept := _from_cache(key):
         return Library(kept[1], kept[0])
     code, description = _rewrite(ir, target, sanitize, what, source, file)
-    _require_instructions(executable, description, target, what, source)
+    _require_instructions(description, target, what, source)
     linked = _link(code, what)
     _to_cache(key, description, linked)
     return Library(linked, description)
@@ -220,12 +220,11 @@ def _libraries(ir: bytes, target: targets.Chip) -> list[str]:
     return [str(path) for path in toolchain.device_libraries(target.vendor, target.wave_size)]
 
 
-def _require_instructions(
-    executable: Path, description: Mapping[str, Any], target: targets.Chip, what: str, source: str | None
-) -> None:
-    """Raises where the code has instructions that the emulator does not know, with the first place of each."""
+def _require_instructions(description: Mapping[str, Any], target: targets.Chip, what: str, source: str | None) -> None:
+    """Raises if the code has instructions that the emulator does not know, with the first location of each."""
     used = {item["name"]: item.get("location") for item in description["instructions"]}
-    if missing := _missing(executable, frozenset(used)):
+    # All executables have the same instructions, and those with a sanitizer take longer to start.
+    if missing := _missing(toolchain.require_emulator().path, frozenset(used)):
         raise CompileError(
             f"{what} has instructions of {target.chip} that are not emulated",
             diagnostics=[Diagnostic("error", name, findings.source_location(used[name])) for name in missing],
@@ -245,13 +244,19 @@ def _missing(executable: Path, names: frozenset[str]) -> list[str]:
 
 def _link(code: bytes, what: str) -> bytes:
     tool = toolchain.require(
-        toolchain.find_llvm_tool("ld.lld"), "ld.lld", "running kernels on an emulated GPU", toolchain.LLD_HINT
+        toolchain.find_host_linker(), "ld or ld.lld", "running kernels on an emulated GPU", toolchain.LLD_HINT
     )
     with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
         source, output = Path(folder) / "kernels.o", Path(folder) / "kernels.so"
         source.write_bytes(code)
         command = [tool.path, "-shared", "-z", "now", source, "-o", output]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise CompileError(f"linking {what} for the emulator failed:\n{done.stderr.strip()}")
-        return output.read_bytes()
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            reason = done.stderr.strip() or f"exit code {done.returncode}"
+            if done.returncode == 0 and output.is_file():
+                return output.read_bytes()
+        except OSError as error:
+            reason = error.strerror or str(error)
+        raise CompileError(
+            f"linking {what} for the emulator with {tool.path} failed: {reason}", hint="SMALTI_LD names another linker"
+        )

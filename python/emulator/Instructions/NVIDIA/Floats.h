@@ -33,9 +33,9 @@ template <bool ftz> float flushed(float value) {
 }
 
 /// The smallest exponent of normal numbers.
-template <class Type> constexpr int minExponentOf = -126;
-template <> constexpr int minExponentOf<F16> = -14;
-template <> constexpr int minExponentOf<F64> = -1022;
+template <class Type> inline constexpr int minExponentOf = -126;
+template <> inline constexpr int minExponentOf<F16> = -14;
+template <> inline constexpr int minExponentOf<F64> = -1022;
 
 /// The same for a number of any type.
 template <class Type, bool ftz> double flushSmall(double value) {
