@@ -32,7 +32,11 @@ OPTIONS = (
     click.option("--blocks", metavar="N or FIRST:END", help="The blocks to run. Default: all."),
     click.option("--seed", default=0, show_default=True, help="For the random inputs."),
     click.option(
-        "--arg", "arguments", multiple=True, metavar="INDEX=FILE", help="An array (.npy), a shape (64x300) or a number. Default: random."
+        "--arg",
+        "arguments",
+        multiple=True,
+        metavar="INDEX=FILE",
+        help="An array (.npy), a shape (64x300) or a number. Default: random.",
     ),
     click.option("--save", type=click.Path(dir_okay=False), help="Write the arrays here afterwards (.npz)."),
     click.option("--timeline", type=click.Path(dir_okay=False), help="Write what takes how long (Chrome trace, JSON)."),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import sampling
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("SMALTI_BUILD_DIR", ROOT / "build"))
@@ -51,6 +54,42 @@ module attributes {gpu.container_module} {
   }
 }
 """
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Gives the run a cache of its own: each kernel is compiled once, and nothing of an earlier build is used."""
+    if not hasattr(config, "workerinput"):
+        folder = tempfile.mkdtemp(prefix="smalti-test-cache-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        # The workers of pytest-xdist inherit it.
+        os.environ["SMALTI_CACHE_DIR"] = folder
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--grids", action="store_true", help="run every point of the tests marked `grid`, and no other test"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keeps only a sample of each grid (sampling.py), and what the command line selects by name."""
+    if config.getoption("--grids"):
+        dropped = [item for item in items if not (item.get_closest_marker("grid") or item.get_closest_marker("slow"))]
+    elif config.getoption("keyword"):
+        return
+    else:
+        named = tuple(argument for argument in config.args if "::" in argument)
+        failed = config.cache.get("cache/lastfailed", {}) if config.cache is not None else {}
+        again = failed if config.getoption("lf", False) or config.getoption("failedfirst", False) else {}
+        dropped = [
+            item
+            for item in sampling.dropped_points(items)
+            if item.nodeid not in again and not item.nodeid.startswith(named)
+        ]
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+        gone = set(dropped)
+        items[:] = [item for item in items if item not in gone]
 
 
 @pytest.fixture(autouse=True)
@@ -95,6 +134,7 @@ def no_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "find_ptxas", lambda: None)
     monkeypatch.setattr(toolchain, "find_nvdisasm", lambda: None)
     monkeypatch.setattr(toolchain, "find_llvm_tool", lambda name: None)
+    monkeypatch.setattr(toolchain, "find_host_linker", lambda: None)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -83,11 +82,3 @@ def found(kind: str, run: Callable[[], Any]) -> findings.Finding:
         run()
     assert [finding.kind for finding in error.value.findings] == [kind], str(error.value)
     return error.value.findings[0]
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The cache of a test session's own: what an earlier build put into the user's says nothing here."""
-    folder = tmp_path_factory.getbasetemp() / "cache"
-    monkeypatch.setenv("SMALTI_CACHE_DIR", str(folder))
-    return folder

@@ -146,6 +146,7 @@ def made(chip: str, kernel: tuple[str, str], stages: int, slots: int) -> Case:
     return Case(text, chip, passes)
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("stages", [2, 3, 4])
 @pytest.mark.parametrize("name", GATHERS)
 def test_gathers(name: str, stages: int) -> None:
@@ -276,6 +277,7 @@ def pipelined_tma(stages: int, slots: int, carried: bool) -> str:
     return outcome.text
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("stages, slots", [(2, 2), (2, 4), (3, 3), (4, 4), (3, 5)])
 @pytest.mark.parametrize("carried", [False, True], ids=["number", "carried"])
 def test_barrier_objects(stages: int, slots: int, carried: bool) -> None:
@@ -420,6 +422,7 @@ def right_trips(text: str, trips: range, how: Emulation) -> list[int]:
     return right
 
 
+@pytest.mark.grid(11)
 @pytest.mark.parametrize("how", [Emulation(copies="early"), Emulation(copies="late")], ids=lambda how: how.copies)
 @pytest.mark.parametrize("parity", PARITIES)
 @pytest.mark.parametrize("arrivals", ARRIVALS)
@@ -439,7 +442,9 @@ def simulated(text: str) -> list[str]:
         "{argument = 0 : i64, box = array<i64: 128>, element = f32, element_strides = array<i64: 1>, extents = array<i64: "
         f'{len(TRIPS) * THREADS + 1}>, fill = "zeros", offset = 0 : i64, strides = array<i64: 4>, swizzle = 16 : i64}}'
     )
-    head = f"@k(%tiles: memref<{len(TRIPS) * THREADS + 1}xf32>, {found[3]}, {found[4]}, {found[1]}: {found[2]}) kernel\n"
+    head = (
+        f"@k(%tiles: memref<{len(TRIPS) * THREADS + 1}xf32>, {found[3]}, {found[4]}, {found[1]}: {found[2]}) kernel\n"
+    )
     head += f"    attributes {{mosaic_gpu.tensor_maps = [{described}], "
     kernel = sim.simulate(text[: found.start()] + head + text[found.end() :], "sim:sm_90a")
     tiles = np.random.default_rng(3).integers(-9, 9, len(TRIPS) * THREADS + 1).astype(np.float32)

@@ -147,6 +147,7 @@ CASTS = [
 ]
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize(("source", "result", "element"), CASTS)
 def test_layouts_change(source: str, result: str, element: str) -> None:
     body = load("v", 0, element, SHAPE, source)
@@ -222,6 +223,7 @@ def run_reduction(kind: str, element: str, layout: str, axis: int, result: str, 
     return y
 
 
+@pytest.mark.grid(13)
 @pytest.mark.parametrize(("layout", "axis", "result"), REDUCTIONS)
 @pytest.mark.parametrize("element", ["f32", "f16", "bf16", "f64", "i32", "i8"])
 def test_sums(layout: str, axis: int, result: str, element: str) -> None:
@@ -240,6 +242,7 @@ def test_sums(layout: str, axis: int, result: str, element: str) -> None:
     assert (np.abs(y.astype(np.float64) - wanted) <= scale + 1.01 * step * np.abs(wanted)).all()
 
 
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("add", "mul")])
 @pytest.mark.parametrize(("layout", "axis", "result"), [REDUCTIONS[0], REDUCTIONS[1], REDUCTIONS[3]])
 def test_kinds(kind: str, layout: str, axis: int, result: str) -> None:
@@ -398,6 +401,7 @@ def converted(op: str, x: Array, to: str) -> Array:
     return x.astype(dtype)
 
 
+@pytest.mark.grid(30)
 @pytest.mark.parametrize(("op", "source", "result"), CONVERSIONS)
 @pytest.mark.parametrize("layout", ["wgmma", "eight_bit", "acc"])
 def test_conversions(op: str, source: str, result: str, layout: str) -> None:
@@ -513,6 +517,7 @@ def shared_body(element: str, shape: tuple[int, int], how: str, stored: str, loa
     return body + store("w", 1, element, result, loaded)
 
 
+@pytest.mark.grid(20)
 @pytest.mark.parametrize(
     ("element", "tile", "swizzle"),
     [
@@ -539,6 +544,7 @@ def test_shared_memory(element: str, tile: tuple[int, ...], swizzle: int, stored
     assert np.array_equal(bits(x), bits(y))
 
 
+@pytest.mark.grid(7)
 @pytest.mark.parametrize(("element", "swizzle"), [("f16", 128), ("f16", 64), ("bf16", 32), ("f32", 128), ("i8", 128)])
 @pytest.mark.parametrize("loaded", ["wgmma", "transposed", "acc"])
 def test_shared_memory_transposed(element: str, swizzle: int, loaded: str) -> None:

@@ -56,6 +56,7 @@ def same(got: np.ndarray, expected: np.ndarray) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.grid(9)
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize(
     ("shape", "tile"),

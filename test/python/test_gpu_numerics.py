@@ -77,6 +77,7 @@ class Program:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("target", GPUS)
 def test_ragged_matmul(target: str, kernels: Path) -> None:
     program = Program(kernels / "matmul_ragged.mlir", target)
@@ -85,6 +86,7 @@ def test_ragged_matmul(target: str, kernels: Path) -> None:
 
 
 # All blocks: they must not race with one another either.
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("target", GPUS)
 def test_ragged_matmul_has_no_race(target: str, kernels: Path) -> None:
     kernel = smalti.compile(kernels / "matmul_ragged.mlir", target=targets.EMULATED + target)
@@ -92,6 +94,7 @@ def test_ragged_matmul_has_no_race(target: str, kernels: Path) -> None:
 
 
 # Every type that tile programs multiply, into f32: four blocks, all of whose windows overhang, in several iterations.
+@pytest.mark.grid(8, cover=False)
 @pytest.mark.parametrize("operands", ["f16", "bf16", "f32", "tf32"])
 @pytest.mark.parametrize("target", GPUS)
 def test_product_of_each_type_is_right_and_clean(target: str, operands: str) -> None:
@@ -101,6 +104,7 @@ def test_product_of_each_type_is_right_and_clean(target: str, operands: str) -> 
         program.check(emulation=emulation)
 
 
+@pytest.mark.grid(9)
 @pytest.mark.parametrize("name", ["matmul_relu_bf16", "vector_add"])
 @pytest.mark.parametrize("target", FAMILIES)
 def test_example_kernels(target: str, name: str, kernels: Path) -> None:
@@ -120,6 +124,7 @@ PRODUCTS = {
 }
 
 
+@pytest.mark.grid(36)
 @pytest.mark.parametrize("case", PRODUCTS)
 @pytest.mark.parametrize("target", FAMILIES)
 def test_product(target: str, case: str) -> None:
@@ -132,6 +137,7 @@ def test_product_in_tf32(target: str) -> None:
     Program(matmul((70, 37, 33), (64, 32, 16), "f32", "tf32"), target).check()
 
 
+@pytest.mark.grid(7)
 @pytest.mark.parametrize(
     "options", [{"stages": n} for n in (1, 2, 3, 4)] + [{"depth": n} for n in (1, 2, 3, 4)], ids=str
 )
@@ -144,6 +150,7 @@ def test_stages_and_slots(target: str, options: dict[str, int]) -> None:
             program.check(emulation=schedule)
 
 
+@pytest.mark.grid(20)
 @pytest.mark.parametrize("layout", ["pad", "swizzle"])
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("target", FAMILIES)
@@ -381,6 +388,7 @@ triton_xla.entry_func @double(%a: memref<100xf64>, %o: memref<100xf64>, %h: memr
 }
 
 
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("target", VENDORS)
 def test_program(target: str, name: str) -> None:
@@ -565,6 +573,7 @@ gpu.module @product_module {{
     )
 
 
+@pytest.mark.grid(40, cover=False)
 @pytest.mark.parametrize(
     ("target", "mma"),
     list(_instructions()),
@@ -639,6 +648,7 @@ triton_xla.entry_func @casts(%a: memref<45x{source}>, {arguments}, %tile: index)
 """
 
 
+@pytest.mark.grid(30)
 @pytest.mark.parametrize("source", [*FLOATS, *INTEGERS])
 @pytest.mark.parametrize("target", FAMILIES)
 def test_casts_between_all_types(target: str, source: str) -> None:

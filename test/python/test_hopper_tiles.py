@@ -100,6 +100,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("specialize", ["on", "off"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_shapes(shape: str, specialize: str) -> None:
@@ -116,6 +117,7 @@ def test_types() -> None:
     check(product((128, 64, 64), (64, 64, 32), "f32", transposed="b", words="tf32"))
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("out", ["f32", "f16", "bf16"])
 @pytest.mark.parametrize("epilogue", ["", "bias", "bias-relu"])
 def test_epilogues(epilogue: str, out: str) -> None:
@@ -199,6 +201,7 @@ IN_REGISTERS = {
 }
 
 
+@pytest.mark.grid(6, cover=False)
 @pytest.mark.parametrize(
     "options", [{}, {"specialize": "on"}, {"specialize": "off"}, {"stages": 1, "specialize": "off"}]
 )
@@ -334,6 +337,7 @@ def assemble(code: str, folder: Path) -> None:
     assert "serialized" not in run.stderr, run.stderr
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("options", [{}, {"specialize": "off"}, {"blocks": 132}], ids=str)
 @pytest.mark.parametrize("tile", [(128, 128, 64), (128, 256, 64), (64, 64, 64)], ids=str)
 def test_assembler_has_nothing_to_say(tile: tuple[int, int, int], options: dict[str, Any], tmp_path: Path) -> None:

@@ -177,6 +177,7 @@ INTEGERS: dict[str, Reference] = {
 }
 
 
+@pytest.mark.grid(17)
 @pytest.mark.parametrize("element", ["i8", "i16", "i32"])
 @pytest.mark.parametrize("op", INTEGERS)
 def test_integers(op: str, element: str) -> None:

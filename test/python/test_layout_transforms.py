@@ -51,6 +51,7 @@ def vectors(layout: TiledLayout, shape: list[int]) -> dict[Thread, Counter[tuple
 # --- reductions -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.grid(74)
 @pytest.mark.parametrize(("layout", "shape"), CASES)
 @pytest.mark.parametrize("keep_dims", [False, True])
 def test_reduced_layout_holds_what_the_threads_elements_reduce_to(
@@ -158,6 +159,7 @@ def random_reshape(rng: random.Random, shape: list[int]) -> list[int]:
     return result
 
 
+@pytest.mark.grid(37)
 @pytest.mark.parametrize(("layout", "shape"), CASES)
 def test_reshaped_layout_keeps_elements_in_their_registers(layout: TiledLayout, shape: list[int]) -> None:
     rng = random.Random(str(layout))
@@ -230,6 +232,7 @@ def test_reshape_does_not_cut_a_vector() -> None:
     assert str(error.value) == "dimension 1 of size 2 ends inside a vector of 8 elements"
 
 
+@pytest.mark.grid(37)
 @pytest.mark.parametrize(("layout", "shape"), CASES)
 def test_transposed_layout_keeps_elements_in_their_registers(layout: TiledLayout, shape: list[int]) -> None:
     numbers = np.arange(math.prod(shape)).reshape(shape)

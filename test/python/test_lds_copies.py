@@ -30,6 +30,7 @@ def copies_of(program: Program) -> int:
     return program.kernel.asm["pipelined"].count("mosaic_gpu.async_copy")
 
 
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("case", SHAPES)
 @pytest.mark.parametrize("target", CHIPS)
 def test_product_by_copies(target: str, case: str) -> None:
@@ -40,6 +41,7 @@ def test_product_by_copies(target: str, case: str) -> None:
         program.check(emulation=schedule)
 
 
+@pytest.mark.grid(4, cover=False)
 @pytest.mark.parametrize("stages", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("target", CHIPS)
 def test_stages_of_copies(target: str, stages: int) -> None:
@@ -50,6 +52,7 @@ def test_stages_of_copies(target: str, stages: int) -> None:
             program.check(emulation=schedule)
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("case", ["ragged", "rows-of-4-bytes", "few-chunks", "f32"])
 @pytest.mark.parametrize("target", CHIPS)
 def test_copies_are_clean(target: str, case: str) -> None:
@@ -59,6 +62,7 @@ def test_copies_are_clean(target: str, case: str) -> None:
         program.check(emulation=emulation)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("target", CHIPS)
 def test_ragged_matmul_by_copies(target: str, kernels: object) -> None:
     program = Program(kernels / "matmul_ragged.mlir", target, copies="async")  # type: ignore[operator]
@@ -115,6 +119,7 @@ gpu.module @m {{
 """
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("case", WINDOWS)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_windows_of_dynamic_shape(chip: str, case: str) -> None:
@@ -140,6 +145,7 @@ def test_windows_of_dynamic_shape(chip: str, case: str) -> None:
 
 
 # Arrays of one row, one column or one element.
+@pytest.mark.grid(7)
 @pytest.mark.parametrize("shape", [(1, 1, 1), (1, 34, 70), (34, 1, 70), (33, 34, 1)])
 @pytest.mark.parametrize("target", CHIPS)
 def test_extents_of_one(target: str, shape: tuple[int, int, int]) -> None:

@@ -32,6 +32,7 @@ PIPELINED = {
 POINTS = campaign.covering(CHIPS)
 
 
+@pytest.mark.grid(80)
 @pytest.mark.parametrize("number", range(len(POINTS)), ids=lambda number: str(POINTS[number]))
 def test_loops(number: int) -> None:
     point, trips = POINTS[number], POINTS[number].bounds[0].trips
@@ -63,13 +64,13 @@ def test_loops_of_blocks(block: Block, stages: int) -> None:
 def test_random_kernels_stay_what_they_are(chip: str) -> None:
     tally = runner.Tally()
 
-    @hypothesis.settings(campaign.SETTINGS, max_examples=24, derandomize=True)
+    @hypothesis.settings(campaign.SETTINGS, max_examples=10, derandomize=True)
     @hypothesis.given(cases([chip]))
     def run(case: Case) -> None:
         campaign.examine(case, tally)
 
     run()
-    assert tally.pipelined >= 2 and tally.ran >= 6, tally
+    assert tally.pipelined >= 1 and tally.ran >= 3, tally
 
 
 def test_numbers_that_overflow_are_not_counted_on() -> None:

@@ -15,6 +15,9 @@ CAUGHT_BY = {
     "gfx1200-sync": {"numbers": 4, "numbers, race": 18, "deadlock": 1, "": 10},
 }
 
+IN_SUITE = "sm_80-sync"
+"""The shortest case; `tools/dev fuzz grids` runs all."""
+
 NOT_CAUGHT = {
     r"llvm: removed fence (acquire|release) #\d+": (
         "a fence orders accesses that are on their way to memory; in the emulator each access is done when its "
@@ -29,7 +32,11 @@ def test_every_case_has_its_row() -> None:
     assert [str(case) for case in mutants.cases()] == list(CAUGHT_BY)
 
 
-@pytest.mark.parametrize("case", mutants.cases(), ids=str)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=[] if str(case) == IN_SUITE else pytest.mark.slow) for case in mutants.cases()],
+    ids=str,
+)
 def test_mutants(case: mutants.Case) -> None:
     bench = mutants.Bench(case)
     for level, text in (("pipelined", bench.block_program), ("llvm", bench.device_code)):

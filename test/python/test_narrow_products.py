@@ -52,6 +52,7 @@ SHAPES = {
 PAIRS = [(target, dtype) for target in FAMILIES for dtype in TYPES if multiplies(target, dtype)]
 
 
+@pytest.mark.grid(45)
 @pytest.mark.parametrize("columns_of_b", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("target", "dtype"), PAIRS)
@@ -61,6 +62,7 @@ def test_products(target: str, dtype: str, shape: str, columns_of_b: bool) -> No
     check_exactly(program.kernel, program.kernel.launcher)
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize(("target", "dtype"), PAIRS)
 def test_no_race_and_no_access_outside(target: str, dtype: str) -> None:
     program = Program(matmul((33, 36, 80), (32, 32, 64), dtype), target)
@@ -68,6 +70,7 @@ def test_no_race_and_no_access_outside(target: str, dtype: str) -> None:
         program.check(emulation=emulation)
 
 
+@pytest.mark.grid(22)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("target", GPUS)
 def test_chips_without_an_instruction_refuse(target: str, dtype: str) -> None:
@@ -82,6 +85,7 @@ def test_chips_without_an_instruction_refuse(target: str, dtype: str) -> None:
         smalti.compile(source, target=targets.EMULATED + target)
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("columns_of_b", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", TYPES)

@@ -547,6 +547,7 @@ def check_convolutions(compiled: Compiled) -> None:
         compiled.check(name, arrays, [ctypes.c_int8(-9), ctypes.c_int8(100)] if scalars else [])
 
 
+@pytest.mark.grid(2, cover=False)
 @pytest.mark.parametrize("dynamic_sizes", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize(
     "passes",

@@ -437,6 +437,7 @@ STORES: list[tuple[str, tuple[int, ...], int, tuple[int, ...], list[tuple[int, .
 ]
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize(("element", "extents", "pitch", "window", "places"), STORES)
 @pytest.mark.parametrize("loop", [False, True])
 def test_stores(

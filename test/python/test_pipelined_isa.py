@@ -28,6 +28,7 @@ def kinds(steps: list[Step]) -> list[str]:
 # Reads into registers.
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("target", AMD)
 def test_prefetches_are_issued_first_and_waited_for_last(target: str, rows: str) -> None:
@@ -53,6 +54,7 @@ def test_the_hint_can_be_left_away(target: str) -> None:
 # Copies to LDS.
 
 
+@pytest.mark.grid(7)
 @pytest.mark.parametrize("stages", [3, 4])
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("target", ["gfx90a", "gfx942", "gfx950", "gfx1250"])
@@ -79,6 +81,7 @@ def test_copies_are_as_wide_as_rows_allow(target: str) -> None:
     assert re.search(r"(load_dword .* lds|load_async_to_lds_b64)", narrow)
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("copies", ["registers", "async"])
 @pytest.mark.parametrize("target", AMD)
 def test_pipelining_spills_nothing(target: str, copies: str) -> None:

@@ -60,6 +60,7 @@ def most_foreign_elements(source: Layout, result: Layout) -> int:
     )
 
 
+@pytest.mark.grid(71)
 @pytest.mark.parametrize(("source", "result"), list(itertools.product(LAYOUTS, repeat=2)))
 def test_means_are_the_nearest_or_cheaper(source: str, result: str) -> None:
     for bits in (8, 16, 32):

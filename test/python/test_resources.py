@@ -17,6 +17,7 @@ ADDRESSES = 32
 """Registers for addresses, indices and masks, which no value of the program stands for."""
 
 
+@pytest.mark.grid(7)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", KERNELS)
 def test_estimate_against_the_assembler(name: str, target: str, kernels: Path) -> None:

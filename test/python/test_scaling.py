@@ -11,13 +11,14 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import BUILD, ROOT
 
-FEW = 1000
+FEW = 500
 
 
 def benchmark() -> Any:
@@ -34,28 +35,40 @@ def benchmark() -> Any:
         sys.path.remove(str(folder))
 
 
-def instructions(pipeline: str, program: str, folder: Path, anchor: str = "func.func") -> int:
-    for name in reversed(anchor.split("/")):
+def instructions(pipeline: str, programs: Sequence[str], folder: Path, anchor: str = "func.func") -> list[int]:
+    """Instructions of the pass on each program. All run in one process, which takes seconds to start under callgrind."""
+    *outer, inner = anchor.split("/")
+    for name in (inner, *reversed(outer)):
         pipeline = f"{name}({pipeline})"
-    source = folder / "program.mlir"
-    source.write_text(program)
+    source = folder / "programs.mlir"
+    source.write_text("\n// -----\n".join(programs))
     command = [
         "valgrind",
         "--tool=callgrind",
         "--toggle-collect=*::runOnOperation()",
-        "--callgrind-out-file=/dev/null",
+        "--dump-after=*::runOnOperation()",
+        f"--callgrind-out-file={folder / 'counts'}",
         str(BUILD / "bin" / "smalti-opt"),
         str(source),
+        "--split-input-file",
         f"--pass-pipeline=builtin.module({pipeline})",
         "--mlir-disable-threading",
         "--verify-each=0",
         "-o",
         "/dev/null",
     ]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
-    found = re.search(r"Collected : (\d+)", result.stderr)
-    assert found, result.stderr
-    return int(found[1])
+    subprocess.run(command, capture_output=True, check=True)
+    counts = []
+    run = 0
+    for program in programs:
+        runs = len(re.findall(rf"^ *{re.escape(inner)} ", program, re.MULTILINE))
+        assert runs
+        files = [folder / f"counts.{run + 1 + k}" for k in range(runs)]
+        counts.append(sum(int(re.findall(r"^totals: (\d+)", file.read_text(), re.MULTILINE)[0]) for file in files))
+        run += runs
+    # callgrind writes one more file when the program ends, and no other.
+    assert not (folder / f"counts.{run + 2}").exists()
+    return counts
 
 
 CASES = [
@@ -70,13 +83,14 @@ CASES = [
 ]
 
 
+@pytest.mark.grid(2, cover=False)
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="instructions are counted by valgrind")
 @pytest.mark.parametrize(("pipeline", "shape"), CASES, ids=[f"{p.split('{')[0]}-{s}" for p, s in CASES])
 def test_work_grows_as_the_program(pipeline: str, shape: str, tmp_path: Path) -> None:
     write = getattr(benchmark(), shape)
     # Much is done for each op there.
     ops = FEW // 5 if shape == "masked_transfers" else FEW
-    few, many = (instructions(pipeline, write(count), tmp_path) for count in (ops, 4 * ops))
+    few, many = instructions(pipeline, [write(count) for count in (ops, 4 * ops)], tmp_path)
     # Something is done: a refusal would cost next to nothing.
     assert few > 300 * ops
     assert many < 6 * few
@@ -91,10 +105,11 @@ HOPPER = [
 ]
 
 
+@pytest.mark.grid(1, cover=False)
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="instructions are counted by valgrind")
 @pytest.mark.parametrize(("pipeline", "shape", "anchor"), HOPPER, ids=[shape for _, shape, _ in HOPPER])
 def test_work_on_programs_of_warp_groups(pipeline: str, shape: str, anchor: str, tmp_path: Path) -> None:
     write = getattr(benchmark().hopper, shape)
-    few, many = (instructions(pipeline, write(count), tmp_path, anchor) for count in (FEW // 4, FEW))
+    few, many = instructions(pipeline, [write(count) for count in (FEW // 2, 2 * FEW)], tmp_path, anchor)
     assert few > 20 * FEW
     assert many < 6 * few

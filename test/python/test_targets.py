@@ -236,6 +236,7 @@ def test_fragments_hold_every_element(chip: Json, mma: Json) -> None:
     )
 
 
+@pytest.mark.grid(79)
 @pytest.mark.parametrize(("chip", "mma"), MMAS)
 def test_gather_multiply_scatter(chip: Json, mma: Json) -> None:
     """Operands gathered by the table's layout, multiplied as the instruction defines it, scattered by the layout."""

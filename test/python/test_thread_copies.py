@@ -112,6 +112,7 @@ def check(source: str, element: str, shape: Sequence[int], starts: Any, lengths:
         np.testing.assert_array_equal(out, wanted)
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize(
     "element, shape, starts, lengths",
@@ -135,6 +136,7 @@ def test_slices(chip: str, element: str, shape: Any, starts: Any, lengths: Any) 
     check(copies(element, shape, starts, lengths), element, shape, starts, lengths, chip)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("element, swizzle", [("f16", 128), ("f16", 64), ("f32", 128), ("f32", 32), ("i8", 128)])
 @pytest.mark.parametrize("rows", [64, 72])
 def test_transforms(element: str, swizzle: int, rows: int) -> None:

@@ -42,6 +42,7 @@ def waits(steps: list[Step]) -> list[int]:
     return [step.left for step in steps if step.kind == "wait"]
 
 
+@pytest.mark.grid(28)
 @pytest.mark.parametrize("trips", [None, 64], ids=["dynamic", "static"])
 @pytest.mark.parametrize("slots, stages", OVERLAPS)
 @pytest.mark.parametrize("copies, chip", ON_AMD)
@@ -64,6 +65,7 @@ def test_the_steady_state_never_drains(copies: Copies, chip: str, slots: int, st
     assert kinds.count("b") == barriers * rounds
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("slots, stages", [(3, 3), (4, 4)])
 @pytest.mark.parametrize("copies, chip", ON_AMD)
 def test_the_epilogue_drains_step_by_step(copies: Copies, chip: str, slots: int, stages: int) -> None:
@@ -73,6 +75,7 @@ def test_the_epilogue_drains_step_by_step(copies: Copies, chip: str, slots: int,
     assert sorted(counts) == sorted([2 * (stages - 2), *range(2 * (stages - 2), 0, -2)])
 
 
+@pytest.mark.grid(16)
 @pytest.mark.parametrize("slots, stages", OVERLAPS)
 @pytest.mark.parametrize("copies, chip", ON_CHIPS)
 def test_nothing_is_spilled(copies: Copies, chip: str, slots: int, stages: int) -> None:
@@ -111,6 +114,7 @@ def run(
     assert (sums == wanted).all()
 
 
+@pytest.mark.grid(9, cover=False)
 @pytest.mark.parametrize("slots, stages", OVERLAPS)
 @pytest.mark.parametrize("copies, chip", ON_CHIPS)
 def test_numbers(copies: Copies, chip: str, slots: int, stages: int) -> None:
@@ -127,6 +131,7 @@ def test_numbers(copies: Copies, chip: str, slots: int, stages: int) -> None:
         run(code, copies, 7, how=how)
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("lower, step", [(3, 2), (0, 5)])
 @pytest.mark.parametrize("copies, chip", ON_AMD)
 def test_other_bounds(copies: Copies, chip: str, lower: int, step: int) -> None:

@@ -66,6 +66,7 @@ def describe(memory: MemoryLayout) -> str:
     return f"{memory.shape}{order} tile {memory.tile} swizzle {memory.swizzle_bytes}"
 
 
+@pytest.mark.grid(4, cover=False)
 @pytest.mark.parametrize("chip", NVIDIA + AMD)
 @pytest.mark.parametrize("is_load", [True, False])
 def test_every_plan_moves_every_element(chip: str, is_load: bool) -> None:
@@ -174,7 +175,7 @@ def test_random_problems(chip: str) -> None:
     rng = random.Random(chip)
     planned = 0
     reasons = ("free of bank conflicts", "less than a byte", "do not nest with runs")
-    for _ in range(400):
+    for _ in range(150):
         try:
             layout, memory, bits = random_problem(rng, chip)
         except ValueError as error:
@@ -191,7 +192,7 @@ def test_random_problems(chip: str) -> None:
             except Mismatch as error:
                 raise AssertionError(f"{layout}, {bits} bits, {describe(memory)}: {error}; {plan}") from error
             planned += 1
-    assert planned > 150
+    assert planned > 50
 
 
 # --- single plans -----------------------------------------------------------------------------------------------------

@@ -91,6 +91,7 @@ READS = {
 }
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("form", READS)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_reads(chip: str, form: str) -> None:
@@ -112,6 +113,7 @@ WRITES = {
 }
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("form", WRITES)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_writes(chip: str, form: str) -> None:
@@ -282,6 +284,7 @@ OPS = {
 }
 
 
+@pytest.mark.grid(19)
 @pytest.mark.parametrize("name", OPS)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_ops(chip: str, name: str) -> None:

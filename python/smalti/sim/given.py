@@ -176,9 +176,7 @@ def _share(one: Given, other: Given) -> bool:
 
 def _lies_so(given: Given, others: Sequence[Parameter]) -> None:
     """An array that shares memory is used where it is: it has to lie there as the type of the argument says."""
-    for dimension, (wanted, by, size) in enumerate(
-        zip(given.strides, given.array.strides, given.shape, strict=True)
-    ):
+    for dimension, (wanted, by, size) in enumerate(zip(given.strides, given.array.strides, given.shape, strict=True)):
         if size > 1 and wanted * given.array.itemsize != by:
             raise LaunchError(
                 f"{given.parameter} shares memory with {others[0]}, and its stride along dimension {dimension} is "

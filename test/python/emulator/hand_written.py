@@ -45,6 +45,13 @@ def llvm_tool(name: str) -> Path:
     return tool.path
 
 
+def host_linker() -> Path:
+    tool = toolchain.find_host_linker()
+    if tool is None:
+        pytest.fail("no linker was found (apt install binutils)")
+    return tool.path
+
+
 class _Module:
     """The text of a kernel library."""
 
@@ -130,7 +137,7 @@ def build(
     for command in (
         [llvm_tool("opt"), f"-passes={_PASSES[sanitizer]}", *recover, source, "-o", bitcode],
         [llvm_tool("llc"), "-O1", "-relocation-model=pic", "-filetype=obj", bitcode, "-o", code],
-        [llvm_tool("ld.lld"), "-shared", code, "-o", library],
+        [host_linker(), "-shared", code, "-o", library],
     ):
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import smalti
 from emulated import ENDLESS, NVIDIA_KERNEL, STORE, found, nvidia, scale
-from emulated import cache as cache
 from smalti import check, codegen_worker, emulator, errors, toolchain
 from smalti.emulator import Emulation, findings, library
 

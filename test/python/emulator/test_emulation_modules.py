@@ -12,7 +12,6 @@ import pytest
 import smalti
 from conftest import SCALE
 from emulated import AMD_KERNEL, NVIDIA_KERNEL, STORE, nvidia, scale
-from emulated import cache as cache
 from smalti import doctor, emulator, errors, toolchain
 from smalti.emulator import Emulation
 

@@ -15,7 +15,6 @@ import smalti
 from click.testing import CliRunner
 from conftest import SCALE
 from emulated import NVIDIA_KERNEL, STORE
-from emulated import cache as cache
 from smalti import cli, toolchain
 from smalti.emulator import arguments
 

@@ -47,7 +47,7 @@ ret void
     assert waiting["pc"] == finding["pc"]
 
 
-@pytest.mark.parametrize("barrier", ["all\"(i32 0)", "count\"(i32 1, i32 128)"])
+@pytest.mark.parametrize("barrier", ['all"(i32 0)', 'count"(i32 1, i32 128)'])
 @pytest.mark.parametrize("early", [4, 32, 127])
 def test_nobody_waits_for_threads_that_have_ended(tmp_path: Path, barrier: str, early: int) -> None:
     """PTX ISA, "exit". A part of a warp may have ended, too."""

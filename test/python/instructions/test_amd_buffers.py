@@ -123,6 +123,7 @@ def zeros(count: int = 32) -> Array:
     return np.zeros(count, np.uint32)
 
 
+@pytest.mark.grid(60)
 @pytest.mark.parametrize("ty", ["i8", "i16", "half", "float", "<2 x i32>", "<3 x i32>", "<4 x float>", "<8 x half>"])
 @pytest.mark.parametrize("chip, is_structured, has_words", chips_and_forms())
 def test_load(chip: str, is_structured: bool, has_words: bool, ty: str) -> None:
@@ -141,6 +142,7 @@ def test_load(chip: str, is_structured: bool, has_words: bool, ty: str) -> None:
         np.testing.assert_array_equal(got[lane], expected)
 
 
+@pytest.mark.grid(45)
 @pytest.mark.parametrize("ty", ["i8", "i16", "i32", "<2 x float>", "<4 x i32>"])
 @pytest.mark.parametrize("chip, is_structured, has_words", chips_and_forms())
 def test_store(chip: str, is_structured: bool, has_words: bool, ty: str) -> None:

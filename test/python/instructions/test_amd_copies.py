@@ -113,6 +113,7 @@ def backend_waits(text: str, chip: str) -> bool:
     return "vmcnt(0)" in between
 
 
+@pytest.mark.grid(18)
 @pytest.mark.parametrize("chip", ["gfx90a", "gfx942", "gfx950"])
 @pytest.mark.parametrize("name", BACKEND)
 def test_waits_of_the_backend(name: str, chip: str) -> None:

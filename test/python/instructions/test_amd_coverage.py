@@ -77,6 +77,8 @@ def _cases(function: Any) -> Iterator[dict[str, Any]]:
     """The arguments of each case of a test."""
     choices = []
     for mark in getattr(function, "pytestmark", []):
+        if mark.name != "parametrize":
+            continue
         names = [name.strip() for name in mark.args[0].split(",")]
         choices.append([dict(zip(names, v if len(names) > 1 else (v,), strict=True)) for v in mark.args[1]])
     for case in itertools.product(*choices):

@@ -169,6 +169,7 @@ def expected_dpp(x: Array, old: Array, control: int, rows: int, banks: int, boun
     return result
 
 
+@pytest.mark.grid(60)
 @pytest.mark.parametrize("active", [ALL, ODD])
 @pytest.mark.parametrize("rows, banks, bound", [(15, 15, 0), (15, 15, 1), (5, 15, 0), (15, 6, 1)])
 @pytest.mark.parametrize("control", DPP, ids=hex)

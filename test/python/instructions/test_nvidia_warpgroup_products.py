@@ -385,6 +385,7 @@ def _id(value: Any) -> str | None:
     return value.opcode(0)[len("wgmma.mma_async.sync.aligned.m64n0") :] if isinstance(value, Kind) else None
 
 
+@pytest.mark.grid(18)
 @pytest.mark.parametrize("in_registers", [False, True], ids=["shared", "registers"])
 @pytest.mark.parametrize("kind", KINDS, ids=_id)
 def test_types(kind: Kind, in_registers: bool) -> None:

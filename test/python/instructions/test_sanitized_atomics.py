@@ -107,6 +107,7 @@ def test_atomic_outside_is_found(name: str) -> None:
     assert caught.value.findings[0].bytes == 4
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("name", ATOMICS)
 @pytest.mark.parametrize(
     "other", ["store i32 7, ptr addrspace(1) %p", "%x = load volatile i32, ptr addrspace(1) %p"], ids=["store", "load"]

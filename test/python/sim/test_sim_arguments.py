@@ -125,8 +125,15 @@ def test_a_cast_to_a_size_is_a_promise():
     memref.store %v, %k[%t] : memref<64xf32>
 """
     for text in (THREADS, BLOCK):
-        kernel = compiled(text, "%x: memref<?xf32>", body if text is THREADS else body.replace(
-            "%v = memref", "mosaic_gpu.async_commit_group\n    %v = memref").replace("%k[%t]", "%k[%c0]"))
+        kernel = compiled(
+            text,
+            "%x: memref<?xf32>",
+            body
+            if text is THREADS
+            else body.replace("%v = memref", "mosaic_gpu.async_commit_group\n    %v = memref").replace(
+                "%k[%t]", "%k[%c0]"
+            ),
+        )
         assert not kernel.find(np.zeros(64, np.float32))
         (finding,) = kernel.find(np.zeros(65, np.float32))
         assert finding.kind == "assertion" and "a cast to 64 along dimension 0, which has 65" in finding.message
@@ -307,8 +314,14 @@ def test_arrays_of_nothing_and_of_one_element(text):
     y, z = np.zeros((), np.float32), np.zeros((0, 5), np.float32)
     kernel(np.float32(3), y, z, np.zeros(0, np.float32))
     assert y == 3
-    empty = compiled(text, "%x: memref<?xf32>", body.replace("[]", "[%c0]").replace("memref<f32>", "memref<?xf32>")
-                     .replace("%y", "%x").replace("%v = ", "%c0 = arith.constant 0 : index\n    %v = "))
+    empty = compiled(
+        text,
+        "%x: memref<?xf32>",
+        body.replace("[]", "[%c0]")
+        .replace("memref<f32>", "memref<?xf32>")
+        .replace("%y", "%x")
+        .replace("%v = ", "%c0 = arith.constant 0 : index\n    %v = "),
+    )
     found = empty.find(np.zeros(0, np.float32))
     assert {finding.kind for finding in found} == {"out-of-bounds"}
 
@@ -337,8 +350,11 @@ def test_anything_may_be_given():
     fine = 0
     for one in odd:
         for two in (np.zeros((4, 64), np.float32), one):
-            for call in (lambda a, b: kernel.find(a, b), lambda a, b: number.find(a, 1.0, np.zeros(1, np.int32)),
-                         lambda a, b: number.find(1, a, np.zeros(1, np.int32))):
+            for call in (
+                lambda a, b: kernel.find(a, b),
+                lambda a, b: number.find(a, 1.0, np.zeros(1, np.int32)),
+                lambda a, b: number.find(1, a, np.zeros(1, np.int32)),
+            ):
                 try:
                     call(one, two)
                     fine += 1

@@ -247,6 +247,7 @@ FENCED = {
 }
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("chip", ["sm_90a", "gfx942", "gfx1201"])
 @pytest.mark.parametrize("writer", [0, 1])
 @pytest.mark.parametrize("fenced", [False, True])

@@ -43,6 +43,7 @@ def test_tile_programs_give_the_same_bits(chip: str) -> None:
     same_bits(KERNELS / "matmul_ragged.mlir", chip, exact=False)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("name", "chip"),
     [("vector_add", "gfx1100"), *(("matmul_ragged", chip) for chip in ("sm_80", "sm_90a", "gfx942", "gfx1100"))],

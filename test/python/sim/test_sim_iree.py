@@ -44,6 +44,7 @@ def check(text: str, chip: str, m: int, n: int, k: int) -> None:
 
 
 # One iteration, two, more; all of a tile, a part of one, several.
+@pytest.mark.grid(4)
 @pytest.mark.parametrize(
     ("m", "n", "k", "slots"), [(64, 64, 32, 2), (70, 64, 64, 3), (50, 128, 160, 2), (64, 64, 128, 3)]
 )

@@ -39,6 +39,7 @@ def test_hopper_matmul_is_that_of_numpy_and_race_free() -> None:
     close(c, a.astype(np.float64) @ b.astype(np.float64), 1)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("schedule", sim.SCHEDULES, ids=lambda s: f"{s.order}-{s.completion}")
 def test_hopper_matmul_is_race_free_in_every_schedule(schedule: sim.Simulation) -> None:
     kernel = simulated("hopper_matmul")
@@ -157,6 +158,7 @@ def test_a_run_that_goes_on_tells_what_it_found_and_computes_the_rest() -> None:
 _COMMIT_AND_WAIT = "nvvm.wgmma.commit.group.sync.aligned\n          nvvm.wgmma.wait.group.sync.aligned 1"
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize(("stages", "stop"), [(1, "mosaic"), (1, "pipelined"), (2, "pipelined"), (4, "pipelined")])
 @pytest.mark.parametrize("target", ["sm_90a", "sm_80", "gfx942"])
 def test_tile_programs_are_those_of_numpy(target: str, stages: int, stop: str) -> None:
@@ -168,6 +170,7 @@ def test_tile_programs_are_those_of_numpy(target: str, stages: int, stop: str) -
     close(c, start + a.astype(np.float64) @ b.astype(np.float64), 64)
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("target", [name for name, chip in targets.table().items() if chip.is_gpu])
 def test_tile_programs_run_for_every_chip(target: str) -> None:
     kernel = sim.simulate(ROOT / "test/kernels/matmul_relu_bf16.mlir", f"sim:{target}")

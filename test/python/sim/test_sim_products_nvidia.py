@@ -348,6 +348,7 @@ FOUND = {
 }
 
 
+@pytest.mark.grid(10)
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_modules_of_jax_as_threads(path: Path) -> None:
     """They need no other fences than they get, and give what they give as programs of blocks."""

@@ -51,6 +51,7 @@ def test_every_mutant_of_a_copy_to_other_blocks_is_noticed(name: str) -> None:
     assert {"nvvm.cluster.wait", "nvvm.cluster.arrive.relaxed", "nvvm.fence.mbarrier.init"} <= operations
 
 
+@pytest.mark.slow
 def test_mutants_of_a_matmul_of_clusters_are_noticed() -> None:
     kernel = lowered("small_matmul_cluster_n")
     kinds = ("arrival removed", "fence dropped", "barrier removed")

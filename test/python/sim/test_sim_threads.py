@@ -324,6 +324,7 @@ def matmul(rows: int, columns: int, depth: int) -> str:
 }}"""
 
 
+@pytest.mark.slow
 def test_slots_that_are_not_used_again_give_no_mutants() -> None:
     """Nobody waits for their phases, so that a mistake there is none."""
     made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", specialize="on")
@@ -350,6 +351,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("depth", [64, 128, 320])
 @pytest.mark.parametrize(("target", "options"), WAYS)
 def test_matmuls_of_threads_are_those_of_numpy(target: str, options: dict[str, Any], depth: int) -> None:
@@ -360,6 +362,7 @@ def test_matmuls_of_threads_are_those_of_numpy(target: str, options: dict[str, A
     assert np.abs(c - (start + a.astype(np.float64) @ b.astype(np.float64))).max() <= 1e-4
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("schedule", sim.SCHEDULES[1:], ids=lambda s: f"{s.order}-{s.completion}")
 def test_a_matmul_of_warpgroups_in_every_schedule(schedule: sim.Simulation) -> None:
     made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", level="thread", products="wgmma", depth=2)

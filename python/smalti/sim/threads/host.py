@@ -30,7 +30,14 @@ _SIZES = ("async", "gx", "gy", "gz", "bx", "by", "bz", "cx", "cy", "cz", "shared
 _IDS = ("block_id", "thread_id", "grid_dim", "block_dim", "cluster_id", "cluster_dim")
 """What the arguments of the body of a launch are, three of each."""
 
-_VIEWS = {"memref.dim", "memref.cast", "memref.subview", "memref.reinterpret_cast", "memref.memory_space_cast", "memref.transpose"}
+_VIEWS = {
+    "memref.dim",
+    "memref.cast",
+    "memref.subview",
+    "memref.reinterpret_cast",
+    "memref.memory_space_cast",
+    "memref.transpose",
+}
 _NOTHING = {"gpu.wait", "gpu.dealloc", "memref.dealloc", "gpu.host_register", "gpu.host_unregister", "func.return"}
 
 

@@ -389,5 +389,3 @@ def _attributions(tr: ThreadTranslator, arguments: list[Any]) -> None:
             st.v[slot] = View(buffer, offset or 0, *view, begin=offset or 0)
 
         tr.emit(step)
-
-

@@ -130,7 +130,9 @@ def comes_elsewhere(op: Any) -> bool:
     themselves may come together at both."""
     while op.name not in FUNCTIONS:
         parent = op.parent.operation
-        if any(view.operation.name in _TOGETHER for region in parent.regions for b in region if b != op.block for view in b):
+        if any(
+            view.operation.name in _TOGETHER for region in parent.regions for b in region if b != op.block for view in b
+        ):
             return True
         if parent.name in ("affine.if", "scf.if"):
             others = (
