@@ -15,7 +15,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def add_option(parser: argparse.ArgumentParser, name: str) -> None:
     """Adds `--json`, the file of the record."""
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / f"{name}.json")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        default=ROOT / "benchmarks" / "results" / f"{name}.json",
+        help=f"(default: benchmarks/results/{name}.json)",
+    )
 
 
 def versions() -> dict[str, str | None]:
