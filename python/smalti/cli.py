@@ -20,8 +20,18 @@ from . import cli_emulated, cli_layout, cli_sim
 from .errors import Diagnostic, SmaltiError, SourceLocation, ToolMissing
 
 
+_INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C ended, as shells report it."""
+
+
 class _Group(click.Group):
     """Turns errors into one message and an exit code; no traceback."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        try:
+            return super().main(*args, **extra)
+        except KeyboardInterrupt:
+            sys.exit(_INTERRUPTED)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -32,6 +42,8 @@ class _Group(click.Group):
         except MemoryError as error:
             click.echo(_styled(f"there is not enough memory: {error}"), err=True)
             ctx.exit(1)
+        except KeyboardInterrupt:
+            ctx.exit(_INTERRUPTED)
         except BrokenPipeError:
             # Whoever read the output has gone; Python would complain about it once more at exit.
             sys.stderr.close()
