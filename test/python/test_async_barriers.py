@@ -168,6 +168,7 @@ def right_trips(text: str, trips: range, how: Emulation) -> list[int]:
     return right
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("issue", ISSUES)
 @pytest.mark.parametrize("copy", COPIES)
 def test_barriers_in_memory_get_slots(copy: str, issue: str) -> None:

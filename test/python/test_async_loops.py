@@ -277,7 +277,7 @@ def pipelined_tma(stages: int, slots: int, carried: bool) -> str:
     return outcome.text
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(3, cover=False)
 @pytest.mark.parametrize("stages, slots", [(2, 2), (2, 4), (3, 3), (4, 4), (3, 5)])
 @pytest.mark.parametrize("carried", [False, True], ids=["number", "carried"])
 def test_barrier_objects(stages: int, slots: int, carried: bool) -> None:

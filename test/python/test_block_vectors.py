@@ -242,7 +242,7 @@ def test_sums(layout: str, axis: int, result: str, element: str) -> None:
     assert (np.abs(y.astype(np.float64) - wanted) <= scale + 1.01 * step * np.abs(wanted)).all()
 
 
-@pytest.mark.grid(12)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("add", "mul")])
 @pytest.mark.parametrize(("layout", "axis", "result"), [REDUCTIONS[0], REDUCTIONS[1], REDUCTIONS[3]])
 def test_kinds(kind: str, layout: str, axis: int, result: str) -> None:
@@ -401,7 +401,7 @@ def converted(op: str, x: Array, to: str) -> Array:
     return x.astype(dtype)
 
 
-@pytest.mark.grid(30)
+@pytest.mark.grid(20)
 @pytest.mark.parametrize(("op", "source", "result"), CONVERSIONS)
 @pytest.mark.parametrize("layout", ["wgmma", "eight_bit", "acc"])
 def test_conversions(op: str, source: str, result: str, layout: str) -> None:
@@ -517,7 +517,7 @@ def shared_body(element: str, shape: tuple[int, int], how: str, stored: str, loa
     return body + store("w", 1, element, result, loaded)
 
 
-@pytest.mark.grid(20)
+@pytest.mark.grid(14)
 @pytest.mark.parametrize(
     ("element", "tile", "swizzle"),
     [

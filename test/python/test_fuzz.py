@@ -15,6 +15,7 @@ from fuzz.targets import default_targets
 from smalti import reference
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("target", default_targets())
 def test_random_programs_agree_with_the_reference(target: str) -> None:
     tally = differential.Tally()

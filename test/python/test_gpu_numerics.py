@@ -94,7 +94,7 @@ def test_ragged_matmul_has_no_race(target: str, kernels: Path) -> None:
 
 
 # Every type that tile programs multiply, into f32: four blocks, all of whose windows overhang, in several iterations.
-@pytest.mark.grid(8, cover=False)
+@pytest.mark.grid(5, cover=False)
 @pytest.mark.parametrize("operands", ["f16", "bf16", "f32", "tf32"])
 @pytest.mark.parametrize("target", GPUS)
 def test_product_of_each_type_is_right_and_clean(target: str, operands: str) -> None:
@@ -124,7 +124,7 @@ PRODUCTS = {
 }
 
 
-@pytest.mark.grid(36)
+@pytest.mark.grid(24)
 @pytest.mark.parametrize("case", PRODUCTS)
 @pytest.mark.parametrize("target", FAMILIES)
 def test_product(target: str, case: str) -> None:
@@ -137,7 +137,7 @@ def test_product_in_tf32(target: str) -> None:
     Program(matmul((70, 37, 33), (64, 32, 16), "f32", "tf32"), target).check()
 
 
-@pytest.mark.grid(7)
+@pytest.mark.grid(5)
 @pytest.mark.parametrize(
     "options", [{"stages": n} for n in (1, 2, 3, 4)] + [{"depth": n} for n in (1, 2, 3, 4)], ids=str
 )
@@ -150,7 +150,7 @@ def test_stages_and_slots(target: str, options: dict[str, int]) -> None:
             program.check(emulation=schedule)
 
 
-@pytest.mark.grid(20)
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("layout", ["pad", "swizzle"])
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("target", FAMILIES)
@@ -573,7 +573,7 @@ gpu.module @product_module {{
     )
 
 
-@pytest.mark.grid(40, cover=False)
+@pytest.mark.grid(24, cover=False)
 @pytest.mark.parametrize(
     ("target", "mma"),
     list(_instructions()),
@@ -648,7 +648,7 @@ triton_xla.entry_func @casts(%a: memref<45x{source}>, {arguments}, %tile: index)
 """
 
 
-@pytest.mark.grid(30)
+@pytest.mark.grid(20)
 @pytest.mark.parametrize("source", [*FLOATS, *INTEGERS])
 @pytest.mark.parametrize("target", FAMILIES)
 def test_casts_between_all_types(target: str, source: str) -> None:

@@ -201,7 +201,7 @@ IN_REGISTERS = {
 }
 
 
-@pytest.mark.grid(6, cover=False)
+@pytest.mark.grid(4, cover=False)
 @pytest.mark.parametrize(
     "options", [{}, {"specialize": "on"}, {"specialize": "off"}, {"stages": 1, "specialize": "off"}]
 )

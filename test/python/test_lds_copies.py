@@ -30,7 +30,7 @@ def copies_of(program: Program) -> int:
     return program.kernel.asm["pipelined"].count("mosaic_gpu.async_copy")
 
 
-@pytest.mark.grid(14)
+@pytest.mark.grid(9)
 @pytest.mark.parametrize("case", SHAPES)
 @pytest.mark.parametrize("target", CHIPS)
 def test_product_by_copies(target: str, case: str) -> None:
@@ -41,7 +41,7 @@ def test_product_by_copies(target: str, case: str) -> None:
         program.check(emulation=schedule)
 
 
-@pytest.mark.grid(4, cover=False)
+@pytest.mark.grid(3, cover=False)
 @pytest.mark.parametrize("stages", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("target", CHIPS)
 def test_stages_of_copies(target: str, stages: int) -> None:
@@ -52,7 +52,7 @@ def test_stages_of_copies(target: str, stages: int) -> None:
             program.check(emulation=schedule)
 
 
-@pytest.mark.grid(8)
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("case", ["ragged", "rows-of-4-bytes", "few-chunks", "f32"])
 @pytest.mark.parametrize("target", CHIPS)
 def test_copies_are_clean(target: str, case: str) -> None:
@@ -119,7 +119,7 @@ gpu.module @m {{
 """
 
 
-@pytest.mark.grid(6)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("case", WINDOWS)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_windows_of_dynamic_shape(chip: str, case: str) -> None:

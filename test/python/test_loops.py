@@ -32,7 +32,7 @@ PIPELINED = {
 POINTS = campaign.covering(CHIPS)
 
 
-@pytest.mark.grid(80)
+@pytest.mark.grid(48)
 @pytest.mark.parametrize("number", range(len(POINTS)), ids=lambda number: str(POINTS[number]))
 def test_loops(number: int) -> None:
     point, trips = POINTS[number], POINTS[number].bounds[0].trips
@@ -45,6 +45,7 @@ def test_loops(number: int) -> None:
         assert outcome.pipelined == loops * some, outcome.missed
 
 
+@pytest.mark.grid(20)
 @pytest.mark.parametrize("shape", kernels.SHAPES, ids=lambda shape: shape.name)
 def test_loops_with_arrays_that_may_overlap(shape: kernels.Shape) -> None:
     chips = [chip for chip in CHIPS if shape in campaign.shapes(chip)]
@@ -52,6 +53,7 @@ def test_loops_with_arrays_that_may_overlap(shape: kernels.Shape) -> None:
     point.check(runner.Tally(), SCHEDULES[1:2])
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("stages", campaign.STAGES[1:])
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.name)
 def test_loops_of_blocks(block: Block, stages: int) -> None:
@@ -60,6 +62,7 @@ def test_loops_of_blocks(block: Block, stages: int) -> None:
     assert outcome.pipelined == 1, outcome.missed
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_random_kernels_stay_what_they_are(chip: str) -> None:
     tally = runner.Tally()

@@ -52,7 +52,7 @@ SHAPES = {
 PAIRS = [(target, dtype) for target in FAMILIES for dtype in TYPES if multiplies(target, dtype)]
 
 
-@pytest.mark.grid(45)
+@pytest.mark.grid(30)
 @pytest.mark.parametrize("columns_of_b", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("target", "dtype"), PAIRS)
@@ -62,7 +62,7 @@ def test_products(target: str, dtype: str, shape: str, columns_of_b: bool) -> No
     check_exactly(program.kernel, program.kernel.launcher)
 
 
-@pytest.mark.grid(8)
+@pytest.mark.grid(5, cover=False)
 @pytest.mark.parametrize(("target", "dtype"), PAIRS)
 def test_no_race_and_no_access_outside(target: str, dtype: str) -> None:
     program = Program(matmul((33, 36, 80), (32, 32, 64), dtype), target)

@@ -140,7 +140,7 @@ def memref(shape: Sequence[int | None], dtype: str) -> str:
     return f"memref<{''.join(('?' if s is None else str(s)) + 'x' for s in shape)}{dtype}>"
 
 
-@pytest.mark.grid(12)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("dtype", ["f16", "f32", "i8", "f64"])
 @pytest.mark.parametrize("padding", [0.0, 7.0])
@@ -162,7 +162,7 @@ def test_dynamic_copies(chip: str, dtype: str, padding: float) -> None:
 LAYOUTS = ["static", "strided", "dynamic-strided", "view"]
 
 
-@pytest.mark.grid(12)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", ["bf16", "f32"])
@@ -225,7 +225,7 @@ def fields(array: np.ndarray, shape: Sequence[int], strides: Sequence[int], offs
     return [0, array, offset, *shape, *strides]
 
 
-@pytest.mark.grid(3, cover=False)
+@pytest.mark.grid(2, cover=False)
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("dtype", ["f16", "f32", "i8"])
 def test_any_index(chip: str, dtype: str) -> None:
@@ -263,7 +263,7 @@ def test_any_index(chip: str, dtype: str) -> None:
         np.testing.assert_array_equal(dest, expected, err_msg=f"write {(i, j)}")
 
 
-@pytest.mark.grid(6)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("chip", AMD)
 @pytest.mark.parametrize("dtype", ["f16", "i8", "f32"])
 @pytest.mark.parametrize("padding", [0.0, 5.0])
@@ -293,7 +293,7 @@ def test_ends_of_one_dimension(chip: str, dtype: str, padding: float) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.grid(3, cover=False)
+@pytest.mark.grid(2, cover=False)
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
 @pytest.mark.parametrize(("dtype", "pitch"), [("f16", 16), ("f16", 20), ("f32", 7), ("i8", 32), ("f64", 6)])
 def test_zero_filled_copies(chip: str, dtype: str, pitch: int) -> None:

@@ -320,7 +320,7 @@ def _id(value: Any) -> str:
     return value.name if isinstance(value, Pipeline) else str(value)
 
 
-@pytest.mark.grid(10, cover=False)
+@pytest.mark.grid(6, cover=False)
 @pytest.mark.parametrize("pipeline, chip, slots", CASES, ids=_id)
 def test_pipelines(pipeline: Pipeline, chip: str, slots: int) -> None:
     """What is right is right in every order, and no sanitizer finds anything."""

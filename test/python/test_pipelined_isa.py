@@ -44,6 +44,7 @@ def test_prefetches_are_issued_first_and_waited_for_last(target: str, rows: str)
     assert order[last_load : order.index("store")].count("product") >= order.count("product") // 4
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("target", AMD)
 def test_the_hint_can_be_left_away(target: str) -> None:
     held, free = (assembly(target, "rows of 8 bytes", copies="registers", hold_loads=hold) for hold in (True, False))
@@ -81,7 +82,7 @@ def test_copies_are_as_wide_as_rows_allow(target: str) -> None:
     assert re.search(r"(load_dword .* lds|load_async_to_lds_b64)", narrow)
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(3, cover=False)
 @pytest.mark.parametrize("copies", ["registers", "async"])
 @pytest.mark.parametrize("target", AMD)
 def test_pipelining_spills_nothing(target: str, copies: str) -> None:

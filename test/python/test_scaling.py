@@ -83,7 +83,7 @@ CASES = [
 ]
 
 
-@pytest.mark.grid(2, cover=False)
+@pytest.mark.grid(1, cover=False)
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="instructions are counted by valgrind")
 @pytest.mark.parametrize(("pipeline", "shape"), CASES, ids=[f"{p.split('{')[0]}-{s}" for p, s in CASES])
 def test_work_grows_as_the_program(pipeline: str, shape: str, tmp_path: Path) -> None:

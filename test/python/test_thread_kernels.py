@@ -42,7 +42,7 @@ def waits(steps: list[Step]) -> list[int]:
     return [step.left for step in steps if step.kind == "wait"]
 
 
-@pytest.mark.grid(28)
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("trips", [None, 64], ids=["dynamic", "static"])
 @pytest.mark.parametrize("slots, stages", OVERLAPS)
 @pytest.mark.parametrize("copies, chip", ON_AMD)
@@ -75,7 +75,7 @@ def test_the_epilogue_drains_step_by_step(copies: Copies, chip: str, slots: int,
     assert sorted(counts) == sorted([2 * (stages - 2), *range(2 * (stages - 2), 0, -2)])
 
 
-@pytest.mark.grid(16)
+@pytest.mark.grid(10)
 @pytest.mark.parametrize("slots, stages", OVERLAPS)
 @pytest.mark.parametrize("copies, chip", ON_CHIPS)
 def test_nothing_is_spilled(copies: Copies, chip: str, slots: int, stages: int) -> None:
@@ -114,7 +114,7 @@ def run(
     assert (sums == wanted).all()
 
 
-@pytest.mark.grid(9, cover=False)
+@pytest.mark.grid(6, cover=False)
 @pytest.mark.parametrize("slots, stages", OVERLAPS)
 @pytest.mark.parametrize("copies, chip", ON_CHIPS)
 def test_numbers(copies: Copies, chip: str, slots: int, stages: int) -> None:

@@ -66,7 +66,7 @@ def describe(memory: MemoryLayout) -> str:
     return f"{memory.shape}{order} tile {memory.tile} swizzle {memory.swizzle_bytes}"
 
 
-@pytest.mark.grid(4, cover=False)
+@pytest.mark.grid(3, cover=False)
 @pytest.mark.parametrize("chip", NVIDIA + AMD)
 @pytest.mark.parametrize("is_load", [True, False])
 def test_every_plan_moves_every_element(chip: str, is_load: bool) -> None:
@@ -170,6 +170,7 @@ def random_problem(rng: random.Random, chip: str) -> tuple[TiledLayout, MemoryLa
     return layout, MemoryLayout(shape, strides, tile, rng.choice([16, 32, 64, 128])), bits
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("chip", ["sm_90a", "gfx950", "gfx1250"])
 def test_random_problems(chip: str) -> None:
     rng = random.Random(chip)

@@ -114,7 +114,7 @@ def test_code_of_clang(vendor: str, level: str, sanitize: Any, tmp_path: Path) -
     np.testing.assert_array_equal(out, expected)
 
 
-@pytest.mark.grid(6)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90", "gfx942", "gfx1250"])
 @pytest.mark.parametrize("name", ["vector_add", "matmul_ragged", "matmul_relu_bf16"])
 def test_what_is_emulated_is_what_is_shipped(chip: str, name: str) -> None:

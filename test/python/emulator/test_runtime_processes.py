@@ -85,7 +85,7 @@ loop:
 %i = phi i32 [0, %0], [%next, %loop]
 %next = add i32 %i, 1
 store volatile i32 %next, ptr %out
-%goesOn = icmp ult i32 %next, 24000000
+%goesOn = icmp ult i32 %next, 12000000
 br i1 %goesOn, label %loop, label %end
 end:
 ret void

@@ -34,7 +34,7 @@ def _group(name: str) -> str:
 GROUPS = sorted({_group(name) for name in CASES})
 
 
-@pytest.mark.grid(28)
+@pytest.mark.grid(20)
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "random"])
 @pytest.mark.parametrize("group", GROUPS)
 def test_products(group: str, exact: bool) -> None:

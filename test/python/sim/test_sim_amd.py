@@ -75,7 +75,7 @@ def ways_to_copy(chip: str) -> tuple[str, ...]:
 
 
 # Unpipelined and pipelined; one iteration, as many as stages, more.
-@pytest.mark.grid(20)
+@pytest.mark.grid(13)
 @pytest.mark.parametrize(("stages", "k"), [(1, 72), (2, 32), (3, 72), (3, 136)])
 @pytest.mark.parametrize(
     ("chip", "copies"),

@@ -31,7 +31,7 @@ def test_every_number_of_stages_meets_every_number_of_iterations() -> None:
     assert met == {(stages, trips) for stages in (1, 2, 3, 4) for trips in range(stages + 3)}
 
 
-@pytest.mark.grid(54)
+@pytest.mark.grid(36)
 @pytest.mark.parametrize("number", range(len(POINTS)), ids=lambda number: str(POINTS[number]))
 def test_loops(number: int) -> None:
     schedules = [simulated.SCHEDULES[(number + k) % len(simulated.SCHEDULES)] for k in (0, 4)]
@@ -45,7 +45,7 @@ MUTATED = [
 ]
 
 
-@pytest.mark.grid(14)
+@pytest.mark.grid(9)
 @pytest.mark.parametrize("point", MUTATED, ids=str)
 def test_every_mutant_of_a_loop_is_noticed(point: Point) -> None:
     outcomes = simulated.score(point)

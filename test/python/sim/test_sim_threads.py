@@ -381,6 +381,7 @@ def test_a_module_of_jax_as_threads() -> None:
     assert np.abs(c - wanted)[np.ix_(rows, columns)].max() <= 2.0**-10 * np.abs(wanted).max()
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("options", [{}, {"specialize": "off"}], ids=["specialized", "alone"])
 def test_every_mutant_of_a_matmul_of_warpgroups_is_noticed(options: dict[str, Any]) -> None:
     made = sim.simulate(matmul(128, 128, 256), "sim:sm_90a", level="thread", products="wgmma", depth=2, **options)

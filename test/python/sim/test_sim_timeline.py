@@ -56,6 +56,7 @@ LEVELS = {
 }
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("case", LEVELS)
 def test_a_pipelined_loop_overlaps_more_than_the_plain_one(case: str) -> None:
     source, target, options = LEVELS[case]
@@ -139,6 +140,7 @@ def test_a_number_that_nobody_published_is_not_invented(level: str, target: str,
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("source", "target", "options"),
     [(MATMUL, "sim:sm_80", {"stages": 1}), (MATMUL, "sim:sm_80", {"stages": 3}), (HOPPER, "sim:sm_90a", {})],
