@@ -128,17 +128,20 @@ def docs_verb(arguments: Sequence[str]) -> None:
         say(f"    {page.relative_to(ROOT)}")
 
 
+FUZZERS = {"loops": "loops", "mutants": "mutation"}
+
+
 def fuzz_verb(arguments: Sequence[str]) -> None:
-    """Random programs against the reference; `fuzz loops`: kernels through the loop passes (`--help` of both);
-    `fuzz grids`: every point of the tests that `test` samples, and the tests marked slow (paths and pytest options narrow
-    it down)."""
+    """Random programs against the reference; `fuzz loops`: kernels through the loop passes; `fuzz mutants`: mutants of
+    every .mlir file through every pass (`--help` of all three); `fuzz grids`: every point of the tests that `test`
+    samples, and the tests marked slow (paths and pytest options narrow it down)."""
     steps.build()
     if arguments[:1] == ["grids"]:
         run_pytest(["--grids", *arguments[1:]])
         return
     path = {"PYTHONPATH": str(ROOT / "test" / "python")}
     words = list(arguments)
-    module = words.pop(0) if words[:1] == ["loops"] else "fuzz"
+    module = FUZZERS[words.pop(0)] if words and words[0] in FUZZERS else "fuzz"
     run([steps.PYTHON, "-m", module, *words], environment={**steps.environment(), **path})
 
 

@@ -1,0 +1,60 @@
+"""Where a tool of LLVM's crashes on a program, and whose code that is."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from .corpus import ROOT
+
+OPT = ROOT / "build" / "bin" / "smalti-opt"
+_SYMBOLIZER = "/usr/lib/llvm-22/bin"
+_NOT_THE_CAUSE = re.compile(r"SignalHandler|PrintStackTrace|RunSignalHandlers|libc\.so|abort|raise|report_bad_alloc|gsignal")
+HANG = 124
+
+
+@dataclass(frozen=True)
+class Crash:
+    """How a tool ended, and the functions that it was in, the innermost first."""
+
+    code: int
+    stack: tuple[str, ...]
+
+    @property
+    def owner(self) -> str:
+        """Ours, if a function of ours is on the stack, or if the tool does not end."""
+        return "ours" if self.code == HANG or any("smalti::" in frame for frame in self.stack) else "upstream"
+
+
+def crash_of(text: str, pipeline: str, *, symbols: bool, seconds: float = 20, tool: str | Path = OPT) -> Crash | None:
+    """How `smalti-opt` crashes on a program, or None where it does not. Without symbols a stack has only offsets."""
+    environment = {"PATH": f"{_SYMBOLIZER}:/usr/bin:/bin", **({} if symbols else {"LLVM_DISABLE_SYMBOLIZATION": "1"})}
+    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
+        file.write(text)
+        file.flush()
+        command = [str(tool), "--mlir-disable-threading", "-o", "/dev/null", f"--pass-pipeline={pipeline}", file.name]
+        limit = 6 * seconds if symbols else seconds
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, errors="replace", check=False, timeout=limit, env=environment
+            )
+        except subprocess.TimeoutExpired:
+            return Crash(HANG, ("hang",))
+    return Crash(done.returncode, stack_of(done.stderr)) if done.returncode < 0 else None
+
+
+def stack_of(said: str) -> tuple[str, ...]:
+    """The functions in what a crashing tool of LLVM's prints, without those of the crash itself."""
+    frames = []
+    for line in said.splitlines():
+        if found := re.match(r"^\s*#?\d+:? +0x[0-9a-f]+ (.*)$", line):
+            frames.append(re.sub(r"\+?0x[0-9a-f]+ ?", "", found[1]).strip())
+        elif found := re.match(r"^\S*?([^/\s(]+)\((.*?\+0x[0-9a-f]+)\)\[0x", line):
+            frames.append(f"{found[1]}({found[2]})")
+    while frames and _NOT_THE_CAUSE.search(frames[0]):
+        frames.pop(0)
+    # A function that calls itself until the stack is used up is one frame.
+    return tuple(dict.fromkeys(frames))

@@ -1,0 +1,80 @@
+"""Programs of which MLIR does not say what they compute: no target has to agree with the reference on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from smalti import ir, reference
+from smalti.reference import Value
+
+_DIVISIONS = ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.ceildivsi", "arith.ceildivui",
+              "arith.floordivsi")  # fmt: skip
+_SHIFTS = ("arith.shli", "arith.shrsi", "arith.shrui")
+_TO_INTEGERS = ("arith.fptosi", "arith.fptoui")
+
+
+class _Observer(reference.Interpreter):
+    """The reference interpreter, looking at operands."""
+
+    reason = ""
+
+    def tile(self, arguments: Sequence[Value], tile: int) -> None:
+        """Runs one tile."""
+        self._values = {}
+        self._run_block(self.entry.regions[0].blocks[0], [*arguments, Value(np.asarray(tile, np.int64))])
+
+    def _run_operation(self, operation: Any, operands: list[Value]) -> None:
+        name = operation.name
+        if name in _DIVISIONS and np.any(np.asarray(operands[1].data) == 0):
+            self.reason = f"{name} by zero"
+        elif name in _SHIFTS and np.any((shift := np.asarray(operands[1].data)) >= _bits(operation)) | np.any(shift < 0):
+            self.reason = f"{name} by more than the width"
+        elif name in _TO_INTEGERS:
+            limit = 2.0 ** _bits(operation)
+            if not np.all(np.abs(np.asarray(operands[0].data, np.float64)) < limit / 2):
+                self.reason = f"{name} of a value out of range"
+        elif "overflowFlags" in operation.attributes and "none" not in str(operation.attributes["overflowFlags"]):
+            self.reason = f"{name} with flags of overflow"
+        super()._run_operation(operation, operands)
+
+
+def _bits(operation: Any) -> int:
+    ty = operation.results[0].type
+    element = ir.ShapedType(ty).element_type if ir.ShapedType.isinstance(ty) else ty
+    return 64 if ir.IndexType.isinstance(element) else ir.IntegerType(element).width
+
+
+def _tiles(entry: Any) -> range:
+    return range(ir.IntegerAttr(entry.attributes["num_tiles"]).value)
+
+
+def behavior(entry: Any, values: Sequence[Any]) -> str:
+    """What the program does that MLIR does not define, or an empty string."""
+    observer = _Observer(entry)
+    memory = [reference.load(np.asarray(value)) for value in values]
+    for tile in _tiles(entry):
+        observer.tile(memory, tile)
+    return observer.reason
+
+
+def order(entry: Any, values: Sequence[Any]) -> str:
+    """How the result depends on the order in which tiles run, or an empty string."""
+    observer = _Observer(entry)
+    results = []
+    for tiles in (_tiles(entry), reversed(_tiles(entry))):
+        memory = [reference.load(np.asarray(value)) for value in values]
+        counts = [np.zeros(value.data.shape, np.int64) for value in memory]
+        for tile in tiles:
+            before = [np.copy(value.data) for value in memory]
+            observer.tile(memory, tile)
+            for value, old, count in zip(memory, before, counts, strict=True):
+                count += (value.data != old) & ~((value.data != value.data) & (old != old))
+        if any(np.any(count > 1) for count in counts):
+            return "two tiles write one element"
+        results.append(memory)
+    for one, other in zip(*results, strict=True):
+        if not np.array_equal(one.data, other.data, equal_nan=one.data.dtype.kind == "f"):
+            return "the result depends on the order of the tiles"
+    return ""
