@@ -60,6 +60,26 @@ void widenHalves(RewritePatternSet &patterns, ConversionTarget &legal) {
    ...);
 }
 
+/// An error on each op to lower whose type no library and no instruction takes.
+LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
+  LogicalResult result = success();
+  root->walk([&](Operation *op) {
+    if (!isa<math::MathDialect>(op->getDialect()) || !legal.isIllegal(op))
+      return;
+    Type type = op->getResult(0).getType();
+    Type element = getElementTypeOrSelf(type);
+    bool isKnown = element.isIntOrIndex() || element.isF16() ||
+                   element.isBF16() || element.isF32() || element.isF64();
+    if (isKnown && !isa<TensorType>(type))
+      return;
+    op->emitOpError() << "has type " << type
+                      << "; a float of type f16, bf16, f32 or f64, an integer "
+                         "or a vector of either is required";
+    result = failure();
+  });
+  return result;
+}
+
 struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
   using Base::Base;
 
@@ -93,7 +113,8 @@ struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
       populateMathToROCDLConversionPatterns(types, patterns,
                                             /*chipset=*/std::nullopt);
     }
-    if (failed(applyPartialConversion(kernels, legal, std::move(patterns))))
+    if (failed(checkTypes(kernels, legal)) ||
+        failed(applyPartialConversion(kernels, legal, std::move(patterns))))
       signalPassFailure();
   }
 };
@@ -108,7 +129,8 @@ struct SmaltiLowerCPUMath
     ConversionTarget legal(getContext());
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     legal.addIllegalOp<math::ExpM1Op, math::Log1pOp>();
-    if (failed(
+    if (failed(checkTypes(getOperation(), legal)) ||
+        failed(
             applyPartialConversion(getOperation(), legal, std::move(patterns))))
       signalPassFailure();
   }

@@ -22,6 +22,8 @@ using namespace smalti;
 static constexpr int64_t kMostElements = 1 << 22;
 /// Addresses that are looked at for one buffer.
 static constexpr int64_t kMostSteps = 1 << 23;
+/// What an iteration costs however few lanes run it, in steps.
+static constexpr int64_t kStepsOfIteration = 64;
 
 /// The users of the buffer, and the copies whose descriptors some of them make.
 static SmallVector<Operation *> findAccessingOps(const BufferUses &uses) {
@@ -279,7 +281,7 @@ bool OverwriteProof::addFrame(size_t frame, const Active &active, Operation *op,
                               Written &written) {
   if (!llvm::is_contained(active, true))
     return true;
-  steps += static_cast<int64_t>(active.size());
+  steps += kStepsOfIteration + static_cast<int64_t>(active.size());
   if (steps > kMostSteps)
     return ignore(op, "its addresses are too many");
   if (frame == frames.size())

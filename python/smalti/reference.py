@@ -142,8 +142,11 @@ class Interpreter:
         handler = _HANDLERS.get(operation.name)
         if handler is None:
             raise _located(operation, f"the reference interpreter does not know `{operation.name}`")
-        with np.errstate(all="ignore"):
-            results = handler(self, operation, operands)
+        try:
+            with np.errstate(all="ignore"):
+                results = handler(self, operation, operands)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise _located(operation, f"the reference interpreter cannot run `{operation.name}`: {error}") from error
         if results is None:
             results = ()
         elif isinstance(results, Value):

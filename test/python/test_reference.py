@@ -268,6 +268,24 @@ def test_zero_step_is_an_error_and_not_a_hang() -> None:
         run(body, "%n: index", 3)
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("%t = tensor.empty(%n) : tensor<?xf32>", "cannot run `tensor.empty`: negative dimensions"),
+        ("%s = arith.shli %n, %n : index", None),
+        ("%d = arith.divsi %n, %c0 : index\n  %e = arith.remui %n, %c0 : index", None),
+    ],
+)
+def test_a_value_that_an_operation_cannot_take_is_an_error_with_a_location(body: str, message: str | None) -> None:
+    text = f"  %c0 = arith.constant 0 : index\n  {body}"
+    if message is None:
+        run(text, "%n: index", -3)
+        return
+    with pytest.raises(reference.InterpreterError, match=message) as caught:
+        run(text, "%n: index", -3)
+    assert caught.value.location is not None and caught.value.location.line == 3
+
+
 def test_wrong_number_of_arguments() -> None:
     with pytest.raises(reference.InterpreterError, match="1 arguments given, the entry function takes 2"):
         run("", "%a: memref<2xf32>, %b: memref<2xf32>", np.zeros(2))
