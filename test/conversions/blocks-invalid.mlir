@@ -384,3 +384,26 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%m: memref<64x8xi32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i32
+    // expected-error @below {{cannot be lowered to threads: the memref has elements of type i32 and the vector has elements of type f32; the same type is required}}
+    %v = vector.transfer_read %m[%c0, %c0], %zero {out_layouts = [#mosaic_gpu.WGStridedFragLayout<[64, 8], 4>]} : memref<64x8xi32>, vector<64x8xf32>
+    mosaic_gpu.async_commit_group
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%x: ui8) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    // expected-error @below {{has a vector of type 'vector<64xui8>'; its elements must be signless integers, floats or of type index}}
+    %v = vector.broadcast %x {out_layouts = [#mosaic_gpu.WGSplatFragLayout<[64]>]} : ui8 to vector<64xui8>
+    gpu.return
+  }
+}

@@ -178,13 +178,20 @@ def test_whose_crash_it_is() -> None:
     said = """\
 Stack dump:
  #0 0x00007f1 llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) (/usr/lib/llvm-22/lib/libLLVM.so.22.1+0x3a)
- #1 0x00007f2 SignalHandler(int, siginfo_t*, void*) Signals.cpp:0:0
- #2 0x00007f3 mlir::FloatType::getWidth() (/usr/lib/llvm-22/lib/libMLIR.so.22.1+0x1b)
- #3 0x00005a4 {}::Plan::make(mlir::Operation*) Plan.cpp:0:0
+ #1 0x00007f2 (/lib/x86_64-linux-gnu/libc.so.6+0x1)
+ #2 0x00007f2 raise (/lib/x86_64-linux-gnu/libc.so.6+0x3)
+ #3 0x00007f3 mlir::FloatType::getWidth() (/usr/lib/llvm-22/lib/libMLIR.so.22.1+0x1b)
+ #4 0x00005a4 {}::Plan::make(mlir::Operation*) Plan.cpp:0:0
 """
     upstream = stacks.Crash(-11, stacks.stack_of(said.format("mlir")))
     assert upstream.stack[0] == "mlir::FloatType::getWidth() (/usr/lib/llvm-22/lib/libMLIR.so.22.1)"
     assert (upstream.owner, stacks.Crash(-11, stacks.stack_of(said.format("smalti"))).owner) == ("upstream", "ours")
+
+
+def test_a_stack_without_symbols_is_the_same_in_each_process() -> None:
+    said = "0  libLLVM.so.22.1 0x00007fd0\n1  libc.so.6 0x00007f12\n2  libMLIR.so.22.1 0x{}d12 mlir::f() + 8\n3  smalti-opt 0x{}a42\n"
+    assert stacks.stack_of(said.format("7f1", "561")) == ("libMLIR.so.22.1 mlir::f() + 8", "smalti-opt a42")
+    assert stacks.stack_of(said.format("7f2", "562")) == stacks.stack_of(said.format("7f1", "561"))
 
 
 def test_findings_of_one_cause_have_one_signature() -> None:

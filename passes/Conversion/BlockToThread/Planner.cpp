@@ -88,6 +88,13 @@ Attribute block_to_thread::findDeclaredLayout(Value value, unsigned depth) {
 
 LogicalResult Planner::setLayout(Operation *op, Value value, Attribute layout) {
   auto type = cast<VectorType>(value.getType());
+  // The ops of a thread have no other scalars.
+  Type element = type.getElementType();
+  if (!element.isSignlessIntOrIndexOrFloat())
+    return op->emitOpError()
+           << "has a vector of type " << type
+           << "; its elements must be signless integers, floats or of type "
+              "index";
   std::string why;
   std::optional<Distribution> distribution =
       Distribution::get(type, layout, plan.grid, why);

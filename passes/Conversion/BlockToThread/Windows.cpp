@@ -4,6 +4,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Support/Alignment.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/Divisibility.h"
 #include "passes/Support/KernelAttributes.h"
 
@@ -91,6 +92,15 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
     auto type = dyn_cast<MemRefType>(transfer.getBase().getType());
     if (!type) {
       why = "it does not access a memref";
+      return std::nullopt;
+    }
+    // vector.transfer_read allows any element type of as many bits.
+    Type element = transfer.getVectorType().getElementType();
+    if (element != type.getElementType()) {
+      why = "the memref has elements of type " +
+            describe(type.getElementType()) +
+            " and the vector has elements of type " + describe(element) +
+            "; the same type is required";
       return std::nullopt;
     }
     if (transfer.getMask()) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 import tempfile
@@ -12,7 +13,6 @@ from .corpus import ROOT
 
 OPT = ROOT / "build" / "bin" / "smalti-opt"
 _SYMBOLIZER = "/usr/lib/llvm-22/bin"
-_NOT_THE_CAUSE = re.compile(r"SignalHandler|PrintStackTrace|RunSignalHandlers|libc\.so|abort|raise|report_bad_alloc|gsignal")
 HANG = 124
 
 
@@ -50,11 +50,13 @@ def stack_of(said: str) -> tuple[str, ...]:
     """The functions in what a crashing tool of LLVM's prints, without those of the crash itself."""
     frames = []
     for line in said.splitlines():
-        if found := re.match(r"^\s*#?\d+:? +0x[0-9a-f]+ (.*)$", line):
+        if found := re.match(r"^\s*#\d+ 0x[0-9a-f]+ (.*)$", line):
             frames.append(re.sub(r"\+?0x[0-9a-f]+ ?", "", found[1]).strip())
-        elif found := re.match(r"^\S*?([^/\s(]+)\((.*?\+0x[0-9a-f]+)\)\[0x", line):
-            frames.append(f"{found[1]}({found[2]})")
-    while frames and _NOT_THE_CAUSE.search(frames[0]):
-        frames.pop(0)
+        elif found := re.match(r"^\d+ +(\S+) +0x[0-9a-f]+([0-9a-f]{3})\b *(.*)$", line):
+            # Where a library is loaded varies by whole pages.
+            frames.append(f"{found[1]} {found[3] or found[2]}")
+    # The signal arrives in the C library: what is above is its handler, what is below may be abort.
+    signal = next((at for at, frame in enumerate(frames[:8]) if "libc.so" in frame), -1)
+    rest = list(itertools.dropwhile(lambda frame: "libc.so" in frame, frames[signal + 1 :]))
     # A function that calls itself until the stack is used up is one frame.
-    return tuple(dict.fromkeys(frames))
+    return tuple(dict.fromkeys(rest))
