@@ -227,6 +227,10 @@ void FunctionProgram::addUnknown(Operation *op, std::string reason,
   NodeId id = addNode(op, Kind::Step, parent, part);
   program[id].checked.push_back(all);
   program[id].pending = program[id].checked;
+  if (op && llvm::none_of(opaque, [&](const auto &entry) {
+        return entry.second == reason;
+      }))
+    opaque.insert({op, reason});
   unknown[id] = std::move(reason);
   if (!op || otherWait)
     return;
@@ -359,6 +363,8 @@ void FunctionProgram::addAccesses(Operation *op, NodeId parent, unsigned part) {
   SmallVector<MemoryAccess> accesses;
   std::string reason;
   bool isKnown = collectAccesses(op, accesses, reason);
+  keepNested(op, "it stands inside " + quote(op) +
+                     ", whose control flow is not known");
   // Where it starts or awaits copies, their order is not known.
   for (Region &region : op->getRegions())
     region.walk([&](Operation *nested) {
@@ -369,13 +375,8 @@ void FunctionProgram::addAccesses(Operation *op, NodeId parent, unsigned part) {
                  ", whose control flow is not known";
       }
     });
-  if (!isKnown) {
-    keepNested(op, "it stands inside " + quote(op) +
-                       ", whose control flow is not known");
+  if (!isKnown)
     return addUnknown(op, reason, parent, part);
-  }
-  keepNested(op, "it stands inside " + quote(op) +
-                     ", whose control flow is not known");
   sync::Node made;
   bool onlyReadsGlobal = true;
   for (const MemoryAccess &access : accesses) {
@@ -396,6 +397,8 @@ void FunctionProgram::addAccesses(Operation *op, NodeId parent, unsigned part) {
   program[id].checked = made.checked;
   program[id].pending = made.checked;
   program[id].readsAhead = made.readsAhead && onlyReadsGlobal;
+  program[id].hasUnknownOrder = llvm::any_of(
+      accesses, [&](const MemoryAccess &access) { return access.op != op; });
 }
 
 /// An asynchronous copy has to come after earlier accesses where it starts; it

@@ -35,6 +35,9 @@ public:
   mlir::Operation *otherWait = nullptr;
   /// Why nothing can be said about the memory that a node accesses.
   llvm::DenseMap<sync::NodeId, std::string> unknown;
+  /// Ops whose accesses cannot be determined, with the reason; one for each
+  /// reason.
+  llvm::MapVector<mlir::Operation *, std::string> opaque;
   /// Why not all threads may take the same way through an op.
   llvm::DenseMap<mlir::Operation *, std::string> notUniform;
   /// The node's op, for remarks.

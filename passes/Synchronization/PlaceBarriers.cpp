@@ -1,5 +1,6 @@
 //===- PlaceBarriers.cpp - smalti-place-barriers --------------------------===//
 
+#include "passes/Support/Describe.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
 #include "passes/Synchronization/FunctionProgram.h"
@@ -19,6 +20,8 @@ using namespace mlir;
 using namespace smalti;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-place-barriers";
+/// Hazards in global memory that are named.
+static constexpr unsigned kMostGlobalHazards = 16;
 
 namespace {
 
@@ -39,14 +42,14 @@ class Plan {
 public:
   Plan(FunctionOpInterface function, const targets::Target *chip, bool insert);
 
-  /// Says which hazards stay without a barrier.
+  /// Reports the hazards that no barrier orders.
   LogicalResult reportHazards(bool strict) const;
   void report() const;
   void commit();
 
 private:
   std::string describeOrder(const sync::Placement::Barrier &barrier) const;
-  std::string whereNotUniform(sync::NodeId node) const;
+  std::string whyUnordered(sync::NodeId node) const;
   bool isWeakened(const sync::Placement::Barrier &barrier) const;
   /// What a new barrier before the node stands before.
   Operation *getPlace(sync::NodeId node) const {
@@ -85,36 +88,56 @@ Plan::Plan(FunctionOpInterface function, const targets::Target *chip,
   options.required =
       insert && !description.otherWait ? sync::kShared : sync::kNoSpaces;
   options.weaken = useShared;
+  options.findUnordered = true;
   placement = sync::placeBarriers(description.program, options);
 }
 
-/// The op around the node through which threads may go different ways.
-std::string Plan::whereNotUniform(sync::NodeId node) const {
-  while (node != sync::Program::kRoot) {
-    node = description.program[node].parent;
-    auto reason = description.notUniform.find(description.ops[node]);
+/// Why no barrier orders a hazard at the node.
+std::string Plan::whyUnordered(sync::NodeId node) const {
+  if (description.program[node].hasUnknownOrder)
+    return "the control flow of " + quote(description.ops[node]) +
+           " is not known";
+  for (sync::NodeId around = node; around != sync::Program::kRoot;) {
+    around = description.program[around].parent;
+    auto reason = description.notUniform.find(description.ops[around]);
     if (reason != description.notUniform.end())
-      return reason->second;
+      return "no barrier can order them inside " + reason->second;
   }
-  return "";
+  if (description.otherWait)
+    return "no barrier is put in: threads may wait for one another in " +
+           quote(description.otherWait);
+  return "no barrier is put in: insert=false";
 }
 
 LogicalResult Plan::reportHazards(bool strict) const {
   bool missed = false;
-  for (const sync::Hazard &hazard : placement.unordered)
-    missed |= failed(reportMissed(
-        description.ops[hazard.second], kPassName, strict,
-        description.describe(hazard.second) + " may access what " +
-            description.describe(hazard.first) +
-            " of another thread accesses, and no barrier can order them "
-            "inside " +
-            whereNotUniform(hazard.second)));
+  auto report = [&](Operation *op, const Twine &reason) {
+    missed |= failed(reportMissed(op, kPassName, strict, reason));
+  };
+  unsigned global = 0;
+  for (const sync::Hazard &hazard : placement.unordered) {
+    std::string text = description.describe(hazard.second) +
+                       " may access what " +
+                       description.describe(hazard.first) +
+                       " of another thread accesses";
+    if (hazard.spaces == sync::kShared)
+      report(description.ops[hazard.second],
+             text + ", and " + whyUnordered(hazard.second));
+    else if (++global <= kMostGlobalHazards)
+      remarkAnalysis(description.ops[hazard.second], kPassName)
+          << text
+          << " in global memory, and no barrier orders them: barriers are "
+             "put in for shared memory only";
+  }
   for (auto &[barrier, reason] : description.fixed)
-    remarkMissed(barrier, kPassName) << "the barrier stays: " << reason;
+    report(barrier, "the barrier stays: " + reason);
+  for (auto &[op, reason] : description.opaque)
+    if (op != description.otherWait)
+      report(op, "hazards with " + quote(op) + " stay: " + reason);
   if (description.otherWait)
-    remarkMissed(description.otherWait, kPassName)
-        << "no barrier is put in: threads may wait for one another in "
-        << "'" << description.otherWait->getName().getStringRef() << "'";
+    report(description.otherWait,
+           "no barrier is put in: threads may wait for one another in " +
+               quote(description.otherWait));
   return failure(missed);
 }
 
@@ -203,6 +226,52 @@ void Plan::commit() {
     description.ops[node]->erase();
 }
 
+/// Of a function with unstructured control flow, the first op of each kind for
+/// which a barrier might be needed, or which might be one.
+static LogicalResult reportUnstructured(FunctionOpInterface function,
+                                        bool strict) {
+  static constexpr llvm::StringLiteral kReason =
+      ": the function's control flow is not structured";
+  bool missed = false;
+  auto report = [&](Operation *op, const Twine &what) {
+    missed |= failed(reportMissed(op, kPassName, strict, what + kReason));
+  };
+  Operation *barrier = nullptr, *access = nullptr, *opaque = nullptr;
+  std::string why;
+  function->walk([&](Operation *op) {
+    if (isa<BlockBarrierOpInterface>(op)) {
+      barrier = barrier ? barrier : op;
+      return;
+    }
+    // What is inside of an op is walked on its own.
+    if (op == function || op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+        (op->hasTrait<OpTrait::IsTerminator>() &&
+         !isa<MemoryEffectOpInterface>(op)))
+      return;
+    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+    if (effects && (effects.onlyHasEffect<MemoryEffects::Allocate>() ||
+                    effects.onlyHasEffect<MemoryEffects::Free>()))
+      return;
+    SmallVector<MemoryAccess> accesses;
+    std::string reason;
+    if (!collectAccesses(op, accesses, reason) && !opaque) {
+      opaque = op;
+      why = reason;
+    }
+    if (!access && llvm::any_of(accesses, [](const MemoryAccess &memory) {
+          return memory.space == MemorySpace::Shared;
+        }))
+      access = op;
+  });
+  if (barrier)
+    report(barrier, "barriers stay");
+  if (access)
+    report(access, "hazards of " + quote(access) + " may stay");
+  if (opaque)
+    report(opaque, "hazards of " + quote(opaque) + " may stay: " + why);
+  return failure(missed);
+}
+
 void PlaceBarriersPass::runOnOperation() {
   FunctionOpInterface function = getOperation();
   FailureOr<const targets::Target *> chip = findTarget(function, target);
@@ -211,12 +280,7 @@ void PlaceBarriersPass::runOnOperation() {
   if (function.isExternal())
     return;
   if (!function.getFunctionBody().hasOneBlock()) {
-    bool hasBarrier = false;
-    function->walk([&](BlockBarrierOpInterface) { hasBarrier = true; });
-    if (hasBarrier &&
-        failed(reportMissed(function, kPassName, strict,
-                            "its barriers stay: the function's control flow "
-                            "is not structured")))
+    if (failed(reportUnstructured(function, strict)))
       signalPassFailure();
     return;
   }

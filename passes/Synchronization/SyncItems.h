@@ -150,6 +150,8 @@ class Conflicts {
 public:
   Conflicts(const Program &program, Spaces required);
 
+  void setRequired(Spaces spaces) { required = spaces; }
+
   /// The spaces in which the two need a barrier between them.
   Spaces operator()(const Item &first, const Item &second) const;
   /// A pair that does, the first in the order of the sets.

@@ -87,6 +87,9 @@ struct Node {
   /// must be ordered after. Mostly both are the same; an asynchronous copy is
   /// the first where it starts and the second where it was waited for.
   llvm::SmallVector<Access, 2> checked, pending;
+  /// A step whose own accesses run in an order that is not known, any number of
+  /// times each.
+  bool hasUnknownOrder = false;
   /// A step that reads global memory: a barrier stands better ahead of it.
   bool readsAhead = false;
   /// A step that only reads global memory, for a later step of its sequence
@@ -156,17 +159,14 @@ struct Options {
   /// Whether barriers that are there are worth more than others in better
   /// places, if the latter are not fewer.
   bool preferOld = true;
+  /// Whether to look for the hazards that the placed barriers leave.
+  bool findUnordered = false;
 };
 
-/// Two accesses that no barrier can order, since it would stand where not all
-/// threads come by.
+/// Two accesses that no barrier orders.
 struct Hazard {
   NodeId first, second;
-  unsigned buffer; ///< that the second one accesses
-  bool operator==(const Hazard &other) const {
-    return first == other.first && second == other.second &&
-           buffer == other.buffer;
-  }
+  Spaces spaces;
 };
 
 struct Placement {
@@ -183,6 +183,9 @@ struct Placement {
   /// In the order of the program.
   std::vector<Barrier> inserted, kept;
   std::vector<NodeId> removed;
+  /// The hazards that stay: those in spaces that are not required, and those
+  /// where a barrier would stand where not all threads come by. One of each
+  /// step and memory space.
   std::vector<Hazard> unordered;
 };
 

@@ -43,6 +43,7 @@ public:
 
   void run();
   bool isCheaperThan(const Solver &other) const;
+  void findUnordered();
   Placement getPlacement();
 
 private:
@@ -53,7 +54,10 @@ private:
   bool coversEntry(const ItemSet &pending, const ItemSet &back,
                    const ItemSet &first);
   void insertBefore(NodeId node, ItemSet &pending);
-  void addUnordered(const std::pair<Item, Item> &hazard);
+  void passInserted(NodeId node, ItemSet &pending) const {
+    if (Spaces spaces = barriers.inserted[node])
+      pending.clear(spaces);
+  }
 
   void forgetFootprint(Item &item, NodeId loop) const;
   llvm::ArrayRef<unsigned> changedBy(NodeId loop) const;
@@ -67,7 +71,10 @@ private:
     bool isNeeded;
     std::optional<std::pair<Item, Item>> hazard; ///< if it was found
   };
-  Verdict search(BarrierPlace place, Spaces spaces);
+  size_t getBudget() const {
+    return kLeastBudget + kBudgetPerNode * program.size();
+  }
+  Verdict search(BarrierPlace place, Spaces spaces, bool onlyNode = false);
   void removeUnneeded();
   void moveAhead(NodeId node);
   void returnToOld();
@@ -84,6 +91,8 @@ private:
   /// The buffers of which slots are told by the loop, and all.
   llvm::DenseMap<NodeId, std::vector<unsigned>> slotsOf;
   std::vector<unsigned> allBuffers;
+  /// What conflicts in the last walk where no barrier may be put in.
+  std::vector<std::pair<Item, Item>> conflicting;
   std::vector<Hazard> unordered;
   size_t budget; ///< of steps that searches may take
 };
@@ -95,7 +104,7 @@ Solver::Solver(const Program &program, const Options &options,
     : program(program), options(options), graph(graph),
       conflicts(program, options.required), barriers(program),
       summaries(program.size()),
-      budget(kLeastBudget + kBudgetPerNode * program.size()) {
+      budget(getBudget()) {
   for (NodeId id = 0; id < program.size(); ++id) {
     const Node &node = program[id];
     if (node.kind == Node::Kind::Barrier && (keepOld || node.isFixed))
@@ -211,6 +220,8 @@ Summary Solver::summarize(const std::vector<NodeId> &nodes) {
   };
   for (NodeId id : nodes) {
     const Node &node = program[id];
+    passInserted(id, all.last);
+    all.through &= ~barriers.inserted[id];
     if (node.kind == Node::Kind::Step) {
       for (const Access &access : node.checked)
         addFirst(conflicts.makeItem(access, id));
@@ -297,12 +308,6 @@ void Solver::insertBefore(NodeId node, ItemSet &pending) {
   pending.clear(kAllSpaces);
 }
 
-void Solver::addUnordered(const std::pair<Item, Item> &hazard) {
-  Hazard found{hazard.first.node, hazard.second.node, hazard.second.buffer};
-  if (unordered.empty() || !(unordered.back() == found))
-    unordered.push_back(found);
-}
-
 /// Whether everything that conflicts with what comes from before the loop
 /// conflicts with an earlier iteration as well, so that a barrier inside orders
 /// both.
@@ -342,6 +347,7 @@ ItemSet Solver::walk(const std::vector<NodeId> &nodes, ItemSet pending,
                      bool mayHold) {
   for (NodeId id : nodes) {
     const Node &node = program[id];
+    passInserted(id, pending);
     switch (node.kind) {
     case Node::Kind::Step: {
       ItemSet checked;
@@ -351,7 +357,7 @@ ItemSet Solver::walk(const std::vector<NodeId> &nodes, ItemSet pending,
         if (mayHold)
           insertBefore(id, pending);
         else
-          addUnordered(*hazard);
+          conflicting.push_back(*hazard);
       }
       for (const Access &access : node.pending)
         pending.insert(conflicts.makeItem(access, id));
@@ -386,15 +392,17 @@ ItemSet Solver::walk(const std::vector<NodeId> &nodes, ItemSet pending,
 /// Two accesses that the barrier orders in these spaces, and no other does.
 /// What is near is looked at first, since mostly that is enough. All searches
 /// together take no more steps than so many for each node: what was not looked
-/// at then counts as ordered by the barrier.
-Solver::Verdict Solver::search(BarrierPlace place, Spaces spaces) {
+/// at then counts as ordered by the barrier. `onlyNode`: the second access is
+/// one of the node that a new barrier stands before.
+Solver::Verdict Solver::search(BarrierPlace place, Spaces spaces,
+                               bool onlyNode) {
   for (size_t steps : {size_t(64), size_t(1024), budget}) {
-    size_t ahead = std::min(steps, budget), back = ahead;
+    size_t back = std::min(steps, budget), ahead = onlyNode ? 0 : back;
+    size_t limits = back + ahead;
     ItemSet before = graph.explore(barriers, place, spaces, false, back);
     ItemSet behind = graph.explore(barriers, place, spaces, true, ahead);
-    bool isComplete = back > 0 && ahead > 0;
-    size_t used = 2 * std::min(steps, budget) - back - ahead;
-    budget -= std::min(budget, used);
+    bool isComplete = back > 0 && (onlyNode || ahead > 0);
+    budget -= std::min(budget, limits - back - ahead);
     auto hazard = conflicts.find(before, behind);
     if (hazard || isComplete)
       return {hazard.has_value(), hazard};
@@ -518,6 +526,41 @@ void Solver::run() {
   returnToOld();
 }
 
+/// Finds the hazards that stay. The walk may report accesses that are ordered,
+/// e.g. where several loops use slots in turn; a search from the access
+/// confirms each hazard.
+void Solver::findUnordered() {
+  size_t budgetLeft = budget;
+  summarize(program.getSteps());
+  for (Spaces spaces : {kShared, kGlobal}) {
+    conflicts.setRequired(spaces);
+    conflicting.clear();
+    walk(program.getSteps(), ItemSet(), /*mayHold=*/false);
+    budget = getBudget();
+    for (const auto &[first, second] : conflicting) {
+      auto [isNeeded, hazard] =
+          search({second.node, /*isNew=*/true}, spaces, /*onlyNode=*/true);
+      if (isNeeded)
+        unordered.push_back({hazard ? hazard->first.node : first.node,
+                             second.node, spaces});
+    }
+    for (NodeId id = 0; id < program.size(); ++id) {
+      const Node &node = program[id];
+      if (!node.hasUnknownOrder)
+        continue;
+      ItemSet pending, checked;
+      for (const Access &access : node.pending)
+        pending.insert(conflicts.makeItem(access, id));
+      for (const Access &access : node.checked)
+        checked.insert(conflicts.makeItem(access, id));
+      if (conflicts.find(pending, checked))
+        unordered.push_back({id, id, spaces});
+    }
+  }
+  conflicts.setRequired(options.required);
+  budget = budgetLeft;
+}
+
 /// How many barriers stand inside how many loops.
 std::vector<unsigned> Solver::countByDepth() const {
   std::vector<unsigned> count;
@@ -577,11 +620,16 @@ Placement smalti::sync::placeBarriers(const Program &program,
   bool hasOld = false;
   for (NodeId id = 0; id < program.size(); ++id)
     hasOld |= program[id].kind == Node::Kind::Barrier && !program[id].isFixed;
+  auto finish = [&](Solver &solver) {
+    if (options.findUnordered)
+      solver.findUnordered();
+    return solver.getPlacement();
+  };
   Solver anew(program, options, graph, /*keepOld=*/false);
   anew.run();
   if (!hasOld || !options.preferOld)
-    return anew.getPlacement();
+    return finish(anew);
   Solver withOld(program, options, graph, /*keepOld=*/true);
   withOld.run();
-  return (anew.isCheaperThan(withOld) ? anew : withOld).getPlacement();
+  return finish(anew.isCheaperThan(withOld) ? anew : withOld);
 }

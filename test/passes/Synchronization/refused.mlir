@@ -73,7 +73,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // CHECK: Function=unstructured | Remark="its barriers stay: the function's control flow is not structured"
+  // CHECK: Function=unstructured | Remark="barriers stay: the function's control flow is not structured"
   gpu.func @unstructured() kernel {
     gpu.barrier
     cf.br ^bb1
@@ -84,6 +84,7 @@ gpu.module @m {
 
   // Threads may wait for one another there: what looks like a hazard may be
   // none.
+  // CHECK: Function=barrier_object | Remark="'memref.load' may access what 'memref.store' of another thread accesses, and no barrier is put in: threads may wait for one another in 'nvgpu.mbarrier.arrive'"
   // CHECK: Function=barrier_object | Remark="no barrier is put in: threads may wait for one another in 'nvgpu.mbarrier.arrive'"
   gpu.func @barrier_object(%out: memref<?xf32>, %x: f32, %i: index) workgroup(%s: memref<64xf32, #shared>) kernel {
     %c0 = arith.constant 0 : index

@@ -1,0 +1,281 @@
+// Under strict the pass fails, with the location and the reason, wherever a hazard may stay or cannot be analyzed, and
+// succeeds where none stays. Without strict each error is a missed remark, and the program stays as it is.
+// RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null \
+// RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers{strict=true})))'
+// RUN: smalti-opt %s -split-input-file -o %t.before
+// RUN: smalti-opt %s -split-input-file -o %t.after --remarks-filter=smalti-place-barriers \
+// RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers{insert=false})))' 2>%t.remarks
+// RUN: diff %t.before %t.after
+// RUN: grep -c Missed %t.remarks | FileCheck %s --check-prefix=COUNT
+// COUNT: {{^18$}}
+
+!tile = memref<64xf32, #gpu.address_space<workgroup>>
+
+// Branches between blocks.
+gpu.module @branches {
+  gpu.func @branches(%x: f32, %c: i1, %i: index) workgroup(%s: !tile) kernel {
+    // expected-error@+1 {{hazards of 'memref.store' may stay: the function's control flow is not structured}}
+    memref.store %x, %s[%i] : !tile
+    cf.cond_br %c, ^bb1, ^bb2
+  ^bb1:
+    %v = memref.load %s[%i] : !tile
+    cf.br ^bb2
+  ^bb2:
+    gpu.return
+  }
+}
+
+// -----
+
+// A loop of blocks, and a call in it.
+gpu.module @block_loop {
+  gpu.func @block_loop(%c: i1) kernel {
+    cf.br ^bb1
+  ^bb1:
+    // expected-error@+1 {{hazards of 'func.call' may stay: 'func.call' has side effects that are not known: the function's control flow is not structured}}
+    func.call @anything() : () -> ()
+    cf.cond_br %c, ^bb1, ^bb2
+  ^bb2:
+    gpu.return
+  }
+  func.func private @anything()
+}
+
+// -----
+
+// Branches, and no memory that threads of a block share.
+gpu.module @no_hazard {
+  gpu.func @no_hazard(%m: memref<64xf32>, %c: i1, %x: f32) kernel {
+    %t = gpu.thread_id x
+    cf.cond_br %c, ^bb1, ^bb2
+  ^bb1:
+    memref.store %x, %m[%t] : memref<64xf32>
+    cf.br ^bb2
+  ^bb2:
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<64xf32, #gpu.address_space<workgroup>>
+
+gpu.module @parallel {
+  gpu.func @parallel(%x: f32, %n: index, %out: memref<64xf32>) workgroup(%s: !tile) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    // expected-error@+1 {{'scf.parallel' may access what 'scf.parallel' of another thread accesses, and the control flow of 'scf.parallel' is not known}}
+    scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+      memref.store %x, %s[%i] : !tile
+      %v = memref.load %s[%c0] : !tile
+      memref.store %v, %out[%i] : memref<64xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<64xf32, #gpu.address_space<workgroup>>
+
+gpu.module @forall {
+  gpu.func @forall(%x: f32, %n: index) workgroup(%s: !tile) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-error@+1 {{'scf.forall' may access what 'scf.forall' of another thread accesses}}
+    scf.forall (%i) in (%n) {
+      %v = memref.load %s[%c0] : !tile
+      memref.store %v, %s[%i] : !tile
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<64xf32, #gpu.address_space<workgroup>>
+
+gpu.module @affine_parallel {
+  gpu.func @affine_parallel(%x: f32) workgroup(%s: !tile) kernel {
+    // expected-error@+1 {{'affine.parallel' may access what 'affine.parallel' of another thread accesses}}
+    affine.parallel (%i) = (0) to (64) {
+      %v = affine.load %s[63 - %i] : !tile
+      affine.store %v, %s[%i] : !tile
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<64xf32, #gpu.address_space<workgroup>>
+
+// Blocks inside of an op.
+gpu.module @region {
+  gpu.func @region(%x: f32, %i: index, %c: i1) workgroup(%s: !tile) kernel {
+    // expected-error@+1 {{'scf.execute_region' may access what 'scf.execute_region' of another thread accesses, and the control flow of 'scf.execute_region' is not known}}
+    scf.execute_region {
+      memref.store %x, %s[%i] : !tile
+      cf.cond_br %c, ^bb1, ^bb2
+    ^bb1:
+      %v = memref.load %s[%i] : !tile
+      cf.br ^bb2
+    ^bb2:
+      scf.yield
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<64xf32, #gpu.address_space<workgroup>>
+
+// Each thread accesses its own element, whatever the order.
+gpu.module @own {
+  gpu.func @own(%x: f32, %n: index) workgroup(%s: !tile) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %t = gpu.thread_id x
+    scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+      %v = memref.load %s[%t] : !tile
+      %w = arith.addf %v, %x : f32
+      memref.store %w, %s[%t] : !tile
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<64xf32, #gpu.address_space<workgroup>>
+
+// A while loop that threads may leave at different times.
+gpu.module @while {
+  gpu.func @while(%x: f32) workgroup(%s: !tile) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %t = gpu.thread_id x
+    %r = scf.while (%i = %t) : (index) -> index {
+      // expected-error@+1 {{'memref.load' may access what 'memref.store' of another thread accesses, and no barrier can order them inside 'scf.while', whose number of iterations may differ between threads}}
+      %v = memref.load %s[%i] : !tile
+      %more = arith.cmpi ne, %i, %c0 : index
+      scf.condition(%more) %i : index
+    } do {
+    ^bb0(%i: index):
+      // expected-error@+1 {{'memref.store' may access what 'memref.load' of another thread accesses}}
+      memref.store %x, %s[%i] : !tile
+      %next = arith.subi %i, %c1 : index
+      scf.yield %next : index
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<64xf32, #gpu.address_space<workgroup>>
+
+// A barrier where not all threads come by.
+gpu.module @divergent {
+  gpu.func @divergent(%x: f32) workgroup(%s: !tile) kernel {
+    %c0 = arith.constant 0 : index
+    %t = gpu.thread_id x
+    %some = arith.cmpi ne, %t, %c0 : index
+    scf.if %some {
+      // expected-error@+1 {{the barrier stays: it stands inside 'scf.if', whose condition may differ between threads}}
+      gpu.barrier
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<64xf32, #gpu.address_space<workgroup>>
+
+gpu.module @call {
+  gpu.func @call(%x: f32, %i: index, %out: memref<64xf32>) workgroup(%s: !tile) kernel {
+    memref.store %x, %s[%i] : !tile
+    // expected-error@+1 {{no barrier is put in: threads may wait for one another in 'func.call'}}
+    func.call @anything() : () -> ()
+    %c0 = arith.constant 0 : index
+    // expected-error@+1 {{'memref.load' may access what 'memref.store' of another thread accesses, and no barrier is put in: threads may wait for one another in 'func.call'}}
+    %v = memref.load %s[%c0] : !tile
+    memref.store %v, %out[%i] : memref<64xf32>
+    gpu.return
+  }
+  func.func private @anything()
+}
+
+// -----
+
+gpu.module @assembly {
+  gpu.func @assembly(%x: i32) kernel {
+    // expected-error@+1 {{no barrier is put in: threads may wait for one another in 'llvm.inline_asm'}}
+    llvm.inline_asm has_side_effects "bar.sync 1;", "" : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<64xf32, #gpu.address_space<workgroup>>
+!bar = !nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>>
+
+gpu.module @mbarrier {
+  gpu.func @mbarrier(%x: f32, %i: index, %out: memref<64xf32>) workgroup(%s: !tile) kernel {
+    %c0 = arith.constant 0 : index
+    %bar = nvgpu.mbarrier.create -> !bar
+    memref.store %x, %s[%i] : !tile
+    // expected-error@+1 {{no barrier is put in: threads may wait for one another in 'nvgpu.mbarrier.arrive'}}
+    %token = nvgpu.mbarrier.arrive %bar[%c0] : !bar -> !nvgpu.mbarrier.token
+    // expected-error@+1 {{'memref.load' may access what 'memref.store' of another thread accesses}}
+    %v = memref.load %s[%c0] : !tile
+    memref.store %v, %out[%i] : memref<64xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// An op whose effects nothing states.
+gpu.module @unknown {
+  gpu.func @unknown() kernel {
+    // expected-error@+1 {{hazards with 'gpu.printf' stay: 'gpu.printf' has a side effect on something other than a memref}}
+    gpu.printf "here\n"
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<64xf32, #gpu.address_space<workgroup>>
+
+// Memory that is allocated in every iteration may be that of the one before.
+gpu.module @allocation {
+  gpu.func @allocation(%x: f32, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      // expected-error@+1 {{hazards with 'memref.alloc' stay: 'memref.alloc' allocates or frees memory}}
+      %s = memref.alloc() : !tile
+      memref.store %x, %s[%c0] : !tile
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<64xf32, #gpu.address_space<workgroup>>
+
+// Accesses of memory that may be any.
+gpu.module @pointer {
+  gpu.func @pointer(%p: !llvm.ptr, %x: f32, %i: index) workgroup(%s: !tile) kernel {
+    memref.store %x, %s[%i] : !tile
+    %q = llvm.load %p : !llvm.ptr -> !llvm.ptr
+    // expected-error@+1 {{threads may wait for one another in 'llvm.load'}}
+    %v = llvm.load %q : !llvm.ptr -> f32
+    gpu.return
+  }
+}
