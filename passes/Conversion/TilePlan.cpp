@@ -3,6 +3,7 @@
 #include "passes/Conversion/TilePlan.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Resources/Estimate.h"
 #include "passes/Support/Divisibility.h"
 #include "passes/Support/MemorySize.h"
 
@@ -631,6 +632,13 @@ LogicalResult Planner::assignLayouts() {
         plan.tensorCopies.contains(value.getDefiningOp()))
       continue;
     auto type = cast<RankedTensorType>(value.getType());
+    auto check = [&](int64_t registers) {
+      return checkRegistersOf(value.getLoc(), "tile", type, registers,
+                              plan.block.threads(), registerLimit, target.name);
+    };
+    // Layouts are not for numbers of elements that 63 bits do not hold.
+    if (failed(check(countRegistersOf(type, plan.block.threads()))))
+      return failure();
     unsigned id = classes.idOf(value);
     std::pair<Attribute, Operation *> &entry = classLayout[id];
     if (!entry.first) {
@@ -646,14 +654,8 @@ LogicalResult Planner::assignLayouts() {
 
     int64_t bits = elementsPerThread(entry.first, type.getShape(), plan.block) *
                    bitWidth(type.getElementType());
-    if (llvm::divideCeil(bits, 32) > registerLimit)
-      return emitError(value.getLoc())
-             << "a tile of type " << type << " needs "
-             << llvm::divideCeil(bits, 32) << " registers in each of "
-             << plan.block.threads() << " threads; the limit for one tile on "
-             << target.name << " is " << registerLimit
-             << ": use a smaller tile, sizes that are powers of two, or more "
-                "warps";
+    if (failed(check(llvm::divideCeil(bits, 32))))
+      return failure();
   }
   return success();
 }

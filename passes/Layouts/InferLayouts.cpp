@@ -5,6 +5,7 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Layouts/Conflict.h"
 #include "passes/Layouts/Rules.h"
+#include "passes/Resources/Estimate.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
 #include "targets/Target.h"
@@ -93,6 +94,9 @@ static LogicalResult addConstraintsOf(Operation *op, ConstraintSystem &system) {
 
 LogicalResult inference::collectConstraints(ModuleOp module,
                                             ConstraintSystem &system) {
+  if (failed(checkVectors(module, system.getTarget(),
+                          system.getLayouts().getThreads(), /*isJAX=*/true)))
+    return failure();
   WalkResult walk = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (failed(addConstraintsOf(op, system)))
       return WalkResult::interrupt();

@@ -235,6 +235,16 @@ int64_t MultiBufferPass::getBytes(int64_t slots) {
 LogicalResult MultiBufferPass::chooseDepths(const targets::Target *chip) {
   if (plans.empty() || !chip)
     return success();
+  auto refuse = [&](const Twine &reason) {
+    bool missed = false;
+    for (const BufferPlan &plan : plans)
+      missed |= failed(reportMissed(plan.op, kPassName, strict, reason));
+    plans.clear();
+    return failure(missed);
+  };
+  if (auto unknown = whyUnknownSize(placeSharedMemory(getOperation())))
+    return refuse(*unknown + ", so that no number of slots surely fits in " +
+                  chip->name);
   bool isAutomatic = llvm::any_of(
       plans, [](const BufferPlan &plan) { return plan.depth == 0; });
   int64_t chosen = isAutomatic ? kMostAutomaticSlots : 2;
@@ -275,12 +285,7 @@ LogicalResult MultiBufferPass::chooseDepths(const targets::Target *chip) {
         "with " + std::to_string(slots ? slots : chosen) + " slots a buffer";
   else
     reason += "with these slots of its buffers";
-  reason += has();
-  bool missed = false;
-  for (const BufferPlan &plan : plans)
-    missed |= failed(reportMissed(plan.op, kPassName, strict, reason));
-  plans.clear();
-  return failure(missed);
+  return refuse(reason + has());
 }
 
 void MultiBufferPass::runOnOperation() {

@@ -2,6 +2,7 @@
 
 #include "passes/Interfaces/BufferUses.h"
 #include "passes/Resources/Estimate.h"
+#include "passes/SharedMemory/SharedBuffers.h"
 #include "passes/Support/Describe.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
@@ -29,6 +30,7 @@ struct Usage {
   SharedMemory shared;
   Registers registers;
   int64_t columns = 0;
+  SmallVector<Operation *> unknownColumns;
   int64_t threads = 0; ///< 0: not known
 };
 
@@ -62,6 +64,9 @@ void CheckResourcesPass::report(const Usage &usage, const Target &chip) {
     remark << (i == 0 ? " (" : ", ") << ::describe(buffer);
   if (!usage.shared.buffers.empty())
     remark << ")";
+  if (size_t number = usage.shared.unknown.size())
+    remark << " and " << number << (number == 1 ? " buffer" : " buffers")
+           << " of unknown size";
   remark << "; values take " << usage.registers.count << " of "
          << chip.registersPerThread << " registers of a thread";
   if (usage.registers.largest)
@@ -88,6 +93,14 @@ LogicalResult CheckResourcesPass::checkNumber(int64_t number, int64_t limit,
 LogicalResult CheckResourcesPass::check(const Usage &usage,
                                         const Target &chip) {
   Operation *function = getOperation();
+  for (Value buffer : usage.shared.unknown)
+    remarkMissed(getBufferOp(buffer), kPassName)
+        << "the size of " << buffer.getType()
+        << " is not known: it is not counted";
+  for (Operation *alloc : usage.unknownColumns)
+    remarkMissed(alloc, kPassName)
+        << "the number of columns of tensor memory is not constant: it is not "
+           "counted";
   if (usage.registers.count > chip.registersPerThread)
     remarkMissed(usage.registers.op, kPassName)
         << "values take " << usage.registers.count
@@ -130,7 +143,7 @@ void CheckResourcesPass::runOnOperation() {
   Usage usage;
   usage.shared = placeSharedMemory(function);
   usage.registers = estimateRegisters(function, *chip);
-  usage.columns = countTensorMemoryColumns(function);
+  usage.columns = countTensorMemoryColumns(function, usage.unknownColumns);
   if (auto size = getBlockSize(function, function))
     usage.threads = (*size)[0] * (*size)[1] * (*size)[2];
   report(usage, *chip);

@@ -5,6 +5,7 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/Distribution.h"
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Support/Describe.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/ThreadValues.h"
 #include "targets/Target.h"
@@ -66,6 +67,7 @@ private:
   /// Those that get a place among the slices, and those that the assembler
   /// places.
   SmallVector<SharedBuffer> allocations, others;
+  SmallVector<Value> unknown;
   llvm::StringSet<> globals;
 };
 
@@ -96,7 +98,10 @@ void BufferCollector::add(SmallVectorImpl<SharedBuffer> &buffers, Value value,
   MemRefType type = getType ? getType(value) : MemRefType();
   if (!type)
     type = ownType;
-  if (std::optional<int64_t> bytes = getBufferBytes(type))
+  std::optional<int64_t> bytes = getAllocatedBytes(type);
+  if (!bytes)
+    unknown.push_back(value);
+  else
     buffers.push_back(
         {value, type, /*offset=*/0,
          std::max<int64_t>(kSharedMemoryAlignment, getStatedAlignment(value)),
@@ -113,8 +118,11 @@ void BufferCollector::visit(Operation *op) {
       if (auto type = dyn_cast<MemRefType>(buffer.getType()))
         add(others, buffer, type);
   } else if (auto slice = dyn_cast<mosaic_gpu::SliceSMEMOp>(op)) {
-    if (std::optional<int64_t> bytes =
-            getBufferBytes(cast<MemRefType>(slice.getType())))
+    std::optional<int64_t> bytes =
+        getAllocatedBytes(cast<MemRefType>(slice.getType()));
+    if (!bytes)
+      unknown.push_back(slice.getResult());
+    else
       end = std::max(end, appendBuffer(slice.getOffset(), *bytes, 1));
   } else if (auto create = dyn_cast<nvgpu::MBarrierCreateOp>(op)) {
     int64_t count = create.getBarriers().getType().getNumBarriers();
@@ -153,6 +161,7 @@ void BufferCollector::run(SharedMemory &memory) {
   llvm::for_each(allocations, place);
   memory.placedBytes = memory.bytes;
   llvm::for_each(others, place);
+  memory.unknown = std::move(unknown);
 }
 
 SharedMemory
@@ -163,10 +172,20 @@ smalti::placeSharedMemory(Operation *function,
   return memory;
 }
 
+std::optional<std::string>
+smalti::whyUnknownSize(const SharedMemory &memory) {
+  if (memory.unknown.empty())
+    return std::nullopt;
+  return "the size of " + describe(memory.unknown.front().getType()) +
+         " in shared memory is not known";
+}
+
 int64_t
 smalti::getSharedMemoryBytes(Operation *function,
                              llvm::function_ref<MemRefType(Value)> getType) {
-  return placeSharedMemory(function, getType).bytes;
+  SharedMemory memory = placeSharedMemory(function, getType);
+  return memory.unknown.empty() ? memory.bytes
+                                : std::numeric_limits<int64_t>::max();
 }
 
 int64_t SharedMemorySizes::Step::apply(int64_t end) const {
@@ -469,15 +488,71 @@ Registers smalti::estimateRegisters(FunctionOpInterface function,
   return RegisterModel(function, target).countInside(function);
 }
 
+int64_t smalti::countRegistersOf(ShapedType type, int64_t threads) {
+  Type element = type.getElementType();
+  int64_t bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
+  for (int64_t size : type.getShape())
+    if (llvm::MulOverflow(bits, size, bits))
+      bits = std::numeric_limits<int64_t>::max();
+  return llvm::divideCeil(llvm::divideCeil(bits, threads), kRegisterBits);
+}
+
+LogicalResult smalti::checkRegistersOf(Location loc, StringRef what, Type type,
+                                       int64_t registers, int64_t threads,
+                                       int64_t limit, StringRef chip) {
+  if (registers <= limit)
+    return success();
+  std::string holders = threads == 1
+                            ? std::string("thread")
+                            : "of " + std::to_string(threads) + " threads";
+  return emitError(loc) << "a " << what << " of type " << type << " needs "
+                        << registers << " registers in each " << holders
+                        << "; the limit for one " << what << " on " << chip
+                        << " is " << limit << ": use a smaller " << what
+                        << (threads == 1 ? ""
+                                         : ", sizes that are powers of two, or "
+                                           "more warps");
+}
+
+LogicalResult smalti::checkVectors(Operation *root,
+                                   const targets::Target &target,
+                                   int64_t threads, bool isJAX) {
+  // The accumulator of a wgmma alone may take more registers than a tile may.
+  // What JAX's programs load from tensor memory at once, e.g. 128x256 numbers
+  // in 128 threads, the assembler spills.
+  int64_t limit = isJAX ? 2 * llvm::PowerOf2Ceil(target.registersPerThread)
+                        : target.registersPerThread;
+  constexpr unsigned mostErrors = 8;
+  unsigned errors = 0;
+  auto check = [&](Value value) {
+    auto type = dyn_cast<VectorType>(value.getType());
+    if (type && errors < mostErrors)
+      errors += failed(checkRegistersOf(value.getLoc(), "vector", type,
+                                        countRegistersOf(type, threads),
+                                        threads, limit, target.name));
+  };
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), check);
+    llvm::for_each(op->getResults(), check);
+  });
+  return success(errors == 0);
+}
+
 //===----------------------------------------------------------------------===//
 // Tensor memory
 //===----------------------------------------------------------------------===//
 
-int64_t smalti::countTensorMemoryColumns(Operation *function) {
+int64_t
+smalti::countTensorMemoryColumns(Operation *function,
+                                 SmallVectorImpl<Operation *> &unknown) {
   int64_t columns = 0;
   function->walk([&](NVVM::Tcgen05AllocOp alloc) {
     if (std::optional<int64_t> count = getConstantIntValue(alloc.getNCols()))
       columns += *count;
+    else
+      unknown.push_back(alloc);
   });
   return columns;
 }

@@ -11,6 +11,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Location.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -41,6 +42,8 @@ struct SharedMemory {
   int64_t begin = 0;
   /// In the order in which they are placed.
   llvm::SmallVector<SharedBuffer> buffers;
+  /// Buffers of unknown size, which `bytes` does not count.
+  llvm::SmallVector<mlir::Value> unknown;
   /// Where the last one ends, and where the last one ends that the program
   /// gives its place. What the assembler places comes behind.
   int64_t bytes = 0;
@@ -61,7 +64,7 @@ int64_t getStatedAlignment(mlir::Value buffer);
 /// attributions and barrier objects included, behind the slices that have their
 /// place: in the order of the program, each at a multiple of its alignment and
 /// of 16 bytes. `getType` answers the type that a buffer is counted with; null:
-/// its own. Buffers whose size is not known are left out.
+/// its own.
 SharedMemory placeSharedMemory(
     mlir::Operation *function,
     llvm::function_ref<mlir::MemRefType(mlir::Value)> getType = nullptr);
@@ -94,7 +97,12 @@ private:
   std::vector<Step> steps;
 };
 
-/// The bytes that placeSharedMemory() comes to.
+/// Why the bytes of shared memory cannot be compared with a limit: a buffer of
+/// unknown size. Nothing where all sizes are known.
+std::optional<std::string> whyUnknownSize(const SharedMemory &memory);
+
+/// The bytes that placeSharedMemory() comes to; the largest number where a
+/// buffer's size is not known.
 int64_t getSharedMemoryBytes(
     mlir::Operation *function,
     llvm::function_ref<mlir::MemRefType(mlir::Value)> getType = nullptr);
@@ -150,8 +158,29 @@ private:
 Registers estimateRegisters(mlir::FunctionOpInterface function,
                             const targets::Target &target);
 
-/// Columns of tensor memory that are allocated, as far as they are constant.
-int64_t countTensorMemoryColumns(mlir::Operation *function);
+/// The registers of each of `threads` threads that share a tile or vector
+/// evenly. The largest number where 63 bits do not hold its bits.
+int64_t countRegistersOf(mlir::ShapedType type, int64_t threads);
+
+/// Refuses a tile or vector (`what`) that takes more registers of a thread than
+/// the limit.
+llvm::LogicalResult checkRegistersOf(mlir::Location loc, llvm::StringRef what,
+                                     mlir::Type type, int64_t registers,
+                                     int64_t threads, int64_t limit,
+                                     llvm::StringRef chip);
+
+/// Refuses the first eight vectors under `root` that take more registers than a
+/// thread has, where `threads` threads share each; of a program of JAX
+/// (`isJAX`), twice as many.
+llvm::LogicalResult checkVectors(mlir::Operation *root,
+                                 const targets::Target &target, int64_t threads,
+                                 bool isJAX = false);
+
+/// Columns of tensor memory that are allocated. Allocations of a number that is
+/// not constant are appended to `unknown`.
+int64_t
+countTensorMemoryColumns(mlir::Operation *function,
+                         llvm::SmallVectorImpl<mlir::Operation *> &unknown);
 
 } // namespace smalti
 

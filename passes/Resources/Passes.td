@@ -11,7 +11,7 @@ def SmaltiCheckResources : InterfacePass<"smalti-check-resources", "::mlir::Func
     An error where a block needs more than the target has:
     - shared memory: what the function allocates, workgroup attributions, globals that it names, mbarriers, and slices
       that have their place, as `smalti-allocate-shared-memory` places them. The notes name the largest buffers; where
-      buffers have slots, the error says with how many all would fit;
+      buffers have slots, the error says with how many all would fit. A missed remark names each buffer of unknown size;
     - threads of a block, where their number is known (`known_block_size`);
     - columns of tensor memory (`nvvm.tcgen05.alloc` with a constant number).
 

@@ -368,7 +368,9 @@ void PadSharedMemoryPass::runOnOperation() {
   };
   LaneEvaluator evaluator(function, *chip);
   std::vector<PadPlan> plans;
-  SharedMemorySizes sizes(placeSharedMemory(function));
+  SharedMemory memory = placeSharedMemory(function);
+  std::optional<std::string> unknown = whyUnknownSize(memory);
+  SharedMemorySizes sizes(memory);
   for (Value buffer : findSharedBuffers(function)) {
     if (!isSelected(buffer, kMark, marked))
       continue;
@@ -383,6 +385,10 @@ void PadSharedMemoryPass::runOnOperation() {
     if (plan.candidates.empty()) {
       remarkAnalysis(getBufferOp(buffer), kPassName)
           << "the buffer has no bank conflicts in " << plan.pattern.str();
+      continue;
+    }
+    if (unknown) {
+      miss(buffer, "is not padded: " + *unknown);
       continue;
     }
     int64_t least = std::numeric_limits<int64_t>::max(),

@@ -3,12 +3,16 @@
 #include "passes/Support/MemorySize.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Support/IndexRange.h"
 
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
 
 using namespace mlir;
+using namespace smalti;
 
 std::optional<int64_t> smalti::getElementBytes(Type element) {
   if (isa<mosaic_gpu::BarrierType>(element) || element.isIndex())
@@ -43,6 +47,68 @@ std::optional<int64_t> smalti::getBufferBytes(MemRefType type) {
   for (int64_t size : type.getShape())
     if (llvm::MulOverflow(*bytes, size, *bytes))
       return std::nullopt;
+  return bytes;
+}
+
+/// The values of an index expression whose dimensions go from 0 up to these
+/// sizes; nothing where they are not known.
+static std::optional<IndexRange> getRange(AffineExpr expr,
+                                          ArrayRef<int64_t> sizes) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return IndexRange{constant.getValue(), constant.getValue()};
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return IndexRange{0, sizes[dim.getPosition()] - 1};
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  std::optional<IndexRange> a =
+      binary ? getRange(binary.getLHS(), sizes) : std::nullopt;
+  std::optional<IndexRange> b =
+      a ? getRange(binary.getRHS(), sizes) : std::nullopt;
+  if (!b)
+    return std::nullopt;
+  IndexRange range;
+  if (expr.getKind() == AffineExprKind::Add) {
+    if (llvm::AddOverflow(a->low, b->low, range.low) ||
+        llvm::AddOverflow(a->high, b->high, range.high))
+      return std::nullopt;
+    return range;
+  }
+  // The other operand is a constant.
+  if (b->low != b->high)
+    return std::nullopt;
+  int64_t by = b->low;
+  if (expr.getKind() == AffineExprKind::Mul) {
+    if (llvm::MulOverflow(a->low, by, range.low) ||
+        llvm::MulOverflow(a->high, by, range.high))
+      return std::nullopt;
+    if (by < 0)
+      std::swap(range.low, range.high);
+    return range;
+  }
+  if (by <= 0)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::FloorDiv)
+    return IndexRange{llvm::divideFloorSigned(a->low, by),
+                      llvm::divideFloorSigned(a->high, by)};
+  if (expr.getKind() == AffineExprKind::CeilDiv)
+    return IndexRange{llvm::divideCeilSigned(a->low, by),
+                      llvm::divideCeilSigned(a->high, by)};
+  bool isSmall = a->low >= 0 && a->high < by;
+  return isSmall ? *a : IndexRange{0, by - 1};
+}
+
+std::optional<int64_t> smalti::getAllocatedBytes(MemRefType type) {
+  if (type.getLayout().isIdentity() || !type.hasStaticShape() ||
+      type.getNumElements() == 0)
+    return getBufferBytes(type);
+  std::optional<int64_t> bytes = getElementBytes(type.getElementType());
+  for (AffineExpr index : type.getLayout().getAffineMap().getResults()) {
+    std::optional<IndexRange> range = getRange(index, type.getShape());
+    int64_t size;
+    if (!bytes || !range || range->low < 0 ||
+        llvm::AddOverflow<int64_t>(range->high, 1, size) ||
+        llvm::MulOverflow(*bytes, size, *bytes))
+      return std::nullopt;
+  }
   return bytes;
 }
 

@@ -26,6 +26,11 @@ std::optional<int64_t> getElementBytes(mlir::Type element);
 /// hold the number.
 std::optional<int64_t> getBufferBytes(mlir::MemRefType type);
 
+/// Bytes that memory of this type takes, from its begin to the end of its last
+/// element, whatever its layout; nothing where shape or layout is dynamic,
+/// elements lie before the begin, or 63 bits do not hold the number.
+std::optional<int64_t> getAllocatedBytes(mlir::MemRefType type);
+
 /// Where shared memory ends once a buffer of `bytes` follows what ends at
 /// `end`: how buffers are placed, and so how passes that ask whether buffers
 /// will fit must count. The largest number where 63 bits do not hold it.

@@ -7,6 +7,7 @@
 #include "passes/Conversion/BlockToThread/Planner.h"
 #include "passes/Conversion/BlockToThread/RegisterOrder.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
+#include "passes/Resources/Estimate.h"
 #include "passes/Support/KernelAttributes.h"
 #include "targets/Target.h"
 
@@ -79,22 +80,38 @@ static void emitSharedBuffers(KernelPlan &plan, const VendorLowering &vendor) {
                 builder.getI64IntegerAttr(plan.sharedMemoryBytes));
 }
 
+/// How many threads share the vectors of a block-level kernel, as far as it
+/// says so.
+static int64_t getThreads(gpu::GPUFuncOp func) {
+  if (auto program =
+          func->getAttrOfType<IntegerAttr>(mosaic_gpu::kProgramThreads))
+    return std::max<int64_t>(program.getInt(), 1);
+  std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize();
+  return size && !size->empty() ? std::max(size->front(), 1) : 1;
+}
+
 LogicalResult block_to_thread::convertKernels(Operation *root,
                                               const VendorLowering &vendor,
                                               const OpLowerings &lowerings) {
   SmallVector<KernelPlan, 1> plans;
-  bool failed = false;
+  bool isFailed = false;
   root->walk([&](gpu::GPUFuncOp func) {
     Level level = getLevel(func);
+    if (failed(checkVectors(func, vendor.getTarget(),
+                            level == Level::Block ? getThreads(func) : 1,
+                            func->hasAttr(mosaic_gpu::kProgramThreads)))) {
+      isFailed = true;
+      return;
+    }
     if (level == Level::Lowered)
       return;
     if (std::optional<KernelPlan> plan =
             Planner(func, vendor, lowerings).run(level))
       plans.push_back(std::move(*plan));
     else
-      failed = true;
+      isFailed = true;
   });
-  if (failed)
+  if (isFailed)
     return failure();
   for (KernelPlan &plan : plans) {
     if (plan.level == Level::Thread)

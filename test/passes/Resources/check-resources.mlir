@@ -98,3 +98,50 @@ gpu.module @registers attributes {smalti.target = "sm_90a"} {
     gpu.return
   }
 }
+
+// -----
+
+// Layouts whose extent is static are counted to the end of their last element.
+// CHECK: [Analysis] {{.*}} Function=layouts | Remark="2688 of 232448 B of shared memory (1216 B in memref<4x64xf32, strided<[80, 1]>, 3>, 256 B in memref<64xf32, strided<[-1], offset: 63>, 3>, 192 B in memref<{{.*}}>, 1024 B in memref<8x16xf32, strided<[1, 16], offset: 8>, 3>); values
+gpu.module @layouts attributes {smalti.target = "sm_90a"} {
+  gpu.func @layouts() kernel {
+    %padded = memref.alloc() : memref<4x64xf32, strided<[80, 1]>, 3>
+    %reversed = memref.alloc() : memref<64xf32, strided<[-1], offset: 63>, 3>
+    %tiled = memref.alloc() : memref<10x4xf32, affine_map<(i, j) -> (i floordiv 4, j, i mod 4)>, 3>
+    %columns = memref.alloc() : memref<8x16xf32, strided<[1, 16], offset: 8>, 3>
+    gpu.return
+  }
+}
+
+// -----
+
+// Buffers of unknown size are named and not counted as nothing.
+// CHECK: [Analysis] {{.*}} Function=unknown | Remark="256 of 232448 B of shared memory (256 B in memref<64xf32, 3>) and 6 buffers of unknown size; values
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="the size of memref<?xf32, 3> is not known: it is not counted"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="the size of memref<64xf32, strided<[?]>, 3> is not known: it is not counted"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="the size of memref<64xf32, strided<[-1]>, 3> is not known: it is not counted"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="the size of memref<64xf32, affine_map<(d0)[s0] -> (d0 * s0)>, 3> is not known: it is not counted"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="the size of memref<4294967296x4294967296xf32, 3> is not known: it is not counted"
+// CHECK: [Missed] {{.*}} Function=unknown | Remark="the size of memref<4294967296xf32, strided<[4294967296]>, 3> is not known: it is not counted"
+gpu.module @unknown attributes {smalti.target = "sm_90a"} {
+  gpu.func @unknown(%n: index) kernel {
+    %dynamic = memref.alloc(%n) : memref<?xf32, 3>
+    %stride = memref.alloc()[%n] : memref<64xf32, strided<[?]>, 3>
+    %ahead = memref.alloc() : memref<64xf32, strided<[-1]>, 3>
+    %symbol = memref.alloc()[%n] : memref<64xf32, affine_map<(i)[s] -> (i * s)>, 3>
+    %large = memref.alloc() : memref<4294967296x4294967296xf32, 3>
+    %apart = memref.alloc() : memref<4294967296xf32, strided<[4294967296]>, 3>
+    %known = memref.alloc() : memref<64xf32, 3>
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK: [Missed] {{.*}} Function=unknown_columns | Remark="the number of columns of tensor memory is not constant: it is not counted"
+gpu.module @unknown_columns attributes {smalti.target = "sm_100a"} {
+  gpu.func @unknown_columns(%at: !llvm.ptr<3>, %n: i32) kernel {
+    nvvm.tcgen05.alloc %at, %n : !llvm.ptr<3>, i32
+    gpu.return
+  }
+}
