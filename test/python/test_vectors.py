@@ -6,6 +6,7 @@ that is read or written ahead of an array, or past it, shows.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -346,3 +347,132 @@ def test_broadcasting_reads(chip: str) -> None:
         run(chip, arguments, body, a, np.array([at], np.int64), out)
         row = window(a[0], at, 4, 9.0)
         np.testing.assert_array_equal(out, [row, row, np.full(4, a[2, 1])], err_msg=str(at))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Transfers of several dimensions
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Window:
+    """A transfer of a memref of 5x6x8 numbers, whose last dimensions alone are `rank`."""
+
+    shape: tuple[int, ...]
+    dims: tuple[int | None, ...]
+    """Of each dimension of the vector that of the memref; None: the same element for all."""
+    rank: int = 2
+    strides: str = ""
+
+    def __str__(self) -> str:
+        return "x".join(map(str, self.shape)) + "-" + "".join("b" if dim is None else str(dim) for dim in self.dims)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (5, 6, 8)[3 - self.rank :]
+
+    @property
+    def mask_shape(self) -> tuple[int, ...]:
+        """Dimensions of a mask are in the order of the memref's."""
+        return tuple(
+            size for _, size in sorted((d, s) for d, s in zip(self.dims, self.shape, strict=True) if d is not None)
+        )
+
+    def elements(self, at: tuple[int, ...], mask: np.ndarray) -> dict[tuple[int, ...], tuple[int, ...]]:
+        """Of each lane that the mask keeps and that is in bounds, where it is in memory."""
+        found = {}
+        for lane in np.ndindex(self.shape):
+            place = list(at)
+            bits = {}
+            for dim, number in zip(self.dims, lane, strict=True):
+                if dim is not None:
+                    place[dim] += number
+                    bits[dim] = number
+            inside = all(0 <= p < s for p, s in zip(place, self.sizes, strict=True))
+            if inside and mask[tuple(bits[dim] for dim in sorted(bits))]:
+                found[lane] = tuple(place)
+        return found
+
+
+WINDOWS = [
+    Window((1, 8), (0, 1)),
+    Window((4, 4), (0, 1)),
+    Window((1, 1), (0, 1)),
+    Window((3, 2), (0, 1)),
+    Window((2, 2, 4), (0, 1, 2), rank=3),
+    Window((4, 4), (1, 0)),
+    Window((4, 4), (0, 2), rank=3),
+    Window((2, 3), (2, 0), rank=3),
+    Window((4,), (0,)),
+    Window((4, 4), (None, 1)),
+    Window((4, 2), (0, None)),
+    Window((), ()),
+    Window((), (), rank=1),
+]
+
+
+def type_of(shape: tuple[int, ...], element: str) -> str:
+    return "x".join([*map(str, shape), element])
+
+
+@pytest.mark.grid(16)
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("masked", ["plain", "operand", "region"])
+@pytest.mark.parametrize("at", ["inside", "past", "ahead"])
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+def test_windows(window: Window, at: str, masked: str, chip: str) -> None:
+    if not window.shape:  # It has no mask, and is in bounds.
+        masked, at = "plain", "inside"
+    rank, lanes, bits = window.rank, int(np.prod(window.shape)), int(np.prod(window.mask_shape))
+    begin = {"inside": (1,) * (rank - 1) + (0,), "past": (3, 4, 6)[3 - rank :], "ahead": (-1,) * rank}[at]
+    overhangs = [dim is not None and at != "inside" for dim in window.dims]
+    # What is not a dimension of the vector is in bounds.
+    begin = tuple(b if dim in window.dims else 1 for dim, b in enumerate(begin))
+    memory, vector = f"memref<{type_of(window.sizes, 'f32')}>", f"vector<{type_of(window.shape, 'f32')}>"
+    mask_type = f"vector<{type_of(window.mask_shape, 'i1')}>"
+    results = ", ".join("0" if dim is None else f"d{dim}" for dim in window.dims)
+    dims = ", ".join(f"d{i}" for i in range(rank))
+    attributes = [f"permutation_map = affine_map<({dims}) -> ({results})>"]
+    attributes += [f"in_bounds = [{', '.join(str(not o).lower() for o in overhangs)}]"] * bool(window.shape)
+    operand = ", %mask" if masked == "operand" else ""
+    options = f"{operand} {{{', '.join(attributes)}}}"
+    indices = ", ".join(f"%i{dim}" for dim in range(rank))
+    read = f"vector.transfer_read %a[{indices}], %nine{options} : {memory}, {vector}"
+    write = f"vector.transfer_write %in, %b[{indices}]{options} : {vector}, {memory}"
+    if masked == "region":
+        read = f"vector.mask %mask {{ {read} }} : {mask_type} -> {vector}"
+        write = f"vector.mask %mask {{ {write} }} : {mask_type}"
+    writes = None not in window.dims
+    body = "\n".join(
+        [
+            *(
+                f"%c_{d} = arith.constant {d} : index\n%i{d} = memref.load %at[%c_{d}] : memref<{rank}xindex>"
+                for d in range(rank)
+            ),
+            f"%row = vector.load %m[%c0] : memref<{bits}xi32>, vector<{bits}xi32>",
+            f"%none = arith.constant dense<0> : vector<{bits}xi32>",
+            f"%flat = arith.cmpi ne, %row, %none : vector<{bits}xi32>",
+            f"%mask = vector.shape_cast %flat : vector<{bits}xi1> to {mask_type}" if window.shape else "",
+            f"%v = {read}",
+            f"%out = vector.shape_cast %v : {vector} to vector<{lanes}xf32>",
+            f"vector.store %out, %o[%c0] : memref<{lanes}xf32>, vector<{lanes}xf32>",
+            f"%w = vector.load %o[%c0] : memref<{lanes}xf32>, vector<{lanes}xf32>",
+            f"%in = vector.shape_cast %w : vector<{lanes}xf32> to {vector}",
+            write if writes else "",
+        ]
+    )
+    a, b, out = numbers(*window.sizes), np.zeros(window.sizes, np.float32), np.zeros(lanes, np.float32)
+    mask = np.ones(window.mask_shape, np.int32)
+    if masked != "plain":
+        mask.reshape(-1)[1::3] = 0
+    arguments = (
+        f"%a: {memory}, %b: {memory}, %at: memref<{rank}xindex>, %m: memref<{bits}xi32>, %o: memref<{lanes}xf32>"
+    )
+    run(chip, arguments, body, a, b, np.array(begin), mask.reshape(-1), out)
+    read_there, written = np.full(window.shape, 9.0, np.float32), np.zeros(window.sizes, np.float32)
+    for lane, place in window.elements(begin, mask).items():
+        read_there[lane] = a[place]
+        if writes:
+            written[place] = a[place]
+    np.testing.assert_array_equal(out, read_there.reshape(-1))
+    np.testing.assert_array_equal(b, written)
