@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
@@ -72,6 +73,16 @@ static void reportApplied(const LoopSchedule &schedule, StringRef did) {
               : std::string())
       << (schedule.limit.empty() ? "" : ": " + schedule.limit)
       << schedule.notCompared;
+}
+
+/// A group that names no copies is printed as the bare name of its op, and
+/// upstream's parser takes the result of the next op for a copy. An attribute
+/// separates the two.
+static void separateGroups(Operation *function) {
+  function->walk([](nvgpu::DeviceAsyncCreateGroupOp group) {
+    if (group->getNumOperands() == 0 && group->getAttrs().empty())
+      group->setAttr("smalti.all_copies", UnitAttr::get(group->getContext()));
+  });
 }
 
 namespace {
@@ -195,6 +206,7 @@ void PipelineLoopsPass::runOnOperation() {
   // Only such a one can leave copies in flight (smalti-overlap-lds-dma).
   bool copiesPreferSharedBarrier =
       *chip && (*chip)->asyncCopy == targets::AsyncCopyKind::LDSLoad;
+  bool isPipelined = false;
   addLoopsIn(function, /*isCopy=*/false);
   while (!worklist.empty()) {
     Candidate candidate = worklist.pop_back_val();
@@ -220,7 +232,10 @@ void PipelineLoopsPass::runOnOperation() {
       addLoopsIn(expanded.plain, candidate.isCopy);
     for (scf::ForOp inner : llvm::reverse(expanded.innerLoops))
       worklist.push_back({inner, /*isCopy=*/true});
+    isPipelined = true;
   }
+  if (isPipelined)
+    separateGroups(function);
   if (missed)
     signalPassFailure();
 }
