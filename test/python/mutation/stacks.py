@@ -14,6 +14,11 @@ from .corpus import ROOT
 OPT = ROOT / "build" / "bin" / "smalti-opt"
 _SYMBOLIZER = "/usr/lib/llvm-22/bin"
 HANG = 124
+_LIBC = re.compile(r"libc\.so| \./(?:nptl|signal|stdlib|sysdeps|csu)/")
+_ELSEWHERE = re.compile(r"\.so\b|^main\b|^_start\b|" + _LIBC.pattern)
+"""Frames of libraries, and of what starts a program: ours are static in `smalti-opt`."""
+UPSTREAM = ("canonicalize", "cse", "sccp", "int-range-optimizations", "loop-invariant-code-motion")
+"""Upstream's passes that use what ours use."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +29,9 @@ class Crash:
     stack: tuple[str, ...]
 
     @property
-    def owner(self) -> str:
-        """Ours, if a function of ours is on the stack, or if the tool does not end."""
-        return "ours" if self.code == HANG or any("smalti::" in frame for frame in self.stack) else "upstream"
+    def is_below_ours(self) -> bool:
+        """Whether a function of ours is on the stack. A tool that does not end has none."""
+        return self.code == HANG or any(not _ELSEWHERE.search(frame) for frame in self.stack)
 
 
 def crash_of(text: str, pipeline: str, *, symbols: bool, seconds: float = 20, tool: str | Path = OPT) -> Crash | None:
@@ -56,7 +61,18 @@ def stack_of(said: str) -> tuple[str, ...]:
             # Where a library is loaded varies by whole pages.
             frames.append(f"{found[1]} {found[3] or found[2]}")
     # The signal arrives in the C library: what is above is its handler, what is below may be abort.
-    signal = next((at for at, frame in enumerate(frames[:8]) if "libc.so" in frame), -1)
-    rest = list(itertools.dropwhile(lambda frame: "libc.so" in frame, frames[signal + 1 :]))
+    signal = next((at for at, frame in enumerate(frames[:8]) if _LIBC.search(frame)), -1)
+    rest = list(itertools.dropwhile(_LIBC.search, frames[signal + 1 :]))
     # A function that calls itself until the stack is used up is one frame.
     return tuple(dict.fromkeys(rest))
+
+
+def owner_of(crash: Crash, text: str) -> str:
+    """Whose fault a crash is: upstream's too where one of its passes crashes in the same functions."""
+    if not crash.is_below_ours:
+        return "upstream"
+    for name in UPSTREAM:
+        other = crash_of(text, f"builtin.module({name})", symbols=True)
+        if other is not None and not other.is_below_ours and other.stack[:2] == crash.stack[:2]:
+            return "upstream"
+    return "ours"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .campaign import LOST, Finding, replayed_by
 from .mutators import end_of
 from .pool import Limits, Worker
-from .stacks import crash_of
+from .stacks import crash_of, owner_of
 from .worker import CHECK, PARSE
 
 
@@ -124,7 +124,7 @@ def examine(count: int, finding: Finding, worker: Worker) -> Cause:
     text = reduce(finding.text, shows)
     stack: tuple[str, ...] = ()
     if finding.outcome in LOST and (crash := crash_of(text, pipeline, symbols=True)):
-        stack, owner = crash.stack, crash.owner
+        stack, owner = crash.stack, owner_of(crash, text)
     return Cause(finding.signature, count, finding, text, owner, stack[:12])
 
 

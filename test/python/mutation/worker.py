@@ -6,12 +6,14 @@ last event says what it was doing.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import json
 import os
 import random
 import re
 import resource
+import signal
 import sys
 import time
 import traceback
@@ -44,6 +46,15 @@ _OPAQUE = re.compile(
     r"failed to legalize|failed to verify|does not dominate|unresolved materialization|operand #\d+ must be|result #\d+ must be"
 )
 """What upstream's drivers and verifiers say of a rewrite: the pass itself gave no reason."""
+
+
+def _is_opaque(said: str, program: str, pipeline: str) -> bool:
+    """Whether a refusal is about what the pass made, and not about the program."""
+    if _OPAQUE.search(said):
+        return True
+    named = re.match(r"'([\w.]+)' op ", said)
+    # smalti-compile is many passes, of which each may refuse what the one before it made.
+    return named is not None and "smalti-compile" not in pipeline and named[1].rpartition(".")[2] not in program
 
 
 class Case:
@@ -183,7 +194,7 @@ class Runner:
             if error.diagnostics[0].location is None:
                 return "no location", said, None
             alone = "," not in re.sub(r"\{[^{}]*\}", "", pipeline)
-            if alone and _OPAQUE.search("\n".join(d.message for d in error.diagnostics)):
+            if alone and _is_opaque("\n".join(d.message for d in error.diagnostics), before, pipeline):
                 return "opaque", said, None
             # One function: none that was rewritten before another one was refused.
             functions = len(re.findall(r"func[ \"].*@|entry_func", before))
@@ -269,6 +280,12 @@ def _quiet_reproducers() -> None:
     reproducer.write = lambda text, pipeline: (Path("none"), "none")
 
 
+def _die_with_the_parent() -> None:
+    """What the watchdog would end must not outlive it."""
+    death_signal = 1
+    ctypes.CDLL(None).prctl(death_signal, signal.SIGKILL)
+
+
 Job = dict[str, Any]
 
 
@@ -289,6 +306,7 @@ def serve(lines: IO[str], events: IO[str], do: Callable[[Job], None], **ready: A
         if process == 0:
             code = 1
             try:
+                _die_with_the_parent()
                 tell(process=os.getpid())
                 do(job)
                 tell(finished=True)
