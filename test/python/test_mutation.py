@@ -8,12 +8,16 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
-from mutation import campaign, corpus, stacks, triage
+import smalti
+from mutation import campaign, corpus, stacks, triage, undefined
 from mutation.mutators import MUTATIONS, Pool, mutate, statements_in, types_in
 from mutation.pool import Died, Limits, Worker
 from mutation.worker import Case, Corpus
+from smalti import entry
 
 GENERIC = """\
 "builtin.module"() ({
@@ -158,6 +162,55 @@ def test_counts_add_up_over_an_interrupted_run(tmp_path: Path) -> None:
     again = campaign.State.load(path)
     assert again.counts == whole.counts
     assert [(f.number, f.stage, f.text) for f in again.findings] == [(f.number, f.stage, f.text) for f in whole.findings]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Programs without one result
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tiles", "body", "reason"),
+    [
+        (2, "%n = arith.divui %one, %tile : index", "arith.divui by zero"),
+        (2, "%n = arith.shli %one, %m : index", "arith.shli by more than the width"),
+        (2, "%n = arith.addi %one, %m overflow<nsw> : index", "arith.addi with flags of overflow"),
+        (2, "%n = arith.index_cast %tile : index to i64\n  %f = arith.sitofp %n : i64 to f32", ""),
+        (1, "scf.for %i = %tile to %large step %one {\n  }", "more than"),
+        (2, "triton_xla.insert %x into %a[0] [4] [1] : tensor<4xf32> into memref<8xf32>", ""),
+    ],
+)
+def test_undefined_behavior_is_seen(tiles: int, body: str, reason: str) -> None:
+    module = program(tiles, body)
+    said = undefined.behavior(entry.find_entry(module), [np.full(8, -1, np.float32)])
+    assert said.startswith(reason) and bool(said) == bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("triton_xla.insert %x into %a[%four] [4] [1] : tensor<4xf32> into memref<8xf32>", ""),
+        ("triton_xla.insert %x into %a[0] [4] [1] : tensor<4xf32> into memref<8xf32>", "two tiles write one element"),
+    ],
+)
+def test_results_that_depend_on_the_order_of_tiles_are_seen(body: str, reason: str) -> None:
+    module = program(2, body)
+    assert undefined.order(entry.find_entry(module), [np.full(8, -1, np.float32)]) == reason
+
+
+def program(tiles: int, body: str) -> Any:
+    return smalti.parse(f"""triton_xla.entry_func @f(%a: memref<8xf32>, %tile: index) tiles {tiles} {{
+  %one = arith.constant 1 : index
+  %m = arith.constant -1 : index
+  %large = arith.constant 1000000000 : index
+  %c4 = arith.constant 4 : index
+  %four = arith.muli %tile, %c4 : index
+  %i32 = arith.index_cast %tile : index to i32
+  %n32 = arith.sitofp %i32 : i32 to f32
+  %x = tensor.splat %n32 : tensor<4xf32>
+  {body}
+  triton_xla.return
+}}""")
 
 
 # ---------------------------------------------------------------------------------------------------------------------

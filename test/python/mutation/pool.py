@@ -17,7 +17,7 @@ from typing import IO, Any
 
 COMMAND = (sys.executable, "-m", "mutation.worker")
 
-CPU_SECONDS = 20.0
+CPU_SECONDS = 10.0
 """A stage of a mutant that computes for longer hangs."""
 WALL_SECONDS = 300.0
 """A stage that is not over after this time hangs, whether it computes or waits."""

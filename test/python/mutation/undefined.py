@@ -15,15 +15,30 @@ _SHIFTS = ("arith.shli", "arith.shrsi", "arith.shrui")
 _TO_INTEGERS = ("arith.fptosi", "arith.fptoui")
 
 
+MOST_STEPS = 20_000
+"""Runs of blocks, in all tiles."""
+
+
+class Endless(Exception):
+    """The program runs for too long to wait for it."""
+
+
 class _Observer(reference.Interpreter):
     """The reference interpreter, looking at operands."""
 
     reason = ""
+    steps = 0
 
     def tile(self, arguments: Sequence[Value], tile: int) -> None:
         """Runs one tile."""
         self._values = {}
         self._run_block(self.entry.regions[0].blocks[0], [*arguments, Value(np.asarray(tile, np.int64))])
+
+    def _run_block(self, block: Any, arguments: Sequence[Value]) -> tuple[str, list[Value]]:
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise Endless
+        return super()._run_block(block, arguments)
 
     def _run_operation(self, operation: Any, operands: list[Value]) -> None:
         name = operation.name
@@ -42,8 +57,8 @@ class _Observer(reference.Interpreter):
 
 def _bits(operation: Any) -> int:
     ty = operation.results[0].type
-    element = ir.ShapedType(ty).element_type if ir.ShapedType.isinstance(ty) else ty
-    return 64 if ir.IndexType.isinstance(element) else ir.IntegerType(element).width
+    element = ty.element_type if isinstance(ty, ir.ShapedType) else ty
+    return 64 if isinstance(element, ir.IndexType) else ir.IntegerType(element).width
 
 
 def _tiles(entry: Any) -> range:
@@ -54,8 +69,11 @@ def behavior(entry: Any, values: Sequence[Any]) -> str:
     """What the program does that MLIR does not define, or an empty string."""
     observer = _Observer(entry)
     memory = [reference.load(np.asarray(value)) for value in values]
-    for tile in _tiles(entry):
-        observer.tile(memory, tile)
+    try:
+        for tile in _tiles(entry):
+            observer.tile(memory, tile)
+    except Endless:
+        return f"more than {MOST_STEPS} runs of blocks"
     return observer.reason
 
 
