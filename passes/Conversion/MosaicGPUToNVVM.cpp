@@ -411,6 +411,22 @@ Value NVIDIALowering::emitUniform(OpBuilder &builder, Location loc,
                                     shared);
 }
 
+/// nvgpu.device_async_copy takes memrefs of consecutive elements alone: of
+/// others, which are copied one element at a time, that element.
+static Value emitRowView(OpBuilder &builder, Location loc, Value memref,
+                         SmallVector<Value> &indices) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (type.isLastDimUnitStride())
+    return memref;
+  SmallVector<OpFoldResult> offsets = getAsOpFoldResult(indices),
+                            ones(indices.size(), builder.getIndexAttr(1));
+  MemRefType element = memref::SubViewOp::inferRankReducedResultType(
+      {}, type, offsets, ones, ones);
+  indices.clear();
+  return memref::SubViewOp::create(builder, loc, element, memref, offsets, ones,
+                                   ones);
+}
+
 void NVIDIALowering::emitAsyncCopy(OpBuilder &builder, Location loc,
                                    const AsyncPiece &piece) const {
   // How many elements of the chunk lie below the upper bound; a chunk that
@@ -430,9 +446,12 @@ void NVIDIALowering::emitAsyncCopy(OpBuilder &builder, Location loc,
     inside = arith::AndIOp::create(builder, loc, inside, piece.from.inBounds);
   count = arith::SelectOp::create(builder, loc, inside, count, none);
   int64_t bits = size * piece.from.type.getElementTypeBitWidth();
+  SmallVector<Value> toIndices(piece.indices), fromIndices(piece.from.indices);
+  Value to = emitRowView(builder, loc, piece.destination, toIndices),
+        from = emitRowView(builder, loc, piece.from.memref, fromIndices);
   nvgpu::DeviceAsyncCopyOp::create(
-      builder, loc, nvgpu::DeviceAsyncTokenType::get(builder.getContext()),
-      piece.destination, piece.indices, piece.from.memref, piece.from.indices,
+      builder, loc, nvgpu::DeviceAsyncTokenType::get(builder.getContext()), to,
+      toIndices, from, fromIndices,
       builder.getIndexAttr(size), count,
       bits == 128 ? builder.getUnitAttr() : UnitAttr());
 }

@@ -1,0 +1,33 @@
+"""Matmuls of every element type with row-major and column-major operands, at the default options: the right numbers in the
+emulator on each chip whose table has an instruction for them, and a diagnostic on the others."""
+
+from __future__ import annotations
+
+import pytest
+import smalti
+from products import matmul
+from smalti import targets
+from test_gpu_numerics import FAMILIES
+from test_narrow_products import check_exactly
+
+TYPES = ("f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i8")
+SHAPES = {
+    "aligned": ((64, 64, 64), (64, 64, 32)),
+    "ragged": ((33, 50, 70), (32, 32, 32)),
+}
+
+
+@pytest.mark.grid(16)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("order", ["NN", "NT", "TN", "TT"])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("target", FAMILIES)
+def test_operand_orders(target: str, dtype: str, order: str, shape: str) -> None:
+    """T: the operand is column-major."""
+    text = matmul(*SHAPES[shape], dtype, columns_of_a=order[0] == "T", columns_of_b=order[1] == "T")
+    if not any(mma.a == dtype or (mma.a, dtype) == ("tf32", "f32") for mma in targets.get(target).mmas):
+        with pytest.raises(smalti.CompileError, match=f"fits no instruction of {target}"):
+            smalti.compile(text, target=targets.EMULATED + target)
+        return
+    kernel = smalti.compile(text, target=targets.EMULATED + target)
+    check_exactly(kernel, kernel.launcher)
