@@ -13,6 +13,7 @@
 #include "targets/Target.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -252,6 +253,26 @@ static LogicalResult verifyLowered(gpu::GPUModuleOp kernels,
   return success();
 }
 
+/// A launch hands over the addresses of memrefs alone.
+static LogicalResult verifyArguments(gpu::GPUModuleOp kernels) {
+  bool isValid = true;
+  kernels->walk([&](gpu::GPUFuncOp func) {
+    for (auto [number, type] : llvm::enumerate(func.getArgumentTypes())) {
+      auto memref = dyn_cast<BaseMemRefType>(type);
+      if (!memref || LLVMTypeConverter::canConvertToBarePtr(memref))
+        continue;
+      isValid = false;
+      InFlightDiagnostic diagnostic = emitError(
+          func.isExternal() ? func.getLoc() : func.getArgument(number).getLoc());
+      diagnostic << "argument " << number << " of '" << func.getName()
+                 << "' has type " << type
+                 << "; a static shape, static strides and a static offset are "
+                    "required";
+    }
+  });
+  return success(isValid);
+}
+
 /// Whether kernels are launched where they stand, as JAX emits them.
 static bool hasLaunches(ModuleOp module) {
   return module->walk([](gpu::LaunchOp) { return WalkResult::interrupt(); })
@@ -278,6 +299,8 @@ LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last,
     return success();
 
   for (gpu::GPUModuleOp kernels : module.getOps<gpu::GPUModuleOp>()) {
+    if (last >= Level::LLVM && failed(verifyArguments(kernels)))
+      return failure();
     if (!isJAX && specialize != "off" && hasProducts(kernels)) {
       OpPassManager roles(gpu::GPUModuleOp::getOperationName());
       buildSpecialization(roles, chip, depth != 0 ? depth : stages,
