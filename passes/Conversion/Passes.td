@@ -267,10 +267,15 @@ def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"
     For programs of one thread, before the conversion to the LLVM dialect, which leaves these ops:
     - transfers of one row become loads and stores; masked, or not known to be in bounds, they become masked ones, whose
       masks are those of `smalti-mask-transfers` where an index may be negative;
+    - transfers of several dimensions become transfers of their rows, under a condition where a row may be out of bounds;
+      where the elements of a row are apart in memory, accesses of one element each;
     - masks (`create_mask`, `constant_mask`, `vector.mask` around a transfer) become comparisons and constants;
-    - products, reductions, transposes, broadcasts, shape casts and gathers of several dimensions become ops on rows.
+    - products, reductions, transposes, broadcasts, shape casts and gathers of several dimensions become ops on rows;
+    - loads, stores and atomic accesses of a memref with a negative or dynamic stride become accesses of a memref of one
+      element: the conversion takes the distance from the begin of a memref for unsigned.
 
-    Other ops stay as they are.
+    Other ops stay as they are. A vector that takes more registers than a thread of the chip has (`smalti.target`; without
+    it, of the chip with the most registers) is an error.
 
     Example: the last vector of the row of 30 elements is read as far as there are some.
 

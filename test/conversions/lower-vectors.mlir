@@ -106,3 +106,21 @@ gpu.module @kernels {
     gpu.return %r : vector<4x4xf32>
   }
 }
+
+// CHECK-LABEL: gpu.func @signed_strides(
+// CHECK:         %[[A:.*]] = memref.subview %arg0[%arg1, %arg2] [1, 1] [1, 1] {{.*}} to memref<f32, strided<[], offset: ?>, 3>
+// CHECK:         %[[X:.*]] = memref.load %[[A]][]
+// CHECK:         memref.store %[[X]], %{{.*}}[] : memref<f32, strided<[], offset: ?>>
+// CHECK:         memref.atomic_rmw addf %[[X]], %{{.*}}[]
+// CHECK:         memref.load %arg4[%arg1, %arg2]
+gpu.module @signed {
+  gpu.func @signed_strides(%a: memref<4x8xf32, strided<[-8, -1], offset: 31>, 3>, %i: index, %j: index,
+                           %b: memref<4x8xf32, strided<[?, 1]>>, %c: memref<4x8xf32>) -> f32 {
+    %x = memref.load %a[%i, %j] : memref<4x8xf32, strided<[-8, -1], offset: 31>, 3>
+    memref.store %x, %b[%i, %j] : memref<4x8xf32, strided<[?, 1]>>
+    %y = memref.atomic_rmw addf %x, %a[%i, %j] : (f32, memref<4x8xf32, strided<[-8, -1], offset: 31>, 3>) -> f32
+    %z = memref.load %c[%i, %j] : memref<4x8xf32>
+    %r = arith.addf %y, %z : f32
+    gpu.return %r : f32
+  }
+}

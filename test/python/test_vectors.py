@@ -476,3 +476,100 @@ def test_windows(window: Window, at: str, masked: str, chip: str) -> None:
             written[place] = a[place]
     np.testing.assert_array_equal(out, read_there.reshape(-1))
     np.testing.assert_array_equal(b, written)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Strides of any sign
+# ---------------------------------------------------------------------------------------------------------------------
+
+MEMORIES = {
+    "shared": ("3", "memref.alloc()"),
+    "private": ("#gpu.address_space<private>", "memref.alloca()"),
+    "global": ("", ""),
+}
+# Views of 4x8 numbers, and the elements that they show.
+VIEWS = {
+    "static": (
+        "memref.reinterpret_cast %m to offset: [31], sizes: [4, 8], strides: [-8, -1]",
+        "strided<[-8, -1], offset: 31>",
+        lambda m: m[::-1, ::-1],
+    ),
+    "dynamic": (
+        "memref.reinterpret_cast %m to offset: [%c24], sizes: [4, 8], strides: [%minus, %c1]",
+        "strided<[?, ?], offset: ?>",
+        lambda m: m[::-1],
+    ),
+    "subview": (
+        "memref.subview %m[0, 7] [4, 8] [1, -1]",
+        "strided<[8, -1], offset: 7>",
+        lambda m: m[:, ::-1],
+    ),
+    "window": (
+        "memref.subview %m[3, %c1] [2, 3] [-2, 2]",
+        "strided<[-16, 2], offset: ?>",
+        lambda m: m[3::-2, 1:6:2],
+    ),
+}
+
+
+@pytest.mark.grid(8)
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_strides_of_any_sign(memory: str, view: str, chip: str) -> None:
+    """Upstream takes an element's distance from the begin of its memref for unsigned."""
+    space, allocate = MEMORIES[memory]
+    create, layout, elements = VIEWS[view]
+    suffix = f", {space}" if space else ""
+    plain, viewed = f"memref<4x8xi32{suffix}>", f"memref<?x?xi32, {layout}{suffix}>"
+    rows, columns = elements(np.zeros((4, 8))).shape
+    viewed = viewed.replace("?x?", f"{rows}x{columns}")
+    body = f"""
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
+      %c8 = arith.constant 8 : index
+      %c24 = arith.constant 24 : index
+      %minus = memref.load %at[%c0] : memref<1xindex>
+      %rows = arith.constant {rows} : index
+      %columns = arith.constant {columns} : index
+      %none = arith.constant 0 : i32
+      {f"%m = {allocate} : {plain}" if allocate else ""}
+      %v = {create} : {plain} to {viewed}
+      scf.for %i = %c0 to %c4 step %c1 {{
+        scf.for %j = %c0 to %c8 step %c1 {{
+          memref.store %none, %m[%i, %j] : {plain}
+        }}
+      }}
+      scf.for %i = %c0 to %rows step %c1 {{
+        scf.for %j = %c0 to %columns step %c1 {{
+          %x = memref.load %a[%i, %j] : memref<4x8xi32>
+          memref.store %x, %v[%i, %j] : {viewed}
+          %old = memref.atomic_rmw addi %x, %v[%i, %j] : (i32, {viewed}) -> i32
+          %y = memref.load %v[%i, %j] : {viewed}
+          memref.store %y, %o[%i, %j] : memref<4x8xi32>
+        }}
+      }}
+      scf.for %i = %c0 to %c4 step %c1 {{
+        scf.for %j = %c0 to %c8 step %c1 {{
+          %x = memref.load %m[%i, %j] : {plain}
+          memref.store %x, %p[%i, %j] : memref<4x8xi32>
+        }}
+      }}
+    """
+    if memory == "private":  # An atomic access of a thread's own memory is none.
+        body = "\n".join(
+            "memref.store %twice, %v[%i, %j] : " + viewed if "atomic" in line else line for line in body.splitlines()
+        ).replace("          memref.store %x, %v", "%twice = arith.addi %x, %x : i32\nmemref.store %x, %v")
+    arguments = "%a: memref<4x8xi32>, %at: memref<1xindex>, %o: memref<4x8xi32>, %p: memref<4x8xi32>"
+    a = numbers(4, 8).astype(np.int32)
+    out, placed = np.zeros((4, 8), np.int32), np.zeros((4, 8), np.int32)
+    arrays = [a, np.array([-8]), out, placed]
+    if memory == "global":
+        arguments += f", %m: {plain}"
+        arrays.append(np.zeros((4, 8), np.int32))
+    run(chip, arguments, body, *arrays)
+    there, wanted = np.zeros((4, 8), np.int32), np.zeros((4, 8), np.int32)
+    elements(there)[...] = 2 * a[:rows, :columns]
+    wanted[:rows, :columns] = 2 * a[:rows, :columns]
+    np.testing.assert_array_equal(out, wanted)
+    np.testing.assert_array_equal(placed, there)
