@@ -228,3 +228,31 @@ func.func @barrier_and_group(%tensor: !descriptor, %b: memref<64x256xf32>, %thre
   }
   return %sum : f32
 }
+
+// A group that names no copies, before an op with a result: with nothing between the two, upstream's parser would take
+// the result for a copy.
+// CHECK-LABEL: func.func @unnamed(
+// CHECK:         nvgpu.device_async_create_group {smalti.all_copies}
+// CHECK:         scf.for
+// CHECK:           nvgpu.device_async_create_group {smalti.all_copies}
+func.func @unnamed(%a: memref<64x256xf32>, %thread: index, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %shared = memref.alloc() : memref<4x256xf32, #shared>
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %slot = arith.remui %i, %c4 : index
+    %view = memref.subview %shared[%slot, 0] [1, 256] [1, 1] : memref<4x256xf32, #shared> to !row
+    %copy = nvgpu.device_async_copy %a[%i, %thread], %view[%thread], 1 : memref<64x256xf32> to !row
+    %group = "nvgpu.device_async_create_group"() : () -> !nvgpu.device.async.token
+    %other = arith.addi %i, %c1 : index
+    nvgpu.device_async_wait %group {numGroups = 0 : i32}
+    gpu.barrier
+    %value = memref.load %view[%c1] : !row
+    %next = arith.addf %acc, %value : f32
+    gpu.barrier
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}

@@ -1,0 +1,34 @@
+"""Runs the pipelines of the lit tests in the folders on their programs: what they print must parse, and print the same
+again.
+
+    round_trip.py smalti-opt FOLDER...
+
+prints how many programs did, and exits with 1 where one does not.
+"""
+
+import pathlib
+import sys
+
+from unchanged import opt, pipelines
+
+
+def main(tool: str, *folders: str) -> int:
+    count = 0
+    for path in sorted(path for folder in folders for path in pathlib.Path(folder).glob("*.mlir")):
+        text = path.read_text()
+        # One pipeline of each pass: the others differ in their options alone.
+        for name, pipeline in {name: pipeline for pipeline, name in reversed(pipelines(text))}.items():
+            once = opt(tool, text, "-split-input-file", f"--pass-pipeline={pipeline}")
+            if once.returncode != 0:
+                continue
+            again = opt(tool, once.stdout, "-split-input-file")
+            if again.stdout != once.stdout:
+                print(f"{path}: what {name} prints does not parse to the same: {again.stderr[:400]}")
+                return 1
+            count += 1
+    print(f"{count} outputs parse to what was printed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
