@@ -22,6 +22,17 @@ void MosaicGPUDialect::initialize() {
 // Memory
 //===----------------------------------------------------------------------===//
 
+bool smalti::mosaic_gpu::hasBlockLevelOps(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        bool isBlockLevel =
+            isa_and_nonnull<MosaicGPUDialect>(inner->getDialect()) ||
+            inner->hasAttr(kInLayouts) || inner->hasAttr(kOutLayouts);
+        return isBlockLevel ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 bool smalti::mosaic_gpu::isSharedMemory(MemRefType type) {
   return gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type);
 }

@@ -62,6 +62,10 @@ inline constexpr llvm::StringLiteral kSharedMemoryAlignment =
 inline constexpr llvm::StringLiteral kProgramThreads =
     "mosaic_gpu.program_threads";
 
+/// Whether code in the op's regions is block-level: an op of this dialect is
+/// there, or one that has layouts.
+bool hasBlockLevelOps(mlir::Operation *op);
+
 /// Which memory a memref lies in. Shared memory is the block's own; that of the
 /// cluster is any of its blocks'.
 bool isSharedMemory(mlir::MemRefType type);

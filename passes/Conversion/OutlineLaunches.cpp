@@ -1,6 +1,7 @@
 //===- OutlineLaunches.cpp - From gpu.launch to kernels -------------------===//
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Conversion/HostTensorMaps.h"
 #include "passes/Support/KernelAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,6 +17,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <vector>
 
 namespace smalti {
 #define GEN_PASS_DECL_MOSAICGPUOUTLINELAUNCHES
@@ -30,6 +32,10 @@ using namespace smalti;
 /// argument keeps.
 static constexpr llvm::StringLiteral kKernelArgument =
     "mosaic_gpu.from_kernel_arg_idx";
+
+/// What JAX's thread-level kernels assume the start of the dynamic shared
+/// memory to be a multiple of: the period of the widest swizzle, in bytes.
+static constexpr int64_t kDynamicMemoryAlignment = 1024;
 
 //===----------------------------------------------------------------------===//
 // Arguments
@@ -126,11 +132,16 @@ static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
 namespace {
 struct LaunchPlan {
   gpu::LaunchOp launch;
-  /// The kernel's arguments: memrefs of the entries, in their order.
+  /// The kernel's arguments: the memref of each entry, null where the function
+  /// makes none.
   SmallVector<Value> arguments;
-  SmallVector<int64_t> entries;
+  /// Of which entry's memory each is, and the values in the launch that are its
+  /// address.
+  SmallVector<block_to_thread::TensorMapOfKernel> tensorMaps;
+  SmallVector<SmallVector<Value>> tensorMapUses;
   int64_t sharedMemoryBytes = 0;
-  int64_t programThreads = 0;
+  /// Whether its vectors belong to programs of several threads.
+  bool isBlockLevel = false;
 };
 
 class MosaicGPUOutlineLaunches
@@ -142,6 +153,7 @@ public:
 
 private:
   FailureOr<LaunchPlan> plan(gpu::LaunchOp launch);
+  LogicalResult planArguments(LaunchPlan &plan, func::FuncOp func);
   void outline(const LaunchPlan &plan, SymbolTable &symbols);
 };
 } // namespace
@@ -174,6 +186,106 @@ static std::optional<int64_t> getVolume(const gpu::KernelDim3 &size) {
   return volume;
 }
 
+/// Memrefs of the function that are all of an entry, as the attribute of JAX
+/// says or the launch takes for granted.
+static void noteEntry(int64_t entry, Value memref,
+                      SmallVectorImpl<Value> &byEntry) {
+  if (entry >= static_cast<int64_t>(byEntry.size()))
+    byEntry.resize(entry + 1);
+  byEntry[entry] = memref;
+}
+
+/// The addresses in the launch of tensor maps in an array that it captures, by
+/// their offset; nothing where an address is not constant.
+static std::optional<std::map<int64_t, SmallVector<Value>>>
+collectMapAddresses(Value array, gpu::LaunchOp launch) {
+  std::map<int64_t, SmallVector<Value>> addresses;
+  for (Operation *user : array.getUsers()) {
+    if (!launch->isProperAncestor(user))
+      continue;
+    if (!isa<UnrealizedConversionCastOp>(user) ||
+        !isa<LLVM::LLVMPointerType>(user->getResult(0).getType()))
+      return std::nullopt;
+    for (Operation *use : user->getUsers()) {
+      auto element = dyn_cast<LLVM::GEPOp>(use);
+      if (!element || !element.getElemType().isInteger(8) ||
+          !element.getDynamicIndices().empty() ||
+          element.getRawConstantIndices().size() != 1)
+        return std::nullopt;
+      addresses[element.getRawConstantIndices().front()].push_back(
+          element.getResult());
+    }
+  }
+  return addresses;
+}
+
+LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
+                                                      func::FuncOp func) {
+  gpu::LaunchOp launch = plan.launch;
+  // An argument that no code uses keeps its place.
+  func.walk([&](UnrealizedConversionCastOp cast) {
+    auto number = cast->getAttrOfType<IntegerAttr>(kKernelArgument);
+    std::string why;
+    if (!number || cast->getNumResults() != 1 ||
+        !isa<MemRefType>(cast.getResult(0).getType()))
+      return;
+    if (std::optional<int64_t> entry =
+            getEntryOfMemRef(cast.getResult(0), func, why);
+        entry && number.getInt() == *entry)
+      noteEntry(*entry, cast.getResult(0), plan.arguments);
+  });
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(launch.getBody(), captured);
+  llvm::SmallDenseSet<int64_t> used;
+  for (Value value : captured) {
+    Operation *definition = value.getDefiningOp();
+    if ((definition && isSunk(definition)) || isHostArray(value))
+      continue;
+    if (!isa<MemRefType>(value.getType()))
+      return launch.emitOpError()
+             << "uses a value of type " << value.getType()
+             << " from outside, which is neither a constant nor a memref of an "
+                "entry of its function";
+    std::string why;
+    std::optional<int64_t> entry = getEntryOfMemRef(value, func, why);
+    if (!entry)
+      return launch.emitOpError() << "uses a memref of type " << value.getType()
+                                  << " from outside, but " << why;
+    if (!used.insert(*entry).second)
+      return launch.emitOpError()
+             << "uses two memrefs of entry " << *entry << " of its function";
+    noteEntry(*entry, value, plan.arguments);
+  }
+  auto getEntry = [&](Value memref, std::string &why) {
+    return getEntryOfMemRef(memref, func, why);
+  };
+  for (Value array : captured) {
+    if (!isHostArray(array))
+      continue;
+    layout::ValueOr<HostTensorMaps> maps = readHostTensorMaps(array, getEntry);
+    if (!maps)
+      return launch.emitOpError() << "uses an array of type " << array.getType()
+                                  << " from outside, but " << maps.reason;
+    auto addresses = collectMapAddresses(array, launch);
+    if (!addresses)
+      return launch.emitOpError()
+             << "uses an array of tensor maps other than by the constant "
+                "offset of a map";
+    for (auto &[offset, values] : *addresses) {
+      auto map = maps->find(offset);
+      if (map == maps->end())
+        return launch.emitOpError()
+               << "uses byte " << offset
+               << " of an array, where there is no tensor map";
+      if (map->second.argument >= static_cast<int64_t>(plan.arguments.size()))
+        plan.arguments.resize(map->second.argument + 1);
+      plan.tensorMaps.push_back(map->second);
+      plan.tensorMapUses.push_back(values);
+    }
+  }
+  return success();
+}
+
 FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
   LaunchPlan plan;
   plan.launch = launch;
@@ -197,12 +309,13 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
     return launch.emitOpError()
            << "has sizes of its grid, its blocks or its clusters that are not "
               "positive constants";
-  plan.programThreads = programThreads;
-  if (programThreads <= 0 || *threads % programThreads != 0)
+  plan.isBlockLevel = mosaic_gpu::hasBlockLevelOps(launch);
+  if (plan.isBlockLevel &&
+      (programThreads <= 0 || *threads % programThreads != 0))
     return launch.emitOpError()
            << "has blocks of " << *threads
-           << " threads, which is not a multiple of the " << plan.programThreads
-           << " threads that run a program together";
+           << " threads, which is not a multiple of the "
+           << int64_t(programThreads) << " threads that run a program together";
   if (Value bytes = launch.getDynamicSharedMemorySize()) {
     std::optional<int64_t> constant = getConstant(bytes);
     if (!constant || *constant < 0)
@@ -210,31 +323,8 @@ FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
     plan.sharedMemoryBytes = *constant;
   }
 
-  llvm::SetVector<Value> captured;
-  getUsedValuesDefinedAbove(launch.getBody(), captured);
-  std::map<int64_t, Value> byEntry;
-  for (Value value : captured) {
-    Operation *definition = value.getDefiningOp();
-    if (definition && isSunk(definition))
-      continue;
-    if (!isa<MemRefType>(value.getType()))
-      return launch.emitOpError()
-             << "uses a value of type " << value.getType()
-             << " from outside, which is neither a constant nor a memref of an "
-                "entry of its function";
-    std::string why;
-    std::optional<int64_t> entry = getEntryOfMemRef(value, func, why);
-    if (!entry)
-      return launch.emitOpError() << "uses a memref of type " << value.getType()
-                                  << " from outside, but " << why;
-    if (!byEntry.try_emplace(*entry, value).second)
-      return launch.emitOpError()
-             << "uses two memrefs of entry " << *entry << " of its function";
-  }
-  for (auto [entry, value] : byEntry) {
-    plan.entries.push_back(entry);
-    plan.arguments.push_back(value);
-  }
+  if (failed(planArguments(plan, func)))
+    return failure();
 
   // Symbols of the module are not those of the kernel's.
   WalkResult result = launch.getBody().walk([&](Operation *op) {
@@ -263,8 +353,28 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
 
   StringRef name = func.getSymName();
   name.consume_back("_mosaic_gpu");
+  // Null pointers stand for what the launcher passes: arguments that nothing
+  // describes, and tensor maps.
+  OpBuilder builder(launch);
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   SmallVector<Value> operands = plan.arguments;
+  for (Value &operand : operands)
+    if (!operand)
+      operand = LLVM::ZeroOp::create(builder, launch.getLoc(), pointer);
+  for (ArrayRef<Value> addresses : plan.tensorMapUses) {
+    Value map = LLVM::ZeroOp::create(builder, launch.getLoc(), pointer);
+    operands.push_back(map);
+    for (Value address : addresses) {
+      Operation *element = address.getDefiningOp();
+      Value base = element->getOperand(0);
+      address.replaceAllUsesWith(map);
+      element->erase();
+      if (base.use_empty())
+        base.getDefiningOp()->erase();
+    }
+  }
   gpu::GPUFuncOp kernel = outlineKernelFunc(launch, name, operands);
+  block_to_thread::describeTensorMaps(kernel, plan.tensorMaps);
   if (std::optional<gpu::KernelDim3> cluster =
           launch.getClusterSizeOperandValues()) {
     auto sizeOf = [](Value size) {
@@ -275,25 +385,31 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
         {sizeOf(cluster->x), sizeOf(cluster->y), sizeOf(cluster->z)}));
   }
 
-  OpBuilder builder(func);
+  builder.setInsertionPoint(func);
   auto kernels = gpu::GPUModuleOp::create(builder, func.getLoc(),
                                           (name + "_module").str());
   symbols.insert(kernels, Block::iterator(func));
   SymbolTable(kernels).insert(kernel);
 
   SmallVector<Type> types;
-  for (auto [index, entry] : llvm::enumerate(plan.entries)) {
+  for (size_t index = 0; index < plan.arguments.size(); ++index) {
     types.push_back(kernel.getArgument(index).getType());
-    kernel.setArgAttr(index, kKernelArgument,
-                      builder.getI32IntegerAttr(static_cast<int32_t>(entry)));
+    kernel.setArgAttr(index, kKernelArgument, builder.getI32IntegerAttr(index));
   }
   kernel->setAttr(kArguments, builder.getTypeArrayAttr(types));
-  kernel->setAttr(mosaic_gpu::kProgramThreads,
-                  builder.getI64IntegerAttr(plan.programThreads));
-  kernel->setAttr(kAutoBarriers, builder.getUnitAttr());
-  if (plan.sharedMemoryBytes > 0)
+  if (plan.isBlockLevel) {
+    kernel->setAttr(mosaic_gpu::kProgramThreads,
+                    builder.getI64IntegerAttr(programThreads));
+    kernel->setAttr(kAutoBarriers, builder.getUnitAttr());
+  }
+  if (plan.sharedMemoryBytes > 0) {
     kernel->setAttr(mosaic_gpu::kSharedMemoryBytes,
                     builder.getI64IntegerAttr(plan.sharedMemoryBytes));
+    // Swizzles of thread-level kernels count on it, and no op says so.
+    if (!plan.isBlockLevel)
+      kernel->setAttr(mosaic_gpu::kSharedMemoryAlignment,
+                      builder.getI64IntegerAttr(kDynamicMemoryAlignment));
+  }
 
   builder.setInsertionPoint(launch);
   auto call = gpu::LaunchFuncOp::create(
@@ -322,7 +438,7 @@ static void eraseDeadDeclarations(ModuleOp module) {
 
 void MosaicGPUOutlineLaunches::runOnOperation() {
   ModuleOp module = getOperation();
-  SmallVector<LaunchPlan> plans;
+  std::vector<LaunchPlan> plans;
   bool hasFailed = false;
   module.walk([&](gpu::LaunchOp launch) {
     FailureOr<LaunchPlan> planned = plan(launch);

@@ -314,16 +314,21 @@ def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::Modu
   let summary = "Makes kernels of the gpu.launch ops of a module that JAX emitted";
   let description = [{
     The body of each `gpu.launch` becomes a `gpu.func` in a `gpu.module` of its own, and the launch a `gpu.launch_func`.
-    The kernel's arguments are the memrefs of the entry's pointers that it uses, in their order; each says which one it is
-    (`mosaic_gpu.from_kernel_arg_idx`). Constants from outside are made again inside. The kernel has the sizes of its
-    grid, its blocks and its clusters, the bytes of its dynamic shared memory, and in `mosaic_gpu.program_threads` how
-    many threads run a program together and hold its vectors: JAX's warpgroup. `mosaic_gpu.auto_barriers` says that barriers
-    of the program go around its stores to shared memory.
+    Argument i of the kernel is the memref of pointer i of the entry, or a pointer where the function makes no memref of it
+    (`mosaic_gpu.from_kernel_arg_idx` has the number). Constants from outside are made again inside. The kernel has the
+    sizes of its grid, its blocks and its clusters, and the bytes of its dynamic shared memory.
 
-    Declarations that JAX adds to every module and that nothing refers to are taken away.
+    A launch with an op of `mosaic_gpu` is block-level: `mosaic_gpu.program_threads` has how many threads run a program
+    together and hold its vectors (JAX's warpgroup), and `mosaic_gpu.auto_barriers` says that barriers of the program go
+    around its stores to shared memory. Any other launch, as JAX's lane semantics prints it, is thread-level. The tensor
+    maps that the function encodes for it (calls of `mosaic_gpu_init_tma_desc`) become arguments after the others, which
+    `mosaic_gpu.tensor_maps` describes, and its dynamic shared memory is aligned to 1024 bytes.
 
-    A launch is refused whose sizes are not constants, that declares memory of its own, or that uses anything else from
-    outside: a memref must be all of an entry, with a descriptor that says what its type says. Then nothing changes.
+    Declarations that JAX adds to every module and that nothing refers to are erased.
+
+    A launch is refused if its sizes are not constants, if it declares memory of its own, or if it uses anything else from
+    outside: a memref must be all of an entry, with a descriptor that says what its type says, and all of a tensor map must
+    be constant. Then nothing changes.
 
     Example:
 

@@ -98,6 +98,10 @@ LogicalResult inference::collectConstraints(ModuleOp module,
                           system.getLayouts().getThreads(), /*isJAX=*/true)))
     return failure();
   WalkResult walk = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    // The vectors of thread-level kernels have no layouts.
+    if (isa<gpu::LaunchOp, gpu::GPUFuncOp>(op) &&
+        !mosaic_gpu::hasBlockLevelOps(op))
+      return WalkResult::skip();
     if (failed(addConstraintsOf(op, system)))
       return WalkResult::interrupt();
     return isa<mosaic_gpu::CustomPrimitiveOp>(op) ? WalkResult::skip()

@@ -9,6 +9,9 @@ from .errors import SourceLocation
 
 _TENSOR_MAP = "!nvgpu.tensormap.descriptor<"
 
+UNUSED = "!llvm.ptr"
+"""The type of an argument that no code uses: a pointer to anything."""
+
 
 @dataclass(frozen=True)
 class Argument:
@@ -40,6 +43,11 @@ class Argument:
     def is_tensor_map(self) -> bool:
         """Whether it is a tensor map of NVIDIA's, of which a kernel gets the address."""
         return self.type.startswith(_TENSOR_MAP)
+
+    @property
+    def is_unused(self) -> bool:
+        """Whether the kernel ignores it: a call may pass any array, number or None."""
+        return self.type == UNUSED
 
     @property
     def is_static(self) -> bool:

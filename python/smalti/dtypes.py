@@ -83,6 +83,7 @@ _BY_MLIR = {t.mlir: t for t in ELEMENT_TYPES}
 _BY_NAME = {t.name: t for t in reversed(ELEMENT_TYPES)}
 
 BYTE = _BY_MLIR["i8"]
+ADDRESS = _BY_MLIR["i64"]
 
 # (DLDataTypeCode, bits): dlpack.h, DLDataTypeCode.
 _BY_DLPACK = {
@@ -110,8 +111,8 @@ _BY_DLPACK = {
 
 
 def from_mlir(spelling: str) -> ElementType | None:
-    """The element type that MLIR writes as `spelling`."""
-    return _BY_MLIR.get(spelling)
+    """The element type that MLIR writes as `spelling`; signed integers are laid out as signless ones."""
+    return _BY_MLIR.get(spelling.removeprefix("s"))
 
 
 def from_name(name: str) -> ElementType | None:

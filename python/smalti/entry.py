@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import dtypes, ir
-from .arguments import Argument, Entry
+from .arguments import UNUSED, Argument, Entry
 from .errors import CompileError, Diagnostic, source_location
 
 __all__ = ["Argument", "Entry", "describe", "entry_functions", "find_entry"]
@@ -40,7 +40,7 @@ def _argument(index: int, value: Any, alignment: int | None) -> Argument:
     return dataclasses.replace(argument, dtype=dtype)
 
 
-PACKED = {"i4": 2, "i2": 4}
+PACKED = {"i4": 2, "i2": 4, "f4E2M1FN": 2}
 """Element types of which several share a byte, and how many."""
 
 
@@ -191,10 +191,13 @@ def _describe_launch(function: Any) -> Entry:
         if _ARGUMENT_INDEX in operation.attributes:
             index = ir.IntegerAttr(operation.attributes[_ARGUMENT_INDEX]).value
             made.setdefault(index, []).append(operation)
-    if missing := [index for index in range(max(made, default=-1) + 1) if index not in made]:
-        raise _error(function, f"@{name} makes no memref of its argument {missing[0]} ({_ARGUMENT_INDEX})")
     arguments = []
-    for index in range(len(made)):
+    for index in range(max(made, default=-1) + 1):
+        if index not in made:
+            # JAX dropped what nothing uses; the place stays.
+            place = source_location(function.location)
+            arguments.append(Argument(index, UNUSED, dtypes.ADDRESS, None, None, False, False, location=place))
+            continue
         values = [operation.results[0] for operation in made[index]]
         if not isinstance(values[0].type, ir.MemRefType):
             raise _error(made[index][0], f"argument {index} of @{name} is no memref")

@@ -49,6 +49,8 @@ def random_arguments(what: Entry, seed: int = 0, given: Mapping[int, str] | None
 
 
 def _scalar(argument: Argument, text: str | None, rng: np.random.Generator) -> Any:
+    if argument.is_unused:
+        return 0
     if text is None:
         if argument.dtype.kind == "f":
             return float(np.float32(rng.standard_normal()).astype(argument.dtype.numpy))

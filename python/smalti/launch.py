@@ -190,6 +190,8 @@ def _range(ty: dtypes.ElementType) -> tuple[int, int]:
 def scalar(argument: Argument, value: Any) -> Any:
     """`value` as a Python number that fits the type of `argument`."""
     ty = argument.dtype
+    if argument.is_unused:
+        return 0
     if ty.kind == "f":
         try:
             return float(value)

@@ -67,6 +67,7 @@ module {
     // expected-error @below {{has blocks of 100 threads, which is not a multiple of the 128 threads that run a program together}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %odd, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
+      %memory = mosaic_gpu.slice_smem 0 : memref<16xf32, #gpu.address_space<workgroup>>
       gpu.terminator
     }
     return
@@ -297,6 +298,329 @@ module {
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
       // expected-error @below {{in a launch refers to @table, which the kernel cannot take along}}
       %t = llvm.mlir.addressof @table : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func @copy_mosaic_gpu(%n: i64, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 99 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' from outside, but tensor map at byte 0: its element type is not known}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func @copy_mosaic_gpu(%n: i64, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %n, %sizes : i64, !llvm.ptr
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' from outside, but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func @copy_mosaic_gpu(%n: i64, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    %swizzle = arith.constant 16 : i64
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' from outside, but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func @copy_mosaic_gpu(%n: i64, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %n : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' from outside, but tensor map at byte 0: its address is not that of a memref}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func @copy_mosaic_gpu(%n: i64, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    llvm.store %n, %maps : i64, !llvm.ptr
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' from outside, but something other than tensor maps is written to it}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func @copy_mosaic_gpu(%n: i64, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{uses byte 64 of an array, where there is no tensor map}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[64] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func @copy_mosaic_gpu(%n: i64, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{uses an array of tensor maps other than by the constant offset of a map}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %i = arith.index_cast %tx : index to i64
+      %map = llvm.getelementptr %held[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
       gpu.terminator
     }
     return

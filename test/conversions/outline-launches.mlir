@@ -2,18 +2,19 @@
 // RUN: smalti-opt %s --mosaic-gpu-outline-launches=program-threads=384 | FileCheck %s --check-prefix=WHOLE
 
 // Arguments come in the order of the entry's pointers, whatever uses them
-// first; what nothing refers to is gone.
+// first; a pointer that no memref is made of keeps its place. Declarations that
+// nothing refers to are gone.
 
 // CHECK: module attributes {gpu.container_module} {
 // CHECK-NEXT: gpu.module @add_module {
-// CHECK-NEXT: gpu.func @add(%[[A:.*]]: memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}, %[[B:.*]]: memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 2 : i32}) kernel attributes {known_block_size = array<i32: 384, 1, 1>, known_grid_size = array<i32: 1, 1, 1>, mosaic_gpu.auto_barriers, mosaic_gpu.program_threads = 128 : i64, smalti.arguments = [memref<512xf32>, memref<512xf32>], smalti.shared_memory_bytes = 4096 : i64} {
+// CHECK-NEXT: gpu.func @add(%[[A:.*]]: memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}, %{{.*}}: !llvm.ptr {mosaic_gpu.from_kernel_arg_idx = 1 : i32}, %[[B:.*]]: memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 2 : i32}) kernel attributes {known_block_size = array<i32: 384, 1, 1>, known_grid_size = array<i32: 1, 1, 1>, mosaic_gpu.auto_barriers, mosaic_gpu.program_threads = 128 : i64, smalti.arguments = [memref<512xf32>, !llvm.ptr, memref<512xf32>], smalti.shared_memory_bytes = 4096 : i64} {
 // CHECK-DAG: %[[TWO:.*]] = arith.constant dense<2.000000e+00> : vector<512xf32>
 // CHECK-DAG: %[[V:.*]] = mosaic_gpu.vector_load %[[B]]
 // CHECK: %[[R:.*]] = arith.mulf %[[V]], %[[TWO]]
 // CHECK: mosaic_gpu.vector_store %[[R]], %[[A]]
 // CHECK: gpu.return
 // CHECK: func.func @add_mosaic_gpu(
-// CHECK: gpu.launch_func @add_module::@add blocks in (%{{.*}}, %{{.*}}, %{{.*}}) threads in ({{.*}}) dynamic_shared_memory_size %{{.*}} args(%[[X:.*]] : memref<512xf32>, %[[Y:.*]] : memref<512xf32>)
+// CHECK: gpu.launch_func @add_module::@add blocks in (%{{.*}}, %{{.*}}, %{{.*}}) threads in ({{.*}}) dynamic_shared_memory_size %{{.*}} args(%[[X:.*]] : memref<512xf32>, %{{.*}} : !llvm.ptr, %[[Y:.*]] : memref<512xf32>)
 // CHECK-NOT: func.func private
 // CHECK-NOT: llvm.mlir.global
 // WHOLE: mosaic_gpu.program_threads = 384 : i64

@@ -119,7 +119,6 @@ def test_elements_that_share_a_byte_are_bytes() -> None:
 @pytest.mark.parametrize(
     "change, message",
     [
-        ((("arg_idx = 1", "arg_idx = 2"),), "makes no memref of its argument 1"),
         ((("%sx = %c6", "%sx = %n"), ("%c6 =", "%n = arith.addi %c1, %c1 : index\n  %c6 =")), "grid is not a constant"),
         ((("memref<8x64xi4>", "vector<4xf32>"),), "argument 1 of @f_mosaic_gpu is no memref"),
     ],
@@ -131,6 +130,12 @@ def test_a_launch_that_no_kernel_is_made_of(change: tuple[tuple[str, str], ...],
     with pytest.raises(smalti.CompileError, match=message) as caught:
         describe(text)
     assert caught.value.location is not None
+
+
+def test_a_place_that_no_memref_is_made_of_is_an_unused_argument() -> None:
+    found = describe(LAUNCH.replace("arg_idx = 1", "arg_idx = 3"))
+    assert [argument.is_unused for argument in found.arguments] == [False, True, True, False]
+    assert not any(argument.reads or argument.writes for argument in found.arguments[1:3])
 
 
 def test_arguments_of_a_block_program() -> None:

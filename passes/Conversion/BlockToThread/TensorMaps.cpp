@@ -30,28 +30,35 @@ static DictionaryAttr describe(const TensorMapOfKernel &entry,
        named("fill", builder.getStringAttr("zeros"))});
 }
 
-void block_to_thread::addTensorMaps(gpu::GPUFuncOp func,
-                                    ArrayRef<TensorMapOfKernel> maps) {
+void block_to_thread::describeTensorMaps(gpu::GPUFuncOp func,
+                                         ArrayRef<TensorMapOfKernel> maps) {
   if (maps.empty())
     return;
-  MLIRContext *context = func.getContext();
-  Builder builder(context);
+  Builder builder(func.getContext());
   SmallVector<Attribute> entries;
   if (auto present = func->getAttrOfType<ArrayAttr>(kTensorMaps))
     llvm::append_range(entries, present);
-  auto pointer = LLVM::LLVMPointerType::get(context);
   auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), kTensorMapBytes);
   DictionaryAttr attributes = builder.getDictionaryAttr(
       {builder.getNamedAttr(LLVM::LLVMDialect::getByValAttrName(),
                             TypeAttr::get(bytes)),
        builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(),
                             builder.getI64IntegerAttr(kTensorMapAlignment))});
+  unsigned argument = func.getNumArguments() - maps.size();
   for (const TensorMapOfKernel &entry : maps) {
-    (void)func.insertArgument(func.getNumArguments(), pointer, attributes,
-                              func.getLoc());
+    func.setArgAttrs(argument++, attributes);
     entries.push_back(describe(entry, builder));
   }
   func->setAttr(kTensorMaps, builder.getArrayAttr(entries));
+}
+
+void block_to_thread::addTensorMaps(gpu::GPUFuncOp func,
+                                    ArrayRef<TensorMapOfKernel> maps) {
+  auto pointer = LLVM::LLVMPointerType::get(func.getContext());
+  for (size_t number = 0; number < maps.size(); ++number)
+    (void)func.insertArgument(func.getNumArguments(), pointer, {},
+                              func.getLoc());
+  describeTensorMaps(func, maps);
 }
 
 void block_to_thread::addTensorMapsToLaunches(Operation *root) {

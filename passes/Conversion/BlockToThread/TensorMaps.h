@@ -40,6 +40,11 @@ struct TensorMapOfKernel {
   }
 };
 
+/// Says on a kernel that its last arguments, which are pointers, are these
+/// maps.
+void describeTensorMaps(mlir::gpu::GPUFuncOp func,
+                        llvm::ArrayRef<TensorMapOfKernel> maps);
+
 /// Appends the arguments, and says on the kernel what they are.
 void addTensorMaps(mlir::gpu::GPUFuncOp func,
                    llvm::ArrayRef<TensorMapOfKernel> maps);

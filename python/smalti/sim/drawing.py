@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, ir
+from ..arguments import UNUSED
 from .program import Parameter
 from .translator import ARGUMENT, VIEWS_OF_PACKED, attribute, walk
 
@@ -60,7 +61,7 @@ def element(parameter: Parameter) -> dtypes.ElementType:
     if parameter.packed > 1:
         return dtypes.BYTE
     ty = parameter.type if parameter.scalar else parameter.type.element_type
-    found = dtypes.from_mlir("i64" if str(ty) == "index" else str(ty))
+    found = dtypes.from_mlir("i64" if str(ty) in ("index", UNUSED) else str(ty))
     assert found is not None
     return found
 

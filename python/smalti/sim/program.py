@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import compiler, ir, passmanager, sources
+from ..arguments import UNUSED
 from ..errors import CompileError, Diagnostic, SourceLocation, mlir_errors, source_location
 from . import values
 from .translator import ARGUMENT, Translated, Translator, Unsupported, attribute, sequence, strides_and_offset, walk
@@ -253,9 +254,8 @@ def _of_launch(name: str, function: Any, launch: Any, translator: Translator) ->
         at += size
     arguments = [translator.slot(argument) for argument in launch.regions[0].blocks[0].arguments]
     body = translator.block(launch.regions[0].blocks[0], skip_last=True)
-    missing = sorted(set(range(max(parameters, default=-1) + 1)) - set(parameters))
-    if missing and not translator.problems:
-        raise CompileError(f"@{name}: arguments {missing} of the kernel have no shape")
+    for index in set(range(max(parameters, default=-1) + 1)) - set(parameters):
+        parameters[index] = Parameter(index, UNUSED, (), (), False, scalar=True)
     table = translator.slot(entry.arguments[1])
     translator.slot(entry.arguments[0])
     return Program(

@@ -104,7 +104,7 @@ class Packing:
         return replace(self, dimension=kept.index(self.dimension))
 
 
-PACKED = {**entry.PACKED, "f4E2M1FN": 2}
+PACKED = entry.PACKED
 """Types of elements of which several share a byte, and how many."""
 
 

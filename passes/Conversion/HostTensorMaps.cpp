@@ -1,0 +1,246 @@
+//===- HostTensorMaps.cpp - Tensor maps that host code encodes ------------===//
+
+#include "passes/Conversion/HostTensorMaps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace smalti;
+using block_to_thread::TensorMapOfKernel;
+
+/// (map, address, element type, rank, sizes, strides, swizzle bytes, box)
+static constexpr llvm::StringLiteral kEncoder = "mosaic_gpu_init_tma_desc";
+
+bool smalti::isHostArray(Value value) {
+  auto type = dyn_cast<LLVM::LLVMArrayType>(value.getType());
+  return type && type.getElementType().isInteger(8);
+}
+
+/// The element type that a number of the encoder's names; null for an unknown
+/// one. Types that it has no number for move as integers of their size.
+static Type getElementType(int64_t number, MLIRContext *context) {
+  Builder builder(context);
+  switch (number) {
+  case 0:
+    return builder.getIntegerType(4);
+  case 1:
+    return builder.getIntegerType(8);
+  case 2:
+    return builder.getIntegerType(16);
+  case 3:
+    return builder.getIntegerType(32, /*isSigned=*/false);
+  case 4:
+    return builder.getIntegerType(64, /*isSigned=*/false);
+  case 5:
+    return builder.getF16Type();
+  case 6:
+    return builder.getF32Type();
+  case 7:
+    return builder.getBF16Type();
+  case 8:
+    return builder.getIntegerType(2);
+  case 9:
+    return builder.getIntegerType(32, /*isSigned=*/true);
+  case 10:
+    return builder.getIntegerType(64, /*isSigned=*/true);
+  default:
+    return {};
+  }
+}
+
+/// The value of an integer that is known before the launch.
+static std::optional<int64_t> evaluate(Value value) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getSExtValue();
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<arith::IndexCastOp, arith::IndexCastUIOp>(op))
+    return evaluate(op->getOperand(0));
+  auto metadata = dyn_cast_or_null<memref::ExtractStridedMetadataOp>(op);
+  if (!metadata)
+    return std::nullopt;
+  auto type = cast<MemRefType>(metadata.getSource().getType());
+  SmallVector<int64_t> strides;
+  int64_t known;
+  if (failed(type.getStridesAndOffset(strides, known)))
+    return std::nullopt;
+  for (auto [number, size] : llvm::enumerate(metadata.getSizes()))
+    if (value == size)
+      known = type.getDimSize(number);
+  for (auto [number, stride] : llvm::enumerate(metadata.getStrides()))
+    if (value == stride)
+      known = strides[number];
+  return ShapedType::isDynamic(known) ? std::nullopt : std::optional(known);
+}
+
+/// The one constant index of an address computation in elements of a type.
+static std::optional<int64_t> getConstantIndex(LLVM::GEPOp element, Type type) {
+  if (element.getElemType() != type ||
+      element.getRawConstantIndices().size() != 1)
+    return std::nullopt;
+  if (element.getDynamicIndices().empty())
+    return element.getRawConstantIndices().front();
+  return evaluate(element.getDynamicIndices().front());
+}
+
+/// Calls `visit(use, index)` for every use of an array, and of addresses of its
+/// elements. Fails where an address is not constant.
+static bool visitUses(Value array, Type elementType,
+                      function_ref<void(OpOperand &, int64_t)> visit) {
+  for (OpOperand &use : array.getUses()) {
+    auto element = dyn_cast<LLVM::GEPOp>(use.getOwner());
+    if (!element) {
+      visit(use, 0);
+      continue;
+    }
+    std::optional<int64_t> index = getConstantIndex(element, elementType);
+    if (!index)
+      return false;
+    for (OpOperand &user : element.getResult().getUses())
+      visit(user, *index);
+  }
+  return true;
+}
+
+/// The integers that the host code stores to an array of i64, as many as asked
+/// for.
+static std::optional<SmallVector<int64_t>> readIntegers(Value array,
+                                                        int64_t count) {
+  if (!array.getDefiningOp<LLVM::AllocaOp>())
+    return std::nullopt;
+  SmallVector<std::optional<int64_t>> values(count);
+  bool isWrittenOnce = true;
+  auto note = [&](OpOperand &use, int64_t index) {
+    auto store = dyn_cast<LLVM::StoreOp>(use.getOwner());
+    if (!store || store.getAddr() != use.get() || index < 0 || index >= count)
+      return;
+    isWrittenOnce &= !values[index];
+    values[index] = evaluate(store.getValue());
+  };
+  bool isKnown =
+      visitUses(array, IntegerType::get(array.getContext(), 64), note);
+  if (!isKnown || !isWrittenOnce || llvm::is_contained(values, std::nullopt))
+    return std::nullopt;
+  return llvm::map_to_vector(
+      values, [](std::optional<int64_t> value) { return *value; });
+}
+
+/// The memref whose address a pointer is, and the elements from that address to
+/// the pointer.
+static std::optional<std::pair<Value, int64_t>> findMemRef(Value pointer) {
+  int64_t index = 0;
+  if (auto element = pointer.getDefiningOp<LLVM::GEPOp>()) {
+    std::optional<int64_t> known =
+        getConstantIndex(element, element.getElemType());
+    if (!known)
+      return std::nullopt;
+    index = *known;
+    pointer = element.getBase();
+  }
+  auto toPointer = pointer.getDefiningOp<LLVM::IntToPtrOp>();
+  if (!toPointer)
+    return std::nullopt;
+  Value integer = toPointer.getArg();
+  if (auto cast = integer.getDefiningOp<arith::IndexCastOp>())
+    integer = cast.getIn();
+  auto extract =
+      integer.getDefiningOp<memref::ExtractAlignedPointerAsIndexOp>();
+  if (!extract)
+    return std::nullopt;
+  Value memref = extract.getSource();
+  // Views have the aligned address of what they are views of.
+  while (Operation *op = memref.getDefiningOp()) {
+    if (!isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
+             memref::ReinterpretCastOp, memref::SubViewOp, memref::TransposeOp>(
+            op))
+      break;
+    memref = op->getOperand(0);
+  }
+  return std::pair(memref, index);
+}
+
+static layout::ValueOr<TensorMapOfKernel> readCall(func::CallOp call,
+                                                   GetEntry getEntry) {
+  using Result = layout::ValueOr<TensorMapOfKernel>;
+  TensorMapOfKernel entry;
+  auto memref = findMemRef(call.getOperand(1));
+  if (!memref)
+    return Result::none("its address is not that of a memref");
+  std::string why;
+  std::optional<int64_t> argument = getEntry(memref->first, why);
+  if (!argument)
+    return Result::none("its memory is not an entry of the function: " + why);
+  entry.argument = *argument;
+
+  std::optional<int64_t> number = evaluate(call.getOperand(2)),
+                         rank = evaluate(call.getOperand(3)),
+                         swizzle = evaluate(call.getOperand(6));
+  entry.element = number ? getElementType(*number, call.getContext()) : Type();
+  if (!entry.element)
+    return Result::none("its element type is not known");
+  if (!rank || *rank < 1 || *rank > transfers::kMostTensorMapDims || !swizzle)
+    return Result::none("its rank or its swizzle is not known");
+  auto extents = readIntegers(call.getOperand(4), *rank),
+       strides = readIntegers(call.getOperand(5), *rank),
+       box = readIntegers(call.getOperand(7), *rank);
+  if (!extents || !strides || !box)
+    return Result::none("its sizes, its strides or its box are not constant");
+
+  int64_t bits = entry.element.getIntOrFloatBitWidth();
+  entry.offset = memref->second * bits / 8;
+  // Several elements of a byte are one element of the map.
+  int64_t packing = std::max<int64_t>(8 / bits, 1);
+  if (packing > 1) {
+    entry.element = IntegerType::get(call.getContext(), 8);
+    if (strides->back() != 1 || extents->back() % packing != 0 ||
+        box->back() % packing != 0)
+      return Result::none("its rows are not whole bytes");
+    extents->back() /= packing;
+    box->back() /= packing;
+  }
+  entry.map.elementBits = std::max<int64_t>(bits, 8);
+  entry.map.extents = std::move(*extents);
+  entry.map.box = std::move(*box);
+  entry.map.swizzleBytes = *swizzle;
+  for (int64_t stride : *strides)
+    entry.map.strides.push_back(stride * bits / 8);
+  entry.map.strides.back() = strides->back() * entry.map.elementBits / 8;
+  return entry;
+}
+
+layout::ValueOr<HostTensorMaps> smalti::readHostTensorMaps(Value array,
+                                                           GetEntry getEntry) {
+  using Result = layout::ValueOr<HostTensorMaps>;
+  auto load = array.getDefiningOp<LLVM::LoadOp>();
+  if (!load || !load.getAddr().getDefiningOp<LLVM::AllocaOp>())
+    return Result::none("it is not an array that the function fills");
+  HostTensorMaps maps;
+  std::string why;
+  bool isKnown = visitUses(
+      load.getAddr(), IntegerType::get(array.getContext(), 8),
+      [&](OpOperand &use, int64_t offset) {
+        if (use.getOwner() == load || !why.empty())
+          return;
+        auto call = dyn_cast<func::CallOp>(use.getOwner());
+        if (!call || call.getCallee() != kEncoder ||
+            call.getNumOperands() != 8 || use.getOperandNumber() != 0) {
+          why = "something other than tensor maps is written to it";
+          return;
+        }
+        layout::ValueOr<TensorMapOfKernel> map = readCall(call, getEntry);
+        if (!map)
+          why = "tensor map at byte " + std::to_string(offset) + ": " +
+                map.reason;
+        else if (!maps.try_emplace(offset, *map).second)
+          why = "two tensor maps are at byte " + std::to_string(offset);
+      });
+  if (!isKnown)
+    why = "an address in it is not constant";
+  if (!why.empty())
+    return Result::none(why);
+  return maps;
+}
