@@ -6,6 +6,7 @@
 #include "passes/Pipelines/CPU.h"
 #include "passes/Pipelines/GPU.h"
 #include "passes/Resources/Estimate.h"
+#include "passes/Support/KernelAttributes.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
@@ -209,21 +210,49 @@ static void declareDynamicSharedMemory(gpu::GPUModuleOp kernels) {
   }
 }
 
-/// Warps can only exchange registers where the assembler knows how many each of
-/// them has in the beginning: those of a block that has a unit to itself.
-/// Without that it drops `setmaxnreg`.
-static void declareRegisterExchange(gpu::GPUModuleOp kernels) {
+/// With the threads of a block alone, the assembler keeps registers for further
+/// blocks on the multiprocessor and spills what does not fit. It also drops
+/// `setmaxnreg` where it does not know how many registers a warp starts with.
+static void declareResidentBlocks(gpu::GPUModuleOp kernels) {
+  StringRef blocks = NVVM::NVVMDialect::getMinctasmAttrName();
+  auto one = IntegerAttr::get(IntegerType::get(kernels.getContext(), 32), 1);
+  for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
+    if (kernel->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) &&
+        !kernel->hasAttr(blocks))
+      kernel->setAttr(blocks, one);
+}
+
+/// The name as a symbol of PTX and of AMD's assembly: letters, digits, _ and $,
+/// and more than one of the last two.
+static std::string getAssemblerName(StringRef name) {
+  std::string result;
+  for (char c : name)
+    result += llvm::isAlnum(c) || c == '$' ? c : '_';
+  bool isValid = result.find_first_not_of("_$") != std::string::npos &&
+                 !llvm::isDigit(result.front()) && result != "WARP_SZ";
+  return isValid ? result : "kernel_" + result;
+}
+
+/// Renames the kernels whose names an assembler does not take;
+/// `smalti.source_name` keeps the name.
+static void renameKernels(gpu::GPUModuleOp kernels, ModuleOp module) {
+  SymbolTable symbols(kernels);
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
-    bool exchanges = kernel
-                         .walk([](NVVM::SetMaxRegisterOp) {
-                           return WalkResult::interrupt();
-                         })
-                         .wasInterrupted();
-    StringRef blocks = NVVM::NVVMDialect::getMinctasmAttrName();
-    if (exchanges && !kernel->hasAttr(blocks))
-      kernel->setAttr(
-          blocks,
-          IntegerAttr::get(IntegerType::get(kernel.getContext(), 32), 1));
+    if (kernel.isExternal())
+      continue;
+    auto name = kernel.getSymNameAttr();
+    std::string valid = getAssemblerName(name);
+    if (valid == name.getValue())
+      continue;
+    while (symbols.lookup(valid))
+      valid += '_';
+    auto renamed = StringAttr::get(module.getContext(), valid);
+    if (failed(SymbolTable::replaceAllSymbolUses(kernel, renamed, module)))
+      continue;
+    symbols.remove(kernel);
+    kernel.setSymNameAttr(renamed);
+    symbols.insert(kernel);
+    kernel->setAttr(kSourceName, name);
   }
 }
 
@@ -324,10 +353,12 @@ LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last,
       return failure();
     if (last >= Level::LLVM && chip.vendor == targets::Vendor::NVIDIA) {
       declareDynamicSharedMemory(kernels);
-      declareRegisterExchange(kernels);
+      declareResidentBlocks(kernels);
     }
     if (last >= Level::LLVM && failed(verifyLowered(kernels, chip)))
       return failure();
+    if (last >= Level::LLVM)
+      renameKernels(kernels, module);
   }
   // They are outside of what was converted.
   block_to_thread::addTensorMapsToLaunches(module);

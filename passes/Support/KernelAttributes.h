@@ -15,6 +15,9 @@ namespace smalti {
 /// The types of a kernel's arguments before they became pointers (array of
 /// types).
 inline constexpr llvm::StringLiteral kArguments = "smalti.arguments";
+/// The name of a kernel in the source, where an assembler does not take it
+/// (string).
+inline constexpr llvm::StringLiteral kSourceName = "smalti.source_name";
 /// Warps of a block (i64).
 inline constexpr llvm::StringLiteral kNumWarps = "smalti.num_warps";
 

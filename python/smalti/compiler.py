@@ -474,10 +474,17 @@ def _kernels(operation: Any) -> list[Any]:
     return found
 
 
+def _source_name(kernel: Any) -> str:
+    """A kernel's name in the source: that of its symbol, unless no assembler takes it."""
+    attributes = kernel.attributes
+    named = "smalti.source_name" if "smalti.source_name" in attributes else "sym_name"
+    return ir.StringAttr(attributes[named]).value
+
+
 def launch_facts(module: ir.Module, name: str) -> LaunchFacts:
     """The launch facts of the kernel called `name` in a lowered module, or of the only one."""
     kernels = _kernels(module.operation)
-    named = [kernel for kernel in kernels if ir.StringAttr(kernel.attributes["sym_name"]).value == name]
+    named = [kernel for kernel in kernels if _source_name(kernel) == name]
     if not named and len(kernels) != 1:
         raise CompileError(f"lowering left no GPU kernel @{name}")
     operation = (named or kernels)[0]

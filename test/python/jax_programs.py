@@ -33,6 +33,48 @@ def shared(shape: Sequence[int], element: str, layout: str = "") -> str:
     return f"memref<{sizes}{element}{layout and ', ' + layout}, #gpu.address_space<workgroup>>"
 
 
+ENCODER = (
+    "func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)"
+)
+
+
+def tensor_maps(*described: tuple[int, int, Sequence[int], Sequence[int], Sequence[int], int]) -> tuple[str, str]:
+    """Host code that encodes tensor maps as JAX's lane semantics does, and device code that names them %map0 and so on.
+
+    Each is (argument, number of the element type, sizes, strides, box, swizzle in bytes).
+    """
+    host = ["%maps_one = arith.constant 1 : i64"]
+    array = f"!llvm.array<{128 * len(described)} x i8>"
+    host.append(f"%maps = llvm.alloca %maps_one x {array} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr")
+    for number, (argument, element, sizes, strides, box, swizzle) in enumerate(described):
+        m = f"%m{number}"
+        host.append(f"{m} = llvm.getelementptr %maps[{128 * number}] : (!llvm.ptr) -> !llvm.ptr, i8")
+        type_ = memref(sizes, ELEMENTS[element])
+        host.append(f"{m}_index = memref.extract_aligned_pointer_as_index %a{argument} : {type_} -> index")
+        host.append(f"{m}_number = arith.index_cast {m}_index : index to i64")
+        host.append(f"{m}_start = llvm.inttoptr {m}_number : i64 to !llvm.ptr")
+        host.append(f"{m}_rank = arith.constant {len(sizes)} : i64")
+        for which, values in (("sizes", sizes), ("strides", strides), ("box", box)):
+            host.append(f"{m}_{which} = llvm.alloca {m}_rank x i64 : (i64) -> !llvm.ptr")
+            for i, value in enumerate(values):
+                host.append(f"{m}_{which}_{i} = arith.constant {value} : i64")
+                host.append(f"{m}_{which}_at{i} = llvm.getelementptr {m}_{which}[{i}] : (!llvm.ptr) -> !llvm.ptr, i64")
+                host.append(f"llvm.store {m}_{which}_{i}, {m}_{which}_at{i} : i64, !llvm.ptr")
+        host.append(f"{m}_type = arith.constant {element} : i64")
+        host.append(f"{m}_swizzle = arith.constant {swizzle} : i64")
+        operands = f"{m}, {m}_start, {m}_type, {m}_rank, {m}_sizes, {m}_strides, {m}_swizzle, {m}_box"
+        types = "(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()"
+        host.append(f"func.call @mosaic_gpu_init_tma_desc({operands}) : {types}")
+    host.append(f"%maps_value = llvm.load %maps : !llvm.ptr -> {array}")
+    device = [f"%maps_held = builtin.unrealized_conversion_cast %maps_value : {array} to !llvm.ptr"]
+    for number in range(len(described)):
+        device.append(f"%map{number} = llvm.getelementptr %maps_held[{128 * number}] : (!llvm.ptr) -> !llvm.ptr, i8")
+    return "\n    ".join(host), "\n      ".join(device)
+
+
+ELEMENTS = ("i4", "i8", "i16", "i32", "i64", "f16", "f32", "bf16", "i2", "i32", "i64")
+"""The element types of JAX's tensor maps, by number."""
+
 BARRIER = "memref<!mosaic_gpu.barrier, #gpu.address_space<workgroup>>"
 
 
@@ -63,8 +105,11 @@ def module(
     cluster: int = 1,
     shared_bytes: int = 0,
     constants: str = "",
+    host: str = "",
+    name: str = "test",
 ) -> str:
-    """A module with one launch, whose body sees the entry's memrefs as %a0, %a1 and so on. Clusters are along x."""
+    """A module with one launch, whose body sees the entry's memrefs as %a0, %a1 and so on, and the values of the `host`
+    code. Clusters are along x."""
     lines: list[str] = []
     numbers: dict[int, str] = {}
 
@@ -104,7 +149,8 @@ def module(
     text = "\n    ".join(head + lines)
     return f"""
 module @test attributes {{mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32}} {{
-  func.func @test_mosaic_gpu(%stream: !llvm.ptr, %pointers: !llvm.ptr) attributes {{llvm.emit_c_interface}} {{
+  {ENCODER}
+  func.func @{name}_mosaic_gpu(%stream: !llvm.ptr, %pointers: !llvm.ptr) attributes {{llvm.emit_c_interface}} {{
     %one = arith.constant 1 : index
     %gridx = arith.constant {x} : index
     %gridy = arith.constant {y} : index
@@ -113,6 +159,7 @@ module @test attributes {{mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor
     %bytes = arith.constant {shared_bytes} : i32
     {constants}
     {text}
+    {host}
     gpu.launch {clusters}blocks(%bx, %by, %bz) in (%gx = %gridx, %gy = %gridy, %gz = %gridz)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {{
       {body}
