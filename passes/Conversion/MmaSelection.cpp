@@ -101,22 +101,17 @@ std::optional<BlockMma> smalti::selectMma(const targets::Target &target,
 }
 
 std::optional<BlockMma>
-smalti::matchMma(const targets::Target &target, Element a, Element b,
-                 Element accumulator, int64_t m, int64_t n, int64_t k,
-                 const layout::TiledLayout &aLayout,
-                 const layout::TiledLayout &bLayout,
-                 const layout::TiledLayout &accumulatorLayout) {
-  layout::TiledLayout wantedA = aLayout.canonical(),
-                      wantedB = bLayout.canonical(),
-                      wantedAccumulator = accumulatorLayout.canonical();
+smalti::findMma(const targets::Target &target, Element a, Element b,
+                Element accumulator, int64_t m, int64_t n, int64_t k,
+                int64_t numWarps,
+                llvm::function_ref<bool(const BlockMma &)> accepts) {
   std::optional<BlockMma> found;
   for (const MmaInstruction &instruction : target.mmas) {
     if (!hasElements(instruction, a, b, accumulator))
       continue;
-    forEachArrangement(instruction, m, n, k, accumulatorLayout.numWarps(),
+    forEachArrangement(instruction, m, n, k, numWarps,
                        [&](const BlockMma &mma) {
-                         if (!found && mma.a == wantedA && mma.b == wantedB &&
-                             mma.accumulator == wantedAccumulator)
+                         if (!found && accepts(mma))
                            found = mma;
                        });
     if (found)

@@ -3,7 +3,7 @@
 // Which matrix instruction computes a block-level product, how the warps of
 // the block share its M x N tile, and which layouts the operands have then.
 // The conversion to mosaic_gpu asks forwards (selectMma), the distribution
-// over threads backwards from the layouts (matchMma); both go through
+// over threads backwards from the layouts (findMma); both go through
 // arrangeMma, so they cannot disagree.
 //
 //===----------------------------------------------------------------------===//
@@ -13,6 +13,8 @@
 
 #include "dialects/MosaicGPU/LayoutAlgebra.h"
 #include "targets/Target.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <cstdint>
 #include <optional>
@@ -57,12 +59,12 @@ std::optional<BlockMma> selectMma(const targets::Target &target,
                                   targets::Element accumulator, int64_t m,
                                   int64_t n, int64_t k, int64_t numWarps);
 
-/// The instruction and the grid that give these layouts, or nothing.
+/// The first instruction and grid of warps that `accepts`, of those for these
+/// element types and this tile; or nothing.
 std::optional<BlockMma>
-matchMma(const targets::Target &target, targets::Element a, targets::Element b,
-         targets::Element accumulator, int64_t m, int64_t n, int64_t k,
-         const layout::TiledLayout &aLayout, const layout::TiledLayout &bLayout,
-         const layout::TiledLayout &accumulatorLayout);
+findMma(const targets::Target &target, targets::Element a, targets::Element b,
+        targets::Element accumulator, int64_t m, int64_t n, int64_t k,
+        int64_t numWarps, llvm::function_ref<bool(const BlockMma &)> accepts);
 
 } // namespace smalti
 

@@ -3,6 +3,7 @@
 #include "passes/Conversion/BlockToThread/Gather.h"
 
 #include "dialects/MosaicGPU/LayoutText.h"
+#include "dialects/MosaicGPU/MosaicGPU.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -162,4 +163,39 @@ Registers block_to_thread::emitGather(const Distribution &to, Type elementType,
         vector::FromElementsOp::create(builder, loc, type, scalars));
   }
   return result;
+}
+
+static std::optional<Reorder> getReorder(const Distribution &from,
+                                         const Distribution &to,
+                                         const ThreadGrid &grid) {
+  auto keep = [](ArrayRef<int64_t> index) {
+    return ElementIndex{0, SmallVector<int64_t>(index)};
+  };
+  auto places = planGather(to, &from, keep, grid);
+  if (!places)
+    return std::nullopt;
+  return Reorder{to, std::move(*places.value)};
+}
+
+bool block_to_thread::planReorder(VectorType type, const Distribution &held,
+                                  const layout::TiledLayout &layout,
+                                  const ThreadGrid &grid,
+                                  std::optional<Reorder> &forth,
+                                  std::optional<Reorder> *back) {
+  forth.reset();
+  if (back)
+    back->reset();
+  std::string why;
+  std::optional<Distribution> wanted = Distribution::get(
+      type, mosaic_gpu::TiledLayoutAttr::get(type.getContext(), layout), grid,
+      why);
+  if (!wanted)
+    return false;
+  if (*wanted == held)
+    return true;
+  forth = getReorder(held, *wanted, grid);
+  if (!forth || !back)
+    return forth.has_value();
+  *back = getReorder(*wanted, held, grid);
+  return back->has_value();
 }

@@ -49,6 +49,26 @@ struct GatherPlan : OpPlan {
   std::vector<ElementPlace> places;
 };
 
+/// Another order of a vector's registers, or of the elements in them: every
+/// thread keeps its elements.
+struct Reorder {
+  Distribution to;
+  std::vector<ElementPlace> places;
+
+  Registers emit(mlir::Type elementType, const Registers &held,
+                 mlir::OpBuilder &builder, mlir::Location loc) const {
+    return emitGather(to, elementType, held, places, builder, loc);
+  }
+};
+
+/// Plans the order of registers in `layout` of a vector that is held in another
+/// layout, and with `back` the way back; null where both are one. Fails where a
+/// thread would need an element of another.
+bool planReorder(mlir::VectorType type, const Distribution &held,
+                 const layout::TiledLayout &layout, const ThreadGrid &grid,
+                 std::optional<Reorder> &forth,
+                 std::optional<Reorder> *back = nullptr);
+
 } // namespace smalti::block_to_thread
 
 #endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_GATHER_H

@@ -2,6 +2,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/Emitter.h"
+#include "passes/Conversion/BlockToThread/Gather.h"
 #include "passes/Conversion/BlockToThread/Planner.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Conversion/MmaSelection.h"
@@ -16,8 +17,10 @@ using namespace smalti::block_to_thread;
 
 namespace {
 struct MmaPlan : OpPlan {
-  explicit MmaPlan(BlockMma mma) : mma(std::move(mma)) {}
   BlockMma mma;
+  /// To the instruction's order of registers, and back to the result's; null
+  /// where that is the vector's own.
+  std::optional<Reorder> a, b, accumulator, result;
 };
 
 class Mma : public LoweringOf<mosaic_gpu::MMAOp> {
@@ -28,8 +31,8 @@ public:
 };
 } // namespace
 
-/// Whether the layouts number the registers instruction tile after instruction
-/// tile, as the emission takes them.
+/// Whether the instruction takes registers of a fragment tile after tile, as
+/// the emission has them.
 static bool hasTilesInOrder(const layout::TiledLayout &layout,
                             ArrayRef<int64_t> shape, int64_t tilesOuter,
                             int64_t tilesInner, int64_t stepOuter,
@@ -44,6 +47,18 @@ static bool hasTilesInOrder(const layout::TiledLayout &layout,
         return false;
     }
   return true;
+}
+
+static bool hasTilesInOrder(const BlockMma &mma) {
+  const targets::MmaInstruction &instruction = *mma.instruction;
+  int64_t stepM = instruction.m * mma.warpsM,
+          stepN = instruction.n * mma.warpsN, stepK = instruction.k;
+  return hasTilesInOrder(mma.a, {mma.m, mma.k}, mma.tilesM(), mma.tilesK(),
+                         stepM, stepK, instruction.aOrder.size()) &&
+         hasTilesInOrder(mma.b, {mma.k, mma.n}, mma.tilesK(), mma.tilesN(),
+                         stepK, stepN, instruction.bOrder.size()) &&
+         hasTilesInOrder(mma.accumulator, {mma.m, mma.n}, mma.tilesM(),
+                         mma.tilesN(), stepM, stepN, instruction.cOrder.size());
 }
 
 LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
@@ -87,10 +102,33 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
                                   accumulatorElement = getMmaElement(
                                       accumulatorType.getElementType());
   std::optional<BlockMma> mma;
+  auto plan = std::make_unique<MmaPlan>();
   bool hasElements = aElement && bElement && accumulatorElement;
+  auto isHeld = [](const Distribution &held,
+                   const layout::TiledLayout &layout) {
+    return held.getTiled() == layout;
+  };
+  auto isExact = [&](const BlockMma &candidate) {
+    return isHeld(a, candidate.a) && isHeld(b, candidate.b) &&
+           isHeld(result, candidate.accumulator) && hasTilesInOrder(candidate);
+  };
+  // Each thread has the elements that it needs, in some order.
+  auto isReordered = [&](const BlockMma &candidate) {
+    if (!hasTilesInOrder(candidate))
+      return false;
+    const ThreadGrid &grid = planner.getGrid();
+    return planReorder(aType, a, candidate.a, grid, plan->a) &&
+           planReorder(bType, b, candidate.b, grid, plan->b) &&
+           planReorder(accumulatorType, result, candidate.accumulator, grid,
+                       plan->accumulator, &plan->result);
+  };
   auto match = [&](targets::Element lhs, targets::Element rhs) {
-    return matchMma(target, lhs, rhs, *accumulatorElement, m, n, k,
-                    a.getTiled(), b.getTiled(), result.getTiled());
+    auto find = [&](llvm::function_ref<bool(const BlockMma &)> accepts) {
+      return findMma(target, lhs, rhs, *accumulatorElement, m, n, k,
+                     planner.getGrid().numWarps(), accepts);
+    };
+    std::optional<BlockMma> exact = find(isExact);
+    return exact ? exact : find(isReordered);
   };
   if (hasElements && op.getAllowTf32() && *aElement == targets::Element::F32 &&
       *bElement == targets::Element::F32)
@@ -107,18 +145,8 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
     return op.emitOpError()
            << "cannot be lowered for " << target.name << ": " << *why;
 
-  const targets::MmaInstruction &instruction = *mma->instruction;
-  int64_t stepM = instruction.m * mma->warpsM,
-          stepN = instruction.n * mma->warpsN, stepK = instruction.k;
-  if (!hasTilesInOrder(a.getTiled(), {m, k}, mma->tilesM(), mma->tilesK(),
-                       stepM, stepK, instruction.aOrder.size()) ||
-      !hasTilesInOrder(b.getTiled(), {k, n}, mma->tilesK(), mma->tilesN(),
-                       stepK, stepN, instruction.bOrder.size()) ||
-      !hasTilesInOrder(result.getTiled(), {m, n}, mma->tilesM(), mma->tilesN(),
-                       stepM, stepN, instruction.cOrder.size()))
-    return op.emitOpError()
-           << "has fragments whose registers are not in instruction order";
-  planner.setOpPlan(op, std::make_unique<MmaPlan>(std::move(*mma)));
+  plan->mma = std::move(*mma);
+  planner.setOpPlan(op, std::move(plan));
   return success();
 }
 
@@ -137,14 +165,23 @@ static Value fusedMultiplyAdd(OpBuilder &builder, Location loc, Value a,
 
 void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
                OpBuilder &builder) const {
-  const BlockMma &mma = emitter.plan.getOpPlan<MmaPlan>(op)->mma;
+  const auto &plan = *emitter.plan.getOpPlan<MmaPlan>(op);
+  const BlockMma &mma = plan.mma;
   const targets::MmaInstruction &instruction = *mma.instruction;
   Location loc = op.getLoc();
-  Registers a = emitter.getRegisters(op.getA()),
-            b = emitter.getRegisters(op.getB()),
-            result = emitter.getRegisters(
-                op.getAccumulator(),
-                emitter.plan.getDistribution(op.getResult()), builder);
+  auto reorder = [&](const std::optional<Reorder> &order, Value value,
+                     Registers held) {
+    return order ? order->emit(getElementTypeOrSelf(value.getType()), held,
+                               builder, loc)
+                 : held;
+  };
+  Registers a = reorder(plan.a, op.getA(), emitter.getRegisters(op.getA())),
+            b = reorder(plan.b, op.getB(), emitter.getRegisters(op.getB())),
+            result = reorder(plan.accumulator, op.getAccumulator(),
+                             emitter.getRegisters(
+                                 op.getAccumulator(),
+                                 emitter.plan.getDistribution(op.getResult()),
+                                 builder));
   // Operand register i of the instruction is register order[i] of its tile.
   auto gather = [](ArrayRef<Value> held, int64_t tile,
                    ArrayRef<int64_t> order) {
@@ -175,7 +212,8 @@ void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
              llvm::zip_equal(instruction.cOrder, products))
           result[tile * instruction.cOrder.size() + reg] = product;
       }
-  emitter.setRegisters(op.getResult(), std::move(result));
+  emitter.setRegisters(op.getResult(),
+                       reorder(plan.result, op.getResult(), std::move(result)));
 }
 
 void block_to_thread::registerMma(OpLowerings &lowerings) {

@@ -127,6 +127,15 @@ static Source getSource(Operation *op) {
           return element;
         };
       })
+      .Case([](vector::TransposeOp transpose) -> Source {
+        SmallVector<int64_t> permutation(transpose.getPermutation());
+        return [=](ArrayRef<int64_t> index) {
+          ElementIndex element{0, SmallVector<int64_t>(index.size())};
+          for (auto [position, from] : llvm::zip_equal(index, permutation))
+            element.index[from] = position;
+          return element;
+        };
+      })
       .Case([](vector::ExtractOp extract) -> Source {
         SmallVector<int64_t> leading(extract.getStaticPosition());
         return [=](ArrayRef<int64_t> index) {
@@ -285,9 +294,10 @@ void Iotas::emit(mosaic_gpu::BroadcastedIotaOp op, Emitter &emitter,
 }
 
 void block_to_thread::registerShapes(OpLowerings &lowerings) {
-  lowerings.add<Moves, vector::ExtractStridedSliceOp,
-                vector::InsertStridedSliceOp, vector::ShapeCastOp,
-                mosaic_gpu::VectorConcatOp, mosaic_gpu::BroadcastInDimOp>();
+  lowerings
+      .add<Moves, vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp,
+           vector::ShapeCastOp, vector::TransposeOp, mosaic_gpu::VectorConcatOp,
+           mosaic_gpu::BroadcastInDimOp>();
   lowerings.add<Extracts, vector::ExtractOp>();
   lowerings.add<Iotas, mosaic_gpu::BroadcastedIotaOp>();
 }

@@ -15,8 +15,10 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "dialects/MosaicGPU/NamedLayouts.h"
 #include "passes/Conversion/BlockToThread/Emitter.h"
+#include "passes/Conversion/BlockToThread/Gather.h"
 #include "passes/Conversion/BlockToThread/NVIDIAAssembly.h"
 #include "passes/Conversion/BlockToThread/Planner.h"
+#include "passes/Conversion/BlockToThread/RegisterWords.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Layouts/WgmmaPlan.h"
 #include "targets/Target.h"
@@ -47,6 +49,9 @@ struct WgmmaOpPlan : OpPlan {
   int64_t steps = 1;
   /// Of A only where it is in shared memory.
   WgmmaOperandPlan a, b;
+  /// To the instruction's order of registers, and back to the result's; null
+  /// where that is the vector's own.
+  std::optional<Reorder> orderOfA, accumulator, result;
   /// Whether no fence stands before it in its block that its registers need.
   bool needsFence = false;
 };
@@ -115,11 +120,15 @@ static LogicalResult planOperand(mosaic_gpu::WGMMAOp op, StringRef name,
   return success();
 }
 
-static LogicalResult checkLayout(mosaic_gpu::WGMMAOp op, StringRef name,
-                                 const Distribution &distribution,
-                                 const layout::TiledLayout &wanted) {
-  if (distribution.getKind() == Distribution::Kind::Tiled &&
-      distribution.getTiled().canonical() == wanted.canonical())
+/// Plans the order of a vector's registers; an error at `op` where threads do
+/// not hold the elements that the instruction takes from them.
+static LogicalResult
+planLayout(mosaic_gpu::WGMMAOp op, StringRef name, VectorType type,
+           const Distribution &distribution, const layout::TiledLayout &wanted,
+           const ThreadGrid &grid, std::optional<Reorder> &forth,
+           std::optional<Reorder> *back = nullptr) {
+  if (!distribution.isSplat() &&
+      planReorder(type, distribution, wanted, grid, forth, back))
     return success();
   return op.emitOpError() << "needs " << name << " in layout " << wanted.str()
                           << ", it is in layout " << distribution.str();
@@ -158,7 +167,8 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
   }
   const Distribution &accumulator = *planner.find(op.getAccumulator()),
                      &result = *planner.find(op.getResult());
-  if (failed(checkLayout(op, "its result", result, layout::wgmma(warps))))
+  if (failed(planLayout(op, "its result", type, result, layout::wgmma(warps),
+                        planner.getGrid(), plan->accumulator, &plan->result)))
     return failure();
   if (accumulator != result && !accumulator.isSplat())
     return op.emitOpError()
@@ -193,7 +203,8 @@ LogicalResult Wgmma::plan(mosaic_gpu::WGMMAOp op, Planner &planner) const {
     const Distribution *held = planner.find(op.getA());
     layout::TiledLayout wanted =
         bits == 8 ? layout::wgmma8Bit(warps) : layout::wgmma(warps);
-    if (failed(checkLayout(op, "operand 'a'", *held, wanted)))
+    if (failed(planLayout(op, "operand 'a'", aType, *held, wanted,
+                          planner.getGrid(), plan->orderOfA)))
       return failure();
   } else {
     WgmmaOperandProblem problem;
@@ -400,11 +411,6 @@ LogicalResult Wgmma::planKernel(Planner &planner) const {
 // Emission
 //===----------------------------------------------------------------------===//
 
-/// A register of 32 bits of a vector of small elements.
-static Value toWord(OpBuilder &builder, Location loc, Value reg) {
-  return LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), reg);
-}
-
 /// The descriptor of an operand, `offset` bytes further.
 static Value addOffset(OpBuilder &builder, Location loc, Value descriptor,
                        int64_t offset) {
@@ -483,13 +489,15 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
       emitter.plan.getDistribution(op.getResult());
   Registers sums =
       emitter.getRegisters(op.getAccumulator(), distribution, builder);
+  if (plan.accumulator)
+    sums = plan.accumulator->emit(type.getElementType(), sums, builder, loc);
   // Pairs of columns: one register of 32 bits each, or one for both.
   bool isPacked = type.getElementTypeBitWidth() == 16;
   int64_t perRegister = isPacked ? 1 : 2;
   SmallVector<Value> words;
   for (Value sum : sums) {
     if (isPacked) {
-      words.push_back(toWord(builder, loc, sum));
+      llvm::append_range(words, toWords(builder, loc, sum));
       continue;
     }
     for (int64_t element = 0; element < perRegister; ++element)
@@ -505,8 +513,12 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
   Value a, b = emitDescriptor(builder, loc, addressOf(op.getB()), plan.b);
   bool isInRegisters = isa<VectorType>(op.getA().getType());
   if (isInRegisters) {
-    for (Value reg : emitter.getRegisters(op.getA()))
-      aWords.push_back(toWord(builder, loc, reg));
+    Registers held = emitter.getRegisters(op.getA());
+    if (plan.orderOfA)
+      held = plan.orderOfA->emit(getElementTypeOrSelf(op.getA().getType()),
+                                 held, builder, loc);
+    for (Value reg : held)
+      llvm::append_range(aWords, toWords(builder, loc, reg));
   } else {
     Value address = addressOf(op.getA());
     if (plan.groups > 1) {
@@ -558,7 +570,11 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
     }
   }
 
-  VectorType registerType = distribution.getRegisterType(type.getElementType());
+  // What the instruction has in the order of its own.
+  const Distribution &instructionOrder =
+      plan.accumulator ? plan.accumulator->to : distribution;
+  VectorType registerType =
+      instructionOrder.getRegisterType(type.getElementType());
   Registers results;
   for (size_t first = 0; first < words.size(); first += perRegister) {
     if (isPacked)
@@ -569,6 +585,8 @@ void Wgmma::emit(mosaic_gpu::WGMMAOp op, Emitter &emitter,
           builder, loc, registerType,
           ArrayRef(words).slice(first, perRegister)));
   }
+  if (plan.result)
+    results = plan.result->emit(type.getElementType(), results, builder, loc);
   emitter.setRegisters(op.getResult(), std::move(results));
 }
 
