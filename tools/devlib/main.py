@@ -148,8 +148,10 @@ def fuzz_verb(arguments: Sequence[str]) -> None:
 def bench_verb(arguments: Sequence[str]) -> None:
     """Run the benchmarks: all of them but `build`, or those named (`tools/dev bench compile_time --option=value`)."""
     steps.build()
-    names = [argument.removesuffix(".py") for argument in arguments if not argument.startswith("-")]
-    options = [argument for argument in arguments if argument.startswith("-")]
+    # The names come before the options, which may have values of their own.
+    first = next((number for number, word in enumerate(arguments) if word.startswith("-")), len(arguments))
+    names = [name.removesuffix(".py").replace("-", "_") for name in arguments[:first]]
+    options = arguments[first:]
     folder = ROOT / "benchmarks"
     scripts = [folder / f"{pathlib.Path(name).name}.py" for name in names] or sorted(
         {*folder.glob("[!_]*.py")} - {folder / "build.py"}
