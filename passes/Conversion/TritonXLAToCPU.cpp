@@ -17,6 +17,8 @@
 #include "passes/Conversion/CPUFloat8.h"
 #include "passes/Conversion/CPULoops.h"
 #include "passes/Passes.h"
+#include "passes/Resources/Estimate.h"
+#include "targets/Target.h"
 
 #include "dialects/TritonXLA/TritonXLA.h"
 
@@ -681,6 +683,8 @@ struct ConvertTritonXLAToCPU
           << vectorWidth.getValue();
       return signalPassFailure();
     }
+    if (failed(checkVectors(module, *targets::lookup("cpu"), /*threads=*/1)))
+      return signalPassFailure();
     SmallVector<EntryFuncOp> entries(module.getOps<EntryFuncOp>());
     for (EntryFuncOp entry : entries) {
       if (failed(checkProgram(entry)))

@@ -522,6 +522,9 @@ LogicalResult smalti::checkVectors(Operation *root,
   // in 128 threads, the assembler spills.
   int64_t limit = isJAX ? 2 * llvm::PowerOf2Ceil(target.registersPerThread)
                         : target.registersPerThread;
+  // A CPU has memory for more, but upstream's conversions unroll vectors.
+  if (target.vendor == targets::Vendor::CPU)
+    limit = int64_t(1) << 20;
   constexpr unsigned mostErrors = 8;
   unsigned errors = 0;
   auto check = [&](Value value) {

@@ -8,12 +8,15 @@
 // RUN:   --pass-pipeline='builtin.module(gpu.module(convert-mosaic-gpu-to-rocdl{target=gfx942}))' 2>&1 | FileCheck %s --check-prefix=AMD
 // RUN: not smalti-opt %s -split-input-file -o /dev/null \
 // RUN:   --pass-pipeline='builtin.module(mosaic-gpu-infer-layouts{target=sm_90a})' 2>&1 | FileCheck %s --check-prefix=INFER
+// RUN: not smalti-opt %s -split-input-file -o /dev/null \
+// RUN:   --pass-pipeline='builtin.module(smalti-lower-cpu-to-llvm)' 2>&1 | FileCheck %s --check-prefix=CPU
 
 module attributes {smalti.target = "sm_90a"} {
   gpu.module @thread {
     gpu.func @elements_2_31(%m: memref<4294967296xf32>, %i: index) kernel {
       %zero = arith.constant 0.0 : f32
       // AMD: a vector of type 'vector<2147483648xf32>' needs 2147483648 registers in each thread; the limit for one vector on gfx942 is 512
+      // CPU: a vector of type 'vector<2147483648xf32>' needs 2147483648 registers in each thread; the limit for one vector on cpu is 1048576
       // INFER: a vector of type 'vector<2147483648xf32>' needs 16777216 registers in each of 128 threads; the limit for one vector on sm_90a is 512
       // expected-error@+1 {{a vector of type 'vector<2147483648xf32>' needs 2147483648 registers in each thread; the limit for one vector on sm_90a is 255: use a smaller vector}}
       %v = vector.transfer_read %m[%i], %zero : memref<4294967296xf32>, vector<2147483648xf32>
@@ -28,6 +31,7 @@ module attributes {smalti.target = "sm_90a"} {
 module attributes {smalti.target = "sm_90a"} {
   gpu.module @thread {
     gpu.func @elements_2_32() kernel {
+      // CPU: a vector of type 'vector<65536x65536xf32>' needs
       // INFER: a vector of type 'vector<65536x65536xf32>' needs 33554432 registers in each of 128 threads
       // expected-error@+1 {{a vector of type 'vector<65536x65536xf32>' needs 4294967296 registers in each thread}}
       %v = arith.constant dense<0.0> : vector<65536x65536xf32>

@@ -153,7 +153,7 @@ def findings_of(result: Result) -> Iterable[Finding]:
     """What is wrong with a mutant. The message of a crash is the signal and the innermost frames."""
     for stage in result.stages:
         if stage.outcome in BAD:
-            if stage.outcome == "crash" and (crash := crash_of(result.text, replayed_by(stage.name), symbols=False)):
+            if stage.outcome in LOST and (crash := crash_of(result.text, replayed_by(stage.name), symbols=False)):
                 stage.message = "\n".join((stage.message.partition("\n")[0], *crash.stack[:6]))
             yield Finding(result.number, result.file, result.kind, stage.name, stage.outcome, stage.message, result.text)
 

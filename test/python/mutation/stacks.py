@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -30,8 +31,8 @@ class Crash:
 
     @property
     def is_below_ours(self) -> bool:
-        """Whether a function of ours is on the stack. A tool that does not end has none."""
-        return self.code == HANG or any(not _ELSEWHERE.search(frame) for frame in self.stack)
+        """Whether a function of ours is on the stack."""
+        return any(not _ELSEWHERE.search(frame) for frame in self.stack)
 
 
 def crash_of(text: str, pipeline: str, *, symbols: bool, seconds: float = 20, tool: str | Path = OPT) -> Crash | None:
@@ -41,14 +42,19 @@ def crash_of(text: str, pipeline: str, *, symbols: bool, seconds: float = 20, to
         file.write(text)
         file.flush()
         command = [str(tool), "--mlir-disable-threading", "-o", "/dev/null", f"--pass-pipeline={pipeline}", file.name]
-        limit = 6 * seconds if symbols else seconds
+        process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", env=environment
+        )
+        code = None
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, errors="replace", check=False, timeout=limit, env=environment
-            )
+            _, said = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            return Crash(HANG, ("hang",))
-    return Crash(done.returncode, stack_of(done.stderr)) if done.returncode < 0 else None
+            # The handler of the signal prints where it is.
+            code = HANG
+            process.send_signal(signal.SIGABRT)
+            _, said = process.communicate()
+    code = code or process.returncode
+    return Crash(code, stack_of(said)) if code < 0 or code == HANG else None
 
 
 def stack_of(said: str) -> tuple[str, ...]:
@@ -61,8 +67,8 @@ def stack_of(said: str) -> tuple[str, ...]:
             # Where a library is loaded varies by whole pages.
             frames.append(f"{found[1]} {found[3] or found[2]}")
     # The signal arrives in the C library: what is above is its handler, what is below may be abort.
-    signal = next((at for at, frame in enumerate(frames[:8]) if _LIBC.search(frame)), -1)
-    rest = list(itertools.dropwhile(_LIBC.search, frames[signal + 1 :]))
+    arrival = next((at for at, frame in enumerate(frames[:8]) if _LIBC.search(frame)), -1)
+    rest = list(itertools.dropwhile(_LIBC.search, frames[arrival + 1 :]))
     # A function that calls itself until the stack is used up is one frame.
     return tuple(dict.fromkeys(rest))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .campaign import LOST, Finding, replayed_by
 from .mutators import end_of
 from .pool import Limits, Worker
-from .stacks import crash_of, owner_of
+from .stacks import HANG, crash_of, owner_of
 from .worker import CHECK, PARSE
 
 
@@ -115,8 +115,8 @@ def examine(count: int, finding: Finding, worker: Worker) -> Cause:
             top = first.stack[:3]
 
             def crashes(text: str) -> bool:
-                crash = crash_of(text, pipeline, symbols=False)
-                return crash is not None and crash.stack[:3] == top
+                crash = crash_of(text, pipeline, symbols=False, seconds=5)
+                return crash is not None and (crash.code == HANG or crash.stack[:3] == top)
 
             shows = crashes
     elif not again(finding.text):
