@@ -119,7 +119,9 @@ Value UnrolledTransfer::under(Value condition, Value otherwise,
                               function_ref<Value()> create) {
   if (!condition)
     return create();
-  TypeRange types = otherwise ? TypeRange(otherwise.getType()) : TypeRange();
+  SmallVector<Type, 1> types;
+  if (otherwise)
+    types.push_back(otherwise.getType());
   auto branch = scf::IfOp::create(rewriter, loc, types, condition,
                                   /*withElseRegion=*/otherwise != nullptr);
   OpBuilder::InsertionGuard guard(rewriter);
