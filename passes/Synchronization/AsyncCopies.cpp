@@ -31,6 +31,7 @@ constexpr unsigned kMostRounds = 64;
 struct Copy {
   unsigned buffer;
   Slot slot;
+  NodeId node; ///< where it starts; of equal ones that of one
 
   auto key() const {
     return std::make_tuple(buffer, slot.kind, slot.loop, slot.index);
@@ -78,6 +79,8 @@ private:
   State walk(const std::vector<NodeId> &nodes, State state);
   State walkLoop(NodeId id, State state);
   void walkStep(NodeId id, State &state);
+  void findInFlight(NodeId id, const State &state);
+  bool mayTouch(const sync::Access &access, const Copy &copy) const;
   template <typename Fn> State mapSlots(const State &state, Fn change) const;
   static void join(State &state, const State &other) {
     for (auto &[queue, content] : other)
@@ -89,6 +92,8 @@ private:
   /// Nodes with something asynchronous in them.
   std::vector<bool> isRelevant;
   std::map<NodeId, std::set<Copy>> pendingAt;
+  /// Steps that access what a copy in flight writes, and the copy.
+  std::map<NodeId, NodeId> inFlightAt;
   DenseMap<NodeId, llvm::DenseSet<unsigned>> turned;
   bool isLost = false;
 };
@@ -130,7 +135,48 @@ State Completions::mapSlots(const State &state, Fn change) const {
   return result;
 }
 
+bool Completions::mayTouch(const sync::Access &access, const Copy &copy) const {
+  if (program.buffers[access.buffer].isEverything ||
+      !(program.buffers[access.buffer].spaces & sync::kShared))
+    return false;
+  if (access.buffer != copy.buffer)
+    return program.overlap(access.buffer, copy.buffer);
+  const Slot &a = access.slot, &b = copy.slot;
+  return a.kind == Slot::Kind::Any || a.kind != b.kind || a.loop != b.loop ||
+         a.index == b.index;
+}
+
+/// Of a node and all inside of it, the steps that access what is in flight.
+void Completions::findInFlight(NodeId id, const State &state) {
+  auto find = [&](NodeId step, const std::set<Copy> &copies) {
+    for (const Copy &copy : copies)
+      for (const sync::Access &access : program[step].checked)
+        if (mayTouch(access, copy))
+          inFlightAt.try_emplace(step, copy.node);
+  };
+  if (llvm::all_of(state, [](const auto &entry) {
+        return entry.second.open.empty() && entry.second.groups.empty();
+      }))
+    return;
+  // Nodes are numbered in the order of the program.
+  auto isInside = [&](NodeId node) {
+    while (node > id)
+      node = program[node].parent;
+    return node == id;
+  };
+  for (NodeId step = id; step < program.size() && isInside(step); ++step) {
+    if (inFlightAt.count(step))
+      continue;
+    for (auto &[queue, content] : state) {
+      find(step, content.open);
+      for (const std::set<Copy> &group : content.groups)
+        find(step, group);
+    }
+  }
+}
+
 void Completions::walkStep(NodeId id, State &state) {
+  findInFlight(id, state);
   Operation *op = function.ops[id];
   if (auto copy = dyn_cast<AsyncCopyOpInterface>(op)) {
     if (copy.completesAtBlockBarriers())
@@ -138,7 +184,7 @@ void Completions::walkStep(NodeId id, State &state) {
     Queue &queue = state[copy.getQueue()];
     for (const sync::Access &access : program[id].checked)
       if (access.kind == sync::AccessKind::Write)
-        queue.open.insert({access.buffer, access.slot});
+        queue.open.insert({access.buffer, access.slot, id});
     if (copy.getQueue() != AsyncQueue::Groups)
       queue.close();
     return;
@@ -201,8 +247,10 @@ State Completions::walkLoop(NodeId id, State state) {
 
 State Completions::walk(const std::vector<NodeId> &nodes, State state) {
   for (NodeId id : nodes) {
-    if (!isRelevant[id])
+    if (!isRelevant[id]) {
+      findInFlight(id, state);
       continue;
+    }
     switch (program[id].kind) {
     case Kind::Step:
       walkStep(id, state);
@@ -243,10 +291,12 @@ void Completions::run() {
       if (isa_and_nonnull<AsyncCopyOpInterface>(function.ops[id]))
         for (const sync::Access &access : program[id].checked)
           if (access.kind == sync::AccessKind::Write)
-            all.insert({access.buffer, Slot()});
+            all.insert({access.buffer, Slot(), id});
     for (auto &entry : pendingAt)
       entry.second = all;
   }
+  for (auto [step, copy] : inFlightAt)
+    function.inFlight.emplace_back(copy, step);
   for (auto &[id, copies] : pendingAt)
     for (const Copy &copy : copies)
       program[id].pending.push_back(

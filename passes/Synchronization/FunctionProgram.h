@@ -38,6 +38,9 @@ public:
   /// Ops whose accesses cannot be determined, with the reason; one for each
   /// reason.
   llvm::MapVector<mlir::Operation *, std::string> opaque;
+  /// Asynchronous copies, and steps that access what they write before a wait
+  /// completes them.
+  std::vector<std::pair<sync::NodeId, sync::NodeId>> inFlight;
   /// Why not all threads may take the same way through an op.
   llvm::DenseMap<mlir::Operation *, std::string> notUniform;
   /// The node's op, for remarks.

@@ -38,8 +38,8 @@ def SmaltiPlaceBarriers : InterfacePass<"smalti-place-barriers", "::mlir::Functi
     whose accesses cannot be determined. With `strict=true` they are errors, and nothing changes. Strict thus fails where a
     hazard in shared memory may stay: in functions with branches between blocks, in regions that run in an unknown order
     (`scf.parallel`, `scf.forall`, `affine.parallel`), where not all threads come by, and with calls, inline assembly,
-    mbarriers and other ops of unknown effect. It covers the function alone: not its callers, not hazards in global memory,
-    and not asynchronous copies that no wait completes.
+    mbarriers and other ops of unknown effect, and where shared memory is accessed before a wait completes the asynchronous
+    copy that writes it. It covers the function alone, not its callers, and not hazards in global memory.
 
     Where the target's barriers wait for loads in flight (option `target`, or the attribute `smalti.target` around the
     function), a `gpu.barrier` that has to order shared memory alone becomes an `amdgpu.lds_barrier`.

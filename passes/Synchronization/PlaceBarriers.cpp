@@ -129,6 +129,11 @@ LogicalResult Plan::reportHazards(bool strict) const {
           << " in global memory, and no barrier orders them: barriers are "
              "put in for shared memory only";
   }
+  for (auto [copy, step] : description.inFlight)
+    report(description.ops[step],
+           description.describe(step) + " may access what " +
+               description.describe(copy) +
+               " writes, and no wait between them surely completes the copy");
   for (auto &[barrier, reason] : description.fixed)
     report(barrier, "the barrier stays: " + reason);
   for (auto &[op, reason] : description.opaque)

@@ -7,7 +7,7 @@
 // RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers{insert=false})))' 2>%t.remarks
 // RUN: diff %t.before %t.after
 // RUN: grep -c Missed %t.remarks | FileCheck %s --check-prefix=COUNT
-// COUNT: {{^18$}}
+// COUNT: {{^22$}}
 
 !tile = memref<64xf32, #gpu.address_space<workgroup>>
 
@@ -276,6 +276,33 @@ gpu.module @pointer {
     %q = llvm.load %p : !llvm.ptr -> !llvm.ptr
     // expected-error@+1 {{threads may wait for one another in 'llvm.load'}}
     %v = llvm.load %q : !llvm.ptr -> f32
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<2x64xf32, #gpu.address_space<workgroup>>
+!row = memref<64xf32, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
+
+// A copy that no wait completes, or not this one.
+gpu.module @copies {
+  gpu.func @copies(%a: memref<8x64xf32>, %out: memref<64xf32>) workgroup(%s: !tile) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %t = gpu.thread_id x
+    %first = nvgpu.device_async_copy %a[%c0, %t], %s[%c0, %t], 1 : memref<8x64xf32> to !tile
+    %one = nvgpu.device_async_create_group %first
+    %row0 = memref.subview %s[0, 0] [1, 64] [1, 1] : !tile to memref<64xf32, strided<[1]>, #gpu.address_space<workgroup>>
+    %row1 = memref.subview %s[1, 0] [1, 64] [1, 1] : !tile to memref<64xf32, strided<[1], offset: 64>, #gpu.address_space<workgroup>>
+    nvgpu.device_async_wait %one {numGroups = 0 : i32}
+    %second = nvgpu.device_async_copy %a[%c1, %t], %row1[%t], 1 : memref<8x64xf32> to memref<64xf32, strided<[1], offset: 64>, #gpu.address_space<workgroup>>
+    %two = nvgpu.device_async_create_group %second
+    %x = memref.load %row0[%c0] : memref<64xf32, strided<[1]>, #gpu.address_space<workgroup>>
+    // expected-error@+1 {{'memref.load' may access what 'nvgpu.device_async_copy' writes, and no wait between them surely completes the copy}}
+    %y = memref.load %row1[%c1] : memref<64xf32, strided<[1], offset: 64>, #gpu.address_space<workgroup>>
+    %sum = arith.addf %x, %y : f32
+    memref.store %sum, %out[%t] : memref<64xf32>
     gpu.return
   }
 }
