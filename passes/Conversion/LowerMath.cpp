@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTILOWERCPUMATH
@@ -60,6 +61,16 @@ void widenHalves(RewritePatternSet &patterns, ConversionTarget &legal) {
    ...);
 }
 
+/// Code for more elements of one vector takes minutes.
+constexpr uint64_t kMostElements = 65536;
+
+uint64_t countElements(ArrayRef<int64_t> shape) {
+  uint64_t count = 1;
+  for (int64_t size : shape)
+    count = llvm::SaturatingMultiply<uint64_t>(count, size);
+  return count;
+}
+
 /// An error on each op to lower whose type no library and no instruction takes.
 LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
   LogicalResult result = success();
@@ -70,6 +81,16 @@ LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
     Type element = getElementTypeOrSelf(type);
     bool isKnown = element.isIntOrIndex() || element.isF16() ||
                    element.isBF16() || element.isF32() || element.isF64();
+    auto vector = dyn_cast<VectorType>(type);
+    if (vector && !vector.isScalable() &&
+        countElements(vector.getShape()) > kMostElements) {
+      op->emitOpError() << "has type " << type
+                        << ", whose elements are computed one after the other; "
+                           "at most "
+                        << kMostElements << " elements are supported";
+      result = failure();
+      return;
+    }
     if (isKnown && !isa<TensorType>(type))
       return;
     op->emitOpError() << "has type " << type

@@ -36,3 +36,24 @@ func.func @cpu(%a: f128) -> f128 {
   %0 = math.log1p %a : f128
   return %0 : f128
 }
+
+// -----
+
+gpu.module @module attributes {smalti.target = "gfx942"} {
+  gpu.func @elements(%a: f32) {
+    %fits = vector.broadcast %a : f32 to vector<64xf32>
+    %few = math.tanh %fits : vector<64xf32>
+    %v = vector.broadcast %a : f32 to vector<65536x65536xf32>
+    // expected-error@below {{has type 'vector<65536x65536xf32>', whose elements are computed one after the other; at most 65536 elements are supported}}
+    %0 = math.tanh %v : vector<65536x65536xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+func.func @elements(%a: vector<2147483648xf32>) -> vector<2147483648xf32> {
+  // expected-error@below {{has type 'vector<2147483648xf32>', whose elements are computed one after the other}}
+  %0 = math.expm1 %a : vector<2147483648xf32>
+  return %0 : vector<2147483648xf32>
+}
