@@ -6,6 +6,7 @@ last event says what it was doing.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import json
@@ -58,6 +59,12 @@ def _is_opaque(said: str, program: str) -> bool:
     return bool(_OPAQUE.search(said)) or (named is not None and named[1].rpartition(".")[2] not in program)
 
 
+Program = tuple[str, str | None]
+"""As it is written and, where it is valid, in generic form."""
+Group = tuple[str, list[Program]]
+"""A file's name, and programs of it."""
+
+
 class Case:
     """A mutant: the program and what it goes through."""
 
@@ -65,18 +72,16 @@ class Case:
         rng = random.Random(f"{seed}:{number}")
         self.number = number
         self.checked = number % CHECKED == 0
-        files = corpus.runnable if self.checked else corpus.files
+        groups = corpus.runnable if self.checked else corpus.groups
         # Rounds over all files and passes; within a round a program, a pipeline and a mutation are drawn.
         at = number // CHECKED if self.checked else number
-        file = files[at % len(files)]
+        self.file, programs = groups[at % len(groups)]
         names = list(corpus.pipelines.of_pass)
-        name = names[(at // len(files)) % len(names)]
-        self.file = file.name
+        name = names[(at // len(groups)) % len(names)]
         self.kind = list(MUTATIONS)[rng.randrange(len(MUTATIONS))]
         self.pipelines = [rng.choice(corpus.pipelines.of_pass[name])]
-        if own := corpus.pipelines.of_file[file.name]:
+        if own := corpus.pipelines.of_file[self.file]:
             self.pipelines.append(rng.choice(own))
-        programs = corpus.programs[file.name, self.checked]
         valid = [program for program in programs if program[1]]
         plain, generic = rng.choice(valid if valid and rng.random() < 0.8 else programs)
         text = generic if generic and rng.random() < 0.75 else plain
@@ -93,21 +98,21 @@ class Corpus:
         context = compiler.new_context()
         self.files = tuple(files or read())
         self.digest = digest(self.files)
-        self.programs: dict[tuple[str, bool], list[tuple[str, str | None]]] = {}
-        """By file, and whether they run on the CPU: as they are written and, where they are valid, in generic form."""
-        everything = []
+        self.groups: list[Group] = []
+        """The programs of each file."""
+        self.runnable: list[Group] = []
+        """Each program that runs on the CPU alone."""
         for file in self.files:
+            programs: list[Program] = []
             for text in file.programs:
                 generic = None
-                try:
+                with contextlib.suppress(SmaltiError):
                     generic = compiler.parse(text, context).operation.get_asm(print_generic_op_form=True)
-                except SmaltiError:
-                    pass
-                everything.append(generic or text)
-                self.programs.setdefault((file.name, False), []).append((text, generic))
+                programs.append((text, generic))
                 if generic and "triton_xla.entry_func" in text:
-                    self.programs.setdefault((file.name, True), []).append((text, generic))
-        self.runnable = tuple(file for file in self.files if (file.name, True) in self.programs)
+                    self.runnable.append((file.name, [programs[-1]]))
+            self.groups.append((file.name, programs))
+        everything = [generic or text for _, programs in self.groups for text, generic in programs]
         self.pool = Pool.of(everything)
 
         def parses(pipeline: str) -> bool:
