@@ -17,6 +17,8 @@ _TO_INTEGERS = ("arith.fptosi", "arith.fptoui")
 
 MOST_STEPS = 20_000
 """Runs of blocks, in all tiles."""
+MOST_PRODUCTS = 1 << 30
+"""Of all matrix products."""
 
 
 class Endless(Exception):
@@ -28,6 +30,7 @@ class _Observer(reference.Interpreter):
 
     reason = ""
     steps = 0
+    products = 0
 
     def tile(self, arguments: Sequence[Value], tile: int) -> None:
         """Runs one tile."""
@@ -42,6 +45,10 @@ class _Observer(reference.Interpreter):
 
     def _run_operation(self, operation: Any, operands: list[Value]) -> None:
         name = operation.name
+        if name == "triton_xla.dot":
+            self.products += operands[0].data.size * operands[1].data.shape[-1]
+            if self.products > MOST_PRODUCTS:
+                raise Endless
         if name in _DIVISIONS and np.any(np.asarray(operands[1].data) == 0):
             self.reason = f"{name} by zero"
         elif name in _SHIFTS and np.any((shift := np.asarray(operands[1].data)) >= _bits(operation)) | np.any(shift < 0):
@@ -73,7 +80,7 @@ def behavior(entry: Any, values: Sequence[Any]) -> str:
         for tile in _tiles(entry):
             observer.tile(memory, tile)
     except Endless:
-        return f"more than {MOST_STEPS} runs of blocks"
+        return f"more than {MOST_STEPS} runs of blocks, or {MOST_PRODUCTS} products"
     return observer.reason
 
 
