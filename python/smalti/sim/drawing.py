@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,20 @@ def element(parameter: Parameter) -> dtypes.ElementType:
     return found
 
 
+_AT_ONCE = 1 << 20
+"""Numbers that are drawn in one call, which no signal interrupts."""
+
+
+def _array(shape: list[int], dtype: np.dtype[Any], draw: Callable[[int], Array]) -> Array:
+    """An array of numbers that a function draws, so many at a time."""
+    found = np.empty(shape, dtype)
+    flat = found.reshape(-1)
+    for first in range(0, flat.size, _AT_ONCE):
+        part = flat[first : first + _AT_ONCE]
+        part[...] = draw(part.size).astype(dtype)
+    return found
+
+
 _RISING = np.array([first | second << 2 for second in range(4) for first in range(second)])
 """Metadata of four elements."""
 
@@ -78,11 +93,13 @@ def drawn(parameter: Parameter, role: str | None, generator: np.random.Generator
         return (low | high << 4).astype(np.uint8).view(np.int8)
     # A type without sign and zero is one of scales.
     if kind.name == "float8_e8m0fnu":
-        return (2.0 ** generator.integers(-4, 5, shape)).astype(kind.numpy)
+        return _array(shape, kind.numpy, lambda count: 2.0 ** generator.integers(-4, 5, count))
+    if kind.kind == "f" and role == "scales":
+        positive = lambda count: np.abs(generator.standard_normal(count, np.float32)) + np.float32(0.125)  # noqa: E731
+        return _array(shape, kind.numpy, positive)
     if kind.kind == "f":
-        found = generator.standard_normal(shape, np.float32)
-        return (np.abs(found) + np.float32(0.125) if role == "scales" else found).astype(kind.numpy)
+        return _array(shape, kind.numpy, lambda count: generator.standard_normal(count, np.float32))
     if kind.kind == "b":
-        return generator.integers(0, 2, shape).astype(np.bool_)
+        return _array(shape, np.dtype(np.bool_), lambda count: generator.integers(0, 2, count))
     limit = 128 if parameter.packed > 1 else 8
-    return generator.integers(-limit, limit, shape).astype(kind.numpy)
+    return _array(shape, kind.numpy, lambda count: generator.integers(-limit, limit, count))

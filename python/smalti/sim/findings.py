@@ -125,6 +125,14 @@ class Stop(Exception):
     """The block cannot go on."""
 
 
+class TimeLimit(Exception):
+    """The run has reached its time limit."""
+
+    def __init__(self, who: Any, site: Any) -> None:
+        super().__init__()
+        self.who, self.site = who, site
+
+
 def error(what: str, findings: Sequence[Finding], source: str | None = None) -> SimulationError:
     """The error that carries findings."""
     count = f"{len(findings)} findings" if len(findings) != 1 else "1 finding"

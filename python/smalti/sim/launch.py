@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import LaunchError
 from . import values
 from .engines import TensorWork
-from .findings import Enough, Finding, Findings, Stop
+from .findings import Enough, Finding, Findings, Stop, TimeLimit
 from .given import Given, Place, place
 from .group import Group
 from .machine import Block, Cluster, Machine, Three, place_names
@@ -30,9 +30,10 @@ from .threads.program import ThreadProgram
 class _Host:
     """What computes the sizes of the launch."""
 
-    def __init__(self, slots: int) -> None:
+    def __init__(self, slots: int, machine: Machine) -> None:
         self.v: list[Any] = [None] * slots
         self.loops: list[int] = []
+        self.machine = machine
 
     def stop(self, kind: str, message: str, site: Any) -> None:
         raise LaunchError(f"{site.location}: {message}")
@@ -63,6 +64,33 @@ def run(
 ) -> Result:
     """Runs a program on arrays, which are written where nothing was found, or where it is to go on, unless it is to `keep`
     them. With a recorder, whoever is first in its time goes first."""
+    findings = Findings(how.max_findings, how.go_on)
+    machine = Machine(how, findings, recorder)
+    try:
+        return _run(program, given, machine, keep)
+    except TimeLimit as reached:
+        raise _time_limit(program, machine, reached) from None
+
+
+def _time_limit(program: Program, machine: Machine, reached: TimeLimit) -> LaunchError:
+    """The error of a run that has reached its time limit, with what it found."""
+    who, site = reached.who, reached.site
+    where = None
+    if who is not None and site is not None:
+        loops = tuple(i for i in who.loops if isinstance(i, int))
+        where = Finding("deadlock", "was in this loop", who.block.position, who.name, site.location, loops)
+    found = machine.findings.all()
+    return LaunchError(
+        f"@{program.name}: the time limit of {machine.how.time_limit:g} s is reached after {machine.done} of "
+        f"{machine.total} blocks",
+        diagnostics=[*(finding.diagnostic() for finding in found), *([where.diagnostic("note")] if where else [])],
+        hint="a larger --time-limit SECONDS (Simulation.time_limit), or fewer blocks with --blocks N (Simulation.blocks)",
+        source=program.source,
+    )
+
+
+def _run(program: Program, given: Sequence[Given], machine: Machine, keep: bool) -> Result:
+    how, findings = machine.how, machine.findings
     of_threads = program if isinstance(program, ThreadProgram) else None
     places = place(given, of_threads.buffer if of_threads else _buffer)
     if of_threads:
@@ -70,7 +98,7 @@ def run(
         of_threads = of_threads.launched(initial)
         launch = _Launch(initial, of_threads.grid, program.block, program.cluster, 0)
     else:
-        launch = _launch(program, given, places)
+        launch = _launch(program, given, places, machine)
     grid, block = launch.grid, launch.block
     for what, sizes in (("grid", grid), ("block", block), ("cluster", launch.cluster)):
         if min(sizes) < 1:
@@ -81,11 +109,9 @@ def run(
     limit = 1024
     if math.prod(block) > limit:
         raise LaunchError(f"a block of {math.prod(block)} threads; a GPU has at most {limit}")
-    findings = Findings(how.max_findings, how.go_on)
-    machine = Machine(how, findings, recorder)
     machine.waiting.extend(_clusters(grid, launch.cluster, how.blocks))
     size = math.prod(launch.cluster)
-    count = len(machine.waiting) * size
+    machine.total = len(machine.waiting) * size
     shares = _shares(how)
     try:
         if of_threads and of_threads.polls:
@@ -95,10 +121,11 @@ def run(
                     _run_grid(machine, of_threads, launch, list(machine.waiting))
             except Stop:
                 pass
-            if how.progress is not None:
-                how.progress(count, count)
+            machine.progress(machine.total)
             machine.waiting.clear()
         while machine.waiting:
+            machine.tick(None, None)
+            before = len(machine.waiting)
             number, positions = machine.waiting.popleft()
             try:
                 with np.errstate(all="ignore"):
@@ -110,8 +137,8 @@ def run(
                         _run_cluster(machine, program, launch, number, positions, next(shares))
             except Stop:
                 pass
-            if how.progress is not None:
-                how.progress(count - len(machine.waiting) * size, count)
+            # Those whose work it took have ended, too.
+            machine.progress((before - len(machine.waiting)) * size)
     except Enough:
         pass
     if of_threads and of_threads.finish is not None:
@@ -169,9 +196,9 @@ def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[i
     return list(found.values())
 
 
-def _launch(program: Program, given: Sequence[Given], places: Sequence[Place | None]) -> _Launch:
+def _launch(program: Program, given: Sequence[Given], places: Sequence[Place | None], machine: Machine) -> _Launch:
     """What a launch gives to all blocks."""
-    host = _Host(program.slots)
+    host = _Host(program.slots, machine)
     if program.host is None:
         for slot, one, where in zip(program.arguments, given, places, strict=True):
             host.v[slot] = _view(one, where) if where is not None else one.number()
@@ -202,12 +229,13 @@ def _block(machine: Machine, program: Program, launch: _Launch, position: Three,
     threads = math.prod(sizes)
     names = block.names = place_names(position, grid, sizes, launch.cluster)
     names["threads"] = (threads,)
-    size = program.group_threads or threads
-    if threads % size or size % 32:
-        raise LaunchError(f"a block of {threads} threads is no number of groups of {size}")
-    for index in range(threads // size):
-        name = f"warpgroup {index}" if program.group_threads else "the block"
-        group = Group(block, index, index * size, size, list(launch.values), name)
+    size = threads if program.group_threads is None else program.group_threads
+    if size < 1 or size % 32 or threads % 32 or size > threads:
+        raise LaunchError(f"a block of {threads} threads cannot run programs of {size} threads")
+    for index, first in enumerate(range(0, threads, size)):
+        name = "the block" if program.group_threads is None else f"warpgroup {index}"
+        # The last program may be a part of one: warps that only copy.
+        group = Group(block, index, first, min(size, threads - first), list(launch.values), name)
         given = (*position, None, None, None, *grid, *sizes, *names["cluster_id"], *names["cluster_dim"])
         for slot, value in zip(program.launch_arguments, given, strict=False):
             group.v[slot] = value

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,7 @@ import numpy as np
 from .agents import Agent
 from .clocks import Clock, Knowledge
 from .explain import explain
-from .findings import Findings
+from .findings import Findings, TimeLimit
 from .memory import Buffer, MemRef
 from .options import Simulation, seed_of
 from .races import Access, Checker
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from .group import Group
 
 Three = tuple[int, int, int]
+
+BEAT = 1.0
+"""Seconds between two reports of progress."""
 
 
 class Machine:
@@ -51,6 +56,29 @@ class Machine:
 
         self.waiting: deque[tuple[int, list[tuple[int, int, int]]]] = deque()
         """Clusters that were not launched: their numbers, and the places of their blocks."""
+
+        self.done, self.total = 0, 0
+        """Blocks that have ended, and of all."""
+        now = time.monotonic()
+        self._deadline = now + how.time_limit if how.time_limit is not None else math.inf
+        self._alarm = min(now + BEAT, self._deadline)
+
+    def tick(self, who: Any, site: Any) -> None:
+        """Called again and again while a program runs, such as in each iteration of a loop: ends a run that reached its
+        time limit, and tells of progress."""
+        now = time.monotonic()
+        if now < self._alarm:
+            return
+        if now >= self._deadline:
+            raise TimeLimit(who, site)
+        self._alarm = min(now + BEAT, self._deadline)
+        self.progress()
+
+    def progress(self, ended: int = 0) -> None:
+        """So many more blocks have ended."""
+        self.done += ended
+        if self.how.progress is not None:
+            self.how.progress(self.done, self.total)
 
     def agent(self) -> int:
         self.agents += 1

@@ -42,8 +42,10 @@ class Simulation:
     """Whether the arrays are written although something was found. What they hold is then what this schedule gives."""
     max_findings: int = DEFAULT_MAX_FINDINGS
     """Different findings after which a run ends, or after which it tells of no more if it is to go on."""
+    time_limit: float | None = None
+    """Seconds after which a run that has not ended is an error; None for no limit."""
     progress: Callable[[int, int], None] | None = field(default=None, compare=False, repr=False)
-    """Called with the number of blocks that are done, and of all."""
+    """Called with the number of blocks that are done, and of all: after each cluster, and every second in between."""
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS and seed_of(self.order) is None:
@@ -52,6 +54,9 @@ class Simulation:
             raise LaunchError(f"the completion '{self.completion}' is none of: {', '.join(COMPLETIONS)}, random:SEED")
         if not isinstance(self.max_findings, int) or self.max_findings < 1:
             raise LaunchError(f"max_findings is {self.max_findings!r}: a number from 1 on is wanted")
+        limit = self.time_limit
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0):
+            raise LaunchError(f"time_limit is {limit!r}: a number of seconds above 0 is required")
         blocks = self.blocks
         if blocks is not None and not (
             isinstance(blocks, range) and blocks.step == 1 and blocks.start >= 0 and len(blocks) > 0

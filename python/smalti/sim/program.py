@@ -10,7 +10,18 @@ from .. import compiler, ir, passmanager, sources
 from ..arguments import UNUSED
 from ..errors import CompileError, Diagnostic, SourceLocation, mlir_errors, source_location
 from . import values
-from .translator import ARGUMENT, Translated, Translator, Unsupported, attribute, sequence, strides_and_offset, walk
+from .translator import (
+    ARGUMENT,
+    AUTO_BARRIERS,
+    PROGRAM_THREADS,
+    Translated,
+    Translator,
+    Unsupported,
+    attribute,
+    sequence,
+    strides_and_offset,
+    walk,
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +64,7 @@ class Program:
     shared_bytes: Any
     grain: int
     group_threads: int | None
-    """Threads of a warpgroup; None where the whole block runs as one."""
+    """Threads that run a program together, such as a warpgroup; None where the whole block does."""
     launch_arguments: list[int]
     """Slots of the arguments of the launch's body: ids of the block and thread, sizes of the grid and the block."""
     launch_operands: dict[str, list[int]]
@@ -135,8 +146,10 @@ def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) 
         translator = Translator(numbers, timed)
         if launch:
             translator.layouts = _layouts(module)
-        of_function = _of_launch(chosen, function, launch, translator) if launch else None
-        program = of_function or _of_function(chosen, function, translator)
+            program = _of_launch(chosen, function, launch, translator)
+        else:
+            translator.layouts = _stated_layouts(module)
+            program = _of_function(chosen, function, translator)
     if translator.problems:
         raise CompileError(
             f"@{chosen} cannot be simulated", diagnostics=translator.problems, source=sources.text_of(module.context)
@@ -253,6 +266,8 @@ def _of_launch(name: str, function: Any, launch: Any, translator: Translator) ->
         by_name[key] = operands[at : at + size]
         at += size
     arguments = [translator.slot(argument) for argument in launch.regions[0].blocks[0].arguments]
+    # As `mosaic-gpu-outline-launches` says of its kernels.
+    translator.ordered_stores = translator.ordered_loads = True
     body = translator.block(launch.regions[0].blocks[0], skip_last=True)
     for index in set(range(max(parameters, default=-1) + 1)) - set(parameters):
         parameters[index] = Parameter(index, UNUSED, (), (), False, scalar=True)
@@ -288,6 +303,11 @@ def three(op: Any, *names: str) -> tuple[int, int, int] | None:
     return None
 
 
+def cluster_of(function: Any) -> tuple[int, int, int]:
+    """The cluster that a kernel states."""
+    return three(function, "known_cluster_size", "gpu.known_cluster_size", "nvvm.cluster_dim") or (1, 1, 1)
+
+
 def _of_function(name: str, function: Any, translator: Translator) -> Program:
     entry = function.regions[0].blocks[0]
     grid = three(function, "known_grid_size", "gpu.known_grid_size")
@@ -304,6 +324,9 @@ def _of_function(name: str, function: Any, translator: Translator) -> Program:
         except Unsupported as problem:
             translator.problems.append(Diagnostic("error", str(problem), place))
     arguments = translator_slots(translator, list(entry.arguments)[:count])
+    together = attribute(function, PROGRAM_THREADS)
+    translator.ordered_loads = AUTO_BARRIERS in function.attributes
+    translator.ordered_stores = translator.ordered_loads and together is not None
     body = translator.block(entry, skip_last=True)
     return Program(
         name=name,
@@ -315,10 +338,11 @@ def _of_function(name: str, function: Any, translator: Translator) -> Program:
         slots=translator.count,
         grid=grid,
         block=block,
-        cluster=(1, 1, 1),
-        shared_bytes=translator.shared_end,
+        cluster=cluster_of(function),
+        shared_bytes=max(translator.shared_end, attribute(function, "smalti.shared_memory_bytes", 0)),
         grain=translator.grain,
-        group_threads=None,
+        tensor_grain=translator.tensor_grain,
+        group_threads=together,
         launch_arguments=[],
         launch_operands={},
         source=None,

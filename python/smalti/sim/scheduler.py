@@ -41,6 +41,7 @@ class Scheduler:
 
     def run(self) -> None:
         while True:
+            self.machine.tick(None, None)
             if self.machine.chance is not None:
                 self._complete_by_chance()
             able = [g for g in self.groups if not g.finished and (g.wait is None or g.wait.ready())]

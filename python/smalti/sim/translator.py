@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
 
 from .. import ir
-from ..errors import Diagnostic, SourceLocation, source_location
+from ..errors import Diagnostic, LaunchError, SmaltiError, SourceLocation, source_location
 from . import recorder, values
+from .findings import Enough, Stop, TimeLimit
 
 Step = Callable[[Any], Any]
 """What an operation does to a warpgroup. One that may have to wait is a generator function."""
@@ -35,6 +37,8 @@ class Translated:
 
     step: Step | None
     blocking: bool = False
+    site: Site | None = None
+    """The operation, where it is one."""
 
 
 Translation = Callable[[Any, "Translator"], "Step | Translated | None"]
@@ -72,6 +76,10 @@ def blocking(step: Step) -> Translated:
 
 ARGUMENT = "mosaic_gpu.from_kernel_arg_idx"
 """Says of the memory in a module of JAX's which argument it is."""
+PROGRAM_THREADS = "mosaic_gpu.program_threads"
+"""How many threads run a program together, where a block runs several side by side."""
+AUTO_BARRIERS = "mosaic_gpu.auto_barriers"
+"""Whether barriers of a program are around its stores to shared memory, and before its loads in bulk."""
 VIEWS_OF_PACKED = frozenset(
     f"memref.{name}" for name in ("subview", "cast", "assume_alignment", "dim", "memory_space_cast")
 )
@@ -80,6 +88,15 @@ VIEWS_OF_PACKED = frozenset(
 
 def _is_packed(ty: Any) -> bool:
     return isinstance(ty, ir.MemRefType) and str(ty.element_type) in values.PACKED
+
+
+MOST_ELEMENTS = 1 << 24
+"""Of a vector: the registers of a block hold far fewer."""
+
+
+def is_large(ty: Any) -> bool:
+    """Whether it is a vector of more elements than any block holds."""
+    return isinstance(ty, ir.VectorType) and math.prod(ty.shape) > MOST_ELEMENTS
 
 
 class Translator:
@@ -115,6 +132,9 @@ class Translator:
         self.vector_mask: int | None = None
         """The slot of the mask of `vector.mask` around an operation that is translated."""
         self.allocated = 0
+        self.ordered_stores = self.ordered_loads = False
+        """Whether the compiler puts a barrier of the program around each store of vectors to shared memory, and before
+        each load in bulk."""
 
     def layout(self, op: Any, name: str) -> str | None:
         """The layout of an operation's first vector operand (`in_layouts`) or result (`out_layouts`), if it is known."""
@@ -149,15 +169,23 @@ class Translator:
         try:
             if translate is None:
                 raise Unsupported("the simulator does not know it")
+            for value in op.results:
+                if is_large(value.type):
+                    raise Unsupported(f"a value of type {value.type}: a vector has at most {MOST_ELEMENTS} elements")
             if op.name not in self.of_packed and any(_is_packed(value.type) for value in (*op.operands, *op.results)):
                 raise Unsupported("it does not know this of memory in which several elements share a byte")
             made = translate(op, self)
-        except Unsupported as problem:
-            self.problems.append(Diagnostic("error", f"'{op.name}': {problem}", source_location(op.location)))
+        except (SmaltiError, MemoryError, RecursionError):
+            raise
+        except Exception as problem:
+            message = str(problem) if isinstance(problem, Unsupported) else internal_error(problem)
+            self.problems.append(Diagnostic("error", f"'{op.name}': {message}", source_location(op.location)))
             return None
-        if made is None or isinstance(made, Translated):
-            return made
-        return Translated(self._with_time(op, made) if self.timed else made)
+        if made is None:
+            return None
+        if not isinstance(made, Translated):
+            made = Translated(self._with_time(op, made) if self.timed else made)
+        return replace(made, site=self.site(op))
 
     def _with_time(self, op: Any, step: Step) -> Step:
         found = recorder.arithmetic(op)
@@ -209,14 +237,36 @@ class Translator:
 _TERMINATORS = {"scf.yield", "scf.condition", "mosaic_gpu.return", "gpu.terminator", "gpu.return", "func.return"}
 
 
+def internal_error(problem: Exception) -> str:
+    """An exception that nobody expected, in words."""
+    return f"internal error of the simulator: {type(problem).__name__}: {problem}"
+
+
+EXPECTED = (Enough, Stop, TimeLimit, MemoryError, RecursionError)
+"""Exceptions that are no errors of an operation's step."""
+
+
+def raise_located(problem: Exception, site: Site | None) -> NoReturn:
+    """Raises an exception of an operation's step again, as an error with its location."""
+    if isinstance(problem, EXPECTED) or (isinstance(problem, SmaltiError) and problem.diagnostics) or site is None:
+        raise problem
+    message = str(problem) if isinstance(problem, SmaltiError) else f"'{site.name}': {internal_error(problem)}"
+    raise LaunchError("", diagnostics=[Diagnostic("error", message, site.location)]) from problem
+
+
 def sequence(steps: list[Translated]) -> Translated:
     """Steps one after the other."""
+    sites = {step.step: step.site for step in steps}
     if not any(step.blocking for step in steps):
         functions = tuple(step.step for step in steps if step.step is not None)
 
         def run(st: Any) -> None:
-            for function in functions:
-                function(st)
+            function = None
+            try:
+                for function in functions:
+                    function(st)
+            except Exception as problem:
+                raise_located(problem, sites.get(function))
 
         return Translated(run)
     parts: list[tuple[tuple[Step, ...], Step | None]] = []
@@ -231,11 +281,16 @@ def sequence(steps: list[Translated]) -> Translated:
     parts.append((tuple(plain), None))
 
     def run_with_waits(st: Any) -> Iterator[Any]:
-        for functions, waiting in parts:
-            for function in functions:
-                function(st)
-            if waiting is not None:
-                yield from waiting(st)
+        function = None
+        try:
+            for functions, waiting in parts:
+                for function in functions:
+                    function(st)
+                if waiting is not None:
+                    function = waiting
+                    yield from waiting(st)
+        except Exception as problem:
+            raise_located(problem, sites.get(function))
 
     return Translated(run_with_waits, True)
 

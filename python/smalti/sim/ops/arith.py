@@ -83,8 +83,8 @@ def integer_functions(bits: int) -> dict[str, Callable[[int, int], int]]:
         "shli": _shift(bits, operator.lshift),
         "shrsi": _shift(bits, operator.rshift),
         "shrui": _shift(bits, lambda x, y: (x & mask) >> y),
-        "maxsi": max,
-        "minsi": min,
+        "maxsi": operator.and_ if bits == 1 else max,
+        "minsi": operator.or_ if bits == 1 else min,
         "maxui": lambda x, y: x if x & mask >= y & mask else y,
         "minui": lambda x, y: x if x & mask <= y & mask else y,
     }
@@ -119,6 +119,11 @@ def _shifted(function: Callable[[Array, Array], Array]) -> Callable[[Array, Arra
     return shift
 
 
+def _of_signed(function: Callable[[Array, Array], Array], of_bits: Callable[[Array, Array], Array]) -> Any:
+    """A function of signed integers; one bit is 0 or -1, of which a boolean array holds whether it is set."""
+    return lambda x, y: of_bits(x, y) if x.dtype == np.bool_ else function(x, y)
+
+
 def _on_unsigned(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
     return lambda x, y: function(as_unsigned(x), as_unsigned(y)).view(x.dtype)
 
@@ -140,8 +145,8 @@ _ARRAY_FUNCTIONS: dict[str, Callable[[Array, Array], Array]] = {
     "shli": _shifted(np.left_shift),
     "shrsi": _shifted(np.right_shift),
     "shrui": _shifted(lambda x, y: np.right_shift(as_unsigned(x), as_unsigned(y)).view(x.dtype)),
-    "maxsi": np.maximum,
-    "minsi": np.minimum,
+    "maxsi": _of_signed(np.maximum, np.logical_and),
+    "minsi": _of_signed(np.minimum, np.logical_or),
     "maxui": _on_unsigned(np.maximum),
     "minui": _on_unsigned(np.minimum),
 }
@@ -235,14 +240,26 @@ def _nan_last(pick: Callable[[Array, Array], Array]) -> Callable[[Array, Array],
     return lambda x, y: np.where(np.isnan(x), y, np.where(np.isnan(y), x, pick(x, y)))
 
 
+def maximum(x: Array, y: Array) -> Array:
+    """The larger number, NaN where one is NaN; -0 is less than +0, of which numpy does not say which one it takes."""
+    found = np.maximum(x, y)
+    return np.where((x == 0) & (y == 0), x + y, found) if (found == 0).any() else found
+
+
+def minimum(x: Array, y: Array) -> Array:
+    """The smaller number, NaN where one is NaN; -0 is less than +0."""
+    found = np.minimum(x, y)
+    return np.where((x == 0) & (y == 0), -(-x - y), found) if (found == 0).any() else found
+
+
 FLOAT_FUNCTIONS: dict[str, Callable[..., Array]] = {
     "addf": np.add,
     "subf": np.subtract,
     "mulf": np.multiply,
     "divf": np.divide,
     "remf": np.fmod,
-    "maximumf": np.maximum,
-    "minimumf": np.minimum,
+    "maximumf": maximum,
+    "minimumf": minimum,
     "maxnumf": _nan_last(np.maximum),
     "minnumf": _nan_last(np.minimum),
     "negf": np.negative,

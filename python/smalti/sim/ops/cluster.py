@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from ... import ir
+from ...dialects.mosaic_gpu import AtomicOpType
 from ..engines import Copy, start
 from ..memory import MemRef, Pointer, in_registers
 from ..synchronisation import Wait
 from ..translator import Site, Step, Translated, Translator, attribute, operation, vector_reader
 from . import barriers
 from .arith import type_of
-from .registers import ATOMICS, combining, enumerator
+from .registers import combining, enumerator
 
 DIMENSIONS = ("x", "y", "z")
 
@@ -81,7 +82,7 @@ def _async_store_smem(op: Any, translator: Translator) -> Translated:
     read = vector_reader(op, 0, translator)
     dimension, site = ir.IntegerAttr(op.attributes["cluster_dim"]).value, translator.site(op)
     dtype = type_of(op.operands[0].type)
-    kind = enumerator(op, "atomic_type", ATOMICS)
+    kind = enumerator(op, "atomic_type", AtomicOpType)
     combine = combining(kind, dtype) if kind else None
 
     def waiting(st: Any) -> Any:

@@ -71,6 +71,7 @@ def _for(op: Any, translator: Translator) -> Translated:
             start(st)
             st.loops.append(0)
             for i in steps:
+                st.machine.tick(st, site)
                 st.v[induction] = st.loops[-1] = i
                 run(st)
                 again(st)
@@ -84,6 +85,7 @@ def _for(op: Any, translator: Translator) -> Translated:
         start(st)
         st.loops.append(0)
         for i in steps:
+            st.machine.tick(st, site)
             st.v[induction] = st.loops[-1] = i
             yield from run(st)
             again(st)
@@ -169,6 +171,7 @@ def _while(op: Any, translator: Translator) -> Translated:
         start(st)
         st.loops.append(0)
         while True:
+            st.machine.tick(st, site)
             if before.blocking:
                 yield from before.step(st)  # type: ignore[misc]
             else:

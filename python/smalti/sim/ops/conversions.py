@@ -71,19 +71,15 @@ def _constant(op: Any, translator: Translator) -> Step:
 
 
 def convert_float(x: Array, dtype: np.dtype[Any]) -> Array:
-    """Rounds to the nearest number, ties to even; what is too large for a type without infinity becomes its largest, as
-    does NaN in one without NaN (PTX ISA, "cvt", `.satfinite`)."""
+    """Rounds to the nearest number, ties to even. A float of 8 bits or less becomes the largest number where the value
+    is larger, infinite, or NaN in a type without NaN (PTX ISA, "cvt", `.satfinite`)."""
+    if dtype.itemsize > 1:
+        return np.asarray(x).astype(dtype)
+    wide, largest = np.asarray(x, np.float32), float(ml_dtypes.finfo(dtype).max)
+    limited = np.clip(wide, -largest, largest)
     if dtype in SMALL_FLOATS.values():
-        wide, largest = np.asarray(x, np.float32), float(ml_dtypes.finfo(dtype).max)
-        x = np.where(np.isnan(wide), np.float32(largest), np.clip(wide, -largest, largest))
-    if dtype.name == "float8_e4m3fn":
-        x = np.clip(np.asarray(x, np.float32), -448.0, 448.0)
-    elif dtype.name == "float8_e5m2":
-        wide = np.asarray(x, np.float32)
-        x = np.where(np.isinf(wide), wide, np.clip(wide, -57344.0, 57344.0))
-    if dtype.itemsize == 1 and x.dtype != np.float32:
-        x = x.astype(np.float32)
-    return np.asarray(x).astype(dtype)
+        limited = np.where(np.isnan(wide), np.float32(largest), limited)
+    return limited.astype(dtype)
 
 
 def _float_to_integer(x: Array, dtype: np.dtype[Any], unsigned: bool, bits: int) -> Array:
@@ -97,7 +93,11 @@ def _float_to_integer(x: Array, dtype: np.dtype[Any], unsigned: bool, bits: int)
 
 
 def conversion(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> Callable[[Array], Array]:
-    if name in ("extui", "uitofp", "index_castui"):
+    if name == "uitofp":
+        return lambda x: convert_float(as_unsigned(x), target)
+    if name == "sitofp":
+        return lambda x: convert_float(-x.astype(np.int8) if x.dtype == np.bool_ else x, target)
+    if name in ("extui", "index_castui"):
         return lambda x: as_unsigned(x).astype(target)
     if name in ("extsi", "trunci", "index_cast"):
         if source == np.bool_ and name != "trunci":
@@ -105,8 +105,6 @@ def conversion(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> Calla
         if target == np.bool_:
             return lambda x: (x & 1).astype(np.bool_)
         return lambda x: x.astype(target)
-    if name == "sitofp":
-        return lambda x: -(x.astype(target)) if x.dtype == np.bool_ else x.astype(target)
     if name in ("fptosi", "fptoui"):
         return lambda x: _float_to_integer(x, target, name == "fptoui", target.itemsize * 8)
     if name == "bitcast":

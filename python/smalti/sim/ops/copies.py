@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
+from ...dialects.mosaic_gpu import TMAReduction
 from ..engines import Copy, start
 from ..memory import POISON, MemRef, Pointer, Window, part, window
 from ..translator import Translated, Translator, Unsupported, attribute, operation, vector_reader
@@ -114,8 +115,11 @@ def _async_load(op: Any, translator: Translator) -> Translated:
     lengths = attribute(op, "slice_lengths")
     fill = attribute(op, "oob_fill_mode", 2)
     in_bytes = _in_bytes(op, gathered)
+    ordered = translator.ordered_loads
 
     def waiting(st: Any) -> Any:
+        if ordered:
+            st.synchronize(site)
         if not enabled(st):
             return
         memory, destination = st.v[source], st.v[target]
@@ -236,10 +240,6 @@ def _prefetch(op: Any, translator: Translator) -> None:
     return None
 
 
-_REDUCTIONS = {0: "add", 1: "min", 2: "max", 3: "inc", 4: "dec", 5: "and", 6: "or", 7: "xor"}
-_REDUCTIONS |= {8: "umin", 9: "umax", 10: "smin", 11: "smax"}
-
-
 @operation("mosaic_gpu.async_store")
 def _async_store(op: Any, translator: Translator) -> Translated:
     given = _segments(op, translator, ("source", "target", "indices", "predicate", "peer"))
@@ -254,7 +254,7 @@ def _async_store(op: Any, translator: Translator) -> Translated:
     enabled = _predicate(given["predicate"])
     lengths = attribute(op, "slice_lengths")
     commit = attribute(op, "commit_group", True)
-    kind = enumerator(op, "reduction_op", _REDUCTIONS)
+    kind = enumerator(op, "reduction_op", TMAReduction)
     combine = combining(kind, type_of(op.operands[0].type)) if kind else None
     in_bytes = _in_bytes(op, gathered)
 

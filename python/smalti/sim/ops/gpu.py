@@ -9,7 +9,7 @@ import numpy as np
 
 from ..clocks import GLOBAL, SHARED
 from ..synchronisation import Meeting, Wait, wrong_barrier
-from ..translator import Site, Step, Translated, Translator, Unsupported, attribute, operation
+from ..translator import PROGRAM_THREADS, Site, Step, Translated, Translator, Unsupported, attribute, operation
 from ..values import collapse
 
 _DIMENSIONS = {"x": 0, "y": 1, "z": 2}
@@ -121,10 +121,10 @@ def _elect(op: Any, translator: Translator) -> Step:
 
 @operation("nvvm.setmaxregister")
 def _registers(op: Any, translator: Translator) -> None:
-    owner = op.parent
+    owner = op
     while owner is not None and owner.name != "gpu.func":
-        owner = owner.parent
-    if owner is not None:
+        owner = owner.parent and owner.parent.operation
+    if owner is not None and PROGRAM_THREADS not in owner.attributes:
         # It is one group, which cannot go several ways.
         raise Unsupported('warps that have roles in a program of a block; level="thread" runs it')
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
+from ...dialects.mosaic_gpu import AtomicOpType
 from ..translator import Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
 from ..values import element_type, is_vector
 from . import lanes
 from .arith import FLOAT_FUNCTIONS, held_type, integer_array_function, type_of
+from .memref import memory_space
 
 Array = np.ndarray[Any, Any]
 
@@ -37,10 +40,6 @@ def same_bytes(there: Array, comes: Array) -> bool:
     return np.ascontiguousarray(there).tobytes() == np.ascontiguousarray(comes, there.dtype).tobytes()
 
 
-ATOMICS = {0: "add", 1: "min", 2: "max", 3: "and", 4: "or", 5: "xor", 6: "umin", 7: "umax", 8: "smin", 9: "smax"}
-"""`mosaic_gpu.vector_store`'s, by their numbers."""
-
-
 def combining(name: str, dtype: np.dtype[Any]) -> Any:
     """What a reduction of memory does with what is there and what comes."""
     if dtype.kind in "ib":
@@ -55,16 +54,16 @@ def combining(name: str, dtype: np.dtype[Any]) -> Any:
     return FLOAT_FUNCTIONS[known[name]]
 
 
-def enumerator(op: Any, name: str, table: dict[int, str]) -> str | None:
-    """An attribute that is one of an enumeration, by its word; `table` has words of numbers."""
+def enumerator(op: Any, name: str, enumeration: type[IntEnum]) -> str | None:
+    """The keyword of an enumeration's attribute; the numbers and the keywords are those of the MLIR bindings."""
     if name not in op.attributes:
         return None
     found = attribute(op, name)
-    if isinstance(found, int) and found in table:
-        return table[found]
+    if isinstance(found, int):
+        return str(enumeration(found))
     # `word`, `#dialect.attribute<word>` or `#dialect<attribute word>`.
     text = re.split(r"[ <]", str(found).rstrip(">"))[-1]
-    if text in table.values():
+    if text in map(str, enumeration):
         return text
     raise Unsupported(f"{name} = {text}")
 
@@ -76,13 +75,16 @@ def _vector_store(op: Any, translator: Translator) -> Step:
     value = vector_reader(op, 0, translator)
     target = translator.slot(op.operands[1])
     site, layout = translator.site(op), translator.layout(op, "in_layouts")
-    kind = enumerator(op, "atomic_type", ATOMICS)
+    kind = enumerator(op, "atomic_type", AtomicOpType)
     combine = combining(kind, type_of(op.operands[0].type)) if kind else None
     held_type(op.operands[0].type)
+    ordered = translator.ordered_stores and memory_space(op.operands[1].type) == "shared"
 
     def step(st: Any) -> None:
         memory = st.v[target]
         found = memory.held(value(st))
+        if ordered:
+            st.synchronize(site)
         fine = st.touch(
             memory,
             True,
@@ -97,6 +99,8 @@ def _vector_store(op: Any, translator: Translator) -> Step:
         array = memory.array()
         with np.errstate(all="ignore"):
             array[...] = found if combine is None else combine(array, found)
+        if ordered:
+            st.synchronize(site)
 
     return step
 

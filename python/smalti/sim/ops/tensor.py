@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
+from ...dialects.mosaic_gpu import TMEMLoadReduction
 from ..engines import Commit, Copy, TensorWork, happens_at_once, start
 from ..matmul import multiply
 from ..memory import Array, Buffer, MemRef, Pointer, in_registers
@@ -170,7 +171,7 @@ def _load(op: Any, translator: Translator) -> Step:
 
 def _reduction(op: Any) -> Callable[[Any], Any]:
     """What a load makes of each row besides (PTX ISA, tcgen05.ld.red): without `.NaN`, a NaN is no operand."""
-    kind = enumerator(op, "reduce", {0: "min", 1: "max", 2: "absmin", 3: "absmax"})
+    kind = enumerator(op, "reduce", TMEMLoadReduction)
     if kind is not None and type_of(op.results[0].type).kind != "f":
         raise Unsupported("a reduction of integers while they are loaded: nothing says whether they have signs")
     function = np.fmin if kind in ("min", "absmin") else np.fmax

@@ -11,7 +11,7 @@ from ... import ir
 from ..memory import window
 from ..translator import Step, Translator, Unsupported, attribute, operation, vector_reader
 from ..values import is_vector
-from .arith import FLOAT_FUNCTIONS, integer_array_function, type_of
+from .arith import FLOAT_FUNCTIONS, integer_array_function, maximum, minimum, type_of
 from .registers import same_bytes
 from .scratch import scratch
 
@@ -44,7 +44,7 @@ def _combining(op: Any, dtype: np.dtype[Any]) -> Callable[[Array, Array], Array]
     return FLOAT_FUNCTIONS[name] if name in FLOAT_FUNCTIONS else integer_array_function(name)
 
 
-_FAST = {np.add: np.add, np.multiply: np.multiply, np.maximum: np.maximum, np.minimum: np.minimum}
+_FAST = {np.add: np.add, np.multiply: np.multiply, maximum: np.maximum, minimum: np.minimum}
 
 
 def reduce(function: Callable[[Array, Array], Array], x: Array, axes: tuple[int, ...]) -> Array:

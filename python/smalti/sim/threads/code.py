@@ -15,7 +15,7 @@ import numpy as np
 from ... import ir
 from ...errors import Diagnostic, source_location
 from ..ops.memref import memory_space
-from ..translator import OF_PHASES, VIEWS_OF_PACKED, Step, Translated, Translator, Unsupported, registering
+from ..translator import OF_PHASES, VIEWS_OF_PACKED, Site, Step, Translated, Translator, Unsupported, registering
 from . import timing
 from .graph import Graph, Label
 from .lanes import Array, dtype_of, held_dtype, merge, rank_of, take
@@ -48,6 +48,10 @@ class ThreadTranslator(Translator):
         self.warp_size = warp_size
         self.target = target
         self.chunks: list[tuple[tuple[Step, ...], Control | None]] = []
+        self.sites: dict[Any, Site] = {}
+        """The operations of steps and controls."""
+        self._operation: Any = None
+        """The one that is translated."""
         self._plain: list[Step] = []
         self.ranks: list[int] = []
         """For each slot the dimensions of a value that all threads have the same."""
@@ -98,7 +102,12 @@ class ThreadTranslator(Translator):
 
     def emit(self, step: Step) -> None:
         """Code that only computes, or touches memory."""
+        self._at(step)
         self._plain.append(step)
+
+    def _at(self, step: Any) -> None:
+        if self._operation is not None:
+            self.sites[step] = self.site(self._operation)
 
     def _close(self) -> None:
         if self._plain:
@@ -107,6 +116,7 @@ class ThreadTranslator(Translator):
 
     def control(self, step: Control) -> None:
         """Code that may go elsewhere."""
+        self._at(step)
         self._close()
         self.chunks.append(((), step))
 
@@ -169,6 +179,11 @@ class ThreadTranslator(Translator):
 
     def operation(self, op: Any) -> None:
         """The code of an operation."""
+        outer, self._operation = self._operation, op
+        self._translate(op)
+        self._operation = outer
+
+    def _translate(self, op: Any) -> None:
         for value in op.results:
             if isinstance(value.type, ir.VectorType) and math.prod(value.type.shape) > MOST_ELEMENTS:
                 message = f"'{op.name}': {value.type} for each thread"

@@ -41,9 +41,18 @@ _VIEWS = {
 _NOTHING = {"gpu.wait", "gpu.dealloc", "memref.dealloc", "gpu.host_register", "gpu.host_unregister", "func.return"}
 
 
+_THREAD_POSITIONS = {"gpu.thread_id", "gpu.lane_id", "gpu.subgroup_id"}
+
+
 def is_of_threads(function: Any) -> bool:
-    """Whether a kernel is a program of threads: it has nothing of `mosaic_gpu`."""
-    return not any(op.name.startswith("mosaic_gpu.") for op in walk(function))
+    """Whether a kernel is at the thread level. A block-level kernel has operations of `mosaic_gpu` or layouts. Without
+    them, it is one that was created from tiles (`smalti.num_warps`) and that was not distributed over threads since."""
+    distributed = "smalti.num_warps" not in function.attributes
+    for op in walk(function):
+        if op.name.startswith("mosaic_gpu.") or "in_layouts" in op.attributes or "out_layouts" in op.attributes:
+            return False
+        distributed |= op.name in _THREAD_POSITIONS
+    return distributed
 
 
 def host_of(launch: Any) -> Any:

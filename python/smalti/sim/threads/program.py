@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ from ..findings import Finding
 from ..given import Given, Place
 from ..machine import Machine, Three, place_names
 from ..options import seed_of
-from ..program import Program, parameter, three
-from ..translator import Translated, Unsupported, attribute, walk
+from ..program import Program, cluster_of, parameter, three
+from ..translator import Site, Translated, Unsupported, attribute, walk
 from .block import ThreadBlock, ThreadCluster
 from .code import ALIGNMENT, ThreadTranslator
 from .events import Side
@@ -38,6 +38,8 @@ class ThreadProgram(Program):
     """A kernel of threads."""
 
     code: Any = None
+    sites: Mapping[Any, Site] = field(default_factory=dict)
+    """The operations of steps and controls of the code."""
     ranks: Any = None
     warp_size: int = 32
     dynamic_begin: int = 0
@@ -341,6 +343,7 @@ def of_threads(
             source=None,
             location=place,
             code=code,
+            sites=tr.sites,
             ranks=tr.ranks,
             warp_size=warp_size,
             dynamic_begin=begin,
@@ -365,8 +368,7 @@ def _sizes(function: Any, place: Any) -> tuple[Three, Three, Three]:
     if grid is None or block is None:
         message = "the kernel does not state its known_block_size and known_grid_size"
         raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
-    cluster = three(function, "known_cluster_size", "gpu.known_cluster_size", "nvvm.cluster_dim") or (1, 1, 1)
-    return grid, block, cluster
+    return grid, block, cluster_of(function)
 
 
 def _attributions(tr: ThreadTranslator, arguments: list[Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..synchronisation import Wait
+from ..translator import raise_located
 from .accesses import Accesses
 from .block import Warp
 from .lanes import Array, take
@@ -37,21 +38,28 @@ class Team(Accesses):
     def _run(self) -> Any:
         """The program, up to what it has to wait for."""
         chunks = self.code
-        while self.pc < len(chunks):
-            plain, last = chunks[self.pc]
-            for step in plain:
-                step(self)
-            if last is None:
-                self.pc += 1
-                continue
-            result = last(self)
-            if result is None:
-                self.pc += 1
-            elif result.__class__ is int:
-                self.pc = result
-            else:
-                self.pc += 1
-                yield from result
+        step: Any = None
+        try:
+            while self.pc < len(chunks):
+                plain, last = chunks[self.pc]
+                for step in plain:
+                    step(self)
+                if last is None:
+                    self.pc += 1
+                    continue
+                step = last
+                result = last(self)
+                if result is None:
+                    self.pc += 1
+                elif result.__class__ is int:
+                    if result <= self.pc:
+                        self.machine.tick(self, self.block.program.sites.get(step))
+                    self.pc = result
+                else:
+                    self.pc += 1
+                    yield from result
+        except Exception as problem:
+            raise_located(problem, self.block.program.sites.get(step))
         for warp in self.warps:
             warp.finished = True
 

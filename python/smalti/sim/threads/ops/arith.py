@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from ....dialects.arith import AtomicRMWKind
 from ... import values
 from ...ops import arith, conversions, math
 from ...translator import Step, Unsupported
@@ -61,16 +62,25 @@ def elementwise(
     return step
 
 
+def arith_name(kind: AtomicRMWKind) -> str:
+    """The operation of `arith` that a kind combines two numbers as; `assign` has none."""
+    name = str(kind)
+    return name + "i" if name in ("maxs", "maxu", "mins", "minu") else name
+
+
 _KINDS = {"add": "addi", "mul": "muli", "and": "andi", "or": "ori", "xor": "xori"}
 
 
 def combining(name: str, dtype: np.dtype[Any], ty: Any = None) -> Callable[..., Any]:
     """The function that a reduction combines two numbers with, by MLIR's name of the kind. A type says of integers how
     many bits they have."""
-    if dtype.kind in "ib":
-        name = _KINDS.get(name, name)
-        return arith.integer_array_function(name) if ty is None else arith.integer_function_of(name, ty)
-    return arith.FLOAT_FUNCTIONS[{"add": "addf", "mul": "mulf"}.get(name, name)]
+    floats = dtype.kind not in "ib"
+    name = {"add": "addf", "mul": "mulf"}.get(name, name) if floats else _KINDS.get(name, name)
+    if name not in (arith.FLOAT_FUNCTIONS if floats else arith.INTEGER_NAMES):
+        raise Unsupported(f"the combination '{name}' of {'floats' if floats else 'integers'}")
+    if floats:
+        return arith.FLOAT_FUNCTIONS[name]
+    return arith.integer_array_function(name) if ty is None else arith.integer_function_of(name, ty)
 
 
 def shaped(found: Any, dtype: np.dtype[Any]) -> Any:

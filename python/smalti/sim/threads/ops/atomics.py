@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 
 from .... import ir
+from ....dialects.arith import AtomicRMWKind
+from ....dialects.llvm import AtomicBinOp, AtomicOrdering
+from ....dialects.nvvm import MemScopeKind
 from ...ops.registers import enumerator
 from ...translator import Step, Unsupported, attribute
 from .. import bounds
@@ -17,7 +20,7 @@ from ..lanes import Array, dtype_of, rank_of, spread
 from ..memory import PrivateBuffer, View, read, write
 from ..ordering import BLOCK, CLUSTER, DEVICE, SYSTEM, THREAD, WARP, Order, accessed, drain, fence
 from ..polling import polling
-from .arith import combining
+from .arith import arith_name, combining
 from .llvm import address_space, plain_load, plain_store, pointee
 from .memref import index_reader, memory_dtype
 
@@ -165,16 +168,11 @@ _SPECIAL: dict[str, Callable[[Array, Array], Array]] = {
 _COMMON = {"add": "add", "sub": "subi", "_and": "and", "_or": "or", "_xor": "xor", "max": "maxsi", "min": "minsi"}
 _COMMON |= {"umax": "maxui", "umin": "minui", "fadd": "add", "fsub": "subf", "fmax": "maxnumf", "fmin": "minnumf"}
 _COMMON |= {"fmaximum": "maximumf", "fminimum": "minimumf"}
-_COMMON |= {"addf": "add", "addi": "add", "andi": "and", "maxs": "maxsi", "maxu": "maxui", "mins": "minsi"}
-_COMMON |= {"minu": "minui", "mulf": "mul", "muli": "mul", "ori": "or", "xori": "xor"}
-_COMMON |= {name: name for name in ("maximumf", "maxnumf", "minimumf", "minnumf")}
-"""LLVM's and `arith`'s names of what `combining` knows."""
+"""LLVM's names of what `combining` knows."""
 
 
 def function_of(name: str, dtype: Any) -> Callable[[Array, Array], Array]:
-    """What is stored instead of what was there, by LLVM's name of it, or that of `arith`."""
-    if name in ("xchg", "assign"):
-        return _SPECIAL["xchg"]
+    """What is stored instead of what was there, by LLVM's name of it."""
     return _SPECIAL[name] if name in _SPECIAL else combining(_COMMON[name], dtype)
 
 
@@ -197,9 +195,6 @@ def _rows(st: Any, value: Any, dtype: Any, rank: int) -> Array:
 _CONVERTED = Order(SYSTEM, True, True)
 """What MLIR's conversion of `memref` to LLVM gives atomic operations."""
 
-_KINDS = {0: "addf", 1: "addi", 2: "assign", 3: "maximumf", 4: "maxs", 5: "maxu", 6: "minimumf", 7: "mins", 8: "minu"}
-_KINDS |= {9: "mulf", 10: "muli", 11: "ori", 12: "andi", 13: "maxnumf", 14: "minnumf", 15: "xori"}
-
 
 def _located(st: Any, view: View, indices: list[Any], site: Any, dtype: Any) -> tuple[Any, Array | None]:
     """The byte of an element, and the lanes for which there is one."""
@@ -218,7 +213,8 @@ def _memref_update(op: Any, tr: ThreadTranslator) -> Step | None:
     indices = index_reader(op, tr, 2)
     dtype = memory_dtype(op.operands[1].type)
     tr.uses(op.operands[1].type)
-    combine = function_of(str(enumerator(op, "kind", _KINDS)), dtype)
+    kind = AtomicRMWKind(attribute(op, "kind"))
+    combine = _SPECIAL["xchg"] if kind == AtomicRMWKind.assign else combining(arith_name(kind), dtype)
     atomic = Atomic(op, tr, dtype, 1, _CONVERTED)
 
     def step(st: Any) -> None:
@@ -279,8 +275,6 @@ _SCOPES = {
 _SCOPES["amd"]["agent"] = DEVICE
 """LLVM's names of scopes (its guides to NVPTX and AMDGPU)."""
 
-_ORDERINGS = {0: "not_atomic", 1: "unordered", 2: "monotonic", 4: "acquire", 5: "release", 6: "acq_rel", 7: "seq_cst"}
-
 
 def level_of(op: Any, tr: ThreadTranslator) -> int:
     name = attribute(op, "syncscope", "")
@@ -292,7 +286,7 @@ def level_of(op: Any, tr: ThreadTranslator) -> int:
 
 def order_of(op: Any, tr: ThreadTranslator, name: str = "ordering") -> Order | None:
     """How an operation orders others; None where it is not atomic."""
-    ordering = str(enumerator(op, name, _ORDERINGS) or "not_atomic")
+    ordering = str(enumerator(op, name, AtomicOrdering) or "not_atomic")
     if ordering == "not_atomic":
         return None
     return ordered(ordering, level_of(op, tr))
@@ -307,7 +301,7 @@ def _update(op: Any, tr: ThreadTranslator) -> Step | None:
     (pointer, value), (result,), site = tr.operands(op), tr.results(op), tr.site(op)
     ty, rank = op.operands[1].type, rank_of(op.operands[1].type)
     dtype, count = _elements(ty, "values")
-    name = str(enumerator(op, "bin_op", dict(enumerate(_BINARY))))
+    name = str(enumerator(op, "bin_op", AtomicBinOp))
     order = order_of(op, tr)
     assert order is not None
     atomic = Atomic(op, tr, dtype, count, order)
@@ -320,10 +314,6 @@ def _update(op: Any, tr: ThreadTranslator) -> Step | None:
         st.v[result] = old.reshape(st.lanes, *(ty.shape if rank else ()))
 
     return polling(op, tr, step)
-
-
-_BINARY = ("xchg", "add", "sub", "_and", "nand", "_or", "_xor", "max", "min", "umax", "umin", "fadd", "fsub", "fmax")
-_BINARY += ("fmin", "uinc_wrap", "udec_wrap", "usub_cond", "usub_sat", "fmaximum", "fminimum")
 
 
 @operation("llvm.cmpxchg")
@@ -411,6 +401,6 @@ def _memory_barrier(op: Any, tr: ThreadTranslator) -> Step:
     site = tr.site(op)
     level = CLUSTER
     if op.name == "nvvm.memory.barrier":
-        level = _MEMBAR[str(enumerator(op, "scope", dict(enumerate(_MEMBAR))))]
+        level = _MEMBAR[str(enumerator(op, "scope", MemScopeKind))]
     order = Order(level, True, True)
     return lambda st: fence(st, order, site)

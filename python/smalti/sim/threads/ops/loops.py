@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .... import ir
-from ...ops.arith import FLOAT_FUNCTIONS, integer_array_function
+from ....dialects.arith import AtomicRMWKind
 from ...ops.control import LONGEST_COUNTED
 from ...ops.memref import mixed
 from ...translator import Site, Unsupported, attribute
@@ -25,6 +25,7 @@ from ...values import integer_bits
 from ..code import Control, Frame, Label, ThreadTranslator, operation
 from ..lanes import dtype_of, rank_of
 from .affine import bound
+from .arith import arith_name, combining
 from .control import way
 from .gpu import thread_barrier, wait_for_all
 from .vector import neutral
@@ -230,11 +231,6 @@ def _like(tr: ThreadTranslator, value: Any) -> int:
     return found
 
 
-_KINDS = ("addf", "addi", "andi", "assign", "maximumf", "maxnumf", "maxsi", "maxui", "minimumf", "minnumf", "minsi")
-_KINDS += ("minui", "mulf", "muli", "ori", "xori")
-"""Functions of `arith`, by the numbers of `arith::AtomicRMWKind`."""
-
-
 @operation("affine.parallel")
 def _affine_parallel(op: Any, tr: ThreadTranslator) -> None:
     slots, steps = tr.operands(op), list(attribute(op, "steps"))
@@ -243,7 +239,7 @@ def _affine_parallel(op: Any, tr: ThreadTranslator) -> None:
     lows = _grouped(op, "lowerBounds", slots[:inputs], np.maximum)
     highs = _grouped(op, "upperBounds", slots[inputs:], np.minimum)
     space = _Space(op, tr, [tr.slot(argument) for argument in block.arguments])
-    kinds = [_KINDS[int(ir.IntegerAttr(kind).value)] for kind in ir.ArrayAttr(op.attributes["reductions"])]
+    kinds = [arith_name(AtomicRMWKind(kind)) for kind in attribute(op, "reductions")]
     carried, initial = [_like(tr, value) for value in op.results], [_like(tr, value) for value in op.results]
     combined = [_like(tr, value) for value in op.results]
     functions = []
@@ -252,7 +248,7 @@ def _affine_parallel(op: Any, tr: ThreadTranslator) -> None:
         if dtype is None or rank_of(value.type) or kind == "assign":
             raise Unsupported(f"a reduction '{kind}' of {value.type}")
         tr.emit(_holding_constant(slot, neutral(kind, dtype), dtype))
-        functions.append((FLOAT_FUNCTIONS[kind] if dtype.kind == "f" else integer_array_function(kind), dtype))
+        functions.append((combining(kind, dtype), dtype))
 
     def bounds(st: Any) -> tuple[Any, Any, Any]:
         return 0, space.begin(st, lows(st), highs(st), steps), 1

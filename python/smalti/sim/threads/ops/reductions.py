@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import ir
+from ....dialects.gpu import AllReduceOperation
 from ...clocks import Knowledge
 from ...ops.registers import enumerator
 from ...synchronisation import Meeting, ThreadBarrier, Wait
@@ -17,9 +18,6 @@ from ..lanes import Array, dtype_of, held_dtype, rank_of, spread
 from .arith import combining, shaped
 from .gpu import whole_warps
 
-REDUCTIONS = {0: "add", 1: "mul", 2: "minui", 3: "minsi", 4: "minnumf", 5: "maxui", 6: "maxsi", 7: "maxnumf"}
-REDUCTIONS |= {8: "and", 9: "or", 10: "xor", 11: "minimumf", 12: "maximumf"}
-
 
 @operation("gpu.subgroup_reduce")
 def _subgroup_reduce(op: Any, tr: ThreadTranslator) -> Step:
@@ -27,7 +25,7 @@ def _subgroup_reduce(op: Any, tr: ThreadTranslator) -> Step:
     dtype, rank = dtype_of(op.operands[0].type), rank_of(op.operands[0].type)
     if dtype is None:
         raise Unsupported(f"numbers of type {op.operands[0].type}")
-    combine = combining(str(enumerator(op, "op", REDUCTIONS)), dtype)
+    combine = combining(str(enumerator(op, "op", AllReduceOperation)), dtype)
     size, stride = attribute(op, "cluster_size"), attribute(op, "cluster_stride", 1)
 
     def step(st: Any) -> None:
@@ -50,7 +48,7 @@ def _all_reduce(op: Any, tr: ThreadTranslator) -> None:
     dtype = dtype_of(op.operands[0].type)
     if dtype is None:
         raise Unsupported(f"numbers of type {op.operands[0].type}")
-    name = enumerator(op, "op", REDUCTIONS)
+    name = enumerator(op, "op", AllReduceOperation)
     combine = _of_region(op, tr, dtype) if name is None else _of_name(name, dtype)
 
     def wait(st: Any) -> Any:

@@ -8,6 +8,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from ....dialects.index import IndexCmpPredicate
+from ....dialects.llvm import FCmpPredicate
 from ... import values
 from ...ops import arith, conversions
 from ...ops.registers import enumerator
@@ -84,13 +86,13 @@ _FLOAT_ORDER += ("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "_true")
 @operation("index.cmp", "llvm.icmp")
 def _compare(op: Any, tr: ThreadTranslator) -> Step:
     name = "pred" if op.name == "index.cmp" else "predicate"
-    found = enumerator(op, name, dict(enumerate(_ORDER)))
+    found = enumerator(op, name, IndexCmpPredicate)
     return elementwise(op, tr, arith.integer_comparison(_ORDER.index(str(found))), narrow=True)
 
 
 @operation("llvm.fcmp")
 def _compare_floats(op: Any, tr: ThreadTranslator) -> Step:
-    found = enumerator(op, "predicate", dict(enumerate(_FLOAT_ORDER)))
+    found = enumerator(op, "predicate", FCmpPredicate)
     return elementwise(op, tr, arith.float_comparison(_FLOAT_ORDER.index(str(found))))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ....dialects.gpu import BroadcastType, ShuffleMode
 from ....errors import LaunchError
 from ...ops.registers import enumerator
 from ...translator import FUNCTIONS, Site, Step, Unsupported, attribute, walk
@@ -27,14 +28,12 @@ _BITS = 1 << _LANES.astype(np.int64)
 # gpu
 # ---------------------------------------------------------------------------------------------------------------------
 
-_MODES = {0: "xor", 1: "down", 2: "up", 3: "idx"}
-
 
 @operation("gpu.shuffle")
 def _shuffle(op: Any, tr: ThreadTranslator) -> Step:
     value, offset, width = tr.operands(op)
     (result, valid), site = tr.results(op), tr.site(op)
-    mode = str(enumerator(op, "mode", _MODES))
+    mode = str(enumerator(op, "mode", ShuffleMode))
     rank, dtype = rank_of(op.operands[0].type), dtype_of(op.operands[0].type)
 
     def step(st: Any) -> None:
@@ -70,14 +69,11 @@ def _rotate(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
-_BROADCASTS = {0: "first_active_lane", 1: "specific_lane"}
-
-
 @operation("gpu.subgroup_broadcast")
 def _broadcast(op: Any, tr: ThreadTranslator) -> Step:
     source, *which = tr.operands(op)
     (result,), site = tr.results(op), tr.site(op)
-    first = str(enumerator(op, "broadcast_type", _BROADCASTS)) == "first_active_lane"
+    first = str(enumerator(op, "broadcast_type", BroadcastType)) == "first_active_lane"
     rank, dtype = rank_of(op.operands[0].type), dtype_of(op.operands[0].type)
     if dtype is None:
         raise Unsupported(f"a value of type {op.operands[0].type}")

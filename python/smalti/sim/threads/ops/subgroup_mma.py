@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .... import ir
+from ....dialects.gpu import MMAElementwiseOp
 from ...ops import arith, conversions
 from ...ops.registers import enumerator
 from ...translator import Step, Unsupported, attribute
@@ -121,8 +122,6 @@ def _compute(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
-_NAMES = {0: "addf", 1: "mulf", 2: "subf", 3: "maxf", 4: "minf", 5: "divf", 6: "addi", 7: "muli", 8: "subi"}
-_NAMES |= {9: "divs", 10: "divu", 11: "negatef", 12: "negates", 13: "extf"}
 _INTEGERS = {"addi": "addi", "muli": "muli", "subi": "subi", "divs": "divsi", "divu": "divui"}
 _FLOATS = {"maxf": "maxnumf", "minf": "minnumf", "negatef": "negf"}
 
@@ -130,7 +129,7 @@ _FLOATS = {"maxf": "maxnumf", "minf": "minnumf", "negatef": "negf"}
 @operation("gpu.subgroup_mma_elementwise")
 def _elementwise(op: Any, tr: ThreadTranslator) -> Step:
     slots, (result,) = tr.operands(op), tr.results(op)
-    name, matrix = str(enumerator(op, "opType", _NAMES)), Matrix(op.results[0].type, tr)
+    name, matrix = str(enumerator(op, "opType", MMAElementwiseOp)), Matrix(op.results[0].type, tr)
     function: Callable[..., Array]
     if name == "extf":
         function = conversions.conversion("extf", Matrix(op.operands[0].type, tr).dtype, matrix.dtype)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import ir
+from ....dialects.vector import CombiningKind
 from ...ops.fused import fused
 from ...ops.registers import enumerator
 from ...translator import Step, Unsupported, attribute
@@ -307,14 +308,10 @@ def _fma(op: Any, tr: ThreadTranslator) -> Step:
     return elementwise(op, tr, lambda x, y, z: fused(x, y, z).astype(dtype))
 
 
-KINDS = {0: "add", 1: "mul", 2: "minui", 3: "minsi", 4: "minnumf", 5: "maxui", 6: "maxsi", 7: "maxnumf", 8: "and"}
-KINDS |= {9: "or", 10: "xor", 11: "minimumf", 12: "maximumf"}
-
-
 @operation("vector.reduction")
 def _reduction(op: Any, tr: ThreadTranslator) -> Step:
     ty = op.results[0].type
-    name, dtype, given = str(enumerator(op, "kind", KINDS)), _moved_dtype(ty), len(op.operands)
+    name, dtype, given = str(enumerator(op, "kind", CombiningKind)), _moved_dtype(ty), len(op.operands)
     combine = combining(name, dtype, ty)
     size = shape_of(op.operands[0].type)[0]
 

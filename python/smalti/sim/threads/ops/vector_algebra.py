@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 
 from .... import ir
+from ....dialects.vector import CombiningKind
 from ...ops.fused import fused
 from ...ops.registers import enumerator
 from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import Array
 from .arith import combining
-from .vector import KINDS, element_dtype, neutral, on_vectors, shape_of
+from .vector import element_dtype, neutral, on_vectors, shape_of
 
 
 def _combine(op: Any) -> Callable[[Array, Array], Array]:
     dtype = element_dtype(op.results[0].type)
-    combine = combining(str(enumerator(op, "kind", KINDS)), dtype)
+    combine = combining(str(enumerator(op, "kind", CombiningKind)), dtype)
     return lambda x, y: combine(x, y).astype(dtype)
 
 
@@ -31,7 +32,7 @@ def _combine(op: Any) -> Callable[[Array, Array], Array]:
 def _multi_reduction(op: Any, tr: ThreadTranslator) -> Step:
     combine, reduced = _combine(op), list(attribute(op, "reduction_dims"))
     rank = len(shape_of(op.operands[0].type))
-    nothing = neutral(str(enumerator(op, "kind", KINDS)), element_dtype(op.results[0].type))
+    nothing = neutral(str(enumerator(op, "kind", CombiningKind)), element_dtype(op.results[0].type))
 
     def reduce(lanes: bool, x: Array, start: Array, *mask: Array) -> Array:
         first = int(lanes)
@@ -117,7 +118,7 @@ def _contract(op: Any, tr: ThreadTranslator) -> Step:
     maps = [ir.AffineMapAttr(item).value for item in ir.ArrayAttr(op.attributes["indexing_maps"])]
     left, right, into = (_dimensions(found.results) for found in maps)
     combine, dtype = _combine(op), element_dtype(op.results[0].type)
-    nothing = neutral(str(enumerator(op, "kind", KINDS)), dtype)
+    nothing = neutral(str(enumerator(op, "kind", CombiningKind)), dtype)
     sizes: dict[int, int] = {}
     for of, value in zip((left, right), op.operands, strict=False):
         sizes |= dict(zip(of, shape_of(value.type), strict=True))
