@@ -67,17 +67,19 @@ def element(parameter: Parameter) -> dtypes.ElementType:
     return found
 
 
-_AT_ONCE = 1 << 20
-"""Numbers that are drawn in one call, which no signal interrupts."""
+_DRAWN = (1 << 20) + 7
+"""Numbers that are drawn for an array: a larger one repeats them, which takes far less time. Rows are not all alike."""
 
 
 def _array(shape: list[int], dtype: np.dtype[Any], draw: Callable[[int], Array]) -> Array:
-    """An array of numbers that a function draws, so many at a time."""
+    """An array of numbers that a function draws."""
     found = np.empty(shape, dtype)
     flat = found.reshape(-1)
-    for first in range(0, flat.size, _AT_ONCE):
-        part = flat[first : first + _AT_ONCE]
-        part[...] = draw(part.size).astype(dtype)
+    drawn = draw(min(flat.size, _DRAWN)).astype(dtype)
+    # Part by part, so that Ctrl-C is heard in between.
+    for first in range(0, flat.size, _DRAWN):
+        part = flat[first : first + _DRAWN]
+        part[...] = drawn[: part.size]
     return found
 
 

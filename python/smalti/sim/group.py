@@ -100,10 +100,9 @@ class Group(Agent):
             warp.fence(site, spaces)
 
     def synchronize(self, site: Any) -> None:
-        """A barrier of its own threads; a warp that runs by itself has none."""
-        if self.parent is None:
-            self.meets(self.threads)
-            self.acquire(self.release(), site, self.threads)
+        """A barrier of its own threads."""
+        self.meets(self.threads)
+        self.acquire(self.release(), site, self.threads)
 
     def alone(self) -> Knowledge:
         """What those learn that one thread of the group tells what it did."""

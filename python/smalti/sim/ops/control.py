@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..translator import Site, Translated, Translator, attribute, operation
+from ..values import integer_bits, wrap
 
 
 def _together(st: Any, value: Any, site: Site) -> int:
@@ -52,14 +53,17 @@ def _for(op: Any, translator: Translator) -> Translated:
     start, again, end = _moves(initial, carried), _moves(yields, carried), _moves(carried, results)
     assert body.step is not None
     run = body.step
+    bits = integer_bits(op.operands[0].type)
+    assert bits is not None
+    mask, cut = (1 << bits) - 1, wrap(bits)
     unsigned = attribute(op, "unsignedCmp", False)
 
     def bounds(st: Any) -> range:
         first, last, by = (_together(st, st.v[slot], site) for slot in (low, high, stride))
+        if unsigned:
+            first, last, by = first & mask, last & mask, by & mask
         if by <= 0:
             st.stop("assertion", f"the step of the loop is {by}", site)
-        if unsigned and (first < 0 or last < 0):
-            st.stop("assertion", "an unsigned loop over numbers above the largest signed one", site)
         if (last - first) // by > LONGEST_COUNTED:
             st.stop("deadlock", f"a loop of {(last - first) // by} iterations", site)
         return range(first, last, by)
@@ -72,7 +76,7 @@ def _for(op: Any, translator: Translator) -> Translated:
             st.loops.append(0)
             for i in steps:
                 st.machine.tick(st, site)
-                st.v[induction] = st.loops[-1] = i
+                st.v[induction] = st.loops[-1] = cut(i)
                 run(st)
                 again(st)
             st.loops.pop()
@@ -86,7 +90,7 @@ def _for(op: Any, translator: Translator) -> Translated:
         st.loops.append(0)
         for i in steps:
             st.machine.tick(st, site)
-            st.v[induction] = st.loops[-1] = i
+            st.v[induction] = st.loops[-1] = cut(i)
             yield from run(st)
             again(st)
         st.loops.pop()

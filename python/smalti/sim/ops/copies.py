@@ -118,7 +118,8 @@ def _async_load(op: Any, translator: Translator) -> Translated:
     ordered = translator.ordered_loads
 
     def waiting(st: Any) -> Any:
-        if ordered:
+        # Single warps see to that themselves.
+        if ordered and st.parent is None:
             st.synchronize(site)
         if not enabled(st):
             return

@@ -21,17 +21,22 @@ def dimension_of(op: Any) -> int:
     return _DIMENSIONS[text.rpartition(" ")[2].strip("<>")]
 
 
+def thread_id(st: Any, dimension: int) -> Any:
+    """The positions of a group's threads in the block."""
+    sizes = st.block.names["block_dim"]
+    numbers = st.thread_numbers()
+    for size in sizes[:dimension]:
+        numbers = numbers // size
+    return collapse(numbers % sizes[dimension])
+
+
 @operation("gpu.thread_id")
 def _thread_id(op: Any, translator: Translator) -> Step:
     dimension = dimension_of(op)
     (result,) = translator.results(op)
 
     def step(st: Any) -> None:
-        sizes = st.block.names["block_dim"]
-        numbers = st.thread_numbers()
-        for size in sizes[:dimension]:
-            numbers = numbers // size
-        st.v[result] = collapse(numbers % sizes[dimension])
+        st.v[result] = thread_id(st, dimension)
 
     return step
 
@@ -107,6 +112,18 @@ def _named_barrier(op: Any, translator: Translator) -> Translated:
 # ---------------------------------------------------------------------------------------------------------------------
 # Warps, fences, registers
 # ---------------------------------------------------------------------------------------------------------------------
+
+
+@operation("nvvm.bar.warp.sync")
+def _warp_sync(op: Any, translator: Translator) -> Step:
+    """The threads of one warp wait for each other: those of `warp_map` are a warp, others have no order among warps."""
+    site = translator.site(op)
+
+    def step(st: Any) -> None:
+        if st.parent is not None:
+            st.synchronize(site)
+
+    return step
 
 
 @operation("nvvm.elect.sync")

@@ -83,7 +83,8 @@ def _vector_store(op: Any, translator: Translator) -> Step:
     def step(st: Any) -> None:
         memory = st.v[target]
         found = memory.held(value(st))
-        if ordered:
+        barriers = ordered and st.parent is None
+        if barriers:
             st.synchronize(site)
         fine = st.touch(
             memory,
@@ -99,7 +100,7 @@ def _vector_store(op: Any, translator: Translator) -> Step:
         array = memory.array()
         with np.errstate(all="ignore"):
             array[...] = found if combine is None else combine(array, found)
-        if ordered:
+        if barriers:
             st.synchronize(site)
 
     return step

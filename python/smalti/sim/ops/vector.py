@@ -194,6 +194,24 @@ def _extract(op: Any, translator: Translator) -> Step:
     return step
 
 
+@operation("vector.create_mask", "vector.constant_mask")
+def _create_mask(op: Any, translator: Translator) -> Step:
+    operands, (result,), site = translator.operands(op), translator.results(op), translator.site(op)
+    shape = tuple(op.results[0].type.shape)
+    constant = attribute(op, "mask_dim_sizes")
+
+    def step(st: Any) -> None:
+        found = np.ones(shape, np.bool_)
+        counts = [st.v[slot] for slot in operands] if constant is None else constant
+        for axis, (count, size) in enumerate(zip(counts, shape, strict=True)):
+            if isinstance(count, np.ndarray):
+                st.stop("divergence", "threads have different sizes of a mask that they hold together", site)
+            found &= (np.arange(size) < count).reshape([-1 if i == axis else 1 for i in range(len(shape))])
+        st.v[result] = found
+
+    return step
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Windows of memory
 # ---------------------------------------------------------------------------------------------------------------------

@@ -48,12 +48,11 @@ class Team(Accesses):
                     self.pc += 1
                     continue
                 step = last
+                self.machine.tick(self, self.block.program.sites.get(step))
                 result = last(self)
                 if result is None:
                     self.pc += 1
                 elif result.__class__ is int:
-                    if result <= self.pc:
-                        self.machine.tick(self, self.block.program.sites.get(step))
                     self.pc = result
                 else:
                     self.pc += 1
