@@ -11,7 +11,7 @@ import smalti
 from smalti import dtypes, sim, targets
 from smalti.sim.values import SMALL_FLOATS
 
-FLOATS: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}
+FLOATS: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
 INTEGERS = {"i8": np.int8, "i16": np.int16, "i32": np.int32}
 EIGHT_BITS = ("f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3", "f8E3M4")
 SMALL = {name: known.numpy for name in EIGHT_BITS if (known := dtypes.from_mlir(name))} | SMALL_FLOATS
@@ -32,6 +32,9 @@ def numbers(source: str, target: str) -> np.ndarray[Any, Any]:
     tiny = float(ml_dtypes.finfo(SMALL[target]).smallest_subnormal)
     found = [np.inf, np.nan, 0.0, *(largest * by for by in (0.5, 0.97, 1, 1.01, 1.03, 1.0625, 1.07, 1.2, 2, 1e9))]
     found += [tiny * by for by in (0.25, 0.5, 0.51, 1, 1.49, 1.5, 1.51, 2.5, 3, 3.5)]
+    # Next to numbers in the middle between two.
+    steps = float(ml_dtypes.finfo(SMALL[target]).eps)
+    found += [by * (1 + steps * (n + 0.5)) for n in range(3) for by in (1 - 2.0**-30, 1, 1 + 2.0**-30)]
     found += (np.random.default_rng(1).standard_normal(COUNT // 2 - len(found)) * largest / 4).tolist()
     with np.errstate(over="ignore"):
         return np.array([*found, *(-x for x in found)]).astype(dtype)
@@ -118,8 +121,11 @@ def test_the_nearest_number(name: str, source: str, target: str) -> None:
         assert unequal(found, wanted, given) == []
 
 
+NARROWING = [case for case in CASES if case[2] in KNOWN and case[1] not in ("i16", "f64")]
+
+
 @pytest.mark.grid(5)
-@pytest.mark.parametrize(("name", "source", "target"), [case for case in CASES if case[2] in KNOWN and case[1] != "i16"])
+@pytest.mark.parametrize(("name", "source", "target"), NARROWING)
 def test_the_compiler_converts_alike(name: str, source: str, target: str) -> None:
     given = numbers(source, target)
     simulated, emulated = np.zeros(COUNT, np.float32), np.zeros(COUNT, np.float32)

@@ -70,11 +70,25 @@ def _constant(op: Any, translator: Translator) -> Step:
     return step
 
 
+def _to_odd(x: Array) -> Array:
+    """Numbers of 64 bits as such of 32 bits that round to the same ones of fewer bits: where numbers are not exact, they
+    are cut off and have an odd code. The types of ml_dtypes would round twice."""
+    with np.errstate(all="ignore"):
+        found = np.ascontiguousarray(x.astype(np.float32))
+        wide = found.astype(np.float64)
+        inexact = (wide != x) & ~np.isnan(x)
+        codes = found.view(np.uint32) - (inexact & (np.abs(wide) > np.abs(x))).astype(np.uint32)
+    return np.where(inexact, codes | np.uint32(1), codes).astype(np.uint32).view(np.float32)
+
+
 def convert_float(x: Array, dtype: np.dtype[Any]) -> Array:
     """Rounds to the nearest number, ties to even. A float of 8 bits or less becomes the largest number where the value
     is larger, infinite, or NaN in a type without NaN (PTX ISA, "cvt", `.satfinite`)."""
+    x = np.asarray(x)
+    if x.dtype == np.float64 and dtype.itemsize <= 2 and dtype != np.float16:
+        x = _to_odd(x)
     if dtype.itemsize > 1:
-        return np.asarray(x).astype(dtype)
+        return x.astype(dtype)
     wide, largest = np.asarray(x, np.float32), float(ml_dtypes.finfo(dtype).max)
     limited = np.clip(wide, -largest, largest)
     if dtype in SMALL_FLOATS.values():
