@@ -30,6 +30,12 @@ OPTIONS = (
     click.option("--schedules", type=click.Choice(["all"]), help="Run once for each of several schedules."),
     click.option("--go-on", is_flag=True, help="Compute the arrays to the end although something is found."),
     click.option("--blocks", metavar="N or FIRST:END", help="The blocks to run. Default: all."),
+    click.option(
+        "--time-limit",
+        type=click.FloatRange(0, min_open=True),
+        metavar="SECONDS",
+        help="End a run that takes longer, with an error. Default: no limit.",
+    ),
     click.option("--seed", default=0, show_default=True, help="For the random inputs."),
     click.option(
         "--arg",
@@ -59,7 +65,7 @@ def _schedules(options: Options) -> list[Simulation]:
     from .sim import SCHEDULES, Simulation
 
     common = {"blocks": _blocks(options["blocks"]), "numbers": not options["races_only"]}
-    common |= {name: options[name] for name in ("go_on", "own_waits", "own_barriers")}
+    common |= {name: options[name] for name in ("go_on", "own_waits", "own_barriers", "time_limit")}
     given = {name: options[name] for name in ("order", "completion") if options[name] is not None}
     if not options["schedules"]:
         return [Simulation(**given, **common)]
@@ -100,6 +106,25 @@ def _arguments(kernel: SimulatedKernel, given: Mapping[int, str], seed: int) -> 
     return values
 
 
+_HINTS = "--blocks N simulates N of them, --races-only computes no numbers, --time-limit SECONDS ends the run"
+
+
+@contextmanager
+def _telling(title: str, hints: str = _HINTS, unit: str = "blocks", runs: int = 1) -> Iterator[Any]:
+    """What is told of progress: a bar on a terminal, and a note where the work is long."""
+    from .sim.pace import Pace
+
+    pace = Pace(lambda message: click.echo(f"note: {title}: {message}", err=True), hints, unit, runs)
+    with _block_progress(title) as bar:
+
+        def progress(done: int, total: int) -> None:
+            pace(done, total)
+            if bar is not None:
+                bar(done, total)
+
+        yield progress
+
+
 @contextmanager
 def _writing(path: str) -> Iterator[None]:
     """Turns what goes wrong with a file into an error that names it."""
@@ -124,9 +149,9 @@ def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]
     values: list[Any] = []
     start = time.perf_counter()
     ways = _schedules(options)
-    for way in ways:
+    for number, way in enumerate(ways):
         values = _arguments(kernel, given, options["seed"])
-        with _block_progress(f"@{kernel.name} on {kernel.target}") as progress:
+        with _telling(f"@{kernel.name} on {kernel.target}", runs=1 if number else len(ways)) as progress:
             for finding in kernel.find(*values, simulation=dataclasses.replace(way, progress=progress)):
                 found.setdefault(f"{finding.kind} {finding.location} {finding.edge} {finding.message}", finding)
     if options["save"]:
@@ -149,7 +174,10 @@ def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]
 
 def timeline(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
     """Writes the timeline of a kernel, and prints what it shows."""
-    found = kernel.timeline(*_arguments(kernel, given, options["seed"]), blocks=_blocks(options["blocks"]) or range(1))
+    blocks = _blocks(options["blocks"]) or range(1)
+    with _telling(f"timeline of @{kernel.name}") as progress:
+        values = _arguments(kernel, given, options["seed"])
+        found = kernel.timeline(*values, blocks=blocks, time_limit=options["time_limit"], progress=progress)
     with _writing(options["timeline"]):
         found.save(options["timeline"])
     click.echo(f"@{kernel.name} on {found.timing.product}: {found.summary}")
@@ -160,8 +188,9 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
     from .sim import mutants
 
     values = _arguments(kernel, given, options["seed"])
-    with _block_progress(f"mutants of @{kernel.name}") as progress:
-        alone = {name: options[name] for name in ("own_waits", "own_barriers")}
+    hints = "--blocks N simulates N blocks of each, --time-limit SECONDS ends one run"
+    with _telling(f"@{kernel.name} on {kernel.target}", hints, "mutants") as progress:
+        alone = {name: options[name] for name in ("own_waits", "own_barriers", "time_limit")}
         own = [dataclasses.replace(how, **alone) for how in mutants.SCHEDULES]
         blocks = _blocks(options["blocks"])
         outcomes = mutants.score(kernel, values, blocks=blocks, schedules=own, progress=progress)
@@ -178,6 +207,9 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
         raise CheckError(f"{len(outcomes) - caught} mutants are not noticed")
 
 
+_AS_SIM = "smalti sim has --blocks, --races-only and --time-limit"
+
+
 def run_program(kernel: SimulatedKernel, module: Any, checked: bool, seed: int, given: Mapping[int, str]) -> None:
     """What `smalti run` does."""
     from . import check
@@ -187,16 +219,21 @@ def run_program(kernel: SimulatedKernel, module: Any, checked: bool, seed: int, 
             raise click.UsageError("--check needs a tile program: there is no reference for other programs")
         if given:
             raise click.UsageError("--arg says nothing here; smalti sim takes arrays")
-        seconds = kernel.run_on_copies(kernel.random_arguments(seed))
-    elif checked:
-        result = check.check(kernel, module, seed=seed, given=given)  # pyright: ignore[reportArgumentType]
+    result = None
+    with _telling(f"@{kernel.name} on {kernel.target}", _AS_SIM) as progress:
+        kernel.simulation = dataclasses.replace(kernel.simulation, progress=progress)
+        if kernel.entry is None:
+            seconds = kernel.run_on_copies(kernel.random_arguments(seed))
+        elif checked:
+            result = check.check(kernel, module, seed=seed, given=given)  # pyright: ignore[reportArgumentType]
+            seconds = result.seconds
+        else:
+            seconds = kernel.run_on_copies(check.random_arguments(kernel.entry, seed, given))
+    if result is not None:
         for item in result.comparisons:
             click.echo(str(item))
         click.echo(check.RULE)
         result.require()
-        seconds = result.seconds
-    else:
-        seconds = kernel.run_on_copies(check.random_arguments(kernel.entry, seed, given))
     click.echo(f"@{kernel.name} on {kernel.target}: {'ok, ' if checked else ''}simulated in {seconds:.3f} s")
 
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from .. import compiler, entry, ir, targets
-from ..errors import CompileError, LaunchError, TargetError
+from ..errors import CompileError, Diagnostic, LaunchError, SmaltiError, TargetError, source_location
 from . import drawing, findings, given, launch
 from .findings import Finding
 from .given import Given
 from .options import Simulation
+from .pace import Pace
 from .places import keep_places
 from .program import Parameter, Program, load
 from .recorder import Recorder
 from .threads import has_threads
 from .timeline import Timeline
-from .translator import walk
+from .translator import internal_error, walk
 
 
 class SimulatedKernel:
@@ -62,24 +66,50 @@ class SimulatedKernel:
         return self.run(*arguments, simulation=simulation).findings
 
     def run(self, *arguments: Any, simulation: Simulation | None = None) -> launch.Result:
-        """Runs the kernel on arrays, and returns all that the run showed."""
+        """Runs the kernel on arrays, and returns all that the run showed. Where nothing is told of progress, a warning
+        says that a run is a long one."""
+        how = simulation or self.simulation
+        if how.progress is None:
+            how = dataclasses.replace(how, progress=Pace(self._warn, "Simulation has blocks, numbers and time_limit"))
+        with self._internal_errors():
+            return launch.run(self.program, self._given(arguments), how)
+
+    def _warn(self, message: str) -> None:
+        warnings.warn(f"@{self.name} on {self.target}: {message}", RuntimeWarning, stacklevel=2)
+
+    @contextmanager
+    def _internal_errors(self) -> Iterator[None]:
+        """Turns what nobody expected into an error with the kernel's location."""
         try:
-            return launch.run(self.program, self._given(arguments), simulation or self.simulation)
+            yield
+        except SmaltiError:
+            raise
         except MemoryError as problem:
             raise LaunchError(f"@{self.name} needs more memory than there is: {problem}") from None
         except RecursionError:
             raise LaunchError(f"@{self.name} {TOO_DEEP}") from None
+        except Exception as problem:
+            told = Diagnostic("error", f"@{self.name}: {internal_error(problem)}", self.program.location)
+            raise LaunchError("", diagnostics=[told], source=self.program.source) from problem
 
-    def timeline(self, *arguments: Any, blocks: range = range(1)) -> Timeline:
+    def timeline(
+        self,
+        *arguments: Any,
+        blocks: range = range(1),
+        time_limit: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Timeline:
         """When what happens, if these blocks run on arrays, each on a compute unit of its own. The arrays are left as
         they are. What the kernel must not do is a `SimulationError`, as far as it shows without checks for races."""
         timing = targets.table()[self.target.chip].timing
         if timing is None:
             raise TargetError(f"the table has no latencies of {self.target.chip}: there is no timeline")
         recorder = Recorder(targets.table()[self.target.chip], timing)
-        how = Simulation("round-robin", "early", races=False, blocks=blocks)
-        program = load(self.module, self.name, self.target, timed=True)
-        if found := launch.run(program, self._given(arguments), how, recorder, keep=True).findings:
+        how = Simulation("round-robin", "early", races=False, blocks=blocks, time_limit=time_limit, progress=progress)
+        with self._internal_errors():
+            program = load(self.module, self.name, self.target, timed=True)
+            found = launch.run(program, self._given(arguments), how, recorder, keep=True).findings
+        if found:
             raise findings.error(f"@{self.name} on {self.target}", found, self.program.source)
         return Timeline(self.name, self.target.chip, timing, tuple(recorder.slices))
 
@@ -176,5 +206,12 @@ def simulate(
         raise TargetError(f"a program of a block or of threads is simulated as it is: {', '.join(given)} says nothing")
     try:
         return SimulatedKernel(load(module, name, chosen), chosen, module, described)
+    except SmaltiError:
+        raise
     except RecursionError:
         raise CompileError(f"the program {TOO_DEEP}") from None
+    except MemoryError as problem:
+        raise CompileError(f"the program needs more memory than there is: {problem}") from None
+    except Exception as problem:
+        place = source_location(module.operation.location)
+        raise CompileError("", diagnostics=[Diagnostic("error", internal_error(problem), place)]) from problem

@@ -237,7 +237,14 @@ def _block(machine: Machine, program: Program, launch: _Launch, position: Three,
         name = "the block" if program.group_threads is None else f"warpgroup {index}"
         # The last program may be a part of one: warps that only copy.
         group = Group(block, index, first, min(size, threads - first), list(launch.values), name)
-        given = (*position, *(thread_id(group, i) for i in range(3)), *grid, *sizes, *names["cluster_id"], *names["cluster_dim"])
+        given = (
+            *position,
+            *(thread_id(group, i) for i in range(3)),
+            *grid,
+            *sizes,
+            *names["cluster_id"],
+            *names["cluster_dim"],
+        )
         for slot, value in zip(program.launch_arguments, given, strict=False):
             group.v[slot] = value
         group.program = _program(program, group)

@@ -41,11 +41,17 @@ def rows(name: str) -> str:
 
 KERNELS: dict[str, tuple[str, Any]] = {
     "in place": (
-        tile("%x: memref<512xf32>", f"%v = {line('x', 512)}\n%w = arith.addf %v, %v : tensor<256xf32>\n{into('w', 'x', 512)}"),
+        tile(
+            "%x: memref<512xf32>",
+            f"%v = {line('x', 512)}\n%w = arith.addf %v, %v : tensor<256xf32>\n{into('w', 'x', 512)}",
+        ),
         lambda x: [x + x],
     ),
     "in place, at the edge": (
-        tile("%x: memref<300xf32>", f"%v = {line('x', 300)}\n%w = arith.mulf %v, %v : tensor<256xf32>\n{into('w', 'x', 300)}"),
+        tile(
+            "%x: memref<300xf32>",
+            f"%v = {line('x', 300)}\n%w = arith.mulf %v, %v : tensor<256xf32>\n{into('w', 'x', 300)}",
+        ),
         lambda x: [x * x],
     ),
     "in place, twice": (

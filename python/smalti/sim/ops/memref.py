@@ -427,6 +427,14 @@ def _store(op: Any, translator: Translator) -> Step:
     value, target, *indices = translator.operands(op)
     site = translator.site(op)
 
+    def put(st: Any, element: MemRef | None, owner: Any, number: Any) -> None:
+        if element is None:
+            return
+        array = element.array()
+        alike = lambda: array.tobytes() == np.asarray(number, array.dtype).tobytes()  # noqa: E731
+        if st.touch(element, True, "the store", site, owner, alike=alike):
+            array[()] = number
+
     def step(st: Any) -> None:
         memory = st.v[target]
         at = [st.v[i] for i in indices]
@@ -437,16 +445,12 @@ def _store(op: Any, translator: Translator) -> Step:
                 memory.store(place, found, st)
             return
         if not any(isinstance(i, np.ndarray) for i in (*at, found)):
-            element = _element(st, memory, at, site)
-            if element is not None and st.touch(element, True, "the store", site, SAME):
-                element.array()[()] = found
+            put(st, _element(st, memory, at, site), SAME, found)
             return
         lanes = [spread(i, np.dtype(np.int64), st.lanes) for i in at]
         numbers = spread(found, memory.dtype, st.lanes)
         for lane in range(st.lanes):
-            element = _element(st, memory, [int(i[lane]) for i in lanes], site)
-            if element is not None and st.touch(element, True, "the store", site, ("lane", lane)):
-                element.array()[()] = numbers[lane]
+            put(st, _element(st, memory, [int(i[lane]) for i in lanes], site), ("lane", lane), numbers[lane])
 
     return step
 

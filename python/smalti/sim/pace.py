@@ -1,0 +1,37 @@
+"""How long a run will take: said once, with what shortens it, before most of a long run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+LONG = 10.0
+"""Seconds of work that are announced."""
+_SILENT = 3.0
+"""Seconds after which a run of which no block has ended is announced."""
+
+
+class Pace:
+    """Told of progress (`Simulation.progress`), it says once that the work is long, where it is."""
+
+    def __init__(self, say: Callable[[str], None], hints: str, unit: str = "blocks", runs: int = 1) -> None:
+        self._say, self._hints, self._unit, self._runs = say, hints, unit, runs
+        self._start = time.monotonic()
+        self._said = False
+
+    def __call__(self, done: int, total: int) -> None:
+        seconds = time.monotonic() - self._start
+        if self._said:
+            return
+        schedules = f" in {self._runs} schedules" if self._runs > 1 else ""
+        if not done:
+            if seconds < _SILENT:
+                return
+            message = f"none of {total} {self._unit}{schedules} has ended after {seconds:.0f} s"
+        else:
+            estimate = seconds / done * total * self._runs
+            if estimate < LONG or (done >= total and self._runs == 1):
+                return
+            message = f"{total} {self._unit}{schedules} will take about {estimate:.0f} s"
+        self._said = True
+        self._say(f"{message}: {self._hints}")

@@ -1,0 +1,193 @@
+"""Runs that do not end: the time limit, Ctrl-C, what is said of a long run, and errors that nobody expected."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from smalti import cli, sim
+from smalti.errors import CompileError, LaunchError
+from smalti.sim.pace import Pace
+from smalti.sim.translator import OPERATIONS
+
+COUNTED = """
+    %r = scf.for %i = %c0 to %many step %c1 iter_args(%a = %one) -> f32 {
+      %b = arith.addf %a, %one : f32
+      scf.yield %b : f32
+    }
+    memref.store %r, %x[%c0] : memref<64xf32>"""
+WHILE = """
+    %r = scf.while (%a = %one) : (f32) -> f32 {
+      %goes_on = arith.cmpf oge, %a, %one : f32
+      scf.condition(%goes_on) %a : f32
+    } do {
+    ^bb0(%a: f32):
+      scf.yield %a : f32
+    }
+    memref.store %r, %x[%c0] : memref<64xf32>"""
+JUMPS = """
+    cf.br ^again
+  ^again:
+    %goes_on = arith.cmpf oge, %one, %one : f32
+    cf.cond_br %goes_on, ^again, ^end
+  ^end:
+    memref.store %one, %x[%c0] : memref<64xf32>"""
+
+
+def kernel(body: str, attribute: str = "") -> str:
+    return f"""gpu.module @m {{
+  gpu.func @k(%x: memref<64xf32>) kernel attributes {{
+      {attribute}known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 9, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %many = arith.constant 1000000000 : index
+    %one = arith.constant 1.0 : f32{body}
+    gpu.return
+  }}
+}}
+"""
+
+
+BLOCK = "smalti.num_warps = 2 : i64, "
+
+
+@pytest.mark.parametrize(
+    ("body", "attribute"),
+    [(COUNTED, ""), (COUNTED, BLOCK), (WHILE, ""), (WHILE, BLOCK), (JUMPS, "")],
+    ids=["threads-for", "block-for", "threads-while", "block-while", "threads-jumps"],
+)
+def test_a_time_limit_ends_a_loop(body: str, attribute: str) -> None:
+    made = sim.simulate(kernel(body, attribute), "sm_90a")
+    x = np.zeros(64, np.float32)
+    start = time.monotonic()
+    with pytest.raises(LaunchError, match=r"the time limit of 0.2 s is reached after 0 of 9 blocks") as caught:
+        made(x, simulation=sim.Simulation(time_limit=0.2))
+    assert time.monotonic() - start < 4
+    (where,) = caught.value.diagnostics
+    assert where.location is not None and "block (0, 0, 0)" in where.message and "--time-limit" in str(caught.value)
+    assert not x.any()
+
+
+def test_a_limit_is_a_number_of_seconds() -> None:
+    for wrong in (0, -1, float("nan"), "1", True):
+        with pytest.raises(LaunchError, match=r"time_limit is .* is required"):
+            sim.Simulation(time_limit=wrong)  # pyright: ignore[reportArgumentType]
+    made = sim.simulate(kernel("\n    memref.store %one, %x[%c0] : memref<64xf32>", BLOCK), "sm_90a")
+    x = np.zeros(64, np.float32)
+    made(x, simulation=sim.Simulation(time_limit=1000))
+    assert x[0] == 1
+
+
+def test_the_shell_has_a_limit(tmp_path: Path) -> None:
+    path = tmp_path / "endless.mlir"
+    path.write_text(kernel(COUNTED))
+    for more in ([], ["--schedules", "all"], ["--mutants"]):
+        done = CliRunner().invoke(cli.main, ["sim", str(path), "--time-limit", "0.2", *more])
+        assert done.exit_code == 1 and "the time limit of 0.2 s is reached" in done.output
+    assert CliRunner().invoke(cli.main, ["sim", str(path), "--time-limit", "0"]).exit_code == 2
+
+
+@pytest.mark.parametrize("attribute", ["", BLOCK], ids=["threads", "block"])
+def test_ctrl_c_ends_the_command(tmp_path: Path, attribute: str) -> None:
+    path = tmp_path / "endless.mlir"
+    path.write_text(kernel(COUNTED, attribute))
+    # The note says that it runs.
+    code = "import smalti.sim.pace as pace; pace._SILENT = 0.5; from smalti.cli import main; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, "sim", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert "none of 9 blocks has ended" in process.stderr.readline()
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 130
+        # Half a second, and what a busy machine takes.
+        assert time.monotonic() - start < 3
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_a_long_run_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("smalti.sim.pace.time.monotonic", lambda: now[0])
+    said: list[str] = []
+
+    def paced(*events: tuple[float, int, int], runs: int = 1) -> list[str]:
+        now[0] = 0.0
+        said.clear()
+        pace = Pace(said.append, "a hint", runs=runs)
+        for moment, done, total in events:
+            now[0] = moment
+            pace(done, total)
+        return list(said)
+
+    assert paced((0.1, 1, 50), (5, 50, 50)) == []
+    assert paced((1, 1, 390), (2, 2, 390)) == ["390 blocks will take about 390 s: a hint"]
+    assert paced((1, 0, 9), (4, 0, 9), (5, 0, 9)) == ["none of 9 blocks has ended after 4 s: a hint"]
+    assert paced((2, 1, 1)) == [] and paced((2, 1, 1), runs=10) == [
+        "1 blocks in 10 schedules will take about 20 s: a hint"
+    ]
+
+
+def test_a_long_run_in_python_warns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("smalti.sim.pace._SILENT", 0.1)
+    monkeypatch.setattr("smalti.sim.machine.BEAT", 0.1)
+    made = sim.simulate(kernel(COUNTED, BLOCK), "sm_90a")
+    with (
+        pytest.warns(RuntimeWarning, match="none of 9 blocks has ended"),
+        pytest.raises(LaunchError, match="time limit"),
+    ):
+        made(np.zeros(64, np.float32), simulation=sim.Simulation(time_limit=0.5))
+
+
+def broken(*_: Any) -> Any:
+    raise TypeError("unsupported operand")
+
+
+def test_an_error_that_nobody_expected_has_a_location(monkeypatch: pytest.MonkeyPatch) -> None:
+    from smalti.sim.threads.code import OPERATIONS as OF_THREADS
+
+    for attribute, table in (("", OF_THREADS), (BLOCK, OPERATIONS)):
+        # While it runs, and when it is translated.
+        monkeypatch.setitem(table, "memref.store", lambda op, translator: broken)
+        made = sim.simulate(kernel("\n    memref.store %one, %x[%c0] : memref<64xf32>", attribute), "sm_90a")
+        with pytest.raises(
+            LaunchError, match="internal error of the simulator: TypeError: unsupported operand"
+        ) as caught:
+            made(np.zeros(64, np.float32))
+        (told,) = caught.value.diagnostics
+        assert "'memref.store'" in told.message and told.location is not None and told.location.line == 8
+        monkeypatch.setitem(table, "memref.store", broken)
+        with pytest.raises(CompileError, match="internal error of the simulator: TypeError") as refused:
+            sim.simulate(kernel("\n    memref.store %one, %x[%c0] : memref<64xf32>", attribute), "sm_90a")
+        assert refused.value.diagnostics[0].location is not None
+
+
+def test_a_vector_that_no_block_holds() -> None:
+    body = """
+    %v = arith.constant dense<0.0> : vector<65536x65536xf32>
+    %w = math.exp %v : vector<65536x65536xf32>"""
+    with pytest.raises(CompileError, match="a vector has at most 16777216 elements"):
+        sim.simulate(kernel(body, BLOCK), "sm_90a")
+
+
+def test_positions_that_a_launch_gives() -> None:
+    """As values of each thread, which a vector of the group cannot be made of."""
+    from sim_programs import program
+
+    body = """
+      %two = arith.constant 2 : index
+      %double = arith.muli %tx, %two : index
+      %sum = arith.addi %double, %ty : index
+      %number = arith.index_cast %sum : index to i32
+      memref.store %number, %a0[%tx] : memref<128xi32>"""
+    made = sim.simulate(program(body, ["memref<128xi32>"]), "sm_90a")
+    x = np.zeros(128, np.int32)
+    made(x)
+    assert (x == 2 * np.arange(128)).all()
