@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 LONG = 10.0
 """Seconds of work that are announced."""
-_SILENT = 3.0
+_SILENT = 5.0
 """Seconds after which a run of which no block has ended is announced."""
 
 
@@ -27,7 +27,8 @@ class Pace:
         if not done:
             if seconds < _SILENT:
                 return
-            message = f"none of {total} {self._unit}{schedules} has ended after {seconds:.0f} s"
+            what = f"none of {total} {self._unit}{schedules} has ended" if total > 1 else "it has not ended"
+            message = f"{what} after {seconds:.0f} s"
         else:
             estimate = seconds / done * total * self._runs
             if estimate < LONG or (done >= total and self._runs == 1):

@@ -248,9 +248,10 @@ EXPECTED = (Enough, Stop, TimeLimit, MemoryError, RecursionError)
 
 def raise_located(problem: Exception, site: Site | None) -> NoReturn:
     """Raises an exception of an operation's step again, as an error with its location."""
-    if isinstance(problem, EXPECTED) or (isinstance(problem, SmaltiError) and problem.diagnostics) or site is None:
+    located = isinstance(problem, SmaltiError) and (problem.diagnostics or not isinstance(problem, LaunchError))
+    if located or isinstance(problem, EXPECTED) or site is None:
         raise problem
-    message = str(problem) if isinstance(problem, SmaltiError) else f"'{site.name}': {internal_error(problem)}"
+    message = str(problem) if isinstance(problem, LaunchError) else f"'{site.name}': {internal_error(problem)}"
     raise LaunchError("", diagnostics=[Diagnostic("error", message, site.location)]) from problem
 
 

@@ -129,7 +129,7 @@ def test_a_long_run_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert paced((0.1, 1, 50), (5, 50, 50)) == []
     assert paced((1, 1, 390), (2, 2, 390)) == ["390 blocks will take about 390 s: a hint"]
-    assert paced((1, 0, 9), (4, 0, 9), (5, 0, 9)) == ["none of 9 blocks has ended after 4 s: a hint"]
+    assert paced((1, 0, 9), (6, 0, 9), (7, 0, 9)) == ["none of 9 blocks has ended after 6 s: a hint"]
     assert paced((2, 1, 1)) == [] and paced((2, 1, 1), runs=10) == [
         "1 blocks in 10 schedules will take about 20 s: a hint"
     ]

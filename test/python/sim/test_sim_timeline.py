@@ -113,7 +113,7 @@ def test_the_shell_writes_a_timeline(tmp_path: Path) -> None:
     for level, track in (("block", "the block"), ("thread", "warp 3")):
         done = runner.invoke(cli.main, [*command, "--level", level, "--option", "stages=3"])
         assert done.exit_code == 0, done.output
-        assert done.output.startswith("@matmul_ragged on A100 SXM4 80GB: ") and "matrix unit busy" in done.output
+        assert done.stdout.startswith("@matmul_ragged on A100 SXM4 80GB: ") and "matrix unit busy" in done.stdout
         names = {e["args"].get("name") for e in json.loads(out.read_text())["traceEvents"]}
         assert {track, "copies into shared memory"} <= names
     done = runner.invoke(cli.main, [*command, "--mutants"])
