@@ -172,8 +172,7 @@ smalti::placeSharedMemory(Operation *function,
   return memory;
 }
 
-std::optional<std::string>
-smalti::whyUnknownSize(const SharedMemory &memory) {
+std::optional<std::string> smalti::whyUnknownSize(const SharedMemory &memory) {
   if (memory.unknown.empty())
     return std::nullopt;
   return "the size of " + describe(memory.unknown.front().getType()) +
@@ -349,34 +348,7 @@ int64_t RegisterModel::count(Value value) const {
   return 0;
 }
 
-/// When the values inside an op live.
-class RegisterModel::Lifetimes {
-public:
-  Lifetimes(const RegisterModel &model, Operation *root);
-
-  Registers getMost() const;
-  /// For every loop what lives there and came ahead of it.
-  DenseMap<Operation *, int64_t> getAroundLoops() const;
-
-private:
-  void addValue(Value value, int64_t begin);
-  int64_t getLastUse(Value value) const;
-
-  const RegisterModel &model;
-  /// Ops are numbered in the order of the program; an op ends behind the last
-  /// one inside it.
-  SmallVector<Operation *> ops;
-  DenseMap<Operation *, std::pair<int64_t, int64_t>> span;
-  struct Interval {
-    Value value;
-    int64_t begin, end, registers;
-  };
-  SmallVector<Interval> intervals;
-  /// By how much the registers in use change at each op.
-  SmallVector<int64_t> change;
-};
-
-int64_t RegisterModel::Lifetimes::getLastUse(Value value) const {
+int64_t Lifetimes::getLastUse(Value value) const {
   int64_t last = -1;
   Operation *owner = value.getParentRegion()->getParentOp();
   for (Operation *user : value.getUsers()) {
@@ -391,18 +363,18 @@ int64_t RegisterModel::Lifetimes::getLastUse(Value value) const {
   return last;
 }
 
-void RegisterModel::Lifetimes::addValue(Value value, int64_t begin) {
-  int64_t registers = model.count(value);
+void Lifetimes::addValue(Value value, int64_t begin, int64_t registers) {
   int64_t end = registers > 0 ? getLastUse(value) : -1;
   if (end > begin)
     intervals.push_back({value, begin, end, registers});
 }
 
-RegisterModel::Lifetimes::Lifetimes(const RegisterModel &model, Operation *root)
-    : model(model) {
+Lifetimes::Lifetimes(Operation *root, llvm::function_ref<int64_t(Value)> count,
+                     llvm::function_ref<bool(Operation *)> isPoint) {
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     span[op] = {static_cast<int64_t>(ops.size()), 0};
     ops.push_back(op);
+    arePoints.push_back(!isPoint || isPoint(op));
   });
   // Ops inside come behind the op that holds them.
   for (int64_t number = ops.size() - 1; number >= 0; --number) {
@@ -421,10 +393,10 @@ RegisterModel::Lifetimes::Lifetimes(const RegisterModel &model, Operation *root)
       for (Region &region : op->getRegions())
         for (Block &block : region)
           for (BlockArgument argument : block.getArguments())
-            addValue(argument, begin);
+            addValue(argument, begin, count(argument));
     if (op != root)
       for (Value result : op->getResults())
-        addValue(result, end);
+        addValue(result, end, count(result));
   }
   change.assign(ops.size() + 1, 0);
   for (const Interval &interval : intervals) {
@@ -433,12 +405,12 @@ RegisterModel::Lifetimes::Lifetimes(const RegisterModel &model, Operation *root)
   }
 }
 
-Registers RegisterModel::Lifetimes::getMost() const {
+Registers Lifetimes::getMost() const {
   Registers most;
   int64_t live = 0, place = 0;
   for (auto [number, op] : llvm::enumerate(ops)) {
     live += change[number];
-    if (live > most.count) {
+    if (arePoints[number] && live > most.count) {
       most.count = live;
       most.op = op;
       place = number;
@@ -453,8 +425,7 @@ Registers RegisterModel::Lifetimes::getMost() const {
   return most;
 }
 
-DenseMap<Operation *, int64_t>
-RegisterModel::Lifetimes::getAroundLoops() const {
+DenseMap<Operation *, int64_t> Lifetimes::getAroundLoops() const {
   DenseMap<Operation *, int64_t> around;
   int64_t live = 0;
   for (auto [number, op] : llvm::enumerate(ops)) {
@@ -471,13 +442,32 @@ RegisterModel::Lifetimes::getAroundLoops() const {
   return around;
 }
 
+SmallVector<Value> Lifetimes::getValuesAbove(int64_t budget) const {
+  // How many of the ops before each are above it.
+  SmallVector<int64_t> above{0};
+  int64_t live = 0;
+  for (auto [number, isPoint] : llvm::enumerate(arePoints)) {
+    live += change[number];
+    above.push_back(above.back() + (isPoint && live > budget));
+  }
+  SmallVector<Value> values;
+  for (const Interval &interval : intervals)
+    if (above[interval.end] > above[interval.begin])
+      values.push_back(interval.value);
+  return values;
+}
+
+Lifetimes RegisterModel::getLifetimes(Operation *root) const {
+  return Lifetimes(root, [this](Value value) { return count(value); });
+}
+
 Registers RegisterModel::countInside(Operation *op) const {
-  return Lifetimes(*this, op).getMost();
+  return getLifetimes(op).getMost();
 }
 
 int64_t RegisterModel::countAround(Operation *loop) {
   if (!around)
-    around = Lifetimes(*this, function).getAroundLoops();
+    around = getLifetimes(function).getAroundLoops();
   return around->lookup(loop);
 }
 

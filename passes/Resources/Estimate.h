@@ -122,6 +122,42 @@ struct Registers {
   int64_t largestCount = 0;
 };
 
+/// When the values inside an op live, in the order of the program: every value
+/// from its op to its last use, one that a loop uses from outside to the end of
+/// the loop.
+class Lifetimes {
+public:
+  /// `count` is the registers of a value; a value without any is left out.
+  /// What is live counts at ops for which `isPoint` holds, if it is given.
+  Lifetimes(mlir::Operation *root,
+            llvm::function_ref<int64_t(mlir::Value)> count,
+            llvm::function_ref<bool(mlir::Operation *)> isPoint = nullptr);
+
+  Registers getMost() const;
+  /// For every loop the registers of values that live there and were produced
+  /// before it.
+  llvm::DenseMap<mlir::Operation *, int64_t> getAroundLoops() const;
+  /// The values that live at an op where values take more than `budget`.
+  llvm::SmallVector<mlir::Value> getValuesAbove(int64_t budget) const;
+
+private:
+  void addValue(mlir::Value value, int64_t begin, int64_t registers);
+  int64_t getLastUse(mlir::Value value) const;
+
+  /// Ops are numbered in the order of the program; an op ends after the last
+  /// one inside it.
+  llvm::SmallVector<mlir::Operation *> ops;
+  llvm::SmallVector<bool> arePoints;
+  llvm::DenseMap<mlir::Operation *, std::pair<int64_t, int64_t>> span;
+  struct Interval {
+    mlir::Value value;
+    int64_t begin, end, registers;
+  };
+  llvm::SmallVector<Interval> intervals;
+  /// By how much the registers in use change at each op.
+  llvm::SmallVector<int64_t> change;
+};
+
 /// Counts the registers that values of one thread take. A value of n bits takes
 /// the dwords that hold it; constants, predicates, memrefs and kernel arguments
 /// take nothing. In a program of whole blocks each vector is distributed over
@@ -132,17 +168,15 @@ public:
                 const targets::Target &target);
 
   int64_t count(mlir::Value value) const;
-  /// The most that values from inside `op` take at once. Every value lives from
-  /// its op to its last use, one that a loop uses from outside to the end of
-  /// the loop. What a function is given is not counted.
+  /// The most that values from inside `op` take at once. What a function is
+  /// given is not counted.
   Registers countInside(mlir::Operation *op) const;
   /// What values from ahead of a loop take that are used in it or behind it, of
   /// a loop that was there when this was first asked.
   int64_t countAround(mlir::Operation *loop);
 
 private:
-  class Lifetimes;
-
+  Lifetimes getLifetimes(mlir::Operation *root) const;
   int64_t countVector(mlir::VectorType type, mlir::Attribute layout) const;
 
   mlir::FunctionOpInterface function;
