@@ -4,6 +4,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "dialects/MosaicGPU/NamedLayouts.h"
+#include "passes/Layouts/RegisterLayouts.h"
 #include "targets/Target.h"
 
 #include <numeric>
@@ -42,13 +43,20 @@ public:
       append(candidate.index, candidate.layout);
     for (int index : unknown)
       addDefault(index);
-    return std::move(result);
+    return result;
   }
 
-  std::vector<Candidate> runAny() {
-    for (int index : unknown)
-      addAny(index);
-    return std::move(result);
+  std::vector<LayoutId> runOne() {
+    int index = unknown.front();
+    run();
+    for (int number : state.getLinksOf(index))
+      addResults(state.getLinks()[number], index);
+    addAny(index);
+    std::vector<LayoutId> list;
+    for (const Candidate &candidate : result)
+      if (candidate.index == index)
+        list.push_back(candidate.layout);
+    return list;
   }
 
 private:
@@ -178,38 +186,9 @@ private:
       add(link.b, layouts.widestStrided(vector));
       return;
     }
-    for (const layout::TiledLayout &layout : getTileLayouts())
+    for (const layout::TiledLayout &layout :
+         listTileLayouts(system.getTarget(), layouts.getWarps()))
       add(link.b, layouts.tiled(layout));
-  }
-
-  /// The layouts in which tiles of shared memory are read without conflicts,
-  /// best first.
-  SmallVector<layout::TiledLayout> getTileLayouts() {
-    const targets::Target &target = system.getTarget();
-    int64_t warps = layouts.getWarps();
-    SmallVector<layout::TiledLayout> list;
-    if (target.vendor == targets::Vendor::AMD) {
-      for (const targets::MmaInstruction &mma : target.mmas)
-        addAccumulator(mma, warps, list);
-      return list;
-    }
-    // Those with larger tiles first, but where wgmma multiplies.
-    if (!target.hasWGMMA)
-      list = {layout::tcgen05(warps), layout::tcgen05Transposed(warps)};
-    list.push_back(layout::wgmma(warps));
-    list.push_back(layout::wgmmaTransposed(warps));
-    return list;
-  }
-
-  /// The accumulator of a matrix instruction, with the warps along its rows.
-  static void addAccumulator(const targets::MmaInstruction &mma, int64_t warps,
-                             SmallVectorImpl<layout::TiledLayout> &list) {
-    if (mma.kind == targets::MmaKind::Fma)
-      return;
-    layout::TiledLayout block =
-        layout::blockLayout(mma.cLayout, mma.cShape(), {warps, 1}, 1, {0});
-    if (!llvm::is_contained(list, block))
-      list.push_back(std::move(block));
   }
 
   void addSharedMemory(const Link &link) {
@@ -280,7 +259,7 @@ private:
         layout::tmemNative(2, warps, lanes),
         layout::m64Collective(step.source.back())};
     if (system.getTarget().vendor == targets::Vendor::AMD)
-      llvm::append_range(large, getTileLayouts());
+      llvm::append_range(large, listTileLayouts(system.getTarget(), warps));
     large.push_back(layouts[reduced].tiled);
     // Along a dimension of size one nothing is left to hold: what keeps it
     // when it is reduced.
@@ -298,7 +277,7 @@ private:
         continue;
       LayoutId id = layouts.tiled(*layout);
       if (state.canHave(link.a, id) &&
-          applySteps(layouts, steps, id, asInJAX) == reduced)
+          evaluator.apply(*link.constraint, id, asInJAX) == reduced)
         add(link.a, id);
     }
   }
@@ -334,26 +313,26 @@ private:
       append(index, layouts.tensor(*layout));
   }
 
-  ArrayRef<LayoutId> getAnyRegisters() {
-    if (!anyRegisters.empty())
-      return anyRegisters;
-    for (const layout::TiledLayout &layout : getTileLayouts())
-      anyRegisters.push_back(layouts.tiled(layout));
-    if (layouts.getWarps() == layout::kGroupWarps &&
-        layouts.getLanes() == layout::kGroupLanes)
-      for (StringRef name : layout::layoutNames())
-        if (auto layout = layout::lookupLayout(name))
-          anyRegisters.push_back(layouts.tiled(*layout));
-    anyRegisters.push_back(layouts.strided(1));
-    anyRegisters.push_back(layouts.splat());
-    return anyRegisters;
+  /// What a step makes of the layouts of its source.
+  void addResults(const Link &link, int index) {
+    if (link.constraint->kind != Kind::Becomes || link.b != index ||
+        !isUnknown(link.a))
+      return;
+    const VarClass &source = state.getClasses()[link.a];
+    if (source.memory != Memory::Registers)
+      return;
+    for (LayoutId layout :
+         evaluator.getRegisterLayouts(cast<VectorType>(source.types.front())))
+      append(index,
+             evaluator.apply(*link.constraint, layout, /*asInJAX=*/false));
   }
 
   void addAny(int index) {
     const VarClass &varClass = state.getClasses()[index];
     switch (varClass.memory) {
     case Memory::Registers:
-      for (LayoutId layout : getAnyRegisters())
+      for (LayoutId layout : evaluator.getRegisterLayouts(
+               cast<VectorType>(varClass.types.front())))
         append(index, layout);
       break;
     case Memory::Shared:
@@ -376,8 +355,6 @@ private:
   LayoutTable &layouts;
   ArrayRef<int> unknown;
   std::vector<Candidate> result, later;
-  /// What registers may have that nothing speaks for.
-  std::vector<LayoutId> anyRegisters;
   llvm::DenseSet<std::pair<int, LayoutId>> seen;
 };
 
@@ -388,7 +365,7 @@ std::vector<Candidate> inference::listCandidates(const SearchState &state,
   return Lister(state, unknown).run();
 }
 
-std::vector<Candidate> inference::listAnyCandidates(const SearchState &state,
-                                                    ArrayRef<int> unknown) {
-  return Lister(state, unknown).runAny();
+std::vector<LayoutId> inference::listLayouts(const SearchState &state,
+                                             int index) {
+  return Lister(state, index).runOne();
 }

@@ -6,9 +6,6 @@
 // 3. of all of these, splat and strided layouts last,
 // 4. the default of each variable: strided; no transforms; in tensor memory,
 //    the layout of an accumulator.
-// Unless the search is to stay with JAX's, then:
-// 5. the layouts with names, and those of the chip's matrix instructions; tiles
-//    of 8 rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,10 +26,9 @@ struct Candidate {
 std::vector<Candidate> listCandidates(const SearchState &state,
                                       llvm::ArrayRef<int> unknown);
 
-/// The layouts that have a name, for classes that have no layout: what JAX does
-/// not try.
-std::vector<Candidate> listAnyCandidates(const SearchState &state,
-                                         llvm::ArrayRef<int> unknown);
+/// What is tried for one class that has no layout, outside of JAX's: the
+/// candidates above, then those of RegisterLayouts.h or tiles of 8 rows.
+std::vector<LayoutId> listLayouts(const SearchState &state, int index);
 
 } // namespace smalti::inference
 

@@ -41,6 +41,8 @@ static constexpr int64_t kMaxTests = 400;
 static constexpr int64_t kMaxWork = 2 * 1000 * 1000;
 static constexpr int64_t kTestFuel = 500, kMinTestFuel = 16;
 static constexpr int64_t kTestWork = 20 * 1000;
+/// Assignments that look for a solution with a hint.
+static constexpr int64_t kHintFuel = 2000;
 /// Uses between the demands of a contradiction that are looked at one by one.
 static constexpr size_t kMaxUses = 64;
 
@@ -242,6 +244,8 @@ static std::string describe(Evaluator &evaluator,
     return "takes operand " +
            std::to_string(constraint.operand->getOperandNumber()) +
            " as it is laid out";
+  case Kind::GlobalTransfer:
+    return "accesses " + typeText(constraint.type) + " in global memory";
   case Kind::BulkCopy:
   case Kind::Equal:
   case Kind::Becomes:
@@ -261,16 +265,46 @@ static bool isAnnotation(Operation *op) {
              mosaic_gpu::TmemLayoutCastOp>(op);
 }
 
+/// The next sizes that threads can share, where those of a vector have no
+/// layout at all.
+static bool suggestPadding(InFlightDiagnostic &diagnostic, Evaluator &evaluator,
+                           const Variable &variable) {
+  auto type = dyn_cast<VectorType>(variable.type);
+  auto hasLayout = [&](VectorType vector) {
+    // The last one is the splat.
+    return evaluator.getRegisterLayouts(vector).size() > 1;
+  };
+  if (!type || hasLayout(type))
+    return false;
+  SmallVector<int64_t> sizes;
+  for (int64_t size : type.getShape())
+    sizes.push_back(llvm::PowerOf2Ceil(size));
+  auto padded = VectorType::get(sizes, type.getElementType());
+  if (!hasLayout(padded))
+    return false;
+  diagnostic.attachNote(variable.getOp()->getLoc())
+      << "to resolve it, pad the vector to " << padded << ", which the "
+      << evaluator.getLayouts().getThreads() << " threads can share evenly";
+  return true;
+}
+
 namespace {
 
 class Reporter {
 public:
-  Reporter(Solver &solver, ArrayRef<int> core)
-      : solver(solver), evaluator(solver.getEvaluator()),
-        constraints(evaluator.getSystem().getConstraints()), core(core) {}
+  Reporter(Solver &solver, const Problem &problem, ArrayRef<int> core,
+           bool allowsRelayouts)
+      : problem(problem), allowsRelayouts(allowsRelayouts), solver(solver),
+        evaluator(solver.getEvaluator()),
+        constraints(evaluator.getSystem().getConstraints()), core(core) {
+    if (allowsRelayouts)
+      for (int number : problem.constraints)
+        if (constraints[number].kind == Kind::Use)
+          usual.insert(number);
+  }
 
   /// `stuck`: a variable for which no candidate was left, if any.
-  void report(bool allowsRelayouts, VarId stuck) {
+  void report(VarId stuck) {
     // The op with the last demand; the others are what it meets.
     int last = core.back();
     size_t demands = 0;
@@ -298,7 +332,8 @@ public:
     else
       diagnostic << "all that it demands";
     attachAll(diagnostic);
-    suggest(diagnostic, allowsRelayouts);
+    if (!variable || !suggestPadding(diagnostic, evaluator, *variable))
+      suggest(diagnostic);
   }
 
 private:
@@ -324,20 +359,41 @@ private:
         << describe(evaluator, constraint) << ": " << constraint.why;
   }
 
-  /// What the core without one constraint makes of the variables `a` and `b`.
-  std::pair<LayoutId, LayoutId> solveWithout(int dropped, VarId a, VarId b) {
-    Problem part = makeProblem(constraints, core);
-    llvm::erase(part.constraints, dropped);
+  /// What the whole problem makes of the variables without some constraints, or
+  /// where relayouts may serve some uses; empty where it has no solution still.
+  std::vector<LayoutId> solveWithout(ArrayRef<int> dropped,
+                                     const llvm::DenseSet<int> &relaxed) {
+    Problem part = problem;
+    llvm::erase_if(part.constraints, [&](int number) {
+      return llvm::is_contained(dropped, number);
+    });
     SolveMode mode;
     mode.asInJAX = false;
+    mode.relaxed = &relaxed;
+    mode.firstOnly = true;
+    int64_t fuel = solver.getFuel();
+    solver.setFuel(kHintFuel);
     Solution solution = solver.solve(part, mode);
+    solver.setFuel(fuel);
     if (solution.status != SolveStatus::Solved)
-      return {kNoLayout, kNoLayout};
-    auto layoutOf = [&](VarId var) {
-      return solution
-          .layouts[llvm::lower_bound(part.vars, var) - part.vars.begin()];
-    };
-    return {layoutOf(a), layoutOf(b)};
+      return {};
+    return std::move(solution.layouts);
+  }
+  std::vector<LayoutId> solveWithout(ArrayRef<int> dropped) {
+    return solveWithout(dropped, usual);
+  }
+
+  LayoutId find(ArrayRef<LayoutId> layouts, VarId var) const {
+    return layouts[llvm::lower_bound(problem.vars, var) - problem.vars.begin()];
+  }
+
+  /// The constraints of the core of an op and a kind.
+  SmallVector<int> select(Operation *op, Kind kind) const {
+    SmallVector<int> numbers;
+    for (int number : core)
+      if (constraints[number].op == op && constraints[number].kind == kind)
+        numbers.push_back(number);
+    return numbers;
   }
 
   /// The uses where a cast is tried: on a long way, those at its ends.
@@ -352,92 +408,178 @@ private:
     return uses;
   }
 
-  void suggest(InFlightDiagnostic &diagnostic, bool allowsRelayouts) {
-    for (int number : usesToTry())
-      if (suggestCast(diagnostic, constraints[number], number, allowsRelayouts))
+  /// One of the hints that resolve the problem as a whole.
+  void suggest(InFlightDiagnostic &diagnostic) {
+    // Where relayouts are inserted, casts have been tried.
+    if (!allowsRelayouts)
+      for (int number : usesToTry())
+        if (suggestCast(diagnostic, constraints[number]))
+          return;
+    if (suggestAnnotations(diagnostic))
+      return;
+    // Views and slices that cut tiles first.
+    for (bool cutsTile : {true, false})
+      for (int number : llvm::reverse(core)) {
+        const Constraint &constraint = constraints[number];
+        std::string remedy = remedyFor(constraint);
+        if (remedy.empty() || cutsTile != (constraint.kind == Kind::Divides) ||
+            !isResolvedAt(number))
+          continue;
+        diagnostic.attachNote(constraint.op->getLoc())
+            << "to resolve it, " << remedy;
         return;
+      }
+  }
+
+  /// Whether the problem has a solution once an op no longer demands what it
+  /// demands with a constraint.
+  bool isResolvedAt(int number) {
+    const Constraint &constraint = constraints[number];
+    if (constraint.kind != Kind::SharedTransfer) {
+      // The ties of an op stand and fall together.
+      SmallVector<int> dropped;
+      for (int other : problem.constraints)
+        if (constraints[other].op == constraint.op &&
+            (constraints[other].kind == constraint.kind ||
+             (isTie(constraint.kind) && isTie(constraints[other].kind))))
+          dropped.push_back(other);
+      return !solveWithout(dropped).empty();
+    }
+    transfers::TransferNeed need = constraint.need;
+    evaluator.getSystem().getConstraint(number).need =
+        transfers::TransferNeed::Unoptimized;
+    bool isResolved = !solveWithout({}).empty();
+    evaluator.getSystem().getConstraint(number).need = need;
+    return isResolved;
+  }
+
+  static bool isTie(Kind kind) {
+    return kind == Kind::Equal || kind == Kind::Divides ||
+           kind == Kind::Becomes || kind == Kind::Broadcast ||
+           kind == Kind::OneOf;
+  }
+
+  /// Layouts that ops state: one that is wrong, or else all of them.
+  bool suggestAnnotations(InFlightDiagnostic &diagnostic) {
+    SmallVector<int> all;
+    llvm::SmallPtrSet<Operation *, 4> ops;
     bool isSuggested = false;
     for (int number : core) {
       const Constraint &constraint = constraints[number];
       if (constraint.kind != Kind::Assign || !isAnnotation(constraint.op))
         continue;
-      LayoutId other = solveWithout(number, constraint.a, constraint.a).first;
-      Diagnostic &note = diagnostic.attachNote(constraint.op->getLoc());
-      note << "to resolve it, remove this '" << constraint.op->getName() << "'";
+      SmallVector<int> stated = select(constraint.op, Kind::Assign);
+      if (!ops.insert(constraint.op).second)
+        continue;
+      all.append(stated);
+      std::vector<LayoutId> layouts = solveWithout(stated);
+      if (layouts.empty())
+        continue;
+      // Where the op moves a vector, it is needed for another layout.
+      bool isMove = false;
+      for (int other : problem.constraints)
+        if (constraints[other].kind == Kind::Relayout &&
+            constraints[other].op == constraint.op)
+          isMove |= find(layouts, constraints[other].a) !=
+                    find(layouts, constraints[other].b);
+      LayoutId other = find(layouts, constraint.a);
       // Nothing but a constant can be told to be a splat.
-      if (other != kNoLayout && !evaluator.getLayouts().isSplat(other))
-        note << " or let it state " << evaluator.getLayouts().name(other)
+      bool isStated = !evaluator.getLayouts().isSplat(other);
+      if (isMove && !isStated)
+        continue;
+      Diagnostic &note = diagnostic.attachNote(constraint.op->getLoc());
+      note << "to resolve it, ";
+      if (!isMove)
+        note << "remove this '" << constraint.op->getName() << "'"
+             << (isStated ? " or " : "");
+      if (isStated)
+        note << "let " << (isMove ? "this '" : "it")
+             << (isMove ? constraint.op->getName().getStringRef() : "")
+             << (isMove ? "'" : "") << " state "
+             << evaluator.getLayouts().name(other)
              << ", which the others allow";
       isSuggested = true;
     }
-    if (isSuggested)
-      return;
-    for (int number : core)
-      if (constraints[number].kind == Kind::Divides) {
-        diagnostic.attachNote(constraints[number].op->getLoc())
-            << "to resolve it, let this '" << constraints[number].op->getName()
-            << "' begin and end at multiples of the tile";
-        return;
-      }
-    for (int number : llvm::reverse(core)) {
-      const Constraint &constraint = constraints[number];
-      StringRef remedy = remedyFor(constraint.kind);
-      if (remedy.empty())
-        continue;
-      diagnostic.attachNote(constraint.op->getLoc())
-          << "to resolve it, for this '" << constraint.op->getName() << "' "
-          << remedy;
-      return;
-    }
+    if (isSuggested || ops.size() < 2 || solveWithout(all).empty())
+      return isSuggested;
+    for (Operation *op : ops)
+      diagnostic.attachNote(op->getLoc())
+          << "to resolve it, remove this '" << op->getName()
+          << "' and the others that state a layout (" << ops.size()
+          << " in all)";
+    return true;
   }
 
   /// What helps where no cast does.
-  static StringRef remedyFor(Kind kind) {
-    switch (kind) {
+  static std::string remedyFor(const Constraint &constraint) {
+    std::string op =
+        ("this '" + constraint.op->getName().getStringRef() + "'").str();
+    switch (constraint.kind) {
+    case Kind::Divides:
+      return "let " + op + " begin and end at multiples of the tile";
     case Kind::SharedTransfer:
-      return "give the memory another tile and swizzle "
-             "('mosaic_gpu.with_transforms'), or let 'optimized' be false";
+      return "let 'optimized' of " + op + " be false";
     case Kind::TensorTransfer:
-      return "give the tensor memory another layout "
+      return "for " + op +
+             " give the tensor memory another layout "
              "('mosaic_gpu.tmem_layout_cast')";
     case Kind::MmaTile:
-      return "give the memory a tile of 8 rows of 32, 64 or 128 bytes";
+      return "for " + op + " choose sizes that are a multiple of such a tile";
     case Kind::MinorDivisible:
-      return "choose rows of 32 bytes or a multiple";
+      return "for " + op + " choose rows of 32 bytes or a multiple";
     case Kind::Equal:
     case Kind::Becomes:
     case Kind::Broadcast:
     case Kind::OneOf:
-      return "choose sizes that one layout fits on both sides";
+      return "for " + op + " choose sizes that one layout fits on both sides";
     default:
       return "";
     }
   }
 
-  /// A cast between producer and user, where the move is possible.
-  bool suggestCast(InFlightDiagnostic &diagnostic, const Constraint &use,
-                   int number, bool allowsRelayouts) {
-    auto [from, to] = solveWithout(number, use.a, use.b);
-    if (from == kNoLayout || to == kNoLayout)
+  /// A cast between producer and user, of all operands of the user that are the
+  /// value.
+  bool suggestCast(InFlightDiagnostic &diagnostic, const Constraint &use) {
+    llvm::DenseSet<int> relaxed = usual;
+    SmallVector<unsigned> operands;
+    for (int number : problem.constraints) {
+      const Constraint &other = constraints[number];
+      if (other.kind == Kind::Use && other.op == use.op &&
+          other.operand->get() == use.operand->get()) {
+        relaxed.insert(number);
+        operands.push_back(other.operand->getOperandNumber());
+      }
+    }
+    std::vector<LayoutId> layouts = solveWithout({}, relaxed);
+    if (layouts.empty())
       return false;
-    const relayouts::RelayoutCost &move =
-        evaluator.relayout(cast<VectorType>(use.type), from, to);
-    if (!move.isPossible())
+    LayoutId from = find(layouts, use.a), to = find(layouts, use.b);
+    if (from == to || evaluator.getLayouts().isSplat(from))
       return false;
-    diagnostic.attachNote(use.op->getLoc())
-        << "to resolve it, " << (allowsRelayouts ? "" : "allow relayouts or ")
-        << "insert 'mosaic_gpu.layout_cast' to "
-        << evaluator.getLayouts().name(to) << " for operand "
-        << use.operand->getOperandNumber() << " of this '" << use.op->getName()
-        << "', which has " << evaluator.getLayouts().name(from) << " ("
-        << move.str() << ")";
+    llvm::sort(operands);
+    Diagnostic &note = diagnostic.attachNote(use.op->getLoc());
+    note << "to resolve it, allow relayouts or insert "
+            "'mosaic_gpu.layout_cast' to "
+         << evaluator.getLayouts().name(to) << " for operand";
+    for (auto [index, operand] : llvm::enumerate(operands))
+      note << (index == 0 ? (operands.size() > 1 ? "s " : " ") : " and ")
+           << operand;
+    note << " of this '" << use.op->getName() << "', which "
+         << (operands.size() > 1 ? "have " : "has ")
+         << evaluator.getLayouts().name(from) << " ("
+         << evaluator.relayout(cast<VectorType>(use.type), from, to).str()
+         << ")";
     return true;
   }
 
+  const Problem &problem;
+  bool allowsRelayouts;
   Solver &solver;
   Evaluator &evaluator;
   ArrayRef<Constraint> constraints;
   ArrayRef<int> core;
+  /// The uses that the pass itself may serve with relayouts.
+  llvm::DenseSet<int> usual;
 };
 
 /// Values are named by the op and place that they are of.
@@ -465,9 +607,8 @@ void inference::reportConflict(Solver &solver, const Problem &problem,
                                const Solution &solution, ArrayRef<int> core,
                                bool allowsRelayouts) {
   if (!core.empty()) {
-    Reporter(solver, core)
-        .report(allowsRelayouts,
-                solution.stuck.empty() ? kNoVar : solution.stuck.front());
+    Reporter(solver, problem, core, allowsRelayouts)
+        .report(solution.stuck.empty() ? kNoVar : solution.stuck.front());
     return;
   }
   Evaluator &evaluator = solver.getEvaluator();
@@ -487,6 +628,7 @@ void inference::reportConflict(Solver &solver, const Problem &problem,
         << "'" << constraint.op->getName() << "' "
         << describe(evaluator, constraint) << ": " << constraint.why;
   }
+  suggestPadding(diagnostic, evaluator, variable);
 }
 
 void inference::reportOutOfFuel(Solver &solver, const Solution &solution) {

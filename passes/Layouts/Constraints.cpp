@@ -71,7 +71,9 @@ void ConstraintSystem::bind(VarId var, OpOperand &operand) {
 
 void ConstraintSystem::bind(VarId var, Value value) {
   valueVars[value] = var;
-  variables[var].sites.push_back({nullptr, value});
+  Operation *producer = value.getDefiningOp();
+  bool isComputed = producer && producer->hasTrait<OpTrait::Elementwise>();
+  variables[var].sites.push_back({nullptr, value, isComputed ? weight : 0});
 }
 
 VarId ConstraintSystem::share(OpOperand &operand) {
@@ -160,9 +162,18 @@ void ConstraintSystem::divides(VarId var, ArrayRef<int64_t> multiples,
 
 Constraint &ConstraintSystem::becomes(VarId source, VarId result, Steps steps,
                                       StringRef why) {
-  allSteps.push_back(std::move(steps));
+  // Programs have a few that repeat: one of the last ones is found at once.
+  constexpr int kRecent = 32;
+  int number = allSteps.size() - 1;
+  int first = std::max(number - kRecent, -1);
+  while (number > first && allSteps[number] != steps)
+    --number;
+  if (number == first) {
+    number = allSteps.size();
+    allSteps.push_back(std::move(steps));
+  }
   Constraint &constraint = add(Constraint::Kind::Becomes, source, result, why);
-  constraint.steps = allSteps.size() - 1;
+  constraint.steps = number;
   return constraint;
 }
 

@@ -37,6 +37,12 @@ struct Step {
   Kind kind;
   llvm::SmallVector<int64_t, 4> source, target, numbers;
   bool keepDims = false;
+
+  bool operator==(const Step &other) const {
+    return kind == other.kind && source == other.source &&
+           target == other.target && numbers == other.numbers &&
+           keepDims == other.keepDims;
+  }
 };
 using Steps = llvm::SmallVector<Step, 1>;
 
@@ -51,6 +57,7 @@ struct Constraint {
     NotStrided,     ///< a is not strided
     SharedTransfer, ///< memory a, registers b
     TensorTransfer, ///< tensor memory a, registers b
+    GlobalTransfer, ///< registers a, and memory without a layout: only a cost
     BulkCopy,       ///< a copy in bulk moves a's rows: no demand, but a cost
     MmaTile,        ///< a's tile is what the tensor core reads
     Divides,        ///< a's tile divides `numbers`, counted from the end
@@ -67,7 +74,8 @@ struct Constraint {
   llvm::SmallVector<int64_t, 2> numbers;
   /// Of Becomes: an index of the system's steps.
   int steps = -1;
-  /// Of transfers, copies and relayouts: the type that is moved. Of Becomes:
+  /// Of transfers, copies and relayouts: the type that is moved, of transfers
+  /// that of the memory. Of Becomes:
   /// the result of a reduction, where lanes have to exchange what they have.
   mlir::Type type;
   transfers::TransferNeed need = transfers::TransferNeed::Optimized;
@@ -87,6 +95,9 @@ struct Constraint {
 struct Site {
   mlir::OpOperand *operand = nullptr;
   mlir::Value value;
+  /// Of a value: how often an op computes it element by element, see
+  /// Constraint::weight; 0 where it is not computed so.
+  int64_t work = 0;
 };
 
 struct Variable {
@@ -94,6 +105,9 @@ struct Variable {
   /// Of the first place that has the layout.
   mlir::Type type;
   llvm::SmallVector<Site, 2> sites;
+  /// What a register of one of its values costs on top, where more registers
+  /// are live than a thread has.
+  int64_t registerPrice = 0;
   mlir::Operation *getOp() const;
 };
 
@@ -154,6 +168,11 @@ public:
 
   llvm::ArrayRef<Variable> getVariables() const { return variables; }
   llvm::ArrayRef<Constraint> getConstraints() const { return constraints; }
+  /// For a trial: what is changed must be changed back.
+  Constraint &getConstraint(int number) { return constraints[number]; }
+  void setRegisterPrice(VarId var, int64_t price) {
+    variables[var].registerPrice = price;
+  }
   const Steps &getSteps(const Constraint &constraint) const {
     return allSteps[constraint.steps];
   }

@@ -162,10 +162,14 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
     }
     if (variable.memory != Memory::Registers)
       continue;
-    for (const Site &site : variable.sites)
-      if (!site.operand)
-        registers += evaluator.cost(layouts[var],
-                                    cast<VectorType>(site.value.getType()));
+    for (const Site &site : variable.sites) {
+      if (site.operand)
+        continue;
+      auto type = cast<VectorType>(site.value.getType());
+      int64_t count = evaluator.countRegisters(layouts[var], type);
+      registers += count;
+      cost += count * site.work * kCycle;
+    }
   }
   for (const Constraint &constraint : system.getConstraints()) {
     if (constraint.isJAXOnly)

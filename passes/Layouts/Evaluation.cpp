@@ -3,6 +3,7 @@
 #include "passes/Layouts/Evaluation.h"
 
 #include "dialects/MosaicGPU/NamedLayouts.h"
+#include "passes/Layouts/RegisterLayouts.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -13,6 +14,11 @@ using Kind = Constraint::Kind;
 
 /// What a transfer costs of which no plan is known: each element by itself.
 static constexpr int64_t kElementCycles = 8;
+/// What an access to global memory costs a warp beside the sectors that it
+/// moves, which take a cycle each.
+static constexpr int64_t kGlobalCycles = 4;
+static constexpr int64_t kSectorBytes = 32;
+static constexpr int64_t kMaxAccessBytes = 16;
 
 SmallVector<SmallVector<int64_t, 2>, 4>
 inference::getMmaTiles(int64_t bits, bool isTransposed, bool withUnswizzled) {
@@ -147,6 +153,62 @@ int64_t Evaluator::transferCost(const Constraint &transfer, LayoutId memory,
              type.getNumElements() / layouts.getThreads() * kElementCycles;
 }
 
+/// What the first warp takes to load or store its part of a vector in global
+/// memory: instructions, and the sectors that each of them touches.
+int64_t Evaluator::globalCost(const Constraint &transfer, LayoutId registers) {
+  auto type = cast<MemRefType>(transfer.type);
+  if (!type.hasStaticShape() || type.getRank() == 0)
+    return 0;
+  auto [entry, isNew] = transferCosts.try_emplace(
+      {type.getAsOpaquePointer(), kNoLayout, registers, transfer.isLoad}, 0);
+  if (!isNew)
+    return entry->second;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    strides.assign(type.getRank(), ShapedType::kDynamic);
+  // A dynamic stride is taken for one of whole sectors.
+  for (int64_t &stride : strides)
+    if (ShapedType::isDynamic(stride))
+      stride = kSectorBytes;
+  int64_t bits = std::max<int64_t>(getElementBits(type), 1);
+  layout::RegisterLayout layout =
+      layouts.toRegisterLayout(registers, type.getShape());
+  int64_t length = layout::vectorLength(layout);
+  // The address of element 0 of the first register, and whether those after it
+  // are neighbors.
+  auto getAddress = [&](int64_t lane, int64_t element) {
+    SmallVector<int64_t> index;
+    if (auto *tiled = std::get_if<layout::TiledLayout>(&layout))
+      index = tiled->elementIndex(type.getShape(), 0, lane, 0, element);
+    else if (auto *strided = std::get_if<layout::StridedLayout>(&layout))
+      index = strided->elementIndex(layouts.getThreads(), lane, 0, element);
+    else
+      index.assign(strides.size(), 0);
+    int64_t address = 0;
+    for (auto [position, stride] : llvm::zip_equal(index, strides))
+      address += position * stride;
+    return address;
+  };
+  bool isDense = length > 1 && getAddress(0, 1) == getAddress(0, 0) + 1;
+  int64_t width = isDense ? length : 1;
+  while (width > 1 && width * bits > kMaxAccessBytes * 8)
+    width /= 2;
+  llvm::SmallDenseSet<int64_t, 32> sectors;
+  for (int64_t lane = 0; lane < layouts.getLanes(); ++lane) {
+    int64_t first = getAddress(lane, 0) * bits / 8;
+    int64_t last = first + std::max<int64_t>(width * bits / 8, 1) - 1;
+    for (int64_t sector = first / kSectorBytes; sector <= last / kSectorBytes;
+         ++sector)
+      sectors.insert(sector);
+  }
+  int64_t accesses =
+      layout::numRegisters(layout, type.getShape(), layouts.getThreads()) *
+      length / width;
+  return entry->second =
+             accesses * (kGlobalCycles + static_cast<int64_t>(sectors.size()));
+}
+
 /// The unit that copies moves a row of a tile in a cycle, 128 bytes at most:
 /// rows of 32 bytes take four times as long.
 int64_t Evaluator::copyCost(const Constraint &copy, LayoutId memory) {
@@ -171,6 +233,30 @@ int64_t Evaluator::copyCost(const Constraint &copy, LayoutId memory) {
 //===----------------------------------------------------------------------===//
 // All constraints
 //===----------------------------------------------------------------------===//
+
+LayoutId Evaluator::apply(const Constraint &constraint, LayoutId layout,
+                          bool asInJAX) {
+  auto [entry, isNew] =
+      applied.try_emplace({constraint.steps, layout, asInJAX}, kNoLayout);
+  if (isNew)
+    entry->second =
+        applySteps(layouts, system.getSteps(constraint), layout, asInJAX);
+  return entry->second;
+}
+
+int64_t Evaluator::countRegisters(LayoutId layout, VectorType type) {
+  auto [entry, isNew] = registerCounts.try_emplace({layout, type}, 0);
+  if (isNew)
+    entry->second = layouts.countRegisters(layout, type);
+  return entry->second;
+}
+
+ArrayRef<LayoutId> Evaluator::getRegisterLayouts(VectorType type) {
+  auto [entry, isNew] = registerLayouts.try_emplace(type);
+  if (isNew)
+    entry->second = listRegisterLayouts(layouts, system.getTarget(), type);
+  return entry->second;
+}
 
 const relayouts::RelayoutCost &Evaluator::relayout(VectorType type,
                                                    LayoutId from, LayoutId to) {
@@ -218,12 +304,13 @@ bool Evaluator::holds(const Constraint &constraint, LayoutId a, LayoutId b,
   case Kind::Assign:
     return constraint.layouts.front() == a;
   case Kind::Becomes:
-    return applySteps(layouts, system.getSteps(constraint), a, asInJAX) == b;
+    return apply(constraint, a, asInJAX) == b;
   case Kind::Broadcast:
     return isBroadcast(constraint, a, b);
   case Kind::Equal:
     return a == b;
   case Kind::BulkCopy:
+  case Kind::GlobalTransfer:
     return true;
   case Kind::NotSplat:
     return !layouts.isSplat(a);
@@ -253,7 +340,7 @@ int64_t Evaluator::reductionCost(const Constraint &constraint, LayoutId a,
       countReplicas(layouts[b].tiled) / countReplicas(layouts[a].tiled);
   return llvm::Log2_64_Ceil(std::max<int64_t>(lanes, 1)) *
          (relayouts::kShuffleCycles + 1) *
-         layouts.countRegisters(b, cast<VectorType>(constraint.type));
+         countRegisters(b, cast<VectorType>(constraint.type));
 }
 
 int64_t Evaluator::cost(const Constraint &constraint, LayoutId a, LayoutId b) {
@@ -264,11 +351,13 @@ int64_t Evaluator::cost(const Constraint &constraint, LayoutId a, LayoutId b) {
       return 0;
     // The scalar is copied to registers.
     if (layouts.isSplat(a))
-      return layouts.countRegisters(b, cast<VectorType>(constraint.type));
+      return countRegisters(b, cast<VectorType>(constraint.type));
     return relayout(cast<VectorType>(constraint.type), a, b).cycles * kCycle *
            constraint.weight;
   case Kind::SharedTransfer:
     return transferCost(constraint, a, b) * kCycle * constraint.weight;
+  case Kind::GlobalTransfer:
+    return globalCost(constraint, a) * kCycle * constraint.weight;
   case Kind::BulkCopy:
     return copyCost(constraint, a) * kCycle * constraint.weight;
   case Kind::Becomes:

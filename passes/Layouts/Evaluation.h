@@ -2,8 +2,10 @@
 //-===//
 //
 // Costs are in issue cycles of one warp times `kCycle`, weighted by how often
-// the op runs; a register that a thread needs costs 1, so that it decides
-// between solutions that take as long.
+// the op runs: of relayouts, transfers, reductions, and of ops that compute
+// element by element. A register that a thread needs costs 1, so that it
+// decides between solutions that take as long, and its price where a thread
+// does not have enough of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,10 +37,14 @@ public:
 
   /// The cost of a constraint that holds.
   int64_t cost(const Constraint &constraint, LayoutId a, LayoutId b);
-  /// The cost of holding a vector.
-  int64_t cost(LayoutId layout, mlir::VectorType type) {
-    return layouts.countRegisters(layout, type);
-  }
+  /// The 32-bit registers that a thread needs for a vector.
+  int64_t countRegisters(LayoutId layout, mlir::VectorType type);
+
+  /// What the steps of a Becomes make of a layout: see applySteps.
+  LayoutId apply(const Constraint &constraint, LayoutId layout, bool asInJAX);
+
+  /// See RegisterLayouts.h.
+  llvm::ArrayRef<LayoutId> getRegisterLayouts(mlir::VectorType type);
 
   const relayouts::RelayoutCost &relayout(mlir::VectorType type, LayoutId from,
                                           LayoutId to);
@@ -50,6 +56,7 @@ private:
                                         LayoutId memory, LayoutId registers);
   int64_t transferCost(const Constraint &transfer, LayoutId memory,
                        LayoutId registers);
+  int64_t globalCost(const Constraint &transfer, LayoutId registers);
   int64_t copyCost(const Constraint &copy, LayoutId memory);
   int64_t reductionCost(const Constraint &constraint, LayoutId a, LayoutId b);
   bool isMmaTile(const Constraint &constraint, LayoutId layout);
@@ -60,6 +67,10 @@ private:
   using TransferKey = std::tuple<const void *, LayoutId, LayoutId, int>;
   std::map<TransferKey, bool> transferable;
   std::map<TransferKey, int64_t> transferCosts;
+  llvm::DenseMap<std::pair<LayoutId, mlir::Type>, int64_t> registerCounts;
+  llvm::DenseMap<mlir::Type, std::vector<LayoutId>> registerLayouts;
+  /// By the steps, the layout, and whether as in JAX.
+  std::map<std::tuple<int, LayoutId, bool>, LayoutId> applied;
   std::map<std::tuple<const void *, LayoutId, LayoutId>,
            relayouts::RelayoutCost>
       relayoutCosts;

@@ -8,10 +8,16 @@
 #include "passes/Resources/Estimate.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
+#include "passes/Support/ThreadValues.h"
 #include "targets/Target.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
 
 namespace smalti {
@@ -226,8 +232,22 @@ private:
 
 /// A relayout of the operand of an op.
 struct Move {
-  OpOperand *operand;
   LayoutId from, to;
+};
+
+/// The layouts of all variables so far.
+struct Layouts {
+  std::vector<LayoutId> layouts;
+  /// The uses that a relayout may serve.
+  llvm::DenseSet<int> relaxed;
+};
+
+/// What a thread of a function needs of registers, and what it has.
+struct Pressure {
+  Registers most;
+  int64_t available = 0;
+  /// Values that are live where there are too many.
+  SmallVector<Value> values;
 };
 
 struct MosaicGPUInferLayouts
@@ -242,15 +262,33 @@ struct MosaicGPUInferLayouts
   void runOnOperation() override;
 
 private:
-  /// Solves one problem into `layouts` and `moves`; an error where it cannot.
+  /// Solves one problem; an error where it cannot.
   LogicalResult solveProblem(Solver &solver, const Problem &problem,
-                             std::vector<LayoutId> &layouts,
-                             std::vector<Move> &moves);
-  void commit(Evaluator &evaluator, ArrayRef<LayoutId> layouts,
-              ArrayRef<Move> moves);
+                             Layouts &result);
+  void relieve(Solver &solver, ArrayRef<Problem> problems, Layouts &result);
+  SmallVector<Pressure> measure(Evaluator &evaluator, const Layouts &layouts);
+  void commit(Evaluator &evaluator, const Layouts &result);
 };
 
 } // namespace
+
+/// Problems with more uses are solved with relayouts at a few of them.
+static constexpr size_t kMaxUses = 1000;
+/// Assignments that look for JAX's solution: more for large problems, in which
+/// each value may take some.
+static constexpr int64_t kJAXFuel = 4000;
+static constexpr int64_t kJAXFuelOfVariable = 4;
+
+/// The uses of a problem where a relayout could stand; none where there are too
+/// many to look at all of them.
+static llvm::DenseSet<int> findUses(const ConstraintSystem &system,
+                                    const Problem &problem) {
+  llvm::DenseSet<int> uses;
+  for (int number : problem.constraints)
+    if (system.getConstraints()[number].kind == Constraint::Kind::Use)
+      uses.insert(number);
+  return uses.size() > kMaxUses ? llvm::DenseSet<int>() : uses;
+}
 
 /// Relaxes uses of a contradiction, as long as there are any, until there is a
 /// solution.
@@ -298,54 +336,38 @@ static Solution solveWithRelayouts(Solver &solver, const Problem &problem,
   return solution;
 }
 
-/// A cheaper solution in which any use may be a relayout, of a problem that is
-/// not too large to ask.
-static void improveWithRelayouts(Solver &solver, const Problem &problem,
-                                 llvm::DenseSet<int> &relaxed,
-                                 Solution &solution) {
-  constexpr size_t kMaxUses = 256;
-  ArrayRef<Constraint> constraints =
-      solver.getEvaluator().getSystem().getConstraints();
-  llvm::DenseSet<int> uses;
-  for (int number : problem.constraints)
-    if (constraints[number].kind == Constraint::Kind::Use)
-      uses.insert(number);
-  if (uses.size() > kMaxUses)
-    return;
+LogicalResult MosaicGPUInferLayouts::solveProblem(Solver &solver,
+                                                  const Problem &problem,
+                                                  Layouts &result) {
+  ConstraintSystem &system = solver.getEvaluator().getSystem();
+  // A part of the fuel goes to what JAX would find.
+  int64_t jaxFuel = std::min<int64_t>(fuel, kJAXFuel + kJAXFuelOfVariable *
+                                                           problem.vars.size());
   SolveMode mode;
-  mode.asInJAX = false;
-  mode.relaxed = &uses;
-  Solution other = solver.solve(problem, mode);
-  if (other.status != SolveStatus::Solved || other.cost >= solution.cost)
-    return;
-  solution = std::move(other);
-  relaxed = std::move(uses);
-}
-
-LogicalResult
-MosaicGPUInferLayouts::solveProblem(Solver &solver, const Problem &problem,
-                                    std::vector<LayoutId> &layouts,
-                                    std::vector<Move> &moves) {
-  solver.refuel();
-  SolveMode mode;
+  solver.setFuel(jaxFuel);
   Solution solution = solver.solve(problem, mode);
-  if (solution.status == SolveStatus::Conflict) {
+  solver.setFuel(fuel - jaxFuel + solver.getFuel());
+  llvm::DenseSet<int> relaxed;
+  if (solution.status != SolveStatus::Solved && solver.getFuel() > 0) {
     mode.asInJAX = false;
     solution = solver.solve(problem, mode);
+    if (relayouts)
+      relaxed = findUses(system, problem);
+    if (!relaxed.empty()) {
+      // From what was found, or from the start.
+      mode.relaxed = &relaxed;
+      if (solution.status != SolveStatus::Solved)
+        solution = solver.solve(problem, mode);
+    }
+    if (solution.status == SolveStatus::Solved)
+      solver.improve(problem, mode, solution.layouts);
   }
-  llvm::DenseSet<int> relaxed;
-  if (solution.status == SolveStatus::Solved && !mode.asInJAX && relayouts)
-    improveWithRelayouts(solver, problem, relaxed, solution);
   if (solution.status == SolveStatus::Conflict) {
     std::vector<int> core = findCore(solver, problem);
     Solution withMoves;
-    if (relayouts)
+    if (relayouts && relaxed.empty())
       withMoves = solveWithRelayouts(solver, problem, relaxed, core);
-    if (withMoves.status == SolveStatus::OutOfFuel) {
-      reportOutOfFuel(solver, withMoves);
-      return failure();
-    }
-    if (withMoves.status != SolveStatus::Solved) {
+    if (withMoves.status == SolveStatus::Conflict) {
       reportConflict(solver, problem, solution, core, relayouts);
       return failure();
     }
@@ -356,44 +378,181 @@ MosaicGPUInferLayouts::solveProblem(Solver &solver, const Problem &problem,
     return failure();
   }
   for (auto [var, layout] : llvm::zip_equal(problem.vars, solution.layouts))
-    layouts[var] = layout;
-  ConstraintSystem &system = solver.getEvaluator().getSystem();
-  for (int number : problem.constraints) {
-    if (!relaxed.contains(number))
-      continue;
-    const Constraint &use = system.getConstraints()[number];
-    LayoutId from = layouts[use.a], to = layouts[use.b];
-    if (from != to && !system.getLayouts().isSplat(from))
-      moves.push_back({use.operand, from, to});
-  }
+    result.layouts[var] = layout;
+  result.relaxed.insert(relaxed.begin(), relaxed.end());
   return success();
 }
 
-void MosaicGPUInferLayouts::commit(Evaluator &evaluator,
-                                   ArrayRef<LayoutId> layouts,
-                                   ArrayRef<Move> moves) {
+//===----------------------------------------------------------------------===//
+// Register pressure
+//===----------------------------------------------------------------------===//
+
+/// Registers of a thread that are not for vectors: addresses, loop counters.
+static constexpr int64_t kOtherRegisters = 24;
+/// What a register costs where there are too many: a store to local memory, and
+/// a load.
+static constexpr int64_t kSpillCost = 16 * kCycle;
+static constexpr int kMaxReliefs = 4;
+
+SmallVector<Pressure> MosaicGPUInferLayouts::measure(Evaluator &evaluator,
+                                                     const Layouts &result) {
   ConstraintSystem &system = evaluator.getSystem();
-  Writer writer(system, layouts);
+  const targets::Target &chip = system.getTarget();
+  auto count = [&](Value value) -> int64_t {
+    VarId var =
+        isa<VectorType>(value.getType()) ? system.lookup(value) : kNoVar;
+    // What is repeated stays in the registers that it is repeated from.
+    if (var == kNoVar || system.getLayouts().isSplat(result.layouts[var]) ||
+        value.getDefiningOp<mosaic_gpu::BroadcastInDimOp>())
+      return 0;
+    return evaluator.countRegisters(result.layouts[var],
+                                    cast<VectorType>(value.getType()));
+  };
+  // Loads and what is computed element by element may be delayed until it is
+  // needed, up to the next op that takes whole vectors or has an effect.
+  auto isPoint = [](Operation *op) {
+    return isa<vector::MultiDimReductionOp>(op) || op->getNumRegions() != 0 ||
+           (!isa<mosaic_gpu::VectorLoadOp>(op) && !isPure(op));
+  };
+  SmallVector<Pressure> pressures;
+  getOperation()->walk([&](FunctionOpInterface function) {
+    if (function.isExternal())
+      return;
+    // The threads that share the registers; some may have others' share.
+    int64_t threads = system.getLayouts().getThreads();
+    bool exchanges = false;
+    function->walk([&](Operation *op) {
+      if (auto launch = dyn_cast<gpu::LaunchOp>(op))
+        if (auto size = getBlockSize(function, launch))
+          threads = std::max(threads, (*size)[0] * (*size)[1] * (*size)[2]);
+      exchanges |= isa<NVVM::SetMaxRegisterOp>(op);
+    });
+    Pressure pressure;
+    pressure.available = chip.registersPerThread;
+    if (!exchanges && chip.registersPerUnit > 0)
+      pressure.available =
+          std::min(pressure.available, chip.registersPerUnit / threads);
+    Lifetimes lifetimes(function, count, isPoint);
+    pressure.most = lifetimes.getMost();
+    pressure.values =
+        lifetimes.getValuesAbove(pressure.available - kOtherRegisters);
+    pressures.push_back(std::move(pressure));
+  });
+  return pressures;
+}
+
+/// How many registers are missing in all functions.
+static int64_t countMissing(ArrayRef<Pressure> pressures) {
+  int64_t missing = 0;
+  for (const Pressure &pressure : pressures)
+    missing += std::max<int64_t>(
+        pressure.most.count - pressure.available + kOtherRegisters, 0);
+  return missing;
+}
+
+/// Looks for other layouts where more registers are live than a thread has:
+/// those of values that are live there cost more, and any use may be a
+/// relayout.
+void MosaicGPUInferLayouts::relieve(Solver &solver, ArrayRef<Problem> problems,
+                                    Layouts &result) {
+  Evaluator &evaluator = solver.getEvaluator();
+  ConstraintSystem &system = evaluator.getSystem();
+  SmallVector<Pressure> pressures = measure(evaluator, result);
+  Layouts best = result;
+  for (int round = 0; round < kMaxReliefs && countMissing(pressures) > 0;
+       ++round) {
+    llvm::DenseSet<VarId> priced;
+    for (const Pressure &pressure : pressures)
+      for (Value value : pressure.values)
+        if (VarId var = system.lookup(value); var != kNoVar) {
+          system.setRegisterPrice(
+              var, system.getVariables()[var].registerPrice + kSpillCost);
+          priced.insert(var);
+        }
+    for (const Problem &problem : problems) {
+      if (llvm::none_of(problem.vars,
+                        [&](VarId var) { return priced.contains(var); }))
+        continue;
+      llvm::DenseSet<int> uses;
+      SolveMode mode;
+      mode.asInJAX = false;
+      if (relayouts)
+        uses = findUses(system, problem);
+      mode.relaxed = &uses;
+      std::vector<LayoutId> layouts;
+      for (VarId var : problem.vars)
+        layouts.push_back(result.layouts[var]);
+      solver.improve(problem, mode, layouts);
+      for (auto [var, layout] : llvm::zip_equal(problem.vars, layouts))
+        result.layouts[var] = layout;
+      result.relaxed.insert(uses.begin(), uses.end());
+    }
+    SmallVector<Pressure> after = measure(evaluator, result);
+    if (countMissing(after) < countMissing(pressures))
+      best = result;
+    pressures = std::move(after);
+  }
+  result = std::move(best);
+  for (const Pressure &pressure : measure(evaluator, result))
+    if (pressure.most.count > pressure.available)
+      remarkMissed(pressure.most.op, getArgument())
+          << "more registers are live than a thread has: vectors that are live "
+             "here take "
+          << pressure.most.count << " registers of a thread, which has "
+          << pressure.available << "; the largest is "
+          << pressure.most.largest.getType() << ", which takes "
+          << pressure.most.largestCount;
+}
+
+//===----------------------------------------------------------------------===//
+// Commit
+//===----------------------------------------------------------------------===//
+
+void MosaicGPUInferLayouts::commit(Evaluator &evaluator,
+                                   const Layouts &result) {
+  ConstraintSystem &system = evaluator.getSystem();
+  LayoutTable &table = system.getLayouts();
+  llvm::DenseMap<OpOperand *, Move> moves;
+  for (int number : result.relaxed) {
+    const Constraint &use = system.getConstraints()[number];
+    LayoutId from = result.layouts[use.a], to = result.layouts[use.b];
+    if (from != to && !table.isSplat(from))
+      moves[use.operand] = {from, to};
+  }
+  Writer writer(system, result.layouts);
+  SmallVector<OpOperand *> moved;
   getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
     writer.write(op);
+    for (OpOperand &operand : op->getOpOperands())
+      if (moves.contains(&operand))
+        moved.push_back(&operand);
     return isa<mosaic_gpu::CustomPrimitiveOp>(op) ? WalkResult::skip()
                                                   : WalkResult::advance();
   });
-  LayoutTable &table = system.getLayouts();
-  for (const Move &move : moves) {
-    Operation *user = move.operand->getOwner();
-    Value value = move.operand->get();
+  // A value that was moved before its use is not moved again.
+  llvm::DenseMap<std::pair<Value, LayoutId>, mosaic_gpu::LayoutCastOp> casts;
+  for (OpOperand *operand : moved) {
+    Move move = moves.lookup(operand);
+    Operation *user = operand->getOwner();
+    Value value = operand->get();
     auto type = cast<VectorType>(value.getType());
+    mosaic_gpu::LayoutCastOp &known = casts[{value, move.to}];
+    Operation *place =
+        known ? known->getBlock()->findAncestorOpInBlock(*user) : nullptr;
+    if (place && known->isBeforeInBlock(place)) {
+      operand->set(known.getResult());
+      continue;
+    }
     OpBuilder builder(user);
     Attribute to = table.toAttribute(move.to, type);
-    auto cast = mosaic_gpu::LayoutCastOp::create(builder, user->getLoc(), type,
-                                                 value, to);
-    cast->setAttr(mosaic_gpu::kInLayouts,
-                  builder.getArrayAttr({table.toAttribute(move.from, type)}));
-    cast->setAttr(mosaic_gpu::kOutLayouts, builder.getArrayAttr({to}));
-    move.operand->set(cast.getResult());
+    known = mosaic_gpu::LayoutCastOp::create(builder, user->getLoc(), type,
+                                             value, to);
+    known->setAttr(mosaic_gpu::kInLayouts,
+                   builder.getArrayAttr({table.toAttribute(move.from, type)}));
+    known->setAttr(mosaic_gpu::kOutLayouts, builder.getArrayAttr({to}));
+    operand->set(known.getResult());
     remarkApplied(user, getArgument())
-        << "inserted a relayout of operand " << move.operand->getOperandNumber()
+        << "inserted a relayout of operand " << operand->getOperandNumber()
         << " from " << table.name(move.from) << " to " << table.name(move.to)
         << ": " << evaluator.relayout(type, move.from, move.to).str();
   }
@@ -415,14 +574,16 @@ void MosaicGPUInferLayouts::runOnOperation() {
 
   Evaluator evaluator(system);
   Solver solver(evaluator, {fuel, improvements});
-  std::vector<LayoutId> layouts(system.getVariables().size(), kNoLayout);
-  std::vector<Move> moves;
+  Layouts result;
+  result.layouts.assign(system.getVariables().size(), kNoLayout);
+  std::vector<Problem> problems = splitIntoProblems(system);
   unsigned reports = 0;
-  for (const Problem &problem : splitIntoProblems(system))
-    if (failed(solveProblem(solver, problem, layouts, moves)) &&
+  for (const Problem &problem : problems)
+    if (failed(solveProblem(solver, problem, result)) &&
         ++reports == kMaxReports)
       break;
   if (reports != 0)
     return signalPassFailure();
-  commit(evaluator, layouts, moves);
+  relieve(solver, problems, result);
+  commit(evaluator, result);
 }

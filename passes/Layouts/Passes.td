@@ -18,13 +18,15 @@ def MosaicGPUInferLayouts : Pass<"mosaic-gpu-infer-layouts", "::mlir::ModuleOp">
     only a splat becomes any other. An op with such a value that has no rule is an error that names it.
 
     What follows from the demands is propagated, the rest is searched for: candidates are tried in JAX's order, so that
-    the first solution is JAX's, and then cheaper ones are looked for: fewer cycles for relayouts and transfers, weighted
-    by 8 for each loop around, then fewer registers. Where nothing that JAX accepts is a solution, reductions that keep
-    dimensions, reshapes that cut tiles and transfers that JAX's planner does not know are tried, and at last, with
-    `relayouts`, a relayout (`layout_cast`) is inserted where two ops disagree, the cheapest one.
+    the first solution is JAX's, and then cheaper ones are looked for: fewer cycles for relayouts, transfers to and from
+    shared and global memory, and element-wise ops, weighted by 8 for each loop around, then fewer registers. Where
+    nothing that JAX accepts is a solution, reductions that keep dimensions, reshapes that cut tiles, transfers that JAX's
+    planner does not know and layouts that distribute a vector over all threads are tried, and, with `relayouts`, a
+    relayout (`layout_cast`) is inserted where two ops disagree, the cheapest one. Where more registers are live than a
+    thread has, layouts that need fewer are looked for, and a remark says what is missing still.
 
     Where there is no solution nothing changes, and there is an error with the smallest set of ops that disagree: each is
-    a note with what the op needs and why, and the last one says what would resolve it.
+    a note with what the op needs and why, and the last one is a hint that was tried.
 
     The chip is the one that the option names, or the attribute `smalti.target`, or JAX's attributes
     `mosaic_gpu.arch_major` and `mosaic_gpu.arch_minor`.
@@ -57,8 +59,8 @@ def MosaicGPUInferLayouts : Pass<"mosaic-gpu-infer-layouts", "::mlir::ModuleOp">
            "Assignments that the search tries for a part of the program that hangs together before it gives up with an "
            "error that says where it was, e.g. `fuel=1000`">,
     Option<"improvements", "improvements", "int64_t", "1000",
-           "Assignments that look for a cheaper solution of such a part once there is one; 0 keeps JAX's, e.g. "
-           "`improvements=0`">
+           "Assignments that look for a cheaper solution of such a part once there is one, and outside of JAX's changes "
+           "that are tried for each of its values; 0 keeps the first solution, e.g. `improvements=0`">
   ];
   let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
 }
@@ -70,10 +72,10 @@ def MosaicGPUEvaluateLayouts : Pass<"mosaic-gpu-evaluate-layouts", "::mlir::Modu
     nothing. The demands and the costs are those of the inference:
 
     - a layout that an op cannot work with is an error on the op, with the demand and the layout;
-    - each relayout and each transfer to or from shared memory is an analysis remark with its cycles, weighted by 8 for
-      each loop around;
-    - one remark on the module has the sums: of the cycles, and of the 32-bit registers that a thread needs for every
-      vector that is produced.
+    - each relayout and each transfer to or from shared or global memory is an analysis remark with its cycles, weighted
+      by 8 for each loop around;
+    - one remark on the module has the sums: of the cycles, those of element-wise ops included, and of the 32-bit
+      registers that a thread needs for every vector that is produced.
 
     Layouts of one program can be compared by the sums; cycles come before registers.
 
@@ -91,7 +93,7 @@ def MosaicGPUEvaluateLayouts : Pass<"mosaic-gpu-evaluate-layouts", "::mlir::Modu
     }
     ```
 
-    The layouts cost 128 registers and no cycles.
+    The layouts cost 128 registers and 1536 cycles, all of them for accesses to global memory.
   }];
   let options = [
     Option<"target", "target", "std::string", "\"\"",

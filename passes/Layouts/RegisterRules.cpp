@@ -15,11 +15,13 @@ namespace {
 /// A vector goes between registers and the memory of an operand.
 void addTransfer(ConstraintSystem &system, OpOperand &memory, VarId registers,
                  bool isLoad, TransferNeed need) {
-  if (!hasLayout(memory.get()))
-    return;
-  Constraint &transfer = system.add(
-      Constraint::Kind::SharedTransfer, system.share(memory), registers,
-      isLoad ? "the load reads the memory" : "the store writes the memory");
+  StringRef why =
+      isLoad ? "the load reads the memory" : "the store writes the memory";
+  Constraint &transfer = hasLayout(memory.get())
+                             ? system.add(Constraint::Kind::SharedTransfer,
+                                          system.share(memory), registers, why)
+                             : system.add(Constraint::Kind::GlobalTransfer,
+                                          registers, kNoVar, why);
   transfer.type = memory.get().getType();
   transfer.need = need;
   transfer.isLoad = isLoad;

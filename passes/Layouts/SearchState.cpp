@@ -78,6 +78,17 @@ struct Neighbours {
 
 } // namespace
 
+static void addRegisterCost(VarClass &varClass, VectorType type, int64_t cost) {
+  if (cost == 0)
+    return;
+  for (auto &[known, sum] : varClass.registerCosts)
+    if (known == type) {
+      sum += cost;
+      return;
+    }
+  varClass.registerCosts.push_back({type, cost});
+}
+
 void SearchState::mergeClasses(const Problem &problem,
                                std::vector<int> &locals) {
   LayoutTable &layouts = evaluator.getLayouts();
@@ -143,9 +154,14 @@ void SearchState::mergeClasses(const Problem &problem,
     classOf[var] = classOf[root];
     VarClass &varClass = classes[classOf[var]];
     varClass.isNotSplat |= merger.isNotSplat[var];
-    Type type = system.getVariables()[problem.vars[var]].type;
-    if (!llvm::is_contained(varClass.types, type))
-      varClass.types.push_back(type);
+    const Variable &variable = system.getVariables()[problem.vars[var]];
+    if (!llvm::is_contained(varClass.types, variable.type))
+      varClass.types.push_back(variable.type);
+    for (const Site &site : variable.sites)
+      if (auto type = dyn_cast<VectorType>(site.value.getType());
+          type && !site.operand)
+        addRegisterCost(varClass, type,
+                        variable.registerPrice + site.work * kCycle);
   }
 }
 
@@ -161,7 +177,9 @@ void SearchState::buildLinks(const Problem &problem,
     case Kind::Equal:
       break;
     case Kind::Assign:
-      givens.push_back({a, constraint.layouts.front()});
+      areGivensOne &= classes[a].given == kNoLayout ||
+                      classes[a].given == constraint.layouts.front();
+      classes[a].given = constraint.layouts.front();
       break;
     case Kind::NotSplat:
       break;
@@ -219,6 +237,8 @@ bool SearchState::canHave(int index, LayoutId layout) const {
   LayoutTable &layouts = evaluator.getLayouts();
   if (layout == kNoLayout || ::getMemory(layouts[layout]) != varClass.memory)
     return false;
+  if (varClass.given != kNoLayout && varClass.given != layout)
+    return false;
   if ((varClass.isNotSplat && layouts.isSplat(layout)) ||
       (varClass.isNotStrided && layouts.isStrided(layout)))
     return false;
@@ -250,8 +270,10 @@ void SearchState::undo(size_t length) {
 }
 
 bool SearchState::start() {
-  for (auto [index, layout] : givens)
-    if (!assign(index, layout))
+  if (!areGivensOne)
+    return false;
+  for (auto [index, varClass] : llvm::enumerate(classes))
+    if (varClass.given != kNoLayout && !assign(index, varClass.given))
       return false;
   for (const Link &link : links)
     if (!examine(link))
@@ -320,7 +342,7 @@ bool SearchState::examine(const Link &link) {
         return assign(link.a, b);
       return true;
     }
-    a = applySteps(layouts, system.getSteps(constraint), a, mode.asInJAX);
+    a = evaluator.apply(constraint, a, mode.asInJAX);
     return a != kNoLayout && assign(link.b, a);
   case Kind::Broadcast:
     if (b == kNoLayout && a != kNoLayout && layouts.isSplat(a))
@@ -333,25 +355,39 @@ bool SearchState::examine(const Link &link) {
          evaluator.holds(constraint, a, b, mode.asInJAX);
 }
 
+bool SearchState::holds(const Link &link) const {
+  LayoutId a = getLayout(link.a);
+  LayoutId b = link.b < 0 ? kNoLayout : getLayout(link.b);
+  if (link.constraint->kind == Kind::Use && !link.isMove)
+    return a == b || evaluator.getLayouts().isSplat(a);
+  return evaluator.holds(*link.constraint, a, b, mode.asInJAX);
+}
+
+int64_t SearchState::classCost(int index) const {
+  const VarClass &varClass = classes[index];
+  int64_t total = 0;
+  if (varClass.memory == Memory::Registers && varClass.isOrigin)
+    total = evaluator.countRegisters(varClass.layout,
+                                     cast<VectorType>(varClass.types.front()));
+  for (auto [type, cost] : varClass.registerCosts)
+    total += evaluator.countRegisters(varClass.layout, type) * cost;
+  return total;
+}
+
 int64_t SearchState::costSince(size_t length) const {
   int64_t total = 0;
   for (int index : ArrayRef(trail).drop_front(length)) {
     const VarClass &varClass = classes[index];
-    if (varClass.memory == Memory::Registers && varClass.isOrigin)
-      total += evaluator.cost(varClass.layout,
-                              cast<VectorType>(varClass.types.front()));
+    total += classCost(index);
     for (int number : getLinksOf(index)) {
       const Link &link = links[number];
-      if (link.b < 0) {
-        total += evaluator.cost(*link.constraint, varClass.layout, kNoLayout);
-        continue;
-      }
       // Counted with the later of its two classes.
-      const VarClass &other = classes[link.a == index ? link.b : link.a];
-      if (other.layout == kNoLayout || other.position > varClass.position)
-        continue;
-      total += evaluator.cost(*link.constraint, getLayout(link.a),
-                              getLayout(link.b));
+      if (link.b >= 0) {
+        const VarClass &other = classes[link.a == index ? link.b : link.a];
+        if (other.layout == kNoLayout || other.position > varClass.position)
+          continue;
+      }
+      total += linkCost(link);
     }
   }
   return total;

@@ -13,10 +13,15 @@ struct VarClass {
   VarId first = kNoVar;
   /// The types of its variables, each once.
   llvm::SmallVector<mlir::Type, 1> types;
-  bool isNotSplat = false, isNotStrided = false;
   /// Its registers are new ones: no other class is used as it, whose registers
   /// they could be.
   bool isOrigin = true;
+  /// Of vectors: what a register of its values costs beside that, for each
+  /// type.
+  llvm::SmallVector<std::pair<mlir::VectorType, int64_t>, 1> registerCosts;
+  bool isNotSplat = false, isNotStrided = false;
+  /// The layout that an op states, if any.
+  LayoutId given = kNoLayout;
   /// What its tile divides, counted from the end, if anything.
   std::optional<llvm::SmallVector<int64_t, 2>> multiples;
   LayoutId layout = kNoLayout;
@@ -76,6 +81,20 @@ public:
   /// The cost of what is known since the trail had this length.
   int64_t costSince(size_t length) const;
 
+  //===--------------------------------------------------------------------===//
+  // For changes of a solution
+  //===--------------------------------------------------------------------===//
+
+  /// Gives a class another layout, or none, whatever follows.
+  void set(int index, LayoutId layout) { classes[index].layout = layout; }
+  /// Whether a link between classes with known layouts holds.
+  bool holds(const Link &link) const;
+  int64_t classCost(int index) const;
+  int64_t linkCost(const Link &link) const {
+    return evaluator.cost(*link.constraint, getLayout(link.a),
+                          link.b < 0 ? kNoLayout : getLayout(link.b));
+  }
+
 private:
   void mergeClasses(const Problem &problem, std::vector<int> &locals);
   void buildLinks(const Problem &problem, const std::vector<int> &locals);
@@ -88,7 +107,7 @@ private:
   std::vector<int> classOf;
   std::vector<VarClass> classes;
   std::vector<Link> links;
-  std::vector<std::pair<int, LayoutId>> givens;
+  bool areGivensOne = true;
   std::vector<int> adjacentBegin, adjacent;
   std::vector<int> trail;
   /// How much of the trail is propagated.

@@ -3,6 +3,7 @@
 #include "passes/Layouts/Solver.h"
 
 #include "passes/Layouts/Candidates.h"
+#include "passes/Layouts/Improvement.h"
 
 #include <limits>
 #include <numeric>
@@ -17,13 +18,27 @@ static constexpr int kMaxDepth = 2000;
 /// Classes in one part of the search from which on what is made of splats alone
 /// is taken for a splat first: deep chains of them need no decisions then.
 static constexpr size_t kManyClasses = 512;
+/// Costs are estimates: what replaces the first solution, which is JAX's, must
+/// be cheaper by one part in so many.
+static constexpr int64_t kPrecision = 8;
+static constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max() / 2;
 
 namespace {
 
 /// Layouts of classes, with what they cost.
-struct Found {
+struct Assigned {
   std::vector<std::pair<int, LayoutId>> layouts;
   int64_t cost = 0;
+
+  void add(const Assigned &other) {
+    llvm::append_range(layouts, other.layouts);
+    cost += other.cost;
+  }
+};
+
+/// The first solution that was found, and the cheapest one.
+struct Found : Assigned {
+  Assigned first;
 };
 
 class Search {
@@ -62,8 +77,8 @@ private:
       std::optional<Found> best = searchPart(part, bound - found.cost);
       if (!best)
         return std::nullopt;
-      found.cost += best->cost;
-      llvm::append_range(found.layouts, best->layouts);
+      found.add(*best);
+      found.first.add(best->first);
     }
     return found;
   }
@@ -100,9 +115,12 @@ private:
 
   /// Adds the layouts given since the trail had this length.
   void takeTrail(size_t mark, int64_t cost, Found &found) const {
-    found.cost += cost;
+    Assigned trail;
+    trail.cost = cost;
     for (int index : state.getTrail().drop_front(mark))
-      found.layouts.push_back({index, state.getLayout(index)});
+      trail.layouts.push_back({index, state.getLayout(index)});
+    found.add(trail);
+    found.first.add(trail);
   }
 
   /// The classes that constraints between unknown ones connect, in order.
@@ -140,18 +158,10 @@ private:
 
   std::optional<Found> searchPart(const std::vector<int> &unknown,
                                   int64_t bound) {
+    if (!state.getMode().asInJAX)
+      return searchByClass(unknown);
     std::vector<Candidate> candidates = listCandidates(state, unknown);
-    bool isAnyListed = state.getMode().asInJAX;
-    auto listAny = [&] {
-      isAnyListed = true;
-      llvm::append_range(candidates, listAnyCandidates(state, unknown));
-    };
-    if (candidates.empty() && !isAnyListed)
-      listAny();
     if (candidates.empty()) {
-      // Nothing contradicts anything.
-      if (state.getMode().refuteOnly)
-        return Found();
       noteStuck(unknown);
       return std::nullopt;
     }
@@ -159,14 +169,7 @@ private:
       outOfFuel = true;
     std::optional<Found> best;
     SmallVector<Candidate> forbidden;
-    for (size_t next = 0;; ++next) {
-      // There are many: they are listed where they are going to be tried.
-      if (next == candidates.size() && !isAnyListed && !outOfFuel &&
-          (!best || improvements > 0))
-        listAny();
-      if (next == candidates.size())
-        break;
-      Candidate candidate = candidates[next];
+    for (const Candidate &candidate : candidates) {
       // What is cheaper is looked for from its own store, also on the way
       // there: a solution is found whenever the fuel does for one.
       bool isBetter = best || improving;
@@ -186,10 +189,11 @@ private:
       std::optional<Found> found =
           tryCandidate(candidate, unknown, best ? best->cost : bound);
       improving = wasImproving;
-      if (found)
+      if (found) {
+        if (best)
+          found->first = std::move(best->first);
         best = std::move(found);
-      if (best && (state.getMode().refuteOnly || state.getMode().firstOnly))
-        break;
+      }
       // What it leads to is known: nothing else need lead there.
       state.forbid(candidate.index, candidate.layout);
       forbidden.push_back(candidate);
@@ -198,6 +202,73 @@ private:
       state.allow(candidate.index, candidate.layout);
     --depth;
     return best;
+  }
+
+  /// Layouts of one class, the cheapest first: where none leads to a solution,
+  /// there is none. Vectors come first, the largest ones, from which the
+  /// layouts of others follow; of these one next to a known one.
+  std::optional<Found> searchByClass(const std::vector<int> &unknown) {
+    bool isRefutation = state.getMode().refuteOnly;
+    int index = chooseClass(unknown);
+    std::vector<LayoutId> layouts = listLayouts(state, index);
+    if (layouts.empty()) {
+      noteStuck({index});
+      // Nothing contradicts anything, as far as it goes.
+      return isRefutation ? std::optional(Found()) : std::nullopt;
+    }
+    if (!isRefutation)
+      layouts = rank(index, layouts);
+    if (++depth > kMaxDepth)
+      outOfFuel = true;
+    std::optional<Found> found;
+    for (LayoutId layout : layouts) {
+      if (outOfFuel || fuel <= 0) {
+        outOfFuel = true;
+        break;
+      }
+      --fuel;
+      found = tryCandidate({index, layout}, unknown, kNoBound);
+      if (found)
+        break;
+    }
+    if (outOfFuel && !found)
+      noteStuck(unknown);
+    --depth;
+    return found;
+  }
+
+  int chooseClass(ArrayRef<int> unknown) const {
+    auto getRank = [&](int index) {
+      const VarClass &varClass = state.getClasses()[index];
+      bool isNext = llvm::any_of(state.getLinksOf(index), [&](int number) {
+        const Link &link = state.getLinks()[number];
+        int other = link.a == index ? link.b : link.a;
+        return other >= 0 && state.getLayout(other) != kNoLayout;
+      });
+      auto type = dyn_cast<VectorType>(varClass.types.front());
+      return std::make_pair(type ? type.getNumElements() : 0, isNext);
+    };
+    int best = unknown.front();
+    for (int index : unknown.drop_front())
+      if (getRank(index) > getRank(best))
+        best = index;
+    return best;
+  }
+
+  /// Those that contradict nothing at once, the cheapest first.
+  std::vector<LayoutId> rank(int index, ArrayRef<LayoutId> layouts) {
+    std::vector<std::pair<int64_t, LayoutId>> costs;
+    for (LayoutId layout : layouts) {
+      size_t mark = state.getTrailLength();
+      if (state.assign(index, layout) && state.propagate())
+        costs.push_back({state.costSince(mark), layout});
+      state.undo(mark);
+    }
+    llvm::stable_sort(costs, llvm::less_first());
+    std::vector<LayoutId> ranked;
+    for (auto [cost, layout] : costs)
+      ranked.push_back(layout);
+    return ranked;
   }
 
   std::optional<Found> tryCandidate(const Candidate &candidate,
@@ -246,8 +317,7 @@ Solution Solver::solve(const Problem &problem, const SolveMode &mode) {
     if (state.getLayout(index) == kNoLayout)
       unknown.push_back(index);
   Search search(state, fuel, limits.improvements);
-  std::optional<Found> found =
-      search.searchAll(unknown, std::numeric_limits<int64_t>::max() / 2);
+  std::optional<Found> found = search.searchAll(unknown, kNoBound);
   if (!found) {
     solution.status =
         search.isOutOfFuel() ? SolveStatus::OutOfFuel : SolveStatus::Conflict;
@@ -255,16 +325,34 @@ Solution Solver::solve(const Problem &problem, const SolveMode &mode) {
       solution.stuck.push_back(state.getClasses()[index].first);
     return solution;
   }
-  std::vector<LayoutId> layouts(state.getClasses().size());
-  for (size_t index = 0; index < layouts.size(); ++index)
-    layouts[index] = state.getLayout(index);
-  for (auto [index, layout] : found->layouts)
-    layouts[index] = layout;
   solution.status = SolveStatus::Solved;
-  solution.cost += found->cost;
-  for (size_t var = 0; var < problem.vars.size(); ++var)
-    solution.layouts.push_back(layouts[state.getClass(var)]);
+  int64_t known = std::exchange(solution.cost, solution.cost + found->cost);
+  int64_t firstCost = known + found->first.cost;
+  bool isCheaper = solution.cost <= firstCost - firstCost / kPrecision;
+  for (auto [index, layout] : isCheaper ? found->layouts : found->first.layouts)
+    state.set(index, layout);
+  if (!isCheaper)
+    solution.cost = firstCost;
+  solution.layouts = takeLayouts(state, problem);
   return solution;
+}
+
+std::vector<LayoutId> Solver::takeLayouts(const SearchState &state,
+                                          const Problem &problem) {
+  std::vector<LayoutId> layouts;
+  for (size_t var = 0; var < problem.vars.size(); ++var)
+    layouts.push_back(state.getLayout(state.getClass(var)));
+  return layouts;
+}
+
+void Solver::improve(const Problem &problem, const SolveMode &mode,
+                     MutableArrayRef<LayoutId> layouts) {
+  locals.resize(evaluator.getSystem().getVariables().size(), -1);
+  SearchState state(evaluator, problem, mode, locals);
+  for (auto [var, layout] : llvm::enumerate(layouts))
+    state.set(state.getClass(var), layout);
+  improveSolution(state, limits.improvements);
+  llvm::copy(takeLayouts(state, problem), layouts.begin());
 }
 
 std::vector<Problem>

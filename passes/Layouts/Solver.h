@@ -2,9 +2,11 @@
 //
 // Variables that must be equal are merged; what follows is propagated; the rest
 // is searched, depth first. Variables that no constraint connects any more are
-// searched apart from each other. Candidates are tried in JAX's order
-// (Candidates.h), so that the first solution is the one that JAX finds; the
-// search goes on for a cheaper one, and prunes what costs as much already.
+// searched apart from each other. As in JAX, candidates are tried in JAX's
+// order (Candidates.h), so that the first solution is the one that JAX finds;
+// the search goes on for a cheaper one, and prunes what costs as much already.
+// Otherwise one class after the other gets its cheapest layout, and the
+// solution is improved by changes (Improvement.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +18,8 @@
 #include "llvm/ADT/DenseSet.h"
 
 namespace smalti::inference {
+
+class SearchState;
 
 /// Constraints that variables connect, by their number in the system, in order.
 struct Problem {
@@ -64,6 +68,9 @@ public:
       : evaluator(evaluator), limits(limits), fuel(limits.fuel) {}
 
   Solution solve(const Problem &problem, const SolveMode &mode);
+  /// Makes a solution cheaper: `layouts` are those of the problem's variables.
+  void improve(const Problem &problem, const SolveMode &mode,
+               llvm::MutableArrayRef<LayoutId> layouts);
 
   int64_t getTried() const { return limits.fuel - fuel; }
   int64_t getFuelLimit() const { return limits.fuel; }
@@ -75,6 +82,9 @@ public:
   int64_t getFuel() const { return fuel; }
 
 private:
+  static std::vector<LayoutId> takeLayouts(const SearchState &state,
+                                           const Problem &problem);
+
   Evaluator &evaluator;
   SolverLimits limits;
   int64_t fuel;

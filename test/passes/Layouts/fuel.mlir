@@ -43,8 +43,8 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
   // CHECK-LABEL: func.func @swap
   func.func @swap(%v: vector<128x64xf32>, %n: index) {
     %a = mosaic_gpu.layout_cast x(%v : vector<128x64xf32>) {new_layout = #wgmma}
+    // EMPTY: [[@LINE+1]]:10: error: 'mosaic_gpu.layout_cast' op has no layout after 1 assignments that the search tried (option 'fuel')
     %b = mosaic_gpu.layout_cast x(%v : vector<128x64xf32>) {new_layout = #tcgen}
-    // EMPTY: [[@LINE+1]]:12: error: 'scf.for' op has no layout after 1 assignments that the search tried (option 'fuel')
     %r:2 = scf.for %i = %n to %n step %n iter_args(%x = %a, %y = %b) -> (vector<128x64xf32>, vector<128x64xf32>) {
       scf.yield %y, %x : vector<128x64xf32>, vector<128x64xf32>
     }

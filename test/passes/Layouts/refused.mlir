@@ -78,12 +78,13 @@ module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : 
 
 // -----
 
-// 15 elements cannot be shared by 128 threads.
+// 10000 elements can be shared by 16 threads, each of which would have 625.
 module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {
-  func.func @few(%a: memref<3x5xf32>) {
-    // expected-error@+2 {{'mosaic_gpu.vector_load' op needs a layout for 'vector<3x5xf32>', and no known one meets all that it demands}}
-    // expected-note@+1 {{'mosaic_gpu.vector_load' needs a layout that is not splat: the loaded elements differ}}
-    %v = mosaic_gpu.vector_load %a : memref<3x5xf32> -> vector<3x5xf32>
+  func.func @odd_sizes(%a: memref<100x100xf32>) {
+    // expected-error@+3 {{'mosaic_gpu.vector_load' op needs a layout for 'vector<100x100xf32>', and no known one meets all that it demands}}
+    // expected-note@+2 {{'mosaic_gpu.vector_load' needs a layout that is not splat: the loaded elements differ}}
+    // expected-note@+1 {{to resolve it, pad the vector to 'vector<128x128xf32>', which the 128 threads can share evenly}}
+    %v = mosaic_gpu.vector_load %a : memref<100x100xf32> -> vector<100x100xf32>
     return
   }
 }
