@@ -1,12 +1,17 @@
-"""Seconds of layout inference, against JAX's own on the same modules.
+"""Seconds of layout inference and the code that its layouts lead to, against JAX's own on the same modules.
 
 Modules that JAX's Pallas front end printed go through the pass `mosaic-gpu-infer-layouts` here, and through JAX's
 `infer_layout` in a process of its own with the Python that has JAX (`--jax-python`, or SMALTI_JAX_PYTHON). The two take
 turns on each module, `--repeat` times, on modules parsed before the clock starts; times are medians, in seconds of the
 processes: on a machine that others share the clock on the wall says less. The verifier does not run in between.
 
-The modules are those of test/pallas/Inputs and of `--modules` (see test/pallas/printer). Those that one of the two
-refuses are listed and not part of the sums. Where JAX is not installed, the script says so and measures nothing.
+The modules are those of test/pallas/Inputs and of `--modules` (see test/pallas/printer), a folder in which
+NAME.inferred.mlir beside NAME.mlir is the module after JAX's inference. Those that one of the two refuses are listed and
+not part of the sums. Where JAX is not installed, the script says so and measures no seconds.
+
+With `--code`, a module whose layouts differ from those beside it is compiled with both, by this compiler and `ptxas`:
+registers, bytes of spills, and instructions that access global memory. Equal layouts lead to equal code, which is not
+compiled. The exit code is 1 where one of the three is larger with our layouts.
 
 Prints a table and writes JSON with the versions and the machine to `--json`.
 """
@@ -14,12 +19,15 @@ Prints a table and writes JSON with the versions and the machine to `--json`.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -27,12 +35,17 @@ from pathlib import Path
 import _record
 from _record import ROOT
 from rich.table import Table
-from smalti import ir
+from smalti import Pipeline, SmaltiError, assemble, compiler, ir, targets, toolchain
+from smalti.codegen_worker import worker
 from smalti.passmanager import PassManager
+
+sys.path.insert(0, str(ROOT / "test" / "pallas"))
+from compare_inference import compare_modules
 
 PASS = "mosaic-gpu-infer-layouts"
 EMPTY = "module attributes {mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor = 0 : i32} {}"
 INPUTS = ROOT / "test" / "pallas" / "Inputs"
+CHIPS = {9: "sm_90a", 10: "sm_100a"}
 
 
 class Jax:
@@ -142,29 +155,113 @@ def summarize(results: Sequence[Measured]) -> dict[str, float]:
     }
 
 
+@dataclass(frozen=True)
+class Code:
+    """What `ptxas` says of the kernels of a module, and their instructions that access global memory."""
+
+    registers: int
+    spills: int
+    accesses: int
+
+    def __str__(self) -> str:
+        return f"{self.registers} registers, {self.spills} B of spills, {self.accesses} global accesses"
+
+
+def compile_as_it_is(module: ir.Module) -> Code:
+    """The code of a module that has layouts."""
+    ptxas = toolchain.require(toolchain.find_ptxas(), "ptxas", "the code of layouts", toolchain.PTXAS_HINT)
+    # What smalti-compile does after inference. It would infer the layouts again where launches stand in the program.
+    major = ir.IntegerAttr(module.operation.attributes["mosaic_gpu.arch_major"]).value
+    target = targets.get(CHIPS[major])
+    options = {"specialize": "off", "depth": 1, "stages": 1}
+    compiler.run_pipeline(module, "builtin.module(mosaic-gpu-outline-launches)")
+    compiler.run_pipeline(module, compiler.compile_pipeline(target, options))
+    compiler._lower_ptx_version(module, target, ptxas)
+    bytecode = io.BytesIO()
+    module.operation.write_bytecode(bytecode)
+    objects = worker.generate(bytecode.getvalue(), f"builtin.module({compiler._CODEGEN}{{format=isa}})")
+    registers = spills = accesses = 0
+    for generated in objects:
+        cubin = assemble.assemble_ptx(generated.data.rstrip(b"\0").decode(), ptxas.path)
+        registers = max([registers, *(usage.registers or 0 for usage in cubin.usages.values())])
+        spills += sum(usage.spills or 0 for usage in cubin.usages.values())
+        accesses += len(re.findall(r"\b(?:LDG|STG|ATOMG|REDG|RED)\b", compiler._sass(cubin.data)))
+    return Code(registers, spills, accesses)
+
+
+@dataclass
+class Compared:
+    """What the layouts of a module lead to."""
+
+    module: str
+    verdict: str
+    """`equal layouts`, `no worse`, `worse`, or `refused`."""
+    jax: Code | None = None
+    smalti: Code | None = None
+    message: str = ""
+
+
+def compare_code(path: Path) -> Compared:
+    """Compiles a module with our layouts and with JAX's where they differ."""
+    ours = compiler.parse(path)
+    try:
+        Pipeline(f"builtin.module({PASS})").run(ours)
+        with ours.context:
+            theirs = ir.Module.parse(path.with_suffix(".inferred.mlir").read_text())
+            if not compare_modules(theirs, ours)[1]:
+                return Compared(path.stem, "equal layouts")
+        codes = compile_as_it_is(theirs), compile_as_it_is(ours)
+    except SmaltiError as error:
+        return Compared(path.stem, "refused", message=str(error).splitlines()[0])
+    is_worse = any(b > a for a, b in zip(asdict(codes[0]).values(), asdict(codes[1]).values(), strict=True))
+    return Compared(path.stem, "worse" if is_worse else "no worse", *codes)
+
+
+def report_code(paths: Sequence[Path]) -> tuple[dict[str, object], bool]:
+    """The record of the comparison, and whether some module is worse."""
+    compared = [compare_code(path) for path in paths if path.with_suffix(".inferred.mlir").exists()]
+    for result in compared:
+        if result.verdict != "equal layouts":
+            print(f"{result.module}: {result.verdict} {result.message}")
+        if result.jax is not None:
+            print(f"  JAX:  {result.jax}\n  here: {result.smalti}")
+    verdicts = Counter(result.verdict for result in compared)
+    print(f"code of {len(compared)} modules: " + ", ".join(f"{count} {name}" for name, count in verdicts.items()))
+    different = [asdict(result) for result in compared if result.verdict != "equal layouts"]
+    return {"modules": len(compared), "verdicts": dict(verdicts), "different": different}, verdicts["worse"] > 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="modules with one of these in their names (default: all)")
     parser.add_argument("--modules", type=Path, action="append", default=[], help="a folder of more modules")
+    parser.add_argument("--code", action="store_true", help="compile modules whose layouts differ from JAX's")
     parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--jax-python", help="the Python that has JAX")
     _record.add_option(parser, "layout_inference")
     options = parser.parse_args()
 
+    paths = [
+        path
+        for path in modules([INPUTS, *options.modules])
+        if not options.names or any(name in path.stem for name in options.names)
+    ]
+    record: dict[str, object] = {"versions": _record.versions(), "machine": _record.machine()}
+    is_worse = False
+    if options.code:
+        record["code"], is_worse = report_code(paths)
     python = find_jax(options.jax_python)
     if python is None:
         print(
-            "JAX is not installed: name a Python that has jax, jaxlib and absl-py with --jax-python; nothing measured"
+            "JAX is not installed: name a Python that has jax, jaxlib and absl-py with --jax-python; no seconds measured"
         )
-        return 0
+        return int(is_worse)
     jax = Jax(python)
     table = Table(title=f"milliseconds of layout inference, medians of {options.repeat}")
     for column in ("module", f"JAX {jax.version}", "here", "ratio"):
         table.add_column(column, justify="left" if column == "module" else "right")
     results = []
-    for path in modules([INPUTS, *options.modules]):
-        if options.names and not any(name in path.stem for name in options.names):
-            continue
+    for path in paths:
         result = measure(jax, path, options.repeat)
         results.append(result)
         table.add_row(path.stem, *result.columns())
@@ -175,14 +272,14 @@ def main() -> int:
     record = {
         "what": "seconds of the process in layout inference, medians of runs that take turns; refused: not in the sums",
         "repeat": options.repeat,
+        **record,
         "versions": {**_record.versions(), "jax": jax.version},
-        "machine": _record.machine(),
         "all": summary,
         "results": [asdict(result) for result in results],
     }
     _record.write(record, options.json, table)
     print(f"of {len(results)} modules {summary.get('modules', 0)} were solved by both")
-    return 0
+    return int(is_worse)
 
 
 if __name__ == "__main__":
