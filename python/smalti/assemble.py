@@ -57,10 +57,37 @@ class Cubin:
     """Of each kernel."""
     log: str
     """What `ptxas -v` printed."""
+    ptx: str
+    """The PTX that was assembled: see `assemble_ptx`."""
+
+    @property
+    def spills(self) -> int:
+        """Spilled bytes of all kernels."""
+        return sum(usage.spills or 0 for usage in self.usages.values())
+
+
+# With this directive ptxas may use all registers of an SM for one block.
+_RESIDENT_BLOCKS = re.compile(r"^\.minnctapersm 1\n", re.MULTILINE)
 
 
 def assemble_ptx(ptx: str, ptxas: Path, opt_level: int = 3) -> Cubin:
-    """The cubin of `ptx`."""
+    """The cubin of `ptx`.
+
+    `.minnctapersm 1` allows a kernel all registers. Most kernels spill less with it, and some spill more because ptxas then
+    hoists more loads. A module that spills is assembled a second time without the directive, and the result with fewer
+    spilled bytes is returned. ptxas ignores `setmaxnreg` without the directive, so modules that use it keep it.
+    """
+    cubin = _assemble(ptx, ptxas, opt_level)
+    if cubin.spills and "setmaxnreg" not in ptx:
+        relaxed = _RESIDENT_BLOCKS.sub("", ptx)
+        if relaxed != ptx:
+            other = _assemble(relaxed, ptxas, opt_level)
+            if other.spills < cubin.spills:
+                return other
+    return cubin
+
+
+def _assemble(ptx: str, ptxas: Path, opt_level: int) -> Cubin:
     with tempfile.TemporaryDirectory(prefix="smalti-") as folder:
         source, binary = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(ptx, encoding="utf-8")
@@ -69,7 +96,7 @@ def assemble_ptx(ptx: str, ptxas: Path, opt_level: int = 3) -> Cubin:
             "ptxas",
             hint="an older ptxas cannot read newer PTX: " + toolchain.PTXAS_HINT,
         )
-        return Cubin(binary.read_bytes(), ptx_usage(log), log)
+        return Cubin(binary.read_bytes(), ptx_usage(log), log, ptx)
 
 
 def disassemble_cubin(cubin: bytes, nvdisasm: Path) -> str:

@@ -410,7 +410,7 @@ class _Compilation:
             self.tell("ptxas")
             made = assemble.assemble_ptx(ptx, tool.path)
             kernel.binary, kernel.binary_format = made.data, "cubin"
-            text["ptxas"] = made.log
+            text["ptx"], text["ptxas"] = made.ptx, made.log
             text["sass"] = functools.partial(_sass, made.data)
             usage = made.usages.get(launch.symbol, usage)
         else:

@@ -241,6 +241,41 @@ def test_older_ptxas_error_is_one_message(tmp_path: Path) -> None:
         assemble.assemble_ptx(".version 9.0\n.target sm_90\n", ptxas)
 
 
+def fake_ptxas(folder: Path, with_directive: int, without: int) -> Path:
+    """A ptxas whose kernel spills as many bytes as given, with `.minnctapersm` and without."""
+    ptxas = folder / "ptxas"
+    ptxas.write_text(f"""\
+#!/bin/sh
+grep -q minnctapersm $4 && spills={with_directive} || spills={without}
+echo "ptxas info    : Compiling entry function 'k' for 'sm_80'"
+echo "    0 bytes stack frame, $spills bytes spill stores, $spills bytes spill loads"
+cp $4 $6
+""")
+    ptxas.chmod(0o755)
+    return ptxas
+
+
+@pytest.mark.parametrize(
+    ("with_directive", "without", "body", "keeps"),
+    [
+        (0, 0, "", True),
+        (64, 0, "", False),
+        (64, 32, "", False),
+        (64, 64, "", True),
+        (64, 128, "", True),
+        (64, 0, "setmaxnreg.dec.sync.aligned.u32 40;\n", True),
+    ],
+)
+def test_a_module_that_spills_is_assembled_with_and_without_all_registers(
+    tmp_path: Path, with_directive: int, without: int, body: str, keeps: bool
+) -> None:
+    ptx = f".version 8.0\n.target sm_80\n.entry k()\n.maxntid 256, 1, 1\n.minnctapersm 1\n{{\n{body}ret;\n}}\n"
+    cubin = assemble.assemble_ptx(ptx, fake_ptxas(tmp_path, with_directive, without))
+    assert ("minnctapersm" in cubin.ptx) == keeps
+    assert cubin.data == cubin.ptx.encode()
+    assert cubin.spills == 2 * (with_directive if keeps else without)
+
+
 def test_ptxas_numbers_of_several_kernels() -> None:
     log = """\
 ptxas info    : 0 bytes gmem
