@@ -136,7 +136,9 @@ State Completions::mapSlots(const State &state, Fn change) const {
 }
 
 bool Completions::mayTouch(const sync::Access &access, const Copy &copy) const {
+  // Accesses that cannot be determined are reported for themselves.
   if (program.buffers[access.buffer].isEverything ||
+      program.buffers[copy.buffer].isEverything ||
       !(program.buffers[access.buffer].spaces & sync::kShared))
     return false;
   if (access.buffer != copy.buffer)

@@ -7,7 +7,7 @@
 // RUN:   --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-place-barriers{insert=false})))' 2>%t.remarks
 // RUN: diff %t.before %t.after
 // RUN: grep -c Missed %t.remarks | FileCheck %s --check-prefix=COUNT
-// COUNT: {{^22$}}
+// COUNT: {{^23$}}
 
 !tile = memref<64xf32, #gpu.address_space<workgroup>>
 
@@ -303,6 +303,26 @@ gpu.module @copies {
     %y = memref.load %row1[%c1] : memref<64xf32, strided<[1], offset: 64>, #gpu.address_space<workgroup>>
     %sum = arith.addf %x, %y : f32
     memref.store %sum, %out[%t] : memref<64xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+!tile = memref<256xi32, #gpu.address_space<workgroup>>
+!map = !nvgpu.tensormap.descriptor<tensor = memref<256xi32, #gpu.address_space<workgroup>>, swizzle = none, l2promo = none, oob = zero, interleave = none>
+!barrier = !nvgpu.mbarrier.group<memorySpace = #gpu.address_space<workgroup>>
+
+// The accesses of the copy in flight cannot be determined.
+gpu.module @tensor_copy {
+  gpu.func @tensor_copy(%map: !map, %out: memref<256xi32>) workgroup(%s: !tile, %u: !tile) kernel {
+    %c0 = arith.constant 0 : index
+    %t = gpu.thread_id x
+    %barrier = nvgpu.mbarrier.create -> !barrier
+    // expected-error@+1 {{threads may wait for one another in 'nvgpu.tma.async.load'}}
+    nvgpu.tma.async.load %map[%c0], %barrier[%c0] to %s : !map, !barrier -> !tile
+    %x = memref.load %u[%t] : !tile
+    memref.store %x, %out[%t] : memref<256xi32>
     gpu.return
   }
 }
