@@ -94,6 +94,8 @@ void EntryFuncOp::print(OpAsmPrinter &p) {
 }
 
 LogicalResult EntryFuncOp::verify() {
+  if (getSymName().empty())
+    return emitOpError("must have a name");
   FunctionType type = getFunctionType();
   if (type.getNumResults() != 0)
     return emitOpError("must not have results, but its type has ")

@@ -83,12 +83,14 @@ static bool hasVectorRows(MemRefType type) {
 /// The widths, powers of two of at most `lanes`, of the vectors that make up
 /// `count` elements. (LLVM's code generation aborts on some vectors of bf16 of
 /// other widths, and makes little of them elsewhere.)
+static int64_t widestVector(int64_t count, int64_t lanes) {
+  return llvm::bit_floor<uint64_t>(
+      std::min(count, std::max<int64_t>(1, lanes)));
+}
 static SmallVector<int64_t> splitIntoVectors(int64_t count, int64_t lanes) {
-  lanes = std::max<int64_t>(1, llvm::bit_floor<uint64_t>(lanes));
   SmallVector<int64_t> widths;
   for (; count > 0; count -= widths.back())
-    widths.push_back(
-        std::min<int64_t>(lanes, llvm::bit_floor<uint64_t>(count)));
+    widths.push_back(widestVector(count, lanes));
   return widths;
 }
 
@@ -196,9 +198,8 @@ void smalti::emitWindowCopy(OpBuilder &builder, Location loc,
   bool vectorise = rank > 0 && !copy.droppedDims.test(rank - 1) &&
                    copy.strides[rank - 1] == 1 && hasVectorRows(type) &&
                    hasVectorRows(cast<MemRefType>(copy.buffer.getType()));
-  int64_t lanes = vectorise ? splitIntoVectors(copy.sizes[rank - 1],
-                                               vectorBits / bitWidth(type))
-                                  .front()
+  int64_t lanes = vectorise ? widestVector(copy.sizes[rank - 1],
+                                           vectorBits / bitWidth(type))
                             : 1;
   std::function<void(int64_t)> nest = [&](int64_t dim) {
     if (dim == rank)

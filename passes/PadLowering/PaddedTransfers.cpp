@@ -195,6 +195,9 @@ smalti::planTransfer(TransferPlan &plan, DataFlowSolver &solver,
   auto type = cast<MemRefType>(op.getBase().getType());
   if (isa<VectorType>(type.getElementType()))
     return noun + "'s elements are vectors";
+  // Upstream's verifier does not compare them.
+  if (type.getElementType() != vectorType.getElementType())
+    return noun + "'s element type differs from the memref's";
   AffineMap map = op.getPermutationMap();
   if (!map.isMinorIdentity() && hasPassthru(op))
     return noun + "'s vector is permuted, and another fills in the lanes that "

@@ -282,9 +282,11 @@ static LogicalResult verifyLowered(gpu::GPUModuleOp kernels,
   return success();
 }
 
-/// A launch hands over the addresses of memrefs alone.
+/// A launch hands over the addresses of memrefs alone. Upstream's conversion
+/// crashes on attributions whose elements LLVM does not have, such as tf32.
 static LogicalResult verifyArguments(gpu::GPUModuleOp kernels) {
   bool isValid = true;
+  LLVMTypeConverter converter(kernels.getContext());
   kernels->walk([&](gpu::GPUFuncOp func) {
     for (auto [number, type] : llvm::enumerate(func.getArgumentTypes())) {
       auto memref = dyn_cast<BaseMemRefType>(type);
@@ -297,6 +299,17 @@ static LogicalResult verifyArguments(gpu::GPUModuleOp kernels) {
                  << "' has type " << type
                  << "; a static shape, static strides and a static offset are "
                     "required";
+    }
+    for (BlockArgument attribution :
+         llvm::concat<const BlockArgument>(func.getWorkgroupAttributions(),
+                                           func.getPrivateAttributions())) {
+      Type element = cast<MemRefType>(attribution.getType()).getElementType();
+      if (!isa<FloatType>(element) || converter.convertType(element))
+        continue;
+      isValid = false;
+      emitError(attribution.getLoc())
+          << "memory of '" << func.getName() << "' has elements of type "
+          << element << ", which LLVM does not have";
     }
   });
   return success(isValid);
@@ -369,9 +382,36 @@ LogicalResult SmaltiCompile::compileForGPU(const Target &chip, Level last,
   return runPipeline(attach, module);
 }
 
+/// The conversions to LLVM report other memory spaces without a location.
+static LogicalResult verifyMemorySpaces(ModuleOp module, const Target &chip) {
+  auto check = [&](Value value) -> WalkResult {
+    auto memref = dyn_cast<BaseMemRefType>(value.getType());
+    if (!memref || !memref.getMemorySpace() ||
+        isa<IntegerAttr>(memref.getMemorySpace()))
+      return WalkResult::advance();
+    emitError(value.getLoc()) << chip.name << " does not have memory space "
+                              << memref.getMemorySpace();
+    return WalkResult::interrupt();
+  };
+  WalkResult result = module.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      if (check(value).wasInterrupted())
+        return WalkResult::interrupt();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value value : block.getArguments())
+          if (check(value).wasInterrupted())
+            return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult SmaltiCompile::compileForCPU(const Target &chip, Level last) {
   OpPassManager pm(ModuleOp::getOperationName());
   if (last == Level::LLVM) {
+    if (failed(verifyMemorySpaces(getOperation(), chip)))
+      return failure();
     buildCPUPipeline(pm);
   } else if (last == Level::Tile) {
     buildTileSimplification(pm);

@@ -34,7 +34,8 @@ std::optional<int64_t> smalti::getElementBytes(Type element) {
       return std::nullopt;
     return llvm::PowerOf2Ceil(llvm::divideCeil(bits, 8));
   }
-  if (!element.isIntOrFloat())
+  // LLVM does not have i0.
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() == 0)
     return std::nullopt;
   return llvm::PowerOf2Ceil(
       llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));

@@ -44,7 +44,7 @@ gpu.module @module attributes {smalti.target = "gfx942"} {
     %fits = vector.broadcast %a : f32 to vector<64xf32>
     %few = math.tanh %fits : vector<64xf32>
     %v = vector.broadcast %a : f32 to vector<65536x65536xf32>
-    // expected-error@below {{has type 'vector<65536x65536xf32>', whose elements are computed one after the other; at most 65536 elements are supported}}
+    // expected-error@below {{has type 'vector<65536x65536xf32>', whose elements are computed one after the other; at most 16384 elements are supported}}
     %0 = math.tanh %v : vector<65536x65536xf32>
     gpu.return
   }

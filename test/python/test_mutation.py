@@ -227,6 +227,21 @@ def test_a_program_is_reduced_to_what_shows_the_finding() -> None:
     assert shows(reduced) and len(reduced.splitlines()) <= 5
 
 
+@pytest.mark.parametrize(
+    ("stage", "text", "owner"),
+    [
+        (triage.PARSE, '"func.func"() <{sym_name = ""}>', "upstream"),
+        (triage.PARSE, "linalg.generic", "upstream"),
+        (triage.PARSE, '"nvgpu.device_async_create_group"() : () -> ()\nmosaic_gpu.wait_wgmma', "upstream"),
+        (triage.PARSE, "triton_xla.extract", "ours"),
+        ("smalti-lower-pad", "linalg.generic", "ours"),
+    ],
+)
+def test_whose_finding_without_a_stack_it_is(stage: str, text: str, owner: str) -> None:
+    finding = campaign.Finding(0, "", "", stage, "unparsable", "", text)
+    assert triage.owner_of_text(finding, text) == owner
+
+
 def test_whose_crash_it_is() -> None:
     said = """\
 Stack dump:

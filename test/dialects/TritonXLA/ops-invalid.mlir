@@ -2,6 +2,14 @@
 
 // entry_func
 
+// expected-error@+1 {{must have a name}}
+"triton_xla.entry_func"() <{sym_name = "", function_type = (index) -> (), num_tiles = 1 : i64}> ({
+^bb0(%tile: index):
+  "triton_xla.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
 // expected-error@+1 {{must not have results, but its type has 1; results leave a program through triton_xla.insert}}
 "triton_xla.entry_func"() <{sym_name = "f", function_type = (index) -> f32, num_tiles = 1 : i64}> ({
 ^bb0(%tile: index):

@@ -17,6 +17,15 @@ func.func @of_vectors(%v: vector<1x4xf32>, %to: memref<30xvector<4xf32>>, %i: in
 
 // -----
 
+func.func @converting(%row: memref<30xf32>, %i: index) -> vector<4xf8E5M2> {
+  %zero = arith.constant 0.0 : f32
+  // expected-error @below {{smalti-mask-transfers: an index may be negative, and the read's element type differs from the memref's}}
+  %v = vector.transfer_read %row[%i], %zero : memref<30xf32>, vector<4xf8E5M2>
+  return %v : vector<4xf8E5M2>
+}
+
+// -----
+
 func.func @permuted(%from: memref<30x30xf32>, %i: index, %m: vector<4x2xi1>, %others: vector<2x4xf32>) -> vector<2x4xf32> {
   %zero = arith.constant 0.0 : f32
   %v = vector.mask %m, %others {

@@ -120,3 +120,11 @@ func.func @complex_elements(%source: tensor<4xcomplex<f32>>, %value: complex<f32
   } : tensor<4xcomplex<f32>> to tensor<6xcomplex<f32>>
   return %padded : tensor<6xcomplex<f32>>
 }
+
+// CHECK: Function=converting_read | Remark="the read's element type differs from the memref's"
+func.func @converting_read(%row: memref<30xf32>) -> vector<4xf8E5M2> {
+  %c28 = arith.constant 28 : index
+  %zero = arith.constant 0.0 : f32
+  %v = vector.transfer_read %row[%c28], %zero : memref<30xf32>, vector<4xf8E5M2>
+  return %v : vector<4xf8E5M2>
+}

@@ -175,3 +175,16 @@ func.func @on_the_stack(%which: memref<32xindex>, %out: memref<32xf32>) attribut
   memref.store %w, %out[%thread] : memref<32xf32>
   return
 }
+
+// CHECK: Function=no_bits | Remark="the buffer has a size in bytes that is not known"
+func.func @no_bits() {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c1 = arith.constant 1 : index
+  %s = memref.alloc() : memref<16x64xi0, 3>
+  scf.for %i = %c0 to %c16 step %c1 {
+    %v = vector.load %s[%i, %c0] : memref<16x64xi0, 3>, vector<8xi0>
+    vector.store %v, %s[%i, %c0] : memref<16x64xi0, 3>, vector<8xi0>
+  }
+  return
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,21 @@ from .mutators import end_of
 from .pool import Limits, Worker
 from .stacks import HANG, crash_of, owner_of
 from .worker import CHECK, PARSE
+
+
+# Generic forms that upstream's verifiers accept and its printers print as text that does not parse.
+_UNPRINTABLE = re.compile(r'"nvgpu\.device_async_create_group"\(\)|sym_name = ""')
+_OURS = re.compile(r"\b(triton_xla|mosaic_gpu)\b")
+
+
+def owner_of_text(finding: Finding, text: str) -> str:
+    """Whose fault a finding without a stack is, by the smallest input.
+
+    No pass of ours has run before a program is parsed and printed.
+    """
+    if finding.stage != PARSE:
+        return "ours"
+    return "upstream" if not _OURS.search(text) or _UNPRINTABLE.search(text) else "ours"
 
 
 @dataclass
@@ -106,7 +122,7 @@ def examine(count: int, finding: Finding, worker: Worker) -> Cause:
         return False
 
     pipeline = replayed_by(finding.stage)
-    shows, owner = again, "ours"
+    shows = again
     if finding.outcome in LOST:
         first = crash_of(finding.text, pipeline, symbols=False)
         if first is None and not again(finding.text):
@@ -123,6 +139,7 @@ def examine(count: int, finding: Finding, worker: Worker) -> Cause:
         return Cause(finding.signature, count, finding, finding.text, "unknown")
     text = reduce(finding.text, shows)
     stack: tuple[str, ...] = ()
+    owner = owner_of_text(finding, text)
     if finding.outcome in LOST and (crash := crash_of(text, pipeline, symbols=True)):
         stack, owner = crash.stack, owner_of(crash, text)
     return Cause(finding.signature, count, finding, text, owner, stack[:12])
