@@ -19,7 +19,6 @@ import click
 from . import cli_emulated, cli_layout, cli_sim
 from .errors import Diagnostic, SmaltiError, SourceLocation, ToolMissing
 
-
 _INTERRUPTED = 130
 """The exit code of a command that Ctrl-C ended, as shells report it."""
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from . import devices, targets, toolchain
+from . import devices, disk_cache, targets, toolchain
+from .emulator import library
 from .errors import ToolMissing
 
 
@@ -109,6 +110,11 @@ def _examine() -> Iterator[Finding]:
         tool = toolchain.find_emulator(sanitize)
         get = toolchain.EMULATOR_HINTS[sanitize is not None]
         yield _file(toolchain.EMULATORS[sanitize], tool.path if tool else None, enables, get)
+    folder = library.cache_folder()
+    reason = disk_cache.why_unusable(folder)
+    yield Finding(
+        "emulator cache", reason is None, str(folder), "starting emulated kernels without a translation", reason or ""
+    )
     yield _library(
         "CUDA driver",
         devices.cuda_library,

@@ -6,8 +6,6 @@ import functools
 import hashlib
 import json
 import os
-import shutil
-import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -15,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import codegen_worker, targets, toolchain
+from .. import codegen_worker, disk_cache, targets, toolchain
 from .._mlir_libs import _smalti
 from ..errors import CompileError, Diagnostic
 from . import findings
@@ -93,53 +91,22 @@ def _kernel(item: Mapping[str, Any]) -> KernelFacts:
 
 
 def cache_folder() -> Path:
-    """Where libraries are kept: `SMALTI_CACHE_DIR`, or the user's cache folder."""
-    if given := os.environ.get("SMALTI_CACHE_DIR"):
-        return Path(given) / "emulator"
-    import platformdirs
-
-    return platformdirs.user_cache_path("smalti", appauthor=False) / "emulator"
-
-
-@functools.cache
-def _open_cache(folder: Path) -> Any:
-    """The cache in `folder`, or None where there can be none."""
-    import diskcache
-
-    for attempt in range(2):
-        try:
-            return diskcache.Cache(str(folder), size_limit=_CACHE_BYTES, eviction_policy="least-recently-used")
-        except sqlite3.DatabaseError:
-            if attempt == 0:
-                # What is there is no cache any more; all of it can be made again.
-                shutil.rmtree(folder, ignore_errors=True)
-        except Exception:
-            # A cache is no reason for a kernel not to run, whatever is in the way.
-            break
-    return None
+    """Where libraries are cached."""
+    return disk_cache.folder_of("emulator")
 
 
 def _from_cache(key: str) -> tuple[dict[str, Any], bytes] | None:
-    cache = _open_cache(cache_folder())
-    if cache is None:
+    cache = disk_cache.open_cache(cache_folder(), _CACHE_BYTES)
+    entry = cache.get(key) if cache else None
+    if entry is None:
         return None
-    try:
-        kept = cache.get(key)
-        header, _, code = kept.partition(b"\n")
-        description = json.loads(header)
-        return (description, code) if description["digest"] == _digest(code) else None
-    except Exception:
-        return None
+    header, _, code = entry.partition(b"\n")
+    return json.loads(header), code
 
 
 def _to_cache(key: str, description: Mapping[str, Any], code: bytes) -> None:
-    cache = _open_cache(cache_folder())
-    if cache is None:
-        return
-    try:
-        cache.set(key, json.dumps({**description, "digest": _digest(code)}).encode() + b"\n" + code)
-    except Exception:
-        return
+    if cache := disk_cache.open_cache(cache_folder(), _CACHE_BYTES):
+        cache.set(key, json.dumps(description).encode() + b"\n" + code)
 
 
 def _digest(*parts: bytes) -> str:

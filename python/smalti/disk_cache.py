@@ -1,0 +1,212 @@
+"""A folder of byte strings by key, for results that can be computed again.
+
+Every entry is a file `<name>.entry`:
+
+    magic, 16 bytes | tag of the name, 32 bytes | tag of the name and the content, 32 bytes | content
+
+Tags are HMAC-SHA256 with a random key of the user, which is stored outside of the folder, in a file that only the user can
+read. The name is the tag of the entry's key. So an entry that was changed, truncated, exchanged with another one or written
+by somebody else is not returned, and no file without a valid tag of its name is deleted. Nothing is unpickled.
+
+Files are written beside their name and then renamed, so that several processes can use one folder. Every failure (a full
+or read-only disk, a file that another process deletes) is a miss.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import stat
+import tempfile
+import warnings
+from contextlib import suppress
+from pathlib import Path
+
+_MAGIC = b"smalti-cache-1\n\0"
+_TAG = hashlib.sha256().digest_size
+_HEADER = len(_MAGIC) + 2 * _TAG
+_ENTRY = re.compile(r"([0-9a-f]{64})\.(?:entry|[^./]+\.part)")
+
+
+def folder_of(what: str) -> Path:
+    """The folder of the caches of `what`: below `SMALTI_CACHE_DIR`, or below the user's cache folder."""
+    if given := os.environ.get("SMALTI_CACHE_DIR"):
+        return Path(given) / what
+    import platformdirs
+
+    return platformdirs.user_cache_path("smalti", appauthor=False) / what
+
+
+class Refused(Exception):
+    """Why a folder or a key cannot be trusted or used."""
+
+
+def _check_owner(path: Path, found: os.stat_result, forbidden: int, change: str) -> None:
+    if found.st_uid != os.geteuid():
+        raise Refused(f"{path} belongs to another user")
+    if found.st_mode & forbidden:
+        raise Refused(f"other users have access to {path}; `chmod {change} {path}` withdraws it")
+
+
+def _private_folder(path: Path) -> None:
+    """Creates a folder that only the user can write, or checks that it is one."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = path.stat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise Refused(f"{path} is not a folder")
+    _check_owner(path, found, stat.S_IWGRP | stat.S_IWOTH, "go-w")
+
+
+def _read(path: Path, limit: int) -> bytes:
+    """A regular file of the user of at most `limit` bytes. Symbolic links are not followed."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_size > limit:
+            raise OSError(f"{path} is not a file of the cache")
+        return stream.read(limit + 1)
+
+
+def _user_key(path: Path) -> bytes:
+    """The random key of the user, which is created the first time."""
+    _private_folder(path.parent)
+    for _ in range(2):
+        try:
+            found = path.lstat()
+        except FileNotFoundError:
+            # A key that another process creates at the same time stays.
+            descriptor, part = tempfile.mkstemp(dir=path.parent)
+            try:
+                with os.fdopen(descriptor, "wb") as stream:
+                    stream.write(secrets.token_bytes(_TAG))
+                with suppress(FileExistsError):
+                    os.link(part, path)
+            finally:
+                Path(part).unlink()
+            continue
+        _check_owner(path, found, stat.S_IRWXG | stat.S_IRWXO, "go-rwx")
+        key = _read(path, _TAG)
+        if len(key) != _TAG:
+            raise Refused(f"{path} does not have {_TAG} bytes; delete the file, and a new key is created")
+        return key
+    raise Refused(f"{path} cannot be created")
+
+
+def key_path() -> Path:
+    """Where the user's key is: below the user's state folder, which `XDG_STATE_HOME` names."""
+    import platformdirs
+
+    return platformdirs.user_state_path("smalti", appauthor=False) / "cache.key"
+
+
+class DiskCache:
+    """The entries in a folder; raises `Refused` or `OSError` where the folder or the key cannot be used."""
+
+    def __init__(self, folder: Path, limit: int, key: Path | None = None) -> None:
+        """`limit` is how many bytes all entries may take; the entries that were used last stay."""
+        _private_folder(folder)
+        self._folder = folder
+        self._limit = limit
+        self._key = _user_key(key or key_path())
+
+    def _tag(self, *parts: bytes) -> bytes:
+        tag = hmac.new(self._key, digestmod=hashlib.sha256)
+        for part in parts:
+            tag.update(len(part).to_bytes(8, "little"))
+            tag.update(part)
+        return tag.digest()
+
+    def _name(self, key: str) -> str:
+        return self._tag(b"key", key.encode()).hex()
+
+    def _header(self, name: str) -> bytes:
+        return _MAGIC + self._tag(b"name", name.encode())
+
+    def get(self, key: str) -> bytes | None:
+        """The bytes that `set` was given for this key, or None."""
+        name = self._name(key)
+        path = self._folder / f"{name}.entry"
+        try:
+            entry = _read(path, _HEADER + self._limit)
+            header, content = entry[:_HEADER], entry[_HEADER:]
+            expected = self._header(name) + self._tag(b"content", name.encode(), content)
+            if not hmac.compare_digest(header, expected):
+                return None
+            with suppress(OSError):
+                os.utime(path)
+            return content
+        except (OSError, MemoryError):
+            return None
+
+    def set(self, key: str, content: bytes) -> None:
+        """Stores bytes, where that is possible."""
+        if len(content) > self._limit // 2:
+            return
+        name = self._name(key)
+        try:
+            descriptor, part = tempfile.mkstemp(".part", f"{name}.", self._folder)
+        except OSError:
+            return
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(self._header(name) + self._tag(b"content", name.encode(), content))
+                stream.write(content)
+            Path(part).replace(self._folder / f"{name}.entry")
+        except OSError:
+            with suppress(OSError):
+                Path(part).unlink()
+            return
+        with suppress(OSError):
+            self._evict()
+
+    def _evict(self) -> None:
+        """Deletes the entries that were used longest ago, until the rest takes three quarters of the limit."""
+        found = []
+        for item in os.scandir(self._folder):
+            if _ENTRY.fullmatch(item.name):
+                with suppress(OSError):
+                    facts = item.stat(follow_symlinks=False)
+                    found.append((facts.st_mtime_ns, facts.st_size, item.name))
+        total = sum(size for _, size, _ in found)
+        if total <= self._limit:
+            return
+        for _, size, file in sorted(found):
+            if total <= self._limit * 3 // 4:
+                return
+            with suppress(OSError):
+                if self._is_own(file):
+                    (self._folder / file).unlink()
+                    total -= size
+
+    def _is_own(self, file: str) -> bool:
+        """Whether a file has a valid tag of its name: no other file is deleted."""
+        header = self._header(file[: 2 * _TAG])
+        descriptor = os.open(self._folder / file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as stream:
+            return hmac.compare_digest(stream.read(len(header)), header)
+
+
+def why_unusable(folder: Path) -> str | None:
+    """Why there can be no cache in a folder, in one clause; None where there can."""
+    try:
+        DiskCache(folder, 1)
+    except Refused as refused:
+        return str(refused)
+    except OSError as error:
+        return f"{error.filename or folder}: {error.strerror or error}"
+    return None
+
+
+@functools.cache
+def open_cache(folder: Path, limit: int) -> DiskCache | None:
+    """The cache in a folder, or None where there can be none: a warning says why, once."""
+    reason = why_unusable(folder)
+    if reason is None:
+        with suppress(Refused, OSError):
+            return DiskCache(folder, limit)
+    warnings.warn(f"nothing is cached on disk: {reason}", RuntimeWarning, stacklevel=2)
+    return None

@@ -1,0 +1,245 @@
+"""The cache on disk: what was tampered with is a miss, and nothing else is deleted."""
+
+from __future__ import annotations
+
+import errno
+import io
+import multiprocessing
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from smalti import disk_cache
+from smalti.disk_cache import DiskCache, Refused
+
+LIMIT = 1 << 20
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "cache.key"
+
+
+@pytest.fixture
+def cache(tmp_path: Path, key: Path) -> DiskCache:
+    return DiskCache(tmp_path / "cache", LIMIT, key)
+
+
+def entries(tmp_path: Path) -> list[Path]:
+    return sorted((tmp_path / "cache").glob("*.entry"))
+
+
+@pytest.mark.parametrize("content", [b"", b"x", bytes(range(256)) * 100, pickle.dumps({"a": 1})])
+def test_bytes_come_back(cache: DiskCache, content: bytes) -> None:
+    assert cache.get("k") is None
+    cache.set("k", content)
+    assert cache.get("k") == content
+    cache.set("k", content + b"!")
+    assert cache.get("k") == content + b"!" and cache.get("other") is None
+
+
+class Payload:
+    """Creates a file where it is unpickled."""
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        return os.system, ("touch ran",)
+
+
+def exchanged(path: Path) -> None:
+    other = next(file for file in path.parent.glob("*.entry") if file != path)
+    path.write_bytes(other.read_bytes())
+
+
+def flipped(at: int) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        data = bytearray(path.read_bytes())
+        data[at] ^= 1
+        path.write_bytes(data)
+
+    return change
+
+
+def linked(path: Path) -> None:
+    path.rename(path.with_suffix(".moved"))
+    path.symlink_to(path.with_suffix(".moved"))
+
+
+def fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+TAMPERED: dict[str, Callable[[Path], object]] = {
+    "pickle": lambda path: path.write_bytes(pickle.dumps(Payload())),
+    "pickle after the header": lambda path: path.write_bytes(path.read_bytes()[:80] + pickle.dumps(Payload())),
+    "empty": lambda path: path.write_bytes(b""),
+    "truncated": lambda path: path.write_bytes(path.read_bytes()[:-1]),
+    "header alone": lambda path: path.write_bytes(path.read_bytes()[:80]),
+    "longer": lambda path: path.write_bytes(path.read_bytes() + b"x"),
+    "exchanged": exchanged,
+    "magic": flipped(0),
+    "tag of the name": flipped(20),
+    "tag of the content": flipped(50),
+    "content": flipped(-1),
+    "link": linked,
+    "pipe": fifo,
+    "folder": folder,
+    "gone": Path.unlink,
+    "huge": lambda path: os.truncate(path, 1 << 40),
+    "unreadable text": lambda path: path.write_text("SQLite format 3"),
+}
+
+
+@pytest.mark.parametrize("change", TAMPERED.values(), ids=TAMPERED.keys())
+def test_what_was_tampered_with_is_a_miss(
+    cache: DiskCache, tmp_path: Path, change: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cache.set("a", b"of a")
+    (path,) = entries(tmp_path)
+    cache.set("b", b"of b")
+    change(path)
+    assert cache.get("a") is None and cache.get("b") == b"of b" and not Path("ran").exists()
+    # It is replaced, where that is possible.
+    cache.set("a", b"again")
+    assert cache.get("a") == (None if path.is_dir() else b"again")
+
+
+def test_entries_of_another_key_are_a_miss(cache: DiskCache, tmp_path: Path) -> None:
+    cache.set("a", b"of a")
+    other = DiskCache(tmp_path / "cache", LIMIT, tmp_path / "other" / "cache.key")
+    assert other.get("a") is None
+    (path,) = entries(tmp_path)
+    path.rename(path.with_name(other._name("a") + ".entry"))
+    assert other.get("a") is None
+
+
+def test_the_key_is_private_and_stays(cache: DiskCache, key: Path, tmp_path: Path) -> None:
+    assert key.stat().st_mode & 0o777 == 0o600 and key.stat().st_size == 32
+    assert not key.is_relative_to(tmp_path / "cache")
+    cache.set("a", b"of a")
+    assert DiskCache(tmp_path / "cache", LIMIT, key).get("a") == b"of a"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda cache, key: cache.chmod(0o770), "other users have access"),
+        (lambda cache, key: cache.chmod(0o707), "other users have access"),
+        (lambda cache, key: os.chown(cache, 12345, -1), "belongs to another user"),
+        (lambda cache, key: key.chmod(0o640), "other users have access"),
+        (lambda cache, key: os.chown(key, 12345, -1), "belongs to another user"),
+        (lambda cache, key: key.parent.chmod(0o777), "other users have access"),
+        (lambda cache, key: key.write_bytes(b"short"), "does not have 32 bytes"),
+    ],
+)
+def test_what_others_can_write_is_refused(
+    cache: DiskCache, key: Path, tmp_path: Path, change: Callable[[Path, Path], object], said: str
+) -> None:
+    if "chown" in change.__code__.co_names and os.geteuid() != 0:
+        pytest.skip("only root can give files away")
+    change(tmp_path / "cache", key)
+    with pytest.raises(Refused, match=said):
+        DiskCache(tmp_path / "cache", LIMIT, key)
+
+
+def test_a_file_in_place_of_the_folder(tmp_path: Path, key: Path) -> None:
+    (tmp_path / "cache").write_text("")
+    with pytest.raises((Refused, OSError)):
+        DiskCache(tmp_path / "cache", LIMIT, key)
+    assert disk_cache.why_unusable(tmp_path / "cache")
+
+
+def test_only_own_files_are_deleted(cache: DiskCache, tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    precious = {
+        folder / "precious.txt": b"x" * LIMIT,
+        folder / ("0" * 64 + ".entry"): b"y" * LIMIT,
+        folder / ("1" * 64 + ".abc.part"): b"z" * LIMIT,
+    }
+    for path, content in precious.items():
+        path.write_bytes(content)
+        os.utime(path, (0, 0))
+    target = tmp_path / "target"
+    target.write_bytes(b"t" * LIMIT)
+    (folder / ("2" * 64 + ".entry")).symlink_to(target)
+    for number in range(8):
+        cache.set(str(number), b"c" * (LIMIT // 4))
+    assert all(path.read_bytes() == content for path, content in precious.items()) and target.exists()
+
+
+def test_entries_that_were_used_last_stay(cache: DiskCache, tmp_path: Path) -> None:
+    for number in range(3):
+        cache.set(str(number), b"c" * (LIMIT // 4))
+        os.utime(tmp_path / "cache" / f"{cache._name(str(number))}.entry", (number, number))
+    assert cache.get("0") is not None
+    cache.set("3", b"c" * (LIMIT // 4))
+    kept = [number for number in range(4) if cache.get(str(number)) is not None]
+    assert kept == [0, 3] and sum(path.stat().st_size for path in entries(tmp_path)) <= LIMIT
+    # What an interrupted process left is an own file, too.
+    part = tmp_path / "cache" / f"{cache._name('p')}.abc.part"
+    part.write_bytes(cache._header(cache._name("p")) + b"p" * LIMIT)
+    os.utime(part, (0, 0))
+    cache.set("4", b"c")
+    assert not part.exists()
+
+
+def test_what_is_too_large_is_not_stored(cache: DiskCache, tmp_path: Path) -> None:
+    cache.set("a", b"x" * LIMIT)
+    assert cache.get("a") is None and not entries(tmp_path)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO, errno.EAGAIN])
+@pytest.mark.parametrize("function", ["open", "mkstemp", "replace", "write", "scandir"])
+def test_errors_of_the_disk_are_a_miss(
+    cache: DiskCache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int, function: str
+) -> None:
+    cache.set("a", b"of a")
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    class Full(io.BytesIO):
+        write = fail  # pyright: ignore
+
+    with monkeypatch.context() as patch:
+        if function == "mkstemp":
+            patch.setattr(disk_cache.tempfile, "mkstemp", fail)
+        elif function == "write":
+
+            def full(descriptor: int, mode: str) -> Full:
+                os.close(descriptor)
+                return Full()
+
+            patch.setattr(disk_cache.os, "fdopen", full)
+        else:
+            patch.setattr(disk_cache.os, function, fail)
+        cache.set("b", b"of b")
+        cache.get("a")
+    assert cache.get("a") == b"of a" and not list((tmp_path / "cache").glob("*.part"))
+
+
+def use(folder: Path, key: Path, seed: int) -> int:
+    cache = DiskCache(folder, 40_000, key)
+    wrong = 0
+    for number in range(300):
+        name = str((number * 7 + seed) % 20)
+        content = cache.get(name)
+        wrong += content not in (None, name.encode() * 1500)
+        cache.set(name, name.encode() * 1500)
+    return wrong
+
+
+def test_processes_share_a_folder(tmp_path: Path, key: Path) -> None:
+    # They create the folder and the key at the same time, too.
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        assert pool.starmap(use, [(tmp_path / "cache", key, seed) for seed in range(4)]) == [0] * 4
+    assert not list((tmp_path / "cache").glob("*.part"))
+    assert [path.name for path in key.parent.iterdir()] == ["cache.key"]
