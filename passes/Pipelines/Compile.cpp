@@ -293,16 +293,16 @@ static LogicalResult verifyArguments(gpu::GPUModuleOp kernels) {
       if (!memref || LLVMTypeConverter::canConvertToBarePtr(memref))
         continue;
       isValid = false;
-      InFlightDiagnostic diagnostic = emitError(
-          func.isExternal() ? func.getLoc() : func.getArgument(number).getLoc());
+      InFlightDiagnostic diagnostic =
+          emitError(func.isExternal() ? func.getLoc()
+                                      : func.getArgument(number).getLoc());
       diagnostic << "argument " << number << " of '" << func.getName()
                  << "' has type " << type
                  << "; a static shape, static strides and a static offset are "
                     "required";
     }
-    for (BlockArgument attribution :
-         llvm::concat<const BlockArgument>(func.getWorkgroupAttributions(),
-                                           func.getPrivateAttributions())) {
+    for (BlockArgument attribution : llvm::concat<const BlockArgument>(
+             func.getWorkgroupAttributions(), func.getPrivateAttributions())) {
       Type element = cast<MemRefType>(attribution.getType()).getElementType();
       if (!isa<FloatType>(element) || converter.convertType(element))
         continue;

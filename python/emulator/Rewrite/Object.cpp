@@ -3,9 +3,11 @@
 #include "emulator/Rewrite/PassRun.h"
 #include "emulator/Rewrite/Steps.h"
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/CodeGen/AtomicExpandUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -114,19 +116,157 @@ static void expandAtomics(Function &function) {
     });
 }
 
+/// Reports the accesses that LLVM's ThreadSanitizer pass does not instrument to
+/// the runtime: those of other sizes than 1, 2, 4, 8 and 16 bytes, and each
+/// lane of masked vectors, gathers and scatters.
+///
+/// The runtime's function for ranges reports bytes up to a multiple of 8 one by
+/// one, and remembers four accesses of each 8 bytes. So an access is reported
+/// as the powers of two that make up its size.
+class OddAccesses {
+public:
+  explicit OddAccesses(Module &module)
+      : layout(module.getDataLayout()), context(module.getContext()) {
+    for (bool isWrite : {false, true})
+      for (unsigned log2 = 0; log2 <= 4; ++log2)
+        functions[isWrite].push_back(module.getOrInsertFunction(
+            (Twine("__tsan_") + (log2 == 0 ? "" : "unaligned_") +
+             (isWrite ? "write" : "read") + Twine(1 << log2))
+                .str(),
+            Type::getVoidTy(context), PointerType::get(context, 0)));
+  }
+
+  void run(Function &function) {
+    SmallVector<Instruction *> accesses;
+    for (Instruction &at : instructions(function))
+      if (at.mayReadOrWriteMemory() &&
+          !at.hasMetadata(LLVMContext::MD_nosanitize))
+        accesses.push_back(&at);
+    unused = nullptr;
+    for (Instruction *at : accesses)
+      report(*at);
+  }
+
+private:
+  void report(Instruction &at) {
+    IRBuilder<> builder(&at);
+    if (auto *load = dyn_cast<LoadInst>(&at); load && !load->isAtomic())
+      return reportWhole(builder, load->getPointerOperand(), load->getType(),
+                         /*isWrite=*/false);
+    if (auto *store = dyn_cast<StoreInst>(&at); store && !store->isAtomic())
+      return reportWhole(builder, store->getPointerOperand(),
+                         store->getValueOperand()->getType(), /*isWrite=*/true);
+    auto *call = dyn_cast<IntrinsicInst>(&at);
+    if (!call)
+      return;
+    Intrinsic::ID id = call->getIntrinsicID();
+    bool isPacked = id == Intrinsic::masked_expandload ||
+                    id == Intrinsic::masked_compressstore;
+    switch (id) {
+    case Intrinsic::masked_load:
+    case Intrinsic::masked_gather:
+    case Intrinsic::masked_expandload:
+      return reportLanes(builder, call->getArgOperand(0), call->getType(),
+                         call->getArgOperand(1), isPacked, /*isWrite=*/false);
+    case Intrinsic::masked_store:
+    case Intrinsic::masked_scatter:
+    case Intrinsic::masked_compressstore:
+      return reportLanes(builder, call->getArgOperand(1),
+                         call->getArgOperand(0)->getType(),
+                         call->getArgOperand(2), isPacked, /*isWrite=*/true);
+    default:
+      return;
+    }
+  }
+
+  void reportBytes(IRBuilderBase &builder, Value *address, uint64_t bytes,
+                   bool isWrite) {
+    for (uint64_t done = 0; done < bytes;) {
+      unsigned log2 = std::min(4u, Log2_64(bytes - done));
+      builder.CreateCall(
+          functions[isWrite][log2],
+          {builder.CreateConstGEP1_64(builder.getInt8Ty(), address, done)});
+      done += uint64_t(1) << log2;
+    }
+  }
+
+  /// Other threads cannot access a thread's own memory.
+  static bool isPrivate(Value *address) {
+    return isa<AllocaInst>(getUnderlyingObject(address));
+  }
+
+  void reportWhole(IRBuilderBase &builder, Value *address, Type *accessed,
+                   bool isWrite) {
+    uint64_t bytes = layout.getTypeStoreSize(accessed);
+    if ((bytes <= 16 && isPowerOf2_64(bytes)) || isPrivate(address))
+      return;
+    reportBytes(builder, address, bytes, isWrite);
+  }
+
+  /// `address` is that of the first lane, or a vector with one for each lane.
+  /// Packed lanes are without gaps for those that the mask leaves out.
+  void reportLanes(IRBuilderBase &builder, Value *address, Type *accessed,
+                   Value *mask, bool isPacked, bool isWrite) {
+    bool isIndexed = address->getType()->isVectorTy();
+    if (!isIndexed && isPrivate(address))
+      return;
+    auto *vector = cast<FixedVectorType>(accessed);
+    uint64_t bytes = layout.getTypeStoreSize(vector->getElementType());
+    Value *next = address;
+    for (unsigned lane = 0; lane < vector->getNumElements(); ++lane) {
+      Value *isActive = builder.CreateExtractElement(mask, lane);
+      Value *at = isIndexed  ? builder.CreateExtractElement(address, lane)
+                  : isPacked ? next
+                             : builder.CreateConstGEP1_64(
+                                   builder.getInt8Ty(), address, lane * bytes);
+      if (isPacked)
+        next = builder.CreateSelect(
+            isActive,
+            builder.CreateConstGEP1_64(builder.getInt8Ty(), next, bytes), next);
+      reportBytes(builder,
+                  builder.CreateSelect(isActive, at, getUnused(builder, bytes)),
+                  bytes, isWrite);
+    }
+  }
+
+  /// Memory of the thread, which lanes that are not active access instead.
+  Value *getUnused(IRBuilderBase &builder, uint64_t bytes) {
+    Type *type =
+        ArrayType::get(builder.getInt8Ty(), std::max<uint64_t>(16, bytes));
+    if (!unused ||
+        layout.getTypeStoreSize(unused->getAllocatedType()) < bytes) {
+      BasicBlock &entry =
+          builder.GetInsertBlock()->getParent()->getEntryBlock();
+      unused = IRBuilder<>(&entry, entry.begin()).CreateAlloca(type);
+    }
+    return unused;
+  }
+
+  const DataLayout &layout;
+  LLVMContext &context;
+  /// Of reads and of writes, by the logarithm of their size.
+  SmallVector<FunctionCallee> functions[2];
+  AllocaInst *unused = nullptr;
+};
+
 static void addSanitizer(Module &module, Sanitizer sanitizer,
                          ModulePassManager &passes) {
   if (sanitizer == Sanitizer::None)
     return;
   bool isAddress = sanitizer == Sanitizer::Address;
+  std::optional<OddAccesses> odd;
+  if (!isAddress)
+    odd.emplace(module);
   for (Function &function : module) {
     if (function.isDeclaration() ||
         function.getName().starts_with("smalti_emu_"))
       continue;
     function.addFnAttr(isAddress ? Attribute::SanitizeAddress
                                  : Attribute::SanitizeThread);
-    if (!isAddress)
-      expandAtomics(function);
+    if (isAddress)
+      continue;
+    expandAtomics(function);
+    odd->run(function);
   }
   for (GlobalVariable &global : module.globals()) {
     GlobalValue::SanitizerMetadata none;
