@@ -264,13 +264,12 @@ def main() -> int:
         if options.sample:
             folders = sample(tree, options.sample)
             cpu = round(sum(entry["cpu"] for entry in folders.values()), 1)
-            result["nothing"] = {"estimated from a sample": True, "cpu": cpu, "folders": folders}
+            result["nothing"] = {"estimated": True, "cpu": cpu, "folders": folders}
         else:
             measure(tree, options.changes, result)
     finally:
         shutil.rmtree(folder)
-        # What was measured before a failure is kept.
-        _record.write({**old, options.label: result}, options.json)
+    _record.write({**old, options.label: result}, options.json)
     return 0
 
 

@@ -47,7 +47,7 @@ if(NOT SMALTI_TRAIT_NAMES_OF STREQUAL smalti_libmlir)
   set(SMALTI_TRAIT_NAMES_OF "${smalti_libmlir}" CACHE INTERNAL "The libMLIR.so that SMALTI_CLANG_TRAIT_NAMES is about")
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND SMALTI_CLANG_TRAIT_NAMES)
-  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/ClangTraitNames.h>")
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include \"${CMAKE_CURRENT_LIST_DIR}/ClangTraitNames.h\">")
 elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT SMALTI_CLANG_TRAIT_NAMES)
   message(FATAL_ERROR "${smalti_libmlir} was built with GCC; build with g++ (CXX=g++), so that op traits are the same ones.")
 endif()
@@ -117,7 +117,7 @@ function(smalti_use_precompiled_header target name)
   if(SMALTI_PRECOMPILE_HEADERS)
     # libstdc++ silences warnings about its own functions by pragmas, which a precompiled header does not keep.
     target_compile_options(${target} PRIVATE
-      "SHELL:-include-pch $<TARGET_OBJECTS:${name}>"
+      "SHELL:-include-pch \"$<TARGET_OBJECTS:${name}>\""
       "--warning-suppression-mappings=${CMAKE_SOURCE_DIR}/cmake/SuppressedWarnings.txt")
     add_dependencies(${target} ${name}Ready)
   endif()

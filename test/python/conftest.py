@@ -71,6 +71,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def node_id(config: pytest.Config, argument: str) -> str:
+    """The id of a test that the command line names, from any folder."""
+    path, separator, name = argument.partition("::")
+    absolute = (config.invocation_params.dir / path).resolve()
+    return f"{os.path.relpath(absolute, config.rootpath)}{separator}{name}"
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keeps only a sample of each grid (sampling.py), and what the command line selects by name."""
     if config.getoption("--grids"):
@@ -78,7 +85,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     elif config.getoption("keyword"):
         return
     else:
-        named = tuple(argument for argument in config.args if "::" in argument)
+        named = tuple(node_id(config, argument) for argument in config.args if "::" in argument)
         failed = config.cache.get("cache/lastfailed", {}) if config.cache is not None else {}
         again = failed if config.getoption("lf", False) or config.getoption("failedfirst", False) else {}
         dropped = [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("SMALTI_BUILD_DIR", ROOT / "build"))
 
 
 def dev(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -88,3 +91,76 @@ def test_fuzz_grids_reads_the_option(devlib: ModuleType, monkeypatch: pytest.Mon
     # --help ends pytest after it has read the options.
     result = subprocess.run([*commands[0], "--help"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0 and "--grids" in result.stdout, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "paths", "options"),
+    [
+        (["test/python"], ["test/python"], []),
+        (["test/python/sim", "-k", "passes"], ["test/python/sim"], ["-k", "passes"]),
+        (["test/passes/Pipelining", "test/python/test_dev.py::test_stamps"], None, []),
+        (["python/test_dev.py::test_x[a/b]"], ["test/python/test_dev.py::test_x[a/b]"], []),
+        ([str(ROOT / "test" / "lit.cfg.py"), "-x"], ["test/lit.cfg.py"], ["-x"]),
+        ([], [], []),
+    ],
+)
+def test_paths_are_told_from_options(
+    devlib: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    paths: list[str] | None,
+    options: list[str],
+) -> None:
+    monkeypatch.chdir(ROOT / "test")
+    assert devlib.split_arguments(arguments) == (arguments if paths is None else paths, options)
+
+
+@pytest.mark.parametrize("argument", ["test/python/test_nosuch.py", "test/passes/Nosuch", "nosuch.mlir", "/etc/passwd"])
+def test_a_path_that_is_not_there_ends_before_the_build(argument: str) -> None:
+    result = dev("test", argument)
+    assert result.returncode == 1 and result.stdout == ""
+    assert argument in result.stderr
+
+
+def test_a_failed_configuration_is_done_again(
+    devlib: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CMake removes its files before it finds that a compiler is missing: the stamp of the last success must go."""
+    steps, runs = devlib.steps, []
+    (tmp_path / "build.ninja").write_text("")
+
+    def fail(command: list[str], **_: object) -> None:
+        runs.append(command)
+        raise devlib.Failure("no")
+
+    def succeed(command: list[str], **_: object) -> None:
+        runs.append(command)
+
+    monkeypatch.setattr(steps, "ROOT", tmp_path)
+    monkeypatch.setattr(steps, "run", succeed)
+    monkeypatch.setattr(steps.machine, "installed_versions", lambda: "1")
+    steps.configure(tmp_path)
+    steps.configure(tmp_path)
+    assert [command[0] for command in runs] == ["cmake"]
+    runs.clear()
+    monkeypatch.setenv("CXX", "nosuch++")
+    monkeypatch.setattr(steps, "run", fail)
+    with pytest.raises(devlib.Failure):
+        steps.configure(tmp_path)
+    monkeypatch.delenv("CXX")
+    monkeypatch.setattr(steps, "run", succeed)
+    steps.configure(tmp_path)
+    assert [command[0] for command in runs] == ["cmake", "cmake"]
+    # Another MLIR: what was precompiled of the one before goes.
+    runs.clear()
+    monkeypatch.setattr(steps.machine, "installed_versions", lambda: "2")
+    steps.configure(tmp_path)
+    assert [command[0] for command in runs] == ["ninja", "cmake"]
+
+
+def test_every_source_is_compiled() -> None:
+    commands = json.loads((BUILD / "compile_commands.json").read_text())
+    compiled = {Path(command["file"]) for command in commands}
+    folders = ("dialects", "passes", "targets", "tools", "python", "test/unit")
+    sources = {path for folder in folders for path in (ROOT / folder).rglob("*.cpp")}
+    assert not sources - compiled

@@ -44,6 +44,19 @@ def missing_packages(packages: tuple[str, ...]) -> list[str]:
     return [package for package in packages if package not in installed]
 
 
+def installed_versions() -> str:
+    """The versions of the compiler and of MLIR; nothing where dpkg did not install them."""
+    try:
+        return subprocess.run(
+            ["dpkg-query", "--show", f"libmlir-{LLVM}-dev", f"llvm-{LLVM}-dev", f"clang-{LLVM}"],
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+    except OSError:
+        return ""
+
+
 def install_packages(packages: tuple[str, ...] = BUILD_PACKAGES) -> None:
     """Install what is missing, as root or through sudo."""
     missing = missing_packages(packages)

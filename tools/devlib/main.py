@@ -41,27 +41,48 @@ def gcc_verb(arguments: Sequence[str]) -> None:
 
 def test_verb(arguments: Sequence[str]) -> None:
     """Set up, build, and run lit and pytest (about 9 minutes on two cores). Paths and pytest options narrow it down."""
+    paths, options = split_arguments(arguments)
+    python_paths = [path for path in paths if is_pytest_path(path)]
+    lit_paths = [path for path in paths if path not in python_paths]
+    if options and not python_paths and lit_paths:
+        raise Failure(f"these are options of pytest, and no path of pytest's is named: {' '.join(options)}")
+    if "--help" in options or "-h" in options:
+        say(
+            "tools/dev test [PATH ...] [OPTION OF PYTEST ...]: see README.md; `.venv/bin/pytest --help` lists the options"
+        )
+        return
     steps.build()
-    paths = test_paths(arguments)
-    lit_paths = [path for path in paths if not path.split("::")[0].endswith(".py")] or ([] if paths else ["test"])
-    if lit_paths:
+    if lit_paths or not arguments:
         with step("lit"):
-            times = [] if paths else ["--xunit-xml-output", steps.BUILD / "lit-times.xml"]
+            times = ["--xunit-xml-output", steps.BUILD / "lit-times.xml"] if not arguments else []
             run(
-                [steps.VENV / "bin" / "lit", "--succinct", "--verbose", *times, *lit_paths],
+                [steps.VENV / "bin" / "lit", "--succinct", "--verbose", *times, *(lit_paths or ["test"])],
                 environment=steps.environment(),
             )
-    python_paths = [path for path in paths if path not in lit_paths]
-    options = [argument for argument in arguments if argument not in paths]
-    if python_paths or not paths:
+    if python_paths or options or not arguments:
         run_pytest([*options, *python_paths])
 
 
-def test_paths(arguments: Sequence[str]) -> list[str]:
-    """The arguments that name files, folders or tests."""
-    return [
-        argument for argument in arguments if not argument.startswith("-") and (ROOT / argument.split("::")[0]).exists()
-    ]
+def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The paths among the arguments, from the repository's root, and the rest: options of pytest and their values."""
+    paths, options = [], []
+    for argument in arguments:
+        name, separator, test = argument.partition("::")
+        looks_like_path = separator or "/" in name or name.endswith((".py", ".mlir", ".test")) or name == "test"
+        if argument.startswith("-") or not looks_like_path:
+            options.append(argument)
+            continue
+        found = next((path for path in (pathlib.Path.cwd() / name, ROOT / name) if path.exists()), None)
+        if found is None:
+            raise Failure(f"there is no {name}")
+        if not found.resolve().is_relative_to(ROOT):
+            raise Failure(f"{name} is not in this repository")
+        paths.append(f"{found.resolve().relative_to(ROOT)}{separator}{test}")
+    return paths, options
+
+
+def is_pytest_path(path: str) -> bool:
+    return pathlib.Path(path.partition("::")[0]).is_relative_to("test/python")
 
 
 def run_pytest(arguments: Sequence[str]) -> None:
@@ -71,7 +92,7 @@ def run_pytest(arguments: Sequence[str]) -> None:
     if not arguments:
         parallel.append(f"--junitxml={steps.BUILD / 'test-times.xml'}")
     # conftest.py adds options, and is read early enough only where its own folder is named.
-    paths = [] if test_paths(arguments) else ["test/python"]
+    paths = [] if any(is_pytest_path(argument) for argument in arguments) else ["test/python"]
     run([steps.PYTHON, "-m", "pytest", *parallel, *arguments, *paths], environment=steps.environment())
 
 
@@ -137,10 +158,13 @@ def fuzz_verb(arguments: Sequence[str]) -> None:
     samples, and the tests marked slow (paths and pytest options narrow it down)."""
     steps.build()
     if arguments[:1] == ["grids"]:
-        run_pytest(["--grids", *arguments[1:]])
+        paths, options = split_arguments(arguments[1:])
+        run_pytest(["--grids", *options, *paths])
         return
     path = {"PYTHONPATH": str(ROOT / "test" / "python")}
     words = list(arguments)
+    if words and not words[0].startswith("-") and words[0] not in FUZZERS:
+        raise Failure(f"fuzz does not have '{words[0]}'; it has {', '.join([*FUZZERS, 'grids'])}, and options alone")
     module = FUZZERS[words.pop(0)] if words and words[0] in FUZZERS else "fuzz"
     run([steps.PYTHON, "-m", module, *words], environment={**steps.environment(), **path})
 
@@ -209,6 +233,9 @@ def main(arguments: Sequence[str]) -> int:
         VERBS[name](rest)
     except Failure as failure:
         print(f"error: {failure}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

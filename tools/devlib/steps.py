@@ -7,6 +7,7 @@ import hashlib
 import os
 import pathlib
 import platform
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -74,7 +75,8 @@ def make_venv() -> None:
             )
             (site_packages / "smalti_build_tree.pth").write_text(f"{PACKAGES}\n")
             command = VENV / "bin" / "smalti"
-            command.write_text(f"#!{PYTHON}\nimport sys\n\nfrom smalti.cli import main\n\nsys.exit(main())\n")
+            # A first line with the interpreter cannot have spaces in its path.
+            command.write_text(f'#!/bin/sh\nexec {shlex.quote(str(PYTHON))} -m smalti "$@"\n')
             command.chmod(0o755)
             stamp.write_text(key)
     pip_install(TOOLS / "requirements.txt")
@@ -124,14 +126,21 @@ def configure(folder: pathlib.Path = BUILD, options: Sequence[str] = ()) -> None
             command.append(f"-D{name}={value}")
     stamp = folder / ".configure.stamp"
     # CMake keeps the compiler that it found first.
-    compiler = os.environ.get("CXX", "")
-    key = digest(*map(str, command), compiler, (VENV / ".requirements.stamp").read_bytes())
+    flags = [os.environ.get(name, "") for name in ("CXX", "CC", "CXXFLAGS", "LDFLAGS")]
+    versions = machine.installed_versions()
+    key = digest(*map(str, command), *flags, versions, (VENV / ".requirements.stamp").read_bytes())
     if is_stamped(stamp, key) and (folder / "build.ninja").is_file():
         return
+    stamp.unlink(missing_ok=True)
+    # Installed headers may be older than a precompiled header of the ones before them, and ninja would not rebuild it.
+    toolchain_stamp = folder / ".toolchain.stamp"
+    if toolchain_stamp.is_file() and not is_stamped(toolchain_stamp, versions):
+        run(["ninja", "-C", folder, "-t", "clean"], quiet=True)
     with step(f"Configuring {folder.relative_to(ROOT)}/"):
         # Another interpreter or another nanobind must not be mixed with what an older cache remembers.
         is_old = (folder / "CMakeCache.txt").is_file()
         run([*command, "--fresh"] if is_old and cmake_has_fresh() else command, quiet=True)
+        toolchain_stamp.write_text(versions)
         stamp.write_text(key)
 
 
