@@ -65,7 +65,7 @@ def measure(target: str, sizes: list[int], repeat: int) -> dict[str, dict[str, d
         for n in sizes:
             if sanitizer is not None and n > SANITIZED:
                 continue
-            emulation = Emulation(sanitize=sanitizer, timeout=3600)  # type: ignore[arg-type]
+            emulation = Emulation(sanitize=sanitizer, time_limit=3600)  # type: ignore[arg-type]
             row = rows[str(n)] = {"seconds": seconds(target, n, emulation, repeat if n < 1024 else 1)}
             if before := rows.get(str(n // 2)):
                 row["ratio"] = row["seconds"] / before["seconds"]

@@ -56,11 +56,14 @@ struct LoopBuilder {
       return;
     if (first && last && *last - *first <= step)
       return body(begin);
-    scf::ForOp::create(b, loc, begin, end, index(step), ValueRange(),
-                       [&](OpBuilder &, Location, Value iv, ValueRange) {
-                         body(iv);
-                         scf::YieldOp::create(b, loc);
-                       });
+    auto loop =
+        scf::ForOp::create(b, loc, begin, end, index(step), ValueRange(),
+                           [&](OpBuilder &, Location, Value iv, ValueRange) {
+                             body(iv);
+                             scf::YieldOp::create(b, loc);
+                           });
+    if (!first || !last)
+      loop->setAttr(smalti::kAtMostATileAttr, b.getUnitAttr());
   }
 };
 

@@ -12,6 +12,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace mlir {
 class OpBuilder;
@@ -22,6 +23,9 @@ class LinalgOp;
 } // namespace mlir
 
 namespace smalti {
+
+/// On a loop: it has no more iterations than a tile has elements.
+inline constexpr llvm::StringLiteral kAtMostATileAttr = "smalti.at_most_a_tile";
 
 /// A window of a memref (see triton_xla.extract) and the buffer of its tile.
 struct WindowCopy {

@@ -310,6 +310,35 @@ def SmaltiLowerCPUMath : Pass<"smalti-lower-cpu-math", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::vector::VectorDialect"];
 }
 
+def SmaltiLowerCPULoops : Pass<"smalti-lower-cpu-loops", "::mlir::ModuleOp"> {
+  let summary = "Loops of the CPU target as branches, with a flag that stops them";
+  let description = [{
+    Converts `scf` to `cf`. A function with `smalti.num_tiles` that nothing in the module calls gets one more argument, the
+    address of a 32-bit stop flag. Loops that may take more than a few milliseconds read the flag in each iteration. The
+    function frees its buffers and returns when the flag is not 0. A caller that sets the flag from a signal handler or
+    from another thread thus stops the function.
+
+    The function itself sets the flag to N and returns where the step of a loop is not positive: N is the number, from 1,
+    of the loop's location in `smalti.loop_locations`.
+
+    Example:
+
+    ```mlir
+    func.func @sum(%x: memref<?xf32>, %begin: index, %end: index) attributes {smalti.num_tiles = 4 : i64} {
+      %step = arith.constant 1 : index
+      scf.for %i = %begin to %end step %step {
+        %v = memref.load %x[%i] : memref<?xf32>
+        %w = arith.addf %v, %v : f32
+        memref.store %w, %x[%i] : memref<?xf32>
+      }
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::ModuleOp"> {
   let summary = "Makes kernels of the gpu.launch ops of a module that JAX emitted";
   let description = [{

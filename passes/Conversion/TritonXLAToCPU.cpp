@@ -18,6 +18,7 @@
 #include "passes/Conversion/CPULoops.h"
 #include "passes/Passes.h"
 #include "passes/Resources/Estimate.h"
+#include "passes/Support/TripCount.h"
 #include "targets/Target.h"
 
 #include "dialects/TritonXLA/TritonXLA.h"
@@ -683,7 +684,8 @@ struct ConvertTritonXLAToCPU
           << vectorWidth.getValue();
       return signalPassFailure();
     }
-    if (failed(checkVectors(module, *targets::lookup("cpu"), /*threads=*/1)))
+    if (failed(checkVectors(module, *targets::lookup("cpu"), /*threads=*/1)) ||
+        failed(checkLoopSteps(module)))
       return signalPassFailure();
     SmallVector<EntryFuncOp> entries(module.getOps<EntryFuncOp>());
     for (EntryFuncOp entry : entries) {

@@ -14,6 +14,7 @@
 
 namespace smalti {
 #define GEN_PASS_DECL_CONVERTTRITONXLATOCPU
+#define GEN_PASS_DECL_SMALTILOWERCPULOOPS
 #define GEN_PASS_DECL_SMALTILOWERCPUMATH
 #define GEN_PASS_DECL_SMALTIMASKTRANSFERS
 #include "passes/Passes.h.inc"
@@ -47,7 +48,7 @@ void smalti::buildCPUPipeline(OpPassManager &pm, int vectorBits) {
 
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
-  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createSmaltiLowerCPULoops());
   // The library calls for vectors are unrolled with vector ops.
   math::MathExpandOpsPassOptions expand;
   expand.opMnemonics = {"clampf"};

@@ -10,6 +10,7 @@
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
+#include "passes/Support/TripCount.h"
 #include "passes/WarpSpecialization/WarpEstimate.h"
 #include "targets/Target.h"
 
@@ -463,7 +464,8 @@ void SmaltiCompile::runOnOperation() {
     return signalPassFailure();
   }
   const Target *chip = getTarget(module, target);
-  if (!chip || failed(chip->isGPU() ? compileForGPU(*chip, *last, *conflicts)
-                                    : compileForCPU(*chip, *last)))
+  if (!chip || failed(checkLoopSteps(module)) ||
+      failed(chip->isGPU() ? compileForGPU(*chip, *last, *conflicts)
+                           : compileForCPU(*chip, *last)))
     signalPassFailure();
 }

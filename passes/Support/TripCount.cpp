@@ -39,3 +39,15 @@ std::optional<uint64_t> smalti::getConstantTripCount(scf::ForOp loop) {
     return 0;
   return llvm::divideCeil(uint64_t(*upper) - uint64_t(*lower), uint64_t(*step));
 }
+
+LogicalResult smalti::checkLoopSteps(Operation *root) {
+  bool isValid = true;
+  root->walk([&](scf::ForOp loop) {
+    std::optional<int64_t> step = getBound(loop, loop.getStep());
+    if (!step || (loop.getUnsignedCmp() ? *step != 0 : *step > 0))
+      return;
+    isValid = false;
+    loop.emitOpError("has a step of ") << *step << "; it must be positive";
+  });
+  return success(isValid);
+}

@@ -3,12 +3,17 @@
 #ifndef SMALTI_PASSES_SUPPORT_TRIPCOUNT_H
 #define SMALTI_PASSES_SUPPORT_TRIPCOUNT_H
 
+#include "mlir/Support/LLVM.h"
+
 #include <cstdint>
 #include <optional>
 
-namespace mlir::scf {
+namespace mlir {
+class Operation;
+namespace scf {
 class ForOp;
-} // namespace mlir::scf
+} // namespace scf
+} // namespace mlir
 
 namespace smalti {
 
@@ -19,6 +24,10 @@ bool hasWideCounter(mlir::scf::ForOp loop);
 /// difference of the bounds overflows their type. Nothing where the step is
 /// not positive, or the counter has more than 64 bits.
 std::optional<uint64_t> getConstantTripCount(mlir::scf::ForOp loop);
+
+/// Diagnoses the loops in `root` whose step is a constant that is not positive.
+/// Upstream's folders drop such loops without a word.
+llvm::LogicalResult checkLoopSteps(mlir::Operation *root);
 
 } // namespace smalti
 

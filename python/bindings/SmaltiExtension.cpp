@@ -2,6 +2,7 @@
 //===//
 
 #include "python/bindings/EmulatorCAPI.h"
+#include "python/bindings/Interrupts.h"
 #include "python/bindings/Layouts.h"
 #include "python/bindings/SmaltiCAPI.h"
 #include "python/bindings/ThreadAccesses.h"
@@ -164,6 +165,7 @@ NB_MODULE(_smalti, m) {
       "host_processor", [] { return collect(smaltiHostProcessor); },
       "What code of this host depends on: its triple, processor and features.");
 
+  smalti::python::bindInterrupts(m);
   smalti::python::bindLayouts(m);
   smalti::python::bindTransferPlans(m);
   smalti::python::bindThreadAccesses(m);

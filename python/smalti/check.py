@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,12 +111,30 @@ def compare(argument: entry.Argument, got: np.ndarray, wanted: reference.Value) 
     return Comparison(argument, worst, worst / scale, near, count, int(exact.size), first, detail or "")
 
 
-def check(kernel: Kernel, module: Any, *, seed: int = 0, given: Mapping[int, str] | None = None) -> CheckResult:
-    """Runs `kernel` on random inputs and the program of `module` in the reference interpreter, and compares."""
+def check(
+    kernel: Kernel,
+    module: Any,
+    *,
+    seed: int = 0,
+    given: Mapping[int, str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> CheckResult:
+    """Runs `kernel` on random inputs and the program of `module` in the reference interpreter, and compares.
+
+    The time limit of the kernel holds for each of the two; the interpreter runs the blocks that the kernel runs, and
+    reports `progress`.
+    """
+    how: Any = kernel
+    if kernel.target.is_emulated:
+        how = kernel.emulation
+    elif kernel.target.is_simulated:
+        how = kernel.simulation  # pyright: ignore[reportAttributeAccessIssue]
     values = random_arguments(kernel.entry, seed, given)
     before = [np.copy(value) if isinstance(value, np.ndarray) else value for value in values]
     launcher = kernel.launcher  # Where it cannot run there is no use in a reference.
-    expected = reference.run(entry.find_entry(module, kernel.entry.name), values)
+    function = entry.find_entry(module, kernel.entry.name)
+    limits: Any = {"time_limit": how.time_limit, "blocks": how.blocks}
+    expected = reference.run(function, values, **limits, progress=progress)
     seconds = launcher.run_on_copies(values)
     comparisons, changed = [], []
     for argument, value, old, wanted in zip(kernel.arguments, values, before, expected, strict=True):

@@ -269,6 +269,7 @@ _ARG_HELP = (
 @_DUMP
 @_DUMP_IR
 @_VERBOSE
+@cli_emulated.add(cli_emulated.LIMITS)
 @cli_emulated.add(cli_emulated.HOW)
 @cli_emulated.add(cli_emulated.WHAT)
 def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **options: Any) -> None:
@@ -313,7 +314,7 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         )
     if kernel.target.is_simulated:
         cli_emulated.refuse(options, (*cli_emulated.HOW_NAMES, "repeat", "verbose"), "a simulated GPU; see smalti sim")
-        cli_sim.run_program(kernel, module, options["check"], seed, given)  # pyright: ignore[reportArgumentType]
+        cli_sim.run_program(kernel, module, options["check"], seed, given, options)  # pyright: ignore[reportArgumentType]
         return
     if options["verbose"]:
         _print_remarks(kernel.remarks)
@@ -322,16 +323,21 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         cli_emulated.run_program(kernel, module, checked, seed, given, repeat, options)
         return
     cli_emulated.refuse(options, cli_emulated.HOW_NAMES, f"{kernel.target}, which is not emulated")
+    if kernel.target.is_gpu:
+        cli_emulated.refuse(options, cli_emulated.LIMIT_NAMES, f"{kernel.target}: a GPU runs all blocks to their end")
+    title = f"@{kernel.entry.name} on {kernel.target}"
+    kernel.time_limit, kernel.blocks = options["time_limit"], cli_emulated.parse_blocks(options["blocks"])
+    kernel.announce = lambda message: click.echo(f"note: {title}: {message}: {cli_emulated.HINTS}", err=True)
     if checked:
-        with _progress("checking"):
-            result = check.check(kernel, module, seed=seed, given=given)
+        result = cli_emulated.check_program(kernel, module, seed, given)
         for item in result.comparisons:
             click.echo(str(item))
         click.echo(check.RULE)
         result.require()
     values = inputs.random_arguments(kernel.entry, seed, given)
     # The first run loads code and starts threads; it is not the one to measure.
-    best = kernel.launcher.run_on_copies(values, (repeat or 1) + 1)
+    with cli_emulated.telling(title):
+        best = kernel.launcher.run_on_copies(values, (repeat or 1) + 1)
     word = "ok, " if checked else ""
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {word}{best * 1e3:.3f} ms")
 
@@ -345,7 +351,8 @@ def _run_compiled(file: str, target: str | None, given: dict[int, str], seed: in
     if kernel.target.is_emulated:
         cli_emulated.run_program(kernel, None, False, seed, given, options["repeat"], options)
         return
-    cli_emulated.refuse(options, cli_emulated.HOW_NAMES, f"{kernel.target}, which is not emulated")
+    names = (*cli_emulated.HOW_NAMES, *cli_emulated.LIMIT_NAMES)
+    cli_emulated.refuse(options, names, f"{kernel.target}, which is not emulated")
     values = inputs.random_arguments(kernel.entry, seed, given)
     best = kernel.launcher.run_on_copies(values, (options["repeat"] or 1) + 1)
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {best * 1e3:.3f} ms")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -26,9 +27,19 @@ HOW = (
     ),
     click.option("--schedules", type=click.Choice(["all"]), help="Run once for each order of waves and copies."),
     click.option("--workers", type=click.IntRange(1), help="Processes that run blocks. Default: one a core."),
-    click.option("--timeout", type=float, help="Seconds after which a launch is ended. Default: 300."),
 )
 """For emulated GPUs."""
+
+LIMITS = (
+    click.option("--blocks", metavar="N or FIRST:END", help="The blocks to run. Default: all."),
+    click.option(
+        "--time-limit",
+        type=click.FloatRange(0, min_open=True),
+        metavar="SECONDS",
+        help="End a run that takes longer, with an error. Default: 300 for emulated GPUs, else no limit.",
+    ),
+)
+"""For everything that runs on this machine's CPU."""
 
 WHAT = (
     click.option("--kernel", help="The kernel, where a device module has several."),
@@ -66,7 +77,8 @@ def refuse(given: Mapping[str, Any], names: Sequence[str], what: str) -> None:
             raise click.UsageError(f"--{name.replace('_', '-')} says nothing for {what}")
 
 
-HOW_NAMES = ("sanitize", "order", "copies", "schedules", "workers", "timeout")
+HOW_NAMES = ("sanitize", "order", "copies", "schedules", "workers")
+LIMIT_NAMES = ("blocks", "time_limit")
 WHAT_NAMES = ("kernel", "grid", "block", "shared", "save", "expect", "rtol", "atol")
 
 
@@ -85,11 +97,51 @@ def _block_progress(title: str) -> Iterator[Callable[[int, int], None] | None]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
+def parse_blocks(text: str | None) -> range | None:
+    if text is None:
+        return None
+    first, colon, end = text.partition(":")
+    try:
+        return range(int(first), int(end)) if colon else range(int(first))
+    except ValueError:
+        raise click.BadParameter(f"'{text}' is no number of blocks and no FIRST:END", param_hint="--blocks") from None
+
+
+HINTS = "--blocks N runs N of them, --time-limit SECONDS ends the run"
+
+
+@contextmanager
+def telling(title: str, hints: str = HINTS, unit: str = "blocks", runs: int = 1) -> Iterator[Any]:
+    """What is told of progress: a bar on a terminal, and a note where the work is long."""
+    from .pace import SILENT, Pace
+
+    pace = Pace(lambda message: click.echo(f"note: {title}: {message}", err=True), hints, unit, runs)
+    # Some engines report nothing before the first block has ended.
+    timer = threading.Timer(SILENT, lambda: pace(0, 1))
+    timer.daemon = True
+    timer.start()
+    try:
+        with _block_progress(title) as bar:
+
+            def progress(done: int, total: int) -> None:
+                timer.cancel()
+                pace(done, total)
+                if bar is not None:
+                    bar(done, total)
+
+            yield progress
+    finally:
+        timer.cancel()
+
+
 def _ways(options: Options) -> list[Emulation]:
     """How the kernel is to run: once, or once for each schedule."""
     from .emulator import SCHEDULES, Emulation
 
     given = {name: options[name] for name in HOW_NAMES if name != "schedules" and options[name] is not None}
+    given["blocks"] = parse_blocks(options["blocks"])
+    if options["time_limit"] is not None:
+        given["time_limit"] = options["time_limit"]
     if not options["schedules"]:
         return [Emulation(**given)]
     if taken := [name for name in ("order", "copies") if name in given]:
@@ -101,10 +153,12 @@ def _schedule(emulation: Emulation) -> str:
     return f"{emulation.order}, copies {emulation.copies}"
 
 
-def _check(kernel: Kernel, module: Any, seed: int, given: Mapping[int, str]) -> Any:
+def check_program(kernel: Any, module: Any, seed: int, given: Mapping[int, str]) -> Any:
+    """Compares a run of a kernel with the reference interpreter."""
     from . import check
 
-    return check.check(kernel, module, seed=seed, given=given)
+    with telling(f"reference of @{kernel.entry.name}", unit="tiles") as progress:
+        return check.check(kernel, module, seed=seed, given=given, progress=progress)
 
 
 def run_program(
@@ -123,9 +177,9 @@ def run_program(
     times: list[float] = []
     for way in ways:
         title = f"@{kernel.entry.name} on {kernel.target}" + (f" ({_schedule(way)})" if len(ways) > 1 else "")
-        with _block_progress(title) as progress:
+        with telling(title) as progress:
             kernel.emulation = dataclasses.replace(way, progress=progress)
-            result = _check(kernel, module, seed, given) if checked else None
+            result = check_program(kernel, module, seed, given) if checked else None
             if result is None or repeat is not None:
                 values = inputs.random_arguments(kernel.entry, seed, given)
                 times.append(kernel.launcher.run_on_copies(values, repeat or 1))
@@ -170,7 +224,7 @@ def run_device_module(
     ways = _ways(options)
     for way in ways:
         values = arguments.parse(given, seed)
-        with _block_progress(f"{file} on {target}") as progress:
+        with telling(f"{file} on {target}") as progress:
             seconds = module.launch(
                 _size(options["grid"], "--grid") or 1,
                 _size(options["block"], "--block"),

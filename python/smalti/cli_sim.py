@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .cli_emulated import _block_progress
+from .cli_emulated import LIMITS, check_program, parse_blocks, telling
 from .errors import CheckError, LaunchError, SmaltiError
 
 if TYPE_CHECKING:
@@ -29,13 +29,7 @@ OPTIONS = (
     click.option("--completion", help="When copies and products happen: late (default), early, random:SEED."),
     click.option("--schedules", type=click.Choice(["all"]), help="Run once for each of several schedules."),
     click.option("--go-on", is_flag=True, help="Compute the arrays to the end although something is found."),
-    click.option("--blocks", metavar="N or FIRST:END", help="The blocks to run. Default: all."),
-    click.option(
-        "--time-limit",
-        type=click.FloatRange(0, min_open=True),
-        metavar="SECONDS",
-        help="End a run that takes longer, with an error. Default: no limit.",
-    ),
+    *LIMITS,
     click.option("--seed", default=0, show_default=True, help="For the random inputs."),
     click.option(
         "--arg",
@@ -51,20 +45,10 @@ OPTIONS = (
 )
 
 
-def _blocks(text: str | None) -> range | None:
-    if text is None:
-        return None
-    first, colon, end = text.partition(":")
-    try:
-        return range(int(first), int(end)) if colon else range(int(first))
-    except ValueError:
-        raise click.BadParameter(f"'{text}' is no number of blocks and no FIRST:END", param_hint="--blocks") from None
-
-
 def _schedules(options: Options) -> list[Simulation]:
     from .sim import SCHEDULES, Simulation
 
-    common = {"blocks": _blocks(options["blocks"]), "numbers": not options["races_only"]}
+    common = {"blocks": parse_blocks(options["blocks"]), "numbers": not options["races_only"]}
     common |= {name: options[name] for name in ("go_on", "own_waits", "own_barriers", "time_limit")}
     given = {name: options[name] for name in ("order", "completion") if options[name] is not None}
     if not options["schedules"]:
@@ -106,25 +90,6 @@ def _arguments(kernel: SimulatedKernel, given: Mapping[int, str], seed: int) -> 
     return values
 
 
-_HINTS = "--blocks N simulates N of them, --races-only computes no numbers, --time-limit SECONDS ends the run"
-
-
-@contextmanager
-def _telling(title: str, hints: str = _HINTS, unit: str = "blocks", runs: int = 1) -> Iterator[Any]:
-    """What is told of progress: a bar on a terminal, and a note where the work is long."""
-    from .sim.pace import Pace
-
-    pace = Pace(lambda message: click.echo(f"note: {title}: {message}", err=True), hints, unit, runs)
-    with _block_progress(title) as bar:
-
-        def progress(done: int, total: int) -> None:
-            pace(done, total)
-            if bar is not None:
-                bar(done, total)
-
-        yield progress
-
-
 @contextmanager
 def _writing(path: str) -> Iterator[None]:
     """Turns what goes wrong with a file into an error that names it."""
@@ -141,6 +106,9 @@ def _number(text: str, index: int) -> float:
         raise LaunchError(f"argument {index}: '{text}' is not a number") from None
 
 
+_HINTS = "--blocks N simulates N of them, --races-only computes no numbers, --time-limit SECONDS ends the run"
+
+
 def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
     """Runs a kernel, prints what was found, and fails where something was."""
     from .sim import to_json
@@ -151,7 +119,7 @@ def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]
     ways = _schedules(options)
     for number, way in enumerate(ways):
         values = _arguments(kernel, given, options["seed"])
-        with _telling(f"@{kernel.name} on {kernel.target}", runs=1 if number else len(ways)) as progress:
+        with telling(f"@{kernel.name} on {kernel.target}", _HINTS, runs=1 if number else len(ways)) as progress:
             for finding in kernel.find(*values, simulation=dataclasses.replace(way, progress=progress)):
                 found.setdefault(f"{finding.kind} {finding.location} {finding.edge} {finding.message}", finding)
     if options["save"]:
@@ -174,8 +142,8 @@ def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]
 
 def timeline(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
     """Writes the timeline of a kernel, and prints what it shows."""
-    blocks = _blocks(options["blocks"]) or range(1)
-    with _telling(f"timeline of @{kernel.name}") as progress:
+    blocks = parse_blocks(options["blocks"]) or range(1)
+    with telling(f"timeline of @{kernel.name}", _HINTS) as progress:
         values = _arguments(kernel, given, options["seed"])
         found = kernel.timeline(*values, blocks=blocks, time_limit=options["time_limit"], progress=progress)
     with _writing(options["timeline"]):
@@ -189,10 +157,10 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
 
     values = _arguments(kernel, given, options["seed"])
     hints = "--blocks N simulates N blocks of each, --time-limit SECONDS ends one run"
-    with _telling(f"@{kernel.name} on {kernel.target}", hints, "mutants") as progress:
+    with telling(f"@{kernel.name} on {kernel.target}", hints, "mutants") as progress:
         alone = {name: options[name] for name in ("own_waits", "own_barriers", "time_limit")}
         own = [dataclasses.replace(how, **alone) for how in mutants.SCHEDULES]
-        blocks = _blocks(options["blocks"])
+        blocks = parse_blocks(options["blocks"])
         outcomes = mutants.score(kernel, values, blocks=blocks, schedules=own, progress=progress)
     caught = sum(outcome.caught for outcome in outcomes)
     if options["as_json"]:
@@ -207,10 +175,12 @@ def score(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -
         raise CheckError(f"{len(outcomes) - caught} mutants are not noticed")
 
 
-_AS_SIM = "smalti sim has --blocks, --races-only and --time-limit"
+_AS_SIM = "--blocks N simulates N of them, --time-limit SECONDS ends the run; smalti sim has --races-only"
 
 
-def run_program(kernel: SimulatedKernel, module: Any, checked: bool, seed: int, given: Mapping[int, str]) -> None:
+def run_program(
+    kernel: SimulatedKernel, module: Any, checked: bool, seed: int, given: Mapping[int, str], options: Options
+) -> None:
     """What `smalti run` does."""
     from . import check
 
@@ -220,12 +190,13 @@ def run_program(kernel: SimulatedKernel, module: Any, checked: bool, seed: int, 
         if given:
             raise click.UsageError("--arg says nothing here; smalti sim takes arrays")
     result = None
-    with _telling(f"@{kernel.name} on {kernel.target}", _AS_SIM) as progress:
-        kernel.simulation = dataclasses.replace(kernel.simulation, progress=progress)
+    with telling(f"@{kernel.name} on {kernel.target}", _AS_SIM) as progress:
+        limits = {"blocks": parse_blocks(options["blocks"]), "time_limit": options["time_limit"]}
+        kernel.simulation = dataclasses.replace(kernel.simulation, progress=progress, **limits)
         if kernel.entry is None:
             seconds = kernel.run_on_copies(kernel.random_arguments(seed))
         elif checked:
-            result = check.check(kernel, module, seed=seed, given=given)  # pyright: ignore[reportArgumentType]
+            result = check_program(kernel, module, seed, given)
             seconds = result.seconds
         else:
             seconds = kernel.run_on_copies(check.random_arguments(kernel.entry, seed, given))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -129,6 +130,13 @@ class Kernel:
         """What an emulated GPU runs: LLVM IR of its chip, as bitcode."""
         self.emulation = Emulation()
         """How an emulated GPU runs the kernel, unless a call says otherwise."""
+        self.time_limit: float | None = None
+        """Seconds after which a run on the CPU ends with an error; None for no limit. An emulated GPU has
+        `emulation.time_limit`."""
+        self.blocks: range | None = None
+        """The tiles to run on the CPU; None for all of them. An emulated GPU has `emulation.blocks`."""
+        self.announce: Callable[[str], None] | None = None
+        """Called with what to say before a long run on the CPU; None for a warning."""
         self._launcher: Any = None
 
     @property
@@ -188,12 +196,21 @@ class Kernel:
             return CpuLauncher(self)
         raise CompileError(f"kernels for {self.target} cannot be run from here")
 
-    def __call__(self, *arguments: Any, stream: Any = None) -> None:
+    def __call__(self, *arguments: Any, stream: Any = None, time_limit: float | None = None) -> None:
         """Runs the kernel on `arguments`, in place: the kernel writes the arrays that it was given.
 
         `stream` is a CUDA or HIP stream: an integer, or an object with `__cuda_stream__`, `cuda_stream` or `ptr`.
+        A run that takes more than `time_limit` seconds is an error; on a GPU there is no limit.
         """
-        self.launcher(*arguments, stream=stream)
+        if time_limit is None:
+            self.launcher(*arguments, stream=stream)
+        elif self.target.is_emulated:
+            how = dataclasses.replace(self.emulation, time_limit=time_limit)
+            self.launcher(*arguments, stream=stream, emulation=how)
+        elif self.target.is_gpu:
+            raise LaunchError(f"time_limit is {time_limit!r}: a kernel that runs on a GPU cannot be stopped")
+        else:
+            self.launcher(*arguments, stream=stream, time_limit=time_limit)
 
     def launch_pointers(self, stream: Any, pointers: int | Sequence[int]) -> None:
         """What the function of a JAX module does (`*_mosaic_gpu`): runs the kernel on the memory at `pointers`, in the

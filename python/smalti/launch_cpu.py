@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
-from . import arrays, execution_engine, launch, toolchain
-from .errors import CompileError, LaunchError
+from . import arrays, execution_engine, ir, launch, pace, toolchain
+from ._mlir_libs import _smalti
+from .errors import CompileError, Diagnostic, LaunchError, source_location
 
 if TYPE_CHECKING:
     from .kernel import Kernel
 
 _PARALLEL_SECONDS = 200e-6
 """Work that takes less is done before other threads have woken."""
+_TIME_IS_OVER = -2
+"""The stop flag after the time limit. Ctrl-C sets -1, and the kernel N > 0 where the step of a loop is not positive
+(`smalti-lower-cpu-loops`)."""
+_LOOP_LOCATIONS = "smalti.loop_locations"
+_HINTS = "blocks=range(N) runs N of them, time_limit=SECONDS ends the run"
 
 
 @functools.cache
@@ -29,10 +39,47 @@ def _descriptor(view: arrays.ArrayView) -> Any:
     return (ctypes.c_int64 * len(fields))(*fields)
 
 
+@contextlib.contextmanager
+def _stopping(flag: ctypes.c_int32, time_limit: float | None) -> Iterator[None]:
+    """Ctrl-C and the end of the time limit set the flag, which compiled loops read."""
+
+    def stop() -> None:
+        flag.value = flag.value or _TIME_IS_OVER
+
+    timer = threading.Timer(time_limit, stop) if time_limit is not None else None
+    # Python runs signal handlers in the main thread alone.
+    is_main = threading.current_thread() is threading.main_thread()
+    is_watched = is_main and _smalti.watch_interrupts(ctypes.addressof(flag))
+    try:
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
+        yield
+    finally:
+        if is_watched:
+            _smalti.unwatch_interrupts()
+        if timer is not None:
+            timer.cancel()
+
+
+def _wait_for(futures: Sequence[Future[None]]) -> None:
+    """Waits for work that uses the caller's memory; Ctrl-C has stopped it, and is raised once it has ended."""
+    interrupt = None
+    while True:
+        try:
+            wait(futures)
+            break
+        except KeyboardInterrupt as raised:
+            interrupt = raised
+    if interrupt is not None:
+        raise interrupt
+
+
 class CpuLauncher:
     """Calls the compiled function."""
 
     def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
         self._check = launch.ArgumentChecker(kernel.entry, arrays.CPU)
         self._arguments = kernel.arguments
         self._tiles = kernel.entry.num_tiles
@@ -52,9 +99,12 @@ class CpuLauncher:
         except RuntimeError as error:
             raise CompileError(f"@{self._symbol} could not be made executable: {error}") from None
 
-    def __call__(self, *given: Any, stream: Any = None) -> None:
+    def __call__(self, *given: Any, stream: Any = None, time_limit: float | None = None) -> None:
         if stream is not None:
             raise LaunchError("a kernel on the CPU takes no stream")
+        if time_limit is None:
+            time_limit = self._kernel.time_limit
+        pace.check_time_limit(time_limit)
         values = self._check.views(given)
         # The packed interface takes the address of every argument; a memref's argument is its descriptor's address.
         # Everything in `keep` must live until the last tile is done.
@@ -64,36 +114,81 @@ class CpuLauncher:
         self._layout.pack_into(
             cells, [ctypes.addressof(x) if array else x for x, array in zip(keep, is_array, strict=True)]
         )
-        self._run([ctypes.addressof(cells) + at for at in self._layout.offsets])
+        flag = ctypes.c_int32(0)
+        with _stopping(flag, time_limit):
+            self._run([ctypes.addressof(cells) + at for at in self._layout.offsets], flag)
+        if flag.value:
+            self._stopped(flag.value, time_limit)
         del keep, values
 
     def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
         """Runs on host arrays, which need no copies here, and returns the shortest run in seconds."""
         return launch.best_time(lambda: self(*values), repeat)
 
-    def _run(self, packed: list[int]) -> None:
-        tiles = self._tiles
-        workers = min(launch.num_threads(), tiles)
-        if workers == 1:
-            self._run_tiles(packed, 0, tiles)
-            return
-        # Tiles do not depend on one another, so the first one can tell whether threads are worth waking.
-        start = time.perf_counter()
-        self._run_tiles(packed, 0, 1)
-        if (time.perf_counter() - start) * (tiles - 1) < _PARALLEL_SECONDS:
-            self._run_tiles(packed, 1, tiles)
-            return
-        bounds = [1 + (tiles - 1) * i // workers for i in range(workers + 1)]
-        futures = [_pool().submit(self._run_tiles, packed, bounds[i], bounds[i + 1]) for i in range(1, workers)]
-        try:
-            self._run_tiles(packed, bounds[0], bounds[1])
-        finally:
-            for future in futures:
-                future.result()
+    def _stopped(self, why: int, time_limit: float | None) -> None:
+        """Raises the error of a run that ended early."""
+        name = f"@{self._symbol}"
+        if why > 0:
+            where = source_location(self._loop_locations()[why - 1])
+            message = "the step of this loop is not positive; a step of at least 1 is required"
+            raise LaunchError("", diagnostics=[Diagnostic("error", message, where)])
+        if why == _TIME_IS_OVER:
+            raise LaunchError(f"{name}: the time limit of {time_limit:g} s is reached", hint=pace.MORE_TIME)
+        # The handler of SIGINT has run by now, and raised nothing.
+        raise KeyboardInterrupt
 
-    def _run_tiles(self, packed: list[int], begin: int, end: int) -> None:
-        if begin >= end:
+    def _loop_locations(self) -> list[Any]:
+        module = self._kernel.module
+        for view in module.body.operations:
+            attributes = view.operation.attributes
+            if _LOOP_LOCATIONS in attributes and ir.StringAttr(attributes["sym_name"]).value == self._symbol:
+                found = ir.ArrayAttr(attributes[_LOOP_LOCATIONS])
+                return [ir.Location.from_attr(one, module.context) for one in found]
+        raise AssertionError(f"@{self._symbol} has no {_LOOP_LOCATIONS}")
+
+    def _range(self) -> range:
+        """The tiles to run."""
+        blocks = self._kernel.blocks
+        if blocks is None:
+            return range(self._tiles)
+        if not isinstance(blocks, range) or blocks.step != 1 or not 0 <= blocks.start < blocks.stop <= self._tiles:
+            raise LaunchError(f"blocks is {blocks!r}: a range of step 1 in the {self._tiles} tiles is required")
+        return blocks
+
+    def _run(self, packed: list[int], flag: ctypes.c_int32) -> None:
+        tiles = self._range()
+        first, rest = tiles.start + 1, len(tiles) - 1
+        # Tiles do not depend on one another, so the first one shows whether threads are worth waking.
+        start = time.perf_counter()
+        self._run_tiles(packed, flag, tiles.start, first)
+        seconds = (time.perf_counter() - start) * rest
+        workers = min(launch.num_threads(), rest)
+        if workers <= 1 or seconds < _PARALLEL_SECONDS:
+            workers = 1
+        if seconds / workers > pace.LONG:
+            self._announce(f"{len(tiles)} tiles will take about {seconds / workers:.0f} s")
+        bounds = [first + rest * i // workers for i in range(workers + 1)]
+        futures: list[Future[None]] = []
+        try:
+            futures += [
+                _pool().submit(self._run_tiles, packed, flag, bounds[i], bounds[i + 1]) for i in range(1, workers)
+            ]
+            self._run_tiles(packed, flag, bounds[0], bounds[1])
+        finally:
+            _wait_for(futures)
+        for future in futures:
+            future.result()
+
+    def _announce(self, message: str) -> None:
+        if self._kernel.announce is not None:
+            self._kernel.announce(message)
+        else:
+            warnings.warn(f"@{self._symbol}: {message}: {_HINTS}", RuntimeWarning, stacklevel=2)
+
+    def _run_tiles(self, packed: list[int], flag: ctypes.c_int32, begin: int, end: int) -> None:
+        if begin >= end or flag.value:
             return
         first, last = ctypes.c_int64(begin), ctypes.c_int64(end)
-        addresses = (ctypes.c_void_p * (len(packed) + 2))(*packed, ctypes.addressof(first), ctypes.addressof(last))
-        self._function(addresses)
+        address = ctypes.c_void_p(ctypes.addressof(flag))
+        more = (ctypes.addressof(one) for one in (first, last, address))
+        self._function((ctypes.c_void_p * (len(packed) + 3))(*packed, *more))

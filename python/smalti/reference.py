@@ -15,6 +15,8 @@ running error analysis with `u`, the rounding error of a value's type:
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,11 +25,16 @@ import numpy as np
 
 from . import dtypes, ir
 from .errors import Diagnostic, SmaltiError, source_location
+from .pace import MORE_TIME, check_time_limit
 
 _DOT_ROUNDING = 2.0**-23
 _FLOAT8_DOT_ROUNDING = 2.0**-13
 _TF32_ROUNDING = 2.0**-10
 _FUNCTION_ULPS = 4
+_PRODUCT_PART = 1 << 26
+"""Multiplications that are done at once."""
+_BEAT = 1.0
+"""Seconds between two reports of progress."""
 
 
 class InterpreterError(SmaltiError):
@@ -112,17 +119,50 @@ def _handles(*names: str) -> Callable[[Handler], Handler]:
 class Interpreter:
     """Runs one entry function over memory."""
 
-    def __init__(self, entry: Any) -> None:
+    def __init__(
+        self, entry: Any, time_limit: float | None = None, progress: Callable[[int, int], None] | None = None
+    ) -> None:
         self.entry = entry
         self._values: dict[Any, Value] = {}
+        check_time_limit(time_limit)
+        now = time.monotonic()
+        self._time_limit, self._progress = time_limit, progress
+        self._deadline = now + time_limit if time_limit is not None else math.inf
+        self._alarm = min(now + _BEAT, self._deadline)
+        self._done, self._total = 0, 0
 
-    def run(self, arguments: Sequence[Value]) -> None:
-        """Runs every tile; memrefs among `arguments` are changed in place."""
+    def run(self, arguments: Sequence[Value], blocks: range | None = None) -> None:
+        """Runs every tile, or those of `blocks`; memrefs among `arguments` are changed in place."""
         block = self.entry.regions[0].blocks[0]
-        tiles = ir.IntegerAttr(self.entry.attributes["num_tiles"]).value
-        for tile in range(tiles):
+        tiles = range(ir.IntegerAttr(self.entry.attributes["num_tiles"]).value)
+        if blocks is not None:
+            tiles = tiles[blocks.start : blocks.stop]
+        self._total = len(tiles)
+        for tile in tiles:
             self._values = {}
             self._run_block(block, [*arguments, Value(np.asarray(tile, np.int64))])
+            self._done += 1
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+    def _tick(self, operation: Any) -> None:
+        """Called before each operation: ends a run that reached its time limit, and reports progress."""
+        now = time.monotonic()
+        if now < self._alarm:
+            return
+        if now >= self._deadline:
+            message = (
+                f"the reference interpreter reached the time limit of {self._time_limit:g} s here, after {self._done} "
+                f"of {self._total} tiles"
+            )
+            error = _located(operation, message)
+            error.hint = MORE_TIME
+            raise error
+        self._alarm = min(now + _BEAT, self._deadline)
+        self._tell()
 
     def _run_block(self, block: Any, arguments: Sequence[Value]) -> tuple[str, list[Value]]:
         """Runs `block`; returns the name and the operands of its terminator."""
@@ -133,6 +173,7 @@ class Interpreter:
         for view in block.operations:
             operation = view.operation
             operands = [self._values[operand] for operand in operation.operands]
+            self._tick(operation)
             if operation.name in ("scf.yield", "scf.condition", "triton_xla.return"):
                 break
             self._run_operation(operation, operands)
@@ -403,8 +444,6 @@ def _bitcast(_: Interpreter, op: Any, operands: list[Value]) -> Value:
 
 
 def _erf(x: np.ndarray) -> np.ndarray:
-    import math
-
     return np.vectorize(math.erf, otypes=[np.float64])(x)
 
 
@@ -594,7 +633,10 @@ def _mask(_: Interpreter, op: Any, operands: list[Value]) -> Value:
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     # Not `@`: for tiles this small BLAS's threads spend their time waiting for one another on a busy machine.
-    return np.einsum("mk,kn->mn", a, b)
+    # In parts, for Ctrl-C: Python looks for it between calls.
+    rows = max(1, _PRODUCT_PART // max(1, b.size))
+    parts = [np.einsum("mk,kn->mn", a[at : at + rows], b) for at in range(0, len(a), rows)]
+    return np.concatenate(parts) if len(parts) != 1 else parts[0]
 
 
 @_handles("triton_xla.dot")
@@ -631,14 +673,23 @@ def load(array: np.ndarray) -> Value:
     return Value(array.astype(np.float64))
 
 
-def run(entry: Any, arguments: Sequence[Any]) -> list[Value]:
+def run(
+    entry: Any,
+    arguments: Sequence[Any],
+    *,
+    time_limit: float | None = None,
+    blocks: range | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Value]:
     """Runs `entry` (a `triton_xla.entry_func` operation) on numpy arrays and scalars.
 
-    The arrays are not changed: the memory after the run is returned, one `Value` an argument.
+    The arrays are not changed: the memory after the run is returned, one `Value` an argument. A run that takes more than
+    `time_limit` seconds is an error. `blocks` are the tiles to run, and `progress` is called with the number of tiles
+    that have ended, and of all.
     """
     memory = [load(np.asarray(argument)) for argument in arguments]
     wanted = len(entry.regions[0].blocks[0].arguments) - 1
     if len(memory) != wanted:
         raise InterpreterError(f"{len(memory)} arguments given, the entry function takes {wanted}")
-    Interpreter(entry).run(memory)
+    Interpreter(entry, time_limit, progress).run(memory, blocks)
     return memory

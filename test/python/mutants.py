@@ -250,7 +250,7 @@ class Bench:
     def _run(self, launch: Callable[..., Any], emulation: Emulation) -> set[str]:
         a, b, c = (array.copy() for array in self._arguments)
         try:
-            launch(dataclasses.replace(emulation, blocks=BLOCKS, timeout=LIMIT), a, b, c)
+            launch(dataclasses.replace(emulation, blocks=BLOCKS, time_limit=LIMIT), a, b, c)
         except EmulationError as error:
             return {finding.kind for finding in error.findings}
         right = np.allclose(c[:TILE, :TILE], self._expected, rtol=0, atol=1e-3)

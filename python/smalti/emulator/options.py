@@ -14,8 +14,8 @@ Sanitizer = Literal["thread", "address"]
 SANITIZERS: tuple[str, ...] = get_args(Sanitizer)
 ORDERS = ("first-ahead", "last-ahead", "in-step")
 COPIES: tuple[Literal["late", "early"], ...] = ("late", "early")
-DEFAULT_TIMEOUT = 300.0
-MAX_TIMEOUT = 1e6
+DEFAULT_TIME_LIMIT = 300.0
+MAX_TIME_LIMIT = 1e6
 MAX_WORKERS = 1024
 
 
@@ -32,7 +32,7 @@ class Emulation:
     """Whether asynchronous copies happen at the wait for them, or when they are issued."""
     workers: int | None = None
     """Processes that run blocks; None for one a core."""
-    timeout: float = DEFAULT_TIMEOUT
+    time_limit: float = DEFAULT_TIME_LIMIT
     """Seconds after which a launch is ended."""
     blocks: range | None = None
     """The blocks to run, counted through the grid with x first; None for all of them."""
@@ -48,8 +48,10 @@ class Emulation:
             raise LaunchError(f"copies are {' or '.join(COPIES)}, not '{self.copies}'")
         if self.workers is not None and not (isinstance(self.workers, int) and 1 <= self.workers <= MAX_WORKERS):
             raise LaunchError(f"{self.workers!r} workers: a number from 1 to {MAX_WORKERS} is wanted")
-        if not (isinstance(self.timeout, (int, float)) and 0 < self.timeout <= MAX_TIMEOUT):
-            raise LaunchError(f"a time limit of {self.timeout!r} s: above 0 and up to {MAX_TIMEOUT:g} s is wanted")
+        if not (isinstance(self.time_limit, (int, float)) and 0 < self.time_limit <= MAX_TIME_LIMIT):
+            raise LaunchError(
+                f"time_limit is {self.time_limit!r}: a number of seconds above 0, up to {MAX_TIME_LIMIT:g}, is required"
+            )
         if self.blocks is not None and not _is_range_of_blocks(self.blocks):
             raise LaunchError(f"{self.blocks!r} is no range of blocks: it needs a first one, an end and the step 1")
 

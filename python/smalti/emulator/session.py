@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .. import launch, targets, toolchain
 from ..errors import LaunchError
+from ..pace import Pace
 from . import findings, process
 from .library import Library
 from .memory import Address, Array, Memory
 from .options import MAX_WORKERS, Emulation
 
 Dimensions = tuple[int, int, int]
+
+_HINTS = "Emulation has blocks and time_limit"
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ def _describe(what: Launch, how: Emulation, memory: Memory) -> Iterator[str]:
     yield f"workers {how.workers or min(launch.num_threads(), MAX_WORKERS)}"
     yield f"order {how.order}"
     yield f"copies {how.copies}"
-    yield f"timeout {how.timeout:g}"
+    yield f"timeout {how.time_limit:g}"
     if how.blocks is not None:
         yield f"blocks {how.blocks.start} {how.blocks.stop}"
     yield from memory.description()
@@ -74,13 +78,17 @@ def run(what: Launch, how: Emulation) -> float:
     if how.blocks is not None and cluster != (1, 1, 1):
         raise LaunchError(f"@{what.symbol} has clusters of {cluster} blocks: `blocks` cannot choose some of them")
     memory = Memory(what.arrays)
+    progress = how.progress
+    if progress is None:
+        title = f"@{what.symbol} on {what.target}"
+        progress = Pace(lambda message: warnings.warn(f"{title}: {message}", RuntimeWarning, stacklevel=2), _HINTS)
     try:
         outcome = process.run(
             executable.path,
             _describe(what, how, memory),
             (memory.descriptor, what.library.descriptor),
-            how.timeout,
-            how.progress,
+            how.time_limit,
+            progress,
         )
         found = [*findings.from_json(outcome.findings, what.library.path), *memory.findings()]
         if not found:

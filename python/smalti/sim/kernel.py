@@ -13,11 +13,11 @@ import numpy as np
 
 from .. import compiler, entry, ir, targets
 from ..errors import CompileError, Diagnostic, LaunchError, SmaltiError, TargetError, source_location
+from ..pace import Pace
 from . import drawing, findings, given, launch
 from .findings import Finding
 from .given import Given
 from .options import Simulation
-from .pace import Pace
 from .places import keep_places
 from .program import Parameter, Program, load
 from .recorder import Recorder
@@ -54,9 +54,11 @@ class SimulatedKernel:
         types = ", ".join(str(parameter.type) for parameter in self.parameters)
         return f"<smalti.sim.SimulatedKernel @{self.name}({types}) for {self.target}>"
 
-    def __call__(self, *arguments: Any, simulation: Simulation | None = None) -> None:
+    def __call__(self, *arguments: Any, simulation: Simulation | None = None, time_limit: float | None = None) -> None:
         """Runs the kernel on arrays, in place. What it must not do is a `SimulationError`; the arrays stay then,
-        unless it was to go on."""
+        unless it was to go on. `time_limit` replaces that of the simulation."""
+        if time_limit is not None:
+            simulation = dataclasses.replace(simulation or self.simulation, time_limit=time_limit)
         found = self.find(*arguments, simulation=simulation)
         if found:
             raise findings.error(f"@{self.name} on {self.target}", found, self.program.source)

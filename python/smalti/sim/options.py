@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import LaunchError
+from ..pace import check_time_limit
 
 ORDERS = ("round-robin", "first-ahead", "last-ahead", "adversarial")
 COMPLETIONS = ("late", "early")
@@ -54,9 +55,7 @@ class Simulation:
             raise LaunchError(f"the completion '{self.completion}' is none of: {', '.join(COMPLETIONS)}, random:SEED")
         if not isinstance(self.max_findings, int) or self.max_findings < 1:
             raise LaunchError(f"max_findings is {self.max_findings!r}: a number from 1 on is wanted")
-        limit = self.time_limit
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0):
-            raise LaunchError(f"time_limit is {limit!r}: a number of seconds above 0 is required")
+        check_time_limit(self.time_limit)
         blocks = self.blocks
         if blocks is not None and not (
             isinstance(blocks, range) and blocks.step == 1 and blocks.start >= 0 and len(blocks) > 0

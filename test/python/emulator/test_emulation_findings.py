@@ -50,7 +50,7 @@ def test_barrier_that_not_all_reach() -> None:
 def test_endless_loop_is_ended() -> None:
     module = emulator.load(ENDLESS, "emu:sm_80")
     start = time.monotonic()
-    finding = found("timeout", lambda: module.launch(1, 32, np.zeros(1, np.int32), emulation=Emulation(timeout=0.5)))
+    finding = found("timeout", lambda: module.launch(1, 32, np.zeros(1, np.int32), emulation=Emulation(time_limit=0.5)))
     assert time.monotonic() - start < 30
     assert finding.block == (0, 0, 0) or finding.others
 

@@ -45,7 +45,7 @@ def scale_words(path: Path, count: int = 100) -> list[str | Path]:
 def test_program_on_the_shell(shell: Shell, tmp_path: Path) -> None:
     path = tmp_path / "scale.mlir"
     path.write_text(SCALE)
-    done = shell("run", path, "--target", "emu:gfx942", "--check", "--workers", "1", "--timeout", "60")
+    done = shell("run", path, "--target", "emu:gfx942", "--check", "--workers", "1", "--time-limit", "60")
     assert done.returncode == 0 and done.stderr == ""
     assert "max abs error 0," in done.stdout
     assert re.search(r"@scale on emu:gfx942: ok, emulated in [\d.]+ s\n$", done.stdout)
@@ -96,7 +96,7 @@ def test_unexpected_numbers_on_the_shell(module_file: Path, tmp_path: Path) -> N
         (["--repeat", "3"], "--repeat says nothing"),
         (["--arg", "0=f32[1]"], "argument 0 is given twice"),
         (["--arg", "\u00b2=f32[1]"], "not INDEX=VALUE"),
-        (["--timeout", "inf"], "a time limit of inf s"),
+        (["--time-limit", "inf"], "time_limit is inf"),
         (["--schedules", "all", "--order", "in-step"], "--order says nothing"),
         (["--grid", "1,b"], "'1,b' is not one to three numbers"),
         (["--order", "up"], "the order 'up'"),

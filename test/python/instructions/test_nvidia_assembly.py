@@ -167,7 +167,7 @@ def test_barriers(name: str, count: str) -> None:
     body += asm(f"{name} $0{count};", "r", "i32 3") + "  %r = load i32, ptr addrspace(3) %theirs\n" + STORE
     for schedule in SCHEDULES:
         out = np.zeros(THREADS, np.uint32)
-        nvidia.run_kernel(kernel(body), THREADS, X, Y, out, emulation=dataclasses.replace(schedule, timeout=10))
+        nvidia.run_kernel(kernel(body), THREADS, X, Y, out, emulation=dataclasses.replace(schedule, time_limit=10))
         np.testing.assert_array_equal(out, X[::-1])
 
 
@@ -179,7 +179,7 @@ def test_arrivals(name: str) -> None:
     body += asm("bar.sync 2, 64;", "", "") + "  %r = load i32, ptr addrspace(3) %theirs\n" + STORE
     for schedule in SCHEDULES:
         out = np.zeros(THREADS, np.uint32)
-        nvidia.run_kernel(kernel(body), THREADS, X, Y, out, emulation=dataclasses.replace(schedule, timeout=10))
+        nvidia.run_kernel(kernel(body), THREADS, X, Y, out, emulation=dataclasses.replace(schedule, time_limit=10))
         np.testing.assert_array_equal(out[32:], X[:32][::-1])
 
 
@@ -231,7 +231,7 @@ def test_mbarriers(space: str, wait: str) -> None:
     body += asm(f"@$1 mbarrier.inval{space}.b64 [$0];", f"{letter},b", f"{pointer}, i1 %first")
     for schedule in SCHEDULES:
         out = np.zeros(THREADS, np.uint32)
-        nvidia.run_kernel(kernel(body), THREADS, X, Y, out, emulation=dataclasses.replace(schedule, timeout=10))
+        nvidia.run_kernel(kernel(body), THREADS, X, Y, out, emulation=dataclasses.replace(schedule, time_limit=10))
         np.testing.assert_array_equal(out, np.full(THREADS, Y[0]))
 
 

@@ -215,7 +215,7 @@ class Kernel:
         arrays = [value for value in values if isinstance(value, np.ndarray)]
         for array, (index, box) in zip(arrays, self._maps, strict=False):
             values[index] = tensor_map(array if len(box) > 1 else array.reshape(-1), box)
-        self._kernel.launcher(*values, emulation=replace(emulation, timeout=LIMIT))
+        self._kernel.launcher(*values, emulation=replace(emulation, time_limit=LIMIT))
         return arrays
 
 

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from smalti import cli, sim
 from smalti.errors import CompileError, LaunchError
-from smalti.sim.pace import Pace
+from smalti.pace import Pace
 from smalti.sim.translator import OPERATIONS
 
 COUNTED = """
@@ -99,7 +99,7 @@ def test_ctrl_c_ends_the_command(tmp_path: Path, attribute: str) -> None:
     path = tmp_path / "endless.mlir"
     path.write_text(kernel(COUNTED, attribute))
     # The note says that it runs.
-    code = "import smalti.sim.pace as pace; pace._SILENT = 0.5; from smalti.cli import main; main()"
+    code = "import smalti.pace as pace; pace.SILENT = 0.5; from smalti.cli import main; main()"
     with subprocess.Popen(
         [sys.executable, "-c", code, "sim", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -115,7 +115,7 @@ def test_ctrl_c_ends_the_command(tmp_path: Path, attribute: str) -> None:
 
 def test_a_long_run_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("smalti.sim.pace.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("smalti.pace.time.monotonic", lambda: now[0])
     said: list[str] = []
 
     def paced(*events: tuple[float, int, int], runs: int = 1) -> list[str]:
@@ -136,7 +136,7 @@ def test_a_long_run_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_long_run_in_python_warns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("smalti.sim.pace._SILENT", 0.1)
+    monkeypatch.setattr("smalti.pace.SILENT", 0.1)
     monkeypatch.setattr("smalti.sim.machine.BEAT", 0.1)
     made = sim.simulate(kernel(COUNTED, BLOCK), "sm_90a")
     with (

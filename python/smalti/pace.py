@@ -5,9 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from .errors import LaunchError
+
+
+def check_time_limit(limit: object) -> None:
+    """Raises unless `limit` is a number of seconds, or None for no limit."""
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0):
+        raise LaunchError(f"time_limit is {limit!r}: a number of seconds above 0 is required")
+
+
+MORE_TIME = "a larger --time-limit SECONDS (time_limit), or fewer blocks with --blocks N (blocks)"
+"""What a run that has reached its time limit needs."""
 LONG = 10.0
 """Seconds of work that are announced."""
-_SILENT = 5.0
+SILENT = 5.0
 """Seconds after which a run of which no block has ended is announced."""
 
 
@@ -25,7 +36,7 @@ class Pace:
             return
         schedules = f" in {self._runs} schedules" if self._runs > 1 else ""
         if not done:
-            if seconds < _SILENT:
+            if seconds < SILENT:
                 return
             what = f"none of {total} {self._unit}{schedules} has ended" if total > 1 else "it has not ended"
             message = f"{what} after {seconds:.0f} s"
