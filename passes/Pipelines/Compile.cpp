@@ -257,10 +257,10 @@ static void renameKernels(gpu::GPUModuleOp kernels, ModuleOp module) {
   }
 }
 
-/// Whether all of the kernels is in dialects that become LLVM IR. Upstream's
-/// conversions leave what they do not know, with casts around it.
-static LogicalResult verifyLowered(gpu::GPUModuleOp kernels,
-                                   const Target &chip) {
+/// Whether all of the kernels, a module or a function, is in dialects that
+/// become LLVM IR. Upstream's conversions leave what they do not know, with
+/// casts around it.
+static LogicalResult verifyLowered(Operation *kernels, const Target &chip) {
   UnrealizedConversionCastOp cast;
   WalkResult result = kernels->walk([&](Operation *op) {
     if (isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect,
@@ -422,7 +422,14 @@ LogicalResult SmaltiCompile::compileForCPU(const Target &chip, Level last) {
            << "stop-after=" << stopAfter << " is a level of GPUs; for "
            << chip.name << " there are tile and llvm";
   }
-  return runPipeline(pm, getOperation());
+  if (failed(runPipeline(pm, getOperation())))
+    return failure();
+  if (last == Level::LLVM)
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      if (function->hasAttr("smalti.num_tiles") &&
+          failed(verifyLowered(function, chip)))
+        return failure();
+  return success();
 }
 
 void SmaltiCompile::runOnOperation() {

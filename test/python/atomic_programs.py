@@ -18,6 +18,9 @@ THREADS, SLOTS = 64, 3
 INTEGERS = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
 FLOATS: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
 TYPES = {**INTEGERS, **FLOATS}
+SMALL_FLOATS: dict[str, Any] = {"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2}
+"""Types that only the simulator updates: LLVM's atomics can exchange them and nothing else."""
+_DTYPES = {**TYPES, **SMALL_FLOATS}
 
 
 def _maximum(x: float, y: float) -> float:
@@ -114,7 +117,7 @@ def tile_program(kind: AtomicRMWKind, ty: str) -> str:
 
 def arguments(kind: AtomicRMWKind, ty: str) -> list[np.ndarray[Any, Any]]:
     """Operands and first elements of which every result is exact, whatever the order of the threads."""
-    generator, dtype = np.random.default_rng(int(kind)), np.dtype(TYPES[ty])
+    generator, dtype = np.random.default_rng(int(kind)), np.dtype(_DTYPES[ty])
     if ty in INTEGERS:
         bits = generator.integers(0, 256, (THREADS + SLOTS, dtype.itemsize), np.uint8)
         values = bits.view(dtype)[:, 0]
@@ -135,7 +138,7 @@ def check(kind: AtomicRMWKind, ty: str, given: list[np.ndarray[Any, Any]], found
     """Whether there is an order of the threads in which each found what the one before it left: then the numbers found and
     the last one are the first one and the numbers left."""
     (x, first, _), (_, last, old) = given, found
-    dtype, bits = np.dtype(TYPES[ty]), np.dtype(TYPES[ty]).itemsize * 8
+    dtype, bits = np.dtype(_DTYPES[ty]), np.dtype(_DTYPES[ty]).itemsize * 8
     mask = (1 << bits) - 1
 
     def left(there: Any, operand: Any) -> Any:

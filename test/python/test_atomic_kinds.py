@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import pytest
 import smalti
-from atomic_programs import CASES, FUNCTIONS, TYPES, arguments, check, program, tile_program
+from atomic_programs import (
+    CASES,
+    FUNCTIONS,
+    SLOTS,
+    SMALL_FLOATS,
+    THREADS,
+    TYPES,
+    arguments,
+    check,
+    program,
+    tile_program,
+)
 from smalti import sim, targets
 from smalti.dialects.arith import AtomicRMWKind
 
@@ -50,8 +66,8 @@ def test_on_the_cpu(kind: AtomicRMWKind, ty: str) -> None:
     given = arguments(kind, ty)
     found = [array.copy() for array in given]
     if kind in UPSTREAM_LOWERS_NONE:
-        with pytest.raises(smalti.CompileError):
-            smalti.compile(tile_program(kind, ty), target="cpu")(*found)
+        with pytest.raises(smalti.CompileError, match=r"'memref.atomic_rmw'.* has no lowering to cpu"):
+            smalti.compile(tile_program(kind, ty), target="cpu")
         return
     smalti.compile(tile_program(kind, ty), target="cpu")(*found)
     check(kind, ty, given, found)
@@ -64,3 +80,78 @@ def test_a_kind_of_another_type_is_refused(kind: str, ty: str) -> None:
         sim.simulate(program(AtomicRMWKind[kind], ty), "sm_90a")
     (told,) = caught.value.diagnostics
     assert f"the combination '{kind}' of" in told.message and told.location is not None
+
+
+ENGINES: dict[str, Callable[[AtomicRMWKind, str], Any]] = {
+    "sim": lambda kind, ty: sim.simulate(program(kind, ty), "sm_90a"),
+    "emu:sm_90a": lambda kind, ty: smalti.compile(program(kind, ty), target="emu:sm_90a"),
+    "emu:gfx942": lambda kind, ty: smalti.compile(program(kind, ty), target="emu:gfx942"),
+    "cpu": lambda kind, ty: smalti.compile(tile_program(kind, ty), target="cpu"),
+}
+
+
+@pytest.mark.parametrize("ty", SMALL_FLOATS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_small_floats(engine: str, ty: str) -> None:
+    for kind in AtomicRMWKind:
+        # A product of several is rounded in the order of the threads.
+        if not (str(kind).endswith("f") or kind == AtomicRMWKind.assign) or kind == AtomicRMWKind.mulf:
+            continue
+        given = arguments(kind, ty)
+        found = [array.copy() for array in given]
+        if engine != "sim" and kind != AtomicRMWKind.assign:
+            with pytest.raises(smalti.CompileError) as caught:
+                ENGINES[engine](kind, ty)
+            (told,) = caught.value.diagnostics
+            assert told.location is not None
+            continue
+        ENGINES[engine](kind, ty)(*found)
+        check(kind, ty, given, found)
+
+
+BITS: dict[AtomicRMWKind, Any] = {
+    AtomicRMWKind.addi: np.logical_xor,
+    AtomicRMWKind.andi: np.logical_and,
+    # The one bit is the sign: 1 is less than 0.
+    AtomicRMWKind.maxs: np.logical_and,
+    AtomicRMWKind.maxu: np.logical_or,
+    AtomicRMWKind.mins: np.logical_or,
+    AtomicRMWKind.minu: np.logical_and,
+    AtomicRMWKind.muli: np.logical_and,
+    AtomicRMWKind.ori: np.logical_or,
+    AtomicRMWKind.xori: np.logical_xor,
+}
+
+
+@pytest.mark.parametrize("kind", BITS, ids=str)
+def test_one_bit(kind: AtomicRMWKind) -> None:
+    generator = np.random.default_rng(3)
+    for shared in (False, True):
+        # Some updates of a slot of each value.
+        x = generator.random(THREADS) < np.repeat([0.03, 0.97], THREADS // 2)[generator.permutation(THREADS)]
+        for first in (False, True):
+            slots = np.full(SLOTS, first)
+            sim.simulate(program(kind, "i1", shared), "sm_90a")(x, slots, np.zeros(THREADS, bool))
+            assert [functools.reduce(BITS[kind], x[slot::SLOTS], first) for slot in range(SLOTS)] == slots.tolist()
+    for engine in ("emu:sm_90a", "emu:gfx942", "cpu"):
+        with pytest.raises(smalti.CompileError) as caught:
+            ENGINES[engine](kind, "i1")
+        assert caught.value.diagnostics[0].location is not None
+
+
+@pytest.mark.parametrize("ty", ["i2", "i24", "i128", "f128", "index"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_types_that_no_array_has(engine: str, ty: str) -> None:
+    kind = AtomicRMWKind.addf if ty == "f128" else AtomicRMWKind.addi
+    with pytest.raises(smalti.SmaltiError) as caught:
+        ENGINES[engine](kind, ty)
+    assert caught.value.diagnostics[0].location is not None
+
+
+def test_a_block_updates_nothing() -> None:
+    """Block-level kernels have no atomic update of memory: the operation is named."""
+    text = program(AtomicRMWKind.addi, "i32").replace("known_block", "smalti.num_warps = 2 : i64, known_block", 1)
+    with pytest.raises(smalti.SmaltiError, match=r"memref\.atomic_rmw"):
+        sim.simulate(text.replace("gpu.thread_id x", "arith.constant 5 : index"), "sm_90a")
+    with pytest.raises(smalti.CompileError, match=r"'memref.atomic_rmw' op is not supported on a GPU"):
+        sim.simulate(tile_program(AtomicRMWKind.addi, "i32"), "sm_90a")
