@@ -139,6 +139,9 @@ struct TiledLayout {
   /// The layout in which every thread holds the elements that it held, when
   /// dimension `i` of the result is dimension `permutation[i]` of the vector.
   ValueOr<TiledLayout> transpose(llvm::ArrayRef<int64_t> permutation) const;
+  /// The layout in which every thread holds the bits that it held, when the
+  /// last dimension of the vector has `to` elements for each `from` of them.
+  ValueOr<TiledLayout> bitcast(int64_t from, int64_t to) const;
   /// JAX's text: `[[64, 8], [16, 8]], warp_dims = [-7], lane_dims = [-3, -2],
   /// vector_dim = -1`.
   std::string str() const;
@@ -203,6 +206,13 @@ ValueOr<RegisterLayout> reshape(const RegisterLayout &layout,
 ValueOr<RegisterLayout> transpose(const RegisterLayout &layout,
                                   llvm::ArrayRef<int64_t> shape,
                                   llvm::ArrayRef<int64_t> permutation);
+
+/// The bits of the vector as elements of another width. The shapes differ in
+/// the last dimension alone. The elements of a splat are not known to be equal
+/// then.
+ValueOr<RegisterLayout> bitcast(const RegisterLayout &layout,
+                                llvm::ArrayRef<int64_t> sourceShape,
+                                llvm::ArrayRef<int64_t> targetShape);
 
 /// The layout of a block-level operand of a matrix instruction: `warps[d]`
 /// warps along dimension d (the product with `replicatedWarps` is the warp

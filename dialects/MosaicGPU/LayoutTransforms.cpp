@@ -468,3 +468,26 @@ TiledLayout::transpose(ArrayRef<int64_t> permutation) const {
       llvm::equal(registerSteps(result, base), registerSteps(shorter, base));
   return numbersAlike ? shorter : result;
 }
+
+//===----------------------------------------------------------------------===//
+// Bits
+//===----------------------------------------------------------------------===//
+
+ValueOr<TiledLayout> TiledLayout::bitcast(int64_t from, int64_t to) const {
+  using Result = ValueOr<TiledLayout>;
+  if (auto reason = validate())
+    return Result::none(*reason);
+  if (vectorDim != -1)
+    return Result::none(
+        "the vector in a register is not of the last dimension");
+  TiledLayout result = *this;
+  for (SmallVector<int64_t> &tile : result.tiling) {
+    if (tile.back() * to % from != 0)
+      return Result::none("a tile of " + std::to_string(tile.back()) +
+                          " elements is not a multiple of the " +
+                          std::to_string(from / std::gcd(from, to)) +
+                          " that become one");
+    tile.back() = tile.back() * to / from;
+  }
+  return result.canonical();
+}

@@ -167,3 +167,24 @@ smalti::layout::transpose(const RegisterLayout &layout, ArrayRef<int64_t> shape,
     return RegisterLayout(StridedLayout{transposed, strided->vectorSize});
   return RegisterLayout(SplatLayout{transposed});
 }
+
+ValueOr<RegisterLayout> smalti::layout::bitcast(const RegisterLayout &layout,
+                                                ArrayRef<int64_t> sourceShape,
+                                                ArrayRef<int64_t> targetShape) {
+  using Result = ValueOr<RegisterLayout>;
+  int64_t from = sourceShape.back(), to = targetShape.back();
+  if (auto *tiled = std::get_if<TiledLayout>(&layout)) {
+    ValueOr<TiledLayout> result = tiled->bitcast(from, to);
+    if (!result)
+      return Result::none(result.reason);
+    return RegisterLayout(*result);
+  }
+  auto *strided = std::get_if<StridedLayout>(&layout);
+  if (!strided)
+    return Result::none("the parts of a splat's elements may differ");
+  if (strided->vectorSize * to % from != 0)
+    return Result::none("chunks of " + std::to_string(strided->vectorSize) +
+                        " elements would be cut");
+  return RegisterLayout(StridedLayout{SmallVector<int64_t>(targetShape),
+                                      strided->vectorSize * to / from});
+}

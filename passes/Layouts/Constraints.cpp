@@ -342,6 +342,9 @@ static LayoutId applyStep(LayoutTable &layouts, const Step &step,
   case Step::Kind::Transpose:
     result = layout::transpose(registers, step.source, step.numbers).value;
     break;
+  case Step::Kind::BitCast:
+    result = layout::bitcast(registers, step.source, step.target).value;
+    break;
   case Step::Kind::Collapse:
     break;
   }

@@ -32,6 +32,7 @@ struct Step {
     Reduce,    ///< numbers: the axes
     Reshape,   ///< of registers
     Transpose, ///< numbers: the permutation
+    BitCast,   ///< of registers
     Collapse   ///< of shared memory; numbers: dimensions of each group
   };
   Kind kind;
@@ -57,7 +58,7 @@ struct Constraint {
     NotStrided,     ///< a is not strided
     SharedTransfer, ///< memory a, registers b
     TensorTransfer, ///< tensor memory a, registers b
-    GlobalTransfer, ///< registers a, and memory without a layout: only a cost
+    GlobalTransfer, ///< registers a, and memory without a layout
     BulkCopy,       ///< a copy in bulk moves a's rows: no demand, but a cost
     MmaTile,        ///< a's tile is what the tensor core reads
     Divides,        ///< a's tile divides `numbers`, counted from the end

@@ -149,6 +149,14 @@ void MosaicGPUEvaluateLayouts::runOnOperation() {
         layouts[constraint.a] == kNoLayout)
       layouts[constraint.a] = constraint.layouts.front();
   spreadLayouts(system, layouts);
+  // A function's argument of one element, which no attribute is about, has no
+  // transforms.
+  for (auto [var, variable] : llvm::enumerate(system.getVariables())) {
+    auto type = dyn_cast<MemRefType>(variable.type);
+    if (layouts[var] == kNoLayout && variable.memory == Memory::Shared &&
+        type.hasStaticShape() && type.getNumElements() == 1)
+      layouts[var] = table.noTransforms();
+  }
 
   Evaluator evaluator(system);
   bool isValid = true;

@@ -153,6 +153,19 @@ int64_t Evaluator::transferCost(const Constraint &transfer, LayoutId memory,
              type.getNumElements() / layouts.getThreads() * kElementCycles;
 }
 
+/// Elements that share bytes are accessed in registers of whole bytes of a row.
+bool Evaluator::isGlobalTransfer(const Constraint &transfer,
+                                 LayoutId registers) {
+  int64_t bits = getElementBits(transfer.type);
+  if (bits == 0 || bits % 8 == 0 || layouts.isSplat(registers))
+    return true;
+  const LayoutValue &value = layouts[registers];
+  if (layouts.isStrided(registers))
+    return value.vectorSize * bits % 8 == 0;
+  return value.tiled.vectorDim == -1 &&
+         value.tiled.vectorLength() * bits % 8 == 0;
+}
+
 /// What the first warp takes to load or store its part of a vector in global
 /// memory: instructions, and the sectors that each of them touches.
 int64_t Evaluator::globalCost(const Constraint &transfer, LayoutId registers) {
@@ -309,8 +322,9 @@ bool Evaluator::holds(const Constraint &constraint, LayoutId a, LayoutId b,
     return isBroadcast(constraint, a, b);
   case Kind::Equal:
     return a == b;
-  case Kind::BulkCopy:
   case Kind::GlobalTransfer:
+    return isGlobalTransfer(constraint, a);
+  case Kind::BulkCopy:
     return true;
   case Kind::NotSplat:
     return !layouts.isSplat(a);

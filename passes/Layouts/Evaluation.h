@@ -56,6 +56,7 @@ private:
                                         LayoutId memory, LayoutId registers);
   int64_t transferCost(const Constraint &transfer, LayoutId memory,
                        LayoutId registers);
+  bool isGlobalTransfer(const Constraint &transfer, LayoutId registers);
   int64_t globalCost(const Constraint &transfer, LayoutId registers);
   int64_t copyCost(const Constraint &copy, LayoutId memory);
   int64_t reductionCost(const Constraint &constraint, LayoutId a, LayoutId b);

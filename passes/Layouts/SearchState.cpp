@@ -334,6 +334,7 @@ bool SearchState::examine(const Link &link) {
     break;
   case Kind::MmaTile:
   case Kind::MinorDivisible:
+  case Kind::GlobalTransfer:
     return a == kNoLayout || evaluator.holds(constraint, a, b, mode.asInJAX);
   case Kind::Becomes:
     if (a == kNoLayout) {

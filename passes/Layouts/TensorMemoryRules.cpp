@@ -21,7 +21,21 @@ struct AllocRule {
     if (system.getTarget().tensorMemoryColumns == 0)
       return op.emitOpError()
              << system.getTarget().name << " has no tensor memory";
-    system.create(op.getResult());
+    VarId result = system.create(op.getResult());
+    // A layout with fewer elements in a column has more columns than there are.
+    if (int64_t packing = op.getPacking(); packing > 1) {
+      ArrayRef<int64_t> shape = cast<MemRefType>(op.getType()).getShape();
+      int64_t columns = shape[1];
+      SmallVector<LayoutId> packed;
+      for (const std::optional<layout::TiledLayout> &layout :
+           {layout::tmemFor(shape, op.getCollective(), packing).value,
+            layout::tmemDefault(packing),
+            layout::tmemHalfLane(columns, packing),
+            layout::tmemM64Collective(columns, packing)})
+        if (layout)
+          packed.push_back(system.getLayouts().tensor(*layout));
+      system.oneOf(result, packed, "it has 'packing' elements in each column");
+    }
     if (hasLayout(op.getSmemPtr()))
       system.assign(system.createDetached(op.getSmemPtrMutable()),
                     system.getLayouts().noTransforms(),

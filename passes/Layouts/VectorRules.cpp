@@ -23,11 +23,15 @@ SmallVector<int64_t, 4> getIntegers(ArrayAttr attribute) {
 struct BroadcastRule {
   static LogicalResult derive(vector::BroadcastOp op,
                               ConstraintSystem &system) {
-    if (isa<VectorType>(op.getSource().getType()))
-      return op.emitOpError("has no layout rule for a vector source; "
-                            "use mosaic_gpu.broadcast_in_dim");
-    system.assign(system.create(op.getResult()), system.getLayouts().splat(),
-                  "all elements are one scalar");
+    StringRef why = "all elements are one scalar";
+    LayoutId splat = system.getLayouts().splat();
+    if (auto source = dyn_cast<VectorType>(op.getSource().getType())) {
+      if (source.getRank() != 0)
+        return op.emitOpError("has no layout rule for a vector source; "
+                              "use mosaic_gpu.broadcast_in_dim");
+      system.assign(system.create(op.getSourceMutable()), splat, why);
+    }
+    system.assign(system.create(op.getResult()), splat, why);
     return success();
   }
 };
@@ -108,6 +112,25 @@ struct TransposeRule {
   }
 };
 
+struct BitCastRule {
+  static LogicalResult derive(vector::BitCastOp op, ConstraintSystem &system) {
+    VarId source = system.create(op.getSourceMutable());
+    SmallVector<int64_t, 4> from = getShape(op.getSource()),
+                            to = getShape(op.getResult());
+    if (from == to) {
+      system.bind(source, op.getResult());
+      return success();
+    }
+    VarId result = system.create(op.getResult());
+    StringRef why = "every thread keeps its bits";
+    system.becomes(source, result, {Step{Step::Kind::BitCast, from, to, {}}},
+                   why);
+    system.becomes(result, source, {Step{Step::Kind::BitCast, to, from, {}}},
+                   why);
+    return success();
+  }
+};
+
 /// A slice of registers is one of whole tiles: offsets are multiples of the
 /// tile, and so are sizes, since the layout fits the slice.
 void addSlice(ConstraintSystem &system, VarId whole, VarId part,
@@ -184,6 +207,7 @@ void inference::registerVectorRules(DialectRegistry &registry) {
     attachRule<MultiReductionRule, vector::MultiDimReductionOp>(context);
     attachRule<ShapeCastRule, vector::ShapeCastOp>(context);
     attachRule<TransposeRule, vector::TransposeOp>(context);
+    attachRule<BitCastRule, vector::BitCastOp>(context);
     attachRule<ExtractSliceRule, vector::ExtractStridedSliceOp>(context);
     attachRule<InsertSliceRule, vector::InsertStridedSliceOp>(context);
     attachRule<ExtractRule, vector::ExtractOp>(context);
