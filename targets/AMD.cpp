@@ -194,7 +194,15 @@ static void addGfx942(ChipTable &table) {
                              mfma(16, 32, Element::I8, Element::I32,
                                   "v_mfma_i32_16x16x32_i8", 2048),
                              mfma(32, 16, Element::I8, Element::I32,
-                                  "v_mfma_i32_32x32x16_i8", 2048)},
+                                  "v_mfma_i32_32x32x16_i8", 2048),
+                             mfma(16, 32, Element::E4M3FNUZ, Element::F32,
+                                  "v_mfma_f32_16x16x32_fp8_fp8", 2048),
+                             mfma(32, 16, Element::E4M3FNUZ, Element::F32,
+                                  "v_mfma_f32_32x32x16_fp8_fp8", 2048),
+                             mfma(16, 32, Element::E5M2FNUZ, Element::F32,
+                                  "v_mfma_f32_16x16x32_bf8_bf8", 2048),
+                             mfma(32, 16, Element::E5M2FNUZ, Element::F32,
+                                  "v_mfma_f32_32x32x16_bf8_bf8", 2048)},
                             64, 128));
 }
 

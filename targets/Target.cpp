@@ -84,6 +84,10 @@ llvm::StringRef targets::toString(Element element) {
     return "f8E4M3FN";
   case Element::E5M2:
     return "f8E5M2";
+  case Element::E4M3FNUZ:
+    return "f8E4M3FNUZ";
+  case Element::E5M2FNUZ:
+    return "f8E5M2FNUZ";
   case Element::I8:
     return "i8";
   case Element::I4:

@@ -22,7 +22,20 @@ namespace smalti::targets {
 enum class Vendor { CPU, NVIDIA, AMD };
 
 /// Element types as far as matrix instructions tell them apart.
-enum class Element { F16, BF16, F32, TF32, F64, E4M3, E5M2, I8, I4, I32 };
+enum class Element {
+  F16,
+  BF16,
+  F32,
+  TF32,
+  F64,
+  E4M3,
+  E5M2,
+  E4M3FNUZ,
+  E5M2FNUZ,
+  I8,
+  I4,
+  I32
+};
 
 /// How an instruction is reached from MLIR.
 enum class MmaKind {

@@ -414,10 +414,12 @@ LogicalResult DotOp::verify() {
            << rhs.getElementType();
   Type element = lhs.getElementType();
   bool isInteger = element.isSignlessInteger(8);
-  if (!isInteger && !isa<Float16Type, BFloat16Type, Float32Type,
-                         Float8E4M3FNType, Float8E5M2Type>(element))
+  if (!isInteger &&
+      !isa<Float16Type, BFloat16Type, Float32Type, Float8E4M3FNType,
+           Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType>(element))
     return emitOpError("expected lhs and rhs elements of f16, bf16, f32, "
-                       "f8E4M3FN, f8E5M2 or i8, but got ")
+                       "f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but "
+                       "got ")
            << element;
   Type sum = accumulator.getElementType();
   if (isInteger ? !sum.isSignlessInteger(32) : !sum.isF32())

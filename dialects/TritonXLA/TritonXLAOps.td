@@ -259,8 +259,8 @@ def TritonXLA_DotOp : TritonXLA_Op<"dot", [Pure, AllTypesMatch<["accumulator", "
   let description = [{
     `result[m, n] = accumulator[m, n] + sum over k of lhs[m, k] * rhs[k, n]`.
 
-    The operands have one element type: f16, bf16, f32, f8E4M3FN or f8E5M2, and
-    the accumulator is f32; or they are i8, which have a sign, and the accumulator
+    The operands have one element type: f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ
+    or f8E5M2FNUZ (which gfx942 multiplies), and the accumulator is f32; or they are i8, which have a sign, and the accumulator
     is i32, which wraps. Products of 8- and 16-bit operands are exact in the
     accumulator's type; the order of the sum is up to the target. f32 operands are multiplied in f32 unless `tf32` is given, which
     lets a target round them to TF32 (10 mantissa bits) first. A NaN or an infinity

@@ -21,6 +21,8 @@ std::optional<Element> smalti::getMmaElement(Type type) {
       .Case<Float64Type>([](auto) { return Element::F64; })
       .Case<Float8E4M3FNType>([](auto) { return Element::E4M3; })
       .Case<Float8E5M2Type>([](auto) { return Element::E5M2; })
+      .Case<Float8E4M3FNUZType>([](auto) { return Element::E4M3FNUZ; })
+      .Case<Float8E5M2FNUZType>([](auto) { return Element::E5M2FNUZ; })
       .Case<IntegerType>([](IntegerType integer) -> std::optional<Element> {
         if (integer.getWidth() == 8)
           return Element::I8;

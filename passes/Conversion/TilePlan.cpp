@@ -139,8 +139,9 @@ static bool isAssemblerName(StringRef name) {
 static bool isMemoryElement(Type element) {
   if (element.isInteger())
     return llvm::is_contained({8, 16, 32, 64}, element.getIntOrFloatBitWidth());
-  return isa<Float8E4M3FNType, Float8E5M2Type, Float16Type, BFloat16Type,
-             Float32Type, Float64Type>(element);
+  return isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType,
+             Float8E5M2FNUZType, Float16Type, BFloat16Type, Float32Type,
+             Float64Type>(element);
 }
 
 namespace {
@@ -266,8 +267,8 @@ LogicalResult Planner::checkSignature() {
           "kernel arguments are in global memory, without a memory space");
     if (!isMemoryElement(type.getElementType()))
       return refuse(
-          "elements in memory are f8E4M3FN, f8E5M2, f16, bf16, f32, f64 or "
-          "integers of 8, 16, 32 or 64 bits");
+          "elements in memory are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, "
+          "f16, bf16, f32, f64 or integers of 8, 16, 32 or 64 bits");
     if (!getElementSpan(type))
       return refuse("its bytes exceed what 64-bit addresses reach");
   }

@@ -35,7 +35,7 @@ triton_xla.entry_func @space(%x: memref<4xf32, 3>, %tile: index) tiles 1 {
 
 // -----
 
-// expected-error@+1 {{argument #0 has type 'memref<4xi1>'; elements in memory are f8E4M3FN, f8E5M2, f16, bf16, f32, f64 or integers of 8, 16, 32 or 64 bits}}
+// expected-error@+1 {{argument #0 has type 'memref<4xi1>'; elements in memory are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f16, bf16, f32, f64 or integers of 8, 16, 32 or 64 bits}}
 triton_xla.entry_func @bits(%x: memref<4xi1>, %tile: index) tiles 1 {
   triton_xla.return
 }
@@ -146,8 +146,8 @@ triton_xla.entry_func @accumulators(%a: memref<64x64xf16>, %f: memref<64x64xf32>
 
 // -----
 
-// expected-error@+1 {{argument #0 has type 'memref<4xf8E4M3FNUZ>'; elements in memory are f8E4M3FN, f8E5M2, f16, bf16, f32, f64 or integers of 8, 16, 32 or 64 bits}}
-triton_xla.entry_func @small_floats(%a: memref<4xf8E4M3FNUZ>, %tile: index) tiles 1 {
+// expected-error@+1 {{argument #0 has type 'memref<4xf8E4M3B11FNUZ>'; elements in memory are f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ, f16, bf16, f32, f64 or integers of 8, 16, 32 or 64 bits}}
+triton_xla.entry_func @small_floats(%a: memref<4xf8E4M3B11FNUZ>, %tile: index) tiles 1 {
   triton_xla.return
 }
 

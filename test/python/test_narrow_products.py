@@ -17,6 +17,7 @@ from smalti.emulator import SCHEDULES, Emulation
 from test_gpu_numerics import FAMILIES, GPUS, Program
 
 TYPES = ("f8E4M3FN", "f8E5M2", "i8")
+GPU_TYPES = (*TYPES, "f8E4M3FNUZ", "f8E5M2FNUZ")
 
 
 def multiplies(target: str, dtype: str) -> bool:
@@ -51,7 +52,7 @@ SHAPES = {
 }
 
 
-PAIRS = [(target, dtype) for target in FAMILIES for dtype in TYPES if multiplies(target, dtype)]
+PAIRS = [(target, dtype) for target in FAMILIES for dtype in GPU_TYPES if multiplies(target, dtype)]
 
 
 @pytest.mark.grid(30)
@@ -73,7 +74,7 @@ def test_no_race_and_no_access_outside(target: str, dtype: str) -> None:
 
 
 @pytest.mark.grid(22)
-@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("dtype", GPU_TYPES)
 @pytest.mark.parametrize("target", GPUS)
 def test_chips_without_an_instruction_refuse(target: str, dtype: str) -> None:
     source = matmul((64, 64, 64), (64, 64, 64), dtype)

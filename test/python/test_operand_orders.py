@@ -10,14 +10,14 @@ from smalti import targets
 from test_gpu_numerics import FAMILIES
 from test_narrow_products import check_exactly
 
-TYPES = ("f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i8")
+TYPES = ("f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ", "i8")
 SHAPES = {
     "aligned": ((64, 64, 64), (64, 64, 32)),
     "ragged": ((33, 50, 70), (32, 32, 32)),
 }
 
 
-@pytest.mark.grid(16)
+@pytest.mark.grid(18)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("order", ["NN", "NT", "TN", "TT"])
 @pytest.mark.parametrize("dtype", TYPES)

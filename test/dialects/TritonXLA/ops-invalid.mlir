@@ -355,16 +355,16 @@ func.func @f(%a: tensor<2x4xf16>, %b: tensor<4x8xbf16>, %c: tensor<2x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<2x4xi16>, %b: tensor<4x8xi16>, %c: tensor<2x8xi32>) {
-  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f8E4M3FN, f8E5M2 or i8, but got 'i16'}}
+  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but got 'i16'}}
   triton_xla.dot %a, %b, %c : tensor<2x4xi16>, tensor<4x8xi16> -> tensor<2x8xi32>
   return
 }
 
 // -----
 
-func.func @f(%a: tensor<2x4xf8E4M3FNUZ>, %b: tensor<4x8xf8E4M3FNUZ>, %c: tensor<2x8xf32>) {
-  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f8E4M3FN, f8E5M2 or i8, but got 'f8E4M3FNUZ'}}
-  triton_xla.dot %a, %b, %c : tensor<2x4xf8E4M3FNUZ>, tensor<4x8xf8E4M3FNUZ> -> tensor<2x8xf32>
+func.func @f(%a: tensor<2x4xf8E4M3B11FNUZ>, %b: tensor<4x8xf8E4M3B11FNUZ>, %c: tensor<2x8xf32>) {
+  // expected-error@+1 {{expected lhs and rhs elements of f16, bf16, f32, f8E4M3FN, f8E5M2, f8E4M3FNUZ, f8E5M2FNUZ or i8, but got 'f8E4M3B11FNUZ'}}
+  triton_xla.dot %a, %b, %c : tensor<2x4xf8E4M3B11FNUZ>, tensor<4x8xf8E4M3B11FNUZ> -> tensor<2x8xf32>
   return
 }
 
