@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import smalti
 from smalti import sim
 from smalti.errors import CompileError, LaunchError
 from upstream_programs import made, random, run
@@ -413,3 +414,40 @@ def test_reductions_of_a_block_need_all_of_its_warps(block: int, fence: str) -> 
     kernel = made(body, f"%x: memref<{block}xi32>", block=f"{block}, 1, 1", target="sim:sm_90a")
     found = kernel.find(np.arange(block, dtype=np.int32))
     assert [finding.kind for finding in found] == ["deadlock"] and "warp 1" in found[0].message
+
+
+UNSIGNED = """gpu.module @m {{
+  gpu.func @k(%lows: memref<32x{e}>, %highs: memref<32x{e}>, %x: memref<32xi32>) kernel attributes {{
+      known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}} {{
+    %t = gpu.thread_id x
+    %low = memref.load %lows[{at}] : memref<32x{e}>
+    %high = memref.load %highs[{at}] : memref<32x{e}>
+    %step = arith.constant 1 : {e}
+    %n = arith.constant 0 : i32
+    %r = scf.for unsigned %i = %low to %high step %step iter_args(%a = %n) -> (i32) : {e} {{
+      %j = arith.index_castui %i : {e} to index
+      %k = arith.index_cast %j : index to i32
+      %b = arith.addi %a, %k : i32
+      scf.yield %b : i32
+    }}
+    memref.store %r, %x[%t] : memref<32xi32>
+    gpu.return
+  }}
+}}"""
+
+
+@pytest.mark.grid(6)
+@pytest.mark.parametrize("target", ["sim:sm_80", "emu:sm_80", "emu:gfx942"])
+@pytest.mark.parametrize("bits", [8, 32, 64])
+@pytest.mark.parametrize("at", ["%t", "%c0"])
+def test_unsigned_loops(at: str, bits: int, target: str) -> None:
+    """Bounds whose sign bit is set are large numbers, different in each thread or the same in all."""
+    text = UNSIGNED.format(e=f"i{bits}", at=at).replace("%t = gpu", "%c0 = arith.constant 0 : index\n    %t = gpu")
+    lows = np.full(32, 2 ** (bits - 1) - 3 if bits < 64 else 100, np.uint64)
+    highs = lows + np.arange(32, dtype=np.uint64) - 5
+    if at == "%c0":
+        highs = lows + 9
+    x = np.zeros(32, np.int32)
+    smalti.compile(text, target=target)(lows.astype(f"u{bits // 8}"), highs.astype(f"u{bits // 8}"), x)
+    wanted = [sum(range(int(low), int(high))) for low, high in zip(lows, highs, strict=True)]
+    assert (x == np.array(wanted, np.uint64).astype(np.uint32).view(np.int32)).all()

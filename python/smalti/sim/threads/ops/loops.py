@@ -21,9 +21,9 @@ from ....dialects.arith import AtomicRMWKind
 from ...ops.control import LONGEST_COUNTED
 from ...ops.memref import mixed
 from ...translator import Site, Unsupported, attribute
-from ...values import integer_bits
+from ...values import integer_bits, wrap
 from ..code import Control, Frame, Label, ThreadTranslator, operation
-from ..lanes import dtype_of, rank_of
+from ..lanes import dtype_of, held_dtype, rank_of
 from .affine import bound
 from .arith import arith_name, combining
 from .control import way
@@ -135,16 +135,37 @@ def _holding(slot: int) -> Callable[[Any, Any], None]:
 @operation("scf.for")
 def _for(op: Any, tr: ThreadTranslator) -> None:
     low, high, step, *initial = tr.operands(op)
-    if attribute(op, "unsignedCmp", False):
-        raise Unsupported("a loop that compares unsigned numbers")
     block = tr.only_block(op.regions[0])
     induction, *carried = (tr.slot(argument) for argument in block.arguments)
     bits = integer_bits(op.operands[0].type) or 64
+    moved = (initial, carried, tr.results(op))
+    hold = _holding(induction)
 
     def bounds(st: Any) -> tuple[Any, Any, Any]:
         return st.v[low], st.v[high], st.v[step]
 
-    counting(op, tr, bounds, _holding(induction), lambda: tr.body(block), (initial, carried, tr.results(op)), bits)
+    if not attribute(op, "unsignedCmp", False):
+        counting(op, tr, bounds, hold, lambda: tr.body(block), moved, bits)
+        return
+    dtype, cut = held_dtype(op.operands[0].type), wrap(bits)
+
+    def count(number: Any) -> Any:
+        if not isinstance(number, np.ndarray):
+            return number & (1 << bits) - 1
+        if bits < 64:
+            return number.astype(np.int64) & (1 << bits) - 1
+        if (number < 0).any():
+            raise Unsupported("a loop over unsigned numbers of 2^63 and more")
+        return number
+
+    def assign(st: Any, now: Any) -> None:
+        hold(st, now.astype(dtype) if isinstance(now, np.ndarray) else cut(now))
+
+    def unsigned_bounds(st: Any) -> tuple[Any, Any, Any]:
+        first, last, by = map(count, bounds(st))
+        return first, last, by
+
+    counting(op, tr, unsigned_bounds, assign, lambda: tr.body(block), moved, bits + 1)
 
 
 @operation("affine.for")
