@@ -1,7 +1,7 @@
 """Compiles a folder of modules that JAX printed to cubins, and counts the refusals by reason.
 
-`--folder` names the folder (or the environment variable SMALTI_JAX_SUITE does): each subfolder is a kind of modules, and
-each of its `.mlir` files is a module. `NAME.inferred.mlir` (a module after JAX's own layout inference) is not compiled.
+`--folder` names the folder; the default is the environment variable SMALTI_JAX_SUITE, or `shared/jax_suite` next to the
+checkout. Each subfolder is a kind of modules, and each of its `.mlir` files is a module. `NAME.inferred.mlir` (a module after JAX's own layout inference) is not compiled.
 A module is compiled for the chip that it names, in one of `--jobs` processes; a process that dies or takes longer than
 `--timeout` seconds is a result, too.
 
@@ -49,6 +49,14 @@ class Outcome:
     """The first message of the refusal, whole."""
     registers: int | None = None
     spills: int | None = None
+
+
+def default_folder() -> Path | None:
+    """What SMALTI_JAX_SUITE names, or the folder next to the checkout, if there is one."""
+    if named := os.environ.get(FOLDER_VARIABLE):
+        return Path(named)
+    beside = Path(__file__).resolve().parents[2] / "shared" / "jax_suite"
+    return beside if beside.is_dir() else None
 
 
 def modules_of(folder: Path) -> list[Path]:
@@ -219,7 +227,7 @@ def refusals(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=os.environ.get(FOLDER_VARIABLE))
+    parser.add_argument("--folder", type=Path, default=default_folder())
     parser.add_argument("--kind", action="append", help="only the modules of this subfolder (may be repeated)")
     parser.add_argument("--match", default="", help="only the modules whose names match this regular expression")
     parser.add_argument("--sample", type=int, help="only so many modules, chosen by --seed")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -83,10 +82,10 @@ def test_reasons_that_are_one(one: str, other: str) -> None:
 
 @needs_ptxas
 def test_a_sample_of_modules_that_jax_prints() -> None:
-    given = os.environ.get(jax_suite.FOLDER_VARIABLE)
-    if given is None:
+    folder = jax_suite.default_folder()
+    if folder is None:
         pytest.skip(f"{jax_suite.FOLDER_VARIABLE} does not name a folder with modules that JAX printed")
-    paths = [path for path in jax_suite.modules_of(Path(given)) if path.parent.name in LEAST]
+    paths = [path for path in jax_suite.modules_of(folder) if path.parent.name in LEAST]
     outcomes = jax_suite.compile_all(jax_suite.sample_of(paths, SAMPLE, seed=0), jobs=2, timeout=60)
     assert not [outcome for outcome in outcomes if outcome.outcome in ("crashed", "timeout")]
     for kind, counts in jax_suite.summary(outcomes).items():
