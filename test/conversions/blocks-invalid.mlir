@@ -248,9 +248,9 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  gpu.func @k(%m: memref<7xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+  gpu.func @k(%m: memref<7xf32>) kernel attributes {known_block_size = array<i32: 192, 1, 1>} {
     %x = arith.constant dense<1.0> : vector<7xf32>
-    // expected-error @below {{stores a splat that cannot be dealt to the threads: }}
+    // expected-error @below {{stores a splat that the threads cannot share: }}
     mosaic_gpu.vector_store %x, %m : vector<7xf32>, memref<7xf32>
     gpu.return
   }

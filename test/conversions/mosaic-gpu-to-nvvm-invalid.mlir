@@ -193,18 +193,6 @@ gpu.module @m {
 
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
 gpu.module @m {
-  gpu.func @atomic(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    %v = mosaic_gpu.vector_load %m {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{'mosaic_gpu.vector_store' op combines elements of type 'f32' by min, for which sm_90a has no atomic instruction}}
-    mosaic_gpu.vector_store %v, %m {atomic_type = 1 : i32, in_layouts = [#one]} : vector<256xf32>, memref<256xf32>
-    gpu.return
-  }
-}
-
-// -----
-
-#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
-gpu.module @m {
   gpu.func @cluster_memory(%m: memref<256xf32, #mosaic_gpu.smem_cluster>) kernel
       attributes {known_block_size = array<i32: 64, 1, 1>} {
     // expected-error @below {{'mosaic_gpu.vector_load' op accesses another block's memory, which is not supported}}

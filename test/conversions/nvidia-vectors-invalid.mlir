@@ -15,18 +15,6 @@ gpu.module @m {
 
 #one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
 gpu.module @m {
-  gpu.func @atomic_floats(%x: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xf32> -> vector<256xf32>
-    // expected-error @below {{'mosaic_gpu.vector_store' op combines elements of type 'f32' by max, for which sm_90a has no atomic instruction on single elements}}
-    mosaic_gpu.vector_store %v, %x {atomic_type = 2 : i32, in_layouts = [#one]} : vector<256xf32>, memref<256xf32>
-    gpu.return
-  }
-}
-
-// -----
-
-#one = #mosaic_gpu.WGStridedFragLayout<[256], 1>
-gpu.module @m {
   gpu.func @atomic_bytes(%x: memref<256xi8>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xi8> -> vector<256xi8>
     // expected-error @below {{combines elements of type 'i8' by add, for which sm_90a has no atomic instruction on single elements}}
@@ -38,9 +26,9 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  gpu.func @atomic_splat(%x: memref<3xi32>, %i: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+  gpu.func @atomic_splat(%x: memref<3xi32>, %i: i32) kernel attributes {known_block_size = array<i32: 96, 1, 1>} {
     %v = vector.broadcast %i : i32 to vector<3xi32>
-    // expected-error @below {{stores a splat that cannot be dealt to the threads: }}
+    // expected-error @below {{stores a splat that the threads cannot share: }}
     mosaic_gpu.vector_store %v, %x {atomic_type = 0 : i32} : vector<3xi32>, memref<3xi32>
     gpu.return
   }
@@ -87,10 +75,10 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  gpu.func @packed_splat(%x: memref<128xi4>, %i: i4) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    %v = vector.broadcast %i : i4 to vector<128xi4>
-    // expected-error @below {{elements of 4 bits share bytes, and a splat says nothing about which thread has which}}
-    mosaic_gpu.vector_store %v, %x : vector<128xi4>, memref<128xi4>
+  gpu.func @packed_splat(%x: memref<7xi4>, %i: i4) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %v = vector.broadcast %i : i4 to vector<7xi4>
+    // expected-error @below {{elements of 4 bits share bytes, and the threads cannot share a splat}}
+    mosaic_gpu.vector_store %v, %x : vector<7xi4>, memref<7xi4>
     gpu.return
   }
 }

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import smalti
 from jax_programs import memref, module, run, shared
-from smalti import toolchain
+from smalti import dtypes, toolchain
 from smalti.emulator import SCHEDULES
 
 WGMMA = (
@@ -111,6 +112,33 @@ def test_atomics_in_shared_memory(element: str, operation: int) -> None:
 
 
 @pytest.mark.parametrize("space", ["global", "shared"])
+@pytest.mark.parametrize("element", ["f16", "bf16", "f32"])
+@pytest.mark.parametrize("operation", [1, 2], ids=["min", "max"])
+def test_minima_and_maxima_of_floats(operation: int, element: str, space: str) -> None:
+    """No chip has the instruction: the compiler emits a loop with a compare-and-swap."""
+    shape, vector = (256,), f"vector<256x{element}>"
+    place = "%a1" if space == "global" else "%s"
+    type_ = memref(shape, element) if space == "global" else shared(shape, element)
+    body = f"""
+      %s = mosaic_gpu.slice_smem 0 : {shared(shape, element)}
+      %y = mosaic_gpu.vector_load %a1 : {memref(shape, element)} -> {vector}
+      mosaic_gpu.vector_store %y, %s : {vector}, {shared(shape, element)}
+      gpu.barrier
+      %x = mosaic_gpu.vector_load %a0 : {memref(shape, element)} -> {vector}
+      mosaic_gpu.vector_store %x, {place} {{atomic_type = {operation} : i32}} : {vector}, {type_}
+      gpu.barrier
+      %z = mosaic_gpu.vector_load {place} : {type_} -> {vector}
+      mosaic_gpu.vector_store %z, %a1 : {vector}, {memref(shape, element)}
+    """
+    numpy = dtypes.from_mlir(element)
+    assert numpy is not None
+    x, y = np.random.default_rng(operation).integers(-99, 100, (2, 256)).astype(numpy.numpy)
+    wanted = (np.minimum, np.maximum)[operation - 1](x, y)
+    run(module([(shape, element)] * 2, body, shared_bytes=1024), x, y)
+    np.testing.assert_array_equal(y.astype(np.float64), wanted.astype(np.float64))
+
+
+@pytest.mark.parametrize("space", ["global", "shared"])
 def test_a_splat_is_combined_once(space: str) -> None:
     place = memref((256,), "i32") if space == "global" else shared((256,), "i32")
     vector = "vector<256xi32>"
@@ -191,6 +219,116 @@ def test_four_bits_in_a_part_of_a_tensor() -> None:
     out = np.full((3, 64, 128), 99, np.int32)
     run(module([(shape, "i4"), ((3, 64, 128), "i32")], body, grid=(3, 1, 1)), pack(x), out)
     np.testing.assert_array_equal(out, np.stack([x[:, 64 * b : 64 * b + 128] for b in range(3)]))
+
+
+@pytest.mark.parametrize("element", ["i4", "i2", "f4E2M1FN"])
+@pytest.mark.parametrize("shape", [(128,), (8, 16), (64, 64)])
+def test_elements_that_share_bytes_are_copied(shape: tuple[int, ...], element: str) -> None:
+    """The layout is one whose registers are whole bytes. A splat is stored as well."""
+    vector = f"vector<{'x'.join(map(str, shape))}x{element}>"
+    one = "1.0" if element.startswith("f") else "1"
+    body = f"""
+      %x = mosaic_gpu.vector_load %a0 : {memref(shape, element)} -> {vector}
+      mosaic_gpu.vector_store %x, %a1 : {vector}, {memref(shape, element)}
+      %unit = arith.constant dense<{one}> : {vector}
+      mosaic_gpu.vector_store %unit, %a2 : {vector}, {memref(shape, element)}
+    """
+    perbyte = 4 if element == "i2" else 2
+    bytes_ = (*shape[:-1], shape[-1] // perbyte)
+    x = np.random.default_rng(1).integers(-128, 128, bytes_, np.int8)
+    out, ones = np.full((2, *bytes_), 99, np.int8)
+    run(module([(shape, element)] * 3, body), x, out, ones)
+    np.testing.assert_array_equal(out, x)
+    assert (ones == {"i4": 0x11, "i2": 0x55, "f4E2M1FN": 0x22}[element]).all()
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 1, 1), (3, 5), (7, 129)])
+def test_splats_that_the_threads_cannot_share_evenly(shape: tuple[int, ...]) -> None:
+    vector = f"vector<{'x'.join(map(str, shape))}xf32>"
+    body = f"""
+      %c = arith.constant 3.0 : f32
+      %unit = vector.broadcast %c : f32 to vector<1xf32>
+      %scalar = vector.shape_cast %unit : vector<1xf32> to vector<f32>
+      %x = vector.broadcast %scalar : vector<f32> to {vector}
+      mosaic_gpu.vector_store %x, %a0 : {vector}, {memref(shape, "f32")}
+      mosaic_gpu.vector_store %x, %a1 {{atomic_type = 0 : i32}} : {vector}, {memref(shape, "f32")}
+    """
+    out, total = np.zeros((2, *shape), np.float32)
+    total[...] = 4
+    run(module([(shape, "f32")] * 2, body), out, total)
+    assert (out == 3).all() and (total == 7).all()
+
+
+def test_registers_of_a_splat_and_pointers_in_a_primitive() -> None:
+    """JAX holds a splat in a scalar, and takes pointers to shared memory from memrefs."""
+    splat = "#mosaic_gpu.WGSplatFragLayout<[256]>"
+    slot = shared((1,), "i32")
+    body = f"""
+      %s = mosaic_gpu.slice_smem 0 : {slot}
+      %c = arith.constant dense<5> : vector<256xi32>
+      %r = "mosaic_gpu.custom_primitive"(%c, %s) <{{in_layouts = [{splat}], in_transforms = [[]], out_layouts = [{splat}]}}> ({{
+      ^bb0(%v: vector<256xi32>, %m: {slot}):
+        %x = builtin.unrealized_conversion_cast %v : vector<256xi32> to i32 {{layout = {splat}, registers_shape = []}}
+        %p = builtin.unrealized_conversion_cast %m : {slot} to !llvm.ptr<3>
+        llvm.store %x, %p : i32, !llvm.ptr<3>
+        %y = llvm.load %p : !llvm.ptr<3> -> i32
+        %z = arith.addi %x, %y : i32
+        %w = builtin.unrealized_conversion_cast %z : i32 to vector<256xi32> {{layout = {splat}, registers_shape = []}}
+        mosaic_gpu.return %w : vector<256xi32>
+      }}) : (vector<256xi32>, {slot}) -> vector<256xi32>
+      mosaic_gpu.vector_store %r, %a0 : vector<256xi32>, {memref((256,), "i32")}
+    """
+    out = np.zeros(256, np.int32)
+    run(module([((256,), "i32")], body, shared_bytes=64), out)
+    assert (out == 10).all()
+
+
+@pytest.mark.parametrize("op", ["mulf", "divf"])
+def test_products_and_quotients_of_scales(op: str) -> None:
+    x, y = np.indices((256, 256)).astype(np.uint8)
+    vector, place = "vector<64x256xf8E8M0FNU>", "memref<64x256xf8E8M0FNU, strided<[256, 1], offset: ?>>"
+    whole = memref((256, 256), "f8E8M0FNU")
+    body = """
+      %b = gpu.block_id x
+      %c64 = arith.constant 64 : index
+      %row = arith.muli %b, %c64 : index
+    """
+    for i in range(3):
+        body += f"%part{i} = memref.subview %a{i}[%row, 0] [64, 256] [1, 1] : {whole} to {place}\n"
+    for i in range(2):
+        body += f"%x{i} = mosaic_gpu.vector_load %part{i} : {place} -> {vector}\n"
+    body += f"""
+      %z = arith.{op} %x0, %x1 : {vector}
+      mosaic_gpu.vector_store %z, %part2 : {vector}, {place}
+    """
+    dtype = ml_dtypes.float8_e8m0fnu
+    out = np.zeros((256, 256), np.uint8)
+    run(module([((256, 256), "f8E8M0FNU")] * 3, body, grid=(4, 1, 1)), x.view(dtype), y.view(dtype), out.view(dtype))
+    with np.errstate(all="ignore"):
+        wanted = x.view(dtype) * y.view(dtype) if op == "mulf" else x.view(dtype) / y.view(dtype)
+    np.testing.assert_array_equal(out, wanted.view(np.uint8))
+
+
+@pytest.mark.parametrize(("source", "target"), [("f32", "i32"), ("f32", "f16"), ("f16", "i64"), ("i8", "i4")])
+@pytest.mark.parametrize("layout", ["", WGMMA])
+def test_layouts_of_bits_are_inferred(source: str, target: str, layout: str) -> None:
+    bits = [int(element[1:]) for element in (source, target)]
+    columns = 64 * bits[0] // bits[1]
+    first, second = f"vector<64x64x{source}>", f"vector<64x{columns}x{target}>"
+    body = f"%l = mosaic_gpu.vector_load %a0 : {memref((64, 64), source)} -> {first}\n"
+    name = "%l"
+    if layout and bits[1] <= 2 * bits[0]:
+        name = "%m"
+        body += f"%m = mosaic_gpu.layout_cast x(%l : {first}) {{new_layout = {layout}}}\n"
+    body += f"""
+      %t = vector.bitcast {name} : {first} to {second}
+      mosaic_gpu.vector_store %t, %a1 : {second}, {memref((64, columns), target)}
+    """
+    x = np.random.default_rng(3).integers(0, 256, (64, 8 * bits[0])).astype(np.uint8)
+    types = {**TYPES, "i8": np.int8, "i4": np.int8}
+    out = np.zeros_like(x).view(types[target])
+    run(module([((64, 64), source), ((64, columns), target)], body), x.view(types[source]), out)
+    np.testing.assert_array_equal(out.view(np.uint8), x)
 
 
 BITS = """

@@ -39,9 +39,9 @@ static std::optional<LLVM::AtomicBinOp> getKind(mosaic_gpu::AtomicOpType type,
   case Kind::Add:
     return isFloat ? LLVM::AtomicBinOp::fadd : LLVM::AtomicBinOp::add;
   case Kind::Min:
-    return isFloat ? std::nullopt : std::make_optional(LLVM::AtomicBinOp::umin);
+    return isFloat ? LLVM::AtomicBinOp::fmin : LLVM::AtomicBinOp::umin;
   case Kind::Max:
-    return isFloat ? std::nullopt : std::make_optional(LLVM::AtomicBinOp::umax);
+    return isFloat ? LLVM::AtomicBinOp::fmax : LLVM::AtomicBinOp::umax;
   case Kind::And:
     return isFloat ? std::nullopt : std::make_optional(LLVM::AtomicBinOp::_and);
   case Kind::Or:
@@ -77,11 +77,11 @@ block_to_thread::getAtomicKind(mosaic_gpu::VectorStoreOp op, Planner &planner) {
 std::optional<Distribution>
 block_to_thread::dealSplat(mosaic_gpu::VectorStoreOp op, Planner &planner) {
   std::string why;
-  std::optional<Distribution> dealt =
-      Distribution::getStrided(op.getValueToStore().getType().getShape(),
-                               /*vectorLength=*/1, planner.getGrid(), why);
+  std::optional<Distribution> dealt = Distribution::share(
+      cast<VectorType>(op.getValueToStore().getType()),
+      /*minLength=*/1, /*maxLength=*/1, planner.getGrid(), why);
   if (!dealt)
-    op->emitOpError() << "stores a splat that cannot be dealt to the threads: "
+    op->emitOpError() << "stores a splat that the threads cannot share: "
                       << why;
   return dealt;
 }

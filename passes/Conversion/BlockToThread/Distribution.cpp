@@ -3,6 +3,8 @@
 #include "passes/Conversion/BlockToThread/Distribution.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Layouts/LayoutValues.h"
+#include "passes/Layouts/RegisterLayouts.h"
 #include "passes/Support/Divisibility.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -57,6 +59,30 @@ std::optional<Distribution> Distribution::getStrided(ArrayRef<int64_t> shape,
   result.vectorLength = vectorLength;
   result.vectorDim = static_cast<int64_t>(shape.size()) - 1;
   return result;
+}
+
+std::optional<Distribution>
+Distribution::share(VectorType type, int64_t minLength, int64_t maxLength,
+                    const ThreadGrid &grid, std::string &why) {
+  ArrayRef<int64_t> shape = type.getShape();
+  for (int64_t length = maxLength; length >= minLength; length /= 2)
+    if (auto strided = getStrided(shape, length, grid, why))
+      return strided;
+  if (shape.empty() || shape.back() % minLength != 0)
+    return std::nullopt;
+  // The layouts of groups of `minLength` elements.
+  SmallVector<int64_t> groups(shape);
+  groups.back() /= minLength;
+  for (const layout::TiledLayout &tiled : inference::listDistributedLayouts(
+           groups, inference::getElementBits(type) * minLength, grid.numWarps(),
+           grid.waveSize)) {
+    auto whole = tiled.bitcast(1, minLength);
+    if (whole && whole->vectorLength() <= maxLength)
+      return get(type,
+                 mosaic_gpu::TiledLayoutAttr::get(type.getContext(), *whole),
+                 grid, why);
+  }
+  return std::nullopt;
 }
 
 std::optional<Distribution> Distribution::get(VectorType type, Attribute layout,

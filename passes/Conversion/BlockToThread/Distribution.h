@@ -48,6 +48,14 @@ public:
                                                 const ThreadGrid &grid,
                                                 std::string &why);
 
+  /// How the threads share a vector that any of them could store, in chunks of
+  /// `minLength` to `maxLength` elements. Several threads have the same
+  /// elements where the threads cannot have equally many.
+  static std::optional<Distribution> share(mlir::VectorType type,
+                                           int64_t minLength, int64_t maxLength,
+                                           const ThreadGrid &grid,
+                                           std::string &why);
+
   Kind getKind() const { return kind; }
   bool isSplat() const { return kind == Kind::Splat; }
   llvm::ArrayRef<int64_t> getShape() const { return shape; }

@@ -28,6 +28,16 @@ public:
   void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
 };
 
+/// Products and quotients of f8E8M0FNU, which are powers of two.
+class Scales : public Elementwise {
+public:
+  LogicalResult plan(Operation *op, Planner &planner) const override {
+    return isVector(op->getResult(0)) ? Elementwise::plan(op, planner)
+                                      : success();
+  }
+  void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
+};
+
 class Masks : public LoweringOf<vector::CreateMaskOp> {
 public:
   LogicalResult plan(vector::CreateMaskOp op, Planner &planner) const override;
@@ -161,6 +171,70 @@ void Elementwise::emit(Operation *op, Emitter &emitter,
     emitter.setRegisters(result, std::move(held));
 }
 
+/// The sum or the difference of two biased exponents. The type does not have
+/// infinities or a zero: a result that is too large, or that f32 rounds to
+/// zero, is NaN, the largest exponent. Other small results become the smallest
+/// number.
+static Value emitScale(Operation *op, Value lhs, Value rhs, OpBuilder &builder,
+                       Location loc) {
+  constexpr int64_t kBias = 127, kNaN = 255, kSmallestOfF32 = kBias - 149;
+  auto type = cast<VectorType>(lhs.getType());
+  VectorType bytes = type.clone(builder.getI8Type()),
+             words = type.clone(builder.getI32Type());
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(words, builder.getI32IntegerAttr(value)));
+  };
+  auto getExponent = [&](Value scale) -> Value {
+    return arith::ExtUIOp::create(
+        builder, loc, words,
+        vector::BitCastOp::create(builder, loc, bytes, scale));
+  };
+  lhs = getExponent(lhs);
+  rhs = getExponent(rhs);
+  Value exponent =
+      isa<arith::MulFOp>(op)
+          ? arith::SubIOp::create(builder, loc,
+                                  arith::AddIOp::create(builder, loc, lhs, rhs),
+                                  constant(kBias))
+                .getResult()
+          : arith::AddIOp::create(builder, loc,
+                                  arith::SubIOp::create(builder, loc, lhs, rhs),
+                                  constant(kBias))
+                .getResult();
+  auto compare = [&](arith::CmpIPredicate predicate, Value value,
+                     int64_t bound) -> Value {
+    return arith::CmpIOp::create(builder, loc, predicate, value,
+                                 constant(bound));
+  };
+  Value isNaN = compare(arith::CmpIPredicate::slt, exponent, kSmallestOfF32);
+  for (Value value : {exponent, lhs, rhs})
+    isNaN = arith::OrIOp::create(
+        builder, loc, isNaN, compare(arith::CmpIPredicate::sge, value, kNaN));
+  exponent = arith::MaxSIOp::create(builder, loc, exponent, constant(0));
+  exponent =
+      arith::SelectOp::create(builder, loc, isNaN, constant(kNaN), exponent);
+  return vector::BitCastOp::create(
+      builder, loc, type,
+      arith::TruncIOp::create(builder, loc, bytes, exponent));
+}
+
+void Scales::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
+  Value result = op->getResult(0);
+  if (!isVector(result))
+    return emitter.emitScalar(op, builder);
+  if (!isa<Float8E8M0FNUType>(getElementTypeOrSelf(result.getType())))
+    return Elementwise::emit(op, emitter, builder);
+  const Distribution &distribution = emitter.plan.getDistribution(result);
+  Registers scales;
+  for (auto [lhs, rhs] : llvm::zip_equal(
+           emitter.getRegisters(op->getOperand(0), distribution, builder),
+           emitter.getRegisters(op->getOperand(1), distribution, builder)))
+    scales.push_back(emitScale(op, lhs, rhs, builder, op->getLoc()));
+  emitter.setRegisters(result, std::move(scales));
+}
+
 void Masks::emit(vector::CreateMaskOp op, Emitter &emitter,
                  OpBuilder &builder) const {
   const Distribution &distribution =
@@ -223,5 +297,6 @@ const OpLowering &block_to_thread::getElementwiseLowering() {
 
 void block_to_thread::registerElementwise(OpLowerings &lowerings) {
   lowerings.add<Splats, arith::ConstantOp, ub::PoisonOp, vector::BroadcastOp>();
+  lowerings.add<Scales, arith::MulFOp, arith::DivFOp>();
   lowerings.add<Masks, vector::CreateMaskOp>();
 }

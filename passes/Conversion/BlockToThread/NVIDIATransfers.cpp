@@ -106,11 +106,10 @@ LogicalResult Loads::plan(mosaic_gpu::VectorLoadOp op, Planner &planner) const {
 void Loads::emit(mosaic_gpu::VectorLoadOp op, Emitter &emitter,
                  OpBuilder &builder) const {
   if (isPackedGlobal(op.getSource()))
-    return emitter.setRegisters(
-        op.getResult(),
-        emitPackedLoad(op, op.getSource(), op.getResult().getType(),
-                       emitter.plan.getDistribution(op.getResult()), emitter,
-                       builder));
+    return emitter.setRegisters(op.getResult(),
+                                emitPackedLoad(op, op.getSource(),
+                                               op.getResult().getType(),
+                                               emitter, builder));
   if (!isPlanned(emitter.plan, op.getSource()))
     return getCommonLoads().emit(op, emitter, builder);
   const auto &plan = *emitter.plan.getOpPlan<SharedTransfer>(op);
@@ -188,9 +187,8 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
 void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
                   OpBuilder &builder) const {
   if (isPackedGlobal(op.getDestination()))
-    return emitPackedStore(
-        op, op.getDestination(), emitter.getRegisters(op.getValueToStore()),
-        emitter.plan.getDistribution(op.getValueToStore()), emitter, builder);
+    return emitPackedStore(op, op.getDestination(), op.getValueToStore(),
+                           emitter, builder);
   bool isShared = emitter.plan.getSharedRef(op.getDestination());
   if (op.getAtomicType() && !isShared)
     return emitAtomic(op, emitter, builder);

@@ -5,6 +5,7 @@
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/Planner.h"
 #include "passes/Conversion/BlockToThread/RegisterWords.h"
+#include "passes/Conversion/BlockToThread/Windows.h"
 #include "passes/Support/Divisibility.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,6 +22,10 @@ using namespace smalti::block_to_thread;
 
 namespace {
 struct PackedPlan : OpPlan {
+  explicit PackedPlan(Distribution distribution)
+      : distribution(std::move(distribution)) {}
+  /// Of the vector; of a splat, how the threads share it.
+  Distribution distribution;
   SmallVector<int64_t> strides;
   /// Of every register's first byte.
   int64_t alignment = 1;
@@ -86,19 +91,25 @@ LogicalResult block_to_thread::planPacked(Operation *op, Value memref,
                                           Value vector, Planner &planner) {
   auto type = cast<MemRefType>(memref.getType());
   int64_t bits = getBits(type);
-  auto plan = std::make_unique<PackedPlan>();
   int64_t offset;
-  const Distribution &distribution = *planner.find(vector);
+  std::optional<Distribution> shared = *planner.find(vector);
   auto refuse = [&](const Twine &why) {
     return op->emitOpError() << "cannot be lowered to threads: elements of "
                              << bits << " bits share bytes, and " << why;
   };
+  std::string why;
+  if (shared->isSplat())
+    shared = Distribution::share(
+        cast<VectorType>(vector.getType()), /*minLength=*/8 / bits,
+        /*maxLength=*/kMaxAccessBytes * 8 / bits, planner.getGrid(), why);
+  if (!shared)
+    return refuse("the threads cannot share a splat: " + why);
+  auto plan = std::make_unique<PackedPlan>(std::move(*shared));
+  const Distribution &distribution = plan->distribution;
   if (failed(type.getStridesAndOffset(plan->strides, offset)) ||
       llvm::any_of(plan->strides, ShapedType::isDynamic) ||
       plan->strides.empty() || plan->strides.back() != 1)
     return refuse("the memory is not known to be rows of them");
-  if (distribution.isSplat())
-    return refuse("a splat says nothing about which thread has which");
   int64_t registerBits = distribution.getVectorLength() * bits;
   if (registerBits % 8 != 0 || distribution.getVectorStride() != 1 ||
       distribution.getVectorDim() !=
@@ -127,10 +138,10 @@ LogicalResult block_to_thread::planPacked(Operation *op, Value memref,
 
 /// Pointers to where the registers of a vector lie.
 static SmallVector<Value> emitPointers(Operation *op, Value memref,
-                                       const Distribution &distribution,
-                                       Emitter &emitter, OpBuilder &builder) {
+                                       const PackedPlan &plan, Emitter &emitter,
+                                       OpBuilder &builder) {
   Location loc = op->getLoc();
-  const auto &plan = *emitter.plan.getOpPlan<PackedPlan>(op);
+  const Distribution &distribution = plan.distribution;
   ThreadIndices &indices = emitter.indices;
   int64_t perByte = 8 / getBits(cast<MemRefType>(memref.getType()));
   Value source = emitter.lookup(memref);
@@ -170,17 +181,14 @@ static VectorType getBytes(VectorType reg) {
 }
 
 Registers block_to_thread::emitPackedLoad(Operation *op, Value memref,
-                                          VectorType type,
-                                          const Distribution &distribution,
-                                          Emitter &emitter,
+                                          VectorType type, Emitter &emitter,
                                           OpBuilder &builder) {
   Location loc = op->getLoc();
-  auto alignment =
-      static_cast<unsigned>(emitter.plan.getOpPlan<PackedPlan>(op)->alignment);
-  VectorType reg = distribution.getRegisterType(type.getElementType());
+  const auto &plan = *emitter.plan.getOpPlan<PackedPlan>(op);
+  auto alignment = static_cast<unsigned>(plan.alignment);
+  VectorType reg = plan.distribution.getRegisterType(type.getElementType());
   Registers loaded;
-  for (Value pointer :
-       emitPointers(op, memref, distribution, emitter, builder)) {
+  for (Value pointer : emitPointers(op, memref, plan, emitter, builder)) {
     Value bytes =
         LLVM::LoadOp::create(builder, loc, getBytes(reg), pointer, alignment);
     loaded.push_back(vector::BitCastOp::create(builder, loc, reg, bytes));
@@ -188,24 +196,23 @@ Registers block_to_thread::emitPackedLoad(Operation *op, Value memref,
   return loaded;
 }
 
-void block_to_thread::emitPackedStore(Operation *op, Value memref,
-                                      ArrayRef<Value> registers,
-                                      const Distribution &distribution,
+void block_to_thread::emitPackedStore(Operation *op, Value memref, Value vector,
                                       Emitter &emitter, OpBuilder &builder) {
   Location loc = op->getLoc();
-  auto alignment =
-      static_cast<unsigned>(emitter.plan.getOpPlan<PackedPlan>(op)->alignment);
+  const auto &plan = *emitter.plan.getOpPlan<PackedPlan>(op);
+  auto alignment = static_cast<unsigned>(plan.alignment);
+  Registers registers =
+      emitter.getRegisters(vector, plan.distribution, builder);
   auto store = [&](OpBuilder &nested) {
     for (auto [pointer, reg] : llvm::zip_equal(
-             emitPointers(op, memref, distribution, emitter, nested),
-             registers)) {
+             emitPointers(op, memref, plan, emitter, nested), registers)) {
       Value bytes = vector::BitCastOp::create(
           nested, loc, getBytes(cast<VectorType>(reg.getType())), reg);
       LLVM::StoreOp::create(nested, loc, bytes, pointer, alignment);
     }
   };
   // Elements that several threads hold are written by the first of them.
-  Value isFirst = emitter.indices.isFirstReplica(distribution);
+  Value isFirst = emitter.indices.isFirstReplica(plan.distribution);
   if (!isFirst)
     return store(builder);
   scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {

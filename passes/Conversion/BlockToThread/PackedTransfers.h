@@ -16,12 +16,10 @@ bool isPackedGlobal(mlir::Value memref);
 mlir::LogicalResult planPacked(mlir::Operation *op, mlir::Value memref,
                                mlir::Value vector, Planner &planner);
 Registers emitPackedLoad(mlir::Operation *op, mlir::Value memref,
-                         mlir::VectorType type,
-                         const Distribution &distribution, Emitter &emitter,
+                         mlir::VectorType type, Emitter &emitter,
                          mlir::OpBuilder &builder);
 void emitPackedStore(mlir::Operation *op, mlir::Value memref,
-                     llvm::ArrayRef<mlir::Value> registers,
-                     const Distribution &distribution, Emitter &emitter,
+                     mlir::Value vector, Emitter &emitter,
                      mlir::OpBuilder &builder);
 
 } // namespace smalti::block_to_thread

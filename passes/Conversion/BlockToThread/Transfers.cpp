@@ -77,16 +77,14 @@ LogicalResult Transfers::plan(Operation *op, Planner &planner) const {
     }
   }
   int64_t bytes = std::max<int64_t>(elementBytes(type.getElementType()), 1);
-  for (int64_t length = std::max<int64_t>(kMaxAccessBytes / bytes, 1);
-       length >= 1; length /= 2)
-    if (std::optional<Distribution> distribution = Distribution::getStrided(
-            type.getShape(), length, planner.getGrid(), why)) {
-      planner.setOpPlan(op,
-                        std::make_unique<StorePlan>(std::move(*distribution)));
-      return success();
-    }
-  return op->emitOpError()
-         << "stores a splat that cannot be dealt to the threads: " << why;
+  std::optional<Distribution> distribution = Distribution::share(
+      type, /*minLength=*/1, std::max<int64_t>(kMaxAccessBytes / bytes, 1),
+      planner.getGrid(), why);
+  if (!distribution)
+    return op->emitOpError()
+           << "stores a splat that the threads cannot share: " << why;
+  planner.setOpPlan(op, std::make_unique<StorePlan>(std::move(*distribution)));
+  return success();
 }
 
 /// The coordinates of element `element` of the register that starts at

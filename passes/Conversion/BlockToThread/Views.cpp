@@ -15,6 +15,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -355,9 +356,14 @@ static LogicalResult planRegisters(UnrealizedConversionCastOp op, Value vector,
   TypeRange registers = isFromVector ? TypeRange(op.getResultTypes())
                                      : TypeRange(op.getOperandTypes());
   Type wanted = distribution.getRegisterType(type.getElementType());
+  // JAX holds a splat in a scalar.
+  auto isRegister = [&](Type held) {
+    return held == wanted ||
+           (distribution.isSplat() && held == type.getElementType());
+  };
   if (static_cast<int64_t>(registers.size()) !=
           distribution.getNumRegisters() ||
-      llvm::any_of(registers, [&](Type held) { return held != wanted; }))
+      !llvm::all_of(registers, isRegister))
     return op.emitOpError() << "must have " << distribution.getNumRegisters()
                             << " registers of type " << wanted << " for layout "
                             << distribution.str();
@@ -404,23 +410,37 @@ LogicalResult Descriptors::plan(UnrealizedConversionCastOp op,
 
 void Descriptors::emit(UnrealizedConversionCastOp op, Emitter &emitter,
                        OpBuilder &builder) const {
+  Location loc = op.getLoc();
   if (const auto *plan = emitter.plan.getOpPlan<CastPlan>(op)) {
     Value vector = plan->vector;
     if (op.getNumOperands() == 1 && op.getOperand(0) == vector) {
       for (auto [result, reg] :
-           llvm::zip_equal(op.getResults(), emitter.getRegisters(vector)))
+           llvm::zip_equal(op.getResults(), emitter.getRegisters(vector))) {
+        if (!isa<VectorType>(result.getType()))
+          reg = vector::ExtractOp::create(builder, loc, reg,
+                                          ArrayRef<int64_t>{0});
         emitter.map(result, reg);
+      }
     } else {
       Registers held;
-      for (Value operand : op.getOperands())
-        held.push_back(emitter.lookup(operand));
+      for (Value operand : op.getOperands()) {
+        Value reg = emitter.lookup(operand);
+        if (!isa<VectorType>(reg.getType()))
+          reg = vector::BroadcastOp::create(
+              builder, loc, VectorType::get({1}, reg.getType()), reg);
+        held.push_back(reg);
+      }
       emitter.setRegisters(vector, std::move(held));
     }
     return;
   }
+  if (op.getNumOperands() == 1 && op.getNumResults() == 1 &&
+      emitter.plan.getSharedRef(op.getOperand(0)) &&
+      isSharedPointer(op.getResult(0).getType()))
+    return emitter.map(op.getResult(0),
+                       emitter.getSharedPointer(op.getOperand(0), builder));
   if (op.getNumResults() != 1 || !emitter.plan.getSharedRef(op.getResult(0)))
     return emitter.emitScalar(op, builder);
-  Location loc = op.getLoc();
   auto toWord = [&](Value pointer, OpBuilder &at) -> Value {
     return LLVM::PtrToIntOp::create(at, loc, at.getI32Type(), pointer);
   };
