@@ -9,6 +9,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace smalti;
 using namespace smalti::inference;
@@ -228,7 +230,11 @@ std::string LayoutTable::whyNot(LayoutId id, Type type) const {
 LayoutId LayoutTable::widestStrided(VectorType type) {
   auto layout =
       layout::strided(type.getShape(), getElementBits(type), getThreads());
-  return layout ? strided(layout->vectorSize) : kNoLayout;
+  if (!layout)
+    return kNoLayout;
+  // JAX's chunks may cross the end of a row, and no lowering takes those.
+  int64_t columns = type.getRank() == 0 ? 1 : type.getShape().back();
+  return strided(std::gcd(layout->vectorSize, columns));
 }
 
 int64_t LayoutTable::countRegisters(LayoutId id, VectorType type) const {

@@ -93,8 +93,8 @@ public:
   /// Why it cannot.
   std::string whyNot(LayoutId id, mlir::Type type) const;
 
-  /// The widest strided layout of a vector: chunks of up to 64 bits;
-  /// `kNoLayout` where there is none.
+  /// The widest strided layout of a vector: chunks of up to 64 bits that do not
+  /// cross rows; `kNoLayout` where there is none.
   LayoutId widestStrided(mlir::VectorType type);
 
   /// 32-bit registers that a thread needs for a vector of this type.

@@ -221,6 +221,23 @@ def test_four_bits_in_a_part_of_a_tensor() -> None:
     np.testing.assert_array_equal(out, np.stack([x[:, 64 * b : 64 * b + 128] for b in range(3)]))
 
 
+@pytest.mark.grid(4)
+@pytest.mark.parametrize("element", ["i8", "f16", "f32"])
+@pytest.mark.parametrize("shape", [(3, 128), (2, 3, 128), (5, 256), (96, 4), (7, 2, 64), (6, 64)])
+def test_rows_that_chunks_would_cross(shape: tuple[int, ...], element: str) -> None:
+    """JAX's strided layout of 3x128 f16 has chunks of 3 elements."""
+    kind, name = memref(shape, element), f"vector<{'x'.join(map(str, shape))}x{element}>"
+    body = f"""
+      %v = mosaic_gpu.vector_load %a0 : {kind} -> {name}
+      mosaic_gpu.vector_store %v, %a1 : {name}, {kind}
+    """
+    kernel = smalti.compile(module([(shape, element)] * 2, body), target="emu:sm_90a")
+    x = np.random.default_rng(0).integers(-100, 100, shape).astype({**TYPES, "i8": np.int8}[element])
+    out = np.full_like(x, 77)
+    kernel(x, out)
+    np.testing.assert_array_equal(out, x)
+
+
 @pytest.mark.parametrize("element", ["i4", "i2", "f4E2M1FN"])
 @pytest.mark.parametrize("shape", [(128,), (8, 16), (64, 64)])
 def test_elements_that_share_bytes_are_copied(shape: tuple[int, ...], element: str) -> None:
