@@ -47,9 +47,10 @@ struct LoopBuilder {
   }
 
   /// A loop from `begin` to `end`; `body` gets the induction variable. No loop
-  /// where a single iteration is certain.
+  /// where a single iteration is certain. Dynamic bounds are at most `most`
+  /// apart.
   void loop(Value begin, Value end, int64_t step,
-            llvm::function_ref<void(Value)> body) {
+            llvm::function_ref<void(Value)> body, int64_t most = 0) {
     std::optional<int64_t> first = getConstantIntValue(begin),
                            last = getConstantIntValue(end);
     if (first && last && *first >= *last)
@@ -62,8 +63,9 @@ struct LoopBuilder {
                              body(iv);
                              scf::YieldOp::create(b, loc);
                            });
-    if (!first || !last)
-      loop->setAttr(smalti::kAtMostATileAttr, b.getUnitAttr());
+    if (most)
+      loop->setAttr(smalti::kMostIterationsAttr,
+                    b.getI64IntegerAttr(llvm::divideCeil(most, step)));
   }
 };
 
@@ -212,18 +214,21 @@ void smalti::emitWindowCopy(OpBuilder &builder, Location loc,
       nest(dim + 1);
     };
     if (dim + 1 < rank || lanes <= 1)
-      return loops.loop(first[dim], last[dim], 1, inner);
+      return loops.loop(first[dim], last[dim], 1, inner, copy.sizes[dim]);
     // Whole vectors, then the rest of the row lane by lane: nothing outside the
     // memref is touched.
     Value count = loops.sub(last[dim], first[dim]);
     Value rest =
         builder.createOrFold<arith::RemUIOp>(loc, count, loops.index(lanes));
     Value whole = loops.sub(last[dim], rest);
-    loops.loop(first[dim], whole, lanes, [&](Value iv) {
-      lane[dim] = iv;
-      copyLanes(lanes);
-    });
-    loops.loop(whole, last[dim], 1, inner);
+    loops.loop(
+        first[dim], whole, lanes,
+        [&](Value iv) {
+          lane[dim] = iv;
+          copyLanes(lanes);
+        },
+        copy.sizes[dim]);
+    loops.loop(whole, last[dim], 1, inner, lanes - 1);
   };
   nest(0);
 }

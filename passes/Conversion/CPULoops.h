@@ -24,8 +24,9 @@ class LinalgOp;
 
 namespace smalti {
 
-/// On a loop: it has no more iterations than a tile has elements.
-inline constexpr llvm::StringLiteral kAtMostATileAttr = "smalti.at_most_a_tile";
+/// On a loop with a dynamic trip count: the most iterations, as an i64.
+inline constexpr llvm::StringLiteral kMostIterationsAttr =
+    "smalti.most_iterations";
 
 /// A window of a memref (see triton_xla.extract) and the buffer of its tile.
 struct WindowCopy {

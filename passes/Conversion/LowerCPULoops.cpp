@@ -60,22 +60,14 @@ static std::optional<int64_t> estimateTime(Operation *op) {
   }
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     std::optional<uint64_t> count = getConstantTripCount(loop);
+    if (auto most = loop->getAttrOfType<IntegerAttr>(kMostIterationsAttr);
+        most && !count)
+      count = most.getInt();
     if (!count || *count > uint64_t(shortTime / time))
       return std::nullopt;
     time *= std::max<int64_t>(*count, 1);
   }
   return time <= shortTime ? std::optional(time) : std::nullopt;
-}
-
-/// Whether a loop surely ends soon.
-static bool isShort(scf::ForOp loop) {
-  if (estimateTime(loop))
-    return true;
-  if (!loop->hasAttr(kAtMostATileAttr))
-    return false;
-  return llvm::all_of(*loop.getBody(), [](Operation &op) {
-    return op.getNumRegions() == 0 && estimateTime(&op);
-  });
 }
 
 namespace {
@@ -107,7 +99,7 @@ public:
         locations.push_back(LocationAttr(loop.getLoc()));
         checkStep(loop, locations.size());
       }
-      if (loop && isShort(loop))
+      if (loop && estimateTime(loop))
         continue;
       Block *body =
           loop ? loop.getBody() : cast<scf::WhileOp>(op).getAfterBody();

@@ -35,7 +35,7 @@ func.func @tiles(%x: memref<64xf32>, %begin: index, %end: index) attributes {sma
 // CHECK-LABEL: func.func @long
 // A long loop with a constant trip count, one with expensive ops, and scf.while: all read the flag.
 // CHECK-COUNT-3: llvm.load volatile
-// The copy of a tile does not.
+// One that is known to have few iterations does not.
 // CHECK-NOT: volatile
 func.func @long(%x: memref<64xf32>, %n: index) attributes {smalti.num_tiles = 4 : i64} {
   %c0 = arith.constant 0 : index
@@ -61,7 +61,7 @@ func.func @long(%x: memref<64xf32>, %n: index) attributes {smalti.num_tiles = 4 
   }
   scf.for %i = %c0 to %n step %c1 {
     memref.store %1, %x[%i] : memref<64xf32>
-  } {smalti.at_most_a_tile}
+  } {smalti.most_iterations = 64 : i64}
   return
 }
 
