@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from sim_programs import FENCE, SMEM, SYNC, barrier, load, program, slice_smem, store
-from smalti import compiler, sim
+from smalti import compiler, entry, reference, sim
 from smalti.sim.threads import ThreadProgram
 
 CHIPS = ("sm_80", "sm_90a", "gfx942", "gfx1201")
@@ -89,6 +89,55 @@ KERNELS: dict[str, tuple[str, Any]] = {
         ),
         lambda x, y: [x, x * x],
     ),
+    "in place, halves": (
+        tile(
+            "%x: memref<512xf16>",
+            """%v = triton_xla.extract %x[%o] [256] [1] : memref<512xf16> to tensor<256xf16>
+  %w = arith.extf %v : tensor<256xf16> to tensor<256xf32>
+  %n = arith.negf %w : tensor<256xf32>
+  %h = arith.truncf %n : tensor<256xf32> to tensor<256xf16>
+  triton_xla.insert %h into %x[%o] [256] [1] : tensor<256xf16> into memref<512xf16>""",
+        ),
+        lambda x: [-x],
+    ),
+    "in place, integers": (
+        tile(
+            "%x: memref<512xi32>, %n: i32",
+            """%v = triton_xla.extract %x[%o] [256] [1] : memref<512xi32> to tensor<256xi32>
+  %s = tensor.splat %n : tensor<256xi32>
+  %w = arith.muli %v, %s : tensor<256xi32>
+  %less = arith.cmpi slt, %v, %w : tensor<256xi32>
+  %m = arith.select %less, %v, %w : tensor<256xi1>, tensor<256xi32>
+  triton_xla.insert %m into %x[%o] [256] [1] : tensor<256xi32> into memref<512xi32>""",
+        ),
+        lambda x, n: [np.minimum(x, x * n), n],
+    ),
+    "out of place, by a loop": (
+        tile(
+            "%x: memref<16x64xf32>, %y: memref<16x64xf32>",
+            """%c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %c8 step %c1 {
+    %at = arith.addi %row, %i : index
+    %v = triton_xla.extract %x[%at, 0] [1, 64] [1, 1] : memref<16x64xf32> to tensor<1x64xf32>
+    %w = arith.addf %v, %v : tensor<1x64xf32>
+    triton_xla.insert %w into %y[%at, 0] [1, 64] [1, 1] : tensor<1x64xf32> into memref<16x64xf32>
+  }""",
+        ),
+        lambda x, y: [x, x + x],
+    ),
+    "two results": (
+        tile(
+            "%x: memref<512xf32>, %y: memref<512xf32>",
+            f"""%v = {line("x", 512)}
+  %u = {line("y", 512)}
+  %w = arith.addf %v, %u : tensor<256xf32>
+  %z = arith.subf %v, %u : tensor<256xf32>
+  {into("w", "x", 512)}
+  {into("z", "y", 512)}""",
+        ),
+        lambda x, y: [x + y, x - y],
+    ),
 }
 
 
@@ -109,10 +158,29 @@ def test_element_wise_kernels_at_every_level(chip: str, name: str) -> None:
             given = kernel.random_arguments(seed=1)
             wanted = reference(*(array.copy() for array in given))
             assert kernel.find(*given) == ()
-            assert all((a == b).all() for a, b in zip(given, wanted, strict=True))
+            assert all(np.array_equal(a, b) for a, b in zip(given, wanted, strict=True))
     # Lowered on request: from a block-level module as from tiles.
     block = str(sim.simulate(source, chip).module)
     assert isinstance(sim.simulate(block, chip, level="thread").program, ThreadProgram)
+
+
+@pytest.mark.grid(12)
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("engine", ["cpu", "reference", *(f"emu:{chip}" for chip in CHIPS)])
+def test_element_wise_kernels_on_every_engine(engine: str, name: str) -> None:
+    """The same kernels and arrays as in the simulator."""
+    source, function = KERNELS[name]
+    given = sim.simulate(source, "sm_80").random_arguments(seed=1)
+    wanted = function(*(np.copy(value) for value in given))
+    if engine == "reference":
+        module = compiler.parse(source)
+        results = reference.run(entry.find_entry(module), given)
+        # In float64.
+        found = [value.data.astype(np.asarray(old).dtype) for value, old in zip(results, given, strict=True)]
+    else:
+        found = [np.copy(value) if np.ndim(value) else value for value in given]
+        compiler.compile(source, engine)(*found)
+    assert all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True))
 
 
 # Barriers that the compiler adds.
