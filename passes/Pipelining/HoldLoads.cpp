@@ -31,8 +31,8 @@ class Body {
 public:
   explicit Body(scf::ForOp loop);
 
-  /// The last read of global memory that the loop does something else behind
-  /// before it stores what was read; null where there is none.
+  /// The last read of global memory whose value the loop stores only after it
+  /// has read shared memory; null where there is none.
   Operation *getLastReadAhead() const { return lastReadAhead; }
   /// The first op that stores such a read; null where all are carried or
   /// copied.
@@ -173,18 +173,18 @@ void HoldLoadsPass::runOnOperation() {
     builder.setInsertionPointAfter(last);
     amdgpu::SchedBarrierOp::create(builder, last->getLoc(),
                                    amdgpu::sched_barrier_opt_enum::none);
-    // Products may go on behind the stores, but no store waits among them for
-    // what it stores.
+    // LLVM would move arithmetic that may cross this barrier below the stores,
+    // and with it the waits above the arithmetic.
     if (store) {
       builder.setInsertionPoint(store);
-      amdgpu::SchedBarrierOp::create(
-          builder, store->getLoc(),
-          amdgpu::sched_barrier_opt_enum::non_mem_non_sideffect);
+      amdgpu::SchedBarrierOp::create(builder, store->getLoc(),
+                                     amdgpu::sched_barrier_opt_enum::none);
     }
     bool isOne = body.countReadsAhead() == 1;
     remarkApplied(loop, kPassName)
         << body.countReadsAhead() << (isOne ? " read" : " reads")
-        << " of global memory " << (isOne ? "stays" : "stay")
-        << " ahead of what the loop computes";
+        << " of global memory " << (isOne ? "is" : "are")
+        << " issued before the loop's arithmetic"
+        << (store ? " and waited for after it" : "");
   });
 }

@@ -91,12 +91,12 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
 }
 
 def SmaltiHoldLoads : InterfacePass<"smalti-hold-loads", "::mlir::FunctionOpInterface"> {
-  let summary = "Keeps loads that run ahead from sinking down to where they are stored";
+  let summary = "Keeps prefetches above a loop's arithmetic in AMD code";
   let description = [{
-    A pipelined loop reads global memory for a later iteration first, computes, and stores what it read to shared memory
-    last. AMD's code generator, which saves registers, moves such reads down to their stores: on RDNA each one is waited
-    for at once, and nothing overlaps. This pass puts an `amdgpu.sched_barrier` behind the last of these reads, and one that only
-    arithmetic may cross ahead of the first of their stores, so that no store waits for its read among the products.
+    A pipelined loop reads global memory for a later iteration, computes, and then stores the values to shared memory.
+    To save registers, LLVM moves the reads down to the stores, or the arithmetic below the stores; either way the loop
+    waits for memory and computes nothing meanwhile. This pass creates two `amdgpu.sched_barrier allow = <none>`, which no
+    instruction crosses: one after the last read, and one before the first store of a value that was read.
 
     A read counts where its loop reads shared memory before the value is used, and the value, or what is computed of it
     with no effects, is only stored to shared memory or carried to the next iteration. Asynchronous copies ahead of the first

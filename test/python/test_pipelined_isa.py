@@ -7,9 +7,10 @@ import re
 
 import pytest
 import smalti
-from isa import Step, loop_body, number
-from smalti import targets
+from isa import Step, loop_body, number, overlapped
+from smalti import targets, toolchain
 from test_gpu_numerics import matmul
+from thread_kernels import GROUPS, REGISTERS, kernel
 
 AMD = ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250"]
 ROWS = {"rows of 16 bytes": (512, 256, 1024), "rows of 8 bytes": (500, 260, 1012)}
@@ -19,6 +20,17 @@ TILE = (128, 128, 64)
 def assembly(target: str, rows: str, tile: tuple[int, int, int] = TILE, **options: object) -> str:
     source = matmul(ROWS[rows], tile, start="zero")
     return smalti.compile(source, target=target, **options).asm["gcn"]
+
+
+NVIDIA = ["sm_80", "sm_90a", "sm_100a", "sm_120a"]
+
+
+def machine_code(compiled: smalti.Kernel, target: str) -> str:
+    if target in AMD:
+        return compiled.asm["gcn"]
+    if not (toolchain.find_ptxas() and toolchain.find_nvdisasm()):
+        pytest.skip("needs ptxas and nvdisasm (tools/requirements-nvidia.txt)")
+    return compiled.asm["sass"]
 
 
 def kinds(steps: list[Step]) -> list[str]:
@@ -42,6 +54,25 @@ def test_prefetches_are_issued_first_and_waited_for_last(target: str, rows: str)
     assert last_read < order.index("store")
     assert [step for step in body[first_load:last_read] if step.kind == "wait"] == []
     assert order[last_load : order.index("store")].count("product") >= order.count("product") // 4
+
+
+@pytest.mark.grid(10)
+@pytest.mark.parametrize("slots, stages", [(1, 2), (2, 2), (3, 3)])
+@pytest.mark.parametrize("target", [*AMD, *NVIDIA])
+def test_float_arithmetic_runs_while_the_next_tile_loads(target: str, slots: int, stages: int) -> None:
+    compiled = smalti.compile(kernel(REGISTERS), target=target, depth=slots, stages=stages)
+    assert overlapped(machine_code(compiled, target), "arithmetic") >= 0.8
+
+
+@pytest.mark.grid(10)
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("target", [*AMD, *NVIDIA])
+def test_products_run_while_the_next_tile_loads(target: str, rows: str) -> None:
+    rows_, columns, depth = ROWS[rows]
+    # ptxas unrolls short loops entirely.
+    source = matmul((rows_, columns, depth if target in AMD else 8 * depth), TILE, start="zero")
+    compiled = smalti.compile(source, target=target, copies="registers", products="mma")
+    assert overlapped(machine_code(compiled, target), "product") >= (0.9 if target in AMD else 0.5)
 
 
 @pytest.mark.grid(3)
@@ -91,6 +122,22 @@ def test_pipelining_spills_nothing(target: str, copies: str) -> None:
         pipelined = assembly(target, rows, copies=copies)
         for spilled in ("vgpr_spill_count", "sgpr_spill_count"):
             assert number(pipelined, spilled) <= number(plain, spilled)
+
+
+@pytest.mark.parametrize("stages", [2, 3])
+@pytest.mark.parametrize("target", GROUPS.chips)
+def test_float_arithmetic_runs_while_groups_are_copied(target: str, stages: int) -> None:
+    compiled = smalti.compile(kernel(GROUPS), target=target, depth=stages, stages=stages)
+    assert overlapped(machine_code(compiled, target), "arithmetic") >= 0.8
+
+
+@pytest.mark.grid(4)
+@pytest.mark.parametrize("stages", [2, 3])
+@pytest.mark.parametrize("target", NVIDIA)
+def test_products_run_while_groups_are_copied(target: str, stages: int) -> None:
+    source = matmul((512, 256, 8192), TILE, start="zero")
+    compiled = smalti.compile(source, target=target, stages=stages, depth=stages, copies="async", products="mma")
+    assert overlapped(machine_code(compiled, target), "product") >= 0.9
 
 
 # NVIDIA.

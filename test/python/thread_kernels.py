@@ -76,6 +76,13 @@ POINTERS = replace(
     has_slots=False,
 )
 GROUPS = Copies("groups", ("sm_80", "sm_90a"), 4, _GROUP, "nvgpu.device_async_wait %t1_group")
+REGISTERS = Copies(
+    "registers",
+    ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250", "sm_80", "sm_90a", "sm_100a", "sm_120a"),
+    4,
+    """%{tile}_row = vector.load %{array}[%i, %mine] : ROWS, vector<4xf32>
+vector.store %{tile}_row, %{tile}[%mine] : TILE, vector<4xf32>""",
+)
 
 # Two tiles, of which a thread reads eight vectors from what others have copied.
 _KERNEL = """gpu.module @kernels {
