@@ -14,7 +14,19 @@ from isa import Step, all_steps, inner_loops
 from smalti import targets
 from smalti.emulator import SCHEDULES, Emulation
 from smalti.errors import EmulationError
-from thread_kernels import GROUPS, POINTERS, REGISTERS, ROWS, SLOT_POINTERS, TENSORS, THREADS, VECTORS, WORDS, Copies, kernel
+from thread_kernels import (
+    GROUPS,
+    POINTERS,
+    REGISTERS,
+    ROWS,
+    SLOT_POINTERS,
+    TENSORS,
+    THREADS,
+    VECTORS,
+    WORDS,
+    Copies,
+    kernel,
+)
 
 
 def cases(vendor: str) -> list[Any]:
@@ -118,8 +130,8 @@ def run(
 @pytest.mark.parametrize("slots, stages", [(1, 2), (2, 2), (3, 3)])
 @pytest.mark.parametrize("chip", REGISTERS.chips)
 def test_numbers_of_copies_through_registers(chip: str, slots: int, stages: int) -> None:
-    code = compiled(REGISTERS, chip, slots, stages)
-    for trips in (0, 1, 5):
+    code = compiled(REGISTERS, f"emu:{chip}", slots, stages)
+    for trips in (0, 1, 2, 5):
         run(code, REGISTERS, trips)
 
 
