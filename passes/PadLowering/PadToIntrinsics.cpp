@@ -12,9 +12,11 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "mlir/Interfaces/CastInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringExtras.h"
@@ -147,6 +149,35 @@ static std::optional<Product> findProduct(linalg::LinalgOp op,
   if (linalg::isaContractionOpInterface(op))
     reason = "the contraction is no product of two matrices";
   return std::nullopt;
+}
+
+static Value stripCasts(Value value) {
+  while (auto cast = value.getDefiningOp<CastOpInterface>()) {
+    if (cast->getNumOperands() != 1)
+      break;
+    value = cast->getOperand(0);
+  }
+  return value;
+}
+
+/// Whether the body adds a product to the accumulator, which is what matrix
+/// instructions compute.
+static bool isMultiplyAdd(linalg::LinalgOp op) {
+  Block *block = op.getBlock();
+  Value accumulator = op.getRegionOutputArgs()[0];
+  Operation *sum =
+      stripCasts(block->getTerminator()->getOperand(0)).getDefiningOp();
+  if (!sum || sum->getBlock() != block)
+    return false;
+  if (isa<math::FmaOp>(sum))
+    return stripCasts(sum->getOperand(2)) == accumulator;
+  if (!isa<arith::AddFOp, arith::AddIOp>(sum))
+    return false;
+  bool isFirst = stripCasts(sum->getOperand(0)) == accumulator;
+  if (!isFirst && stripCasts(sum->getOperand(1)) != accumulator)
+    return false;
+  Operation *term = stripCasts(sum->getOperand(isFirst)).getDefiningOp();
+  return isa_and_present<arith::MulFOp, arith::MulIOp>(term);
 }
 
 //===----------------------------------------------------------------------===//
@@ -626,6 +657,12 @@ void PadToIntrinsicsPass::runOnOperation() {
     PadPlan plan{op, {}, {}, {}, {}};
     if (product)
       reason = planPad(plan, *product, request).value_or("");
+    // Sizes that are all given are not those of an instruction.
+    if (reason.empty() && !plan.loops.empty() && request.target &&
+        !isMultiplyAdd(op))
+      reason = "no matrix instruction computes its body, which does not add a "
+               "product to the accumulator; the options m, n and k pad such "
+               "an op";
     if (!reason.empty())
       missed |= failed(reportMissed(op, kPassName, strict, reason));
     else if (product && plan.loops.empty())

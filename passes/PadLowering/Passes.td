@@ -162,6 +162,8 @@ def SmaltiPadToIntrinsics : InterfacePass<"smalti-pad-to-intrinsics", "::mlir::F
     - contractions with no m, n or k (as of a matrix and a vector), products with several results, depthwise convolutions,
       and convolutions that read their filter at a constant;
     - element types for which the target has no matrix instruction;
+    - bodies that do not add a product to the accumulator (max-plus, or-and), which no matrix instruction computes, unless
+      the options give all of `m`, `n` and `k`;
     - padding that takes more than `max-waste` times the iterations, as far as sizes are known, or sizes past 63 bits;
     - bodies with ops that may trap on padding values, like a division, touch memory or have regions; bodies whose
       combining op has no known neutral element; bodies for which no padding values are found. Zero points that are

@@ -87,47 +87,6 @@ func.func @quantized(%point: i8, %a: tensor<14x30xi8>, %b: tensor<30x15xi8>, %c:
   return %0 : tensor<14x15xi32>
 }
 
-// A maximum of sums: no term may be above minus infinity.
-// CHECK-LABEL: func.func @maximum(
-// CHECK:         %[[ZERO:.*]] = arith.constant 0.000000e+00 : f16
-// CHECK:         tensor.pad
-// CHECK:           tensor.yield %[[ZERO]]
-// CHECK:         %[[LEAST:.*]] = arith.constant 0xFC00 : f16
-// CHECK:         tensor.pad
-// CHECK:           tensor.yield %[[LEAST]]
-func.func @maximum(%a: tensor<16x15xf16>, %b: tensor<15x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
-  %0 = linalg.generic {
-    indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
-    iterator_types = ["parallel", "parallel", "reduction"]
-  } ins(%a, %b : tensor<16x15xf16>, tensor<15x16xf16>) outs(%c : tensor<16x16xf32>) {
-  ^bb0(%x: f16, %y: f16, %most: f32):
-    %xw = arith.extf %x : f16 to f32
-    %yw = arith.extf %y : f16 to f32
-    %sum = arith.addf %xw, %yw : f32
-    %next = arith.maximumf %most, %sum : f32
-    linalg.yield %next : f32
-  } -> tensor<16x16xf32>
-  return %0 : tensor<16x16xf32>
-}
-
-// Along rows and columns anything may be padded.
-// CHECK-LABEL: func.func @unknown_sum(
-// CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<16x16xf16>, tensor<16x16xf16>)
-func.func @unknown_sum(%a: tensor<15x16xf16>, %b: tensor<16x15xf16>, %c: tensor<15x15xf32>) -> tensor<15x15xf32> {
-  %0 = linalg.generic {
-    indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
-    iterator_types = ["parallel", "parallel", "reduction"]
-  } ins(%a, %b : tensor<15x16xf16>, tensor<16x15xf16>) outs(%c : tensor<15x15xf32>) {
-  ^bb0(%x: f16, %y: f16, %acc: f32):
-    %product = arith.mulf %x, %y : f16
-    %wide = arith.extf %product : f16 to f32
-    %half = arith.divf %acc, %wide : f32
-    %next = math.powf %half, %wide : f32
-    linalg.yield %next : f32
-  } -> tensor<15x15xf32>
-  return %0 : tensor<15x15xf32>
-}
-
 // The image's width grows with the result's, by its stride; what it has more than is read stays. Its 3 channels become
 // 16, the filter's with them.
 // REMARK: Function=convolution | Remark="padded m from 7 to 16, n from 24 to 32, k from 3 to 16 for v_mfma_f32_16x16x16_f16, 16.25 times the iterations"
@@ -190,29 +149,4 @@ func.func @others(%a: tensor<5x5xf16>, %b: tensor<5x5xf16>, %image: tensor<1x8x8
   %1 = linalg.pooling_nhwc_max ins(%image, %window : tensor<1x8x8x3xf16>, tensor<2x2xf16>)
     outs(%init : tensor<1x7x7x3xf16>) -> tensor<1x7x7x3xf16>
   return %0, %1 : tensor<5x5xf16>, tensor<1x7x7x3xf16>
-}
-
-// 0 - 1 has all bits, too, but wraps, which the flag excludes.
-// REMARK: Function=no_wrap | Remark="padded k from
-// CHECK-LABEL: func.func @no_wrap(
-// CHECK-SAME:    %[[A:.*]]: tensor<16x30xi8>, %[[B:.*]]: tensor<30x16xi8>
-// CHECK:         %[[X:.*]] = arith.constant -1 : i8
-// CHECK:         tensor.pad %[[A]]
-// CHECK:           tensor.yield %[[X]] : i8
-// CHECK:         %[[Y:.*]] = arith.constant 0 : i8
-// CHECK:         tensor.pad %[[B]]
-// CHECK:           tensor.yield %[[Y]] : i8
-func.func @no_wrap(%a: tensor<16x30xi8>, %b: tensor<30x16xi8>, %c: tensor<16x16xi32>) -> tensor<16x16xi32> {
-  %0 = linalg.generic {
-      indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
-      iterator_types = ["parallel", "parallel", "reduction"]}
-    ins(%a, %b : tensor<16x30xi8>, tensor<30x16xi8>) outs(%c : tensor<16x16xi32>) {
-  ^bb0(%x: i8, %y: i8, %acc: i32):
-    %xw = arith.extsi %x : i8 to i32
-    %yw = arith.extsi %y : i8 to i32
-    %term = arith.subi %xw, %yw overflow<nuw> : i32
-    %next = arith.minui %acc, %term : i32
-    linalg.yield %next : i32
-  } -> tensor<16x16xi32>
-  return %0 : tensor<16x16xi32>
 }
