@@ -7,15 +7,18 @@
 #include "passes/MultiBuffering/BufferSlots.h"
 #include "passes/Resources/Estimate.h"
 #include "passes/SharedMemory/SharedBuffers.h"
+#include "passes/Support/IterationSlots.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
+#include "passes/Support/ValueNames.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -48,6 +51,7 @@ private:
   LogicalResult parseDepth(const targets::Target *chip);
   bool planBuffers(const targets::Target *chip);
   bool planBarriers(const targets::Target *chip);
+  bool dropPartOfLoops();
   int64_t getBytes(int64_t slots);
   LogicalResult chooseDepths(const targets::Target *chip);
 
@@ -209,6 +213,65 @@ bool MultiBufferPass::planBarriers(const targets::Target *chip) {
   return missed;
 }
 
+/// Whether the copy already writes the slot of its iteration.
+static bool writesSlot(AsyncCopyOpInterface copy, scf::ForOp loop) {
+  Operation *op = copy;
+  for (Value view = copy.getCopyDestination(); op; op = view.getDefiningOp()) {
+    if (llvm::any_of(op->getOperands(), [&](Value operand) {
+          return operand.getType().isIndex() &&
+                 matchIterationSlot(operand, loop).has_value();
+        }))
+      return true;
+    if (op == copy)
+      continue;
+    auto window = dyn_cast<ViewLikeOpInterface>(op);
+    if (!window)
+      return false;
+    view = window.getViewSource();
+  }
+  return false;
+}
+
+/// Drops the plans of buffers that are copied to asynchronously in a loop with
+/// a copy to a buffer without slots: smalti-pipeline-loops issues all of a
+/// loop's copies early, or none. Returns whether one was missed that must not
+/// be.
+bool MultiBufferPass::dropPartOfLoops() {
+  DenseSet<Value> planned;
+  for (const BufferPlan &plan : plans)
+    planned.insert(plan.buffer);
+  DenseMap<scf::ForOp, DenseSet<Value>> copied;
+  DenseMap<scf::ForOp, Value> withoutSlots;
+  getOperation()->walk([&](AsyncCopyOpInterface copy) {
+    auto loop = copy->getParentOfType<scf::ForOp>();
+    Value destination = copy.getCopyDestination();
+    if (!loop || !destination)
+      return;
+    Value buffer = getRootBuffer(destination);
+    copied[loop].insert(buffer);
+    if (!planned.contains(buffer) && !writesSlot(copy, loop))
+      withoutSlots.try_emplace(loop, buffer);
+  });
+  bool missed = false;
+  ValueNames names(getOperation());
+  llvm::erase_if(plans, [&](const BufferPlan &plan) {
+    for (scf::ForOp loop : plan.loops) {
+      Value other = withoutSlots.lookup(loop);
+      if (!other || !copied[loop].contains(plan.buffer))
+        continue;
+      missed |= failed(reportMissed(
+          plan.op, kPassName, strict,
+          "the buffer stays as it is, because the loop also copies to " +
+              names.get(other) +
+              ", which has one slot: the copies of a loop are issued early "
+              "only if all of them have slots"));
+      return true;
+    }
+    return false;
+  });
+  return missed;
+}
+
 /// Bytes of shared memory where every plan's buffer has its slots, or `slots`
 /// of them where it does not say, and barriers have as many as their buffers.
 int64_t MultiBufferPass::getBytes(int64_t slots) {
@@ -299,7 +362,13 @@ void MultiBufferPass::runOnOperation() {
   plans.clear();
   barrierPlans.clear();
   bool missed = planBuffers(*chip);
-  missed |= planBarriers(*chip);
+  // Buffers that are dropped may share a barrier object with others.
+  for (size_t before = plans.size() + 1; plans.size() < before;) {
+    barrierPlans.clear();
+    missed |= planBarriers(*chip);
+    before = plans.size();
+    missed |= dropPartOfLoops();
+  }
   if (failed(chooseDepths(*chip)) || missed)
     return signalPassFailure();
 

@@ -42,6 +42,10 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
     loop alone, with constant numbers; where as many threads arrive in every iteration, ahead of the waits, as a phase
     needs; and where the waits' parity is 0, 1, 0, 1 and so on.
 
+    Asynchronous copies of one loop get slots together: if one of them writes a buffer that cannot have slots and does not
+    have them already, the buffers of the others stay as they are, since `smalti-pipeline-loops` issues all of a loop's copies
+    early, or none.
+
     Where the target is known (option `target`, or the attribute `smalti.target` around the function) and all buffers
     with their slots would not fit the shared memory of one block, none is changed.
 
