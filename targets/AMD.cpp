@@ -89,7 +89,9 @@ static MmaInstruction rdna3Wmma(Element element, Element accumulator,
 }
 
 /// v_wmma_* of gfx12, wave32: the half waves share K in chunks; the second has
-/// the lower half of C.
+/// the lower half of C. The RDNA4 guide can also be read with bit 2 of k, and
+/// not bit 3, in bit 4 of the lane for 16-bit operands. Both give the same
+/// result, since A and B have the same order along K.
 static MmaInstruction gfx12Wmma(int64_t k, int64_t chunk, Element element,
                                 Element accumulator, llvm::StringRef mnemonic,
                                 int64_t macsPerCycle) {

@@ -165,7 +165,11 @@ def rdna3_formulas(m: int, n: int, k: int) -> tuple[Coordinates, Coordinates, Co
 
 
 def rdna4_formulas(m: int, n: int, k: int) -> tuple[Coordinates, Coordinates, Coordinates]:
-    """RDNA4 instruction set guide, "WMMA", wave32: K is split between the half waves."""
+    """The table's own convention for A and B, wave32: bit 3 of k selects the half wave.
+
+    The RDNA4 guide does not confirm it: read independently, it has bit 2 of k there for f16 and bf16. Both conventions
+    compute the same matmul, since A and B have the same order along K. The layout of C is the guide's.
+    """
     assert (m, n, k) == (16, 16, 16)
     return (
         lambda lane, i: (lane % 16, 8 * (lane // 16) + i),
