@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from . import aot, emulator, sim, targets, testing
     from .compiler import compile, parse
     from .emulator.options import Emulation
@@ -97,6 +98,7 @@ __all__ = [
     "TargetError",
     "ToolMissing",
     "VerifyError",
+    "__version__",
     "aot",
     "compile",
     "emulator",
@@ -109,7 +111,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
+    if name == "__version__":
+        value = importlib.import_module(".reproducer", __name__).versions()["smalti"]
+    elif name in _HOMES:
         value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
     elif name in _MODULES:
         value = importlib.import_module(f".{name}", __name__)

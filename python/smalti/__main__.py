@@ -1,5 +1,14 @@
 """`python -m smalti` is the command `smalti`."""
 
-from .cli import main
+from . import interrupts
 
-main(prog_name="smalti")
+
+def main() -> None:
+    """Runs the command."""
+    with interrupts.end_the_process():
+        from .cli import main as command
+    command(prog_name="smalti")
+
+
+if __name__ == "__main__":
+    main()

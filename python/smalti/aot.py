@@ -20,9 +20,9 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from . import dtypes, reproducer, targets
+from . import dtypes, files, reproducer, targets
 from .arguments import Argument, Entry
-from .errors import KernelFileError, LaunchError, SmaltiError, ToolMissing
+from .errors import KernelFileError, LaunchError, ToolMissing
 from .kernel import Kernel, Resources
 from .tensor_maps import TensorMap
 
@@ -43,7 +43,13 @@ _CHIP = ("name", "vendor", "architecture", "wave_size", "max_threads_per_block",
 def save(kernel: Kernel, path: str | os.PathLike[str]) -> Path:
     """Writes a kernel for a GPU, or for an emulated one; the same kernel makes the same bytes."""
     path = Path(path)
-    form, code = _code(kernel, path)
+    files.write(path, dumps(kernel, f"write {path}"))
+    return path
+
+
+def dumps(kernel: Kernel, purpose: str = "write a kernel") -> bytes:
+    """The content of the file that `save` writes. `purpose` is what an error says cannot be done."""
+    form, code = _code(kernel, purpose)
     name = f"kernel.{_SUFFIXES[form]}"
     facts = {
         "format": FORMAT,
@@ -63,20 +69,20 @@ def save(kernel: Kernel, path: str | os.PathLike[str]) -> Path:
         for member, data in ((_FACTS, json.dumps(facts, indent=2).encode()), (name, code)):
             # The clock is no part of a kernel.
             out.writestr(zipfile.ZipInfo(member, _EPOCH), data, zipfile.ZIP_DEFLATED)
-    try:
-        path.write_bytes(archive.getvalue())
-    except OSError as error:
-        raise SmaltiError(f"cannot write {path}: {error.strerror}") from None
-    return path
+    return archive.getvalue()
 
 
-def _code(kernel: Kernel, path: Path) -> tuple[str, bytes]:
+def _code(kernel: Kernel, purpose: str) -> tuple[str, bytes]:
     if kernel.target.is_emulated and kernel.device_ir is not None:
         return "llvm", kernel.device_ir
     if kernel.binary is not None and kernel.binary_format in _SUFFIXES:
         return kernel.binary_format, kernel.binary
-    reason = kernel.notes[0] if kernel.notes else f"a kernel for {kernel.target} is made where it runs"
-    raise ToolMissing(f"cannot write {path}: {reason}")
+    if kernel.notes:
+        raise ToolMissing(f"cannot {purpose}: {kernel.notes[0]}")
+    raise ToolMissing(
+        f"cannot {purpose}: a kernel for {kernel.target} is compiled in the process that runs it",
+        hint="pass the program, and call smalti.compile there",
+    )
 
 
 def _versions() -> dict[str, str]:
@@ -94,6 +100,7 @@ def _argument_to_json(argument: Argument) -> dict[str, Any]:
         "writes": argument.writes,
         "alignment": argument.alignment,
         "packed": argument.packed,
+        "name": argument.name,
     }
 
 
@@ -129,7 +136,11 @@ class _Reader:
         return value
 
     def text(self, name: str) -> str:
-        return self._get(name, str, "text")
+        value = self._get(name, str, "text")
+        # A launch passes names to C, and messages print them.
+        if not value.isprintable():
+            raise _Wrong(f"{self._where}.{name} is {value!a}, which has unprintable characters")
+        return value
 
     def number(self, name: str, least: int = 0) -> int:
         value = self._get(name, int, "number")
@@ -166,6 +177,11 @@ def load(path: str | os.PathLike[str]) -> Kernel:
         data = path.read_bytes()
     except OSError as error:
         raise KernelFileError(f"{path}: {error.strerror}") from None
+    return loads(data, str(path))
+
+
+def loads(data: bytes, path: str = "this archive") -> Kernel:
+    """The kernel in the content of a file that `save` wrote. `path` is what errors call the file."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             facts = _read_facts(archive)
@@ -195,7 +211,7 @@ def _read_facts(archive: zipfile.ZipFile) -> _Reader:
         raise _Wrong(f"{_FACTS} is no JSON") from None
 
 
-def _check_version(facts: _Reader, path: Path) -> None:
+def _check_version(facts: _Reader, path: str) -> None:
     if facts.text("format") != FORMAT:
         raise KernelFileError(f"{path} is no kernel that Smalti saved")
     if (version := facts.number("version", least=1)) > VERSION:
@@ -254,6 +270,7 @@ def _argument(index: int, item: _Reader) -> Argument:
         writes=item.flag("writes"),
         alignment=item.number("alignment", least=1) if item.has("alignment") else None,
         packed=item.number("packed", least=1),
+        name=item.text("name") if item.has("name") else None,
     )
 
 

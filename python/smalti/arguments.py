@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from . import dtypes
-from .errors import SourceLocation
+from .errors import LaunchError, SourceLocation
 
 _TENSOR_MAP = "!nvgpu.tensormap.descriptor<"
 
@@ -34,6 +36,8 @@ class Argument:
     location: SourceLocation | None = None
     packed: int = 1
     """Elements of a byte: the shape has bytes where there are several."""
+    name: str | None = None
+    """The name in the program, where it is a Python identifier: `a` for `%a`."""
 
     @property
     def is_memref(self) -> bool:
@@ -81,3 +85,20 @@ class Entry:
     arguments: tuple[Argument, ...]
     num_tiles: int
     location: SourceLocation | None = None
+
+    def bind(self, given: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The arguments of a call in order: first those by position, then those by name."""
+        positions = {argument.name: argument.index for argument in self.arguments if argument.name is not None}
+        for name in named:
+            if name not in positions:
+                known = ", ".join(positions) or "none: pass its arguments by position"
+                raise LaunchError(f"@{self.name} does not have an argument named '{name}' (names: {known})")
+            if positions[name] < len(given):
+                raise LaunchError(f"@{self.name}: argument '{name}' is passed both by position and by name")
+        values = list(given)
+        for argument in self.arguments[len(given) :]:
+            if argument.name is None or argument.name not in named:
+                called = f"'{argument.name}'" if argument.name else str(argument.index)
+                raise LaunchError(f"@{self.name}: argument {called} is missing")
+            values.append(named[argument.name])
+        return tuple(values)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import operator
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,7 +113,7 @@ def view(array: Any, stream: int | None = None) -> ArrayView:
     if kind.__module__ in _TORCH_MODULES and kind.__name__ in ("Tensor", "Parameter"):
         return _torch_view(array)
     # numpy's arrays have none of these.
-    if (interface := getattr(array, "__cuda_array_interface__", None)) is not None:
+    if (interface := _attribute(array, "__cuda_array_interface__")) is not None:
         return _interface_view(array, interface, CUDA)
     import numpy as np
 
@@ -119,9 +121,17 @@ def view(array: Any, stream: int | None = None) -> ArrayView:
         return _numpy_view(array)
     if hasattr(array, "__dlpack__"):
         return _dlpack_view(array, stream)
-    if (interface := getattr(array, "__array_interface__", None)) is not None:
+    if (interface := _attribute(array, "__array_interface__")) is not None:
         return _interface_view(array, interface, CPU)
     raise NotAnArray(f"{type(array).__name__} is not an array: it offers neither __dlpack__ nor an array interface")
+
+
+def _attribute(array: Any, name: str) -> Any:
+    """An attribute of a foreign object, or None; the code of a property may raise any exception."""
+    try:
+        return getattr(array, name, None)
+    except Exception as error:
+        raise NotAnArray(f"{type(array).__name__}.{name} raises {type(error).__name__}: {error}") from None
 
 
 def _numpy_view(array: Any) -> ArrayView:
@@ -184,25 +194,54 @@ def _typestr(typestr: str) -> tuple[str, int]:
     """The name of a type that an array interface tells, and the bytes of an element."""
     import numpy as np
 
-    dtype = np.dtype(typestr)
+    dtype = np.dtype(typestr) if isinstance(typestr, str) else None
+    if dtype is None or not dtype.itemsize:
+        raise TypeError(f"not a type of elements: {typestr!r}")
     return dtype.name, dtype.itemsize
 
 
-def _interface_view(array: Any, interface: dict[str, Any], device: str) -> ArrayView:
-    dtype, size = _typestr(interface["typestr"])
-    shape = tuple(interface["shape"])
-    byte_strides = interface.get("strides")
-    if byte_strides is None:
+def _interface_view(array: Any, interface: Any, device: str) -> ArrayView:
+    def entry(name: str) -> Any:
+        if not isinstance(interface, Mapping):
+            raise NotAnArray(f"its array interface is {interface!r}, not a dictionary")
+        return interface.get(name)
+
+    def sizes(name: str, values: Any) -> tuple[int, ...]:
+        try:
+            found = tuple(operator.index(value) for value in values)
+        except TypeError:
+            raise NotAnArray(f"its array interface has '{name}' {values!r}, not a tuple of integers") from None
+        if any(not -(2**63) <= value < 2**63 for value in found):
+            raise NotAnArray(f"its array interface has '{name}' {values!r}, which exceeds 64 bits")
+        return found
+
+    try:
+        dtype, size = _typestr(entry("typestr"))
+    except (TypeError, ValueError):
+        raise NotAnArray(f"its array interface has 'typestr' {entry('typestr')!r}, not a type of elements") from None
+    shape = sizes("shape", entry("shape"))
+    if any(extent < 0 for extent in shape):
+        raise NotAnArray(f"its array interface has 'shape' {shape}, which has a negative extent")
+    if entry("strides") is None:
         strides = row_major(shape)
-    elif any(stride % size for stride in byte_strides):
-        raise NotAnArray(f"its strides {byte_strides} (bytes) are not multiples of its element size {size}")
     else:
+        byte_strides = sizes("strides", entry("strides"))
+        if len(byte_strides) != len(shape):
+            raise NotAnArray(f"its array interface has {len(byte_strides)} strides and {len(shape)} dimensions")
+        if any(stride % size for stride in byte_strides):
+            raise NotAnArray(f"its strides {byte_strides} (bytes) are not multiples of its element size {size}")
         strides = tuple(stride // size for stride in byte_strides)
-    data = interface.get("data")
+    data = entry("data")
     if data is None:
         raise NotAnArray("its array interface holds no pointer")
-    pointer, readonly = data
-    return ArrayView(int(pointer or 0), shape, strides, dtype, device, readonly=bool(readonly), owner=array)
+    try:
+        pointer, readonly = data
+        address = operator.index(pointer or 0)
+    except (TypeError, ValueError):
+        raise NotAnArray(f"its array interface has 'data' {data!r}, not an address and a flag") from None
+    if not 0 <= address < 2**64:
+        raise NotAnArray(f"its array interface has the address {address}, which is outside of 64 bits")
+    return ArrayView(address, shape, strides, dtype, device, readonly=bool(readonly), owner=array)
 
 
 def _is_jax(array: Any) -> bool:
@@ -226,7 +265,10 @@ def _dlpack_capsule(array: Any, device: str, stream: int | None) -> Any:
 
 
 def _dlpack_view(array: Any, stream: int | None) -> ArrayView:
-    device_type = int(array.__dlpack_device__()[0]) if hasattr(array, "__dlpack_device__") else 1
+    try:
+        device_type = int(array.__dlpack_device__()[0]) if hasattr(array, "__dlpack_device__") else 1
+    except Exception as error:
+        raise NotAnArray(f"{type(array).__name__}.__dlpack_device__() raises {type(error).__name__}: {error}") from None
     device = _DEVICES.get(device_type, f"dlpack device type {device_type}")
     capsule = _dlpack_capsule(array, device, stream)
     readonly = False

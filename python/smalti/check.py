@@ -29,21 +29,11 @@ class Comparison:
     argument: entry.Argument
     max_error: float
     """The largest absolute difference."""
-    max_relative_error: float
-    """The largest difference, relative to the largest magnitude of the reference."""
-    tolerance: float
-    """The tolerance where the difference comes nearest to it."""
     wrong: int
     """Elements outside their tolerance."""
     total: int
     first_wrong: tuple[int, ...] | None
     detail: str = ""
-
-    def __str__(self) -> str:
-        return (
-            f"{self.argument}: max abs error {self.max_error:.3g}, max rel error {self.max_relative_error:.3g}, "
-            f"tolerance {self.tolerance:.3g} where the error is nearest to it"
-        )
 
 
 @dataclass(frozen=True)
@@ -64,17 +54,18 @@ class CheckResult:
     def max_error(self) -> float:
         return max((c.max_error for c in self.comparisons), default=0.0)
 
-    @property
-    def max_relative_error(self) -> float:
-        return max((c.max_relative_error for c in self.comparisons), default=0.0)
-
     def require(self) -> CheckResult:
         """Itself, or an error that says what is wrong."""
         lines = [f"{c.argument}: {c.detail}" for c in self.comparisons if c.wrong]
         lines += [f"{a}: the program only reads it, and it changed" for a in self.unwritten_changed]
         if lines:
-            raise CheckError("the result is not that of the reference:\n  " + "\n  ".join(lines))
+            # The tolerance matters only to those who look for the error.
+            rule = [RULE] if any(c.wrong and c.argument.dtype.kind == "f" for c in self.comparisons) else []
+            raise CheckError("the result differs from the reference:\n  " + "\n  ".join([*lines, *rule]))
         return self
+
+    def __str__(self) -> str:
+        return f"ok, max abs error {self.max_error:.3g}"
 
 
 def compare(argument: entry.Argument, got: np.ndarray, wanted: reference.Value) -> Comparison:
@@ -93,12 +84,7 @@ def compare(argument: entry.Argument, got: np.ndarray, wanted: reference.Value) 
             difference = np.where(same, 0.0, difference)
             bad = ~(same | (difference <= tolerance))
         difference = np.where(np.isnan(difference), np.inf, difference)
-    finite = np.abs(exact[np.isfinite(exact)]) if exact.size else np.zeros(0)
-    scale = float(finite.max(initial=0.0)) or 1.0
     worst = float(difference.max(initial=0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        closeness = np.where(difference > 0, difference / tolerance, 0.0)
-    at = np.unravel_index(int(np.argmax(closeness)), exact.shape) if exact.size else None
     count = int(np.count_nonzero(bad))
     first = detail = None
     if count:
@@ -107,8 +93,7 @@ def compare(argument: entry.Argument, got: np.ndarray, wanted: reference.Value) 
             f"{count} of {exact.size} elements are wrong; the first is [{', '.join(map(str, first))}]: "
             f"{got[first]}, the reference is {exact[first]:.9g} +- {float(tolerance[first]):.3g}"
         )
-    near = float(tolerance[at]) if at is not None else 0.0
-    return Comparison(argument, worst, worst / scale, near, count, int(exact.size), first, detail or "")
+    return Comparison(argument, worst, count, int(exact.size), first, detail or "")
 
 
 def check(

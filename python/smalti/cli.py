@@ -1,12 +1,10 @@
-"""The command `smalti`: opt, compile, run, sim, layout, doctor."""
+"""The command `smalti`: opt, compile, run, sim, layout, targets, doctor."""
 
 from __future__ import annotations
 
 import json
 import runpy
-import signal
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -16,11 +14,8 @@ from typing import Any
 
 import click
 
-from . import cli_emulated, cli_layout, cli_sim
+from . import cli_emulated, cli_layout, cli_sim, files, interrupts
 from .errors import Diagnostic, SmaltiError, SourceLocation, ToolMissing
-
-_INTERRUPTED = 130
-"""The exit code of a command that Ctrl-C ended, as shells report it."""
 
 
 class _Group(click.Group):
@@ -30,7 +25,7 @@ class _Group(click.Group):
         try:
             return super().main(*args, **extra)
         except KeyboardInterrupt:
-            sys.exit(_INTERRUPTED)
+            sys.exit(interrupts.EXIT_CODE)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -42,31 +37,33 @@ class _Group(click.Group):
             click.echo(_styled(f"there is not enough memory: {error}"), err=True)
             ctx.exit(1)
         except KeyboardInterrupt:
-            ctx.exit(_INTERRUPTED)
+            ctx.exit(interrupts.EXIT_CODE)
         except BrokenPipeError:
             # Whoever read the output has gone; Python would complain about it once more at exit.
             sys.stderr.close()
             ctx.exit(1)
 
 
+class _Compiling(click.Command):
+    """A command with `-O`: its help lists the options of the pipeline."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_options(ctx, formatter)
+        with interrupts.end_the_process():
+            from . import compiler, passes
+        rows = [
+            (f"{option.name}={option.metavar}", passes.summary(option))
+            for option in passes.registered()[compiler.PIPELINE].options
+            if option.name not in ("target", "stop-after")
+        ]
+        with formatter.section("Options of the pipeline (-O)"):
+            formatter.write_dl(rows)
+
+
 def _styled(message: str) -> str:
     if any(word in message.partition("\n")[0] for word in ("error:", "warning:")):
         return message
     return f"{click.style('error:', fg='red', bold=True)} {message}"
-
-
-@contextmanager
-def _interrupts_end_the_process() -> Iterator[None]:
-    """Ctrl-C ends the process at once: a KeyboardInterrupt raised while native modules load makes them crash."""
-    python_handles = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if not python_handles or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager
@@ -102,7 +99,7 @@ def _parse_options(words: Sequence[str]) -> dict[str, Any]:
         options[name] = value
     pipeline = passes.registered()[compiler.PIPELINE]
     values = passes.options_from_text(pipeline, options)
-    passes.format_options(pipeline, values)
+    passes.format_options(pipeline, values, on_shell=True)
     if "target" in values:
         raise click.BadParameter("the target is given with --target", param_hint="--option")
     return values
@@ -139,9 +136,20 @@ def main() -> None:
 
 
 _FILE = click.argument("file", type=click.Path(exists=False, dir_okay=False, allow_dash=True))
-_TARGET = click.option("-t", "--target", help="The chip, or cpu. Default: the module's, else the best that is here.")
+_TARGET = click.option(
+    "-t",
+    "--target",
+    help="The chip, or cpu; `smalti targets` lists them. Default: the module's, else the best of this machine.",
+)
 _ENTRY = click.option("--entry", help="The entry function, where the module has several.")
-_OPTION = click.option("-O", "--option", "options", multiple=True, help="An option of the pipeline, as NAME=VALUE.")
+_OPTION = click.option(
+    "-O",
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the pipeline smalti-compile; the list is below.",
+)
 _DUMP_IR = click.option(
     "--dump-ir", type=click.Path(file_okay=False), help="Write the IR after every pass to this folder."
 )
@@ -156,7 +164,7 @@ def _source(file: str) -> Any:
     return sys.stdin.read() if file == "-" else Path(file)
 
 
-@main.command()
+@main.command(cls=_Compiling)
 @_FILE
 @_TARGET
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Where to write; its suffix says what.")
@@ -182,7 +190,7 @@ def compile(
     The suffix of OUTPUT says what is wanted: .cubin .ptx .hsaco .s .ll .mlir .sass, or .smalti for a kernel that `smalti
     run` and smalti.aot.load take as it is.
     """
-    with _interrupts_end_the_process():
+    with interrupts.end_the_process():
         from . import compiler, targets
         from .kernel import check_suffix
 
@@ -257,7 +265,7 @@ _ARG_HELP = (
 )
 
 
-@main.command()
+@main.command(cls=_Compiling)
 @_FILE
 @_TARGET
 @click.option("--check", is_flag=True, help="Compare with the float64 reference; exit 1 where it differs.")
@@ -297,8 +305,8 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         _run_compiled(file, target, given, seed, options)
         return
     cli_emulated.refuse(options, cli_emulated.WHAT_NAMES, "a tile program")
-    with _interrupts_end_the_process():
-        from . import check, compiler, inputs
+    with interrupts.end_the_process():
+        from . import compiler, inputs
 
     pipeline_options = _parse_options(options["options"])
     module = compiler.parse(_source(file))
@@ -318,7 +326,7 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         return
     if options["verbose"]:
         _print_remarks(kernel.remarks)
-    checked, repeat = options["check"], options["repeat"]
+    checked, repeat, word = options["check"], options["repeat"], ""
     if kernel.target.is_emulated:
         cli_emulated.run_program(kernel, module, checked, seed, given, repeat, options)
         return
@@ -329,16 +337,12 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
     kernel.time_limit, kernel.blocks = options["time_limit"], cli_emulated.parse_blocks(options["blocks"])
     kernel.announce = lambda message: click.echo(f"note: {title}: {message}: {cli_emulated.HINTS}", err=True)
     if checked:
-        result = cli_emulated.check_program(kernel, module, seed, given)
-        for item in result.comparisons:
-            click.echo(str(item))
-        click.echo(check.RULE)
-        result.require()
+        result = cli_emulated.check_program(kernel, module, seed, given).require()
+        word = f"{result}, "
     values = inputs.random_arguments(kernel.entry, seed, given)
     # The first run loads code and starts threads; it is not the one to measure.
     with cli_emulated.telling(title):
         best = kernel.launcher.run_on_copies(values, (repeat or 1) + 1)
-    word = "ok, " if checked else ""
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {word}{best * 1e3:.3f} ms")
 
 
@@ -358,7 +362,7 @@ def _run_compiled(file: str, target: str | None, given: dict[int, str], seed: in
     click.echo(f"@{kernel.entry.name} on {kernel.target}: {best * 1e3:.3f} ms")
 
 
-@main.command()
+@main.command(cls=_Compiling)
 @_FILE
 @click.option("-t", "--target", default="sim:sm_90a", show_default=True, help="The chip.")
 @_ENTRY
@@ -386,7 +390,7 @@ def sim(
       smalti sim matmul.mlir --level thread
     """
     given = _parse_arguments(arguments)
-    with _interrupts_end_the_process():
+    with interrupts.end_the_process():
         from . import compiler
         from . import sim as simulator
 
@@ -414,7 +418,7 @@ def opt(
 
     Python files given with --load call smalti.register_pass(name, function); PIPELINE can name what they registered.
     """
-    with _interrupts_end_the_process():
+    with interrupts.end_the_process():
         from . import compiler
         from .pipeline import Pipeline
 
@@ -434,10 +438,7 @@ def opt(
     if output is None:
         click.echo(text, nl=False)
         return
-    try:
-        Path(output).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SmaltiError(f"cannot write {output}: {error.strerror}") from None
+    files.write(output, text)
 
 
 def _load(script: str) -> None:
@@ -482,16 +483,47 @@ def layout(layout: str, shape: str | None, element: str, target: str | None, htm
       smalti layout '[#mosaic_gpu.tile<[8, 64]>, #mosaic_gpu.swizzle<128 : i32>]' --shape 64x64 --html map.html
     """
     sizes = None if shape is None else cli_layout.parse_shape(shape)
-    with _interrupts_end_the_process():
+    with interrupts.end_the_process():
         result = cli_layout.lane_map(layout, sizes, element, target)
     cli_layout.write(result, html, svg)
 
 
 @main.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def targets(as_json: bool) -> None:
+    """Lists the chips that --target takes.
+
+    emu:CHIP runs the code of a GPU on this machine's CPU, sim:CHIP simulates its programs.
+    """
+    with interrupts.end_the_process():
+        from . import targets as table
+
+    if as_json:
+        from dataclasses import asdict
+
+        click.echo(json.dumps([asdict(target) for target in table.all()], indent=2))
+        return
+    rows = [("NAME", "VENDOR", "ARCHITECTURE", "WARP", "SHARED MEMORY PER BLOCK")]
+    rows += [
+        (
+            target.name,
+            target.vendor,
+            target.architecture,
+            str(target.wave_size) if target.is_gpu else "",
+            f"{target.shared_memory_per_block} B" if target.is_gpu else "",
+        )
+        for target in table.all()
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip())
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(as_json: bool) -> None:
     """Lists what this machine has for Smalti, what is missing, and how to get it."""
-    with _interrupts_end_the_process():
+    with interrupts.end_the_process():
         from . import doctor as examination
 
         findings = examination.examine()

@@ -14,6 +14,7 @@ import click
 from .errors import CheckError, LaunchError
 
 if TYPE_CHECKING:
+    from .check import CheckResult
     from .emulator import Emulation
     from .kernel import Kernel
 
@@ -175,6 +176,7 @@ def run_program(
 
     ways = _ways(options)
     times: list[float] = []
+    worst: CheckResult | None = None
     for way in ways:
         title = f"@{kernel.entry.name} on {kernel.target}" + (f" ({_schedule(way)})" if len(ways) > 1 else "")
         with telling(title) as progress:
@@ -186,16 +188,17 @@ def run_program(
             else:
                 times.append(result.seconds)
         if result is not None:
-            if len(ways) > 1:
-                click.echo(f"{_schedule(way)}:")
-            for comparison in result.comparisons:
-                click.echo(str(comparison))
-            result.require()
-    if checked:
-        from .check import RULE
-
-        click.echo(RULE)
-    click.echo(f"@{kernel.entry.name} on {kernel.target}: {'ok, ' if checked else ''}emulated in {min(times):.3f} s")
+            try:
+                result.require()
+            except CheckError as error:
+                if len(ways) > 1:
+                    error.message = f"with the schedule {_schedule(way)}: {error.message}"
+                raise
+            if worst is None or result.max_error > worst.max_error:
+                worst = result
+    word = f"{worst}, " if worst else ""
+    schedules = f" in {len(ways)} schedules" if len(ways) > 1 else ""
+    click.echo(f"@{kernel.entry.name} on {kernel.target}: {word}emulated{schedules} in {min(times):.3f} s")
 
 
 def _size(text: str | None, option: str) -> tuple[int, ...] | None:

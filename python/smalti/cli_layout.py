@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from . import files
 from .errors import SmaltiError
 
 if TYPE_CHECKING:
@@ -99,10 +99,7 @@ def write(result: LaneMap, html: str | None, svg: str | None) -> None:
     for path, text in ((html, result.html), (svg, result.svg)):
         if path is None:
             continue
-        try:
-            Path(path).write_text(text(), encoding="utf-8")
-        except OSError as error:
-            raise SmaltiError(f"cannot write {path}: {error.strerror}") from None
+        files.write(path, text())
         click.echo(f"{path}: {len(result.cells)} elements")
     if html is None and svg is None:
         click.echo(result.text(), nl=False)

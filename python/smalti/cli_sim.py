@@ -6,12 +6,12 @@ import dataclasses
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from . import files
 from .cli_emulated import LIMITS, check_program, parse_blocks, telling
 from .errors import CheckError, LaunchError, SmaltiError
 
@@ -90,13 +90,7 @@ def _arguments(kernel: SimulatedKernel, given: Mapping[int, str], seed: int) -> 
     return values
 
 
-@contextmanager
-def _writing(path: str) -> Iterator[None]:
-    """Turns what goes wrong with a file into an error that names it."""
-    try:
-        yield
-    except OSError as error:
-        raise SmaltiError(f"cannot write {path}: {error.strerror}") from None
+_HINTS = "--blocks N simulates N of them, --races-only computes no numbers, --time-limit SECONDS ends the run"
 
 
 def _number(text: str, index: int) -> float:
@@ -104,9 +98,6 @@ def _number(text: str, index: int) -> float:
         return int(text, 0) if re.fullmatch(r"[+-]?(\d+|0x[0-9a-fA-F]+)", text) else float(text)
     except ValueError:
         raise LaunchError(f"argument {index}: '{text}' is not a number") from None
-
-
-_HINTS = "--blocks N simulates N of them, --races-only computes no numbers, --time-limit SECONDS ends the run"
 
 
 def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]) -> None:
@@ -125,8 +116,10 @@ def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]
     if options["save"]:
         import numpy as np
 
-        with _writing(options["save"]):
-            np.savez(options["save"], **{f"arg{index}": value for index, value in enumerate(values)})
+        # numpy adds the suffix where it is missing.
+        path = options["save"] if options["save"].endswith(".npz") else f"{options['save']}.npz"
+        with files.replacing(path) as stream:
+            np.savez(stream, **{f"arg{index}": value for index, value in enumerate(values)})
     seconds = time.perf_counter() - start
     if options["as_json"]:
         click.echo(to_json(found.values()))
@@ -146,8 +139,7 @@ def timeline(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]
     with telling(f"timeline of @{kernel.name}", _HINTS) as progress:
         values = _arguments(kernel, given, options["seed"])
         found = kernel.timeline(*values, blocks=blocks, time_limit=options["time_limit"], progress=progress)
-    with _writing(options["timeline"]):
-        found.save(options["timeline"])
+    found.save(options["timeline"])
     click.echo(f"@{kernel.name} on {found.timing.product}: {found.summary}")
 
 
@@ -200,12 +192,8 @@ def run_program(
             seconds = result.seconds
         else:
             seconds = kernel.run_on_copies(check.random_arguments(kernel.entry, seed, given))
-    if result is not None:
-        for item in result.comparisons:
-            click.echo(str(item))
-        click.echo(check.RULE)
-        result.require()
-    click.echo(f"@{kernel.name} on {kernel.target}: {'ok, ' if checked else ''}simulated in {seconds:.3f} s")
+    word = f"{result.require()}, " if result is not None else ""
+    click.echo(f"@{kernel.name} on {kernel.target}: {word}simulated in {seconds:.3f} s")
 
 
 __all__ = ["OPTIONS", "run_program", "score", "simulate", "timeline"]

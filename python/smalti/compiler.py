@@ -143,7 +143,8 @@ class Run:
 
 
 def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> list[remarks.Remark]:
-    """Runs a textual pipeline in place; a failure leaves a reproducer. Returns the passes' remarks."""
+    """Runs a textual pipeline in place, and returns the passes' remarks. A pass that fails without a diagnostic about
+    the program leaves a reproducer."""
     run = run or Run()
     context = module.context
     try:
@@ -165,7 +166,8 @@ def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> li
         if not error.diagnostics:
             error.message = f"the pipeline '{pipeline}' failed and gave no reason"
         error.remarks = tuple(r for r in collected if r.kind == "failed")
-        _attach_reproducer(error, before.getvalue(), context, pipeline)
+        if not _is_refusal(error, module):
+            _attach_reproducer(error, before.getvalue(), context, pipeline)
         raise
     finally:
         run.remarks.extend(collected)
@@ -180,10 +182,27 @@ def _reason(said: str) -> str:
     return "\n".join(told or lines)
 
 
+_NOT_LEGALIZED = "failed to legalize"
+"""How MLIR's conversions begin the message about an operation that none of their patterns converts."""
+
+
+def _is_refusal(error: SmaltiError, module: ir.Module) -> bool:
+    """Whether passes ended with diagnostics about the program. Otherwise a pass failed: it gave no reason, left an
+    operation that it must convert, or left IR that is not valid."""
+    messages = [told.message for told in error.diagnostics if told.severity == "error"]
+    if not messages or any(message.startswith(_NOT_LEGALIZED) for message in messages):
+        return False
+    try:
+        return bool(module.operation.verify())
+    except ir.MLIRError:
+        return False
+
+
 def _attach_reproducer(error: SmaltiError, bytecode: bytes, context: ir.Context, pipeline: str) -> None:
     module = ir.Module.parse(bytecode, context)
     text = str(module.operation.get_asm(enable_debug_info=True))
-    error.reproducer, error.command = reproducer.write(text, pipeline)
+    if (written := reproducer.write(text, pipeline)) is not None:
+        error.reproducer, error.command = written
 
 
 def compile_pipeline(target: targets.Target, options: Mapping[str, Any]) -> str:
@@ -233,7 +252,7 @@ def compile(
     tell = progress or (lambda _: None)
     if "stop_after" in options:
         raise PipelineError(
-            "a kernel is lowered to its end: stop_after would leave nothing to run",
+            "a kernel is lowered completely: a pipeline that stops after a level leaves nothing to run",
             hint="the levels of IR are in kernel.asm; "
             "smalti opt --pass-pipeline='builtin.module(smalti-compile{target=... stop-after=...})' stops at one",
         )

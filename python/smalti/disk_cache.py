@@ -32,15 +32,6 @@ _HEADER = len(_MAGIC) + 2 * _TAG
 _ENTRY = re.compile(r"([0-9a-f]{64})\.(?:entry|[^./]+\.part)")
 
 
-def folder_of(what: str) -> Path:
-    """The folder of the caches of `what`: below `SMALTI_CACHE_DIR`, or below the user's cache folder."""
-    if given := os.environ.get("SMALTI_CACHE_DIR"):
-        return Path(given) / what
-    import platformdirs
-
-    return platformdirs.user_cache_path("smalti", appauthor=False) / what
-
-
 class Refused(Exception):
     """Why a folder or a key cannot be trusted or used."""
 

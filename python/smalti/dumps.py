@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import files
 from .errors import SmaltiError, ToolMissing
 
 if TYPE_CHECKING:
@@ -38,10 +39,7 @@ class _Folder:
     def write(self, name: str, data: str | bytes) -> None:
         self._count += 1
         path = self._folder / f"{self._count:02}-{name}"
-        try:
-            path.write_bytes(data if isinstance(data, bytes) else data.encode())
-        except OSError as error:
-            raise SmaltiError(f"cannot dump to {path}: {error.strerror}") from None
+        files.write(path, data)
 
 
 def compile_into(folder: Path, compilation: _Compilation) -> Kernel:

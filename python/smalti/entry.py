@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from . import dtypes, ir
+from . import dtypes, ir, sources
 from .arguments import UNUSED, Argument, Entry
-from .errors import CompileError, Diagnostic, source_location
+from .errors import CompileError, Diagnostic, source_line, source_location
 
 __all__ = ["Argument", "Entry", "describe", "entry_functions", "find_entry"]
 
@@ -30,7 +31,7 @@ def _argument(index: int, value: Any, alignment: int | None) -> Argument:
         step, _ = ty.get_strides_and_offset()
         shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
         strides = tuple(_dynamic(s, dynamic_stride) for s in step)
-    argument = Argument(index, str(ty), dtypes.BYTE, shape, strides, reads, writes, alignment, place)
+    argument = Argument(index, str(ty), dtypes.BYTE, shape, strides, reads, writes, alignment, place, name=_name(value))
     if spelling in PACKED:
         return _packed(argument, PACKED[spelling])
     dtype = dtypes.from_mlir("i64" if argument.is_tensor_map else spelling)
@@ -38,6 +39,21 @@ def _argument(index: int, value: Any, alignment: int | None) -> Argument:
         message = f"argument {index} of type {ty}: Smalti's launchers have no element type {spelling}"
         raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
     return dataclasses.replace(argument, dtype=dtype)
+
+
+def _name(value: Any) -> str | None:
+    """The name of an argument in the program. MLIR does not keep it, so it is read at the argument's location."""
+    location = getattr(value, "location", None)
+    name = None
+    if location is not None and location.is_a_name():
+        name = location.name_str
+    elif (
+        line := source_line(source_location(location) if location else None, sources.text_of(value.context))
+    ) is not None:
+        text, column = line
+        found = re.compile(r"%(\w+)").match(text, column)
+        name = found.group(1) if found else None
+    return name if name is not None and name.isidentifier() else None
 
 
 PACKED = {"i4": 2, "i2": 4, "f4E2M1FN": 2}

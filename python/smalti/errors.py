@@ -161,22 +161,30 @@ class SimulationError(SmaltiError):
         self.findings: tuple[SimulatedFinding, ...] = tuple(findings)
 
 
-def _excerpt(location: SourceLocation | None, text: str | None) -> str | None:
+def source_line(location: SourceLocation | None, text: str | None) -> tuple[str, int] | None:
+    """The line at a location and the column in it, which counts from 0; `text` is the source where it is not a file."""
     if location is None or location.line < 1:
         return None
     if location.file != sources.TEXT:
         try:
             text = Path(location.file).read_text(encoding="utf-8", errors="replace")
-        except OSError:
+        except (OSError, ValueError):
             return None
     if text is None:
         return None
-    lines = text.splitlines()
+    # MLIR counts line feeds; str.splitlines would also end lines at form feeds and other characters.
+    lines = text.split("\n")
     if location.line > len(lines):
         return None
-    line = lines[location.line - 1]
+    return lines[location.line - 1].rstrip("\r"), max(location.column - 1, 0)
+
+
+def _excerpt(location: SourceLocation | None, text: str | None) -> str | None:
+    if (found := source_line(location, text)) is None:
+        return None
+    line, column = found
     # Tabs stay tabs in front of the caret, so that it stands under its column.
-    before = "".join("\t" if c == "\t" else " " for c in line[: max(location.column - 1, 0)])
+    before = "".join("\t" if c == "\t" else " " for c in line[:column])
     return f"  {line}\n  {before}^"
 
 

@@ -15,7 +15,9 @@ def _parse_shape(argument: Argument, text: str) -> tuple[int, ...]:
     try:
         shape = tuple(int(part) for part in text.split("x"))
     except ValueError:
-        raise LaunchError(f"{argument}: '{text}' is not a shape such as 500x300") from None
+        shape = (-1,)
+    if any(extent < 0 for extent in shape):
+        raise LaunchError(f"{argument}: '{text}' is not a shape such as 500x300")
     assert argument.shape is not None
     if len(shape) != len(argument.shape) or any(w not in (None, s) for w, s in zip(argument.shape, shape, strict=True)):
         raise LaunchError(f"{argument}: {text} is not a shape of this type")
@@ -44,7 +46,12 @@ def random_arguments(what: Entry, seed: int = 0, given: Mapping[int, str] | None
             raise LaunchError(f"{argument}: give its shape: --arg {argument.index}=64x64")
         else:
             shape = tuple(extent for extent in argument.shape if extent is not None)
-        values.append(_array(argument, shape, rng))
+        try:
+            values.append(_array(argument, shape, rng))
+        except (MemoryError, OverflowError, ValueError):
+            raise LaunchError(
+                f"{argument}: an array of {'x'.join(map(str, shape))} elements does not fit in this machine's memory"
+            ) from None
     return values
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import arguments, arrays, targets
+from . import arguments, arrays, files, targets
 from .emulator.options import Emulation
 from .errors import CompileError, LaunchError, SmaltiError, ToolMissing
 from .remarks import Remark
@@ -98,6 +98,14 @@ def check_suffix(path: str | os.PathLike[str], target: targets.Chip) -> str:
     return known[suffix]
 
 
+def _unpickled(data: bytes, emulation: Emulation) -> Kernel:
+    from . import aot
+
+    kernel = aot.loads(data, "the pickled kernel")
+    kernel.emulation = emulation
+    return kernel
+
+
 class Kernel:
     """A kernel for one target. Call it with its arguments to run it."""
 
@@ -164,10 +172,7 @@ class Kernel:
             data = self.binary
         else:
             data = self.asm[form].encode()
-        try:
-            path.write_bytes(data)
-        except OSError as error:
-            raise SmaltiError(f"cannot write {path}: {error.strerror}") from None
+        files.write(path, data)
         return path
 
     @property
@@ -196,12 +201,15 @@ class Kernel:
             return CpuLauncher(self)
         raise CompileError(f"kernels for {self.target} cannot be run from here")
 
-    def __call__(self, *arguments: Any, stream: Any = None, time_limit: float | None = None) -> None:
-        """Runs the kernel on `arguments`, in place: the kernel writes the arrays that it was given.
+    def __call__(self, *arguments: Any, stream: Any = None, time_limit: float | None = None, **named: Any) -> None:
+        """Runs the kernel on its arguments, in place: the kernel writes the arrays that are passed.
 
-        `stream` is a CUDA or HIP stream: an integer, or an object with `__cuda_stream__`, `cuda_stream` or `ptr`.
-        A run that takes more than `time_limit` seconds is an error; on a GPU there is no limit.
+        Arguments are passed by position, by their names in the program, or both: `kernel(a, b, c=c)`. `stream` is a
+        CUDA or HIP stream: an integer, or an object with `__cuda_stream__`, `cuda_stream` or `ptr`. A run that takes
+        more than `time_limit` seconds is an error; on a GPU there is no limit.
         """
+        if named:
+            arguments = self.entry.bind(arguments, named)
         if time_limit is None:
             self.launcher(*arguments, stream=stream)
         elif self.target.is_emulated:
@@ -211,6 +219,13 @@ class Kernel:
             raise LaunchError(f"time_limit is {time_limit!r}: a kernel that runs on a GPU cannot be stopped")
         else:
             self.launcher(*arguments, stream=stream, time_limit=time_limit)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle holds the kernel as a `.smalti` file does, and `emulation` without its callback."""
+        from . import aot
+
+        emulation = dataclasses.replace(self.emulation, progress=None)
+        return _unpickled, (aot.dumps(self, f"pickle @{self.entry.name}"), emulation)
 
     def launch_pointers(self, stream: Any, pointers: int | Sequence[int]) -> None:
         """What the function of a JAX module does (`*_mosaic_gpu`): runs the kernel on the memory at `pointers`, in the

@@ -187,6 +187,20 @@ def _range(ty: dtypes.ElementType) -> tuple[int, int]:
     return (0, 2**ty.bits) if ty.kind == "u" else (-(2 ** (ty.bits - 1)), 2**ty.bits)
 
 
+def _shown(number: Any) -> str:
+    """An integer for a message. Python does not write integers of several thousand digits."""
+    bits = int(number).bit_length()
+    return str(number) if bits <= 128 else f"an integer of {bits} bits"
+
+
+def _overflows(ty: dtypes.ElementType, number: float) -> bool:
+    """Whether a finite number rounds to infinity in a type of floats."""
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        return not np.isfinite(np.float64(number).astype(ty.numpy))
+
+
 def scalar(argument: Argument, value: Any) -> Any:
     """`value` as a Python number that fits the type of `argument`."""
     ty = argument.dtype
@@ -194,18 +208,26 @@ def scalar(argument: Argument, value: Any) -> Any:
         return 0
     if ty.kind == "f":
         try:
-            return float(value)
+            number = float(value)
+        except OverflowError:
+            raise LaunchError(f"{argument}: {_shown(value)} does not fit {ty.mlir}") from None
         except (TypeError, ValueError):
             raise LaunchError(f"{argument}: a number is needed, not {type(value).__name__}") from None
+        if math.isfinite(number) and _overflows(ty, number):
+            raise LaunchError(f"{argument}: {number:g} does not fit {ty.mlir}")
+        return number
     if ty.kind == "b":
-        return bool(value)
+        try:
+            return bool(value)
+        except (TypeError, ValueError):
+            raise LaunchError(f"{argument}: a truth value is needed, not {type(value).__name__}") from None
     try:
         number = value if type(value) is int else value.__index__()
     except (AttributeError, TypeError):
         raise LaunchError(f"{argument}: an integer is needed, not {type(value).__name__}") from None
     low, high = _range(ty)
     if not low <= number < high:
-        raise LaunchError(f"{argument}: {number} does not fit {ty.mlir}")
+        raise LaunchError(f"{argument}: {_shown(number)} does not fit {ty.mlir}")
     return number
 
 

@@ -33,9 +33,11 @@ class EmulatedLauncher:
         if emulation.sanitize not in self._libraries:
             kernel = self._kernel
             assert kernel.device_ir is not None
-            self._libraries[emulation.sanitize] = library.build(
-                kernel.device_ir, kernel.target, emulation.sanitize, f"@{kernel.symbol}", self._source
-            )
+            made = library.build(kernel.device_ir, kernel.target, emulation.sanitize, f"@{kernel.symbol}", self._source)
+            if kernel.symbol not in made.kernels:
+                known = ", ".join(f"@{name}" for name in made.kernels) or "none"
+                raise LaunchError(f"@{kernel.symbol} is not a kernel of its code, which has: {known}")
+            self._libraries[emulation.sanitize] = made
         return self._libraries[emulation.sanitize]
 
     @property

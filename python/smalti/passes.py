@@ -34,6 +34,13 @@ class Option:
         return name + "_" if keyword.iskeyword(name) else name
 
     @property
+    def metavar(self) -> str:
+        """What the help of a command shows as the value."""
+        if self.choices:
+            return "|".join(self.choices)
+        return {"bool": "true|false", "int": "N", "float": "X"}.get(self.type, "TEXT")
+
+    @property
     def annotation(self) -> str:
         """The type that a stub gives the keyword."""
         if self.choices and self.type == "str":
@@ -160,14 +167,17 @@ def format_value(value: Any) -> str:
     return f'"{text}"' if any(c.isspace() or c in "{}" for c in text) else text
 
 
-def format_options(item: Pass, given: Mapping[str, Any]) -> str:
-    """The options of a call as text; an unknown one, or one of a wrong type, is an error that says what is wanted."""
+def format_options(item: Pass, given: Mapping[str, Any], *, on_shell: bool = False) -> str:
+    """The options of a call as text; an unknown one, or one of a wrong type, is an error that says what is wanted.
+    Errors name options as keywords, or as they are typed on the command line (`on_shell`)."""
     words = []
     for name, value in given.items():
         option = item.keywords.get(name)
         if option is None:
-            known = ", ".join(item.keywords) or "it has none"
-            raise PipelineError(f"{item.name} has no option '{name}' (options: {known})")
+            known = ", ".join(o.name if on_shell else o.keyword for o in item.options) or "it has none"
+            raise PipelineError(f"{item.name} does not have an option '{name}' (options: {known})")
+        if on_shell:
+            name = option.name
         wrong_bool = isinstance(value, bool) and bool not in _ACCEPTED[option.type]
         if wrong_bool or not isinstance(value, _ACCEPTED[option.type]):
             raise PipelineError(f"{item.name}: {name} takes {option.annotation}, not {type(value).__name__} {value!r}")
@@ -199,10 +209,12 @@ def documentation(item: Pass) -> str:
     if item.description.strip():
         parts.append(inspect.cleandoc(item.description))
     if item.options:
-        lines = [f"    {o.keyword}: {o.description or o.name}" + _default(o) for o in item.options]
+        lines = [f"    {o.keyword}: {summary(o)}" for o in item.options]
         parts.append("Options:\n" + "\n".join(lines))
     return "\n\n".join(parts)
 
 
-def _default(option: Option) -> str:
-    return f" (default: {option.default})" if option.default else ""
+def summary(option: Option) -> str:
+    """The description of an option, and its default."""
+    default = f" (default: {option.default})" if option.default else ""
+    return (option.description or option.name) + default

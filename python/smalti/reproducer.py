@@ -10,7 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import toolchain
+from . import files, toolchain
+from .errors import SmaltiError
 
 
 def versions() -> dict[str, str]:
@@ -23,8 +24,9 @@ def versions() -> dict[str, str]:
     }
 
 
-def write(module_text: str, pipeline: str) -> tuple[Path, str]:
-    """Writes a reproducer that `smalti-opt --run-reproducer` replays; returns its path and that command."""
+def write(module_text: str, pipeline: str) -> tuple[Path, str] | None:
+    """Writes a reproducer that `smalti-opt --run-reproducer` replays; returns its path and that command. None where no
+    folder can be written."""
     head = "".join(f"// {name} {version}\n" for name, version in versions().items())
     body = (
         f"{head}{module_text.rstrip()}\n\n"
@@ -32,22 +34,22 @@ def write(module_text: str, pipeline: str) -> tuple[Path, str]:
         f"      pipeline: {json.dumps(pipeline)},\n"
         "      disable_threading: true,\n      verify_each: true\n    }\n  }\n#-}\n"
     )
-    path = _store(body)
+    if (path := _store(body)) is None:
+        return None
     tool = toolchain.find_smalti_opt()
     command = [str(tool.path) if tool else "smalti-opt", "--run-reproducer", str(path)]
     return path, shlex.join(command)
 
 
-def _store(body: str) -> Path:
+def _store(body: str) -> Path | None:
     name = f"smalti-reproducer-{hashlib.sha256(body.encode()).hexdigest()[:12]}.mlir"
-    for folder in (os.environ.get("SMALTI_REPRODUCER_DIR"), ".", tempfile.gettempdir()):
-        if not folder:
-            continue
-        path = Path(folder) / name
+    given = os.environ.get("SMALTI_REPRODUCER_DIR")
+    for folder in (Path(given) if given else files.cache_folder("reproducers"), Path(tempfile.gettempdir())):
+        path = (folder / name).absolute()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(body, encoding="utf-8")
-        except OSError:
+            files.write(path, body)
+        except (OSError, SmaltiError):
             continue
         return path
-    raise OSError("no folder to write a reproducer to")
+    return None

@@ -204,6 +204,8 @@ def get(name: str | Target) -> Target:
     simulates it."""
     if isinstance(name, Target):
         return name
+    if not isinstance(name, str):
+        raise TargetError(f"a target is a name, such as 'sm_90a', not {type(name).__name__} {name!r}")
     if name in table():
         return table()[name]
     prefix = next((prefix for prefix in (EMULATED, SIMULATED) if name.startswith(prefix)), "")

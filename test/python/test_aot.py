@@ -72,6 +72,7 @@ def test_the_format_is_the_one_that_is_documented(tmp_path: Path) -> None:
         "writes": True,
         "alignment": None,
         "packed": 1,
+        "name": "dst",
     }
     assert facts["resources"]["cluster"] == [2, 1, 1] and facts["code"]["format"] == "cubin"
 

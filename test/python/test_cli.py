@@ -119,8 +119,8 @@ def test_parse_error_has_place_and_caret(shell: Shell, tmp_path: Path) -> None:
 
 def test_failing_pipeline_prints_the_command_that_replays_it(shell: Shell, tmp_path: Path, reproducers: Path) -> None:
     path = tmp_path / "m.mlir"
-    path.write_text("module attributes {transform.with_named_sequence} {\n}\n")
-    message = failed(shell("opt", path, "--pass-pipeline=builtin.module(transform-interpreter{entry-point=nowhere})"))
+    path.write_text("gpu.module @m {\n  gpu.func @k(%a: tensor<4xf32>) kernel {\n    gpu.return\n  }\n}\n")
+    message = failed(shell("opt", path, "--pass-pipeline=builtin.module(gpu.module(convert-gpu-to-nvvm))"))
     found = re.search(r"^to replay: (.*) --run-reproducer (.*)$", message, re.MULTILINE)
     assert found and Path(found.group(2)).is_file() and Path(found.group(2)).parent == reproducers
     replayed = subprocess.run(
@@ -139,7 +139,7 @@ def test_unknown_target_suffix_file_and_option(shell: Shell, tmp_path: Path) -> 
     done = shell("compile", path, "--target", "cpu", "-O", "stages")
     assert done.returncode == 2 and "'stages' is not NAME=VALUE" in done.stderr
     message = failed(shell("compile", path, "--target", "cpu", "-O", "stges=3"))
-    assert "smalti-compile has no option 'stges' (options: " in message and "num_warps" in message
+    assert "smalti-compile does not have an option 'stges' (options: " in message and "num-warps" in message
     assert "stages takes int, not str 'x'" in failed(shell("compile", path, "--target", "cpu", "-O", "stages=x"))
     assert "kernel.asm" in failed(shell("compile", path, "--target", "cpu", "-O", "stop-after=tile"))
     done = shell("compile", path, "--target", "cpu", "-O", "target=sm_80")
@@ -194,7 +194,7 @@ main(["run", "scale.mlir", "-t", "cpu"])
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
-        assert process.returncode in (-signal.SIGINT, 130, 0) and "Traceback" not in said, (process.returncode, said)
+        assert process.returncode in (130, 0) and "Traceback" not in said, (process.returncode, said)
 
 
 def test_doctor_json(shell: Shell) -> None:

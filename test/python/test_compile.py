@@ -102,7 +102,7 @@ def test_too_much_shared_memory_is_located_and_counted(target: str, tmp_path: Pa
     assert error.location is not None and error.location.file == str(path)
     assert str(targets.get(target).shared_memory_per_block) in str(error)
     assert re.search(r"\n +\^", str(error))
-    assert error.command is not None and "--run-reproducer" in error.command
+    assert error.command is None and error.reproducer is None
 
 
 def test_options_reach_the_pipeline(kernels: Path) -> None:
@@ -193,10 +193,7 @@ def test_shell_without_ptxas_writes_ptx_and_says_so(shell: Shell, tmp_path: Path
 def test_shell_runs_and_checks(shell: Shell, kernels: Path) -> None:
     done = shell("run", kernels / "matmul_ragged.mlir", "--target", "cpu", "--check", "--seed", "7")
     assert done.returncode == 0, done.stderr
-    assert re.search(
-        r"argument 2 \(memref<500x260xf32>\): max abs error \d\S*, max rel error \S+, tolerance \S+", done.stdout
-    )
-    assert "tolerance per element" in done.stdout and re.search(r"@matmul_ragged on cpu: ok, \S+ ms", done.stdout)
+    assert re.fullmatch(r"@matmul_ragged on cpu: ok, max abs error \d\S*, \S+ ms\n", done.stdout)
 
 
 def test_shell_says_that_no_gpu_is_here(shell: Shell, kernels: Path) -> None:
@@ -211,4 +208,5 @@ def test_shell_shows_too_much_shared_memory_with_a_caret(shell: Shell, tmp_path:
     done = shell("compile", "huge.mlir", "--target", "sm_80", "-o", "huge.cubin")
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert re.match(r"huge\.mlir:\d+:\d+: error: ", done.stderr)
-    assert "to replay: " in done.stderr and not (tmp_path / "huge.cubin").exists()
+    # A program that cannot be compiled is the user's: there is nothing to report.
+    assert "to replay: " not in done.stderr and [path.name for path in tmp_path.iterdir()] == ["huge.mlir"]

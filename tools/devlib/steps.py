@@ -74,10 +74,6 @@ def make_venv() -> None:
                 capture([PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"])
             )
             (site_packages / "smalti_build_tree.pth").write_text(f"{PACKAGES}\n")
-            command = VENV / "bin" / "smalti"
-            # A first line with the interpreter cannot have spaces in its path.
-            command.write_text(f'#!/bin/sh\nexec {shlex.quote(str(PYTHON))} -m smalti "$@"\n')
-            command.chmod(0o755)
             stamp.write_text(key)
     pip_install(TOOLS / "requirements.txt")
     pip_install(
@@ -149,11 +145,26 @@ def cmake_has_fresh() -> bool:
     return tuple(int(part) for part in version.split(".")[:2]) >= (3, 24)
 
 
+def install_commands() -> None:
+    """The command `smalti` and the built tools in the virtual environment, as `pip install` puts them."""
+    # A first line with the interpreter cannot have spaces in its path.
+    command, text = VENV / "bin" / "smalti", f'#!/bin/sh\nexec {shlex.quote(str(PYTHON))} -P -m smalti "$@"\n'
+    if not command.is_file() or command.read_text() != text:
+        command.write_text(text)
+        command.chmod(0o755)
+    for name in ("smalti-opt", "smalti-lsp-server"):
+        link, tool = VENV / "bin" / name, BUILD / "bin" / name
+        if not link.is_symlink() or link.readlink() != tool:
+            link.unlink(missing_ok=True)
+            link.symlink_to(tool)
+
+
 def build() -> None:
     set_up()
     configure()
     with step("Building"):
         run([*NINJA, BUILD])
+    install_commands()
 
 
 def build_with_gcc() -> pathlib.Path:

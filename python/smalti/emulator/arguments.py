@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, files
 from ..errors import CheckError, LaunchError
 
 _ARRAY = re.compile(r"(?P<type>\w+)\[(?P<shape>\d+(?:x\d+)*)\](?:=(?P<fill>.+))?")
@@ -116,10 +116,8 @@ def save(path: str, arguments: Sequence[Any]) -> None:
     if Path(path).suffix != ".npz":
         raise LaunchError(f"{path}: results are saved as .npz")
     found = {f"arg{index}": value for index, value in enumerate(arguments) if isinstance(value, np.ndarray)}
-    try:
-        np.savez(path, allow_pickle=False, **found)
-    except OSError as error:
-        raise LaunchError(f"cannot write {path}: {error.strerror}") from None
+    with files.replacing(path) as stream:
+        np.savez(stream, allow_pickle=False, **found)
 
 
 def expect(index: int, got: Any, path: str, rtol: float | None, atol: float) -> float:

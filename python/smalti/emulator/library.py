@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import codegen_worker, disk_cache, targets, toolchain
+from .. import codegen_worker, disk_cache, files, targets, toolchain
 from .._mlir_libs import _smalti
 from ..errors import CompileError, Diagnostic
 from . import findings
@@ -92,7 +92,7 @@ def _kernel(item: Mapping[str, Any]) -> KernelFacts:
 
 def cache_folder() -> Path:
     """Where libraries are cached."""
-    return disk_cache.folder_of("emulator")
+    return files.cache_folder("emulator")
 
 
 def _from_cache(key: str) -> tuple[dict[str, Any], bytes] | None:

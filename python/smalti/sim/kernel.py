@@ -54,9 +54,25 @@ class SimulatedKernel:
         types = ", ".join(str(parameter.type) for parameter in self.parameters)
         return f"<smalti.sim.SimulatedKernel @{self.name}({types}) for {self.target}>"
 
-    def __call__(self, *arguments: Any, simulation: Simulation | None = None, time_limit: float | None = None) -> None:
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise SmaltiError(
+            f"cannot pickle @{self.name}: a simulated kernel cannot be stored in a file",
+            hint="pass the program, and call smalti.compile there",
+        )
+
+    def __call__(
+        self,
+        *arguments: Any,
+        simulation: Simulation | None = None,
+        time_limit: float | None = None,
+        **named: Any,
+    ) -> None:
         """Runs the kernel on arrays, in place. What it must not do is a `SimulationError`; the arrays stay then,
-        unless it was to go on. `time_limit` replaces that of the simulation."""
+        unless it was to go on. The arguments of a tile program can be passed by their names. `time_limit` replaces that
+        of the simulation."""
+        if named:
+            what = self.entry or entry.Entry(self.name, (), 1)
+            arguments = what.bind(arguments, named)
         if time_limit is not None:
             simulation = dataclasses.replace(simulation or self.simulation, time_limit=time_limit)
         found = self.find(*arguments, simulation=simulation)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import targets
+from .. import files, targets
 
 Position = tuple[int, int, int]
 Span = tuple[float, float]
@@ -139,7 +139,7 @@ class Timeline:
 
     def save(self, path: str | Path) -> None:
         """Writes the trace to a file."""
-        Path(path).write_text(json.dumps(self.trace(), indent=1) + "\n", encoding="utf-8")
+        files.write(path, json.dumps(self.trace(), indent=1) + "\n")
 
 
 def _named(name: str, pid: int, tid: int, what: str) -> dict[str, Any]:

@@ -1,0 +1,55 @@
+"""Files that Smalti writes, and the folder of its caches."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from .errors import SmaltiError
+
+
+def cache_folder(name: str) -> Path:
+    """A folder in `SMALTI_CACHE_DIR`, or in the user's cache folder."""
+    if given := os.environ.get("SMALTI_CACHE_DIR"):
+        return Path(given) / name
+    import platformdirs
+
+    return platformdirs.user_cache_path("smalti", appauthor=False) / name
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A stream whose content becomes the file at `path` if the block ends without an exception. Otherwise the file
+    stays as it was, or does not exist."""
+    try:
+        # Links stay links.
+        target = Path(path).resolve()
+        if target.exists() and not target.is_file():
+            # Devices and pipes are written, never replaced. Opening a folder fails.
+            with target.open("wb") as stream:
+                yield stream
+            return
+        temporary = target.with_name(f".{target.name[:200]}.{os.getpid()}")
+        try:
+            with temporary.open("wb") as stream:
+                yield stream
+            if target.exists():
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+    except OSError as error:
+        raise SmaltiError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def write(path: str | os.PathLike[str], data: bytes | str) -> None:
+    """Writes a file as a whole, or raises an error that names the file."""
+    with replacing(path) as stream:
+        stream.write(data.encode() if isinstance(data, str) else data)

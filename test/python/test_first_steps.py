@@ -1,0 +1,267 @@
+"""What a new user meets first: commands, messages, targets, reproducers, options, calls by name, pickles."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pickle
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import smalti
+from click.testing import CliRunner
+from conftest import BUILD, ROOT, SCALE
+from smalti import cli, passes, reproducer, targets, toolchain
+
+Shell = Callable[..., "subprocess.CompletedProcess[str]"]
+
+INVALID = """\
+func.func @f(%a: memref<4xf32>) {
+  %c = arith.constant 0 : index
+  %0 = memref.load %a[%c] : memref<4xf32>
+  %1 = "arith.addf"(%0, %a) : (f32, memref<4xf32>) -> f32
+  return
+}
+"""
+
+NOT_CONVERTED = "gpu.module @m {\n  gpu.func @k(%a: tensor<4xf32>) kernel {\n    gpu.return\n  }\n}\n"
+TO_NVVM = "builtin.module(gpu.module(convert-gpu-to-nvvm))"
+
+
+# --- Commands ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_tools_are_beside_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    steps = importlib.import_module("devlib.steps")
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    monkeypatch.setattr(steps, "VENV", tmp_path)
+    monkeypatch.setattr(steps, "BUILD", BUILD)
+    (commands / "smalti-opt").symlink_to("/gone/smalti-opt")
+    for _ in range(2):
+        steps.install_commands()
+        for name in ("smalti", "smalti-opt", "smalti-lsp-server"):
+            assert shutil.which(name, path=str(commands)), name
+    done = subprocess.run([commands / "smalti-opt", "--version"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "LLVM" in done.stdout
+
+
+def test_one_version(shell: Shell) -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert smalti.__version__ == declared
+    assert shell("--version").stdout.startswith(f"smalti {declared} ")
+    assert not re.search(r"VERSION \d", (ROOT / "CMakeLists.txt").read_text().partition("project(")[2])
+
+
+def test_targets_are_those_of_the_table(shell: Shell) -> None:
+    done = shell("targets")
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == targets.names()
+    assert [item["name"] for item in json.loads(shell("targets", "--json").stdout)] == targets.names()
+
+
+def test_diagnostics_of_smalti_opt_show_the_line_and_not_the_operation(tmp_path: Path) -> None:
+    tool = toolchain.find_smalti_opt()
+    assert tool is not None
+    path = tmp_path / "k.mlir"
+    path.write_text(INVALID)
+    done = subprocess.run([tool.path, path], capture_output=True, text=True, check=False)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 1 and lines[0].startswith(f"{path}:4:8: error: 'arith.addf' op")
+    assert lines[1:] == ['  %1 = "arith.addf"(%0, %a) : (f32, memref<4xf32>) -> f32', "       ^"]
+    asked = subprocess.run(
+        [tool.path, "--mlir-print-op-on-diagnostic=true", path], capture_output=True, text=True, check=False
+    )
+    assert "see current operation" in asked.stderr
+
+
+@pytest.mark.parametrize("command", [["opt"], ["compile", "--target", "cpu"], ["run", "--target", "cpu"], ["sim"]])
+def test_diagnostics_of_the_command_show_the_line_and_not_the_operation(command: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "k.mlir"
+    path.write_text(INVALID)
+    done = CliRunner().invoke(cli.main, [*command, str(path)])
+    first, _, caret = done.output.splitlines()
+    assert done.exit_code == 1 and first.startswith(f"{path}:4:8: error: 'arith.addf' op") and caret.strip() == "^"
+
+
+# --- Reproducers ------------------------------------------------------------------------------------------------------
+
+REFUSALS: list[tuple[str, Callable[[], Any]]] = [
+    ("parse error", lambda: smalti.parse("module {")),
+    ("invalid module", lambda: smalti.parse(INVALID)),
+    ("no target", lambda: smalti.compile(SCALE, "sm_1")),
+    ("no option", lambda: smalti.compile(SCALE, "cpu", stges=3)),
+    ("value of an option", lambda: smalti.compile(SCALE, "cpu", stages=-1)),
+    ("refused program", lambda: smalti.compile(SCALE.replace("memref<100x60xf32>", "memref<?x60xf32>"), "sm_80")),
+]
+
+
+@pytest.mark.parametrize("run", [run for _, run in REFUSALS], ids=[name for name, _ in REFUSALS])
+def test_refusals_leave_no_file(run: Callable[[], Any], reproducers: Path, no_files: None) -> None:
+    with pytest.raises(smalti.SmaltiError) as caught:
+        run()
+    assert caught.value.reproducer is None and caught.value.command is None and not reproducers.exists()
+
+
+def test_reproducers_of_failed_passes_are_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_files: None
+) -> None:
+    monkeypatch.delenv("SMALTI_REPRODUCER_DIR")
+    monkeypatch.setenv("SMALTI_CACHE_DIR", str(tmp_path / "cache"))
+    with pytest.raises(smalti.CompileError) as caught:
+        smalti.Pipeline(TO_NVVM).run(smalti.parse(NOT_CONVERTED))
+    path = caught.value.reproducer
+    assert path is not None and path.parent == tmp_path / "cache" / "reproducers" and path.is_file()
+    assert f"--run-reproducer {path}" in str(caught.value)
+
+
+def test_a_pass_that_leaves_invalid_ir_leaves_a_reproducer() -> None:
+    from smalti import compiler
+
+    module = smalti.parse(SCALE)
+    told = smalti.Diagnostic("error", "'func.func' op is wrong")
+    error = smalti.CompileError("", diagnostics=[told])
+    assert compiler._is_refusal(error, module)
+    block = module.body.operations[0].operation.regions[0].blocks[0]
+    block.operations[len(block.operations) - 1].operation.erase()
+    assert not compiler._is_refusal(error, module)
+    assert not compiler._is_refusal(smalti.CompileError("no reason"), smalti.parse(SCALE))
+
+
+def test_no_folder_for_reproducers_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SMALTI_REPRODUCER_DIR", str(tmp_path / "file"))
+    monkeypatch.setattr(reproducer.tempfile, "gettempdir", lambda: str(tmp_path / "file"))
+    assert reproducer.write("module {}", "builtin.module()") is None
+
+
+# --- Options ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["compile", "run", "sim"])
+def test_help_lists_the_options_of_the_pipeline(command: str, shell: Shell) -> None:
+    said = shell(command, "--help").stdout.partition("Options of the pipeline (-O):")[2]
+    for option in passes.registered()["smalti-compile"].options:
+        listed = re.search(rf"^  {re.escape(option.name)}=\S", said, re.MULTILINE)
+        assert bool(listed) == (option.name not in ("target", "stop-after")), option.name
+
+
+OPTIONS = [
+    ("num-wrps=4", "does not have an option 'num-wrps' (options: target, stop-after, depth, stages, num-warps"),
+    ("num-warps=x", "num-warps takes int"),
+    ("tile-order=x", "tile-order"),
+    ("hold-loads=x", "hold-loads takes bool"),
+]
+
+
+@pytest.mark.parametrize("word, message", OPTIONS, ids=[word for word, _ in OPTIONS])
+def test_messages_name_options_as_they_are_typed(word: str, message: str) -> None:
+    done = CliRunner().invoke(cli.main, ["compile", "-", "--target", "sm_80", "-O", word], input=SCALE)
+    assert done.exit_code == 1 and message in done.output
+    assert not re.search(r"num_warps|tile_order|hold_loads", done.output)
+
+
+def test_messages_name_keywords_in_python() -> None:
+    with pytest.raises(smalti.PipelineError, match="num_warps takes int"):
+        smalti.compile(SCALE, "sm_80", num_warps="x")
+
+
+@pytest.mark.parametrize(
+    "target, how", [("cpu", r"\S+ ms"), ("emu:sm_80", r"emulated in \S+ s"), ("sim:sm_90a", r"simulated in \S+ s")]
+)
+def test_a_check_that_succeeds_prints_one_line(target: str, how: str) -> None:
+    done = CliRunner().invoke(cli.main, ["run", "-", "--target", target, "--check"], input=SCALE)
+    assert re.fullmatch(rf"@scale on {target}: ok, max abs error 0, {how}\n", done.output), done.output
+
+
+# --- Calls by name ----------------------------------------------------------------------------------------------------
+
+SOURCE = np.arange(6000, dtype=np.float32).reshape(100, 60)
+
+
+@pytest.fixture(scope="module", params=["cpu", "emu:sm_80", "sim:sm_90a"])
+def kernel(request: pytest.FixtureRequest) -> Any:
+    return smalti.compile(SCALE, request.param)
+
+
+@pytest.mark.parametrize("positional, named", [("", "src dst"), ("", "dst src"), ("src", "dst"), ("src dst", "")])
+def test_arguments_by_name(kernel: Any, positional: str, named: str) -> None:
+    values = {"src": SOURCE, "dst": np.zeros_like(SOURCE)}
+    kernel(*(values[name] for name in positional.split()), **{name: values[name] for name in named.split()})
+    np.testing.assert_array_equal(values["dst"], 2 * SOURCE)
+
+
+CALLS = [
+    (1, ("dest",), "@scale does not have an argument named 'dest' (names: src, dst)"),
+    (1, ("src",), "@scale: argument 'src' is passed both by position and by name"),
+    (0, ("dst",), "@scale: argument 'src' is missing"),
+    (0, ("src",), "@scale: argument 'dst' is missing"),
+    (2, ("tile",), "@scale does not have an argument named 'tile'"),
+    (3, ("dst",), "argument 'dst' is passed both"),
+]
+
+
+@pytest.mark.parametrize("count, named, message", CALLS, ids=[message for *_, message in CALLS])
+def test_wrong_names_are_errors(kernel: Any, count: int, named: tuple[str, ...], message: str) -> None:
+    with pytest.raises(smalti.LaunchError) as caught:
+        kernel(*[SOURCE] * count, **dict.fromkeys(named, SOURCE))
+    assert str(caught.value).startswith(message) or message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_names_come_from_files_texts_and_locations(tmp_path: Path) -> None:
+    path = tmp_path / "k.mlir"
+    path.write_text(f"// \u00e9 \f\n{SCALE}")
+    named = SCALE.replace("%src: memref<100x60xf32>", '%0: memref<100x60xf32> loc("src")').replace("%src[", "%0[")
+    unnamed = named.replace(' loc("src")', "")
+    for source, names in (
+        (path, ["src", "dst"]),
+        (SCALE, ["src", "dst"]),
+        (named, ["src", "dst"]),
+        (unnamed, [None, "dst"]),
+        (str(smalti.parse(SCALE)), ["arg0", "arg1"]),
+    ):
+        assert [argument.name for argument in smalti.compile(source, "cpu").arguments] == names
+
+
+def test_modules_without_names_say_so() -> None:
+    unnamed = re.sub(r"%src\b", "%0", re.sub(r"%dst\b", "%1", SCALE)).replace("%tile", "%2")
+    with pytest.raises(smalti.LaunchError, match="names: none: pass its arguments by position"):
+        smalti.compile(unnamed, "cpu")(SOURCE, dst=SOURCE)
+
+
+# --- Pickles ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_pickled_kernel_runs() -> None:
+    kernel = smalti.compile(SCALE, "emu:sm_80")
+    kernel.emulation = smalti.Emulation(workers=1, progress=lambda done, total: None)
+    again = pickle.loads(pickle.dumps(kernel))
+    result = np.zeros_like(SOURCE)
+    again(dst=result, src=SOURCE)
+    np.testing.assert_array_equal(result, 2 * SOURCE)
+    assert again.emulation == kernel.emulation and again.emulation.progress is None
+    assert [argument.name for argument in again.arguments] == ["src", "dst"]
+
+
+@pytest.mark.parametrize("target", ["sm_80", "gfx942"])
+def test_a_pickled_kernel_has_the_same_code(target: str) -> None:
+    kernel = smalti.compile(SCALE, target)
+    again = pickle.loads(pickle.dumps(kernel))
+    assert (again.binary, again.symbol, again.resources) == (kernel.binary, kernel.symbol, kernel.resources)
+
+
+@pytest.mark.parametrize(
+    "target, reason", [("cpu", "compiled in the process that runs it"), ("sim:sm_90a", "cannot be stored")]
+)
+def test_kernels_that_cannot_be_pickled_say_why(target: str, reason: str) -> None:
+    with pytest.raises(smalti.SmaltiError, match=rf"cannot pickle @scale: .*{reason}"):
+        pickle.dumps(smalti.compile(SCALE, target))
