@@ -76,8 +76,12 @@ LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
   auto type = cast<MemRefType>(op.getType());
   std::optional<int64_t> bytes =
       plan.level == Level::Block ? getPackedBytes(type) : getBufferBytes(type);
-  if (!bytes ||
-      (plan.level != Level::Block && elementBytes(type.getElementType()) == 0))
+  if (plan.level != Level::Block && elementBytes(type.getElementType()) == 0)
+    return op.emitOpError()
+           << "has elements of type " << type.getElementType()
+           << ", which are not whole bytes; shared memory of a thread-level "
+              "kernel has elements of whole bytes, such as i8";
+  if (!bytes)
     return op.emitOpError() << "must have a static, contiguous type";
   if (plan.level == Level::Block && !isWorkgroupMemory(type))
     return op.emitOpError() << "must be in the address space workgroup in a "
