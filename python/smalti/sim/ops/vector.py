@@ -149,6 +149,21 @@ def _shape_cast(op: Any, translator: Translator) -> Step:
     return step
 
 
+@operation("vector.bitcast")
+def _bitcast(op: Any, translator: Translator) -> Step:
+    for value in (op.operands[0], op.results[0]):
+        if value.type.element_type.width % 8 != 0:
+            raise Unsupported(f"elements of type {value.type.element_type}, which are not whole bytes")
+    dtype = type_of(op.results[0].type)
+    source = vector_reader(op, 0, translator)
+    (result,) = translator.results(op)
+
+    def step(st: Any) -> None:
+        st.v[result] = np.ascontiguousarray(source(st)).view(dtype)
+
+    return step
+
+
 @operation("vector.broadcast", "vector.splat")
 def _broadcast(op: Any, translator: Translator) -> Step:
     shape, dtype = tuple(op.results[0].type.shape), type_of(op.results[0].type)
