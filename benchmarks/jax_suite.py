@@ -130,15 +130,15 @@ class _Worker:
         self._timeout = timeout
         self._process: Any = None
 
-    def _start(self) -> None:
+    def _start(self) -> Any:
         self._channel, other = multiprocessing.Pipe()
         self._process = multiprocessing.get_context("spawn").Process(target=_serve, args=(other,), daemon=True)
         self._process.start()
         other.close()
+        return self._process
 
     def run(self, path: Path) -> Outcome:
-        if self._process is None:
-            self._start()
+        process = self._process or self._start()
         began = time.perf_counter()
         try:
             self._channel.send(path)
@@ -146,8 +146,8 @@ class _Worker:
                 return self._channel.recv()
             outcome, reason = TIMEOUT, f"takes more than {self._timeout:g} s"
         except (EOFError, OSError):
-            self._process.join()
-            outcome, reason = CRASHED, f"the process ended with exit code {self._process.exitcode}"
+            process.join()
+            outcome, reason = CRASHED, f"the process ended with exit code {process.exitcode}"
         self.stop()
         return Outcome(path.parent.name, path.stem, outcome, round(time.perf_counter() - began, 3), reason)
 
