@@ -20,6 +20,8 @@ using namespace smalti;
 
 /// No shared memory has more elements, bits included.
 static constexpr int64_t kMostElements = 1 << 22;
+/// Subviews of which the elements are counted, each as many as the buffer has.
+static constexpr unsigned kMostDifferentViews = 16;
 /// Addresses that are looked at for one buffer.
 static constexpr int64_t kMostSteps = 1 << 23;
 /// What an iteration costs however few lanes run it, in steps.
@@ -37,11 +39,62 @@ static SmallVector<Operation *> findAccessingOps(const BufferUses &uses) {
   return ops;
 }
 
+/// Calls `visit` with the number of each element that a view of this type shows
+/// whose first element has the number `first`.
+static void forEachElement(MemRefType type, ArrayRef<int64_t> strides,
+                           int64_t first,
+                           llvm::function_ref<void(int64_t)> visit) {
+  for (int64_t i = 0, e = type.getNumElements(); i < e; ++i) {
+    int64_t element = first, rest = i;
+    for (auto [size, stride] :
+         llvm::reverse(llvm::zip_equal(type.getShape(), strides))) {
+      element += rest % size * stride;
+      rest /= size;
+    }
+    visit(element);
+  }
+}
+
+/// The elements that views show where the buffer is used through static
+/// subviews alone: the rest is padding, which nothing reads. Nothing where all
+/// elements may be used.
+static std::optional<llvm::BitVector>
+findUsedElements(Value buffer, const BufferUses &uses, int64_t numElements) {
+  if (numElements > kMostElements)
+    return std::nullopt;
+  llvm::BitVector used(numElements);
+  DenseSet<Attribute> seen;
+  for (Operation *user : buffer.getUsers()) {
+    if (llvm::is_contained(uses.deallocs, user))
+      continue;
+    auto view = dyn_cast<memref::SubViewOp>(user);
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (!view || !view.getType().hasStaticShape() ||
+        failed(view.getType().getStridesAndOffset(strides, offset)) ||
+        ShapedType::isDynamic(offset) ||
+        llvm::any_of(strides, ShapedType::isDynamic))
+      return std::nullopt;
+    // Views of one type show the same elements.
+    if (!seen.insert(TypeAttr::get(view.getType())).second)
+      continue;
+    if (seen.size() > kMostDifferentViews)
+      return std::nullopt;
+    forEachElement(view.getType(), strides, offset, [&](int64_t element) {
+      if (element >= 0 && element < numElements)
+        used.set(element);
+    });
+  }
+  return used.all() ? std::nullopt : std::optional(std::move(used));
+}
+
 OverwriteProof::OverwriteProof(FunctionOpInterface function,
                                const targets::Target *target, Value buffer,
                                const BufferUses &uses)
     : function(function), target(target), buffer(buffer),
-      numElements(cast<MemRefType>(buffer.getType()).getNumElements()) {
+      numElements(cast<MemRefType>(buffer.getType()).getNumElements()),
+      used(findUsedElements(buffer, uses, numElements)),
+      numUsed(used ? used->count() : numElements) {
   SmallVector<Operation *> ops = findAccessingOps(uses);
   users.insert(ops.begin(), ops.end());
   views.insert(buffer);
@@ -75,7 +128,7 @@ OverwriteProof::check(Block &block, bool mustWrite,
   ignored.clear();
   reason.clear();
   Written written;
-  if (numElements == 0)
+  if (numUsed == 0)
     written.all = true;
   if (!walk(block, written))
     return reason;
@@ -231,7 +284,7 @@ std::string OverwriteProof::describeUnknown() const {
 
 std::string OverwriteProof::describeWritten(const Written &written) const {
   return " (" + std::to_string(written.count) + " of " +
-         std::to_string(numElements) + " elements are)" + ignored;
+         std::to_string(numUsed) + " elements are)" + ignored;
 }
 
 bool OverwriteProof::addWrites(Operation *op, Written &written) {
@@ -245,7 +298,7 @@ bool OverwriteProof::addWrites(Operation *op, Written &written) {
     if (!addWritesOfAnyElected(active, op, written) || written.all)
       break;
   }
-  written.all |= written.count == numElements;
+  written.all |= written.count == numUsed;
   return true;
 }
 
@@ -385,7 +438,7 @@ bool OverwriteProof::addWritesOfWave(Operation *op, const Active &reaching,
 }
 
 void OverwriteProof::mark(int64_t element, Written &written) const {
-  if (element < 0 || element >= numElements)
+  if (element < 0 || element >= numElements || (used && !used->test(element)))
     return;
   if (written.elements.empty())
     written.elements.resize(numElements);
@@ -425,15 +478,8 @@ bool OverwriteProof::addView(Operation *op, Value memref, const Active &active,
     steps += type.getNumElements();
     if (steps > kMostSteps)
       return ignore(op, "its addresses are too many");
-    for (int64_t i = 0, e = type.getNumElements(); i < e; ++i) {
-      int64_t element = first, rest = i;
-      for (auto [size, stride] : llvm::reverse(
-               llvm::zip_equal(type.getShape(), ArrayRef<int64_t>(strides)))) {
-        element += rest % size * stride;
-        rest /= size;
-      }
-      mark(element, written);
-    }
+    forEachElement(type, strides, first,
+                   [&](int64_t element) { mark(element, written); });
   }
   return true;
 }

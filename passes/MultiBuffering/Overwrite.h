@@ -90,6 +90,9 @@ private:
   const targets::Target *target;
   mlir::Value buffer;
   int64_t numElements;
+  /// The elements that views show, where that is not all.
+  std::optional<llvm::BitVector> used;
+  int64_t numUsed;
   llvm::DenseSet<mlir::Value> views; ///< the buffer and its views
   llvm::DenseSet<mlir::Value> addresses;
   llvm::DenseSet<mlir::Operation *> users;

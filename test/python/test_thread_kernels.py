@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import smalti
 from isa import Step, all_steps, inner_loops
-from smalti import targets
+from smalti import compiler, targets
 from smalti.emulator import SCHEDULES, Emulation
 from smalti.errors import EmulationError
 from thread_kernels import (
@@ -185,3 +185,49 @@ def test_a_weaker_wait_leaves_llvm_s(stages: int) -> None:
     for code in weakened(WORDS, "gfx950", stages):
         assert any("no wait and barrier order 'vector.load'" in mark.message for mark in code.remarks)
         run(code, WORDS, 9, how=Emulation(copies="late"))
+
+
+# Rows of 32 elements, one column of which a warp reads.
+_TRANSPOSED = """gpu.module @kernels {
+  gpu.func @sums(%a: memref<64x32x32xf32> {llvm.noalias}, %o: memref<32xf32> {llvm.noalias}, %n: index) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %t = gpu.thread_id x
+    %s = memref.alloc() : memref<32x32xf32, #gpu.address_space<workgroup>>
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> f32 {
+COPIES
+      gpu.barrier
+      %u = memref.load %s[%t, %c1] : memref<32x32xf32, #gpu.address_space<workgroup>>
+      %new = arith.addf %acc, %u : f32
+      gpu.barrier
+      scf.yield %new : f32
+    }
+    memref.store %sum, %o[%t] : memref<32xf32>
+    gpu.return
+  }
+}
+"""
+
+
+def test_buffers_get_padding_and_then_slots() -> None:
+    copies = "\n".join(
+        f"""%k{row} = arith.constant {row} : index
+%x{row} = memref.load %a[%i, %k{row}, %t] : memref<64x32x32xf32>
+memref.store %x{row}, %s[%k{row}, %t] : memref<32x32xf32, #gpu.address_space<workgroup>>"""
+        for row in range(32)
+    )
+    module = smalti.parse(_TRANSPOSED.replace("COPIES", copies))
+    compiler.run_pipeline(
+        module,
+        "builtin.module(gpu.module(gpu.func(smalti-pad-shared-memory{target=sm_80},smalti-multi-buffer,"
+        "smalti-pipeline-loops{target=sm_80 strict=true})))",
+    )
+    assert "memref<2x32x33xf32" in str(module)
+    a = np.random.default_rng(1).integers(-8, 9, (64, 32, 32)).astype(np.float32)
+    code = smalti.compile(module, target="emu:sm_80", depth=1, stages=1)
+    for trips in (0, 1, 2, 7):
+        sums = np.full(32, np.nan, np.float32)
+        code.launcher(a, sums, trips, emulation=Emulation(sanitize="thread"))
+        assert (sums == a[:trips, :, 1].sum(axis=0)).all()
