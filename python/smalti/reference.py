@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from . import dtypes, ir
@@ -93,6 +94,10 @@ def _rounded(data: np.ndarray, ty: dtypes.ElementType, error: np.ndarray | None)
     """A float result that an implementation rounds to `ty`."""
     data = np.asarray(data, np.float64)
     with np.errstate(all="ignore"):
+        if ty.bits == 8:
+            # Conversions to 8-bit floats saturate, infinity too, as those of the GPUs do.
+            largest = float(ml_dtypes.finfo(ty.numpy).max)
+            data = np.clip(data, -largest, largest)
         if ty.bits < 64:
             stored = data.astype(ty.numpy).astype(np.float64)
             data = np.where(np.isfinite(stored), data, stored)

@@ -137,6 +137,15 @@ def test_conversions() -> None:
 
 
 @pytest.mark.parametrize(
+    ("ty", "largest"), [("f8E4M3FN", 448.0), ("f8E5M2", 57344.0), ("f8E4M3FNUZ", 240.0), ("f8E3M4", 15.5)]
+)
+def test_conversions_to_small_floats_saturate(ty: str, largest: float) -> None:
+    wide = np.array([largest, 1e30, np.inf, -np.inf, np.nan, largest * 1.2, -1e30, 1.0])
+    expected = [largest, largest, largest, -largest, np.nan, largest, -largest, 1.0]
+    np.testing.assert_array_equal(unary("arith.truncf %x", "f32", wide, ty).data, expected)
+
+
+@pytest.mark.parametrize(
     ("op", "function"),
     [("exp", np.exp), ("tanh", np.tanh), ("rsqrt", lambda x: 1 / np.sqrt(x)), ("round", lambda x: np.trunc(x + 0.5))],
 )
