@@ -109,6 +109,14 @@ def view(array: Any, stream: int | None = None) -> ArrayView:
     """The memory of `array`; `stream` is where a GPU kernel will use it, for producers that synchronise."""
     if isinstance(array, ArrayView):
         return array
+    found = _view(array, stream)
+    # A storage of size 0 that is resized, or a foreign array interface.
+    if not found.pointer and 0 not in found.shape:
+        raise NotAnArray(f"its memory is not allocated: the address is 0, and the shape is {found.shape}")
+    return found
+
+
+def _view(array: Any, stream: int | None) -> ArrayView:
     kind = type(array)
     if kind.__module__ in _TORCH_MODULES and kind.__name__ in ("Tensor", "Parameter"):
         return _torch_view(array)
@@ -241,6 +249,11 @@ def _interface_view(array: Any, interface: Any, device: str) -> ArrayView:
         raise NotAnArray(f"its array interface has 'data' {data!r}, not an address and a flag") from None
     if not 0 <= address < 2**64:
         raise NotAnArray(f"its array interface has the address {address}, which is outside of 64 bits")
+    reach = [(extent - 1) * stride * size for extent, stride in zip(shape, strides, strict=True) if 0 not in shape]
+    first = address + sum(min(0, bytes) for bytes in reach)
+    last = address + sum(max(0, bytes) for bytes in reach) + size
+    if address and not 0 <= first < last <= 2**63:
+        raise NotAnArray(f"its array interface has elements at addresses from {first} to {last}, outside of memory")
     return ArrayView(address, shape, strides, dtype, device, readonly=bool(readonly), owner=array)
 
 

@@ -80,6 +80,8 @@ def bind(parameter: Parameter, value: Any) -> Given:
         array = np.asarray(value)
     except Exception as problem:
         raise LaunchError(f"{parameter} is given {type(value).__name__}, which is no array: {problem}") from None
+    if array.size and not _address(array):
+        raise LaunchError(f"{parameter}: its memory is not allocated: the address is 0, and the shape is {array.shape}")
     fits = len(array.shape) == len(parameter.shape)
     if not fits or any(n not in (None, size) for n, size in zip(parameter.shape, array.shape, strict=True)):
         raise LaunchError(f"{parameter} has the shape {_words(array.shape)}, not {_words(parameter.shape)}")
