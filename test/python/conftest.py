@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -58,6 +59,9 @@ module attributes {gpu.container_module} {
 
 def pytest_configure(config: pytest.Config) -> None:
     """Gives the run a cache of its own: each kernel is compiled once, and nothing of an earlier build is used."""
+    # A job in the background ignores Ctrl-C, and so would the processes that tests start and interrupt.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         folder = tempfile.mkdtemp(prefix="smalti-test-cache-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))

@@ -38,10 +38,16 @@ def proxy_fence(shared: bool) -> str:
 
 
 OF_CLUSTERS = (
-    "an arrival behind it on a barrier that the other block waits for before, the cluster's, or one in shared memory where "
-    "both are for the scope of the cluster"
+    "a barrier between the two accesses that both blocks reach: the cluster's, or an mbarrier with an arrival and a wait of "
+    "cluster scope"
 )
 """What would order two blocks of a cluster, in words."""
+
+
+def between(one: str, other: str) -> str:
+    """What would order accesses of two agents of a block. Which one ran first is not a property of the program, so the hint
+    does not say which comes first."""
+    return f"a barrier between the two accesses that {one} and {other} both reach"
 
 
 def _edge(before: Access, now: Access) -> str:
@@ -68,4 +74,4 @@ def _edge(before: Access, now: Access) -> str:
         return OF_CLUSTERS
     if same:
         return f"a barrier of the threads of {now.group.name} between them: other threads touch the same bytes"
-    return f"an arrival of {before.group.name} behind it on a barrier that {now.group.name} waits for before"
+    return between(before.group.name, now.group.name)

@@ -214,7 +214,7 @@ def test_warpgroups_that_share_memory_need_a_barrier() -> None:
     arguments = ["memref<64x64xf32>"]
     assert find(program(body("gpu.barrier"), arguments, threads=256)) == ()
     found = find(program(body(""), arguments, threads=256), order="first-ahead")
-    assert only(found).edge == ("an arrival of warpgroup 0 behind it on a barrier that warpgroup 1 waits for before")
+    assert only(found).edge == ("a barrier between the two accesses that warpgroup 0 and warpgroup 1 both reach")
 
 
 def test_an_operation_that_is_not_known_is_named_before_anything_runs() -> None:

@@ -148,7 +148,7 @@ def test_warps_that_part_meet_at_a_barrier() -> None:
     run(warps(named, named), a, out)
     found = find(warps("", ""), order="first-ahead")
     assert [f.kind for f in found] == ["race"]
-    assert found[0].edge == "an arrival of warp 0 behind it on a barrier that warp 1 waits for before"
+    assert found[0].edge == "a barrier between the two accesses that warp 0 and warp 1 both reach"
 
 
 def test_a_barrier_that_a_warp_does_not_come_to() -> None:

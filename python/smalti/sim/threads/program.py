@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import compiler, ir, targets, tensor_maps
 from ...errors import CompileError, Diagnostic, LaunchError, source_location
-from ..explain import OF_CLUSTERS, proxy_fence
+from ..explain import OF_CLUSTERS, between, proxy_fence
 from ..findings import Finding
 from ..given import Given, Place
 from ..machine import Machine, Three, place_names
@@ -232,7 +232,10 @@ def missing_edge(before: Side, now: Side) -> str:
     warp = before.warp
     in_step = {warp.agent} | {queue.agent for queue in warp.queues.values() if queue.is_of_accesses}
     if before.agent in in_step and warp is now.warp and before.step:
-        return "nvvm.bar.warp.sync between them, or another barrier: the threads of a warp run by themselves"
+        return (
+            "a barrier between the two accesses: gpu.barrier, or nvvm.bar.warp.sync if the threads of one warp alone access "
+            "these bytes"
+        )
     if before.agent in in_step and warp is now.warp:
         return "places that differ, or one thread that does it: the threads of a warp do it at the same time"
     if before.agent != warp.agent:
@@ -252,7 +255,7 @@ def missing_edge(before: Side, now: Side) -> str:
         return f"{wait}, and a barrier behind it that {now.warp.name} waits for"
     if before.block is not now.block:
         return OF_CLUSTERS
-    return f"an arrival of {warp.name} behind it on a barrier that {now.warp.name} waits for before"
+    return between(warp.name, now.warp.name)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
