@@ -71,6 +71,8 @@ struct LoopBuffer {
   /// It holds barrier objects: arrivals write it, waits read it, and a wait
   /// needs no block barrier behind the arrivals that it waits for.
   bool isBarrierObject = false;
+  /// Some accesses are in the slot of their iteration, and others are not.
+  bool usesOtherSlots = false;
 };
 
 /// What one entry does to one buffer.

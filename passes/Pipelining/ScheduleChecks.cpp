@@ -40,58 +40,89 @@ bool Scheduler::takeSlot(const std::optional<IterationSlot> &found,
   return true;
 }
 
-/// How many iterations in a row use different slots of the buffer, where every
-/// access in the loop goes through the slot of its iteration.
-int64_t Scheduler::getSlots(Value root, ArrayRef<Value> memrefs) {
-  auto type = dyn_cast<MemRefType>(root.getType());
-  if (!type || type.getRank() == 0)
-    return 1;
-  std::optional<IterationSlot> slot;
-  for (Value memref : memrefs) {
-    if (!isa<MemRefType>(memref.getType())) {
-      int64_t bytes = bytesOfThread.lookup(memref);
-      if (bytes == 0 ||
-          !takeSlot(matchAddressSlot(memref, root, bytes, loop), slot))
-        return 1;
-      continue;
-    }
-    // A memref that is made of an address.
-    if (auto cast = memref.getDefiningOp<UnrealizedConversionCastOp>();
-        cast && cast->getNumOperands() == 1 &&
-        isa<LLVM::LLVMPointerType>(cast.getOperand(0).getType())) {
-      std::optional<int64_t> bytes =
-          getBufferBytes(mlir::cast<MemRefType>(memref.getType()));
-      if (!bytes ||
-          !takeSlot(matchAddressSlot(cast.getOperand(0), root, *bytes, loop),
-                    slot))
-        return 1;
-      continue;
-    }
+/// The slot of its iteration that is accessed through `memref`, or by the op's
+/// indices where that is the buffer itself.
+std::optional<IterationSlot> Scheduler::findSlot(Value root,
+                                                 const MemoryAccess &access) {
+  Value memref = access.memref;
+  auto type = cast<MemRefType>(root.getType());
+  if (!isa<MemRefType>(memref.getType())) {
+    int64_t bytes = bytesOfThread.lookup(memref);
+    return bytes ? matchAddressSlot(memref, root, bytes, loop) : std::nullopt;
+  }
+  // A memref that is made of an address.
+  if (auto cast = memref.getDefiningOp<UnrealizedConversionCastOp>();
+      cast && cast->getNumOperands() == 1 &&
+      isa<LLVM::LLVMPointerType>(cast.getOperand(0).getType())) {
+    std::optional<int64_t> bytes =
+        getBufferBytes(mlir::cast<MemRefType>(memref.getType()));
+    return bytes ? matchAddressSlot(cast.getOperand(0), root, *bytes, loop)
+                 : std::nullopt;
+  }
+  Value offset;
+  if (memref == root) {
+    auto strided = dyn_cast<StridedAccessOpInterface>(access.op);
+    OpOperand *operand = nullptr;
+    for (OpOperand &other : access.op->getOpOperands())
+      if (other.get() == root)
+        operand = operand ? nullptr : &other;
+    std::optional<RowAccess> row =
+        strided && operand ? strided.getRowAccess(*operand) : std::nullopt;
+    // Runs of elements are aligned, and do not cross rows of such a size.
+    if (!row || row->indices.size() < 2 || row->isWaveWide ||
+        (row->mayCrossRows && type.getShape().back() % row->elements != 0))
+      return std::nullopt;
+    offset = row->indices.front();
+  } else {
     Operation *outermost = nullptr;
     for (Value value = memref; value != root;) {
       Operation *view = value.getDefiningOp();
       if (!isInsideSource(view))
-        return 1;
+        return std::nullopt;
       outermost = view;
       value = cast<ViewLikeOpInterface>(view).getViewSource();
     }
-    auto window = dyn_cast_or_null<OffsetSizeAndStrideOpInterface>(outermost);
+    auto window = dyn_cast<OffsetSizeAndStrideOpInterface>(outermost);
     if (!window || !isConstantIntValue(window.getMixedSizes().front(), 1))
-      return 1;
-    auto offset = dyn_cast<Value>(window.getMixedOffsets().front());
-    if (!offset || !takeSlot(matchIterationSlot(offset, loop), slot) ||
-        type.getDimSize(0) < slot->depth)
-      return 1;
+      return std::nullopt;
+    offset = dyn_cast<Value>(window.getMixedOffsets().front());
   }
-  return slot ? slot->depth : 1;
+  std::optional<IterationSlot> slot =
+      offset ? matchIterationSlot(offset, loop) : std::nullopt;
+  if (slot && type.getDimSize(0) < slot->depth)
+    return std::nullopt;
+  return slot;
+}
+
+/// How many iterations in a row use different slots of the buffer, where every
+/// access in the loop goes through the slot of its iteration.
+int64_t Scheduler::getSlots(Value root, ArrayRef<const MemoryAccess *> accesses,
+                            bool &usesOtherSlots) {
+  auto type = dyn_cast<MemRefType>(root.getType());
+  if (!type || type.getRank() == 0)
+    return 1;
+  std::optional<IterationSlot> slot;
+  bool isFound = false, isTaken = true;
+  for (const MemoryAccess *access : accesses) {
+    std::optional<IterationSlot> found = findSlot(root, *access);
+    isFound |= found.has_value();
+    isTaken = isTaken && takeSlot(found, slot);
+  }
+  usesOtherSlots = isFound && !isTaken;
+  return slot && isTaken ? slot->depth : 1;
 }
 
 void Scheduler::findBuffers() {
-  llvm::MapVector<Value, SetVector<Value>> memrefs;
+  llvm::MapVector<Value, SmallVector<const MemoryAccess *>> accessesOf;
+  DenseSet<std::pair<Value, Value>> memrefs;
   DenseMap<Value, SmallVector<Operation *>> barrierOps;
   for (const Unit &unit : units)
     for (const MemoryAccess &access : unit.accesses) {
-      bool isNew = memrefs[access.root].insert(access.memref);
+      bool isNew = memrefs.insert({access.root, access.memref}).second;
+      // All accesses through a view are in its slot.
+      auto &ofRoot = accessesOf[access.root];
+      if (isNew || access.memref == access.root)
+        ofRoot.push_back(&access);
       // Of a pointer that others use, too, nothing is known.
       auto copy = dyn_cast<AsyncCopyOpInterface>(access.op);
       auto object = dyn_cast<BarrierObjectOpInterface>(access.op);
@@ -110,14 +141,16 @@ void Scheduler::findBuffers() {
         barrierOps[access.root].push_back(object);
     }
   DenseMap<Value, unsigned> number;
-  for (auto &[root, views] : memrefs) {
+  for (auto &[root, accesses] : accessesOf) {
     number[root] = schedule.buffers.size();
     auto it = barrierOps.find(root);
     bool isBarrier = it != barrierOps.end();
+    bool usesOtherSlots = false;
     int64_t slots = isBarrier && !isa<MemRefType>(root.getType())
                         ? getBarrierSlots(root, it->second)
-                        : getSlots(root, views.getArrayRef());
-    schedule.buffers.push_back({root, getMemorySpace(root), slots, isBarrier});
+                        : getSlots(root, accesses, usesOtherSlots);
+    schedule.buffers.push_back(
+        {root, getMemorySpace(root), slots, isBarrier, usesOtherSlots});
   }
   for (const ScheduleEntry &entry : schedule.entries) {
     SmallVector<BufferAccess, 2> accesses;
@@ -249,8 +282,11 @@ Scheduler::Reason Scheduler::checkMemory() {
           if (isSameBuffer && buffer.space == MemorySpace::Shared)
             reason = "the schedule needs " +
                      std::to_string(getNeededSlots(lists, classes[y.buffer])) +
-                     " slots of " + names.get(buffer.root) + ", which has " +
-                     std::to_string(slots);
+                     " slots of " + names.get(buffer.root) +
+                     (buffer.usesOtherSlots
+                          ? ", and not all accesses of an iteration are in the "
+                            "same slot"
+                          : ", which has " + std::to_string(slots));
           else
             reason = text(*x) + " would overtake " + text(y) +
                      " of an earlier iteration, which it may depend on";

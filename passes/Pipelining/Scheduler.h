@@ -101,7 +101,11 @@ private:
   mlir::Operation *getProducer(mlir::Value value);
   bool takeSlot(const std::optional<IterationSlot> &found,
                 std::optional<IterationSlot> &slot);
-  int64_t getSlots(mlir::Value root, llvm::ArrayRef<mlir::Value> memrefs);
+  std::optional<IterationSlot> findSlot(mlir::Value root,
+                                        const MemoryAccess &access);
+  int64_t getSlots(mlir::Value root,
+                   llvm::ArrayRef<const MemoryAccess *> accesses,
+                   bool &usesOtherSlots);
   int64_t getBarrierSlots(mlir::Value root,
                           llvm::ArrayRef<mlir::Operation *> ops);
   unsigned getEntry(mlir::Operation *op) const {

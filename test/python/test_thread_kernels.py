@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from thread_kernels import (
     POINTERS,
     REGISTERS,
     ROWS,
+    SHARED,
     SLOT_POINTERS,
     TENSORS,
     THREADS,
@@ -231,3 +233,18 @@ memref.store %x{row}, %s[%k{row}, %t] : memref<32x32xf32, #gpu.address_space<wor
         sums = np.full(32, np.nan, np.float32)
         code.launcher(a, sums, trips, emulation=Emulation(sanitize="thread"))
         assert (sums == a[:trips, :, 1].sum(axis=0)).all()
+
+
+@pytest.mark.grid(6)
+@pytest.mark.parametrize("slots, stages", OVERLAPS)
+@pytest.mark.parametrize("copies", [GROUPS, REGISTERS], ids=lambda copies: copies.name)
+@pytest.mark.parametrize("chip", GROUPS.chips)
+def test_slots_by_index(chip: str, copies: Copies, slots: int, stages: int) -> None:
+    text = kernel(replace(copies, has_slots=True), slots=slots)
+    text = re.sub(r"^%t[01] = memref.subview.*\n", "", text, flags=re.MULTILINE)
+    tile = f"memref<{copies.columns}xf32, strided<[1], offset: ?>, {SHARED}>"
+    text = re.sub(r"%t([01])\[", r"%b\1[%slot, ", text).replace(tile, f"memref<{slots}x{copies.columns}xf32, {SHARED}>")
+    code = smalti.compile(text, target=f"emu:{chip}", depth=slots, stages=stages)
+    assert any("the loop is pipelined" in remark.message for remark in code.remarks)
+    for trips in (0, 1, 2, 7):
+        run(code, copies, trips, how=Emulation(sanitize="thread"))

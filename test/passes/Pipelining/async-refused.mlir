@@ -414,36 +414,10 @@ func.func @stores_the_source(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %thre
   return
 }
 
-// The bytes from a pointer on lie in one slot, but the reads choose theirs by an index.
-// CHECK: Function=pointers | Remark="the loop is not pipelined: the schedule needs 3 slots of %arg1, which has 1"
-func.func @pointers(%a: !llvm.ptr<1>, %shared: memref<3x64xf32, #shared>, %init: f32) -> f32 {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c3 = arith.constant 3 : index
-  %c64 = arith.constant 64 : index
-  %c256 = arith.constant 256 : index
-  %base = memref.extract_aligned_pointer_as_index %shared : memref<3x64xf32, #shared> -> index
-  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
-    %slot = arith.remui %i, %c3 : index
-    %offset = arith.muli %slot, %c256 : index
-    %address = arith.addi %offset, %base : index
-    %number = arith.index_cast %address : index to i32
-    %pointer = llvm.inttoptr %number : i32 to !llvm.ptr<3>
-    rocdl.global.load.async.to.lds.b32 %a, %pointer, 0, 0 : !llvm.ptr<1>, !llvm.ptr<3>
-    rocdl.s.wait.asynccnt 0
-    gpu.barrier
-    %value = memref.load %shared[%slot, %c1] : memref<3x64xf32, #shared>
-    %next = arith.addf %acc, %value : f32
-    gpu.barrier
-    scf.yield %next : f32
-  }
-  return %sum : f32
-}
-
 // 16 bytes from the last thread's address on end in the next slot.
-// CHECK: Function=beyond_the_slot | Remark="the loop is not pipelined: the schedule needs 3 slots of %alloc, which has 1"
+// CHECK: Function=beyond_the_slot | Remark="the loop is not pipelined: the schedule needs 3 slots of %alloc, and not all accesses of an iteration are in the same slot"
 // So they may with an offset of its own.
-// CHECK: Function=own_offset | Remark="the loop is not pipelined: the schedule needs 3 slots of %alloc, which has 1"
+// CHECK: Function=own_offset | Remark="the loop is not pipelined: the schedule needs 3 slots of %alloc, and not all accesses of an iteration are in the same slot"
 func.func @beyond_the_slot(%a: !llvm.ptr<1>, %init: f32) -> f32 attributes {gpu.known_block_size = array<i32: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
