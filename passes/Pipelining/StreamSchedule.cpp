@@ -24,7 +24,7 @@ Scheduler::Reason Scheduler::placeStream() {
     });
   };
   bool computes = !loop.getYieldedValues().empty();
-  Operation *unsplit = nullptr;
+  Operation *unsplit = nullptr, *withPrivate = nullptr;
   for (const Unit &unit : units) {
     if (unit.isPure())
       continue;
@@ -35,6 +35,10 @@ Scheduler::Reason Scheduler::placeStream() {
     }
     if (unit.readsGlobal && unit.writesShared)
       unsplit = unit.op;
+    if (unit.readsGlobal && llvm::any_of(unit.accesses, [](const auto &access) {
+          return access.space == MemorySpace::Private;
+        }))
+      withPrivate = unit.op;
     if (unit.writesShared && !unit.readsShared && !unit.readsGlobal &&
         !unit.writesGlobal && canRunAhead(unit)) {
       positions[unit.op] = {write};
@@ -49,6 +53,9 @@ Scheduler::Reason Scheduler::placeStream() {
                               "memory, so that the read cannot run ahead";
     if (!readStays.empty())
       return readStays;
+    if (withPrivate)
+      return quote(withPrivate) + " reads global memory and accesses private "
+                                  "memory, so that the read cannot run ahead";
     return std::string("it has no read of global memory that could run ahead");
   }
   if (!computes)
