@@ -132,13 +132,14 @@ static std::optional<SmallVector<int64_t>> readIntegers(Value array,
 /// The memref whose address a pointer is, and the elements from that address to
 /// the pointer.
 static std::optional<std::pair<Value, int64_t>> findMemRef(Value pointer) {
-  int64_t index = 0;
+  int64_t bits = 0;
   if (auto element = pointer.getDefiningOp<LLVM::GEPOp>()) {
     std::optional<int64_t> known =
         getConstantIndex(element, element.getElemType());
-    if (!known)
+    if (!known || !element.getElemType().isIntOrFloat() ||
+        llvm::MulOverflow<int64_t>(
+            *known, element.getElemType().getIntOrFloatBitWidth(), bits))
       return std::nullopt;
-    index = *known;
     pointer = element.getBase();
   }
   auto toPointer = pointer.getDefiningOp<LLVM::IntToPtrOp>();
@@ -160,7 +161,7 @@ static std::optional<std::pair<Value, int64_t>> findMemRef(Value pointer) {
       break;
     memref = op->getOperand(0);
   }
-  return std::pair(memref, index);
+  return std::pair(memref, bits / 8);
 }
 
 static layout::ValueOr<TensorMapOfKernel> readCall(func::CallOp call,
@@ -191,7 +192,7 @@ static layout::ValueOr<TensorMapOfKernel> readCall(func::CallOp call,
     return Result::none("its sizes, its strides or its box are not constant");
 
   int64_t bits = entry.element.getIntOrFloatBitWidth();
-  entry.offset = memref->second * bits / 8;
+  entry.offset = memref->second;
   // Several elements of a byte are one element of the map.
   int64_t packing = std::max<int64_t>(8 / bits, 1);
   if (packing > 1) {

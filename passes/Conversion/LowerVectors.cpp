@@ -34,9 +34,9 @@ public:
   static bool isNeeded(VectorTransferOpInterface op);
 
   UnrolledTransfer(RewriterBase &rewriter, VectorTransferOpInterface op)
-      : rewriter(rewriter), op(op), loc(op.getLoc()),
-        type(op.getVectorType()), map(op.getPermutationMap()),
-        mask(op.getMask()), accessesRows(hasRows(op)) {}
+      : rewriter(rewriter), op(op), loc(op.getLoc()), type(op.getVectorType()),
+        map(op.getPermutationMap()), mask(op.getMask()),
+        accessesRows(hasRows(op)) {}
 
   void run();
 
@@ -72,7 +72,8 @@ bool UnrolledTransfer::hasRows(VectorTransferOpInterface op) {
 bool UnrolledTransfer::isNeeded(VectorTransferOpInterface op) {
   auto memory = dyn_cast<MemRefType>(op.getBase().getType());
   VectorType type = op.getVectorType();
-  return memory && !isa<VectorType>(memory.getElementType()) &&
+  // Upstream's verifier does not compare the element types.
+  return memory && memory.getElementType() == type.getElementType() &&
          !type.isScalable() && type.getRank() > 0 &&
          (type.getRank() > 1 || !hasRows(op));
 }
@@ -93,13 +94,13 @@ SmallVector<Value> UnrolledTransfer::getIndices(ArrayRef<int64_t> position,
           arith::ConstantIndexOp::create(rewriter, loc, at));
     if (op.isDimInBounds(dim))
       continue;
-    Value size = memref::DimOp::create(rewriter, loc, op.getBase(),
-                                       expr.getPosition());
+    Value size =
+        memref::DimOp::create(rewriter, loc, op.getBase(), expr.getPosition());
     Value isInside = arith::CmpIOp::create(
         rewriter, loc, arith::CmpIPredicate::slt, index, size);
-    condition = condition ? arith::AndIOp::create(rewriter, loc, condition,
-                                                  isInside)
-                          : isInside;
+    condition = condition
+                    ? arith::AndIOp::create(rewriter, loc, condition, isInside)
+                    : isInside;
   }
   return indices;
 }
@@ -143,8 +144,8 @@ Value UnrolledTransfer::readPart(Type partType, ValueRange indices,
   auto memory = cast<MemRefType>(op.getBase().getType());
   return vector::TransferReadOp::create(
       rewriter, loc, cast<VectorType>(partType), op.getBase(), indices,
-      AffineMapAttr::get(AffineMap::getMinorIdentityMap(
-          memory.getRank(), 1, rewriter.getContext())),
+      AffineMapAttr::get(AffineMap::getMinorIdentityMap(memory.getRank(), 1,
+                                                        rewriter.getContext())),
       read.getPadding(), partMask,
       rewriter.getBoolArrayAttr({op.isDimInBounds(type.getRank() - 1)}));
 }
@@ -158,8 +159,8 @@ void UnrolledTransfer::writePart(Value part, ValueRange indices,
   auto memory = cast<MemRefType>(op.getBase().getType());
   vector::TransferWriteOp::create(
       rewriter, loc, /*result=*/Type(), part, op.getBase(), indices,
-      AffineMapAttr::get(AffineMap::getMinorIdentityMap(
-          memory.getRank(), 1, rewriter.getContext())),
+      AffineMapAttr::get(AffineMap::getMinorIdentityMap(memory.getRank(), 1,
+                                                        rewriter.getContext())),
       partMask,
       rewriter.getBoolArrayAttr({op.isDimInBounds(type.getRank() - 1)}));
 }
@@ -190,15 +191,14 @@ void UnrolledTransfer::run() {
         mask && !at.empty())
       partMask = vector::ExtractOp::create(rewriter, loc, mask, at);
     if (partMask && !accessesRows) {
-      condition = condition ? arith::AndIOp::create(rewriter, loc, condition,
-                                                    partMask)
-                            : partMask;
+      condition =
+          condition ? arith::AndIOp::create(rewriter, loc, condition, partMask)
+                    : partMask;
       partMask = {};
     }
     if (read) {
-      Value part = under(condition, padding, [&] {
-        return readPart(partType, indices, partMask);
-      });
+      Value part = under(condition, padding,
+                         [&] { return readPart(partType, indices, partMask); });
       result = vector::InsertOp::create(rewriter, loc, part, result, position);
       continue;
     }

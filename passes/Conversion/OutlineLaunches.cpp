@@ -37,6 +37,9 @@ static constexpr llvm::StringLiteral kKernelArgument =
 /// memory to be a multiple of: the period of the widest swizzle, in bytes.
 static constexpr int64_t kDynamicMemoryAlignment = 1024;
 
+/// A kernel has at most 4 KiB of parameters before CUDA 12.1, and 32 KiB since.
+static constexpr int64_t kMaxEntry = 4095;
+
 //===----------------------------------------------------------------------===//
 // Arguments
 //===----------------------------------------------------------------------===//
@@ -73,7 +76,8 @@ static std::optional<int64_t> getEntry(Value pointer, func::FuncOp func) {
       !element.getDynamicIndices().empty() ||
       element.getRawConstantIndices().size() != 1)
     return std::nullopt;
-  return element.getRawConstantIndices().front();
+  int64_t entry = element.getRawConstantIndices().front();
+  return entry >= 0 && entry <= kMaxEntry ? std::optional(entry) : std::nullopt;
 }
 
 static bool isConstant(Value value, int64_t expected) {

@@ -459,6 +459,7 @@ void MosaicGPUInferLayouts::relieve(Solver &solver, ArrayRef<Problem> problems,
   ConstraintSystem &system = evaluator.getSystem();
   SmallVector<Pressure> pressures = measure(evaluator, result);
   Layouts best = result;
+  int64_t least = countMissing(pressures);
   for (int round = 0; round < kMaxReliefs && countMissing(pressures) > 0;
        ++round) {
     llvm::DenseSet<VarId> priced;
@@ -487,10 +488,11 @@ void MosaicGPUInferLayouts::relieve(Solver &solver, ArrayRef<Problem> problems,
         result.layouts[var] = layout;
       result.relaxed.insert(uses.begin(), uses.end());
     }
-    SmallVector<Pressure> after = measure(evaluator, result);
-    if (countMissing(after) < countMissing(pressures))
+    pressures = measure(evaluator, result);
+    if (int64_t missing = countMissing(pressures); missing < least) {
+      least = missing;
       best = result;
-    pressures = std::move(after);
+    }
   }
   result = std::move(best);
   for (const Pressure &pressure : measure(evaluator, result))

@@ -151,9 +151,12 @@ bool Completions::mayTouch(const sync::Access &access, const Copy &copy) const {
 /// Of a node and all inside of it, the steps that access what is in flight.
 void Completions::findInFlight(NodeId id, const State &state) {
   auto find = [&](NodeId step, const std::set<Copy> &copies) {
+    // Writes of two copies are hazards like others, which barriers order.
+    bool isCopy = isa_and_nonnull<AsyncCopyOpInterface>(function.ops[step]);
     for (const Copy &copy : copies)
       for (const sync::Access &access : program[step].checked)
-        if (mayTouch(access, copy))
+        if (!(isCopy && access.kind == sync::AccessKind::Write) &&
+            mayTouch(access, copy))
           inFlightAt.try_emplace(step, copy.node);
   };
   if (llvm::all_of(state, [](const auto &entry) {

@@ -55,7 +55,10 @@ static bool watch(uintptr_t flag) {
   return false;
 }
 
-static void unwatch() {
+static void unwatch(uintptr_t flag) {
+  // Another call in progress watches its own flag.
+  if (stopFlag != reinterpret_cast<int32_t *>(flag))
+    return;
   // A handler that was installed in the meantime stays.
   struct sigaction current;
   if (sigaction(SIGINT, nullptr, &current) == 0 &&
@@ -68,5 +71,6 @@ void smalti::python::bindInterrupts(nb::module_ &m) {
   m.def("watch_interrupts", watch, nb::arg("flag"),
         "Lets SIGINT set the 32-bit flag at this address to -1, before the "
         "handler that is installed runs. Returns whether it will.");
-  m.def("unwatch_interrupts", unwatch, "Ends what `watch_interrupts` began.");
+  m.def("unwatch_interrupts", unwatch, nb::arg("flag"),
+        "Ends what `watch_interrupts` began for this flag, if it did.");
 }

@@ -75,7 +75,7 @@ def _arguments(kernel: SimulatedKernel, given: Mapping[int, str], seed: int) -> 
             shapes[kernel.parameters[index].index] = tuple(map(int, path.split("x")))
             continue
         try:
-            arrays[index] = np.load(path)
+            arrays[index] = np.load(path, allow_pickle=False)
         except (OSError, ValueError) as error:
             raise LaunchError(f"cannot read {path}: {error}") from None
         if None in kernel.parameters[index].shape:

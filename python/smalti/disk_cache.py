@@ -165,20 +165,27 @@ class DiskCache:
         total = sum(size for _, size, _ in found)
         if total <= self._limit:
             return
+        # Entries of a key that was lost are not deleted, and do not take the place of others.
+        found = [item for item in found if self._is_own(item[2])]
+        total = sum(size for _, size, _ in found)
+        if total <= self._limit:
+            return
         for _, size, file in sorted(found):
             if total <= self._limit * 3 // 4:
                 return
             with suppress(OSError):
-                if self._is_own(file):
-                    (self._folder / file).unlink()
-                    total -= size
+                (self._folder / file).unlink()
+                total -= size
 
     def _is_own(self, file: str) -> bool:
         """Whether a file has a valid tag of its name: no other file is deleted."""
         header = self._header(file[: 2 * _TAG])
-        descriptor = os.open(self._folder / file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as stream:
-            return hmac.compare_digest(stream.read(len(header)), header)
+        try:
+            descriptor = os.open(self._folder / file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            with os.fdopen(descriptor, "rb") as stream:
+                return hmac.compare_digest(stream.read(len(header)), header)
+        except OSError:
+            return False
 
 
 def why_unusable(folder: Path) -> str | None:

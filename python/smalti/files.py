@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,16 +28,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A stream whose content becomes the file at `path` if the block ends without an exception. Otherwise the file
     stays as it was, or does not exist."""
     try:
-        # Links stay links.
-        target = Path(path).resolve()
-        if target.exists() and not target.is_file():
+        given = Path(path)
+        if given.exists() and not given.is_file():
             # Devices and pipes are written, never replaced. Opening a folder fails.
-            with target.open("wb") as stream:
+            with given.open("wb") as stream:
                 yield stream
             return
-        temporary = target.with_name(f".{target.name[:200]}.{os.getpid()}")
+        # Links stay links.
+        target = given.resolve()
+        temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(8)}")
         try:
-            with temporary.open("wb") as stream:
+            with temporary.open("xb") as stream:
                 yield stream
             if target.exists():
                 shutil.copymode(target, temporary)

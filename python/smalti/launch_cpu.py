@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _PARALLEL_SECONDS = 200e-6
 """Work that takes less is done before other threads have woken."""
-_TIME_IS_OVER = -2
-"""The stop flag after the time limit. Ctrl-C sets -1, and the kernel N > 0 where the step of a loop is not positive
+_INTERRUPTED, _TIME_IS_OVER = -1, -2
+"""The stop flag after a signal, and after the time limit. The kernel sets N > 0 where the step of a loop is not positive
 (`smalti-lower-cpu-loops`)."""
 _LOOP_LOCATIONS = "smalti.loop_locations"
 _HINTS = "blocks=range(N) runs N of them, time_limit=SECONDS ends the run"
@@ -49,28 +49,31 @@ def _stopping(flag: ctypes.c_int32, time_limit: float | None) -> Iterator[None]:
     timer = threading.Timer(time_limit, stop) if time_limit is not None else None
     # Python runs signal handlers in the main thread alone.
     is_main = threading.current_thread() is threading.main_thread()
-    is_watched = is_main and _smalti.watch_interrupts(ctypes.addressof(flag))
     try:
+        if is_main:
+            _smalti.watch_interrupts(ctypes.addressof(flag))
         if timer is not None:
             timer.daemon = True
             timer.start()
         yield
     finally:
-        if is_watched:
-            _smalti.unwatch_interrupts()
+        if is_main:
+            _smalti.unwatch_interrupts(ctypes.addressof(flag))
         if timer is not None:
             timer.cancel()
 
 
-def _wait_for(futures: Sequence[Future[None]]) -> None:
-    """Waits for work that uses the caller's memory; Ctrl-C has stopped it, and is raised once it has ended."""
+def _wait_for(futures: Sequence[Future[None]], flag: ctypes.c_int32) -> None:
+    """Waits for work that uses the caller's memory, which an exception of a signal handler stops. It is raised after the
+    work has ended."""
     interrupt = None
     while True:
         try:
             wait(futures)
             break
-        except KeyboardInterrupt as raised:
-            interrupt = raised
+        except BaseException as raised:
+            interrupt = interrupt or raised
+            flag.value = flag.value or _INTERRUPTED
     if interrupt is not None:
         raise interrupt
 
@@ -170,12 +173,11 @@ class CpuLauncher:
         bounds = [first + rest * i // workers for i in range(workers + 1)]
         futures: list[Future[None]] = []
         try:
-            futures += [
-                _pool().submit(self._run_tiles, packed, flag, bounds[i], bounds[i + 1]) for i in range(1, workers)
-            ]
+            for i in range(1, workers):
+                futures.append(_pool().submit(self._run_tiles, packed, flag, bounds[i], bounds[i + 1]))  # noqa: PERF401
             self._run_tiles(packed, flag, bounds[0], bounds[1])
         finally:
-            _wait_for(futures)
+            _wait_for(futures, flag)
         for future in futures:
             future.result()
 

@@ -105,10 +105,10 @@ def test_any_number_of_threads_gives_the_same(scale: Kernel, monkeypatch: pytest
     original = launch_cpu.CpuLauncher._run_tiles
     ranges: list[tuple[int, int]] = []
 
-    def spy(self: Any, packed: list[int], begin: int, end: int) -> None:
+    def spy(self: Any, packed: list[int], flag: Any, begin: int, end: int) -> None:
         used.add(threading.get_ident())
         ranges.append((begin, end))
-        original(self, packed, begin, end)
+        original(self, packed, flag, begin, end)
 
     monkeypatch.setattr(launch_cpu.CpuLauncher, "_run_tiles", spy)
     source, result = inputs()

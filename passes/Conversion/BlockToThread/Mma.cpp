@@ -117,6 +117,8 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
     if (!hasTilesInOrder(candidate))
       return false;
     const ThreadGrid &grid = planner.getGrid();
+    // An operand of another candidate may have been reordered.
+    plan = std::make_unique<MmaPlan>();
     return planReorder(aType, a, candidate.a, grid, plan->a) &&
            planReorder(bType, b, candidate.b, grid, plan->b) &&
            planReorder(accumulatorType, result, candidate.accumulator, grid,
@@ -127,8 +129,11 @@ LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
       return findMma(target, lhs, rhs, *accumulatorElement, m, n, k,
                      planner.getGrid().numWarps(), accepts);
     };
-    std::optional<BlockMma> exact = find(isExact);
-    return exact ? exact : find(isReordered);
+    if (std::optional<BlockMma> exact = find(isExact)) {
+      plan = std::make_unique<MmaPlan>();
+      return exact;
+    }
+    return find(isReordered);
   };
   if (hasElements && op.getAllowTf32() && *aElement == targets::Element::F32 &&
       *bElement == targets::Element::F32)

@@ -117,7 +117,7 @@ def save(path: str, arguments: Sequence[Any]) -> None:
         raise LaunchError(f"{path}: results are saved as .npz")
     found = {f"arg{index}": value for index, value in enumerate(arguments) if isinstance(value, np.ndarray)}
     with files.replacing(path) as stream:
-        np.savez(stream, allow_pickle=False, **found)
+        np.savez(stream, **found)
 
 
 def expect(index: int, got: Any, path: str, rtol: float | None, atol: float) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from .. import pace
 from ..errors import LaunchError
 
 Sanitizer = Literal["thread", "address"]
@@ -15,7 +16,6 @@ SANITIZERS: tuple[str, ...] = get_args(Sanitizer)
 ORDERS = ("first-ahead", "last-ahead", "in-step")
 COPIES: tuple[Literal["late", "early"], ...] = ("late", "early")
 DEFAULT_TIME_LIMIT = 300.0
-MAX_TIME_LIMIT = 1e6
 MAX_WORKERS = 1024
 
 
@@ -48,10 +48,7 @@ class Emulation:
             raise LaunchError(f"copies are {' or '.join(COPIES)}, not '{self.copies}'")
         if self.workers is not None and not (isinstance(self.workers, int) and 1 <= self.workers <= MAX_WORKERS):
             raise LaunchError(f"{self.workers!r} workers: a number from 1 to {MAX_WORKERS} is wanted")
-        if not (isinstance(self.time_limit, (int, float)) and 0 < self.time_limit <= MAX_TIME_LIMIT):
-            raise LaunchError(
-                f"time_limit is {self.time_limit!r}: a number of seconds above 0, up to {MAX_TIME_LIMIT:g}, is required"
-            )
+        pace.check_time_limit(self.time_limit)
         if self.blocks is not None and not _is_range_of_blocks(self.blocks):
             raise LaunchError(f"{self.blocks!r} is no range of blocks: it needs a first one, an end and the step 1")
 

@@ -326,3 +326,23 @@ gpu.module @tensor_copy {
     gpu.return
   }
 }
+
+// -----
+
+!tile = memref<2x64xf32, #gpu.address_space<workgroup>>
+// Copies of one group into rows of their own.
+gpu.module @two_copies_of_a_group {
+  gpu.func @two_copies_of_a_group(%a: memref<8x64xf32>, %out: memref<64xf32>) workgroup(%s: !tile) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %t = gpu.thread_id x
+    %first = nvgpu.device_async_copy %a[%c0, %t], %s[%c0, %t], 1 : memref<8x64xf32> to !tile
+    %second = nvgpu.device_async_copy %a[%c1, %t], %s[%c1, %t], 1 : memref<8x64xf32> to !tile
+    %one = nvgpu.device_async_create_group %first, %second
+    nvgpu.device_async_wait %one {numGroups = 0 : i32}
+    gpu.barrier
+    %x = memref.load %s[%c0, %c1] : !tile
+    memref.store %x, %out[%t] : memref<64xf32>
+    gpu.return
+  }
+}

@@ -20,6 +20,8 @@ NUMBERS: dict[str, Any] = {
     "bf16": ml_dtypes.bfloat16,
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,
     "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
+    "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
     "i8": np.int8,
     "ui8": np.int8,
     "i32": np.int32,
