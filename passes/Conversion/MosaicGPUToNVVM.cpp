@@ -451,8 +451,7 @@ void NVIDIALowering::emitAsyncCopy(OpBuilder &builder, Location loc,
         from = emitRowView(builder, loc, piece.from.memref, fromIndices);
   nvgpu::DeviceAsyncCopyOp::create(
       builder, loc, nvgpu::DeviceAsyncTokenType::get(builder.getContext()), to,
-      toIndices, from, fromIndices,
-      builder.getIndexAttr(size), count,
+      toIndices, from, fromIndices, builder.getIndexAttr(size), count,
       bits == 128 ? builder.getUnitAttr() : UnitAttr());
 }
 

@@ -204,7 +204,8 @@ llvm::LogicalResult checkRegistersOf(mlir::Location loc, llvm::StringRef what,
                                      llvm::StringRef chip);
 
 /// Refuses the first eight vectors under `root` that take more registers than a
-/// thread has (on a CPU: that are larger than 4 MiB), where `threads` threads share each; of a program of JAX
+/// thread has (on a CPU: that are larger than 4 MiB), where `threads` threads
+/// share each; of a program of JAX
 /// (`isJAX`), twice as many.
 llvm::LogicalResult checkVectors(mlir::Operation *root,
                                  const targets::Target &target, int64_t threads,

@@ -116,10 +116,9 @@ LogicalResult Plan::reportHazards(bool strict) const {
   };
   unsigned global = 0;
   for (const sync::Hazard &hazard : placement.unordered) {
-    std::string text = description.describe(hazard.second) +
-                       " may access what " +
-                       description.describe(hazard.first) +
-                       " of another thread accesses";
+    std::string text =
+        description.describe(hazard.second) + " may access what " +
+        description.describe(hazard.first) + " of another thread accesses";
     if (hazard.spaces == sync::kShared)
       report(description.ops[hazard.second],
              text + ", and " + whyUnordered(hazard.second));

@@ -103,8 +103,7 @@ Solver::Solver(const Program &program, const Options &options,
                const Graph &graph, bool keepOld)
     : program(program), options(options), graph(graph),
       conflicts(program, options.required), barriers(program),
-      summaries(program.size()),
-      budget(getBudget()) {
+      summaries(program.size()), budget(getBudget()) {
   for (NodeId id = 0; id < program.size(); ++id) {
     const Node &node = program[id];
     if (node.kind == Node::Kind::Barrier && (keepOld || node.isFixed))
@@ -541,8 +540,8 @@ void Solver::findUnordered() {
       auto [isNeeded, hazard] =
           search({second.node, /*isNew=*/true}, spaces, /*onlyNode=*/true);
       if (isNeeded)
-        unordered.push_back({hazard ? hazard->first.node : first.node,
-                             second.node, spaces});
+        unordered.push_back(
+            {hazard ? hazard->first.node : first.node, second.node, spaces});
     }
     for (NodeId id = 0; id < program.size(); ++id) {
       const Node &node = program[id];

@@ -174,7 +174,7 @@ class CpuLauncher:
         futures: list[Future[None]] = []
         try:
             for i in range(1, workers):
-                futures.append(_pool().submit(self._run_tiles, packed, flag, bounds[i], bounds[i + 1]))  # noqa: PERF401
+                futures.append(_pool().submit(self._run_tiles, packed, flag, bounds[i], bounds[i + 1]))
             self._run_tiles(packed, flag, bounds[0], bounds[1])
         finally:
             _wait_for(futures, flag)

@@ -7,18 +7,17 @@ from collections.abc import Callable
 
 from .errors import LaunchError
 
-
 MAX_TIME_LIMIT = 1e6
 """Seconds."""
 
 
 def check_time_limit(limit: object) -> None:
     """Raises unless `limit` is a number of seconds, or None for no limit."""
-    is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
-    if limit is not None and not (is_number and 0 < limit <= MAX_TIME_LIMIT):
-        raise LaunchError(
-            f"time_limit is {limit!r}: a number of seconds above 0, up to {MAX_TIME_LIMIT:g}, is required"
-        )
+    if limit is None or (
+        isinstance(limit, (int, float)) and not isinstance(limit, bool) and 0 < limit <= MAX_TIME_LIMIT
+    ):
+        return
+    raise LaunchError(f"time_limit is {limit!r}: a number of seconds above 0, up to {MAX_TIME_LIMIT:g}, is required")
 
 
 MORE_TIME = "a larger --time-limit SECONDS (time_limit), or fewer blocks with --blocks N (blocks)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 from collections import Counter
@@ -161,7 +160,9 @@ def test_counts_add_up_over_an_interrupted_run(tmp_path: Path) -> None:
     assert resumed.corpora == {"corpus": 200}
     again = campaign.State.load(path)
     assert again.counts == whole.counts
-    assert [(f.number, f.stage, f.text) for f in again.findings] == [(f.number, f.stage, f.text) for f in whole.findings]
+    assert [(f.number, f.stage, f.text) for f in again.findings] == [
+        (f.number, f.stage, f.text) for f in whole.findings
+    ]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -269,5 +270,7 @@ def test_findings_of_one_cause_have_one_signature() -> None:
     def signature(message: str) -> str:
         return campaign.Finding(0, "f", "type", "builtin.module(any(smalti-p{n=1}))", "opaque", message, "").signature
 
-    assert signature("<text>:3:4: error: %a has 12 of memref<4xf32>") == signature("<text>:9:1: error: %b has 7 of memref<8xf16>")
+    assert signature("<text>:3:4: error: %a has 12 of memref<4xf32>") == signature(
+        "<text>:9:1: error: %b has 7 of memref<8xf16>"
+    )
     assert signature("error: too large") != signature("error: too small")

@@ -310,10 +310,10 @@ def test_a_long_run_in_python_warns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "LONG", 0.01)
     kernel = smalti.compile(FOR, target="cpu")
     with pytest.warns(RuntimeWarning, match=r"4 tiles will take about .*blocks=range\(N\)"):
-        kernel(array(), 1 << 27)
+        kernel(array(), 1 << 24)
     emulated = smalti.compile(FOR, target="emu:sm_80")
     with pytest.warns(RuntimeWarning, match=r"4 blocks will take about .*blocks"):
-        emulated(array(), 1 << 21)
+        emulated(array(), 1 << 24)
     module = smalti.parse(FOR)
     said: list[tuple[int, int]] = []
     reference.run(entry.find_entry(module), [array(), 1], progress=lambda *of: said.append(of))

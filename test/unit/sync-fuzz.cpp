@@ -667,8 +667,8 @@ int main(int argc, char **argv) {
                << " too large to run; " << totals.notNeeded
                << " barriers not needed; " << totals.notThere
                << " programs with reported hazards and none that stays; "
-               << totals.notLeast << " of "
-               << totals.tried << " could do with fewer\n";
+               << totals.notLeast << " of " << totals.tried
+               << " could do with fewer\n";
   // Where slots meet several loops the solver does not follow each number, and
   // on a ring of hazards the first barrier may stand in a bad place; both are
   // rare.

@@ -2,10 +2,10 @@
 
 #include "tools/RegisterSmalti.h"
 
+#include "mlir/IR/MLIRContext.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
-#include "mlir/IR/MLIRContext.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
@@ -16,8 +16,8 @@
 /// --mlir-print-op-on-diagnostic asks for it.
 static void omitOperationsFromDiagnostics() {
   mlir::registerMLIRContextCLOptions();
-  llvm::cl::Option *option = llvm::cl::getRegisteredOptions().lookup(
-      "mlir-print-op-on-diagnostic");
+  llvm::cl::Option *option =
+      llvm::cl::getRegisteredOptions().lookup("mlir-print-op-on-diagnostic");
   if (option)
     static_cast<llvm::cl::opt<bool> *>(option)->setInitialValue(false);
 }

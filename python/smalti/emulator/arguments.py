@@ -115,7 +115,9 @@ def save(path: str, arguments: Sequence[Any]) -> None:
     """Saves the arrays as arg0, arg1, ... in a file of numpy's (.npz)."""
     if Path(path).suffix != ".npz":
         raise LaunchError(f"{path}: results are saved as .npz")
-    found = {f"arg{index}": value for index, value in enumerate(arguments) if isinstance(value, np.ndarray)}
+    found: dict[str, Any] = {
+        f"arg{index}": value for index, value in enumerate(arguments) if isinstance(value, np.ndarray)
+    }
     with files.replacing(path) as stream:
         np.savez(stream, **found)
 

@@ -12,7 +12,7 @@ import pytest
 import smalti
 from emulated import ENDLESS, NVIDIA_KERNEL, STORE, found, nvidia, scale
 from smalti import check, codegen_worker, emulator, errors, toolchain
-from smalti.emulator import Emulation, findings, library
+from smalti.emulator import Emulation, findings
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Findings

@@ -155,7 +155,9 @@ def findings_of(result: Result) -> Iterable[Finding]:
         if stage.outcome in BAD:
             if stage.outcome in LOST and (crash := crash_of(result.text, replayed_by(stage.name), symbols=False)):
                 stage.message = "\n".join((stage.message.partition("\n")[0], *crash.stack[:6]))
-            yield Finding(result.number, result.file, result.kind, stage.name, stage.outcome, stage.message, result.text)
+            yield Finding(
+                result.number, result.file, result.kind, stage.name, stage.outcome, stage.message, result.text
+            )
 
 
 def run(

@@ -85,9 +85,7 @@ class Pipelines:
                     if name in options:
                         options[name].add(text)
         self.of_pass = {
-            name: tuple(
-                pipeline for text in sorted(texts) if parses(pipeline := placed(name, text, passes[name]))
-            )
+            name: tuple(pipeline for text in sorted(texts) if parses(pipeline := placed(name, text, passes[name])))
             for name, texts in options.items()
         }
         self.of_pass = {name: pipelines for name, pipelines in self.of_pass.items() if pipelines}

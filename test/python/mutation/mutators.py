@@ -31,10 +31,40 @@ GENERIC = re.compile(
     r"\((?P<inputs>[^{}]*)\) -> (?P<outputs>[^{}]*)$"
 )
 
-_ELEMENTS = (
-    "f32 f16 bf16 f64 tf32 f8E4M3FN f8E5M2 f8E4M3FNUZ f8E5M2FNUZ f8E8M0FNU f6E3M2FN f4E2M1FN f80 f128 "
-    "i1 i2 i4 i8 i16 i32 i64 i128 i7 si8 ui8 si32 ui32 i0 index complex<f32> vector<4xf32> none"
-).split()
+_ELEMENTS = [
+    "f32",
+    "f16",
+    "bf16",
+    "f64",
+    "tf32",
+    "f8E4M3FN",
+    "f8E5M2",
+    "f8E4M3FNUZ",
+    "f8E5M2FNUZ",
+    "f8E8M0FNU",
+    "f6E3M2FN",
+    "f4E2M1FN",
+    "f80",
+    "f128",
+    "i1",
+    "i2",
+    "i4",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+    "i7",
+    "si8",
+    "ui8",
+    "si32",
+    "ui32",
+    "i0",
+    "index",
+    "complex<f32>",
+    "vector<4xf32>",
+    "none",
+]
 _NUMBERS = (
     0, 1, -1, 2, 3, 4, 5, 7, 8, 16, 17, 31, 32, 33, 64, 100, 127, 128, 129, 255, 256, 512, 1000, 1024, 4096, 65535, 65536,
     1 << 20, (1 << 31) - 1, 1 << 31, -(1 << 31), 1 << 32, (1 << 62), (1 << 63) - 1, -(1 << 63), 1 << 63, 1 << 64,
@@ -126,7 +156,7 @@ def entries_in(text: str) -> list[tuple[str, int, int, int]]:
             else:
                 at += 1
         value = text[head.end() : at].strip()
-        if value and not value.startswith(("%", '"')) or value.endswith('"'):
+        if (value and not value.startswith(("%", '"'))) or value.endswith('"'):
             found.append((head[1], head.start(), head.end(), at))
     return found
 
@@ -212,9 +242,7 @@ class Pool:
             for name, _, start, end in entries_in(text):
                 if end - start < 160:
                     values.setdefault(name, set()).add(text[start:end].strip())
-            statements.update(
-                line.strip() for line in text.splitlines() if len(line) < 400 and GENERIC.match(line)
-            )
+            statements.update(line.strip() for line in text.splitlines() if len(line) < 400 and GENERIC.match(line))
         listed = {name: sorted(of_name) for name, of_name in sorted(values.items())}
         return cls(sorted(tokens), sorted(types), sorted(attributes), listed, sorted(statements))
 
@@ -311,7 +339,9 @@ def _resized(kind: str, rng: random.Random) -> str:
         return _spliced(kind, *chosen.span(), "")
     if how == 1:
         return _spliced(kind, chosen.start(), chosen.start(), rng.choice(("1x", "2x", "?x", "0x", "3x")))
-    new = rng.choice(("?", "0", "1", "2", "3", "5", "7", "8", "16", "32", "48", "64", "100", "128", "256", "4096", "65536"))
+    new = rng.choice(
+        ("?", "0", "1", "2", "3", "5", "7", "8", "16", "32", "48", "64", "100", "128", "256", "4096", "65536")
+    )
     if how == 2 and rng.random() < 0.2:
         new = rng.choice(("2147483648", "4611686018427387904", "9223372036854775807", "[4]"))
     return _spliced(kind, *chosen.span(), f"{new}x")
@@ -353,7 +383,9 @@ def mutate_operand(text: str, pool: Pool, rng: random.Random) -> str:
             continue
         at = rng.randrange(len(statement.operands))
         old, kind = statement.operands[at]
-        others = [name for name, known in statement.scope.items() if name != old and (known == kind or rng.random() < 0.02)]
+        others = [
+            name for name, known in statement.scope.items() if name != old and (known == kind or rng.random() < 0.02)
+        ]
         if others:
             names = [name for name, _ in statement.operands]
             names[at] = rng.choice(others)

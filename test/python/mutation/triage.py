@@ -12,7 +12,6 @@ from .pool import Limits, Worker
 from .stacks import HANG, crash_of, owner_of
 from .worker import CHECK, PARSE
 
-
 # Generic forms that upstream's verifiers accept and its printers print as text that does not parse.
 _UNPRINTABLE = re.compile(r'"nvgpu\.device_async_create_group"\(\)|sym_name = ""')
 _OURS = re.compile(r"\b(triton_xla|mosaic_gpu)\b")
@@ -105,7 +104,6 @@ def _without_dictionaries(text: str, accepted: Callable[[str], bool]) -> str:
         else:
             at += 1
     return text
-
 
 
 def examine(count: int, finding: Finding, worker: Worker) -> Cause:

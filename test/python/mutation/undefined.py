@@ -51,7 +51,9 @@ class _Observer(reference.Interpreter):
                 raise Endless
         if name in _DIVISIONS and np.any(np.asarray(operands[1].data) == 0):
             self.reason = f"{name} by zero"
-        elif name in _SHIFTS and np.any((shift := np.asarray(operands[1].data)) >= _bits(operation)) | np.any(shift < 0):
+        elif name in _SHIFTS and np.any((shift := np.asarray(operands[1].data)) >= _bits(operation)) | np.any(
+            shift < 0
+        ):
             self.reason = f"{name} by more than the width"
         elif name in _TO_INTEGERS:
             limit = 2.0 ** _bits(operation)
