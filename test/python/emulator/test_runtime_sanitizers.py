@@ -245,6 +245,9 @@ def test_lanes_of_amd_are_ordered_by_each_instruction_of_the_wave(tmp_path: Path
     body = EXCHANGE_IN_WAVE.format(tid=tid, between='device void "llvm.amdgcn.wave.barrier"()')
     library = build(tmp_path, body, "ptr %out", shared=256, sanitizer="thread")
     run(library, ints(64), vendor="amd", wave=64, block="64 1 1", emulator=THREAD).check()
+    # Lockstep alone does not order them (docs/emulation.md).
+    alone = build(tmp_path, EXCHANGE_IN_WAVE.format(tid=tid, between=""), "ptr %out", shared=256, sanitizer="thread")
+    assert races(alone, ints(64), vendor="amd", wave=64, block="64 1 1")
     # And not with the other wave.
     body = body.replace("xor i32 %tid, 1", "xor i32 %tid, 64")
     library = build(tmp_path, body, "ptr %out", shared=512, sanitizer="thread")
