@@ -144,7 +144,7 @@ def test_stores_to_another_block_need_the_barrier_of_the_cluster() -> None:
     finding = only(find(clustered(relaxed)))
     assert finding.kind == "race" and "shared memory of block (" in finding.message
     assert finding.others[0].block != finding.block
-    assert finding.edge is not None and finding.edge.endswith("both are for the scope of the cluster")
+    assert finding.edge is not None and finding.edge.endswith("an arrival and a wait of cluster scope")
 
 
 def test_the_barrier_of_the_cluster_needs_everyone() -> None:

@@ -147,7 +147,7 @@ def test_stores_and_loads_of_another_block(order: str) -> None:
     finding = find(SYNC + PUT + relaxed + READ, order=order)[0]
     assert finding.kind == "race" and "of shared memory of block (" in finding.message
     assert finding.others[0].block != finding.block
-    assert finding.edge is not None and finding.edge.endswith("both are for the scope of the cluster")
+    assert finding.edge is not None and finding.edge.endswith("an arrival and a wait of cluster scope")
 
 
 def test_a_block_that_may_not_have_started_or_may_have_ended() -> None:
@@ -322,7 +322,7 @@ def test_scopes_of_arrivals_and_waits(tell: str, wait: str) -> None:
     finding = sent(INIT, SYNC, PUT, tell, wait, TOLD)[0]
     assert finding.kind == "race" and "the store may still write it" in finding.message
     assert finding.others[0].block != finding.block and finding.edge is not None
-    assert finding.edge.endswith("where both are for the scope of the cluster")
+    assert finding.edge.endswith("an arrival and a wait of cluster scope")
     put = "\n    llvm.store %v, %mine : i32, !llvm.ptr<3>"
     get = "\n    %w = llvm.load %theirs : !llvm.ptr<7> -> i32\n    memref.store %w, %o[%from] : memref<128xi32>"
     over = "\n    llvm.store %zero, %mine : i32, !llvm.ptr<3>"
