@@ -180,8 +180,27 @@ struct SmaltiLowerCPULoops
     : smalti::impl::SmaltiLowerCPULoopsBase<SmaltiLowerCPULoops> {
   using Base::Base;
 
+  /// Branches need regions of several blocks. An error on the first op of scf
+  /// that stays inside an op of one block.
+  static LogicalResult checkRegions(ModuleOp module) {
+    WalkResult result = module.walk([](Operation *op) {
+      Operation *parent = op->getParentOp();
+      if (!isa_and_nonnull<scf::SCFDialect>(op->getDialect()) ||
+          op->hasTrait<OpTrait::IsTerminator>() || !parent ||
+          isa_and_nonnull<scf::SCFDialect>(parent->getDialect()) ||
+          !parent->hasTrait<OpTrait::SingleBlock>())
+        return WalkResult::advance();
+      op->emitOpError() << "cannot become branches inside '"
+                        << parent->getName() << "', which has one block";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(checkRegions(module)))
+      return signalPassFailure();
     SmallVector<StopFlag> flags;
     for (auto function : module.getOps<func::FuncOp>()) {
       // A function with callers here keeps its type.

@@ -105,7 +105,7 @@ def parse_blocks(text: str | None) -> range | None:
     try:
         return range(int(first), int(end)) if colon else range(int(first))
     except ValueError:
-        raise click.BadParameter(f"'{text}' is no number of blocks and no FIRST:END", param_hint="--blocks") from None
+        raise click.BadParameter(f"'{text}' is not a number of blocks or FIRST:END", param_hint="--blocks") from None
 
 
 HINTS = "--blocks N runs N of them, --time-limit SECONDS ends the run"

@@ -1,0 +1,23 @@
+// RUN: smalti-opt %s --smalti-lower-cpu-loops --split-input-file --verify-diagnostics
+
+triton_xla.entry_func @of_tiles(%x: memref<64xf32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  // expected-error @below {{cannot become branches inside 'triton_xla.entry_func', which has one block}}
+  scf.for %i = %c0 to %c8 step %c8 {
+  }
+  triton_xla.return
+}
+
+// -----
+
+func.func @scope(%n: index) attributes {smalti.num_tiles = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  memref.alloca_scope {
+    // expected-error @below {{cannot become branches inside 'memref.alloca_scope', which has one block}}
+    scf.for %i = %c0 to %n step %c1 {
+    }
+  }
+  return
+}
