@@ -49,15 +49,19 @@ def operation_of(base_class: str) -> str:
 
 
 def option_of(record: dict) -> dict:
-    choices = re.findall(r"clEnumValN?\(.*?,\s*\"([^\"]+)\"", record["additionalOptFlags"], re.DOTALL)
+    # The values of an enumeration: the C++ expression and the word for it.
+    values = dict(re.findall(r"clEnumValN?\((.*?),\s*\"([^\"]+)\"", record["additionalOptFlags"], re.DOTALL))
+    default = record.get("defaultValue", "")
+    if default.endswith("AutoOrNumber()"):
+        default = "auto"
     return {
         "name": record["argument"],
         "cppName": record["cppName"],
         "type": record["type"],
-        "default": record.get("defaultValue", ""),
+        "default": values.get(default, default),
         "description": " ".join(record["description"].split()),
         "list": "ListOption" in record["!superclasses"],
-        "choices": choices,
+        "choices": list(values.values()),
     }
 
 
@@ -126,6 +130,11 @@ def main() -> None:
     if missing := names - passes.keys():
         # Registered without a definition: still callable, with what the help text says.
         print(f"note: no Passes.td defines {', '.join(sorted(missing))}", file=sys.stderr)
+    for pipeline in pipelines:
+        # A pipeline that is one case of a pass has the options of the pass, which its help does not repeat.
+        general = passes.get(pipeline["name"].rpartition("-")[0])
+        if general and not pipeline["options"]:
+            pipeline["options"] = general["options"]
     entries = sorted([*passes.values(), *pipelines], key=lambda entry: entry["name"])
     arguments.output.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n")
 

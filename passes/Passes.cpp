@@ -1,7 +1,8 @@
 //===- Passes.cpp - Registration of Smalti's passes -----------------------===//
 
 #include "passes/Passes.h"
-#include "passes/Pipelines/CPU.h"
+#include "passes/Options.h"
+#include "passes/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -22,5 +23,5 @@ namespace smalti {
 
 void smalti::registerPasses() {
   registerSmaltiPasses();
-  registerCPUPipeline();
+  registerPipelines();
 }

@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_CONVERSION_PASSES
 #define SMALTI_PASSES_CONVERSION_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "passes/Options.td"
 
 def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"> {
   let summary = "Tile programs to functions of vectorised loops";
@@ -37,8 +37,12 @@ def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"
     ```
   }];
   let options = [
-    Option<"vectorWidth", "vector-width", "int", /*default=*/"256",
-           "Width of the vectors in bits: 128, 256 or 512. For example vector-width=512 where AVX-512 is there.">];
+    Option<"vectorWidth", "vector-width", "::smalti::VectorWidth", "::smalti::VectorWidth::Bits256",
+           "Bits of a vector, e.g. `vector-width=512` for a machine with AVX-512", [{::llvm::cl::values(
+             clEnumValN(::smalti::VectorWidth::Host, "auto", "the widest vectors of this machine"),
+             clEnumValN(::smalti::VectorWidth::Bits128, "128", "SSE, NEON"),
+             clEnumValN(::smalti::VectorWidth::Bits256, "256", "AVX2"),
+             clEnumValN(::smalti::VectorWidth::Bits512, "512", "AVX-512"))}]>];
 }
 
 def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::mlir::ModuleOp"> {
@@ -110,19 +114,11 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"\"",
-           "The chip to convert for, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
-    Option<"numWarps", "num-warps", "unsigned", "0",
-           "Warps of a block, e.g. `num-warps=4`; 0: what the largest product needs, or the target's default">,
-    Option<"copies", "copies", "std::string", "\"auto\"",
-           "How operands of products get to shared memory: `async` wherever that is possible, through `registers`, or "
-           "`auto`, as it pays on the target, e.g. `copies=async`">,
-    Option<"products", "products", "std::string", "\"auto\"",
-           "Who computes products: warp groups (`wgmma`) or warps (`mma`), or `auto`, as it pays on the target; warp "
-           "groups do where all products of a program allow it, e.g. `products=mma`">,
-    Option<"blocks", "blocks", "int64_t", "0",
-           "Blocks of a persistent grid, each of which computes every so many-th tile, e.g. `blocks=132`; 0: a block for "
-           "each tile">,
+    TargetOption<" to convert for">,
+    NumWarpsOption,
+    CopiesOption,
+    ProductsOption,
+    BlocksOption,
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
@@ -131,12 +127,11 @@ def ConvertTritonXLAToMosaicGPU : Pass<"convert-triton-xla-to-mosaic-gpu", "::ml
   ];
 }
 
-class Smalti_ConvertMosaicGPU<string chip, string name> : Pass<name> {
-  let options = [Option<"target", "target", "std::string", /*default=*/"\"\"",
-                        "The chip, as in \"" # chip # "\"; wins over the attribute smalti.target">];
+class Smalti_ConvertMosaicGPU<string name> : Pass<name> {
+  let options = [TargetOption<>];
 }
 
-def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"sm_90a", "convert-mosaic-gpu-to-nvvm"> {
+def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"convert-mosaic-gpu-to-nvvm"> {
   let summary = "Distributes the vectors of block programs over the threads of NVIDIA GPUs";
   let description = [{
     Turns each block-level `gpu.func` kernel into the program of one thread. A
@@ -184,7 +179,7 @@ def ConvertMosaicGPUToNVVM : Smalti_ConvertMosaicGPU<"sm_90a", "convert-mosaic-g
                            "::mlir::vector::VectorDialect"];
 }
 
-def ConvertMosaicGPUToROCDL : Smalti_ConvertMosaicGPU<"gfx942", "convert-mosaic-gpu-to-rocdl"> {
+def ConvertMosaicGPUToROCDL : Smalti_ConvertMosaicGPU<"convert-mosaic-gpu-to-rocdl"> {
   let summary = "Distributes the vectors of block programs over the threads of AMD GPUs";
   let description = [{
     The counterpart of `convert-mosaic-gpu-to-nvvm`, with the same rules.
@@ -255,8 +250,7 @@ def SmaltiLowerMath : Pass<"smalti-lower-math", "::mlir::gpu::GPUModuleOp"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"\"",
-           "The chip, e.g. `target=gfx942`; empty: the attribute `smalti.target`">,
+    TargetOption<>,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
 }

@@ -12,6 +12,7 @@
 #include "passes/Conversion/TileLayouts.h"
 #include "passes/Conversion/TileWindow.h"
 #include "passes/Conversion/WarpgroupProducts.h"
+#include "passes/Options.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -72,14 +73,6 @@ struct TilePlan {
 
 /// Whether a tile is one scalar in every lane, made where it is used.
 bool isSplat(mlir::Value tile);
-
-/// How operands of products get to shared memory: as it pays on the target, or
-/// one way wherever that is possible.
-enum class OperandCopies { Auto, Async, Registers };
-
-/// Who computes products: warp groups wherever that is possible (wgmma), warps
-/// (mma), or as it pays on the target.
-enum class Products { Auto, Warpgroups, Warps };
 
 struct TileOptions {
   /// 0 lets the plan choose.

@@ -14,8 +14,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Conversion/TritonXLAToCPU.h"
+
 #include "passes/Conversion/CPUFloat8.h"
 #include "passes/Conversion/CPULoops.h"
+#include "passes/Options.h"
 #include "passes/Passes.h"
 #include "passes/Resources/Estimate.h"
 #include "passes/Support/TripCount.h"
@@ -47,6 +50,7 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/TargetParser/Host.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_CONVERTTRITONXLATOCPU
@@ -660,6 +664,20 @@ static LogicalResult cleanUp(func::FuncOp function) {
 // The pass
 //===----------------------------------------------------------------------===//
 
+void smalti::registerBufferizationModels(DialectRegistry &registry) {
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerBufferizableOpInterfaceExternalModels(registry);
+  scf::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+}
+
+static int getHostVectorBits() {
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  if (features.lookup("avx512f"))
+    return 512;
+  return features.lookup("avx2") ? 256 : 128;
+}
+
 namespace {
 struct ConvertTritonXLAToCPU
     : smalti::impl::ConvertTritonXLAToCPUBase<ConvertTritonXLAToCPU> {
@@ -670,20 +688,13 @@ struct ConvertTritonXLAToCPU
                     func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
                     memref::MemRefDialect, scf::SCFDialect,
                     tensor::TensorDialect, vector::VectorDialect>();
-    arith::registerBufferizableOpInterfaceExternalModels(registry);
-    linalg::registerBufferizableOpInterfaceExternalModels(registry);
-    scf::registerBufferizableOpInterfaceExternalModels(registry);
-    tensor::registerBufferizableOpInterfaceExternalModels(registry);
+    registerBufferizationModels(registry);
   }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (!llvm::is_contained({128, 256, 512}, vectorWidth)) {
-      module.emitError("convert-triton-xla-to-cpu: vector-width must be 128, "
-                       "256 or 512, but is ")
-          << vectorWidth.getValue();
-      return signalPassFailure();
-    }
+    vectorBits = vectorWidth == VectorWidth::Host ? getHostVectorBits()
+                                                  : int(vectorWidth.getValue());
     if (failed(checkVectors(module, *targets::lookup("cpu"), /*threads=*/1)) ||
         failed(checkLoopSteps(module)))
       return signalPassFailure();
@@ -706,16 +717,18 @@ struct ConvertTritonXLAToCPU
   }
 
 private:
+  int vectorBits = 0;
+
   OwningOpRef<ModuleOp> convert(EntryFuncOp entry) {
     OwningOpRef<ModuleOp> scratch = ModuleOp::create(entry.getLoc());
     func::FuncOp function = cloneIntoLoop(entry, *scratch);
     IRRewriter rewriter(&getContext());
     if (failed(convertElementwise(*scratch)))
       return {};
-    lowerTileOps(rewriter, function, vectorWidth);
+    lowerTileOps(rewriter, function, vectorBits);
     if (failed(fuseElementwise(function)))
       return {};
-    lowerInserts(rewriter, function, vectorWidth);
+    lowerInserts(rewriter, function, vectorBits);
     reuseInputs(rewriter, function);
     fillSplats(rewriter, function);
 
@@ -731,7 +744,7 @@ private:
     SmallVector<linalg::LinalgOp> linalgOps;
     function.walk([&](linalg::LinalgOp op) { linalgOps.push_back(op); });
     for (linalg::LinalgOp op : linalgOps) {
-      if (failed(lowerLinalgToVectorLoops(rewriter, op, vectorWidth)))
+      if (failed(lowerLinalgToVectorLoops(rewriter, op, vectorBits)))
         return {};
     }
     hoistAllocations(rewriter, function);

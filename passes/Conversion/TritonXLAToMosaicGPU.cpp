@@ -24,7 +24,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -564,29 +563,6 @@ struct ConvertTritonXLAToMosaicGPU
       return signalPassFailure();
     }
 
-    auto operandCopies =
-        llvm::StringSwitch<std::optional<OperandCopies>>(copies)
-            .Case("auto", OperandCopies::Auto)
-            .Case("async", OperandCopies::Async)
-            .Case("registers", OperandCopies::Registers)
-            .Default(std::nullopt);
-    if (!operandCopies) {
-      module.emitError() << "unknown copies '" << copies
-                         << "'; known are auto, async and registers";
-      return signalPassFailure();
-    }
-
-    auto whoMultiplies = llvm::StringSwitch<std::optional<Products>>(products)
-                             .Case("auto", Products::Auto)
-                             .Case("wgmma", Products::Warpgroups)
-                             .Case("mma", Products::Warps)
-                             .Default(std::nullopt);
-    if (!whoMultiplies) {
-      module.emitError() << "unknown products '" << products
-                         << "'; known are auto, wgmma and mma";
-      return signalPassFailure();
-    }
-
     if (blocks < 0 || blocks > std::numeric_limits<int32_t>::max()) {
       module.emitError() << "blocks must be between 0 and "
                          << std::numeric_limits<int32_t>::max() << ", not "
@@ -594,7 +570,7 @@ struct ConvertTritonXLAToMosaicGPU
       return signalPassFailure();
     }
 
-    TileOptions options{numWarps, *operandCopies, *whoMultiplies, blocks};
+    TileOptions options{numWarps.getOr(0), copies, products, blocks};
     std::vector<TilePlan> plans;
     for (triton_xla::EntryFuncOp func : funcs) {
       FailureOr<TilePlan> plan = planTiles(func, *chip, options);

@@ -290,20 +290,26 @@ std::optional<std::string> smalti::checkSlotTypes(const BufferPlan &plan) {
       });
 }
 
-/// The number of slots that attributes ask for, the buffer's before the loop's.
-static std::optional<std::string> readSlots(BufferPlan &plan) {
-  Operation *alloc = plan.buffer.getDefiningOp();
-  Attribute attribute = alloc ? alloc->getAttr(kSlotsAttr) : Attribute();
-  for (scf::ForOp loop : plan.loops)
-    if (!attribute)
-      attribute = loop->getAttr(kSlotsAttr);
+std::optional<std::string> smalti::readSlots(Operation *op, int64_t &slots) {
+  Attribute attribute = op->getAttr(kSlotsAttr);
   if (!attribute)
     return std::nullopt;
   auto number = dyn_cast<IntegerAttr>(attribute);
   if (!number || number.getValue().slt(1) || number.getValue().sgt(kMostSlots))
     return "has the attribute " + kSlotsAttr.str() +
            ", which is not a number from 1 to " + std::to_string(kMostSlots);
-  plan.depth = number.getInt();
+  slots = number.getInt();
+  return std::nullopt;
+}
+
+/// The number of slots that attributes ask for, the buffer's before the loop's.
+static std::optional<std::string> readPlanSlots(BufferPlan &plan) {
+  Operation *alloc = plan.buffer.getDefiningOp();
+  if (alloc && alloc->hasAttr(kSlotsAttr))
+    return readSlots(alloc, plan.depth);
+  for (scf::ForOp loop : plan.loops)
+    if (loop->hasAttr(kSlotsAttr))
+      return readSlots(loop, plan.depth);
   return std::nullopt;
 }
 
@@ -359,7 +365,7 @@ std::optional<std::string> smalti::planBuffer(FunctionOpInterface function,
   OverwriteProof proof(function, target, plan.buffer, plan.uses);
   if (auto reason = planLoops(plan, function, proof))
     return reason;
-  if (auto reason = readSlots(plan))
+  if (auto reason = readPlanSlots(plan))
     return reason;
   if (auto reason = checkAlignment(plan))
     return reason;

@@ -23,7 +23,8 @@ namespace targets {
 struct Target;
 } // namespace targets
 
-/// How many slots a buffer shall get, on its op or its loop; 1: none.
+/// How many slots a buffer shall get, on its op, its loop or the function; 1:
+/// none.
 inline constexpr llvm::StringLiteral kSlotsAttr = "smalti.slots";
 /// More slots than any chip has a use for.
 inline constexpr int64_t kMostSlots = 64;
@@ -47,6 +48,10 @@ struct BufferPlan {
   /// No more slots than this are of use: the iterations that there are.
   int64_t getMostSlots() const;
 };
+
+/// Takes the number of `smalti.slots` of an op that has the attribute, or
+/// returns what is wrong with it.
+std::optional<std::string> readSlots(mlir::Operation *op, int64_t &slots);
 
 /// Fills in the plan of `plan.buffer`, or says why there is none. Nothing is
 /// said about buffers that no loop uses (`isCandidate`).

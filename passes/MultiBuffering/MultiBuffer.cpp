@@ -5,6 +5,7 @@
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/MultiBuffering/BarrierSlots.h"
 #include "passes/MultiBuffering/BufferSlots.h"
+#include "passes/Options.h"
 #include "passes/Resources/Estimate.h"
 #include "passes/SharedMemory/SharedBuffers.h"
 #include "passes/Support/IterationSlots.h"
@@ -48,14 +49,15 @@ struct MultiBufferPass : smalti::impl::SmaltiMultiBufferBase<MultiBufferPass> {
   void runOnOperation() override;
 
 private:
-  LogicalResult parseDepth(const targets::Target *chip);
+  LogicalResult readDepth(const targets::Target *chip);
   bool planBuffers(const targets::Target *chip);
   bool planBarriers(const targets::Target *chip);
   bool dropPartOfLoops();
   int64_t getBytes(int64_t slots);
   LogicalResult chooseDepths(const targets::Target *chip);
 
-  /// Slots of a buffer that no attribute gives a number; 0: as many as fit.
+  /// Slots of a buffer that neither its own attribute nor its loop's gives a
+  /// number; 0: as many as fit.
   int64_t slots = 0;
   std::vector<BufferPlan> plans;
   std::vector<BarrierPlan> barrierPlans;
@@ -63,21 +65,20 @@ private:
 
 } // namespace
 
-LogicalResult MultiBufferPass::parseDepth(const targets::Target *chip) {
-  if (depth == "auto") {
-    slots = 0;
-    if (chip)
-      return success();
-    return getOperation()->emitError()
+LogicalResult MultiBufferPass::readDepth(const targets::Target *chip) {
+  FunctionOpInterface function = getOperation();
+  slots = depth.getOr(0);
+  if (std::optional<std::string> wrong = readSlots(function, slots))
+    return function->emitError() << kPassName << ": the function " << *wrong;
+  if (slots > kMostSlots)
+    return function->emitError()
+           << kPassName << ": depth must be auto or between 1 and "
+           << kMostSlots << ", not " << slots;
+  if (slots == 0 && !chip)
+    return function->emitError()
            << kPassName
            << ": depth=auto needs a target, whose shared memory bounds it";
-  }
-  if (!StringRef(depth).getAsInteger(10, slots) && slots >= 1 &&
-      slots <= kMostSlots)
-    return success();
-  return getOperation()->emitError()
-         << kPassName << ": depth must be auto or between 1 and " << kMostSlots
-         << ", not " << StringRef(depth);
+  return success();
 }
 
 /// Plans all buffers. Returns whether one was missed that must not be.
@@ -356,7 +357,7 @@ void MultiBufferPass::runOnOperation() {
   if (function.isExternal())
     return;
   FailureOr<const targets::Target *> chip = findTarget(function, target);
-  if (failed(chip) || failed(parseDepth(*chip)))
+  if (failed(chip) || failed(readDepth(*chip)))
     return signalPassFailure();
 
   plans.clear();

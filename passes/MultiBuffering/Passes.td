@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_MULTIBUFFERING_PASSES
 #define SMALTI_PASSES_MULTIBUFFERING_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "passes/Options.td"
 
 def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOpInterface"> {
   let summary = "Gives shared-memory buffers of a loop several slots, one an iteration in turn";
@@ -75,11 +75,10 @@ def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOp
     The buffer becomes `memref<2x8xf16, ...>`, and the body uses the subview of slot `%i` mod 2.
   }];
   let options = [
-    Option<"depth", "depth", "std::string", "\"2\"",
+    AutoOrNumberOption<"depth", "depth", "2",
            "Slots that a buffer gets, 1 to 64, or `auto`: as many as fit, up to 16, e.g. `depth=3`">,
-    Option<"target", "target", "std::string", "\"\"",
-           "Chip whose shared memory bounds the slots, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
-    Option<"strict", "strict", "bool", "false", "A buffer that cannot get its slots is an error, e.g. `strict=true`">
+    TargetOption<" whose shared memory bounds the slots">,
+    StrictOption<"A buffer that cannot get its slots">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }

@@ -1,5 +1,6 @@
 //===- ConvFilterLayout.cpp - smalti-conv-filter-layout -------------------===//
 
+#include "passes/Options.h"
 #include "passes/PadLowering/ConvolutionLoops.h"
 #include "passes/Support/Describe.h"
 #include "passes/Support/Remarks.h"
@@ -26,8 +27,6 @@ using namespace smalti;
 static constexpr llvm::StringLiteral kPassName = "smalti-conv-filter-layout";
 
 namespace {
-
-enum class FilterLayout { FHWC, HWFC };
 
 struct FilterPlan {
   linalg::LinalgOp op;
@@ -252,15 +251,8 @@ struct ConvFilterLayoutPass
 
 void ConvFilterLayoutPass::runOnOperation() {
   Operation *function = getOperation();
-  if (filterLayout != "fhwc" && filterLayout != "hwfc") {
-    function->emitError() << kPassName
-                          << ": option 'filter-layout' must be fhwc or hwfc, "
-                             "but is '"
-                          << filterLayout << "'";
-    return signalPassFailure();
-  }
-  FilterLayout layout =
-      filterLayout == "fhwc" ? FilterLayout::FHWC : FilterLayout::HWFC;
+  FilterLayout layout = filterLayout;
+  StringRef layoutName = layout == FilterLayout::FHWC ? "fhwc" : "hwfc";
 
   bool missed = false;
   std::vector<FilterPlan> plans;
@@ -276,7 +268,7 @@ void ConvFilterLayoutPass::runOnOperation() {
       return;
     else if (plan.permutation.empty())
       remarkAnalysis(op, kPassName)
-          << "the filter is in the layout " << filterLayout << " already";
+          << "the filter is in the layout " << layoutName << " already";
     else
       plans.push_back(std::move(plan));
   });
@@ -289,7 +281,7 @@ void ConvFilterLayoutPass::runOnOperation() {
     llvm::raw_string_ostream stream(permutation);
     llvm::interleaveComma(plan.permutation, stream);
     remarkApplied(plan.op, kPassName)
-        << "the filter got the layout " << filterLayout << ", its dimensions "
+        << "the filter got the layout " << layoutName << ", its dimensions "
         << permutation << " of before"
         << (plan.constant ? ", as a new constant"
             : isIdentityPermutation(plan.sourcePermutation)

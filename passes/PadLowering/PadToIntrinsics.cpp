@@ -1,6 +1,7 @@
 //===- PadToIntrinsics.cpp - smalti-pad-to-intrinsics ---------------------===//
 
 #include "passes/Conversion/MmaSelection.h"
+#include "passes/Options.h"
 #include "passes/PadLowering/ConvolutionLoops.h"
 #include "passes/PadLowering/PaddingValues.h"
 #include "passes/Support/Describe.h"
@@ -630,10 +631,11 @@ struct PadToIntrinsicsPass
 void PadToIntrinsicsPass::runOnOperation() {
   Operation *function = getOperation();
   for (auto [name, size] :
-       {std::pair("m", int64_t(m)), {"n", int64_t(n)}, {"k", int64_t(k)}})
-    if (size < 0 || size > kLargestSize) {
-      function->emitError() << kPassName << ": option '" << name
-                            << "' must be 0 to 65536, but is " << size;
+       {std::pair("m", m.getOr(1)), {"n", n.getOr(1)}, {"k", k.getOr(1)}})
+    if (size > kLargestSize) {
+      function->emitError()
+          << kPassName << ": option '" << name << "' must be at most "
+          << kLargestSize << ", but is " << size;
       return signalPassFailure();
     }
   if (!(maxWaste >= 1.0)) {
@@ -642,8 +644,9 @@ void PadToIntrinsicsPass::runOnOperation() {
                           << formatRatio(maxWaste);
     return signalPassFailure();
   }
-  Request request{nullptr, m, n, k, maxWaste, zeroPointsInRange};
-  if (!m || !n || !k) {
+  Request request{nullptr,    m.getOr(0), n.getOr(0),
+                  k.getOr(0), maxWaste,   zeroPointsInRange};
+  if (m.isAuto() || n.isAuto() || k.isAuto()) {
     request.target = getTarget(function, target);
     if (!request.target)
       return signalPassFailure();

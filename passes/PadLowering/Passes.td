@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_PADLOWERING_PASSES
 #define SMALTI_PASSES_PADLOWERING_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "passes/Options.td"
 
 def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterface"> {
   let summary = "Makes masked transfers of pads, and of reads and writes that overhang";
@@ -82,15 +82,14 @@ def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterf
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"\"",
-           "Chip that the transfers are for, e.g. `target=gfx942`; empty: the attribute `smalti.target`">,
+    TargetOption<" that the transfers are for">,
     Option<"maxElements", "max-elements", "int64_t", "65536",
            "Most elements of a pad's result, e.g. `max-elements=4096`">,
     Option<"assumeSmall", "assume-small", "bool", "false",
            "Memrefs whose size is known at run time take less than 2^31 bytes, e.g. `assume-small=true`">,
     Option<"tensorMaps", "tensor-maps", "bool", "false",
            "The kernel may take tensor maps as further arguments, which its launch makes, e.g. `tensor-maps=true`">,
-    Option<"strict", "strict", "bool", "false", "A pad or padded transfer that stays is an error, e.g. `strict=true`">
+    StrictOption<"A pad or padded transfer that stays">
   ];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::amdgpu::AMDGPUDialect",
@@ -189,16 +188,18 @@ def SmaltiPadToIntrinsics : InterfacePass<"smalti-pad-to-intrinsics", "::mlir::F
     The product then has 32 rows and a multiple of 16 as its depth.
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"\"",
-           "Chip whose matrix instructions are meant, e.g. `target=gfx942`; empty: the attribute `smalti.target`">,
-    Option<"m", "m", "int64_t", "0", "Rows are padded to a multiple of this, e.g. `m=16`; 0: as the instruction has">,
-    Option<"n", "n", "int64_t", "0", "Columns are padded to a multiple of this, e.g. `n=8`; 0: as the instruction has">,
-    Option<"k", "k", "int64_t", "0", "The depth is padded to a multiple of this, e.g. `k=32`; 0: as the instruction has">,
+    TargetOption<" whose matrix instructions are meant">,
+    AutoOrNumberOption<"m", "m", "::smalti::AutoOrNumber()",
+           "Rows are padded to a multiple of this, or `auto`: the rows of the instruction, e.g. `m=16`">,
+    AutoOrNumberOption<"n", "n", "::smalti::AutoOrNumber()",
+           "Columns are padded to a multiple of this, or `auto`: the columns of the instruction, e.g. `n=8`">,
+    AutoOrNumberOption<"k", "k", "::smalti::AutoOrNumber()",
+           "The depth is padded to a multiple of this, or `auto`: the depth of the instruction, e.g. `k=32`">,
     Option<"maxWaste", "max-waste", "double", "4.0",
            "Most iterations of the padded op for each of the plain one, e.g. `max-waste=1.5`">,
     Option<"zeroPointsInRange", "zero-points-in-range", "bool", "false",
            "Zero points are numbers of the operands' element types, e.g. `zero-points-in-range=true`">,
-    Option<"strict", "strict", "bool", "false", "A product that cannot be padded is an error, e.g. `strict=true`">
+    StrictOption<"A product that cannot be padded">
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
@@ -244,12 +245,13 @@ def SmaltiConvFilterLayout : InterfacePass<"smalti-conv-filter-layout", "::mlir:
     The filter is transposed to `tensor<32x3x3x8xf16>`, the op becomes `linalg.conv_2d_nhwc_fhwc`.
   }];
   let options = [
-    Option<"filterLayout", "filter-layout", "std::string", "\"fhwc\"",
-           "`fhwc` or `hwfc`, e.g. `filter-layout=hwfc`">,
+    Option<"filterLayout", "filter-layout", "::smalti::FilterLayout", "::smalti::FilterLayout::FHWC",
+           "The order of the filter's dimensions, e.g. `filter-layout=hwfc`", [{::llvm::cl::values(
+             clEnumValN(::smalti::FilterLayout::FHWC, "fhwc", "output channels first"),
+             clEnumValN(::smalti::FilterLayout::HWFC, "hwfc", "height and width first"))}]>,
     Option<"minUses", "min-uses", "int64_t", "32",
            "Least uses of a filter's element that pay for transposing it at run time, e.g. `min-uses=1`">,
-    Option<"strict", "strict", "bool", "false",
-           "A filter that cannot be transposed is an error, e.g. `strict=true`">
+    StrictOption<"A filter that cannot be transposed">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",

@@ -3,27 +3,27 @@
 #ifndef SMALTI_PASSES_PIPELINES_PASSES
 #define SMALTI_PASSES_PIPELINES_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "passes/Options.td"
 
 def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
   let summary = "Tile programs to the LLVM dialect, for any target";
   let description = [{
-    Schedules the passes for the target. For a GPU:
-    1. `tile`: canonicalised tile programs;
+    Runs the passes for the target. For a GPU:
+    1. `tile`: canonicalized tile programs;
     2. `mosaic`: `smalti-order-tiles`, `convert-triton-xla-to-mosaic-gpu`;
-    3. `pipelined`: `smalti-specialize-warps`, or else `smalti-multi-buffer` and `smalti-pipeline-loops`; then
-       `smalti-start-products` and `smalti-allocate-shared-memory`;
+    3. `pipelined`: `smalti-choose-overlap`, then `smalti-specialize-warps`, or else `smalti-multi-buffer` and
+       `smalti-pipeline-loops`; then `smalti-start-products` and `smalti-allocate-shared-memory`;
     4. `thread`: `convert-mosaic-gpu-to-nvvm` or `convert-mosaic-gpu-to-rocdl`;
     5. `llvm`: the LLVM dialect in `gpu.module`s that have the target attached.
+
+    The pipelines `smalti-compile-nvidia`, `smalti-compile-amd` and `smalti-compile-cpu` are the same passes for a target
+    of one family, with the same options: `smalti-opt --smalti-compile-amd=target=gfx942 --dump-pass-pipeline` prints
+    them, to insert a pass of your own. They do not read the attribute `smalti.target`.
 
     A module of block programs, with no tile programs, starts at 3. So does one of programs of threads: kernels in
     `gpu.func` with no op of `mosaic_gpu` and no layout, whose vectors belong to one thread; `thread` leaves these as
     they are, but for the addresses of their buffers in shared memory. For a CPU: `tile`, then `llvm` by
     `convert-triton-xla-to-cpu`.
-
-    By default buffers get 3 slots where copies are asynchronous and 2 elsewhere. Slots
-    that do not fit the target's shared memory are left away, with a missed remark; if one slot
-    of each does not fit, that is an error.
 
     `bank-conflicts=pad` runs `smalti-pad-shared-memory` ahead of `smalti-allocate-shared-memory`, and
     `bank-conflicts=swizzle` runs `smalti-swizzle-shared-memory` on the programs of threads. Padding is the default: it
@@ -46,32 +46,147 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"\"",
-           "The target, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
-    Option<"stopAfter", "stop-after", "std::string", "\"llvm\"",
-           "The last level: `tile`, `mosaic`, `pipelined`, `thread` or `llvm`, e.g. `stop-after=mosaic`">,
-    Option<"depth", "depth", "int64_t", "0", "Slots of each buffer of a loop, up to 16, e.g. `depth=2`; 0: chosen">,
-    Option<"stages", "stages", "int64_t", "0", "Stages of a loop, up to 16, e.g. `stages=3`; 0: chosen, 1: no pipelining">,
-    Option<"numWarps", "num-warps", "unsigned", "0", "Warps of a block, e.g. `num-warps=4`; 0: chosen">,
-    Option<"copies", "copies", "std::string", "\"auto\"",
-           "How operands of products get to shared memory: `async` wherever that is possible, through `registers`, or "
-           "`auto`, as it pays on the target, e.g. `copies=async`">,
-    Option<"products", "products", "std::string", "\"auto\"",
-           "Who computes products: warp groups (`wgmma`) or warps (`mma`), or `auto`, as it pays on the target, e.g. "
-           "`products=mma`">,
-    Option<"specialize", "specialize", "std::string", "\"auto\"",
-           "Whether warps of their own copy for warp groups that multiply: `on`, `off`, or `auto`, where it is estimated "
-           "to pay, e.g. `specialize=off`">,
-    Option<"blocks", "blocks", "int64_t", "0",
-           "Blocks of a persistent grid, e.g. `blocks=132`; 0: a block for each tile">,
-    Option<"tileOrder", "tile-order", "std::string", "\"auto\"",
-           "The order of tiles: `none`, as they are numbered, `grouped`, `snake`, or `auto`, as it is estimated to pay, "
-           "e.g. `tile-order=grouped`">,
+    TargetOption<>,
+    Option<"stopAfter", "stop-after", "::smalti::Level", "::smalti::Level::LLVM",
+           "The last level, e.g. `stop-after=mosaic`", [{::llvm::cl::values(
+             clEnumValN(::smalti::Level::Tile, "tile", "tile-level kernels"),
+             clEnumValN(::smalti::Level::Mosaic, "mosaic", "block-level kernels"),
+             clEnumValN(::smalti::Level::Pipelined, "pipelined", "block-level kernels with pipelined loops"),
+             clEnumValN(::smalti::Level::Thread, "thread", "thread-level kernels"),
+             clEnumValN(::smalti::Level::LLVM, "llvm", "the LLVM dialect"))}]>,
+    AutoOrNumberOption<"depth", "depth", "::smalti::AutoOrNumber()",
+           "Slots of each buffer of a loop, up to 16, e.g. `depth=2`">,
+    AutoOrNumberOption<"stages", "stages", "::smalti::AutoOrNumber()",
+           "Stages of a loop, up to 16, e.g. `stages=3`; 1: no pipelining">,
+    NumWarpsOption,
+    CopiesOption,
+    ProductsOption,
+    SpecializeOption,
+    BlocksOption,
+    Option<"tileOrder", "tile-order", "::smalti::TileOrderKind", "::smalti::TileOrderKind::Auto",
+           "The rasterization order of tiles, e.g. `tile-order=grouped`", TileOrderKinds.values>,
     Option<"holdLoads", "hold-loads", "bool", "true",
            "Run `smalti-hold-loads` where the target's code generator needs it, e.g. `hold-loads=false`">,
-    Option<"bankConflicts", "bank-conflicts", "std::string", "\"pad\"",
-           "What to do against bank conflicts: `keep`, `pad` or `swizzle`, e.g. `bank-conflicts=swizzle`">,
+    Option<"bankConflicts", "bank-conflicts", "::smalti::BankConflicts", "::smalti::BankConflicts::Pad",
+           "What is done against bank conflicts, e.g. `bank-conflicts=swizzle`", [{::llvm::cl::values(
+             clEnumValN(::smalti::BankConflicts::Keep, "keep", "nothing"),
+             clEnumValN(::smalti::BankConflicts::Pad, "pad", "rows are padded"),
+             clEnumValN(::smalti::BankConflicts::Swizzle, "swizzle", "rows are swizzled"))}]>,
   ];
+  // What the passes of all families depend on: a pass cannot load a dialect for a pipeline that it runs.
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::index::IndexDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::nvgpu::NVGPUDialect", "::mlir::NVVM::NVVMDialect", "::mlir::ROCDL::ROCDLDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect",
+    "::smalti::mosaic_gpu::MosaicGPUDialect", "::smalti::triton_xla::TritonXLADialect",
+  ];
+}
+
+def SmaltiChooseOverlap : InterfacePass<"smalti-choose-overlap", "::mlir::FunctionOpInterface"> {
+  let summary = "Decides how copies and arithmetic of a kernel overlap, and writes the decision as attributes";
+  let description = [{
+    Writes on each `gpu.func` kernel:
+    - `smalti.slots`: the slots of a buffer that a loop uses, which `smalti-multi-buffer` gives it. By default 3 where
+      copies are asynchronous and 2 elsewhere, as far as all buffers fit in the target's shared memory;
+    - `smalti.stages`: the stages of its loops, an upper bound for `smalti-pipeline-loops`;
+    - `smalti.specialize`, on a kernel with synchronous `wgmma`: whether `smalti-specialize-warps` gives the copies to
+      warps of their own. The kernel then gets no stages.
+
+    An attribute wins over the option of the pass that reads it. A remark gives the reason and the bytes of shared memory.
+
+    It is an error if the options ask for slots that do not fit, or for warps of their own where they are not possible.
+    A kernel whose warps copy already (`mosaic_gpu.program_threads`) gets 1 slot and 1 stage.
+
+    Example:
+
+    ```mlir
+    gpu.module @kernels attributes {smalti.target = "gfx942"} {
+      gpu.func @stage(%in: memref<4096xf32>) kernel {
+        %c0 = arith.constant 0 : index
+        %c256 = arith.constant 256 : index
+        %c4096 = arith.constant 4096 : index
+        %buffer = memref.alloc() : memref<256xf32, #gpu.address_space<workgroup>>
+        scf.for %i = %c0 to %c4096 step %c256 {
+          %window = memref.subview %in[%i] [256] [1] : memref<4096xf32> to memref<256xf32, strided<[1], offset: ?>>
+          memref.copy %window, %buffer
+              : memref<256xf32, strided<[1], offset: ?>> to memref<256xf32, #gpu.address_space<workgroup>>
+        }
+        gpu.return
+      }
+    }
+    ```
+
+    The kernel gets `smalti.slots = 2` and `smalti.stages = 2`.
+  }];
+  let options = [
+    TargetOption<>,
+    AutoOrNumberOption<"depth", "depth", "::smalti::AutoOrNumber()",
+           "Slots of each buffer of a loop, up to 16, e.g. `depth=2`">,
+    AutoOrNumberOption<"stages", "stages", "::smalti::AutoOrNumber()",
+           "Stages of a loop, up to 16, e.g. `stages=3`; 1: no pipelining">,
+    SpecializeOption,
+  ];
+}
+
+def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
+  let summary = "Reports what the conversions to LLVM would crash on or report without a location";
+  let description = [{
+    It is an error, at its location, if
+    - the constant step of a loop is not positive;
+    - an argument of a `gpu.func` is a memref whose shape, strides or offset are dynamic: a launch passes addresses only;
+    - memory of a `gpu.func` has elements of a type that LLVM does not have, such as `tf32`;
+    - the target is a CPU and a value is a memref in another memory space.
+
+    The pass changes nothing.
+
+    Example:
+
+    ```mlir
+    module attributes {smalti.target = "sm_90a"} {
+      gpu.module @kernels {
+        gpu.func @copy(%in: memref<4x8xf32>, %out: memref<4x8xf32>) kernel {
+          memref.copy %in, %out : memref<4x8xf32> to memref<4x8xf32>
+          gpu.return
+        }
+      }
+    }
+    ```
+  }];
+  let options = [
+    TargetOption<>,
+    Option<"memory", "memory", "bool", "true",
+           "Check arguments and memory spaces, and not only loops, e.g. `memory=false`">,
+  ];
+}
+
+def SmaltiFinalizeKernels : Pass<"smalti-finalize-kernels", "::mlir::ModuleOp"> {
+  let summary = "Completes kernels in the LLVM dialect for the target's code generator";
+  let description = [{
+    Runs after the conversions to LLVM.
+    - It is an error, at its location, if an op of a kernel is not in a dialect that becomes LLVM IR, or if a conversion
+      left a cast.
+    - NVIDIA: dynamic shared memory becomes an external array, whose size the launch gives. Kernels get
+      `nvvm.minctasm = 1`, without which `ptxas` keeps registers for further blocks and spills.
+    - A kernel whose name an assembler does not accept gets another one; `smalti.source_name` keeps the name.
+
+    Example:
+
+    ```mlir
+    module attributes {smalti.target = "sm_90a"} {
+      gpu.module @kernels {
+        llvm.func @_(%out: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+          llvm.return
+        }
+      }
+    }
+    ```
+
+    The kernel becomes `@kernel__`.
+  }];
+  let options = [TargetOption<>];
 }
 
 #endif // SMALTI_PASSES_PIPELINES_PASSES

@@ -174,7 +174,7 @@ std::optional<LoopSchedule> Scheduler::run(std::string &reason) {
     return !result;
   };
   schedule.loop = loop;
-  schedule.stages = options.stages;
+  schedule.stages = *options.stages;
   if (!check(checkLoop()))
     return std::nullopt;
   if (!options.useSchedule && !check(clampStages()))
@@ -241,30 +241,30 @@ std::optional<LoopSchedule> smalti::makeSchedule(scf::ForOp loop,
                                                  const ScheduleOptions &options,
                                                  std::string &reason) {
   ScheduleOptions chosen = options;
-  if (std::optional<std::string> wrong = readLoopAttributes(loop, chosen)) {
+  if (std::optional<std::string> wrong = readScheduleAttributes(loop, chosen)) {
     reason = std::move(*wrong);
     return std::nullopt;
   }
-  if (chosen.stages == 1 && !chosen.useSchedule)
+  if (chosen.stages.getOr(2) == 1 && !chosen.useSchedule)
     return std::nullopt;
-  if (chosen.stages != kAutoStages || chosen.useSchedule) {
-    if (chosen.stages == kAutoStages)
-      chosen.stages = 2;
+  if (!chosen.stages.isAuto() || chosen.useSchedule) {
+    chosen.stages = chosen.stages.getOr(2);
     return trySchedule(loop, chosen, reason);
   }
   // The most that is legal, fits and helps.
   std::string limit;
   int64_t most = Scheduler(loop, chosen).getUsefulStages(limit);
-  for (chosen.stages = most; chosen.stages > 1; --chosen.stages) {
+  for (int64_t stages = most; stages > 1; --stages) {
+    chosen.stages = stages;
     std::optional<LoopSchedule> schedule = trySchedule(loop, chosen, reason);
-    std::string with = "with " + std::to_string(chosen.stages) + " stages ";
+    std::string with = "with " + std::to_string(stages) + " stages ";
     if (!schedule) {
       limit = with + reason;
       continue;
     }
     // Without a chip nothing says how much fits.
     if (!chosen.registerModel) {
-      if (schedule->mode == PipelineMode::Stream && chosen.stages > 2) {
+      if (schedule->mode == PipelineMode::Stream && stages > 2) {
         limit = "no target says how many registers there are for more";
         continue;
       }

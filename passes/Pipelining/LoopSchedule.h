@@ -11,6 +11,7 @@
 
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Options.h"
 #include "passes/Support/IterationSlots.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,14 +28,13 @@ namespace smalti {
 class RegisterModel;
 class ValueNames;
 
-enum class PipelineMode { Auto, Stream, Async };
-
 llvm::StringRef toString(PipelineMode mode);
 
 /// Attributes by which a schedule is written on ops and read back.
 inline constexpr llvm::StringLiteral kStageAttr = "smalti.stage";
 inline constexpr llvm::StringLiteral kClusterAttr = "smalti.cluster";
-/// How many stages a loop shall have; 1 leaves it as it is.
+/// How many stages a loop, or every loop of a function, shall have; 1 leaves it
+/// as it is.
 inline constexpr llvm::StringLiteral kStagesAttr = "smalti.stages";
 /// By which mode a loop shall be pipelined: "auto", "stream" or "async".
 inline constexpr llvm::StringLiteral kModeAttr = "smalti.mode";
@@ -146,11 +146,9 @@ struct LoopSchedule {
   }
 };
 
-/// As many stages as fit and help.
-inline constexpr int64_t kAutoStages = 0;
-
 struct ScheduleOptions {
-  int64_t stages = 2;
+  /// `auto`: as many as fit and help.
+  AutoOrNumber stages = 2;
   PipelineMode mode = PipelineMode::Auto;
   bool useSchedule = false;
   /// Beside asynchronous copies, let reads and stores of other buffers run one
@@ -173,15 +171,10 @@ struct ScheduleOptions {
   ValueNames *names = nullptr;
 };
 
-std::optional<PipelineMode> parsePipelineMode(llvm::StringRef text);
-
-/// "auto" and the numbers from 1 to kMostStages.
-std::optional<int64_t> parseStages(llvm::StringRef text);
-
-/// Takes what the loop's attributes ask for into the options, which they win
-/// over. Returns what is wrong with them.
-std::optional<std::string> readLoopAttributes(mlir::scf::ForOp loop,
-                                              ScheduleOptions &options);
+/// Takes what the attributes of a loop, or of the function for its loops, ask
+/// for into the options, which they win over. Returns what is wrong with them.
+std::optional<std::string> readScheduleAttributes(mlir::Operation *op,
+                                                  ScheduleOptions &options);
 
 /// Makes the schedule of a loop, or says why there is none. An empty reason
 /// says that the loop is not asked to be pipelined.

@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_PIPELINING_PASSES
 #define SMALTI_PASSES_PIPELINING_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "passes/Options.td"
 
 def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::FunctionOpInterface"> {
   let summary = "Overlaps the memory reads of later iterations of a loop with the computing of earlier ones";
@@ -76,12 +76,15 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     The loop then loads row %i + 1 while it adds row %i.
   }];
   let options = [
-    Option<"stages", "stages", "std::string", "\"2\"",
+    AutoOrNumberOption<"stages", "stages", "2",
            "Stages of a loop, 1 to 16, or `auto`: the most that fit and help, e.g. `stages=3`">,
-    Option<"mode", "mode", "std::string", "\"auto\"", "`auto`, `stream` or `async`, e.g. `mode=stream`">,
-    Option<"target", "target", "std::string", "\"\"",
-           "Chip that chooses the kind of barrier, e.g. `target=gfx1201`; empty: the attribute `smalti.target`">,
-    Option<"strict", "strict", "bool", "false", "A loop that cannot be pipelined is an error, e.g. `strict=true`">,
+    Option<"mode", "mode", "::smalti::PipelineMode", "::smalti::PipelineMode::Auto",
+           "How reads run ahead, e.g. `mode=stream`", [{::llvm::cl::values(
+             clEnumValN(::smalti::PipelineMode::Auto, "auto", "async where the loop has asynchronous copies, else stream"),
+             clEnumValN(::smalti::PipelineMode::Stream, "stream", "through registers"),
+             clEnumValN(::smalti::PipelineMode::Async, "async", "by asynchronous copies"))}]>,
+    TargetOption<" that chooses the kind of barrier">,
+    StrictOption<"A loop that cannot be pipelined">,
     Option<"emitSchedule", "emit-schedule", "bool", "false",
            "Write schedules as attributes and change nothing else, e.g. `emit-schedule=true`">,
     Option<"useSchedule", "use-schedule", "bool", "false",
@@ -125,8 +128,7 @@ def SmaltiHoldLoads : InterfacePass<"smalti-hold-loads", "::mlir::FunctionOpInte
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"\"",
-           "The chip, e.g. `target=gfx1201`; empty: the attribute `smalti.target`">
+    TargetOption<>
   ];
   let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect"];
 }

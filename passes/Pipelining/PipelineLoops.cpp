@@ -106,18 +106,10 @@ void PipelineLoopsPass::runOnOperation() {
   FailureOr<const targets::Target *> chip = findTarget(function, target);
   if (failed(chip))
     return signalPassFailure();
-  std::optional<PipelineMode> parsedMode = parsePipelineMode(mode);
-  if (!parsedMode) {
-    function->emitError() << kPassName
-                          << ": mode is auto, stream or async, not '"
-                          << StringRef(mode) << "'";
-    return signalPassFailure();
-  }
-  std::optional<int64_t> parsedStages = parseStages(stages);
-  if (!parsedStages) {
+  if (stages.getOr(1) > kMostStages) {
     function->emitError() << kPassName
                           << ": stages must be auto or between 1 and "
-                          << kMostStages << ", not " << StringRef(stages);
+                          << kMostStages << ", not " << *stages;
     return signalPassFailure();
   }
   // Outer loops first: a loop inside one that is pipelined is part of a stage
@@ -139,8 +131,8 @@ void PipelineLoopsPass::runOnOperation() {
   ValueNames names(function);
   ScheduleOptions options;
   options.names = &names;
-  options.stages = *parsedStages;
-  options.mode = *parsedMode;
+  options.stages = stages.getValue();
+  options.mode = mode;
   options.useSchedule = useSchedule;
   std::optional<RegisterModel> registerModel;
   if (*chip) {
@@ -153,8 +145,12 @@ void PipelineLoopsPass::runOnOperation() {
         (*chip)->asyncCopy == targets::AsyncCopyKind::LDSLoad ||
         (*chip)->asyncCopy == targets::AsyncCopyKind::AsyncLDSLoad;
   }
+  if (auto wrong = readScheduleAttributes(function, options)) {
+    function->emitError() << kPassName << ": " << *wrong;
+    return signalPassFailure();
+  }
   bool missed = false;
-  if (options.stages != 1)
+  if (options.stages.getOr(2) != 1)
     function->walk([&](LoopLikeOpInterface loop) {
       auto stages = loop->getAttrOfType<IntegerAttr>(kStagesAttr);
       if (isa<scf::ForOp>(loop.getOperation()) ||
@@ -206,7 +202,7 @@ void PipelineLoopsPass::runOnOperation() {
   // Only such a one can leave copies in flight (smalti-overlap-lds-dma).
   bool copiesPreferSharedBarrier =
       *chip && (*chip)->asyncCopy == targets::AsyncCopyKind::LDSLoad;
-  bool isPipelined = false;
+  int64_t mostStages = 1;
   addLoopsIn(function, /*isCopy=*/false);
   while (!worklist.empty()) {
     Candidate candidate = worklist.pop_back_val();
@@ -232,10 +228,13 @@ void PipelineLoopsPass::runOnOperation() {
       addLoopsIn(expanded.plain, candidate.isCopy);
     for (scf::ForOp inner : llvm::reverse(expanded.innerLoops))
       worklist.push_back({inner, /*isCopy=*/true});
-    isPipelined = true;
+    mostStages = std::max(mostStages, schedule->stages);
   }
-  if (isPipelined)
+  if (mostStages > 1)
     separateGroups(function);
+  if (!emitSchedule && function->hasAttr(kStagesAttr))
+    function->setAttr(kStagesAttr,
+                      Builder(&getContext()).getI64IntegerAttr(mostStages));
   if (missed)
     signalPassFailure();
 }

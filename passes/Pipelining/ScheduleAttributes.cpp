@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace smalti;
 
-std::optional<PipelineMode> smalti::parsePipelineMode(StringRef text) {
+static std::optional<PipelineMode> parsePipelineMode(StringRef text) {
   return llvm::StringSwitch<std::optional<PipelineMode>>(text)
       .Case("auto", PipelineMode::Auto)
       .Case("stream", PipelineMode::Stream)
@@ -15,34 +15,25 @@ std::optional<PipelineMode> smalti::parsePipelineMode(StringRef text) {
       .Default(std::nullopt);
 }
 
-std::optional<int64_t> smalti::parseStages(StringRef text) {
-  int64_t stages;
-  if (text == "auto")
-    return kAutoStages;
-  if (text.getAsInteger(10, stages) || stages < 1 || stages > kMostStages)
-    return std::nullopt;
-  return stages;
-}
-
 std::optional<std::string>
-smalti::readLoopAttributes(scf::ForOp loop, ScheduleOptions &options) {
-  if (Attribute attribute = loop->getAttr(kStagesAttr)) {
-    std::optional<int64_t> stages;
+smalti::readScheduleAttributes(Operation *op, ScheduleOptions &options) {
+  if (Attribute attribute = op->getAttr(kStagesAttr)) {
+    std::optional<AutoOrNumber> stages;
     if (auto number = dyn_cast<IntegerAttr>(attribute)) {
-      if (number.getValue().isSignedIntN(63))
-        stages = number.getValue().getSExtValue();
+      const APInt &value = number.getValue();
+      if (value.sge(1) && value.sle(kMostStages))
+        stages = value.getSExtValue();
     } else if (auto text = dyn_cast<StringAttr>(attribute);
                text && text.getValue() == "auto") {
-      stages = kAutoStages;
+      stages = AutoOrNumber();
     }
-    bool isNumber = isa<IntegerAttr>(attribute);
-    if (!stages || (isNumber && (*stages < 1 || *stages > kMostStages)))
+    if (!stages)
       return kStagesAttr.str() +
              " is not \"auto\" or an integer between 1 and " +
              std::to_string(kMostStages);
     options.stages = *stages;
   }
-  if (Attribute attribute = loop->getAttr(kModeAttr)) {
+  if (Attribute attribute = op->getAttr(kModeAttr)) {
     auto text = dyn_cast<StringAttr>(attribute);
     std::optional<PipelineMode> mode =
         text ? parsePipelineMode(text.getValue()) : std::nullopt;

@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_RESOURCES_PASSES
 #define SMALTI_PASSES_RESOURCES_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "passes/Options.td"
 
 def SmaltiCheckResources : InterfacePass<"smalti-check-resources", "::mlir::FunctionOpInterface"> {
   let summary = "Checks what a kernel takes against what the chip has";
@@ -34,8 +34,7 @@ def SmaltiCheckResources : InterfacePass<"smalti-check-resources", "::mlir::Func
     The remark: 49152 of 232448 B of shared memory.
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"\"",
-           "Chip whose limits count, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
+    TargetOption<" whose limits count">,
     Option<"onlyRemarks", "only-remarks", "bool", "false",
            "What does not fit is a failed remark instead of an error, e.g. `only-remarks=true`">
   ];

@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_SHAREDMEMORY_PASSES
 #define SMALTI_PASSES_SHAREDMEMORY_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "passes/Options.td"
 
 def SmaltiAllocateSharedMemory : InterfacePass<"smalti-allocate-shared-memory", "::mlir::FunctionOpInterface"> {
   let summary = "Gives every buffer in shared memory its place";
@@ -32,8 +32,7 @@ def SmaltiAllocateSharedMemory : InterfacePass<"smalti-allocate-shared-memory", 
     The buffers become slices at 0 and 16384, of 32768 bytes.
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"\"",
-           "Chip whose shared memory is the limit, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
+    TargetOption<" whose shared memory is the limit">,
   ];
   let dependentDialects = ["::smalti::mosaic_gpu::MosaicGPUDialect"];
 }
@@ -80,14 +79,13 @@ def SmaltiPadSharedMemory : InterfacePass<"smalti-pad-shared-memory", "::mlir::F
     The buffer becomes `memref<32x33xf32, ...>`, whose columns are spread over all banks.
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"\"",
-           "Chip whose banks count, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
+    TargetOption<" whose banks count">,
     Option<"onlyWhenConflicts", "only-when-conflicts", "bool", "true",
            "Leave buffers alone that have no bank conflict that is known, e.g. `only-when-conflicts=false`">,
     Option<"maxPadding", "max-padding", "int64_t", "128", "Most bytes that a row gets, e.g. `max-padding=32`">,
     Option<"marked", "marked", "bool", "false",
            "Only buffers with `smalti.pad_shared_memory = true`, e.g. `marked=true`">,
-    Option<"strict", "strict", "bool", "false", "A buffer that cannot be padded is an error, e.g. `strict=true`">
+    StrictOption<"A buffer that cannot be padded">
   ];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
@@ -136,13 +134,12 @@ def SmaltiSwizzleSharedMemory : InterfacePass<"smalti-swizzle-shared-memory", ":
     The column becomes `%c0 xor (%lane mod 8) * 8`.
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"\"",
-           "Chip whose banks count, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
+    TargetOption<" whose banks count">,
     Option<"onlyWhenConflicts", "only-when-conflicts", "bool", "true",
            "Leave buffers alone that have no bank conflict that is known, e.g. `only-when-conflicts=false`">,
     Option<"marked", "marked", "bool", "false",
            "Only buffers with `smalti.swizzle_shared_memory = true`, e.g. `marked=true`">,
-    Option<"strict", "strict", "bool", "false", "A buffer that cannot be swizzled is an error, e.g. `strict=true`">
+    StrictOption<"A buffer that cannot be swizzled">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect"];
@@ -211,10 +208,8 @@ def SmaltiOverlapLdsDma : InterfacePass<"smalti-overlap-lds-dma", "::mlir::Funct
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"\"",
-           "The chip, e.g. `target=gfx950`; empty: the attribute `smalti.target`">,
-    Option<"strict", "strict", "bool", "false",
-           "A function in which no barrier can be replaced is an error, e.g. `strict=true`">
+    TargetOption<>,
+    StrictOption<"A function in which no barrier can be replaced">
   ];
   let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::ROCDL::ROCDLDialect"];
 }
@@ -251,7 +246,7 @@ def SmaltiAnnotateLdsDma : Pass<"smalti-annotate-lds-dma", "::mlir::LLVM::LLVMFu
     ```
   }];
   let options = [
-    Option<"strict", "strict", "bool", "false", "A function in which no access is ordered is an error, e.g. `strict=true`">
+    StrictOption<"A function in which no access is ordered">
   ];
 }
 

@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_PASSES
 #define SMALTI_PASSES_SYNCHRONIZATION_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "passes/Options.td"
 
 def SmaltiPlaceBarriers : InterfacePass<"smalti-place-barriers", "::mlir::FunctionOpInterface"> {
   let summary = "Places barriers that order every hazard in shared memory, none of which can be removed";
@@ -63,8 +63,7 @@ def SmaltiPlaceBarriers : InterfacePass<"smalti-place-barriers", "::mlir::Functi
   let options = [
     Option<"insert", "insert", "bool", "true",
            "Puts barriers in where a hazard in shared memory has none; `insert=false` only removes and weakens">,
-    Option<"target", "target", "std::string", "\"\"",
-           "Chip that decides on the kind of barrier, e.g. `target=gfx1201`; empty: the attribute `smalti.target`">,
+    TargetOption<" that decides on the kind of barrier">,
     Option<"strict", "strict", "bool", "false",
            "An error wherever a hazard in shared memory may stay, e.g. `strict=true`">
   ];

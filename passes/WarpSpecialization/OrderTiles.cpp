@@ -1,6 +1,7 @@
 //===- OrderTiles.cpp - smalti-order-tiles --------------------------------===//
 
 #include "dialects/TritonXLA/TritonXLA.h"
+#include "passes/Options.h"
 #include "passes/Support/MemorySize.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
@@ -231,21 +232,17 @@ chooseOrder(triton_xla::EntryFuncOp func, const targets::Target &target,
 //===----------------------------------------------------------------------===//
 
 LogicalResult SmaltiOrderTiles::checkOptions(triton_xla::EntryFuncOp func) {
-  if (order != "auto" && order != "grouped" && order != "snake")
-    return func.emitError() << "unknown order '" << order
-                            << "'; known are auto, grouped and snake";
   if (width < 1)
     return func.emitError()
            << "width must be at least 1, not " << int64_t(width);
-  if (blocks < 0)
-    return func.emitError()
-           << "blocks must not be negative, but is " << int64_t(blocks);
   return success();
 }
 
 void SmaltiOrderTiles::runOnOperation() {
   auto func = dyn_cast<triton_xla::EntryFuncOp>(getOperation().getOperation());
   if (!func || func.isExternal())
+    return markAllAnalysesPreserved();
+  if (order == TileOrderKind::None)
     return markAllAnalysesPreserved();
   if (failed(checkOptions(func)))
     return signalPassFailure();
@@ -256,14 +253,15 @@ void SmaltiOrderTiles::runOnOperation() {
   TileGrid grid;
   if (std::optional<std::string> reason = findGrid(func, grid))
     return miss(*reason);
-  TileOrder chosen{std::min<int64_t>(width, grid.rows), order == "snake"};
-  if (order == "auto") {
+  TileOrder chosen{std::min<int64_t>(width, grid.rows),
+                   order == TileOrderKind::Snake};
+  if (order == TileOrderKind::Auto) {
     const targets::Target *chip = getTarget(func, target);
     if (!chip)
       return signalPassFailure();
     chosen = {};
     if (std::optional<std::string> reason =
-            chooseOrder(func, *chip, blocks, grid, chosen))
+            chooseOrder(func, *chip, blocks.getOr(0), grid, chosen))
       return miss(*reason);
   }
   Value id = func.getTileId();

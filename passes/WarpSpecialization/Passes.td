@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_WARPSPECIALIZATION_PASSES
 #define SMALTI_PASSES_WARPSPECIALIZATION_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "passes/Options.td"
 
 def SmaltiStartProducts : InterfacePass<"smalti-start-products", "::mlir::FunctionOpInterface"> {
   let summary = "Makes products of warp groups asynchronous, with the waits that they need";
@@ -48,6 +48,8 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
     Where all threads copy and multiply in turn, the waits at both ends of a product come on top. Blocks on one unit, as
     many as its threads, registers and shared memory hold and the grid has, fill in one another's waits. A loop whose
     bounds are not known counts 16 iterations. With `if-it-pays`, a kernel is specialised where that takes less time.
+    The attribute `smalti.specialize` of a kernel wins over this option (`smalti-choose-overlap` writes it), and
+    `smalti.slots` wins over `depth`.
 
     Slots are counted through all iterations of all loops around, so that copies for the next tile of a persistent grid
     start while the last one is stored.
@@ -115,14 +117,14 @@ def SmaltiSpecializeWarps : InterfacePass<"smalti-specialize-warps", "::mlir::Fu
     ```
   }];
   let options = [
-    Option<"depth", "depth", "std::string", "\"auto\"",
+    AutoOrNumberOption<"depth", "depth", "::smalti::AutoOrNumber()",
            "Slots of each buffer, 1 to 16, or `auto`: the most, up to 8, that the estimate says to be the best, "
            "e.g. `depth=4`">,
-    Option<"target", "target", "std::string", "\"\"",
-           "The chip, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
+    TargetOption<>,
     Option<"ifItPays", "if-it-pays", "bool", "false",
-           "Leave kernels as they are that the estimate says to take no less time, e.g. `if-it-pays=true`">,
-    Option<"strict", "strict", "bool", "false", "A kernel that stays as it is is an error, e.g. `strict=true`">
+           "Leave kernels as they are that the estimate says to take no less time, or that have no synchronous `wgmma`, "
+           "e.g. `if-it-pays=true`">,
+    StrictOption<"A kernel that stays as it is">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
@@ -163,14 +165,14 @@ def SmaltiOrderTiles : InterfacePass<"smalti-order-tiles", "::mlir::FunctionOpIn
     ```
   }];
   let options = [
-    Option<"order", "order", "std::string", "\"grouped\"",
-           "`grouped`, `snake`, or `auto`, the one that is estimated to read the least, e.g. `order=snake`">,
+    Option<"order", "order", "::smalti::TileOrderKind", "::smalti::TileOrderKind::Grouped",
+           "The rasterization order of tiles, e.g. `order=snake`", TileOrderKinds.values>,
     Option<"width", "width", "int64_t", "8", "Rows of tiles in a group, unless `order=auto`, e.g. `width=4`">,
-    Option<"target", "target", "std::string", "\"\"",
-           "The chip, for `order=auto`, e.g. `target=sm_90a`; empty: the attribute `smalti.target`">,
-    Option<"blocks", "blocks", "int64_t", "0",
-           "Blocks that run at once, for `order=auto`, e.g. `blocks=66`; 0: as many as the chip has compute units">,
-    Option<"strict", "strict", "bool", "false", "A program that stays as it is is an error, e.g. `strict=true`">
+    TargetOption<", for `order=auto`">,
+    AutoOrNumberOption<"blocks", "blocks", "::smalti::AutoOrNumber()",
+           "Blocks that run concurrently, for `order=auto`, or `auto`: as many as the chip has compute units, e.g. "
+           "`blocks=66`">,
+    StrictOption<"A program that stays as it is">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

@@ -14,6 +14,9 @@
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Interfaces/SynchronousProducts.h"
+#include "passes/MultiBuffering/BufferSlots.h"
+#include "passes/Options.h"
+#include "passes/Pipelining/LoopSchedule.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
 #include "targets/Target.h"
@@ -502,43 +505,41 @@ void SmaltiSpecializeWarps::runOnOperation() {
   const targets::Target *chip = getTarget(func, target);
   if (!chip)
     return signalPassFailure();
-  constexpr int64_t most = 16;
-  int64_t slots = 0;
-  if (depth != "auto" &&
-      (StringRef(depth).getAsInteger(10, slots) || slots < 1 || slots > most)) {
-    func.emitError() << "depth must be 'auto' or 1 to " << most << ", not '"
-                     << depth << "'";
+  int64_t slots = depth.getOr(0);
+  if (std::optional<std::string> wrong = readSlots(func, slots)) {
+    func.emitError() << kPassName << ": the kernel " << *wrong;
     return signalPassFailure();
   }
+  if (slots > kMostWarpSlots) {
+    func.emitError() << "depth must be auto or between 1 and " << kMostWarpSlots
+                     << ", not " << slots;
+    return signalPassFailure();
+  }
+  bool isAsked = !ifItPays;
+  if (auto wanted = func->getAttrOfType<BoolAttr>(kSpecializeAttr))
+    isAsked = wanted.getValue();
+  if (!isAsked &&
+      (func->hasAttr(kSpecializeAttr) || !hasSynchronousProducts(func)))
+    return markAllAnalysesPreserved();
   auto miss = [&](Operation *op, const Twine &reason) {
     if (failed(reportMissed(op, kPassName, strict, reason)))
       signalPassFailure();
   };
-  if (!chip->hasTMA || !chip->hasWGMMA)
-    return miss(func,
-                "the kernel is not specialised: " + chip->name +
-                    " has no tensor copies or no products of warp groups");
   WarpPlan plan;
   if (std::optional<WarpRefusal> refusal = planWarps(
           func, *chip, slots ? std::optional(slots) : std::nullopt, plan))
-    return miss(refusal->op,
-                "the kernel is not specialised: " + refusal->reason);
-  auto describeTimes = [&](RemarkBuilder &remark) {
-    remark << plan.time.cycles << " cycles for a tile, " << plan.time.residents
-           << (plan.time.residents == 1 ? " block a unit" : " blocks a unit")
-           << ", against " << plan.timeInTurn.cycles << " of "
-           << plan.timeInTurn.residents << " that copy and multiply in turn, "
-           << plan.slotsInTurn << (plan.slotsInTurn == 1 ? " slot" : " slots");
-  };
-  if (ifItPays && !plan.pays()) {
-    auto remark = remarkMissed(func, kPassName);
-    remark << "the kernel is not specialised: it would not pay: estimated ";
-    describeTimes(remark);
-    return;
-  }
+    return miss(refusal->op, refusal->reason);
+  if (!isAsked && !plan.pays())
+    return miss(func, "the kernel is not specialised: it would not pay: "
+                      "estimated " +
+                          describeTimes(plan));
   size_t inFlight = llvm::count_if(
       plan.groups, [](const CopyGroup &group) { return group.isInFlight; });
   commitWarps(plan);
+  // The buffers have their slots, and the loops their stages.
+  func->removeAttr(kSpecializeAttr);
+  func->setAttr(kSlotsAttr, Builder(func.getContext()).getI64IntegerAttr(1));
+  func->setAttr(kStagesAttr, Builder(func.getContext()).getI64IntegerAttr(1));
   auto remark = remarkApplied(func, kPassName);
   remark << plan.producers << " threads copy ahead of " << plan.threads
          << " that multiply: " << plan.depth
@@ -550,7 +551,5 @@ void SmaltiSpecializeWarps::runOnOperation() {
     remark << ", " << plan.producerRegisters << " and "
            << plan.consumerRegisters << " registers";
   remark << plan.limit;
-  auto times = remarkAnalysis(func, kPassName);
-  times << "estimated ";
-  describeTimes(times);
+  remarkAnalysis(func, kPassName) << "estimated " << describeTimes(plan);
 }

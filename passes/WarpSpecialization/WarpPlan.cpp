@@ -605,6 +605,34 @@ Refusal WarpPlanner::run() {
 
 Refusal smalti::planWarps(gpu::GPUFuncOp func, const targets::Target &target,
                           std::optional<int64_t> depth, WarpPlan &plan) {
+  if (!target.hasTMA || !target.hasWGMMA)
+    return WarpRefusal{func,
+                       "the kernel is not specialised: " + target.name.str() +
+                           " has no tensor copies or no products of "
+                           "warp groups"};
   plan.func = func;
-  return WarpPlanner(plan, target, depth).run();
+  Refusal refusal = WarpPlanner(plan, target, depth).run();
+  if (refusal)
+    refusal->reason = "the kernel is not specialised: " + refusal->reason;
+  return refusal;
+}
+
+std::string smalti::describeTimes(const WarpPlan &plan) {
+  auto count = [](int64_t number, const char *what) {
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+  };
+  return std::to_string(plan.time.cycles) + " cycles for a tile, " +
+         count(plan.time.residents, "block") + " a unit, against " +
+         std::to_string(plan.timeInTurn.cycles) + " of " +
+         std::to_string(plan.timeInTurn.residents) +
+         " that copy and multiply in turn, " + count(plan.slotsInTurn, "slot");
+}
+
+bool smalti::hasSynchronousProducts(gpu::GPUFuncOp func) {
+  return func
+      ->walk([](mosaic_gpu::WGMMAOp product) {
+        return isSynchronousProduct(product) ? WalkResult::interrupt()
+                                             : WalkResult::advance();
+      })
+      .wasInterrupted();
 }

@@ -73,7 +73,7 @@ struct WarpPlan {
   bool pays() const { return time.cycles < timeInTurn.cycles; }
 };
 
-/// Fills in the plan, or says why there is none, and at which op.
+/// Fills in the plan, or says why the kernel stays as it is, and at which op.
 struct WarpRefusal {
   mlir::Operation *op;
   std::string reason;
@@ -82,6 +82,18 @@ std::optional<WarpRefusal> planWarps(mlir::gpu::GPUFuncOp func,
                                      const targets::Target &target,
                                      std::optional<int64_t> depth,
                                      WarpPlan &plan);
+
+/// The estimate of a plan, in words.
+std::string describeTimes(const WarpPlan &plan);
+
+/// Whether the kernel has a synchronous `wgmma`, for whose operands warps of
+/// their own may copy.
+bool hasSynchronousProducts(mlir::gpu::GPUFuncOp func);
+
+/// Whether warps of their own copy (BoolAttr), on a kernel.
+inline constexpr llvm::StringLiteral kSpecializeAttr = "smalti.specialize";
+/// More slots than any chip has a use for only make code.
+inline constexpr int64_t kMostWarpSlots = 16;
 
 /// Carries the plan out.
 void commitWarps(const WarpPlan &plan);

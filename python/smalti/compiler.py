@@ -7,7 +7,7 @@ import functools
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -334,8 +334,7 @@ class _Compilation:
         text["llvm"] = lambda: self._llvm(module)
         if self.target.is_emulated:
             kernel.device_ir = self._generate(module, "llvm", _LINE_TABLES)
-            stages = stages_of(kernel.remarks)
-            kernel.resources = _resources(assemble.Usage(), launch, self.entry, self.target, stages)
+            kernel.resources = _resources(assemble.Usage(), launch, self.entry, self.target)
             return kernel
         ptxas = toolchain.find_ptxas() if self.target.vendor == "nvidia" else None
         if ptxas is not None and (lowered := _lower_ptx_version(module, self.target, ptxas)):
@@ -435,7 +434,7 @@ class _Compilation:
         else:
             kernel.binary, kernel.binary_format = ptx.encode(), "ptx"
             kernel.notes.append(f"no ptxas was found: PTX only, registers unknown ({toolchain.PTXAS_HINT})")
-        kernel.resources = _resources(usage, launch, self.entry, self.target, stages_of(kernel.remarks))
+        kernel.resources = _resources(usage, launch, self.entry, self.target)
 
     def _finish_amd(self, kernel: Kernel, code: bytes, launch: LaunchFacts, text: dict[str, Any]) -> None:
         assembly = code.rstrip(b"\0").decode()
@@ -449,7 +448,7 @@ class _Compilation:
         else:
             name, hint = ("ld.lld", toolchain.LLD_HINT) if llvm_mc else ("llvm-mc", toolchain.LLVM_MC_HINT)
             kernel.notes.append(f"no {name} was found: assembly text only ({hint})")
-        kernel.resources = _resources(usage, launch, self.entry, self.target, stages_of(kernel.remarks))
+        kernel.resources = _resources(usage, launch, self.entry, self.target)
 
 
 @dataclass(frozen=True)
@@ -461,6 +460,8 @@ class LaunchFacts:
     grid: tuple[int, int, int]
     cluster: tuple[int, int, int] | None
     shared_bytes: int
+    stages: int
+    """The most stages that a loop got."""
     tensor_maps: tuple[tensor_maps.TensorMap, ...]
 
 
@@ -518,6 +519,7 @@ def launch_facts(module: ir.Module, name: str) -> LaunchFacts:
         grid,
         cluster if cluster != (1, 1, 1) else None,
         _integer(operation, "smalti.shared_memory_bytes") or 0,
+        _integer(operation, "smalti.stages") or 1,
         tensor_maps_of(operation),
     )
 
@@ -562,18 +564,11 @@ def _tensor_map(attribute: ir.Attribute) -> tensor_maps.TensorMap:
 
 
 def _integer(operation: Any, name: str) -> int | None:
-    return ir.IntegerAttr(operation.attributes[name]).value if name in operation.attributes else None
+    found = operation.attributes.get(name, None)
+    return found.value if isinstance(found, ir.IntegerAttr) else None
 
 
-def stages_of(said: Iterable[remarks.Remark]) -> int:
-    """The most stages that a loop got: the pass's remarks say it, the loops themselves are gone by now."""
-    applied = (r.message for r in said if r.kind == "passed" and r.category == "smalti-pipeline-loops")
-    return max((int(number) for text in applied for number in re.findall(r"\b(\d+) stages?\b", text)), default=1)
-
-
-def _resources(
-    usage: assemble.Usage, launch: LaunchFacts, what: entry.Entry, target: targets.Target, stages: int
-) -> Resources:
+def _resources(usage: assemble.Usage, launch: LaunchFacts, what: entry.Entry, target: targets.Target) -> Resources:
     threads = launch.block[0] * launch.block[1] * launch.block[2]
     # On AMD the code declares what the passes allocated, and the assembler counts it.
     dynamic = launch.shared_bytes if target.vendor == "nvidia" else 0
@@ -584,7 +579,7 @@ def _resources(
         grid=launch.grid,
         cluster=launch.cluster,
         warps=-(-threads // target.wave_size),
-        stages=stages,
+        stages=launch.stages,
         registers=usage.registers,
         accumulator_registers=usage.accumulator_registers,
         scalar_registers=usage.scalar_registers,

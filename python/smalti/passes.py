@@ -21,7 +21,7 @@ class Option:
 
     name: str
     type: str
-    """`bool`, `int`, `float`, `str`, or `list` of any of them."""
+    """`bool`, `int`, `float`, `str`, `list` of any of them, or `count`: a positive number or `auto`."""
     default: str
     description: str
     choices: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Option:
         """What the help of a command shows as the value."""
         if self.choices:
             return "|".join(self.choices)
-        return {"bool": "true|false", "int": "N", "float": "X"}.get(self.type, "TEXT")
+        return {"bool": "true|false", "int": "N", "float": "X", "count": "auto|N"}.get(self.type, "TEXT")
 
     @property
     def annotation(self) -> str:
@@ -69,6 +69,7 @@ _ANNOTATIONS = {
     "int": "int",
     "float": "float",
     "str": "str",
+    "count": "int | Literal['auto']",
     "list": "Sequence[str | int | float | bool] | str",
 }
 _ACCEPTED: dict[str, tuple[type, ...]] = {
@@ -76,6 +77,7 @@ _ACCEPTED: dict[str, tuple[type, ...]] = {
     "int": (int,),
     "float": (int, float),
     "str": (str, int, float, bool),
+    "count": (int, str),
     "list": (list, tuple, str, int),
 }
 
@@ -86,6 +88,8 @@ def _option_type(spelling: str, is_list: bool) -> str:
     bare = spelling.removeprefix("::").removeprefix("std::")
     if bare == "bool":
         return "bool"
+    if bare == "smalti::AutoOrNumber":
+        return "count"
     if bare.startswith(("int", "uint", "unsigned", "size_t", "long")):
         return "int"
     if bare in ("float", "double"):
@@ -183,6 +187,8 @@ def format_options(item: Pass, given: Mapping[str, Any], *, on_shell: bool = Fal
             raise PipelineError(f"{item.name}: {name} takes {option.annotation}, not {type(value).__name__} {value!r}")
         if option.choices and option.type == "str" and value not in option.choices:
             raise PipelineError(f"{item.name}: {name} is one of {', '.join(option.choices)}, not {value!r}")
+        if option.type == "count" and value != "auto" and (isinstance(value, str) or value < 1):
+            raise PipelineError(f"{item.name}: {name} is 'auto' or a positive number, not {value!r}")
         words.append(f"{option.name}={format_value(value)}")
     return " ".join(words)
 
@@ -196,9 +202,9 @@ def options_from_text(item: Pass, words: Mapping[str, str]) -> dict[str, Any]:
         value: Any = text
         if kind == "bool" and text in ("true", "false"):
             value = text == "true"
-        elif kind in ("int", "float"):
+        elif kind in ("int", "float", "count"):
             with contextlib.suppress(ValueError):
-                value = int(text, 0) if kind == "int" else float(text)
+                value = float(text) if kind == "float" else int(text, 0)
         values[option.keyword if option else name] = value
     return values
 

@@ -10,7 +10,7 @@
 // CHECK: triton_xla.entry_func @refused(
 // CHECK-NOT: func.func
 
-// WIDTH: error: convert-triton-xla-to-cpu: vector-width must be 128, 256 or 512, but is 100
+// WIDTH: --vector-width option: Cannot find option named '100'
 triton_xla.entry_func @fine(%a: memref<4xf32>, %tile: index) tiles 1 {
   %t = triton_xla.extract %a[0] [4] [1] : memref<4xf32> to tensor<4xf32>
   triton_xla.insert %t into %a[0] [4] [1] : tensor<4xf32> into memref<4xf32>

@@ -9,7 +9,7 @@
 // RUN: not smalti-opt %s -split-input-file -o /dev/null \
 // RUN:   --pass-pipeline='builtin.module(mosaic-gpu-infer-layouts{target=sm_90a})' 2>&1 | FileCheck %s --check-prefix=INFER
 // RUN: not smalti-opt %s -split-input-file -o /dev/null \
-// RUN:   --pass-pipeline='builtin.module(smalti-lower-cpu-to-llvm)' 2>&1 | FileCheck %s --check-prefix=CPU
+// RUN:   --pass-pipeline='builtin.module(smalti-compile-cpu{target=cpu})' 2>&1 | FileCheck %s --check-prefix=CPU
 
 module attributes {smalti.target = "sm_90a"} {
   gpu.module @thread {

@@ -326,18 +326,12 @@ def test_tools_are_searched_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyP
         toolchain.find_ptxas()
 
 
-def test_stages_come_from_the_remarks() -> None:
-    def remark(kind: str, category: str, message: str) -> smalti.Remark:
-        return smalti.Remark(kind, category, "", message)
-
-    said = [
-        remark("passed", "smalti-pipeline-loops", "pipelined with 2 stages in stream mode: 4 reads ahead"),
-        remark("passed", "smalti-pipeline-loops", "pipelined with 3 stages in async mode: 2 copies ahead"),
-        remark("missed", "smalti-pipeline-loops", "9 stages need too much"),
-        remark("passed", "smalti-multi-buffer", "for 7 stages"),
-    ]
-    assert compiler.stages_of(said) == 3
-    assert compiler.stages_of([]) == 1
+@pytest.mark.parametrize("target", ["sm_80", "gfx942"])
+def test_stages_are_those_that_a_loop_got(kernels: Path, target: str) -> None:
+    source = kernels / "matmul_relu_bf16.mlir"
+    assert smalti.compile(source, target=target, stages=1).resources.stages == 1
+    assert smalti.compile(source, target=target, stages=2).resources.stages == 2
+    assert smalti.compile(source, target=target, stages=2, depth=1, copies="async").resources.stages == 1
 
 
 def test_settings_that_are_no_numbers(monkeypatch: pytest.MonkeyPatch, worker: codegen_worker.Worker) -> None:

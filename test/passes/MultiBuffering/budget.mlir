@@ -3,7 +3,7 @@
 // RUN:   --remarks-filter=smalti-multi-buffer -o %t.after 2>%t.remarks
 // RUN: diff %t.before %t.after
 // RUN: FileCheck %s < %t.remarks
-// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=0}))' 2>&1 \
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{depth=65}))' 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=DEPTH
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-multi-buffer{target=sm_1}))' 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TARGET
@@ -12,7 +12,7 @@
 
 // All slots of all buffers count, and none is changed where they do not fit.
 // CHECK-COUNT-2: Remark="the function needs 131072 B of shared memory with 4 slots a buffer, gfx942 has 65536 B"
-// DEPTH: error: smalti-multi-buffer: depth must be auto or between 1 and 64, not 0
+// DEPTH: error: smalti-multi-buffer: depth must be auto or between 1 and 64, not 65
 // TARGET: error: unknown target 'sm_1'
 // FITS: memref.alloc() : memref<4x8192xf16, #gpu.address_space<workgroup>>
 // FITS: memref.alloc() : memref<4x8192xf16, #gpu.address_space<workgroup>>

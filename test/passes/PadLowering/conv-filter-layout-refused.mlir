@@ -9,7 +9,7 @@
 // RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=LAYOUT
 //
 // STRICT: error: smalti-conv-filter-layout: its operands are no tensors
-// LAYOUT: error: smalti-conv-filter-layout: option 'filter-layout' must be fhwc or hwfc, but is 'chwf'
+// LAYOUT: --filter-layout option: Cannot find option named 'chwf'
 
 // CHECK: [Missed] smalti-conv-filter-layout | Category:smalti-conv-filter-layout | Function=buffers | Remark="its operands are no tensors"
 func.func @buffers(%image: memref<1x18x18x8xf16>, %filter: memref<3x3x8x32xf16>, %init: memref<1x16x16x32xf32>) {

@@ -7,7 +7,7 @@
 // RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=STRICT
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TARGET
-// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{m=-1}))' -o /dev/null 2>&1 \
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{m=65537 n=8 k=8}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=SIZE
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-to-intrinsics{max-waste=0.5}))' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=WASTE
@@ -18,7 +18,7 @@
 //
 // STRICT: error: smalti-pad-to-intrinsics: its operands are no tensors
 // TARGET: error: no target given: use the option 'target=NAME' or set the attribute smalti.target = "NAME" on the module; known targets: cpu, sm_80
-// SIZE: error: smalti-pad-to-intrinsics: option 'm' must be 0 to 65536, but is -1
+// SIZE: error: smalti-pad-to-intrinsics: option 'm' must be at most 65536, but is 65537
 // WASTE: error: smalti-pad-to-intrinsics: option 'max-waste' must be 1 or more, but is 0.50
 // CPU: Function=few_rows | Remark="cpu has no matrix instruction for f16 times f16 plus f32"
 

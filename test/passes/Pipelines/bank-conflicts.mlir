@@ -32,4 +32,4 @@
 // PAD:          mosaic_gpu.slice_smem 0 : memref<2x64x40xbf16, #gpu.address_space<workgroup>>
 // PAD:          mosaic_gpu.slice_smem 10240 : memref<2x32x72xbf16, #gpu.address_space<workgroup>>
 
-// UNKNOWN: error: unknown bank-conflicts 'none'; known are keep, pad and swizzle
+// UNKNOWN: --bank-conflicts option: Cannot find option named 'none'

@@ -53,11 +53,11 @@
 
 // CPU: llvm.func @matmul(
 
-// LEVEL: error: unknown stop-after 'nowhere'; known are tile, mosaic, pipelined, thread and llvm
-// NOTCPU: error: stop-after=thread is a level of GPUs; for cpu there are tile and llvm
+// LEVEL: --stop-after option: Cannot find option named 'nowhere'
+// NOTCPU: error: this stop-after is a level of GPUs; for cpu there are tile and llvm
 // UNKNOWN: error: unknown target 'sm_12'; known targets: {{.*}}sm_90a
-// NEGATIVE: error: depth and stages must be between 0 and 16, not -1 and 0
-// MANY: error: depth and stages must be between 0 and 16, not 100000000000 and 0
+// NEGATIVE: --depth option: '-1' is not auto or a positive number
+// MANY: error: smalti-choose-overlap: depth and stages must be auto or between 1 and 16, not 100000000000 and auto
 triton_xla.entry_func @matmul(
     %a: memref<500x300xf16>, %b: memref<300x260xf16>, %c: memref<500x260xf32>, %tile: index) tiles 12 {
   %c0 = arith.constant 0 : index

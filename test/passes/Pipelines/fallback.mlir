@@ -1,5 +1,5 @@
 // Slots that nobody asked for give way to what the chip has, with the numbers.
-// RUN: smalti-opt %s -smalti-compile="target=gfx942 stop-after=pipelined" --remarks-filter=smalti-compile -o %t 2>%t.remarks
+// RUN: smalti-opt %s -smalti-compile="target=gfx942 stop-after=pipelined" --remarks-filter=smalti-choose-overlap -o %t 2>%t.remarks
 // RUN: FileCheck %s < %t
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 // RUN: not smalti-opt %s -smalti-compile="target=gfx942 depth=2 stop-after=pipelined" 2>&1 | FileCheck %s --check-prefix=ASKED

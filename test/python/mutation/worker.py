@@ -49,7 +49,7 @@ _OPAQUE = re.compile(
 """What upstream's drivers and verifiers say of a rewrite: the pass itself gave no reason."""
 
 
-_MANY = ("smalti-compile", "smalti-lower-cpu-to-llvm")
+_MANY = ("smalti-compile", "smalti-compile-cpu")
 """Many passes in one name, upstream's among them: each may refuse what the one before it made."""
 
 

@@ -1,0 +1,185 @@
+//===- ChooseOverlap.cpp - smalti-choose-overlap --------------------------===//
+
+#include "passes/Interfaces/LoopInterfaces.h"
+#include "passes/MultiBuffering/BufferSlots.h"
+#include "passes/Options.h"
+#include "passes/Pipelining/LoopSchedule.h"
+#include "passes/Resources/Estimate.h"
+#include "passes/Support/MemorySize.h"
+#include "passes/Support/Remarks.h"
+#include "passes/Support/TargetOption.h"
+#include "passes/WarpSpecialization/WarpPlan.h"
+#include "targets/Target.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Pass/Pass.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTICHOOSEOVERLAP
+#define GEN_PASS_DEF_SMALTICHOOSEOVERLAP
+#include "passes/Pipelines/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+using targets::Target;
+
+static constexpr llvm::StringLiteral kPassName = "smalti-choose-overlap";
+
+namespace {
+
+/// Slots and stages of a kernel's loops.
+struct Overlap {
+  int64_t depth = 1;
+  int64_t stages = 1;
+};
+
+struct SmaltiChooseOverlap
+    : smalti::impl::SmaltiChooseOverlapBase<SmaltiChooseOverlap> {
+  using Base::Base;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    Base::getDependentDialects(registry);
+    registerLoopInterfaceModels(registry);
+  }
+  void runOnOperation() override;
+
+private:
+  FailureOr<bool> chooseRoles(gpu::GPUFuncOp kernel, const Target &chip);
+  FailureOr<Overlap> chooseOverlap(gpu::GPUFuncOp kernel, const Target &chip);
+};
+
+} // namespace
+
+/// Whether a loop uses the buffer or a view of it.
+static bool isUsedInLoop(Value buffer) {
+  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
+    return user->getParentOfType<LoopLikeOpInterface>() ||
+           (isa<ViewLikeOpInterface>(user) && isUsedInLoop(user->getResult(0)));
+  });
+}
+
+/// Bytes of shared memory where the buffers that loops use, which are those
+/// that get slots, have `depth` of them.
+static int64_t sharedBytes(gpu::GPUFuncOp kernel, int64_t depth) {
+  return getSharedMemoryBytes(kernel, [&](Value buffer) {
+    // Barrier objects that another front end made are not memrefs.
+    auto type = dyn_cast<MemRefType>(buffer.getType());
+    if (!type || depth == 1 || !isUsedInLoop(buffer) || !getBufferBytes(type))
+      return type;
+    SmallVector<int64_t> shape = {depth};
+    llvm::append_range(shape, type.getShape());
+    return MemRefType::Builder(type).setShape(shape).operator MemRefType();
+  });
+}
+
+/// Decides whether warps of their own copy, and returns whether they do.
+FailureOr<bool> SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
+                                                 const Target &chip) {
+  if (specialize == Specialize::Off || !hasSynchronousProducts(kernel))
+    return false;
+  bool isAsked = specialize == Specialize::On;
+  AutoOrNumber slots = depth.isAuto() ? stages : depth;
+  WarpPlan plan;
+  std::optional<WarpRefusal> refusal =
+      planWarps(kernel, chip,
+                slots.isAuto() ? std::nullopt : std::optional(*slots), plan);
+  if (!refusal && !isAsked && !plan.pays())
+    refusal = WarpRefusal{kernel, "the kernel is not specialised: it would "
+                                  "not pay: estimated " +
+                                      describeTimes(plan)};
+  Builder builder(kernel.getContext());
+  kernel->setAttr(kSpecializeAttr, builder.getBoolAttr(!refusal));
+  if (refusal) {
+    if (failed(reportMissed(refusal->op, kPassName, isAsked, refusal->reason)))
+      return failure();
+    return false;
+  }
+  kernel->setAttr(kSlotsAttr, builder.getI64IntegerAttr(plan.depth));
+  return true;
+}
+
+FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
+                                                      const Target &chip) {
+  bool isAsync =
+      kernel->walk([](AsyncCopyOpInterface) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  // Asynchronous copies in flight need a slot each; reads into registers need
+  // none.
+  int64_t wanted = isAsync ? kSlotsOfAsyncCopies : 2;
+  if (!depth.isAuto())
+    wanted = *depth;
+  else if (!stages.isAuto())
+    wanted = isAsync ? *stages : std::min<int64_t>(*stages, 2);
+  bool isAsked = !depth.isAuto() || (isAsync && !stages.isAuto());
+
+  Overlap overlap{wanted, stages.getOr(2)};
+  while (overlap.depth > 1 &&
+         sharedBytes(kernel, overlap.depth) > chip.sharedMemoryPerBlock)
+    --overlap.depth;
+  int64_t fitting = sharedBytes(kernel, overlap.depth);
+  if (overlap.depth < wanted && isAsked && fitting <= chip.sharedMemoryPerBlock)
+    return kernel.emitError()
+           << "buffers of " << wanted << " slots, as "
+           << (depth.isAuto() ? "stages" : "depth") << " asks for, need "
+           << sharedBytes(kernel, wanted) << " bytes of shared memory; "
+           << chip.name << " has " << chip.sharedMemoryPerBlock << ", which "
+           << overlap.depth
+           << (overlap.depth == 1 ? " slot fits" : " slots fit") << " with "
+           << fitting;
+  if (overlap.depth < wanted)
+    remarkMissed(kernel, kPassName)
+        << "buffers of " << wanted << " slots need "
+        << sharedBytes(kernel, wanted) << " bytes of shared memory, "
+        << chip.name << " has " << chip.sharedMemoryPerBlock << ": slots are "
+        << overlap.depth << ", which need " << fitting;
+  if (isAsync)
+    overlap.stages = std::min(stages.getOr(overlap.depth), overlap.depth);
+  remarkAnalysis(kernel, kPassName)
+      << "up to " << overlap.stages
+      << (overlap.stages == 1 ? " stage, " : " stages, ") << overlap.depth
+      << (overlap.depth == 1 ? " slot" : " slots") << " for a buffer: "
+      << (isAsync ? "copies are asynchronous, and each copy in flight needs a "
+                    "slot"
+                  : "reads into registers need no slot")
+      << "; " << fitting << " of " << chip.sharedMemoryPerBlock
+      << " bytes of shared memory";
+  return overlap;
+}
+
+void SmaltiChooseOverlap::runOnOperation() {
+  auto kernel = dyn_cast<gpu::GPUFuncOp>(getOperation().getOperation());
+  if (!kernel || kernel.isExternal())
+    return markAllAnalysesPreserved();
+  const Target *chip = getTarget(kernel, target);
+  if (!chip)
+    return signalPassFailure();
+  if (depth.getOr(1) > kMostStages || stages.getOr(1) > kMostStages) {
+    kernel.emitError() << kPassName << ": depth and stages must be auto or "
+                       << "between 1 and " << kMostStages << ", not "
+                       << depth.str() << " and " << stages.str();
+    return signalPassFailure();
+  }
+  Overlap overlap;
+  // Warps that copy have their slots already.
+  if (!kernel->hasAttr(mosaic_gpu::kProgramThreads)) {
+    FailureOr<bool> hasRoles = chooseRoles(kernel, *chip);
+    if (failed(hasRoles))
+      return signalPassFailure();
+    if (*hasRoles)
+      return;
+    if (!kernel
+             ->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })
+             .wasInterrupted())
+      return;
+    FailureOr<Overlap> chosen = chooseOverlap(kernel, *chip);
+    if (failed(chosen))
+      return signalPassFailure();
+    overlap = *chosen;
+  }
+  Builder builder(kernel.getContext());
+  kernel->setAttr(kSlotsAttr, builder.getI64IntegerAttr(overlap.depth));
+  kernel->setAttr(kStagesAttr, builder.getI64IntegerAttr(overlap.stages));
+}

@@ -1,0 +1,144 @@
+//===- FinalizeKernels.cpp - smalti-finalize-kernels ----------------------===//
+
+#include "passes/Support/KernelAttributes.h"
+#include "passes/Support/MemorySize.h"
+#include "passes/Support/TargetOption.h"
+#include "targets/Target.h"
+
+#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Pass/Pass.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTIFINALIZEKERNELS
+#define GEN_PASS_DEF_SMALTIFINALIZEKERNELS
+#include "passes/Pipelines/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+using targets::Target;
+
+/// Dynamic shared memory becomes an array without end that the launch sizes.
+/// Upstream's conversion makes it a variable of the module's own, to which the
+/// assembler gives one byte, apart from what the launch asks for.
+static void declareDynamicSharedMemory(gpu::GPUModuleOp kernels) {
+  int64_t alignment = kSharedMemoryAlignment;
+  for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
+    if (auto needed = kernel->getAttrOfType<IntegerAttr>(
+            mosaic_gpu::kSharedMemoryAlignment))
+      alignment = std::max(alignment, needed.getInt());
+  for (auto global : kernels.getOps<LLVM::GlobalOp>()) {
+    auto type = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());
+    if (type && type.getNumElements() == 0 &&
+        global.getAddrSpace() == NVVM::NVVMMemorySpace::Shared) {
+      global.setLinkage(LLVM::Linkage::External);
+      global.setAlignment(alignment);
+    }
+  }
+}
+
+/// With the threads of a block alone, the assembler keeps registers for further
+/// blocks on the multiprocessor and spills what does not fit. It also drops
+/// `setmaxnreg` where it does not know how many registers a warp starts with.
+static void declareResidentBlocks(gpu::GPUModuleOp kernels) {
+  StringRef blocks = NVVM::NVVMDialect::getMinctasmAttrName();
+  auto one = IntegerAttr::get(IntegerType::get(kernels.getContext(), 32), 1);
+  for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
+    if (kernel->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) &&
+        !kernel->hasAttr(blocks))
+      kernel->setAttr(blocks, one);
+}
+
+/// The name as a symbol of PTX and of AMD's assembly: letters, digits, _ and $,
+/// and more than one of the last two.
+static std::string getAssemblerName(StringRef name) {
+  std::string result;
+  for (char c : name)
+    result += llvm::isAlnum(c) || c == '$' ? c : '_';
+  bool isValid = result.find_first_not_of("_$") != std::string::npos &&
+                 !llvm::isDigit(result.front()) && result != "WARP_SZ";
+  return isValid ? result : "kernel_" + result;
+}
+
+/// Renames the kernels whose names an assembler does not take;
+/// `smalti.source_name` keeps the name.
+static void renameKernels(gpu::GPUModuleOp kernels, ModuleOp module) {
+  SymbolTable symbols(kernels);
+  for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
+    if (kernel.isExternal())
+      continue;
+    auto name = kernel.getSymNameAttr();
+    std::string valid = getAssemblerName(name);
+    if (valid == name.getValue())
+      continue;
+    while (symbols.lookup(valid))
+      valid += '_';
+    auto renamed = StringAttr::get(module.getContext(), valid);
+    if (failed(SymbolTable::replaceAllSymbolUses(kernel, renamed, module)))
+      continue;
+    symbols.remove(kernel);
+    kernel.setSymNameAttr(renamed);
+    symbols.insert(kernel);
+    kernel->setAttr(kSourceName, name);
+  }
+}
+
+/// Whether all of the kernels, a module or a function, is in dialects that
+/// become LLVM IR. Upstream's conversions leave what they do not know, with
+/// casts around it.
+static LogicalResult verifyLowered(Operation *kernels, const Target &chip) {
+  UnrealizedConversionCastOp cast;
+  WalkResult result = kernels->walk([&](Operation *op) {
+    if (isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect,
+                        ROCDL::ROCDLDialect, gpu::GPUDialect>(op->getDialect()))
+      return WalkResult::advance();
+    if (auto unrealized = dyn_cast<UnrealizedConversionCastOp>(op)) {
+      if (!cast)
+        cast = unrealized;
+      return WalkResult::advance();
+    }
+    op->emitOpError() << "on " << op->getOperandTypes()
+                      << " has no lowering to " << chip.name;
+    return WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  if (cast)
+    return cast.emitError() << "values of type " << cast->getResultTypes()
+                            << " have no lowering to " << chip.name;
+  return success();
+}
+
+namespace {
+struct SmaltiFinalizeKernels
+    : smalti::impl::SmaltiFinalizeKernelsBase<SmaltiFinalizeKernels> {
+  using Base::Base;
+  void runOnOperation() override;
+};
+} // namespace
+
+void SmaltiFinalizeKernels::runOnOperation() {
+  ModuleOp module = getOperation();
+  const Target *chip = getTarget(module, target);
+  if (!chip)
+    return signalPassFailure();
+  auto modules = module.getOps<gpu::GPUModuleOp>();
+  for (gpu::GPUModuleOp kernels : modules)
+    if (failed(verifyLowered(kernels, *chip)))
+      return signalPassFailure();
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function->hasAttr("smalti.num_tiles") &&
+        failed(verifyLowered(function, *chip)))
+      return signalPassFailure();
+  for (gpu::GPUModuleOp kernels : modules) {
+    if (chip->vendor == targets::Vendor::NVIDIA) {
+      declareDynamicSharedMemory(kernels);
+      declareResidentBlocks(kernels);
+    }
+    renameKernels(kernels, module);
+  }
+}

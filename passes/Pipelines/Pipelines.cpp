@@ -1,0 +1,293 @@
+//===- Pipelines.cpp - The passes of smalti-compile -----------------------===//
+
+#include "passes/Pipelines/Pipelines.h"
+#include "passes/Options.h"
+
+#include "dialects/TritonXLA/TritonXLA.h"
+#include "targets/Target.h"
+#include "targets/Timing.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace smalti {
+#define GEN_PASS_DECL
+#include "passes/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+using targets::Target;
+using targets::Vendor;
+
+static void buildTileSimplification(OpPassManager &pm) {
+  // Upstream's folder takes a transfer that begins before its memory for one in
+  // bounds.
+  pm.addPass(createSmaltiMaskTransfers());
+  pm.addPass(createCanonicalizerPass());
+}
+
+/// On a module: every program of triton_xla becomes a block-level kernel in its
+/// own gpu.module.
+static void buildTilesToBlocks(OpPassManager &pm, const Target &target,
+                               const SmaltiCompileOptions &chosen) {
+  // Chips whose cache is not known have no order that is estimated to pay.
+  const targets::Timing *timing = targets::lookupTiming(target.name);
+  bool canEstimate = timing && timing->cacheBytes != 0;
+  if (chosen.tileOrder != TileOrderKind::None &&
+      (chosen.tileOrder != TileOrderKind::Auto || canEstimate)) {
+    SmaltiOrderTilesOptions order;
+    order.order = chosen.tileOrder;
+    order.target = target.name.str();
+    if (chosen.blocks > 0)
+      order.blocks = chosen.blocks;
+    pm.nest<triton_xla::EntryFuncOp>().addPass(createSmaltiOrderTiles(order));
+  }
+  ConvertTritonXLAToMosaicGPUOptions options;
+  options.target = target.name.str();
+  options.numWarps = chosen.numWarps;
+  options.copies = chosen.copies;
+  options.products = chosen.products;
+  options.blocks = chosen.blocks;
+  pm.addPass(createConvertTritonXLAToMosaicGPU(options));
+  // New ops on vectors would have no layouts: no canonicalisation before they
+  // are dealt to threads.
+  pm.addPass(createCSEPass());
+}
+
+/// On a module: block-level programs that JAX launches become kernels with
+/// layouts, each in its own gpu.module.
+static void buildLaunchesToBlocks(OpPassManager &pm, const Target &target) {
+  MosaicGPUInferLayoutsOptions options;
+  options.target = target.name.str();
+  pm.addPass(createMosaicGPUInferLayouts(options));
+  pm.addPass(createMosaicGPUOutlineLaunches());
+  SmaltiCheckResourcesOptions check;
+  check.target = target.name.str();
+  pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(
+      createSmaltiCheckResources(check));
+}
+
+/// On a gpu.module: the overlap of copies and arithmetic in block-level
+/// kernels, then the offsets of their buffers in shared memory.
+static void buildPipelining(OpPassManager &pm, const Target &target,
+                            const SmaltiCompileOptions &chosen) {
+  OpPassManager &kernel = pm.nest<gpu::GPUFuncOp>();
+  SmaltiChooseOverlapOptions overlap;
+  overlap.target = target.name.str();
+  overlap.depth = chosen.depth;
+  overlap.stages = chosen.stages;
+  overlap.specialize = chosen.specialize;
+  kernel.addPass(createSmaltiChooseOverlap(overlap));
+  if (target.hasWGMMA && chosen.specialize != Specialize::Off) {
+    SmaltiSpecializeWarpsOptions specialize;
+    specialize.target = target.name.str();
+    specialize.ifItPays = true;
+    kernel.addPass(createSmaltiSpecializeWarps(specialize));
+  }
+  SmaltiMultiBufferOptions multiBuffer;
+  multiBuffer.target = target.name.str();
+  kernel.addPass(createSmaltiMultiBuffer(multiBuffer));
+  SmaltiPipelineLoopsOptions pipeline;
+  pipeline.target = target.name.str();
+  kernel.addPass(createSmaltiPipelineLoops(pipeline));
+  if (target.hasWGMMA)
+    kernel.addPass(createSmaltiStartProducts());
+  if (chosen.bankConflicts == BankConflicts::Pad) {
+    SmaltiPadSharedMemoryOptions options;
+    options.target = target.name.str();
+    kernel.addPass(createSmaltiPadSharedMemory(options));
+  }
+  SmaltiAllocateSharedMemoryOptions options;
+  options.target = target.name.str();
+  kernel.addPass(createSmaltiAllocateSharedMemory(options));
+  SmaltiCheckResourcesOptions check;
+  check.target = target.name.str();
+  kernel.addPass(createSmaltiCheckResources(check));
+}
+
+/// On a module: block-level kernels become thread-level ones.
+static void buildBlocksToThreads(OpPassManager &module, const Target &target,
+                                 const SmaltiCompileOptions &chosen) {
+  if (target.vendor == Vendor::NVIDIA) {
+    ConvertMosaicGPUToNVVMOptions options;
+    options.target = target.name.str();
+    module.addPass(createConvertMosaicGPUToNVVM(options));
+  } else {
+    ConvertMosaicGPUToROCDLOptions options;
+    options.target = target.name.str();
+    module.addPass(createConvertMosaicGPUToROCDL(options));
+  }
+  OpPassManager &pm = module.nest<gpu::GPUModuleOp>();
+  // Upstream's folder takes a transfer that begins ahead of its memory for one
+  // in bounds.
+  pm.addPass(createSmaltiMaskTransfers());
+  pm.addPass(createCanonicalizerPass());
+  if (chosen.bankConflicts == BankConflicts::Swizzle) {
+    SmaltiSwizzleSharedMemoryOptions options;
+    options.target = target.name.str();
+    pm.nest<gpu::GPUFuncOp>().addPass(createSmaltiSwizzleSharedMemory(options));
+  }
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+  if (chosen.holdLoads && target.sinksLoads) {
+    SmaltiHoldLoadsOptions options;
+    options.target = target.name.str();
+    pm.nest<gpu::GPUFuncOp>().addPass(createSmaltiHoldLoads(options));
+  }
+}
+
+/// On a gpu.module: thread-level kernels become the LLVM dialect.
+static void buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
+  if (target.asyncCopy == targets::AsyncCopyKind::LDSLoad) {
+    SmaltiOverlapLdsDmaOptions options;
+    options.target = target.name.str();
+    pm.nest<gpu::GPUFuncOp>().addPass(createSmaltiOverlapLdsDma(options));
+  }
+  pm.addPass(createSmaltiLowerVectors());
+  // The index arithmetic of views becomes visible, so that what does not change
+  // leaves the loops.
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(createSCFToControlFlowPass());
+  SmaltiLowerMathOptions math;
+  math.target = target.name.str();
+  pm.addPass(createSmaltiLowerMath(math));
+  if (target.vendor == Vendor::NVIDIA) {
+    pm.addPass(createConvertNVGPUToNVVMPass());
+    ConvertGpuOpsToNVVMOpsOptions options;
+    options.useBarePtrCallConv = true;
+    options.indexBitwidth = 64;
+    pm.addPass(createConvertGpuOpsToNVVMOps(options));
+    pm.nest<LLVM::LLVMFuncOp>().addPass(createSmaltiMarkTensorMaps());
+    // Barrier objects have ops that are assembly and no intrinsic.
+    pm.addPass(createConvertNVVMToLLVMPass());
+  } else {
+    ConvertAMDGPUToROCDLPassOptions amdgpu;
+    amdgpu.chipset = target.name.str();
+    pm.addPass(createConvertAMDGPUToROCDLPass(amdgpu));
+    ConvertGpuOpsToROCDLOpsOptions options;
+    options.chipset = target.name.str();
+    options.useBarePtrCallConv = true;
+    options.indexBitwidth = 64;
+    options.runtime = gpu::amd::Runtime::HIP;
+    pm.addPass(createConvertGpuOpsToROCDLOps(options));
+  }
+  // LLVM simplifies the rest.
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  if (target.asyncCopy == targets::AsyncCopyKind::LDSLoad)
+    pm.nest<LLVM::LLVMFuncOp>().addPass(createSmaltiAnnotateLdsDma());
+}
+
+/// On a module: its gpu.modules are to be compiled for the chip.
+static void buildAttachTarget(OpPassManager &pm, const Target &target) {
+  if (target.vendor == Vendor::NVIDIA) {
+    GpuNVVMAttachTargetOptions options;
+    options.chip = target.name.str();
+    options.features = target.features.str();
+    options.optLevel = 3;
+    pm.addPass(createGpuNVVMAttachTarget(options));
+    return;
+  }
+  GpuROCDLAttachTargetOptions options;
+  options.chip = target.name.str();
+  options.features = target.features.str();
+  options.optLevel = 3;
+  options.wave64Flag = target.waveSize == 64;
+  pm.addPass(createGpuROCDLAttachTarget(options));
+}
+
+static void addVerifier(OpPassManager &pm, const Target &target, bool memory) {
+  SmaltiVerifyKernelsOptions options;
+  options.target = target.name.str();
+  options.memory = memory;
+  pm.addPass(createSmaltiVerifyKernels(options));
+}
+
+static void addFinalizer(OpPassManager &pm, const Target &target) {
+  SmaltiFinalizeKernelsOptions options;
+  options.target = target.name.str();
+  pm.addPass(createSmaltiFinalizeKernels(options));
+}
+
+void smalti::buildGPUPipeline(OpPassManager &pm, const Target &target,
+                              const SmaltiCompileOptions &options,
+                              bool isLaunched) {
+  Level last = options.stopAfter;
+  addVerifier(pm, target, /*memory=*/false);
+  if (!isLaunched) {
+    // Functions alone: canonicalization would create ops without layouts in
+    // block-level kernels.
+    buildTileSimplification(pm.nest<func::FuncOp>());
+    pm.addPass(createCSEPass());
+  }
+  if (last == Level::Tile)
+    return;
+  if (isLaunched)
+    buildLaunchesToBlocks(pm, target);
+  else
+    buildTilesToBlocks(pm, target, options);
+  if (last == Level::Mosaic)
+    return;
+  if (last == Level::LLVM)
+    addVerifier(pm, target, /*memory=*/true);
+  // JAX's programs pipeline their loops themselves.
+  if (!isLaunched)
+    buildPipelining(pm.nest<gpu::GPUModuleOp>(), target, options);
+  if (last == Level::Pipelined)
+    return;
+  buildBlocksToThreads(pm, target, options);
+  if (last == Level::Thread)
+    return;
+  buildThreadsToLLVM(pm.nest<gpu::GPUModuleOp>(), target);
+  addFinalizer(pm, target);
+  buildAttachTarget(pm, target);
+}
+
+void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
+                              const SmaltiCompileOptions &options) {
+  bool isLast = options.stopAfter == Level::Tile;
+  addVerifier(pm, target, /*memory=*/!isLast);
+  buildTileSimplification(pm);
+  pm.addPass(createCSEPass());
+  if (isLast)
+    return;
+  ConvertTritonXLAToCPUOptions convert;
+  convert.vectorWidth = VectorWidth::Host;
+  pm.addPass(createConvertTritonXLAToCPU(convert));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSmaltiLowerCPULoops());
+  // The library calls for vectors are unrolled with vector ops.
+  math::MathExpandOpsPassOptions expand;
+  expand.opMnemonics = {"clampf"};
+  pm.addPass(math::createMathExpandOpsPass(expand));
+  pm.addPass(createSmaltiLowerCPUMath());
+  pm.addPass(createConvertMathToFuncs());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  addFinalizer(pm, target);
+}

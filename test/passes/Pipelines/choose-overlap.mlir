@@ -1,0 +1,66 @@
+// The overlap of a kernel is decided once, and the passes that carry it out read it.
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942})))' \
+// RUN:   --remarks-filter=smalti-choose-overlap 2>%t.remarks | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942 stages=1})))' \
+// RUN:   | FileCheck %s --check-prefix=ONE
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942 depth=5})))' 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=ASKED
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-multi-buffer{target=gfx942},smalti-pipeline-loops{target=gfx942})))' \
+// RUN:   | FileCheck %s --check-prefix=DEFAULT
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=sm_90a depth=3},smalti-multi-buffer{target=sm_90a},smalti-pipeline-loops{target=sm_90a})))' \
+// RUN:   | FileCheck %s --check-prefix=THREE
+
+#shared = #gpu.address_space<workgroup>
+gpu.module @kernels {
+  // CHECK: @sum{{.*}} smalti.slots = 2 : i64, smalti.stages = 2 : i64}
+  // REMARK: [Analysis]{{.*}}up to 2 stages, 2 slots for a buffer: reads into registers need no slot; 2048 of 65536 bytes of shared memory
+  // ONE: @sum{{.*}} smalti.slots = 1 : i64, smalti.stages = 1 : i64}
+  // DEFAULT: @sum
+  // DEFAULT: memref.alloc() : memref<2x256xf32
+  // The attribute says what the loop got.
+  // THREE: @sum{{.*}} smalti.slots = 3 : i64, smalti.stages = 2 : i64}
+  // THREE: memref.alloc() : memref<3x256xf32
+  gpu.func @sum(%a: memref<64x256xf32> {llvm.noalias}, %b: memref<256xf32> {llvm.noalias}) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %c255 = arith.constant 255 : index
+    %zero = arith.constant 0.0 : f32
+    %t = gpu.thread_id x
+    %other = arith.subi %c255, %t : index
+    %buffer = memref.alloc() : memref<256xf32, #shared>
+    %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %zero) -> f32 {
+      %x = memref.load %a[%i, %t] : memref<64x256xf32>
+      memref.store %x, %buffer[%t] : memref<256xf32, #shared>
+      gpu.barrier
+      %y = memref.load %buffer[%other] : memref<256xf32, #shared>
+      %next = arith.addf %acc, %y : f32
+      gpu.barrier
+      scf.yield %next : f32
+    }
+    memref.store %sum, %b[%t] : memref<256xf32>
+    gpu.return
+  }
+
+  // CHECK: @large{{.*}}smalti.slots = 1 : i64, smalti.stages = 2 : i64}
+  // REMARK: [Missed]{{.*}}buffers of 2 slots need 131072 bytes of shared memory, gfx942 has 65536: slots are 1, which need 65536
+  // ASKED: error: buffers of 5 slots, as depth asks for, need 327680 bytes of shared memory; gfx942 has 65536, which 1 slot fits with 65536
+  gpu.func @large(%a: memref<16384xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %buffer = memref.alloc() : memref<16384xf32, #shared>
+    scf.for %i = %c0 to %c64 step %c1 {
+      memref.copy %a, %buffer : memref<16384xf32> to memref<16384xf32, #shared>
+    }
+    gpu.return
+  }
+
+  // Without a loop there is nothing to decide.
+  // CHECK: @plain(%{{.*}}: memref<4xf32>) kernel {
+  gpu.func @plain(%a: memref<4xf32>) kernel {
+    gpu.return
+  }
+}
