@@ -49,7 +49,7 @@ _OPAQUE = re.compile(
 """What upstream's drivers and verifiers say of a rewrite: the pass itself gave no reason."""
 
 
-_MANY = ("smalti-compile", "smalti-compile-cpu")
+_MANY = "smalti-compile"
 """Many passes in one name, upstream's among them: each may refuse what the one before it made."""
 
 
@@ -197,9 +197,9 @@ class Runner:
             said = str(error)
             if not error.diagnostics:
                 return "no reason", said, None
-            if error.diagnostics[0].location is None and _MANY[1] not in pipeline:
+            if error.diagnostics[0].location is None:
                 return "no location", said, None
-            alone = "," not in re.sub(r"\{[^{}]*\}", "", pipeline) and not any(name in pipeline for name in _MANY)
+            alone = "," not in re.sub(r"\{[^{}]*\}", "", pipeline) and _MANY not in pipeline
             if alone and _is_opaque("\n".join(d.message for d in error.diagnostics), before):
                 return "opaque", said, None
             # One function: none that was rewritten before another one was refused.
