@@ -156,7 +156,7 @@ def test_help_lists_the_options_of_the_pipeline(command: str, shell: Shell) -> N
 
 OPTIONS = [
     ("num-wrps=4", "does not have an option 'num-wrps' (options: target, stop-after, depth, stages, num-warps"),
-    ("num-warps=x", "num-warps takes int"),
+    ("num-warps=x", "num-warps is 'auto' or a positive number"),
     ("tile-order=x", "tile-order"),
     ("hold-loads=x", "hold-loads takes bool"),
 ]
@@ -170,7 +170,7 @@ def test_messages_name_options_as_they_are_typed(word: str, message: str) -> Non
 
 
 def test_messages_name_keywords_in_python() -> None:
-    with pytest.raises(smalti.PipelineError, match="num_warps takes int"):
+    with pytest.raises(smalti.PipelineError, match="num_warps is 'auto' or a positive number"):
         smalti.compile(SCALE, "sm_80", num_warps="x")
 
 

@@ -473,7 +473,7 @@ def block_cases(draw: Callable[[st.SearchStrategy[Any]], Any], chip: str) -> Cas
     """Tile programs, lowered to the programs of blocks, and passes for them."""
     program = draw(programs())
     module = smalti.parse(program.text)
-    warps = program.options.get("num_warps", 0)
+    warps = program.options.get("num_warps", "auto")
     try:
         smalti.Pipeline(f"builtin.module(smalti-compile{{target={chip} stop-after=mosaic num-warps={warps}}})").run(
             module
