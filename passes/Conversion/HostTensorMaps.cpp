@@ -88,9 +88,9 @@ static std::optional<int64_t> getConstantIndex(LLVM::GEPOp element, Type type) {
 }
 
 /// Calls `visit(use, index)` for every use of an array, and of addresses of its
-/// elements. Fails where an address is not constant.
-static bool visitUses(Value array, Type elementType,
-                      function_ref<void(OpOperand &, int64_t)> visit) {
+/// elements. Returns an address that is not constant, if there is one.
+static Operation *visitUses(Value array, Type elementType,
+                            function_ref<void(OpOperand &, int64_t)> visit) {
   for (OpOperand &use : array.getUses()) {
     auto element = dyn_cast<LLVM::GEPOp>(use.getOwner());
     if (!element) {
@@ -99,32 +99,88 @@ static bool visitUses(Value array, Type elementType,
     }
     std::optional<int64_t> index = getConstantIndex(element, elementType);
     if (!index)
-      return false;
+      return element;
     for (OpOperand &user : element.getResult().getUses())
       visit(user, *index);
   }
-  return true;
+  return nullptr;
+}
+
+/// A call of the encoder; null for another op.
+static func::CallOp getEncoderCall(Operation *op) {
+  auto call = dyn_cast<func::CallOp>(op);
+  return call && call.getCallee() == kEncoder && call.getNumOperands() == 8
+             ? call
+             : func::CallOp();
+}
+
+/// Whether `op` runs exactly once before each run of `reader`.
+static bool isBefore(Operation *op, Operation *reader) {
+  return op->getBlock() == reader->getBlock() && op->isBeforeInBlock(reader);
+}
+
+/// What is wrong with a use of an array of integers that an encoder's call
+/// reads; null where the use is a store of an i64 before the call, or a read by
+/// an encoder's call.
+static const char *findFault(OpOperand &use, func::CallOp call) {
+  if (auto encoder = getEncoderCall(use.getOwner()))
+    return llvm::is_contained({4u, 5u, 7u}, use.getOperandNumber())
+               ? nullptr
+               : "the array is passed here as something other than sizes, "
+                 "strides or a box";
+  auto store = dyn_cast<LLVM::StoreOp>(use.getOwner());
+  if (!store || store.getAddr() != use.get() || store.getValue() == use.get())
+    return "this use of the array is not a store to it";
+  if (!store.getValue().getType().isInteger(64))
+    return "this store to the array is not a store of an i64";
+  if (!isBefore(store, call))
+    return "this store to the array is not before the call of the encoder in "
+           "its block";
+  return nullptr;
 }
 
 /// The integers that the host code stores to an array of i64, as many as asked
-/// for.
-static std::optional<SmallVector<int64_t>> readIntegers(Value array,
-                                                        int64_t count) {
-  if (!array.getDefiningOp<LLVM::AllocaOp>())
+/// for, before a call reads them.
+static std::optional<SmallVector<int64_t>>
+readIntegers(func::CallOp call, unsigned operand, int64_t count,
+             TensorMapRefusal &refusal) {
+  Value array = call.getOperand(operand);
+  auto refuse = [&](Operation *op, const char *note) {
+    if (!refusal.op) {
+      refusal.op = op;
+      refusal.note = note;
+    }
     return std::nullopt;
-  SmallVector<std::optional<int64_t>> values(count);
-  bool isWrittenOnce = true;
-  auto note = [&](OpOperand &use, int64_t index) {
-    auto store = dyn_cast<LLVM::StoreOp>(use.getOwner());
-    if (!store || store.getAddr() != use.get() || index < 0 || index >= count)
-      return;
-    isWrittenOnce &= !values[index];
-    values[index] = evaluate(store.getValue());
   };
-  bool isKnown =
-      visitUses(array, IntegerType::get(array.getContext(), 64), note);
-  if (!isKnown || !isWrittenOnce || llvm::is_contained(values, std::nullopt))
+  if (!array.getDefiningOp<LLVM::AllocaOp>())
+    return refuse(call, "an array of the call is not allocated by llvm.alloca");
+  SmallVector<std::optional<int64_t>> values(count);
+  SmallVector<LLVM::StoreOp> stores(count);
+  auto note = [&](OpOperand &use, int64_t index) {
+    if (const char *fault = findFault(use, call)) {
+      refuse(use.getOwner(), fault);
+      return;
+    }
+    auto store = dyn_cast<LLVM::StoreOp>(use.getOwner());
+    if (!store || index < 0 || index >= count)
+      return;
+    // Uses come in no order.
+    if (LLVM::StoreOp other = stores[index])
+      refuse(other->isBeforeInBlock(store) ? store : other,
+             "this store writes an element a second time");
+    stores[index] = store;
+    values[index] = evaluate(store.getValue());
+    if (!values[index])
+      refuse(store, "the value that this store writes is not constant");
+  };
+  if (Operation *unknown =
+          visitUses(array, IntegerType::get(array.getContext(), 64), note))
+    refuse(unknown, "this address in the array is not a constant number of "
+                    "i64");
+  if (refusal.op)
     return std::nullopt;
+  if (llvm::is_contained(values, std::nullopt))
+    return refuse(call, "an element of an array of the call is not stored");
   return llvm::map_to_vector(
       values, [](std::optional<int64_t> value) { return *value; });
 }
@@ -164,17 +220,20 @@ static std::optional<std::pair<Value, int64_t>> findMemRef(Value pointer) {
   return std::pair(memref, bits / 8);
 }
 
-static layout::ValueOr<TensorMapOfKernel> readCall(func::CallOp call,
-                                                   GetEntry getEntry) {
-  using Result = layout::ValueOr<TensorMapOfKernel>;
+static std::optional<TensorMapOfKernel>
+readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
+  auto refuse = [&](std::string reason) {
+    refusal.reason = std::move(reason);
+    return std::nullopt;
+  };
   TensorMapOfKernel entry;
   auto memref = findMemRef(call.getOperand(1));
   if (!memref)
-    return Result::none("its address is not that of a memref");
+    return refuse("its address is not that of a memref");
   std::string why;
   std::optional<int64_t> argument = getEntry(memref->first, why);
   if (!argument)
-    return Result::none("its memory is not an entry of the function: " + why);
+    return refuse("its memory is not an entry of the function: " + why);
   entry.argument = *argument;
 
   std::optional<int64_t> number = evaluate(call.getOperand(2)),
@@ -182,14 +241,14 @@ static layout::ValueOr<TensorMapOfKernel> readCall(func::CallOp call,
                          swizzle = evaluate(call.getOperand(6));
   entry.element = number ? getElementType(*number, call.getContext()) : Type();
   if (!entry.element)
-    return Result::none("its element type is not known");
+    return refuse("its element type is not known");
   if (!rank || *rank < 1 || *rank > transfers::kMostTensorMapDims || !swizzle)
-    return Result::none("its rank or its swizzle is not known");
-  auto extents = readIntegers(call.getOperand(4), *rank),
-       strides = readIntegers(call.getOperand(5), *rank),
-       box = readIntegers(call.getOperand(7), *rank);
+    return refuse("its rank or its swizzle is not known");
+  auto extents = readIntegers(call, 4, *rank, refusal),
+       strides = readIntegers(call, 5, *rank, refusal),
+       box = readIntegers(call, 7, *rank, refusal);
   if (!extents || !strides || !box)
-    return Result::none("its sizes, its strides or its box are not constant");
+    return refuse("its sizes, its strides or its box are not constant");
 
   int64_t bits = entry.element.getIntOrFloatBitWidth();
   entry.offset = memref->second;
@@ -199,7 +258,7 @@ static layout::ValueOr<TensorMapOfKernel> readCall(func::CallOp call,
     entry.element = IntegerType::get(call.getContext(), 8);
     if (strides->back() != 1 || extents->back() % packing != 0 ||
         box->back() % packing != 0)
-      return Result::none("its rows are not whole bytes");
+      return refuse("its rows are not whole bytes");
     extents->back() /= packing;
     box->back() /= packing;
   }
@@ -213,35 +272,47 @@ static layout::ValueOr<TensorMapOfKernel> readCall(func::CallOp call,
   return entry;
 }
 
-layout::ValueOr<HostTensorMaps> smalti::readHostTensorMaps(Value array,
-                                                           GetEntry getEntry) {
-  using Result = layout::ValueOr<HostTensorMaps>;
+std::optional<HostTensorMaps>
+smalti::readHostTensorMaps(Value array, GetEntry getEntry,
+                           TensorMapRefusal &refusal) {
   auto load = array.getDefiningOp<LLVM::LoadOp>();
-  if (!load || !load.getAddr().getDefiningOp<LLVM::AllocaOp>())
-    return Result::none("it is not an array that the function fills");
+  if (!load || !load.getAddr().getDefiningOp<LLVM::AllocaOp>()) {
+    refusal.reason = "it is not an array that the function fills";
+    return std::nullopt;
+  }
   HostTensorMaps maps;
-  std::string why;
-  bool isKnown = visitUses(
+  auto refuse = [&](std::string reason, Operation *op, std::string note) {
+    refusal = {std::move(reason), op, std::move(note)};
+  };
+  Operation *unknown = visitUses(
       load.getAddr(), IntegerType::get(array.getContext(), 8),
       [&](OpOperand &use, int64_t offset) {
-        if (use.getOwner() == load || !why.empty())
+        if (isa<LLVM::LoadOp>(use.getOwner()) || !refusal.reason.empty())
           return;
-        auto call = dyn_cast<func::CallOp>(use.getOwner());
-        if (!call || call.getCallee() != kEncoder ||
-            call.getNumOperands() != 8 || use.getOperandNumber() != 0) {
-          why = "something other than tensor maps is written to it";
-          return;
-        }
-        layout::ValueOr<TensorMapOfKernel> map = readCall(call, getEntry);
-        if (!map)
-          why = "tensor map at byte " + std::to_string(offset) + ": " +
-                map.reason;
-        else if (!maps.try_emplace(offset, *map).second)
-          why = "two tensor maps are at byte " + std::to_string(offset);
+        func::CallOp call = getEncoderCall(use.getOwner());
+        if (!call || use.getOperandNumber() != 0)
+          return refuse("something other than tensor maps is written to it",
+                        use.getOwner(),
+                        "this use of the array is not a call that encodes a "
+                        "tensor map");
+        std::string map = "tensor map at byte " + std::to_string(offset);
+        if (!isBefore(call, load))
+          return refuse(map + ": it may not be encoded when the array is "
+                              "loaded",
+                        call,
+                        "this call is not before the load of the array in its "
+                        "block");
+        std::optional<TensorMapOfKernel> entry =
+            readCall(call, getEntry, refusal);
+        if (!entry)
+          refusal.reason = map + ": " + refusal.reason;
+        else if (!maps.try_emplace(offset, *entry).second)
+          refuse("two tensor maps are at byte " + std::to_string(offset), call,
+                 "the second one is encoded here");
       });
-  if (!isKnown)
-    why = "an address in it is not constant";
-  if (!why.empty())
-    return Result::none(why);
+  if (unknown && refusal.reason.empty())
+    refuse("an address in it is not constant", unknown, "the address is here");
+  if (!refusal.reason.empty())
+    return std::nullopt;
   return maps;
 }

@@ -26,13 +26,22 @@ using HostTensorMaps = std::map<int64_t, block_to_thread::TensorMapOfKernel>;
 using GetEntry =
     llvm::function_ref<std::optional<int64_t>(mlir::Value, std::string &)>;
 
+/// Why the tensor maps of an array are not known before the launch.
+struct TensorMapRefusal {
+  std::string reason;
+  /// The op that the reason is about, and what is wrong with it.
+  mlir::Operation *op = nullptr;
+  std::string note;
+};
+
 /// Whether a value is an array of bytes, which may hold tensor maps.
 bool isHostArray(mlir::Value value);
 
-/// The tensor maps that the host code writes to the array; or why they are not
-/// known before the launch.
-layout::ValueOr<HostTensorMaps> readHostTensorMaps(mlir::Value array,
-                                                   GetEntry getEntry);
+/// The tensor maps that the host code writes to the array; nothing, and why,
+/// where they are not known before the launch.
+std::optional<HostTensorMaps> readHostTensorMaps(mlir::Value array,
+                                                 GetEntry getEntry,
+                                                 TensorMapRefusal &refusal);
 
 } // namespace smalti
 

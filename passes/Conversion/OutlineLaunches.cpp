@@ -9,6 +9,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Utils/GPUUtils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
@@ -143,6 +144,8 @@ struct LaunchPlan {
   /// address.
   SmallVector<block_to_thread::TensorMapOfKernel> tensorMaps;
   SmallVector<SmallVector<Value>> tensorMapUses;
+  /// The pointers in the launch to arrays of tensor maps.
+  SmallVector<Operation *> tensorMapCasts;
   int64_t sharedMemoryBytes = 0;
   /// Whether its vectors belong to programs of several threads.
   bool isBlockLevel = false;
@@ -200,9 +203,11 @@ static void noteEntry(int64_t entry, Value memref,
 }
 
 /// The addresses in the launch of tensor maps in an array that it captures, by
-/// their offset; nothing where an address is not constant.
+/// their offset; nothing where an address is not constant. The casts of the
+/// array are appended to `casts`.
 static std::optional<std::map<int64_t, SmallVector<Value>>>
-collectMapAddresses(Value array, gpu::LaunchOp launch) {
+collectMapAddresses(Value array, gpu::LaunchOp launch,
+                    SmallVectorImpl<Operation *> &casts) {
   std::map<int64_t, SmallVector<Value>> addresses;
   for (Operation *user : array.getUsers()) {
     if (!launch->isProperAncestor(user))
@@ -210,6 +215,7 @@ collectMapAddresses(Value array, gpu::LaunchOp launch) {
     if (!isa<UnrealizedConversionCastOp>(user) ||
         !isa<LLVM::LLVMPointerType>(user->getResult(0).getType()))
       return std::nullopt;
+    casts.push_back(user);
     for (Operation *use : user->getUsers()) {
       auto element = dyn_cast<LLVM::GEPOp>(use);
       if (!element || !element.getElemType().isInteger(8) ||
@@ -227,17 +233,33 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
                                                       func::FuncOp func) {
   gpu::LaunchOp launch = plan.launch;
   // An argument that no code uses keeps its place.
-  func.walk([&](UnrealizedConversionCastOp cast) {
+  DominanceInfo dominance(func);
+  std::map<int64_t, UnrealizedConversionCastOp> unavailable;
+  WalkResult marked = func.walk([&](UnrealizedConversionCastOp cast) {
     auto number = cast->getAttrOfType<IntegerAttr>(kKernelArgument);
     std::string why;
     if (!number || cast->getNumResults() != 1 ||
         !isa<MemRefType>(cast.getResult(0).getType()))
-      return;
-    if (std::optional<int64_t> entry =
-            getEntryOfMemRef(cast.getResult(0), func, why);
-        entry && number.getInt() == *entry)
+      return WalkResult::advance();
+    std::optional<int64_t> entry =
+        getEntryOfMemRef(cast.getResult(0), func, why);
+    if (!entry)
+      return WalkResult::advance();
+    if (number.getValue() != *entry) {
+      cast.emitOpError() << "has '" << kKernelArgument
+                         << "' = " << number
+                         << ", but its address is loaded from entry " << *entry
+                         << " of its function";
+      return WalkResult::interrupt();
+    }
+    if (dominance.properlyDominates(cast, launch))
       noteEntry(*entry, cast.getResult(0), plan.arguments);
+    else
+      unavailable.try_emplace(*entry, cast);
+    return WalkResult::advance();
   });
+  if (marked.wasInterrupted())
+    return failure();
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(launch.getBody(), captured);
   llvm::SmallDenseSet<int64_t> used;
@@ -260,17 +282,36 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
              << "uses two memrefs of entry " << *entry << " of its function";
     noteEntry(*entry, value, plan.arguments);
   }
+  for (auto [entry, cast] : unavailable) {
+    if (entry < static_cast<int64_t>(plan.arguments.size()) &&
+        plan.arguments[entry])
+      continue;
+    InFlightDiagnostic diagnostic =
+        launch.emitOpError()
+        << "needs the memref of entry " << entry
+        << " of its function as an argument, but no such memref dominates the "
+           "launch";
+    diagnostic.attachNote(cast.getLoc()) << "the memref is defined here";
+    return diagnostic;
+  }
   auto getEntry = [&](Value memref, std::string &why) {
     return getEntryOfMemRef(memref, func, why);
   };
   for (Value array : captured) {
     if (!isHostArray(array))
       continue;
-    layout::ValueOr<HostTensorMaps> maps = readHostTensorMaps(array, getEntry);
-    if (!maps)
-      return launch.emitOpError() << "uses an array of type " << array.getType()
-                                  << " from outside, but " << maps.reason;
-    auto addresses = collectMapAddresses(array, launch);
+    TensorMapRefusal refusal;
+    std::optional<HostTensorMaps> maps =
+        readHostTensorMaps(array, getEntry, refusal);
+    if (!maps) {
+      InFlightDiagnostic diagnostic =
+          launch.emitOpError() << "uses an array of type " << array.getType()
+                               << " from outside, but " << refusal.reason;
+      if (refusal.op)
+        diagnostic.attachNote(refusal.op->getLoc()) << refusal.note;
+      return diagnostic;
+    }
+    auto addresses = collectMapAddresses(array, launch, plan.tensorMapCasts);
     if (!addresses)
       return launch.emitOpError()
              << "uses an array of tensor maps other than by the constant "
@@ -369,14 +410,13 @@ void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
     Value map = LLVM::ZeroOp::create(builder, launch.getLoc(), pointer);
     operands.push_back(map);
     for (Value address : addresses) {
-      Operation *element = address.getDefiningOp();
-      Value base = element->getOperand(0);
       address.replaceAllUsesWith(map);
-      element->erase();
-      if (base.use_empty())
-        base.getDefiningOp()->erase();
+      address.getDefiningOp()->erase();
     }
   }
+  // A cast that stays would make its array an argument after the tensor maps.
+  for (Operation *cast : plan.tensorMapCasts)
+    cast->erase();
   gpu::GPUFuncOp kernel = outlineKernelFunc(launch, name, operands);
   block_to_thread::describeTensorMaps(kernel, plan.tensorMaps);
   if (std::optional<gpu::KernelDim3> cluster =

@@ -374,6 +374,7 @@ module {
     %start = llvm.inttoptr %number : i64 to !llvm.ptr
     %type = arith.constant 6 : i64
     %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    // expected-note @below {{the value that this store writes is not constant}}
     llvm.store %n, %sizes : i64, !llvm.ptr
     %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     llvm.store %step, %strides : i64, !llvm.ptr
@@ -426,6 +427,7 @@ module {
     %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
     %rows = arith.constant 64 : i64
     %swizzle = arith.constant 16 : i64
+    // expected-note @below {{an element of an array of the call is not stored}}
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
@@ -520,6 +522,7 @@ module {
     %swizzle = arith.constant 16 : i64
     call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
         : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    // expected-note @below {{this use of the array is not a call that encodes a tensor map}}
     llvm.store %n, %maps : i64, !llvm.ptr
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
     // expected-error @below {{uses an array of type '!llvm.array<128 x i8>' from outside, but something other than tensor maps is written to it}}
@@ -621,6 +624,600 @@ module {
       %i = arith.index_cast %tx : index to i64
       %map = llvm.getelementptr %held[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i8
       nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func private @fill(!llvm.ptr)
+  func.func @copy_mosaic_gpu(%condition: i1, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %narrow = llvm.mlir.constant(1 : i32) : i32
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    // expected-note @below {{this use of the array is not a store to it}}
+    call @fill(%sizes) : (!llvm.ptr) -> ()
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func private @fill(!llvm.ptr)
+  func.func @copy_mosaic_gpu(%condition: i1, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %narrow = llvm.mlir.constant(1 : i32) : i32
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    %byte = llvm.mlir.constant(0 : i8) : i8
+    // expected-note @below {{this use of the array is not a store to it}}
+    "llvm.intr.memset"(%sizes, %byte, %step) <{isVolatile = false}> : (!llvm.ptr, i8, i64) -> ()
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func private @fill(!llvm.ptr)
+  func.func @copy_mosaic_gpu(%condition: i1, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %narrow = llvm.mlir.constant(1 : i32) : i32
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    // expected-note @below {{this store to the array is not a store of an i64}}
+    llvm.store %narrow, %sizes : i32, !llvm.ptr
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func private @fill(!llvm.ptr)
+  func.func @copy_mosaic_gpu(%condition: i1, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %narrow = llvm.mlir.constant(1 : i32) : i32
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %slot = llvm.alloca %step x !llvm.ptr : (i64) -> !llvm.ptr
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    // expected-note @below {{this use of the array is not a store to it}}
+    llvm.store %sizes, %slot : !llvm.ptr, !llvm.ptr
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func private @fill(!llvm.ptr)
+  func.func @copy_mosaic_gpu(%condition: i1, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %narrow = llvm.mlir.constant(1 : i32) : i32
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    // expected-note @below {{this store to the array is not before the call of the encoder in its block}}
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func private @fill(!llvm.ptr)
+  func.func @copy_mosaic_gpu(%condition: i1, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %narrow = llvm.mlir.constant(1 : i32) : i32
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    scf.if %condition {
+      // expected-note @below {{this store to the array is not before the call of the encoder in its block}}
+      llvm.store %size, %sizes : i64, !llvm.ptr
+    }
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func private @fill(!llvm.ptr)
+  func.func @copy_mosaic_gpu(%condition: i1, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %narrow = llvm.mlir.constant(1 : i32) : i32
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    // expected-note @below {{this store writes an element a second time}}
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func private @fill(!llvm.ptr)
+  func.func @copy_mosaic_gpu(%condition: i1, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %narrow = llvm.mlir.constant(1 : i32) : i32
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    // expected-note @below {{this address in the array is not a constant number of i64}}
+    %bytes = llvm.getelementptr %sizes[4] : (!llvm.ptr) -> !llvm.ptr, i8
+    llvm.store %size, %bytes : i64, !llvm.ptr
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{but tensor map at byte 0: its sizes, its strides or its box are not constant}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func private @fill(!llvm.ptr)
+  func.func @copy_mosaic_gpu(%condition: i1, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %narrow = llvm.mlir.constant(1 : i32) : i32
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-note @below {{this call is not before the load of the array in its block}}
+    call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+        : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    // expected-error @below {{but tensor map at byte 0: it may not be encoded when the array is loaded}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func private @fill(!llvm.ptr)
+  func.func @copy_mosaic_gpu(%condition: i1, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %narrow = llvm.mlir.constant(1 : i32) : i32
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32>
+    %maps = llvm.alloca %step x !llvm.array<128 x i8> {alignment = 64 : i64} : (i64) -> !llvm.ptr
+    %address = memref.extract_aligned_pointer_as_index %x : memref<512xf32> -> index
+    %number = arith.index_cast %address : index to i64
+    %start = llvm.inttoptr %number : i64 to !llvm.ptr
+    %type = arith.constant 6 : i64
+    %strides = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %step, %strides : i64, !llvm.ptr
+    %box = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    %rows = arith.constant 64 : i64
+    llvm.store %rows, %box : i64, !llvm.ptr
+    %swizzle = arith.constant 16 : i64
+    %sizes = llvm.alloca %step x i64 : (i64) -> !llvm.ptr
+    llvm.store %size, %sizes : i64, !llvm.ptr
+    scf.if %condition {
+      // expected-note @below {{this call is not before the load of the array in its block}}
+      func.call @mosaic_gpu_init_tma_desc(%maps, %start, %type, %step, %sizes, %strides, %swizzle, %box)
+          : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+    }
+    %array = llvm.load %maps : !llvm.ptr -> !llvm.array<128 x i8>
+    // expected-error @below {{but tensor map at byte 0: it may not be encoded when the array is loaded}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      %held = builtin.unrealized_conversion_cast %array : !llvm.array<128 x i8> to !llvm.ptr
+      %map = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func private @fill(!llvm.ptr)
+  func.func @copy_mosaic_gpu(%condition: i1, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %narrow = llvm.mlir.constant(1 : i32) : i32
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    // expected-error @below {{needs the memref of entry 0 of its function as an argument, but no such memref dominates the launch}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      gpu.terminator
+    }
+    // expected-note @below {{the memref is defined here}}
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func private @fill(!llvm.ptr)
+  func.func @copy_mosaic_gpu(%condition: i1, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %narrow = llvm.mlir.constant(1 : i32) : i32
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    scf.if %condition {
+      // expected-note @below {{the memref is defined here}}
+      %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}
+    }
+    // expected-error @below {{needs the memref of entry 0 of its function as an argument, but no such memref dominates the launch}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+      gpu.terminator
+    }
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func private @mosaic_gpu_init_tma_desc(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+  func.func private @fill(!llvm.ptr)
+  func.func @copy_mosaic_gpu(%condition: i1, %stream: !llvm.ptr, %pointers: !llvm.ptr) {
+    %one = arith.constant 1 : index
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %step = llvm.mlir.constant(1 : i64) : i64
+    %narrow = llvm.mlir.constant(1 : i32) : i32
+    %size = llvm.mlir.constant(512 : i64) : i64
+    %undef = llvm.mlir.undef : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %p = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %x0 = llvm.insertvalue %p, %undef[0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x1 = llvm.insertvalue %p, %x0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x2 = llvm.insertvalue %zero, %x1[2] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x3 = llvm.insertvalue %size, %x2[3, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    %x4 = llvm.insertvalue %step, %x3[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+    // expected-error @below {{has 'mosaic_gpu.from_kernel_arg_idx' = 2 : i32, but its address is loaded from entry 0 of its function}}
+    %x = builtin.unrealized_conversion_cast %x4
+        : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<512xf32> {mosaic_gpu.from_kernel_arg_idx = 2 : i32}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+        threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
       gpu.terminator
     }
     return

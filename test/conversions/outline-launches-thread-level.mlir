@@ -3,7 +3,7 @@
 
 // A thread-level launch has no programs of several threads. The tensor maps that
 // the host code encodes become arguments after those of the entry; arguments
-// that no code uses keep their places.
+// that no code uses keep their places. A dead pointer to the maps is no argument.
 
 // CHECK: gpu.func @copy(
 // CHECK-SAME: %[[X:.*]]: memref<64x64xf16> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}, %{{.*}}: memref<8xf32> {mosaic_gpu.from_kernel_arg_idx = 1 : i32}, %{{.*}}: !llvm.ptr {mosaic_gpu.from_kernel_arg_idx = 2 : i32}, %{{.*}}: memref<4x64xi4> {mosaic_gpu.from_kernel_arg_idx = 3 : i32}
@@ -116,6 +116,7 @@ module {
     %array = llvm.load %maps : !llvm.ptr -> !llvm.array<256 x i8>
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
         threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) dynamic_shared_memory_size %bytes {
+      %dead = builtin.unrealized_conversion_cast %array : !llvm.array<256 x i8> to !llvm.ptr
       %held = builtin.unrealized_conversion_cast %array : !llvm.array<256 x i8> to !llvm.ptr
       %b = llvm.getelementptr %held[128] : (!llvm.ptr) -> !llvm.ptr, i8
       %a = llvm.getelementptr %held[0] : (!llvm.ptr) -> !llvm.ptr, i8
