@@ -187,8 +187,11 @@ void UnrolledTransfer::run() {
     Value condition;
     SmallVector<Value> indices = getIndices(position, condition);
     Value partMask = mask;
-    if (SmallVector<int64_t> at = getMaskPosition(position);
-        mask && !at.empty())
+    SmallVector<int64_t> at = getMaskPosition(position);
+    // Where all dimensions are broadcast, the mask is a vector of one bit.
+    if (at.empty() && !accessesRows)
+      at.push_back(0);
+    if (mask && !at.empty())
       partMask = vector::ExtractOp::create(rewriter, loc, mask, at);
     if (partMask && !accessesRows) {
       condition =

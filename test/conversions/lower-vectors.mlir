@@ -124,3 +124,42 @@ gpu.module @signed {
     gpu.return %r : f32
   }
 }
+
+// A mask of one bit is the condition of a read that broadcasts all dimensions.
+// CHECK-LABEL: gpu.module @broadcast
+// CHECK-NOT:     vector.transfer_read
+// CHECK-LABEL:   gpu.func @rows_of_one_element(
+// CHECK:           %[[BIT:.*]] = vector.extract %arg2[0] : i1 from vector<1xi1>
+// CHECK:           scf.if %[[BIT]] -> (f32)
+// CHECK-LABEL:   gpu.func @one_row_of_one_element(
+// CHECK:           %[[BIT:.*]] = vector.extract %arg2[0] : i1 from vector<1xi1>
+// CHECK:           scf.if %[[BIT]] -> (f32)
+// CHECK-LABEL:   gpu.func @mask_around(
+// CHECK:           %[[BIT:.*]] = vector.extract %arg1[0] : i1 from vector<1xi1>
+// CHECK:           scf.if %[[BIT]] -> (f32)
+// CHECK-LABEL:   gpu.func @same_row(
+// CHECK:           vector.maskedload %arg0[{{.*}}], %{{.*}}, %{{.*}} : memref<4x4xf32>, vector<4xi1>, vector<4xf32>
+// CHECK:           vector.maskedload %arg0[{{.*}}], %{{.*}}, %{{.*}} : memref<4x4xf32>, vector<4xi1>, vector<4xf32>
+gpu.module @broadcast {
+  gpu.func @rows_of_one_element(%a: memref<4x4xf32>, %i: index, %m: vector<1xi1>, %p: f32) -> vector<2x4xf32> {
+    %v = vector.transfer_read %a[%i, %i], %p, %m {permutation_map = affine_map<(i, j) -> (0, 0)>}
+        : memref<4x4xf32>, vector<2x4xf32>
+    gpu.return %v : vector<2x4xf32>
+  }
+  gpu.func @one_row_of_one_element(%a: memref<4x4xf32>, %i: index, %m: vector<1xi1>, %p: f32) -> vector<4xf32> {
+    %v = vector.transfer_read %a[%i, %i], %p, %m {permutation_map = affine_map<(i, j) -> (0)>}
+        : memref<4x4xf32>, vector<4xf32>
+    gpu.return %v : vector<4xf32>
+  }
+  gpu.func @mask_around(%a: memref<f32>, %m: vector<1xi1>, %p: f32) -> vector<2xf32> {
+    %v = vector.mask %m {
+      vector.transfer_read %a[], %p {permutation_map = affine_map<() -> (0)>} : memref<f32>, vector<2xf32>
+    } : vector<1xi1> -> vector<2xf32>
+    gpu.return %v : vector<2xf32>
+  }
+  gpu.func @same_row(%a: memref<4x4xf32>, %i: index, %m: vector<4xi1>, %p: f32) -> vector<2x4xf32> {
+    %v = vector.transfer_read %a[%i, %i], %p, %m {permutation_map = affine_map<(i, j) -> (0, j)>}
+        : memref<4x4xf32>, vector<2x4xf32>
+    gpu.return %v : vector<2x4xf32>
+  }
+}
