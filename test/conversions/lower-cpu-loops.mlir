@@ -115,3 +115,117 @@ func.func @caller(%n: index) {
   func.call @called(%n) : (index) -> ()
   return
 }
+
+// -----
+
+// A way out deallocates what is allocated where it begins, and what the function deallocates later.
+// CHECK-LABEL: func.func @buffers
+// CHECK: %[[FREED:.*]] = memref.alloc() {alignment = 1 : i64}
+// CHECK: %[[HELD:.*]] = memref.alloc() {alignment = 2 : i64}
+// CHECK: memref.alloc() {alignment = 4 : i64}
+// CHECK: memref.dealloc %[[FREED]]
+// CHECK: llvm.load volatile
+// CHECK: cf.cond_br %{{.*}}, ^[[FIRST:.*]], ^
+// CHECK: memref.dealloc %[[HELD]]
+// CHECK: llvm.load volatile
+// CHECK: cf.cond_br %{{.*}}, ^[[SECOND:.*]], ^
+// CHECK: %[[INNER:.*]] = memref.alloc() {alignment = 8 : i64}
+// CHECK: llvm.load volatile
+// CHECK: cf.cond_br %{{.*}}, ^[[THIRD:.*]], ^
+// CHECK: memref.dealloc %[[INNER]]
+// CHECK: llvm.load volatile
+// CHECK: cf.cond_br %{{.*}}, ^[[SECOND]], ^
+// CHECK: ^[[FIRST]]:
+// CHECK-NEXT: memref.dealloc %[[HELD]]
+// CHECK-NEXT: return
+// CHECK: ^[[SECOND]]:
+// CHECK-NEXT: return
+// CHECK: ^[[THIRD]]:
+// CHECK-NEXT: memref.dealloc %[[INNER]]
+// CHECK-NEXT: return
+func.func @buffers(%x: memref<64xf32>, %n: index) attributes {smalti.num_tiles = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 1.0 : f32
+  %freed = memref.alloc() {alignment = 1 : i64} : memref<64xf32>
+  %held = memref.alloc() {alignment = 2 : i64} : memref<64xf32>
+  %leaked = memref.alloc() {alignment = 4 : i64} : memref<64xf32>
+  memref.dealloc %freed : memref<64xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %f, %held[%i] : memref<64xf32>
+    memref.store %f, %leaked[%i] : memref<64xf32>
+  }
+  memref.dealloc %held : memref<64xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %f, %x[%i] : memref<64xf32>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    %inner = memref.alloc() {alignment = 8 : i64} : memref<64xf32>
+    scf.for %j = %c0 to %n step %c1 {
+      memref.store %f, %inner[%j] : memref<64xf32>
+    }
+    memref.dealloc %inner : memref<64xf32>
+  }
+  return
+}
+
+// -----
+
+// Memory that a branch may have deallocated is not deallocated on the way out.
+// CHECK-LABEL: func.func @branch
+// CHECK: llvm.load volatile
+// CHECK: cf.cond_br %{{.*}}, ^[[EXIT:.*]], ^
+// CHECK: ^[[EXIT]]:
+// CHECK-NEXT: return
+func.func @branch(%n: index, %is_freed: i1) attributes {smalti.num_tiles = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %buffer = memref.alloc() : memref<64xf32>
+  scf.if %is_freed {
+    memref.dealloc %buffer : memref<64xf32>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    "test.use"(%i) : (index) -> ()
+  }
+  return
+}
+
+// -----
+
+// Vectors that are larger than a register, and copies, take time for each element.
+// CHECK-LABEL: func.func @elements
+// CHECK-COUNT-5: llvm.load volatile
+// CHECK-NOT: volatile
+func.func @elements(%x: memref<1024x1024xf32>, %y: memref<1024x1024xf32>, %z: memref<?xf32>, %w: memref<?xf32>,
+                    %v: vector<1048576xf32>, %m: vector<128x128xf32>,
+                    %small: vector<16xf32>) attributes {smalti.num_tiles = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %some = arith.constant 100000 : index
+  scf.for %i = %c0 to %c8 step %c1 {
+    memref.copy %x, %y : memref<1024x1024xf32> to memref<1024x1024xf32>
+  }
+  scf.for %i = %c0 to %c8 step %c1 {
+    memref.copy %z, %w : memref<?xf32> to memref<?xf32>
+  }
+  scf.for %i = %c0 to %c8 step %c1 {
+    %sum = arith.addf %v, %v : vector<1048576xf32>
+    "test.use"(%sum) : (vector<1048576xf32>) -> ()
+  }
+  scf.for %i = %c0 to %c8 step %c1 {
+    %product = vector.contract {
+      indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]
+    } %m, %m, %m : vector<128x128xf32>, vector<128x128xf32> into vector<128x128xf32>
+    "test.use"(%product) : (vector<128x128xf32>) -> ()
+  }
+  scf.for %i = %c0 to %c8 step %c1 {
+    "test.use"(%v) : (vector<1048576xf32>) -> ()
+  }
+  scf.for %i = %c0 to %some step %c1 {
+    %sum = arith.addf %small, %small : vector<16xf32>
+    "test.use"(%sum) : (vector<16xf32>) -> ()
+  }
+  return
+}
