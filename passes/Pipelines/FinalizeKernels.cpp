@@ -66,7 +66,7 @@ static std::string getAssemblerName(StringRef name) {
 
 /// Renames the kernels whose names an assembler does not take;
 /// `smalti.source_name` keeps the name.
-static void renameKernels(gpu::GPUModuleOp kernels, ModuleOp module) {
+static LogicalResult renameKernels(gpu::GPUModuleOp kernels, ModuleOp module) {
   SymbolTable symbols(kernels);
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
     if (kernel.isExternal())
@@ -79,12 +79,16 @@ static void renameKernels(gpu::GPUModuleOp kernels, ModuleOp module) {
       valid += '_';
     auto renamed = StringAttr::get(module.getContext(), valid);
     if (failed(SymbolTable::replaceAllSymbolUses(kernel, renamed, module)))
-      continue;
+      return kernel.emitOpError()
+             << "cannot be renamed to '" << valid
+             << "', a name that an assembler takes: the module has ops that "
+                "may refer to symbols in ways that are not known";
     symbols.remove(kernel);
     kernel.setSymNameAttr(renamed);
     symbols.insert(kernel);
     kernel->setAttr(kSourceName, name);
   }
+  return success();
 }
 
 /// Whether all of the kernels, a module or a function, is in dialects that
@@ -139,6 +143,7 @@ void SmaltiFinalizeKernels::runOnOperation() {
       declareDynamicSharedMemory(kernels);
       declareResidentBlocks(kernels);
     }
-    renameKernels(kernels, module);
+    if (failed(renameKernels(kernels, module)))
+      return signalPassFailure();
   }
 }

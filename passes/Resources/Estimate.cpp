@@ -504,6 +504,29 @@ LogicalResult smalti::checkRegistersOf(Location loc, StringRef what, Type type,
                                            "more warps");
 }
 
+/// The location of a value or, where it has none, of an op around it.
+static Location getKnownLoc(Value value) {
+  Location loc = value.getLoc();
+  for (Operation *op = value.getParentBlock()->getParentOp();
+       op && isa<UnknownLoc>(loc); op = op->getParentOp())
+    loc = op->getLoc();
+  return loc;
+}
+
+/// A CPU spills a vector to memory, but upstream's conversions unroll it.
+static LogicalResult checkCPUVector(Location loc, VectorType type,
+                                    int64_t registers, StringRef chip) {
+  constexpr int64_t limit = int64_t(4) << 20;
+  constexpr int64_t registerBytes = kRegisterBits / 8;
+  if (registers <= limit / registerBytes)
+    return success();
+  return emitError(loc) << "a vector of type " << type << " takes "
+                        << registers * registerBytes
+                        << " bytes; the limit for one vector on " << chip
+                        << " is " << limit
+                        << " bytes (4 MiB): use a smaller vector";
+}
+
 LogicalResult smalti::checkVectors(Operation *root,
                                    const targets::Target &target,
                                    int64_t threads, bool isJAX) {
@@ -512,17 +535,18 @@ LogicalResult smalti::checkVectors(Operation *root,
   // in 128 threads, the assembler spills.
   int64_t limit = isJAX ? 2 * llvm::PowerOf2Ceil(target.registersPerThread)
                         : target.registersPerThread;
-  // A CPU has memory for more, but upstream's conversions unroll vectors.
-  if (target.vendor == targets::Vendor::CPU)
-    limit = int64_t(1) << 20;
   constexpr unsigned mostErrors = 8;
   unsigned errors = 0;
   auto check = [&](Value value) {
     auto type = dyn_cast<VectorType>(value.getType());
-    if (type && errors < mostErrors)
-      errors += failed(checkRegistersOf(value.getLoc(), "vector", type,
-                                        countRegistersOf(type, threads),
-                                        threads, limit, target.name));
+    if (!type || errors == mostErrors)
+      return;
+    Location loc = getKnownLoc(value);
+    int64_t registers = countRegistersOf(type, threads);
+    errors += failed(target.vendor == targets::Vendor::CPU
+                         ? checkCPUVector(loc, type, registers, target.name)
+                         : checkRegistersOf(loc, "vector", type, registers,
+                                            threads, limit, target.name));
   };
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (Region &region : op->getRegions())

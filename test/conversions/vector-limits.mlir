@@ -16,7 +16,9 @@ module attributes {smalti.target = "sm_90a"} {
     gpu.func @elements_2_31(%m: memref<4294967296xf32>, %i: index) kernel {
       %zero = arith.constant 0.0 : f32
       // AMD: a vector of type 'vector<2147483648xf32>' needs 2147483648 registers in each thread; the limit for one vector on gfx942 is 512
-      // CPU: a vector of type 'vector<2147483648xf32>' needs 2147483648 registers in each thread; the limit for one vector on cpu is 1048576
+      // A constant that upstream's passes create has no location: that of the function stands for it.
+      // CPU: mlir:[[#@LINE-4]]:5: error: a vector of type 'vector<2147483648xi1>' takes 268435456 bytes
+      // CPU: a vector of type 'vector<2147483648xf32>' takes 8589934592 bytes; the limit for one vector on cpu is 4194304 bytes (4 MiB): use a smaller vector
       // INFER: a vector of type 'vector<2147483648xf32>' needs 16777216 registers in each of 128 threads; the limit for one vector on sm_90a is 512
       // expected-error@+1 {{a vector of type 'vector<2147483648xf32>' needs 2147483648 registers in each thread; the limit for one vector on sm_90a is 255: use a smaller vector}}
       %v = vector.transfer_read %m[%i], %zero : memref<4294967296xf32>, vector<2147483648xf32>
@@ -31,7 +33,6 @@ module attributes {smalti.target = "sm_90a"} {
 module attributes {smalti.target = "sm_90a"} {
   gpu.module @thread {
     gpu.func @elements_2_32() kernel {
-      // CPU: a vector of type 'vector<65536x65536xf32>' needs
       // INFER: a vector of type 'vector<65536x65536xf32>' needs 33554432 registers in each of 128 threads
       // expected-error@+1 {{a vector of type 'vector<65536x65536xf32>' needs 4294967296 registers in each thread}}
       %v = arith.constant dense<0.0> : vector<65536x65536xf32>
