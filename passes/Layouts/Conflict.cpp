@@ -631,13 +631,14 @@ void inference::reportConflict(Solver &solver, const Problem &problem,
   suggestPadding(diagnostic, evaluator, variable);
 }
 
-void inference::reportOutOfFuel(Solver &solver, const Solution &solution) {
+void inference::reportOutOfFuel(Solver &solver, const Problem &problem,
+                                const Solution &solution) {
   Evaluator &evaluator = solver.getEvaluator();
-  const Variable &first =
-      evaluator.getSystem()
-          .getVariables()[solution.stuck.empty() ? 0 : solution.stuck.front()];
-  InFlightDiagnostic diagnostic = first.getOp()->emitOpError();
-  diagnostic << "has no layout after " << solver.getTried()
-             << " assignments that the search tried (option 'fuel')";
+  VarId var =
+      solution.stuck.empty() ? problem.vars.front() : solution.stuck.front();
+  InFlightDiagnostic diagnostic =
+      evaluator.getSystem().getVariables()[var].getOp()->emitOpError();
+  diagnostic << "has no layout: the search ran out of fuel after "
+             << solver.getTried() << " assignments (option 'fuel')";
   attachStuck(diagnostic, evaluator, solution.stuck);
 }

@@ -20,7 +20,8 @@ void reportConflict(Solver &solver, const Problem &problem,
                     bool allowsRelayouts);
 
 /// One error for a problem whose search took too long: where it was.
-void reportOutOfFuel(Solver &solver, const Solution &solution);
+void reportOutOfFuel(Solver &solver, const Problem &problem,
+                     const Solution &solution);
 
 } // namespace smalti::inference
 

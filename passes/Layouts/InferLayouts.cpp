@@ -340,24 +340,38 @@ LogicalResult MosaicGPUInferLayouts::solveProblem(Solver &solver,
                                                   const Problem &problem,
                                                   Layouts &result) {
   ConstraintSystem &system = solver.getEvaluator().getSystem();
-  // A part of the fuel goes to what JAX would find.
-  int64_t jaxFuel = std::min<int64_t>(fuel, kJAXFuel + kJAXFuelOfVariable *
-                                                           problem.vars.size());
+  // Each search has a share of the fuel and what the searches before it left.
+  // At most half of the fuel goes to what JAX would find. A search without fuel
+  // still finds what follows from the constraints alone.
+  int64_t jaxFuel = std::min<int64_t>(
+      fuel - fuel / 2, kJAXFuel + kJAXFuelOfVariable * problem.vars.size());
   SolveMode mode;
   solver.setFuel(jaxFuel);
   Solution solution = solver.solve(problem, mode);
   solver.setFuel(fuel - jaxFuel + solver.getFuel());
   llvm::DenseSet<int> relaxed;
-  if (solution.status != SolveStatus::Solved && solver.getFuel() > 0) {
-    mode.asInJAX = false;
-    solution = solver.solve(problem, mode);
+  if (solution.status != SolveStatus::Solved) {
     if (relayouts)
       relaxed = findUses(system, problem);
+    int64_t reserve = relaxed.empty() ? 0 : solver.getFuel() / 2;
+    solver.setFuel(solver.getFuel() - reserve);
+    // The search that came furthest tells where layouts are missing.
+    auto searchAgain = [&] {
+      Solution next = solver.solve(problem, mode);
+      if (next.status == SolveStatus::OutOfFuel && !solution.stuck.empty() &&
+          solution.status == SolveStatus::OutOfFuel &&
+          solution.stuck.size() < next.stuck.size())
+        return;
+      solution = std::move(next);
+    };
+    mode.asInJAX = false;
+    searchAgain();
+    solver.setFuel(solver.getFuel() + reserve);
     if (!relaxed.empty()) {
       // From what was found, or from the start.
       mode.relaxed = &relaxed;
       if (solution.status != SolveStatus::Solved)
-        solution = solver.solve(problem, mode);
+        searchAgain();
     }
     if (solution.status == SolveStatus::Solved)
       solver.improve(problem, mode, solution.layouts);
@@ -374,7 +388,7 @@ LogicalResult MosaicGPUInferLayouts::solveProblem(Solver &solver,
     solution = std::move(withMoves);
   }
   if (solution.status == SolveStatus::OutOfFuel) {
-    reportOutOfFuel(solver, solution);
+    reportOutOfFuel(solver, problem, solution);
     return failure();
   }
   for (auto [var, layout] : llvm::zip_equal(problem.vars, solution.layouts))
