@@ -86,6 +86,9 @@ public:
     auto type = MemRefType::get({bytes}, builder.getI8Type(),
                                 MemRefLayoutAttrInterface(), space);
     unsigned index = func.getNumWorkgroupAttributions();
+    // Upstream adds to an attribute that must exist, and in its type.
+    func->setAttr(gpu::GPUFuncOp::getNumWorkgroupAttributionsAttrName(),
+                  builder.getI64IntegerAttr(index));
     BlockArgument buffer = func.addWorkgroupAttribution(type, func.getLoc());
     func.setWorkgroupAttributionAttr(index,
                                      LLVM::LLVMDialect::getAlignAttrName(),

@@ -136,6 +136,8 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
   let description = [{
     It is an error, at its location, if
     - the constant step of a loop is not positive;
+    - an attribute of a `gpu.func` has no meaning: a size of a block, grid or cluster that is not positive, or a number of
+      workgroup attributions that is not an integer;
     - an argument of a `gpu.func` is a memref whose shape, strides or offset are dynamic: a launch passes addresses only;
     - memory of a `gpu.func` has elements of a type that LLVM does not have, such as `tf32`;
     - the target is a CPU and a value is a memref in another memory space.

@@ -1,5 +1,6 @@
 //===- VerifyKernels.cpp - smalti-verify-kernels --------------------------===//
 
+#include "passes/Support/KernelAttributes.h"
 #include "passes/Support/TargetOption.h"
 #include "passes/Support/TripCount.h"
 #include "targets/Target.h"
@@ -89,6 +90,12 @@ void SmaltiVerifyKernels::runOnOperation() {
   ModuleOp module = getOperation();
   const Target *chip = getTarget(module, target);
   if (!chip || failed(checkLoopSteps(module)))
+    return signalPassFailure();
+  bool isInvalid = false;
+  module.walk([&](gpu::GPUFuncOp func) {
+    isInvalid |= failed(verifyKernelAttributes(func));
+  });
+  if (isInvalid)
     return signalPassFailure();
   if (memory && failed(chip->isGPU() ? verifyArguments(module)
                                      : verifyMemorySpaces(module, *chip)))

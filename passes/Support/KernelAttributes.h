@@ -8,7 +8,12 @@
 #ifndef SMALTI_PASSES_SUPPORT_KERNELATTRIBUTES_H
 #define SMALTI_PASSES_SUPPORT_KERNELATTRIBUTES_H
 
+#include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringRef.h"
+
+namespace mlir::gpu {
+class GPUFuncOp;
+} // namespace mlir::gpu
 
 namespace smalti {
 
@@ -28,6 +33,11 @@ inline constexpr llvm::StringLiteral kAutoBarriers = "mosaic_gpu.auto_barriers";
 /// What the address of a memref argument is a multiple of, in bytes, unless the
 /// argument's attribute llvm.align says otherwise.
 inline constexpr int64_t kArgumentAlignment = 16;
+
+/// Refuses attributes of a gpu.func that upstream's verifier accepts and that
+/// no kernel can have: sizes that are not positive, or a number of workgroup
+/// attributions that is not an integer.
+llvm::LogicalResult verifyKernelAttributes(mlir::gpu::GPUFuncOp func);
 
 } // namespace smalti
 

@@ -98,7 +98,7 @@ Refusal WarpPlanner::checkBlock() {
   ArrayRef<int32_t> size;
   if (std::optional<ArrayRef<int32_t>> known = func.getKnownBlockSize())
     size = *known;
-  if (size.size() != 3 || size[1] != 1 || size[2] != 1)
+  if (size.size() != 3 || size[0] < 1 || size[1] != 1 || size[2] != 1)
     return refuse(func, "its block has no known number of threads in one "
                         "dimension");
   plan.threads = size[0];

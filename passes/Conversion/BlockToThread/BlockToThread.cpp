@@ -97,7 +97,8 @@ LogicalResult block_to_thread::convertKernels(Operation *root,
   bool isFailed = false;
   root->walk([&](gpu::GPUFuncOp func) {
     Level level = getLevel(func);
-    if (failed(checkVectors(func, vendor.getTarget(),
+    if (failed(verifyKernelAttributes(func)) ||
+        failed(checkVectors(func, vendor.getTarget(),
                             level == Level::Block ? getThreads(func) : 1,
                             func->hasAttr(mosaic_gpu::kProgramThreads)))) {
       isFailed = true;
