@@ -257,41 +257,40 @@ def raise_located(problem: Exception, site: Site | None) -> NoReturn:
 
 def sequence(steps: list[Translated]) -> Translated:
     """Steps one after the other."""
-    sites = {step.step: step.site for step in steps}
     if not any(step.blocking for step in steps):
-        functions = tuple(step.step for step in steps if step.step is not None)
+        located = tuple((step.step, step.site) for step in steps if step.step is not None)
 
         def run(st: Any) -> None:
-            function = None
+            site = None
             try:
-                for function in functions:
+                for function, site in located:  # noqa: B007  (the handler below reads it)
                     function(st)
             except Exception as problem:
-                raise_located(problem, sites.get(function))
+                raise_located(problem, site)
 
         return Translated(run)
-    parts: list[tuple[tuple[Step, ...], Step | None]] = []
-    plain: list[Step] = []
+    parts: list[tuple[tuple[tuple[Step, Site | None], ...], Step | None, Site | None]] = []
+    plain: list[tuple[Step, Site | None]] = []
     for step in steps:
         assert step.step is not None
         if step.blocking:
-            parts.append((tuple(plain), step.step))
+            parts.append((tuple(plain), step.step, step.site))
             plain = []
         else:
-            plain.append(step.step)
-    parts.append((tuple(plain), None))
+            plain.append((step.step, step.site))
+    parts.append((tuple(plain), None, None))
 
     def run_with_waits(st: Any) -> Iterator[Any]:
-        function = None
+        site = None
         try:
-            for functions, waiting in parts:
-                for function in functions:
+            for functions, waiting, waiting_site in parts:
+                for function, site in functions:  # noqa: B007  (the handler below reads it)
                     function(st)
                 if waiting is not None:
-                    function = waiting
+                    site = waiting_site
                     yield from waiting(st)
         except Exception as problem:
-            raise_located(problem, sites.get(function))
+            raise_located(problem, site)
 
     return Translated(run_with_waits, True)
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +171,61 @@ def test_an_error_that_nobody_expected_has_a_location(monkeypatch: pytest.Monkey
         with pytest.raises(CompileError, match="internal error of the simulator: TypeError") as refused:
             sim.simulate(kernel("\n    memref.store %one, %x[%c0] : memref<64xf32>", attribute), "sm_90a")
         assert refused.value.diagnostics[0].location is not None
+
+
+TWICE = """
+    memref.store %one, %x[%c0] : memref<64xf32>
+    memref.store %one, %x[%c0] : memref<64xf32>"""
+FIRST, SECOND = 8, 9
+
+
+@pytest.mark.parametrize("attribute", ["", BLOCK], ids=["threads", "block"])
+@pytest.mark.parametrize("is_generator", [False, True], ids=["plain", "waiting"])
+@pytest.mark.parametrize("number, line", [(1, FIRST), (2, SECOND)], ids=["first", "second"])
+def test_operations_that_share_a_function_have_locations_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, attribute: str, is_generator: bool, number: int, line: int
+) -> None:
+    from smalti.sim.threads.code import OPERATIONS as OF_THREADS
+    from smalti.sim.translator import blocking
+
+    calls: list[int] = []
+
+    def step(_: Any) -> None:
+        calls.append(1)
+        if len(calls) == number:
+            raise LaunchError("refused")
+
+    def waiting(st: Any) -> Iterator[Any]:
+        step(st)
+        yield from ()
+
+    def of_threads(_: Any, translator: Any) -> Any:
+        return translator.blocking(waiting) if is_generator else step
+
+    monkeypatch.setitem(OF_THREADS, "memref.store", of_threads)
+    monkeypatch.setitem(OPERATIONS, "memref.store", lambda *_: blocking(waiting) if is_generator else step)
+    made = sim.simulate(kernel(TWICE, attribute), "sm_90a")
+    with pytest.raises(LaunchError, match="refused") as caught:
+        made(np.zeros(64, np.float32), simulation=sim.Simulation("round-robin"))
+    (told,) = caught.value.diagnostics
+    assert told.location is not None and told.location.line == line
+
+
+@pytest.mark.parametrize("attribute", ["", BLOCK], ids=["threads", "block"])
+def test_identical_operations_have_findings_of_their_own(attribute: str) -> None:
+    made = sim.simulate(kernel(TWICE.replace("%c0", "%many"), attribute), "sm_90a")
+    found = made.find(np.zeros(64, np.float32), simulation=sim.Simulation(go_on=True))
+    assert [(one.kind, one.location.line if one.location else None) for one in found] == [
+        ("out-of-bounds", FIRST),
+        ("out-of-bounds", SECOND),
+    ]
+
+
+@pytest.mark.parametrize("attribute", ["", BLOCK], ids=["threads", "block"])
+def test_identical_operations_have_places_of_their_own_in_a_timeline(attribute: str) -> None:
+    made = sim.simulate(kernel(TWICE, attribute), "sm_90a")
+    places = {one.place for one in made.timeline(np.zeros(64, np.float32)).slices}
+    assert {place.split(":")[1] for place in places} >= {str(FIRST), str(SECOND)}
 
 
 def test_a_vector_that_no_block_holds() -> None:

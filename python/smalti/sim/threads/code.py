@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,16 @@ Control = Callable[[Any], Any]
 which it is what follows. It runs again if it split the team and returns `team.pc`."""
 
 
+@dataclass(frozen=True)
+class Chunk:
+    """Steps, and the control after them. Each has the operation that it is of: operations may share a function."""
+
+    steps: tuple[tuple[Step, Site | None], ...]
+    control: Control | None = None
+    site: Site | None = None
+    """The operation of the control."""
+
+
 class ThreadTranslator(Translator):
     """Translates the operations of one function of threads."""
 
@@ -47,12 +58,10 @@ class ThreadTranslator(Translator):
         super().__init__(numbers, timed)
         self.warp_size = warp_size
         self.target = target
-        self.chunks: list[tuple[tuple[Step, ...], Control | None]] = []
-        self.sites: dict[Any, Site] = {}
-        """The operations of steps and controls."""
+        self.chunks: list[Chunk] = []
         self._operation: Any = None
         """The one that is translated."""
-        self._plain: list[Step] = []
+        self._plain: list[tuple[Step, Site | None]] = []
         self.ranks: list[int] = []
         """For each slot the dimensions of a value that all threads have the same."""
         self.dtypes: list[Any] = []
@@ -102,23 +111,21 @@ class ThreadTranslator(Translator):
 
     def emit(self, step: Step) -> None:
         """Code that only computes, or touches memory."""
-        self._at(step)
-        self._plain.append(step)
+        self._plain.append((step, self._here()))
 
-    def _at(self, step: Any) -> None:
-        if self._operation is not None:
-            self.sites[step] = self.site(self._operation)
+    def _here(self) -> Site | None:
+        """The operation that is translated, for messages."""
+        return self.site(self._operation) if self._operation is not None else None
 
     def _close(self) -> None:
         if self._plain:
-            self.chunks.append((tuple(self._plain), None))
+            self.chunks.append(Chunk(tuple(self._plain)))
             self._plain = []
 
     def control(self, step: Control) -> None:
         """Code that may go elsewhere."""
-        self._at(step)
         self._close()
-        self.chunks.append(((), step))
+        self.chunks.append(Chunk((), step, self._here()))
 
     def blocking(self, step: Control) -> None:
         """Code that may have to wait: returns a generator of `Wait`s."""
@@ -130,7 +137,7 @@ class ThreadTranslator(Translator):
         self._close()
         label.at = len(self.chunks)
 
-    def finish(self) -> list[tuple[tuple[Step, ...], Control | None]]:
+    def finish(self) -> list[Chunk]:
         self._close()
         return self.chunks
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..given import Given, Place
 from ..machine import Machine, Three, place_names
 from ..options import seed_of
 from ..program import Program, cluster_of, parameter, three
-from ..translator import Site, Translated, Unsupported, attribute, walk
+from ..translator import Translated, Unsupported, attribute, walk
 from .block import ThreadBlock, ThreadCluster
 from .code import ALIGNMENT, ThreadTranslator
 from .events import Side
@@ -38,8 +38,6 @@ class ThreadProgram(Program):
     """A kernel of threads."""
 
     code: Any = None
-    sites: Mapping[Any, Site] = field(default_factory=dict)
-    """The operations of steps and controls of the code."""
     ranks: Any = None
     warp_size: int = 32
     dynamic_begin: int = 0
@@ -346,7 +344,6 @@ def of_threads(
             source=None,
             location=place,
             code=code,
-            sites=tr.sites,
             ranks=tr.ranks,
             warp_size=warp_size,
             dynamic_begin=begin,

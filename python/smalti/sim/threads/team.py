@@ -38,18 +38,18 @@ class Team(Accesses):
     def _run(self) -> Any:
         """The program, up to what it has to wait for."""
         chunks = self.code
-        step: Any = None
+        site: Any = None
         try:
             while self.pc < len(chunks):
-                plain, last = chunks[self.pc]
-                for step in plain:
+                chunk = chunks[self.pc]
+                for step, site in chunk.steps:  # noqa: B007  (the handler below reads it)
                     step(self)
-                if last is None:
+                if chunk.control is None:
                     self.pc += 1
                     continue
-                step = last
-                self.machine.tick(self, self.block.program.sites.get(step))
-                result = last(self)
+                site = chunk.site
+                self.machine.tick(self, site)
+                result = chunk.control(self)
                 if result is None:
                     self.pc += 1
                 elif result.__class__ is int:
@@ -58,7 +58,7 @@ class Team(Accesses):
                     self.pc += 1
                     yield from result
         except Exception as problem:
-            raise_located(problem, self.block.program.sites.get(step))
+            raise_located(problem, site)
         for warp in self.warps:
             warp.finished = True
 
