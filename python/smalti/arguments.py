@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,8 +86,9 @@ class Entry:
     num_tiles: int
     location: SourceLocation | None = None
 
-    def bind(self, given: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The arguments of a call in order: first those by position, then those by name."""
+    def bind(self, given: Sequence[Any], named: Mapping[str, Any], options: Collection[str] = ()) -> tuple[Any, ...]:
+        """The arguments of a call in order: first those by position, then those by name. `options` are keywords that
+        set how a call runs: an argument of such a name can be passed by position only."""
         positions = {argument.name: argument.index for argument in self.arguments if argument.name is not None}
         for name in named:
             if name not in positions:
@@ -95,8 +96,18 @@ class Entry:
                 raise LaunchError(f"@{self.name} does not have an argument named '{name}' (names: {known})")
             if positions[name] < len(given):
                 raise LaunchError(f"@{self.name}: argument '{name}' is passed both by position and by name")
+        rest = self.arguments[len(given) :]
+        for argument in rest:
+            if argument.name in options:
+                raise LaunchError(
+                    f"@{self.name}: argument '{argument.name}' must be passed by position: as a keyword, {argument.name}= "
+                    "is an option of the call"
+                )
+        if not named:
+            # The launcher counts them.
+            return tuple(given)
         values = list(given)
-        for argument in self.arguments[len(given) :]:
+        for argument in rest:
             if argument.name is None or argument.name not in named:
                 called = f"'{argument.name}'" if argument.name else str(argument.index)
                 raise LaunchError(f"@{self.name}: argument {called} is missing")

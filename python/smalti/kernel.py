@@ -98,11 +98,15 @@ def check_suffix(path: str | os.PathLike[str], target: targets.Chip) -> str:
     return known[suffix]
 
 
-def _unpickled(data: bytes, emulation: Emulation) -> Kernel:
+CALL_OPTIONS = ("stream", "time_limit")
+"""Keywords of a call that are not arguments of the program."""
+
+
+def _unpickled(data: bytes, settings: Mapping[str, Any]) -> Kernel:
     from . import aot
 
     kernel = aot.loads(data, "the pickled kernel")
-    kernel.emulation = emulation
+    vars(kernel).update(settings)
     return kernel
 
 
@@ -201,15 +205,16 @@ class Kernel:
             return CpuLauncher(self)
         raise CompileError(f"kernels for {self.target} cannot be run from here")
 
-    def __call__(self, *arguments: Any, stream: Any = None, time_limit: float | None = None, **named: Any) -> None:
+    def __call__(self, /, *arguments: Any, stream: Any = None, time_limit: float | None = None, **named: Any) -> None:
         """Runs the kernel on its arguments, in place: the kernel writes the arrays that are passed.
 
         Arguments are passed by position, by their names in the program, or both: `kernel(a, b, c=c)`. `stream` is a
         CUDA or HIP stream: an integer, or an object with `__cuda_stream__`, `cuda_stream` or `ptr`. A run that takes
-        more than `time_limit` seconds is an error; on a GPU there is no limit.
+        more than `time_limit` seconds is an error; on a GPU there is no limit. An argument that the program calls
+        `stream` or `time_limit` is passed by position.
         """
-        if named:
-            arguments = self.entry.bind(arguments, named)
+        if named or ((stream is not None or time_limit is not None) and len(arguments) < len(self.entry.arguments)):
+            arguments = self.entry.bind(arguments, named, CALL_OPTIONS)
         if time_limit is None:
             self.launcher(*arguments, stream=stream)
         elif self.target.is_emulated:
@@ -220,12 +225,30 @@ class Kernel:
         else:
             self.launcher(*arguments, stream=stream, time_limit=time_limit)
 
+    def __copy__(self) -> Kernel:
+        """A kernel of the same code, with settings of its own: `emulation`, `time_limit`, `blocks` and `announce`."""
+        copied = object.__new__(type(self))
+        vars(copied).update(vars(self))
+        copied.notes = list(self.notes)
+        # A launcher reads the settings of the kernel that it was made for.
+        copied._launcher = None
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kernel:
+        """The same: nothing changes the code, which the copies share."""
+        return self.__copy__()
+
     def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle holds the kernel as a `.smalti` file does, and `emulation` without its callback."""
+        """A pickle holds the kernel as a `.smalti` file does, and its settings without their callbacks (`announce`, and
+        `progress` of `emulation`), which belong to this process."""
         from . import aot
 
-        emulation = dataclasses.replace(self.emulation, progress=None)
-        return _unpickled, (aot.dumps(self, f"pickle @{self.entry.name}"), emulation)
+        settings = {
+            "emulation": dataclasses.replace(self.emulation, progress=None),
+            "time_limit": self.time_limit,
+            "blocks": self.blocks,
+        }
+        return _unpickled, (aot.dumps(self, f"pickle @{self.entry.name}"), settings)
 
     def launch_pointers(self, stream: Any, pointers: int | Sequence[int]) -> None:
         """What the function of a JAX module does (`*_mosaic_gpu`): runs the kernel on the memory at `pointers`, in the

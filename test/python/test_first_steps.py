@@ -1,7 +1,8 @@
-"""What a new user meets first: commands, messages, targets, reproducers, options, calls by name, pickles."""
+"""What a new user meets first: commands, messages, targets, reproducers, options, calls by name, copies and pickles."""
 
 from __future__ import annotations
 
+import copy
 import importlib
 import json
 import pickle
@@ -238,17 +239,103 @@ def test_modules_without_names_say_so() -> None:
         smalti.compile(unnamed, "cpu")(SOURCE, dst=SOURCE)
 
 
-# --- Pickles ----------------------------------------------------------------------------------------------------------
+CLASHING = """\
+triton_xla.entry_func @fill(%self: memref<64xf32>, %stream: f32, %time_limit: f32, %simulation: f32, %tile: index) tiles 1 {
+  %a = arith.addf %stream, %time_limit : f32
+  %b = arith.addf %a, %simulation : f32
+  %v = tensor.splat %b : tensor<64xf32>
+  triton_xla.insert %v into %self[0] [64] [1] : tensor<64xf32> into memref<64xf32>
+  triton_xla.return
+}
+"""
+
+
+@pytest.fixture(scope="module", params=["cpu", "emu:sm_80", "sim:sm_90a"])
+def clashing(request: pytest.FixtureRequest) -> Any:
+    return smalti.compile(CLASHING, request.param)
+
+
+def test_arguments_named_as_options_are_passed_by_position(clashing: Any) -> None:
+    out = np.zeros(64, np.float32)
+    clashing(out, 1.0, 2.0, 3.0)
+    assert (out == 6).all()
+    # Then the keyword is the option.
+    clashing(out, 2.0, 2.0, 3.0, time_limit=100)
+    assert (out == 7).all()
+    with pytest.raises(smalti.LaunchError, match="time_limit is 'x'"):
+        clashing(out, 1.0, 2.0, 3.0, time_limit="x")
+
+
+def test_arguments_named_as_options_cannot_be_passed_by_name(clashing: Any) -> None:
+    option = "simulation" if "Simulated" in type(clashing).__name__ else "stream"
+    out = np.zeros(64, np.float32)
+    given = [out, 1.0, 2.0, 3.0]
+    names = ["self", "stream", "time_limit", "simulation"]
+    for name in (option, "time_limit"):
+        count = names.index(name)
+        for named in (dict(zip(names[count:], given[count:], strict=True)), {name: given[count]}):
+            with pytest.raises(
+                smalti.LaunchError, match=rf"^@fill: argument '{name}' must be passed by position: .*{name}="
+            ):
+                clashing(*given[:count], **named)
+    # `self` is the name of an argument.
+    with pytest.raises(smalti.LaunchError, match=r"argument '\w+' must be passed by position"):
+        clashing(**dict(zip(names, given, strict=True)))
+    assert not out.any()
+
+
+# --- Copies and pickles -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("target", ["cpu", "emu:sm_80", "sim:sm_90a", "sm_80", "gfx942"])
+def test_a_copy_of_a_kernel_has_its_code(target: str, copied: Callable[[Any], Any]) -> None:
+    kernel: Any = smalti.compile(SCALE, target)
+    again = copied(kernel)
+    assert again is not kernel and again.module is kernel.module and again.arguments == kernel.arguments
+    if not kernel.target.is_simulated:
+        assert dict(again.asm) == dict(kernel.asm) and again.remarks == kernel.remarks
+        assert (again.binary, again.resources, again.notes) == (kernel.binary, kernel.resources, kernel.notes)
+    if target in ("cpu", "emu:sm_80", "sim:sm_90a"):
+        result = np.zeros_like(SOURCE)
+        again(SOURCE, result)
+        np.testing.assert_array_equal(result, 2 * SOURCE)
+    assert copied([kernel, kernel])[0].arguments == kernel.arguments
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_of_a_kernel_has_settings_of_its_own(copied: Callable[[Any], Any]) -> None:
+    kernel: Any = smalti.compile(SCALE, "cpu")
+    kernel(SOURCE, np.zeros_like(SOURCE))
+    kernel.time_limit, kernel.blocks, kernel.announce = 100.0, range(3), print
+    kernel.emulation = smalti.Emulation(workers=1, progress=print)
+    again = copied(kernel)
+    assert (again.time_limit, again.blocks, again.announce) == (100.0, range(3), print)
+    assert again.emulation == kernel.emulation and again.emulation.progress is print
+    again.blocks = range(1)
+    again.notes.append("a note")
+    assert kernel.blocks == range(3) and kernel.notes == []
+    for one, tiles in ((kernel, 3), (again, 1)):
+        result = np.zeros_like(SOURCE)
+        one(SOURCE, result)
+        np.testing.assert_array_equal(result[: 32 * tiles], 2 * SOURCE[: 32 * tiles])
+        assert not result[32 * tiles :].any()
+    simulated: Any = smalti.compile(SCALE, "sim:sm_90a")
+    other = copied(simulated)
+    other.simulation = smalti.sim.Simulation("round-robin")
+    assert simulated.simulation != other.simulation
 
 
 def test_a_pickled_kernel_runs() -> None:
     kernel = smalti.compile(SCALE, "emu:sm_80")
     kernel.emulation = smalti.Emulation(workers=1, progress=lambda done, total: None)
+    kernel.time_limit, kernel.blocks, kernel.announce = 7.0, range(2), lambda message: None
     again = pickle.loads(pickle.dumps(kernel))
     result = np.zeros_like(SOURCE)
     again(dst=result, src=SOURCE)
     np.testing.assert_array_equal(result, 2 * SOURCE)
     assert again.emulation == kernel.emulation and again.emulation.progress is None
+    assert (again.time_limit, again.blocks, again.announce) == (7.0, range(2), None)
     assert [argument.name for argument in again.arguments] == ["src", "dst"]
 
 

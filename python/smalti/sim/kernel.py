@@ -25,6 +25,9 @@ from .threads import has_threads
 from .timeline import Timeline
 from .translator import internal_error, walk
 
+CALL_OPTIONS = ("simulation", "time_limit")
+"""Keywords of a call that are not arguments of the program."""
+
 
 class SimulatedKernel:
     """A kernel that the simulator runs. Call it with its arrays."""
@@ -60,19 +63,31 @@ class SimulatedKernel:
             hint="pass the program, and call smalti.compile there",
         )
 
+    def __copy__(self) -> SimulatedKernel:
+        """A kernel of the same program, with a `simulation` of its own."""
+        copied = object.__new__(type(self))
+        vars(copied).update(vars(self))
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SimulatedKernel:
+        """The same: nothing changes the program, which the copies share."""
+        return self.__copy__()
+
     def __call__(
         self,
+        /,
         *arguments: Any,
         simulation: Simulation | None = None,
         time_limit: float | None = None,
         **named: Any,
     ) -> None:
         """Runs the kernel on arrays, in place. What it must not do is a `SimulationError`; the arrays stay then,
-        unless it was to go on. The arguments of a tile program can be passed by their names. `time_limit` replaces that
-        of the simulation."""
-        if named:
+        unless it was to go on. The arguments of a tile program can be passed by their names, but for those that the
+        program calls `simulation` or `time_limit`. `time_limit` replaces that of the simulation."""
+        has_options = simulation is not None or time_limit is not None
+        if named or (has_options and len(arguments) < len(self.arguments)):
             what = self.entry or entry.Entry(self.name, (), 1)
-            arguments = what.bind(arguments, named)
+            arguments = what.bind(arguments, named, CALL_OPTIONS)
         if time_limit is not None:
             simulation = dataclasses.replace(simulation or self.simulation, time_limit=time_limit)
         found = self.find(*arguments, simulation=simulation)
