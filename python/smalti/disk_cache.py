@@ -14,6 +14,7 @@ or read-only disk, a file that another process deletes) is a miss.
 
 from __future__ import annotations
 
+import errno
 import functools
 import hashlib
 import hmac
@@ -22,6 +23,7 @@ import re
 import secrets
 import stat
 import tempfile
+import time
 import warnings
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +31,8 @@ from pathlib import Path
 _MAGIC = b"smalti-cache-1\n\0"
 _TAG = hashlib.sha256().digest_size
 _HEADER = len(_MAGIC) + 2 * _TAG
+_KEY_SECONDS = 1.0
+"""How long an empty key file may be one that another process is writing."""
 _ENTRY = re.compile(r"([0-9a-f]{64})\.(?:entry|[^./]+\.part)")
 
 
@@ -62,6 +66,44 @@ def _read(path: Path, limit: int) -> bytes:
         return stream.read(limit + 1)
 
 
+def _create_key(path: Path) -> None:
+    """Creates a random key. A key that another process creates at the same time stays."""
+    key = secrets.token_bytes(_TAG)
+    descriptor, part = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(key)
+        os.link(part, path)
+        return
+    except FileExistsError:
+        return
+    except OSError:
+        # The file system may not have hard links. An error that has another cause is repeated below.
+        pass
+    finally:
+        Path(part).unlink()
+    # Other processes may find this file before the key is in it: they wait (`_wait_for_content`).
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        return
+    try:
+        if os.write(descriptor, key) != len(key):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+    except BaseException:
+        path.unlink()
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def _wait_for_content(path: Path) -> None:
+    """Waits while a key file is empty: the process that created it is about to write the key."""
+    deadline = time.monotonic() + _KEY_SECONDS
+    while path.lstat().st_size == 0 and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
 def _user_key(path: Path) -> bytes:
     """The random key of the user, which is created the first time."""
     _private_folder(path.parent)
@@ -69,17 +111,11 @@ def _user_key(path: Path) -> bytes:
         try:
             found = path.lstat()
         except FileNotFoundError:
-            # A key that another process creates at the same time stays.
-            descriptor, part = tempfile.mkstemp(dir=path.parent)
-            try:
-                with os.fdopen(descriptor, "wb") as stream:
-                    stream.write(secrets.token_bytes(_TAG))
-                with suppress(FileExistsError):
-                    os.link(part, path)
-            finally:
-                Path(part).unlink()
+            _create_key(path)
             continue
         _check_owner(path, found, stat.S_IRWXG | stat.S_IRWXO, "go-rwx")
+        if found.st_size == 0:
+            _wait_for_content(path)
         key = _read(path, _TAG)
         if len(key) != _TAG:
             raise Refused(f"{path} does not have {_TAG} bytes; delete the file, and a new key is created")

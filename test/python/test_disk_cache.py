@@ -7,7 +7,9 @@ import io
 import multiprocessing
 import os
 import pickle
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -243,3 +245,62 @@ def test_processes_share_a_folder(tmp_path: Path, key: Path) -> None:
         assert pool.starmap(use, [(tmp_path / "cache", key, seed) for seed in range(4)]) == [0] * 4
     assert not list((tmp_path / "cache").glob("*.part"))
     assert [path.name for path in key.parent.iterdir()] == ["cache.key"]
+
+
+# --- File systems without hard links ----------------------------------------------------------------------------------
+
+
+def refuse_links(number: int) -> Callable[..., None]:
+    def link(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return link
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EACCES])
+def test_a_key_is_created_without_hard_links(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: Path, number: int
+) -> None:
+    monkeypatch.setattr(disk_cache.os, "link", refuse_links(number))
+    DiskCache(tmp_path / "cache", LIMIT, key).set("a", b"of a")
+    assert key.stat().st_mode & 0o777 == 0o600 and key.stat().st_size == 32
+    assert [path.name for path in key.parent.iterdir()] == ["cache.key"]
+    assert DiskCache(tmp_path / "cache", LIMIT, key).get("a") == b"of a"
+
+
+def test_processes_create_one_key_without_hard_links(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: Path
+) -> None:
+    write = os.write
+
+    def late(descriptor: int, data: bytes) -> int:
+        # The others find the file before the key is in it.
+        time.sleep(0.2)
+        return write(descriptor, data)
+
+    monkeypatch.setattr(disk_cache.os, "link", refuse_links(errno.EPERM))
+    monkeypatch.setattr(disk_cache.os, "write", late)
+    folder = tmp_path / "cache"
+    with ThreadPoolExecutor(4) as pool:
+        caches = list(pool.map(lambda _: DiskCache(folder, LIMIT, key), range(4)))
+    assert {cache._key for cache in caches} == {key.read_bytes()}
+    assert [path.name for path in key.parent.iterdir()] == ["cache.key"]
+
+
+def test_an_empty_key_is_an_error_in_the_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: Path, cache: DiskCache
+) -> None:
+    monkeypatch.setattr(disk_cache, "_KEY_SECONDS", 0.1)
+    key.write_bytes(b"")
+    with pytest.raises(Refused, match="does not have 32 bytes; delete the file"):
+        DiskCache(tmp_path / "cache", LIMIT, key)
+
+
+def test_a_key_that_cannot_be_written_leaves_no_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: Path
+) -> None:
+    monkeypatch.setattr(disk_cache.os, "link", refuse_links(errno.EPERM))
+    monkeypatch.setattr(disk_cache.os, "write", lambda descriptor, data: 5)
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+        DiskCache(tmp_path / "cache", LIMIT, key)
+    assert not list(key.parent.iterdir())
