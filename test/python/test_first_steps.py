@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import json
+import os
 import pickle
 import re
 import shutil
@@ -142,6 +143,34 @@ def test_no_folder_for_reproducers_is_no_error(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("SMALTI_REPRODUCER_DIR", str(tmp_path / "file"))
     monkeypatch.setattr(reproducer.tempfile, "gettempdir", lambda: str(tmp_path / "file"))
     assert reproducer.write("module {}", "builtin.module()") is None
+
+
+def test_the_cache_keeps_the_newest_reproducers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "cache" / "reproducers"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("SMALTI_CACHE_DIR", str(folder.parent))
+    names = [f"smalti-reproducer-{number:012x}.mlir" for number in range(60)]
+    others = ["notes.mlir", "smalti-reproducer-mine.mlir", f"{names[0]}.orig", f"old-{names[0]}", names[0].upper()]
+    link = "smalti-reproducer-ffffffffffff.mlir"
+    for number, name in enumerate([*others, *names]):
+        (folder / name).write_text("")
+        os.utime(folder / name, (number, number))
+    (folder / link).symlink_to(folder / "notes.mlir")
+    # A folder that the user names is the user's.
+    for given in (str(folder), None):
+        if given is None:
+            monkeypatch.delenv("SMALTI_REPRODUCER_DIR")
+        else:
+            monkeypatch.setenv("SMALTI_REPRODUCER_DIR", given)
+        written = reproducer.write("module {}", "builtin.module()")
+        assert written is not None and written[0].parent == folder
+        kept = names if given else names[-49:]
+        assert {path.name for path in folder.iterdir()} == {*others, *kept, link, written[0].name}
+    # The one that was written stays, whatever the clock said when the others were.
+    for name in names[-49:]:
+        os.utime(folder / name, (2**33, 2**33))
+    written = reproducer.write("module { }", "builtin.module()")
+    assert written is not None and written[0].is_file()
 
 
 # --- Options ----------------------------------------------------------------------------------------------------------
