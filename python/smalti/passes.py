@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import functools
 import inspect
 import json
 import keyword
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -178,8 +179,7 @@ def format_options(item: Pass, given: Mapping[str, Any], *, on_shell: bool = Fal
     for name, value in given.items():
         option = item.keywords.get(name)
         if option is None:
-            known = ", ".join(o.name if on_shell else o.keyword for o in item.options) or "it has none"
-            raise PipelineError(f"{item.name} does not have an option '{name}' (options: {known})")
+            raise _unknown(item, name, [o.name if on_shell else o.keyword for o in item.options])
         if on_shell:
             name = option.name
         wrong_bool = isinstance(value, bool) and bool not in _ACCEPTED[option.type]
@@ -193,19 +193,32 @@ def format_options(item: Pass, given: Mapping[str, Any], *, on_shell: bool = Fal
     return " ".join(words)
 
 
+def _unknown(item: Pass, name: str, known: Sequence[str]) -> PipelineError:
+    """The error of a name that is not among the `known` ones. Dashes and underscores are compared as the same."""
+    spelled = {other.replace("-", "_"): other for other in known}
+    close = difflib.get_close_matches(name.replace("-", "_"), spelled, 1)
+    return PipelineError(
+        f"{item.name} does not have an option '{name}' (options: {', '.join(known) or 'it has none'})",
+        hint=f"did you mean {spelled[close[0]]}?" if close else None,
+    )
+
+
 def options_from_text(item: Pass, words: Mapping[str, str]) -> dict[str, Any]:
-    """Options that came as text, as on a command line, in the types that `format_options` wants."""
+    """Options that came as text, with the names of the command line, as the keywords and in the types that
+    `format_options` takes."""
+    known = {option.name: option for option in item.options}
     values: dict[str, Any] = {}
     for name, text in words.items():
-        option = item.keywords.get(name.replace("-", "_"))
-        kind = option.type if option else "str"
+        option = known.get(name)
+        if option is None:
+            raise _unknown(item, name, list(known))
         value: Any = text
-        if kind == "bool" and text in ("true", "false"):
+        if option.type == "bool" and text in ("true", "false"):
             value = text == "true"
-        elif kind in ("int", "float", "count"):
+        elif option.type in ("int", "float", "count"):
             with contextlib.suppress(ValueError):
-                value = float(text) if kind == "float" else int(text, 0)
-        values[option.keyword if option else name] = value
+                value = float(text) if option.type == "float" else int(text, 0)
+        values[option.keyword] = value
     return values
 
 

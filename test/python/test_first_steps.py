@@ -185,6 +185,8 @@ def test_help_lists_the_options_of_the_pipeline(command: str, shell: Shell) -> N
 
 
 OPTIONS = [
+    ("zzz=4", "does not have an option 'zzz' (options: target"),
+    ("num-wrps=4", "did you mean num-warps?"),
     ("num-wrps=4", "does not have an option 'num-wrps' (options: target, stop-after, depth, stages, num-warps"),
     ("num-warps=x", "num-warps is 'auto' or a positive number"),
     ("tile-order=x", "tile-order"),
@@ -192,11 +194,26 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("word, message", OPTIONS, ids=[word for word, _ in OPTIONS])
+@pytest.mark.parametrize("word, message", OPTIONS, ids=[message for _, message in OPTIONS])
 def test_messages_name_options_as_they_are_typed(word: str, message: str) -> None:
     done = CliRunner().invoke(cli.main, ["compile", "-", "--target", "sm_80", "-O", word], input=SCALE)
     assert done.exit_code == 1 and message in done.output
     assert not re.search(r"num_warps|tile_order|hold_loads", done.output)
+
+
+SPELLED = [option.name for option in passes.registered()["smalti-compile"].options if "-" in option.name]
+
+
+@pytest.mark.parametrize("name", SPELLED)
+def test_options_have_dashes_on_the_shell_and_underscores_in_python(name: str) -> None:
+    other = name.replace("-", "_")
+    given: dict[str, Any] = {name: 4}
+    done = CliRunner().invoke(cli.main, ["compile", "-", "--target", "sm_80", "-O", f"{other}=4"], input=SCALE)
+    assert done.exit_code == 1 and f"does not have an option '{other}'" in done.output
+    assert f"did you mean {name}?" in done.output
+    with pytest.raises(smalti.PipelineError, match=f"does not have an option '{name}'") as caught:
+        smalti.compile(SCALE, "sm_80", **given)
+    assert caught.value.hint == f"did you mean {other}?"
 
 
 def test_messages_name_keywords_in_python() -> None:
