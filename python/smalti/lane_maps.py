@@ -258,7 +258,7 @@ def of_memory(
         raise ValueError(f"tiles of {list(tile)} do not divide the shape {list(shape)}")
     row_bytes = (tile or shape or [1])[-1] * element_bits // 8
     if swizzle > 16 and row_bytes % swizzle:
-        raise ValueError(f"rows of {row_bytes} bytes are no multiple of the {swizzle} that the swizzle spans")
+        raise ValueError(f"rows of {row_bytes} bytes are not a multiple of the {swizzle} bytes that the swizzle spans")
     cells = {}
     for index in itertools.product(*map(range, shape)):
         bits = _address(index, shape, tile) * element_bits

@@ -115,7 +115,7 @@ def test_elements_of_parts_of_bytes() -> None:
         ({"shape": [10, 64], "tile": [8, 64]}, r"tiles of \[8, 64\] do not divide the shape \[10, 64\]"),
         ({"shape": [64], "tile": [8, 64]}, r"tiles of \[8, 64\] do not divide the shape \[64\]"),
         ({"shape": [8, 64], "swizzle": 48}, "spans 16, 32, 64 or 128 bytes, got 48"),
-        ({"shape": [8, 8], "tile": [8, 8], "swizzle": 128}, "rows of 16 bytes are no multiple of the 128"),
+        ({"shape": [8, 8], "tile": [8, 8], "swizzle": 128}, "not a multiple of the 128 bytes"),
         ({"shape": [512, 256]}, "a map of 131072 elements is too large: it has 65536 at most"),
         ({"shape": [0]}, r"sizes must be positive, got \[0\]"),
     ],

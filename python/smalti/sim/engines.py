@@ -255,7 +255,7 @@ def read_registers(group: Group, registers: Registers, site: Any) -> Array:
         committed = any(product in works for works in group.products.groups.values())
         edge = "nvvm.wgmma.wait.group that covers it"
         if not committed:
-            edge = "nvvm.wgmma.commit.group behind the product, and " + edge
+            edge = "nvvm.wgmma.commit.group after the product, and " + edge
         what = "the product is started here"
         group.report(
             "accumulator",

@@ -19,7 +19,7 @@ def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
     place = memory.describe()
     if kind == "missing-fence" and before.owner == PIPE:
         message = f"{side(now)} {place}, which {before.what} wrote, and may be ordered before the wait for it"
-        edge = "nvvm.tcgen05.fence <after> behind the wait"
+        edge = "nvvm.tcgen05.fence <after> after the wait"
     elif kind == "missing-fence":
         message = f"{side(now)} {place}, which {before.what} wrote through the generic proxy"
         edge = proxy_fence(memory.buffer.shared)
@@ -67,9 +67,9 @@ def _edge(before: Access, now: Access) -> str:
         wait = f"{streams[before.agent]} that covers it in {before.group.name}"
         if before.owner == PIPE or (same and now.owner in (LEADER, TENSOR)):
             return wait
-        return f"{wait}, and a barrier behind it that {'its threads' if same else now.group.name} wait for"
+        return f"{wait}, and after it a barrier that {'its threads' if same else now.group.name} wait for"
     if before.agent != before.group.agent:
-        return f"a wait by {now.group.name} for the phase of the barrier that tells of {before.what}"
+        return f"a wait by {now.group.name} for the barrier phase that covers {before.what}"
     if before.group.block is not now.group.block:
         return OF_CLUSTERS
     if same:

@@ -107,7 +107,7 @@ class ThreadBarrier:
                 f"{group.name} arrives at {self.name}, where {others} may not have met yet: it may be taken for one of "
                 "them",
                 site,
-                edge=f"something that {group.name} waits for, and that comes behind the barrier; or another number",
+                edge=f"something that {group.name} waits for, and that comes after the barrier; or another number",
                 others=[
                     Finding(
                         "barrier",
@@ -187,7 +187,7 @@ class Use:
             f"a wait for the phase before phase {phase} of {barrier.name}, which may come when that is complete, too, and "
             "then waits for the next"
         )
-        edge = f"an arrival of {name} behind this wait on a barrier that the arrivals for phase {phase} come behind"
+        edge = f"an arrival of {name}, after this wait, on a barrier whose completion comes before the arrivals for phase {phase}"
         self.report(self.finding(message, others, edge))
 
 
@@ -369,7 +369,7 @@ class Mbarrier:
         )
         others = (self.last.finding(f"another arrival, for phase {before}"),) if self.last is not None else ()
         found = use.finding(
-            message, others, f"a wait by {name} for phase {before}, or for something that comes behind it"
+            message, others, f"a wait by {name} for phase {before}, or for something that comes after it"
         )
         if self.doubts is None:
             use.report(found)
@@ -399,7 +399,7 @@ class Mbarrier:
         assert self.end is not None
         name, other = self.end.agent.name, use.agent.name
         message = f"{what} of {self.name}, which {other} may still use"
-        edge = f"something that {name} waits for, and that comes behind what {other} does"
+        edge = f"something that {name} waits for, and that comes after what {other} does"
         self.end.report(self.end.finding(message, (use.finding(f"{other} uses it here"),), edge))
 
     def tells(self, told: Knowledge, known: Knowledge) -> bool:

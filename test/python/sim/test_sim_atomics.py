@@ -280,7 +280,7 @@ def test_what_is_not_released_and_acquired_is_a_race(changed: dict[str, str]) ->
     found = find(handover(**changed), max_findings=100)
     assert {f.kind for f in found} == {"race"}
     race = next(f for f in found if "the load reads" in f.message)
-    assert race.edge is not None and "a release behind the one and an acquire ahead of the other" in race.edge
+    assert race.edge is not None and "a release after the one and an acquire before the other" in race.edge
 
 
 def test_membar_is_a_fence() -> None:

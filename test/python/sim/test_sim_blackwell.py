@@ -116,7 +116,7 @@ def test_a_request_behind_an_answer_that_there_is_none() -> None:
         "sim:sm_100a",
     )
     found = kernel.find(*kernel.random_arguments(), simulation=sim.Simulation(blocks=range(1), max_findings=1))
-    assert found[0].kind == "assertion" and "after it was told that there is none" in found[0].message
+    assert found[0].kind == "assertion" and "after an answer that there is none" in found[0].message
 
 
 def test_mutants_are_noticed() -> None:

@@ -55,7 +55,7 @@ def test_a_missing_wait_is_a_race_with_the_copy() -> None:
     found = find(doubled(wait=None))
     finding = next(f for f in found if f.kind == "race")
     assert finding.message == "the load reads bytes 0 to 16384 of shared memory while the copy may still write it"
-    assert finding.edge == "a wait by warpgroup 0 for the phase of the barrier that tells of the copy"
+    assert finding.edge == "a wait by warpgroup 0 for the barrier phase that covers the copy"
     assert {f.kind for f in found} == {"race", "leak"}
 
 
@@ -138,7 +138,7 @@ def test_a_barrier_that_nobody_initialised() -> None:
 def test_an_initialisation_that_others_may_not_see() -> None:
     found = find(doubled().replace("\n      gpu.barrier", "", 1))
     # The arrival; the barrier that the compiler puts before the copy orders the copy and the wait.
-    assert [(f.kind, f.edge) for f in found] == [("barrier", "gpu.barrier behind the initialisation")]
+    assert [(f.kind, f.edge) for f in found] == [("barrier", "gpu.barrier after the initialisation")]
     finding = only(find(doubled().replace("nvvm.fence.mbarrier.init", "", 1)))
     assert finding.kind == "missing-fence"
 

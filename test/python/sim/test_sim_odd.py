@@ -44,7 +44,7 @@ def test_loops_of_lanes(name: str) -> None:
 LOOPS = {
     "each lane's numbers wrap": (
         LARGE + "%low = arith.subi %large, %t : index\nscf.for %i = %low to %large step %c8 { }",
-        "whose numbers wrap ahead of its end",
+        "induction variable wraps before the loop ends",
     ),
     "numbers wrap": (
         LARGE + "%low = arith.subi %large, %c4 : index\nscf.for %i = %low to %large step %c3 { }",
@@ -54,7 +54,7 @@ LOOPS = {
         "%end = arith.constant 2147483647 : i32\n%low = arith.subi %end, %i2 : i32\n"
         "%ti = arith.index_cast %t : index to i32\n%by = arith.addi %ti, %i3 : i32\n"
         "scf.for %i = %low to %end step %by : i32 { }",
-        "by 3, whose numbers wrap",
+        "by 3, whose induction variable wraps",
     ),
     "a step of zero": ("scf.for %i = %c0 to %c4 step %t { }", "the step of the loop is 0"),
 }
@@ -172,7 +172,7 @@ def test_a_wait_that_another_lane_of_the_warp_needs() -> None:
     arrays = [np.zeros(256, np.float32) for _ in range(2)]
     found = sim.simulate(program(text.replace("SYNC", "")), "sim:sm_80").find(*arrays)
     assert {finding.kind for finding in found} == {"race"}
-    edge = "nvvm.bar.warp.sync or another barrier behind it: the threads of warp 0 run by themselves"
+    edge = "nvvm.bar.warp.sync or another barrier after it: the threads of warp 0 run by themselves"
     assert found[0].edge == edge
     sound = text.replace("SYNC", "%all = arith.constant -1 : i32\n    nvvm.bar.warp.sync %all : i32")
     assert sim.simulate(program(sound), "sim:sm_80").find(*arrays) == ()

@@ -57,7 +57,7 @@ def test_a_fence_behind_the_wait_is_missing() -> None:
     assert finding.message.endswith(
         "of tensor memory, which the product wrote, and may be ordered before the wait for it"
     )
-    assert finding.edge == "nvvm.tcgen05.fence <after> behind the wait"
+    assert finding.edge == "nvvm.tcgen05.fence <after> after the wait"
 
 
 def test_a_result_is_loaded_before_the_product_is_done() -> None:

@@ -266,7 +266,7 @@ def test_copies_of_bytes_to_another_block() -> None:
     finding = sent(INIT, SYNC, EXPECT, other, WAIT, TAKE)[0]
     assert finding.message.startswith("a copy to another block than that of the barrier at byte")
     finding = sent(INIT, SYNC, EXPECT, SEND.replace("%bytes : !llvm.ptr<7>", "%two : !llvm.ptr<7>"), WAIT, TAKE)[0]
-    assert finding.message == "a copy whose places and size are no multiples of 16 bytes"
+    assert "not all multiples of 16 bytes" in finding.message
 
 
 WAIT_FOR_CLUSTER = """

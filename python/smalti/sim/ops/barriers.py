@@ -28,7 +28,7 @@ def find(st: Any, value: Any, site: Site, what: str, *told: tuple[int, int]) -> 
     memory = value.buffer
     barrier = memory.block.barriers.get(at)
     if barrier is None:
-        edge = "mosaic_gpu.initialize_barrier there, and gpu.barrier behind it"
+        edge = "mosaic_gpu.initialize_barrier there, and gpu.barrier after it"
         st.stop("barrier", f"{what} at byte {at} of {memory.name}, where no barrier was initialised", site, edge)
         raise AssertionError
     if not st.sees_barrier(barrier):
@@ -36,7 +36,7 @@ def find(st: Any, value: Any, site: Site, what: str, *told: tuple[int, int]) -> 
             "barrier",
             f"{what} on {barrier.name}, which a thread of {barrier.initialised.group.name} may not have initialised yet",
             site,
-            edge="gpu.barrier behind the initialisation",
+            edge="gpu.barrier after the initialisation",
             others=[barrier.begin("barrier")],
         )
     if memory.block is not st.block:
@@ -140,7 +140,7 @@ def check_fence(st: Any, barrier: Mbarrier, site: Site) -> None:
             "missing-fence",
             f"a copy on {barrier.name}, whose initialisation it may not see",
             site,
-            edge="nvvm.fence.mbarrier.init behind the initialisation",
+            edge="nvvm.fence.mbarrier.init after the initialisation",
             others=[barrier.begin("missing-fence")],
         )
         barrier.fenced = site

@@ -36,8 +36,8 @@ def _try_cluster_cancel(op: Any, translator: Translator) -> Translated:
         cluster = st.block.cluster
         if cluster.refused:
             # The behaviour is undefined (PTX, clusterlaunchcontrol.try_cancel).
-            edge = "no request behind an answer that said so"
-            st.report("assertion", "asks for a cluster after it was told that there is none", site, edge=edge)
+            edge = "no request after an answer that said so"
+            st.report("assertion", "asks for a cluster after an answer that there is none", site, edge=edge)
         moves, counting, places = [], [], []
         data = in_registers(_answer(st))
         # The answer goes to each block of the cluster, and a barrier of its own tells it.

@@ -187,7 +187,7 @@ def _assume_multiple(op: Any, translator: Translator) -> Step:
     def step(st: Any) -> None:
         found = st.v[value]
         if np.any(np.asarray(found) % multiple):
-            st.report("assertion", f"{found} is no multiple of {multiple}", site)
+            st.report("assertion", f"{found} is not a multiple of {multiple}", site)
         st.v[result] = found
 
     return step

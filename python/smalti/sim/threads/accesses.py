@@ -118,7 +118,7 @@ class Accesses(Warps):
             lane = int(bad.argmax())
             byte = int(first[lane]) if isinstance(first, np.ndarray) else int(first)
             verb = "writes" if write else "reads"
-            self.report("assertion", f"{what} {verb} byte {byte} and on, which is no multiple of {size}", site, lane)
+            self.report("assertion", f"{what} {verb} byte {byte} and on, which is not a multiple of {size}", site, lane)
 
     def load(self, view: View, indices: list[Any], shape: tuple[int, ...], site: Any, what: str = "the load") -> Any:
         """A vector of some shape (a number for ()) that every lane loads at indices of its own."""

@@ -246,7 +246,7 @@ class Product(Work):
         held = any(self in stream.open for stream in {w.products.agent: w.products for w in st.warps}.values())
         edge = "nvvm.wgmma.wait.group.sync.aligned that covers it"
         if held:
-            edge = "nvvm.wgmma.commit.group.sync.aligned behind the product, and " + edge
+            edge = "nvvm.wgmma.commit.group.sync.aligned after the product, and " + edge
         thread = int(self.threads[0])
         note = Finding(
             "accumulator",

@@ -57,7 +57,7 @@ class ThreadProgram(Program):
     allocated: tuple[int, ...] = ()
     """Slots of arrays that the host makes."""
     finish: Callable[[list[Any]], None] | None = None
-    """What the host does behind the launch."""
+    """What the host does after the launch."""
     grid_slots: tuple[int, ...] = ()
     """Slots of what the host computes the sizes of the grid to."""
 
@@ -224,8 +224,8 @@ def missing_edge(before: Side, now: Side) -> str:
     """What would order two accesses, in words."""
     if before.block.cluster is not now.block.cluster:
         return (
-            "nothing orders the blocks of a grid but atomic accesses: a release behind the one and an acquire ahead of the "
-            "other, in a scope that has both; or each block writes memory of its own"
+            "nothing orders the blocks of a grid but atomic accesses: a release after the one and an acquire before the other, "
+            "in a scope that has both; or each block writes memory of its own"
         )
     warp = before.warp
     in_step = {warp.agent} | {queue.agent for queue in warp.queues.values() if queue.is_of_accesses}
@@ -241,16 +241,16 @@ def missing_edge(before: Side, now: Side) -> str:
         edges[warp.bulk.reads] = "nvvm.cp.async.bulk.wait_group"
         edges |= {queue.agent: queue.edge for queue in warp.queues.values()}
         if before.agent not in edges:
-            return f"a wait by {now.warp.name} for the phase of the barrier that tells of {before.what}"
+            return f"a wait by {now.warp.name} for the barrier phase that covers {before.what}"
         wait = f"{edges[before.agent]} that covers it in {warp.name}"
         if warp is now.warp and (before.thread == now.thread or not before.block.independent):
             return wait
         if warp is now.warp:
-            alone = f"nvvm.bar.warp.sync or another barrier behind it: the threads of {warp.name} run by themselves"
+            alone = f"nvvm.bar.warp.sync or another barrier after it: the threads of {warp.name} run by themselves"
             return f"{wait}, and {alone}" if warp.own.get(before.agent, 0) < before.step else alone
         if warp.own.get(before.agent, 0) >= before.step:
-            return f"a barrier behind the wait for it in {warp.name} that {now.warp.name} waits for"
-        return f"{wait}, and a barrier behind it that {now.warp.name} waits for"
+            return f"after the wait for it in {warp.name}, a barrier that {now.warp.name} waits for"
+        return f"{wait}, and after it a barrier that {now.warp.name} waits for"
     if before.block is not now.block:
         return OF_CLUSTERS
     return between(warp.name, now.warp.name)

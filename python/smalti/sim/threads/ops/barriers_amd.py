@@ -207,7 +207,7 @@ def _use(st: Any, warp: Any, barrier: NamedBarrier, site: Site, what: str) -> No
         st.stop("barrier", f"{warp.name} {what} {barrier.name}, which nothing has initialised", site)
     if not _knows(st, warp, barrier.made):
         message = f"{warp.name} {what} {barrier.name}, which may not be initialised by then"
-        warp.report("barrier", message, site, edge="a barrier of the block behind its initialisation")
+        warp.report("barrier", message, site, edge="a barrier of the block after its initialisation")
     barrier.used[warp.agent] = _acts(warp)
 
 
@@ -228,7 +228,7 @@ def _init(op: Any, tr: ThreadTranslator) -> Step:
                 st.stop("barrier", message, site)
             if not _knows(st, warp, barrier.used):
                 message = f"{warp.name} initialises {barrier.name} while others may use it"
-                warp.report("barrier", message, site, edge="a barrier of the block ahead of the initialisation")
+                warp.report("barrier", message, site, edge="a barrier of the block before the initialisation")
             barrier.count, barrier.counted = count, site
             barrier.made[warp.agent] = _acts(warp)
 

@@ -99,7 +99,7 @@ def signal_cluster(st: Any, site: Site) -> Array:
                 "barrier",
                 f"{warp.name} signals to the barrier of the cluster, where the signal before it may still count",
                 site,
-                edge="a wait of the block for the barrier of the cluster ahead of the signal",
+                edge="a wait of the block for the barrier of the cluster before the signal",
             )
         first[st.warps.index(warp)] = not barrier.arrived
         barrier.arrived.append(warp)
@@ -135,7 +135,7 @@ def wait_for_cluster(st: Any, site: Site) -> Any:
                 f"the barrier of the cluster may be over twice before {warp.name} has waited for it once, which then "
                 "waits for ever",
                 site,
-                edge=f"a signal of the block for this wait that comes behind the wait before of {warp.name}",
+                edge=f"a signal of the block for this wait, after the previous wait of {warp.name}",
             )
         st.machine.effective.update((place.number, "awaited") for place in sites)
         st.acquire(warp, knowledge, site)

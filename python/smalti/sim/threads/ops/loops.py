@@ -71,7 +71,11 @@ def counting(
             if (b - a) // c > LONGEST_COUNTED:
                 st.stop("deadlock", f"a loop of {(b - a) // c} iterations", site)
             if b > most - c and a < b and a - (a - b) // c * c > most:
-                st.stop("deadlock", f"a loop from {a} to {b} by {c}, whose numbers wrap ahead of its end", site)
+                st.stop(
+                    "deadlock",
+                    f"a loop from {a} to {b} by {c}, whose induction variable wraps before the loop ends",
+                    site,
+                )
         frame = Frame(st.mask)
         frame.values = [first, last, by]
         enter(st)

@@ -67,7 +67,7 @@ def find(warp: Warp, place: int, site: Site, what: str, anywhere: bool = False, 
     of = "" if block is warp.block else f" of block {block.position}"
     barrier = block.barriers.get(at)
     if barrier is None:
-        edge = f"nvvm.mbarrier.init there, and {'nvvm.cluster.wait' if of else 'gpu.barrier'} behind it"
+        edge = f"nvvm.mbarrier.init there, and {'nvvm.cluster.wait' if of else 'gpu.barrier'} after it"
         warp.stop("barrier", f"{what} at byte {at} of shared memory{of}, where no barrier was initialised", site, edge)
     if of and not anywhere:
         warp.stop("barrier", f"{what} on {barrier.name}{of}, which only threads of that block may do", site)
@@ -79,7 +79,7 @@ def find(warp: Warp, place: int, site: Site, what: str, anywhere: bool = False, 
             "barrier",
             f"{what} on {barrier.name}{of}, which a thread of {first} may not have initialised yet",
             site,
-            edge=f"{'nvvm.cluster.wait' if of else 'gpu.barrier'} behind the initialisation",
+            edge=f"{'nvvm.cluster.wait' if of else 'gpu.barrier'} after the initialisation",
             others=[barrier.begin("barrier")],
         )
     if of:
@@ -202,7 +202,7 @@ def _arrival(
             arrivals = len(lanes) if count is None else int(spread(st.v[count], WIDE, st.lanes)[lanes].sum())
             if partial and barrier.pending <= arrivals:
                 message = f"an arrival that must not complete phase {barrier.phase} of {barrier.name} does"
-                warp.report("barrier", message, site, edge="other arrivals behind it")
+                warp.report("barrier", message, site, edge="other arrivals after it")
             # Who drops out is not waited for from the next phase on.
             barrier.count -= arrivals if drops else 0
             mine = lanes % st.block.warp_size

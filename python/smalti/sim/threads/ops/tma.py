@@ -258,7 +258,7 @@ def load_box(
         st.stop("assertion", "a copy without a tensor map", site)
     at, inside = of.box(coordinates)
     if target % ALIGNMENT:
-        st.report("assertion", f"a box at byte {target}, which is no multiple of {ALIGNMENT}", site, lane)
+        st.report("assertion", f"a box at byte {target}, which is not a multiple of {ALIGNMENT}", site, lane)
     fill = 0 if of.described.fill == "zeros" else 0xFF
     places = functools.partial(of.places, count=len(at))
     _load(st, lane, of.buffer, at, inside, fill, target, places, of.width, mbar, site, blocks)
@@ -302,7 +302,7 @@ CHUNK = 16
 def _unit(st: Any, lane: int, site: Any, *numbers: int) -> int:
     """How many bytes are moved at a time."""
     if any(number % CHUNK for number in numbers):
-        st.report("assertion", f"a copy whose places and size are no multiples of {CHUNK} bytes", site, lane)
+        st.report("assertion", f"a copy whose addresses and size are not all multiples of {CHUNK} bytes", site, lane)
     unit = 8
     while any(number % unit for number in numbers):
         unit //= 2
@@ -354,7 +354,7 @@ def store_box(
     if not isinstance(of, Map):
         st.stop("assertion", "a copy without a tensor map", site)
     if source % ALIGNMENT:
-        st.report("assertion", f"a box at byte {source}, which is no multiple of {ALIGNMENT}", site, lane)
+        st.report("assertion", f"a box at byte {source}, which is not a multiple of {ALIGNMENT}", site, lane)
     at, inside = of.box(coordinates)
     combine = combining_boxes(of, kind, st, site) if kind is not None else None
     _store(st, lane, at, inside, of.buffer, of.places(source, len(at)), of.width, site, combine)
