@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from .. import launch, targets, toolchain
 from ..errors import LaunchError
-from ..pace import Pace
+from ..pace import MORE_TIME, Pace
 from . import findings, process
 from .library import Library
 from .memory import Address, Array, Memory
@@ -17,6 +17,8 @@ from .options import MAX_WORKERS, Emulation
 Dimensions = tuple[int, int, int]
 
 _HINTS = "Emulation has blocks and time_limit"
+_AFTER_TIMEOUT = f"{MORE_TIME}; a loop whose step is 0 or negative does not end"
+"""What helps after a `timeout`. Loops are branches in a GPU's code, which does not check their steps."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,7 @@ def run(what: Launch, how: Emulation) -> float:
     finally:
         memory.close()
     if found:
-        raise findings.error(f"@{what.symbol} on {what.target}", found, what.source)
+        hint = _AFTER_TIMEOUT if any(finding.kind == "timeout" for finding in found) else None
+        raise findings.error(f"@{what.symbol} on {what.target}", found, what.source, hint)
     assert outcome.seconds is not None
     return outcome.seconds
