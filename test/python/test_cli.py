@@ -140,7 +140,9 @@ def test_unknown_target_suffix_file_and_option(shell: Shell, tmp_path: Path) -> 
     assert done.returncode == 2 and "'stages' is not NAME=VALUE" in done.stderr
     message = failed(shell("compile", path, "--target", "cpu", "-O", "stges=3"))
     assert "smalti-compile does not have an option 'stges' (options: " in message and "num-warps" in message
-    assert "stages is 'auto' or a positive number" in failed(shell("compile", path, "--target", "cpu", "-O", "stages=x"))
+    assert "stages is 'auto' or a positive number" in failed(
+        shell("compile", path, "--target", "cpu", "-O", "stages=x")
+    )
     assert "kernel.asm" in failed(shell("compile", path, "--target", "cpu", "-O", "stop-after=tile"))
     done = shell("compile", path, "--target", "cpu", "-O", "target=sm_80")
     assert done.returncode == 2 and "the target is given with --target" in done.stderr
