@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import dtypes
-from .errors import LaunchError, SourceLocation
+from .diagnostics import SourceLocation
+from .errors import LaunchError
 
 _TENSOR_MAP = "!nvgpu.tensormap.descriptor<"
 

@@ -15,7 +15,8 @@ from typing import Any
 import click
 
 from . import cli_emulated, cli_layout, cli_sim, files, interrupts
-from .errors import Diagnostic, SmaltiError, SourceLocation, ToolMissing
+from .diagnostics import Diagnostic, SourceLocation
+from .errors import SmaltiError, ToolMissing
 
 
 class _Group(click.Group):

@@ -252,7 +252,7 @@ atexit.register(worker.close)
 
 
 def _diagnostic_to_json(info: Any) -> dict[str, Any]:
-    from .errors import diagnostic_from_mlir
+    from .diagnostics import diagnostic_from_mlir
 
     def encode(diagnostic: Any) -> dict[str, Any]:
         place = diagnostic.location

@@ -28,10 +28,10 @@ from . import (
     tensor_maps,
     toolchain,
 )
+from .diagnostics import Diagnostic, source_location
 from .emulator.options import Emulation, Sanitizer
 from .errors import (
     CompileError,
-    Diagnostic,
     LaunchError,
     ParseError,
     PipelineError,
@@ -39,7 +39,6 @@ from .errors import (
     TargetError,
     VerifyError,
     mlir_errors,
-    source_location,
 )
 from .kernel import Kernel, Resources
 

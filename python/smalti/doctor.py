@@ -13,7 +13,7 @@ from .errors import ToolMissing
 
 
 @dataclass(frozen=True)
-class Finding:
+class Ability:
     """One thing that was looked for."""
 
     name: str
@@ -25,42 +25,42 @@ class Finding:
     required: bool = False
 
 
-def _tool(name: str, find: Callable[[], toolchain.Tool | None], enables: str, get: str) -> Finding:
+def _tool(name: str, find: Callable[[], toolchain.Tool | None], enables: str, get: str) -> Ability:
     try:
         tool = find()
     except ToolMissing as error:
-        return Finding(name, False, error.message, enables, get)
+        return Ability(name, False, error.message, enables, get)
     detail = ""
     if tool is not None:
         version = toolchain.version_of(tool.path)
         detail = f"{tool.path}" + (f" ({version})" if version else "")
-    return Finding(name, tool is not None, detail, enables, get)
+    return Ability(name, tool is not None, detail, enables, get)
 
 
-def _file(name: str, path: Path | None, enables: str, get: str) -> Finding:
-    return Finding(name, path is not None, str(path or ""), enables, get)
+def _file(name: str, path: Path | None, enables: str, get: str) -> Ability:
+    return Ability(name, path is not None, str(path or ""), enables, get)
 
 
-def _mlir() -> Finding:
+def _mlir() -> Ability:
     get = f"build Smalti against LLVM/MLIR {toolchain.LLVM_MAJOR}"
     try:
         from ._mlir_libs import _smalti
     except ImportError as error:
-        return Finding("MLIR", False, f"the bindings do not load: {error}", "everything", get, True)
-    return Finding("MLIR", True, f"{_smalti.llvm_version()}, {len(targets.names())} targets", "everything", get, True)
+        return Ability("MLIR", False, f"the bindings do not load: {error}", "everything", get, True)
+    return Ability("MLIR", True, f"{_smalti.llvm_version()}, {len(targets.names())} targets", "everything", get, True)
 
 
-def _library(name: str, load: Callable[[], object], enables: str, get: str) -> Finding:
+def _library(name: str, load: Callable[[], object], enables: str, get: str) -> Ability:
     found = load() is not None
-    return Finding(name, found, "loads" if found else "", enables, get)
+    return Ability(name, found, "loads" if found else "", enables, get)
 
 
-def examine() -> list[Finding]:
+def examine() -> list[Ability]:
     """Everything that Smalti looks for, found or not."""
     return list(_examine())
 
 
-def _examine() -> Iterator[Finding]:
+def _examine() -> Iterator[Ability]:
     mlir = _mlir()
     yield mlir
     yield _tool(
@@ -112,7 +112,7 @@ def _examine() -> Iterator[Finding]:
         yield _file(toolchain.EMULATORS[sanitize], tool.path if tool else None, enables, get)
     folder = library.cache_folder()
     reason = disk_cache.why_unusable(folder)
-    yield Finding(
+    yield Ability(
         "emulator cache", reason is None, str(folder), "starting emulated kernels without a translation", reason or ""
     )
     yield _library(
@@ -132,14 +132,14 @@ def _examine() -> Iterator[Finding]:
     gpus = devices.gpus()
     for gpu in gpus:
         fits = f"target {gpu.target}" if gpu.target else "no target of Smalti's fits it"
-        yield Finding(
+        yield Ability(
             f"GPU {gpu.index} ({gpu.vendor})", True, f"{gpu.name}, {gpu.architecture}: {fits}", "running kernels", ""
         )
     if not gpus:
-        yield Finding("GPU", False, "", "running kernels on a GPU", "use a machine with one; the target cpu runs here")
+        yield Ability("GPU", False, "", "running kernels on a GPU", "use a machine with one; the target cpu runs here")
 
 
-def report(findings: Sequence[Finding]) -> dict[str, object]:
+def report(findings: Sequence[Ability]) -> dict[str, object]:
     """Findings as plain data, with whether nothing that is required is missing."""
     ok = all(finding.found for finding in findings if finding.required)
     return {

@@ -10,7 +10,8 @@ from typing import Any
 
 from . import dtypes, ir, sources
 from .arguments import UNUSED, Argument, Entry
-from .errors import CompileError, Diagnostic, source_line, source_location
+from .diagnostics import Diagnostic, source_line, source_location
+from .errors import CompileError
 
 __all__ = ["Argument", "Entry", "describe", "entry_functions", "find_entry"]
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import arrays, execution_engine, ir, launch, pace, toolchain
 from ._mlir_libs import _smalti
-from .errors import CompileError, Diagnostic, LaunchError, source_location
+from .diagnostics import Diagnostic, source_location
+from .errors import CompileError, LaunchError
 
 if TYPE_CHECKING:
     from .kernel import Kernel

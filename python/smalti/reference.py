@@ -25,7 +25,8 @@ import ml_dtypes
 import numpy as np
 
 from . import dtypes, ir
-from .errors import Diagnostic, SmaltiError, source_location
+from .diagnostics import Diagnostic, source_location
+from .errors import SmaltiError
 from .pace import MORE_TIME, check_time_limit
 
 _DOT_ROUNDING = 2.0**-23

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import SourceLocation
+from .diagnostics import SourceLocation
 
 
 @dataclass(frozen=True)

@@ -12,49 +12,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import sources, toolchain
-from ..errors import Diagnostic, EmulationError, SourceLocation
-
-Position = tuple[int, int, int]
+from .. import findings, sources, toolchain
+from ..diagnostics import Diagnostic, SourceLocation
+from ..errors import EmulationError
+from ..findings import Position, counted, named
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One thing that a kernel did and must not do."""
+class Finding(findings.Finding):
+    """A finding of the emulator. Its kinds are `race`, `out-of-bounds`, `deadlock`, `divergence`, `fault`, `misaligned`,
+    `timeout`, `red-zone`, `read-only`, `trap`, ..."""
 
-    kind: str
-    """`race`, `out-of-bounds`, `deadlock`, `divergence`, `fault`, `misaligned`, `timeout`, `red-zone`, `read-only`,
-    `trap`, ..."""
-    message: str
-    block: Position | None = None
-    thread: Position | None = None
-    location: SourceLocation | None = None
-    """The innermost place in the source that is known."""
-    frames: tuple[SourceLocation, ...] = ()
-    """The places that led there, innermost first."""
     others: tuple[Finding, ...] = ()
-    """Other threads that take part, such as the other side of a race."""
+    thread: Position | None = None
+    frames: tuple[SourceLocation, ...] = ()
+    """The locations that led there, innermost first."""
     address: int | None = None
     bytes: int | None = None
     write: bool | None = None
 
-    def diagnostic(self, severity: str = "error") -> Diagnostic:
-        """The finding as a message like the compiler's."""
-        message = self.message
-        if who := _who(self.block, self.thread):
-            message = f"{who}: {message}"
-        notes = tuple(other.diagnostic("note") for other in self.others)
-        return Diagnostic(
-            severity, f"{message} [{self.kind}]" if severity == "error" else message, self.location, notes
-        )
-
-    def __str__(self) -> str:
-        return self.diagnostic().render()
-
-
-def _who(block: Position | None, thread: Position | None) -> str:
-    names = (("block", block), ("thread", thread))
-    return ", ".join(f"{name} ({', '.join(map(str, at))})" for name, at in names if at is not None)
+    def participants(self) -> list[str]:
+        return super().participants() + ([] if self.thread is None else [named("thread", self.thread)])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -144,13 +122,12 @@ def _access(item: Mapping[str, Any]) -> str:
     return f"a {'write' if item['write'] else 'read'}{size}"
 
 
-def error(what: str, findings: Sequence[Finding], source: str | None = None, hint: str | None = None) -> EmulationError:
+def error(what: str, found: Sequence[Finding], source: str | None = None, hint: str | None = None) -> EmulationError:
     """The error that carries findings."""
-    count = f"{len(findings)} findings" if len(findings) != 1 else "1 finding"
     return EmulationError(
-        f"{what}: {count}",
-        findings=findings,
-        diagnostics=[finding.diagnostic() for finding in findings],
+        f"{what}: {counted(found)}",
+        findings=found,
+        diagnostics=[finding.diagnostic() for finding in found],
         source=source,
         hint=hint,
     )

@@ -15,7 +15,8 @@ from typing import Any
 
 from .. import codegen_worker, disk_cache, files, targets, toolchain
 from .._mlir_libs import _smalti
-from ..errors import CompileError, Diagnostic
+from ..diagnostics import Diagnostic
+from ..errors import CompileError
 from . import findings
 from .options import Sanitizer
 

@@ -262,7 +262,9 @@ def read_registers(group: Group, registers: Registers, site: Any) -> Array:
             f"{site.name} uses the result of a product that may not be there",
             site,
             edge=edge,
-            others=[Finding("accumulator", what, group.block.position, group.name, product.site.location)],
+            others=[
+                Finding("accumulator", what, group.block.position, agent=group.name, location=product.site.location)
+            ],
         )
         product.complete()
         registers.product = None

@@ -27,9 +27,23 @@ def explain(kind: str, before: Access, now: Access, memory: MemRef) -> Finding:
         message = f"{side(now)} {place} while {before.what} may still {verb(before)[:-1]} it"
         edge = _edge(before, now)
     other = Finding(
-        kind, f"{side(before)} it here", before.block, before.group.name, before.site.location, before.iteration
+        kind,
+        f"{side(before)} it here",
+        before.block,
+        agent=before.group.name,
+        location=before.site.location,
+        iteration=before.iteration,
     )
-    return Finding(kind, message, now.block, now.group.name, now.site.location, now.iteration, (other,), edge)
+    return Finding(
+        kind,
+        message,
+        now.block,
+        agent=now.group.name,
+        location=now.site.location,
+        iteration=now.iteration,
+        others=(other,),
+        edge=edge,
+    )
 
 
 def proxy_fence(shared: bool) -> str:

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import Diagnostic, SimulationError, SourceLocation
-
-Position = tuple[int, int, int]
+from .. import findings
+from ..diagnostics import Diagnostic, SourceLocation
+from ..errors import SimulationError
+from ..findings import counted
 
 KINDS = {
     "race": "two accesses of the same memory, one of them a write, that nothing orders",
@@ -28,40 +29,30 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One thing that a kernel did and must not do."""
+class Finding(findings.Finding):
+    """A finding of the simulator. Its kinds are `KINDS`."""
 
-    kind: str
-    """One of `KINDS`."""
-    message: str
-    block: Position | None = None
     agent: str | None = None
     """Who did it: `warpgroup 1`, or the copy or product that it started."""
-    location: SourceLocation | None = None
     iteration: tuple[int, ...] = ()
     """The induction variables of the loops around it, outermost first."""
     others: tuple[Finding, ...] = ()
-    """The other side of a race; all that wait, in a deadlock."""
     edge: str | None = None
     """What is missing, in words."""
     count: int = 1
     """How often it happened, with other blocks and iterations."""
 
-    def diagnostic(self, severity: str = "error") -> Diagnostic:
-        """The finding as a message like the compiler's."""
-        where = [f"block ({', '.join(map(str, self.block))})"] if self.block is not None else []
-        where += [self.agent] if self.agent else []
-        where += [f"iteration {', '.join(map(str, self.iteration))}"] if self.iteration else []
-        message = f"{', '.join(where)}: {self.message}" if where else self.message
-        notes = tuple(other.diagnostic("note") for other in self.others)
-        if severity == "error":
-            message += f" [{self.kind}]" + (f", {self.count} times" if self.count > 1 else "")
-            if self.edge:
-                notes += (Diagnostic("note", f"missing: {self.edge}"),)
-        return Diagnostic(severity, message, self.location, notes)
+    def participants(self) -> list[str]:
+        found = super().participants()
+        found += [self.agent] if self.agent else []
+        found += [f"iteration {', '.join(map(str, self.iteration))}"] if self.iteration else []
+        return found
 
-    def __str__(self) -> str:
-        return self.diagnostic().render()
+    def addition(self) -> str:
+        return f", {self.count} times" if self.count > 1 else ""
+
+    def notes(self) -> tuple[Diagnostic, ...]:
+        return (Diagnostic("note", f"missing: {self.edge}"),) if self.edge else ()
 
     def as_dict(self) -> dict[str, Any]:
         """The finding for JSON."""
@@ -84,9 +75,9 @@ def _place(place: SourceLocation) -> dict[str, Any]:
     return {"file": place.file, "line": place.line, "column": place.column}
 
 
-def to_json(findings: Iterable[Finding]) -> str:
+def to_json(found: Iterable[Finding]) -> str:
     """Findings as a JSON array."""
-    return json.dumps([finding.as_dict() for finding in findings], indent=2)
+    return json.dumps([finding.as_dict() for finding in found], indent=2)
 
 
 class Findings:
@@ -133,12 +124,11 @@ class TimeLimit(Exception):
         self.who, self.site = who, site
 
 
-def error(what: str, findings: Sequence[Finding], source: str | None = None) -> SimulationError:
+def error(what: str, found: Sequence[Finding], source: str | None = None) -> SimulationError:
     """The error that carries findings."""
-    count = f"{len(findings)} findings" if len(findings) != 1 else "1 finding"
     return SimulationError(
-        f"{what}: {count}",
-        findings=findings,
-        diagnostics=[finding.diagnostic() for finding in findings],
+        f"{what}: {counted(found)}",
+        findings=found,
+        diagnostics=[finding.diagnostic() for finding in found],
         source=source,
     )

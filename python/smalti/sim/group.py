@@ -168,10 +168,10 @@ class Group(Agent):
                 kind,
                 message,
                 self.block.position,
-                self.name,
-                site.location if site is not None else None,
-                tuple(self.loops),
-                tuple(others),
-                edge,
+                agent=self.name,
+                location=site.location if site is not None else None,
+                iteration=tuple(self.loops),
+                others=tuple(others),
+                edge=edge,
             )
         )

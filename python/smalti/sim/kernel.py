@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import compiler, entry, ir, targets
-from ..errors import CompileError, Diagnostic, LaunchError, SmaltiError, TargetError, source_location
+from ..diagnostics import Diagnostic, source_location
+from ..errors import CompileError, LaunchError, SmaltiError, TargetError
 from ..pace import Pace
 from . import drawing, findings, given, launch
 from .findings import Finding

@@ -79,7 +79,9 @@ def _time_limit(program: Program, machine: Machine, reached: TimeLimit) -> Launc
     where = None
     if who is not None and site is not None:
         loops = tuple(i for i in who.loops if isinstance(i, int))
-        where = Finding("deadlock", "was in this loop", who.block.position, who.name, site.location, loops)
+        where = Finding(
+            "deadlock", "was in this loop", who.block.position, agent=who.name, location=site.location, iteration=loops
+        )
     found = machine.findings.all()
     return LaunchError(
         f"@{program.name}: the time limit of {machine.how.time_limit:g} s is reached after {machine.done} of "

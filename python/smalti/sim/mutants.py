@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from .. import compiler, ir
-from ..errors import LaunchError, SourceLocation, source_location
+from ..diagnostics import SourceLocation, source_location
+from ..errors import LaunchError
 from .findings import Finding
 from .kernel import SimulatedKernel
 from .ops.cluster import REMOTE_ARRIVAL

@@ -8,7 +8,8 @@ from typing import Any
 
 from .. import compiler, ir, passmanager, sources
 from ..arguments import UNUSED
-from ..errors import CompileError, Diagnostic, SourceLocation, mlir_errors, source_location
+from ..diagnostics import Diagnostic, SourceLocation, source_location
+from ..errors import CompileError, mlir_errors
 from . import values
 from .translator import (
     ARGUMENT,

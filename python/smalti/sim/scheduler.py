@@ -132,9 +132,9 @@ class Scheduler:
                 "deadlock",
                 f"waits for {g.wait.describe() if g.wait else 'nothing'}",
                 g.block.position,
-                g.name,
-                g.wait.site.location if g.wait else None,
-                tuple(g.loops),
+                agent=g.name,
+                location=g.wait.site.location if g.wait else None,
+                iteration=tuple(g.loops),
             )
             for g in waiting
         ]
@@ -158,11 +158,11 @@ class Scheduler:
                 "deadlock",
                 f"nobody in the {together} can go on; this one {first.message}",
                 first.block,
-                first.agent,
-                first.location,
-                first.iteration,
-                tuple(told[1:]),
-                "; or ".join(itertools.islice(wanted, MOST_WANTED)),
+                agent=first.agent,
+                location=first.location,
+                iteration=first.iteration,
+                others=tuple(told[1:]),
+                edge="; or ".join(itertools.islice(wanted, MOST_WANTED)),
             ),
             alike="deadlock",
         )

@@ -113,8 +113,8 @@ class ThreadBarrier:
                         "barrier",
                         f"{self.before.groups[-1].name} meets others here",
                         group.block.position,
-                        self.before.groups[-1].name,
-                        self.before.site.location,
+                        agent=self.before.groups[-1].name,
+                        location=self.before.site.location,
                     )
                 ],
             )
@@ -173,7 +173,16 @@ class Use:
     def finding(self, message: str, others: tuple[Finding, ...] = (), edge: str | None = None) -> Finding:
         """Something that it is part of."""
         agent, place = self.agent, self.site.location if self.site is not None else None
-        return Finding("barrier", message, agent.block.position, agent.name, place, self.iteration, others, edge)
+        return Finding(
+            "barrier",
+            message,
+            agent.block.position,
+            agent=agent.name,
+            location=place,
+            iteration=self.iteration,
+            others=others,
+            edge=edge,
+        )
 
     def report(self, finding: Finding) -> None:
         """Reports what is wrong with it."""
@@ -277,7 +286,12 @@ class Mbarrier:
         """Where it was made, for findings of a kind."""
         made = self.initialised
         return Finding(
-            kind, "the barrier is initialised here", made.block, made.group.name, made.site.location, made.iteration
+            kind,
+            "the barrier is initialised here",
+            made.block,
+            agent=made.group.name,
+            location=made.site.location,
+            iteration=made.iteration,
         )
 
     @property

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from .. import ir
-from ..errors import Diagnostic, LaunchError, SmaltiError, SourceLocation, source_location
+from ..diagnostics import Diagnostic, SourceLocation, source_location
+from ..errors import LaunchError, SmaltiError
 from . import recorder, values
 from .findings import Enough, Stop, TimeLimit
 

@@ -410,9 +410,9 @@ class Accesses(Warps):
             "race",
             f"{event.what} writes another value here",
             self.block.position,
-            sides[0].name,
-            event.site.location,
-            sides[0].iteration,
+            agent=sides[0].name,
+            location=event.site.location,
+            iteration=sides[0].iteration,
         )
         message = f"threads write different values to byte {byte} of {buffer.name} in one store"
         lane = int(np.flatnonzero(self.threads == other)[0])

@@ -28,7 +28,16 @@ class _Request:
 
     def report(self, message: str, edge: str) -> None:
         block, where = self.warp.block, self.site.location
-        found = Finding("assertion", message, block.position, self.warp.name, where, self.iteration, (), edge)
+        found = Finding(
+            "assertion",
+            message,
+            block.position,
+            agent=self.warp.name,
+            location=where,
+            iteration=self.iteration,
+            others=(),
+            edge=edge,
+        )
         block.machine.findings.add(found, alike=(self.site, edge))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
-from ...errors import Diagnostic, source_location
+from ...diagnostics import Diagnostic, source_location
 from ..ops.memref import memory_space
 from ..translator import OF_PHASES, VIEWS_OF_PACKED, Site, Step, Translated, Translator, Unsupported, registering
 from . import timing

@@ -60,11 +60,11 @@ class Work:
                 "leak",
                 f"{what} that nothing waits for before the program ends",
                 self.block.position,
-                self.block.name_of(thread),
-                self.site.location,
-                iteration_of(self.loops, self.threads, thread),
-                (),
-                edge,
+                agent=self.block.name_of(thread),
+                location=self.site.location,
+                iteration=iteration_of(self.loops, self.threads, thread),
+                others=(),
+                edge=edge,
             )
         )
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ... import ir
-from ...errors import Diagnostic, LaunchError, source_location
+from ...diagnostics import Diagnostic, source_location
+from ...errors import LaunchError
 from ..memory import MemRef
 from ..ops.memref import mixed
 from ..translator import Unsupported, attribute, walk

@@ -252,8 +252,8 @@ class Product(Work):
             "accumulator",
             "the product is started here",
             self.block.position,
-            self.block.name_of(thread),
-            self.site.location,
+            agent=self.block.name_of(thread),
+            location=self.site.location,
         )
         message = f"{site.name} uses the result of a product that may not be there"
         st.report("accumulator", message, site, st.first_lane(), edge=edge, others=[note])

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ... import compiler, ir, targets, tensor_maps
-from ...errors import CompileError, Diagnostic, LaunchError, source_location
+from ...diagnostics import Diagnostic, source_location
+from ...errors import CompileError, LaunchError
 from ..explain import OF_CLUSTERS, between, proxy_fence
 from ..findings import Finding
 from ..given import Given, Place
@@ -178,12 +179,21 @@ class RunningBlock(ThreadBlock):
             kind,
             f"{before.what} {other}s it here",
             before.block.position,
-            before.name,
-            before.site.location,
-            before.iteration,
+            agent=before.name,
+            location=before.site.location,
+            iteration=before.iteration,
         )
         self.machine.findings.add(
-            Finding(kind, message, now.block.position, now.name, now.site.location, now.iteration, (note,), edge),
+            Finding(
+                kind,
+                message,
+                now.block.position,
+                agent=now.name,
+                location=now.site.location,
+                iteration=now.iteration,
+                others=(note,),
+                edge=edge,
+            ),
             alike=(before.what, now.what, before.block is now.block),
         )
 
