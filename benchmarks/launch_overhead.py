@@ -51,7 +51,8 @@ PTX = (
 def make_kernel(capability: tuple[int, int], maps: int) -> Any:
     """A kernel that does nothing."""
     from smalti import arguments, dtypes, targets, tensor_maps
-    from smalti.kernel import Kernel, Resources
+    from smalti.compiled import Resources
+    from smalti.kernel import Kernel
 
     f16, i32 = dtypes.from_mlir("f16"), dtypes.from_mlir("i32")
     assert f16 is not None and i32 is not None

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from . import aot, emulator, sim, targets, testing
-    from .compiler import compile, parse
+    from .compiled import Resources
+    from .compiler import parse
     from .emulator.options import Emulation
     from .errors import (
         CheckError,
@@ -32,13 +33,14 @@ if TYPE_CHECKING:
         ToolMissing,
         VerifyError,
     )
-    from .kernel import Kernel, Resources
+    from .front_end import compile
+    from .kernel import Kernel
     from .pipeline import Pipeline, register_pass
     from .remarks import Remark
 
 # Loaded when first used: the bindings and numpy take a while, and the child that generates code needs neither.
 _HOMES = {
-    "compile": "compiler",
+    "compile": "front_end",
     "parse": "compiler",
     "Emulation": "emulator.options",
     "CheckError": "errors",
@@ -56,7 +58,7 @@ _HOMES = {
     "ToolMissing": "errors",
     "VerifyError": "errors",
     "Kernel": "kernel",
-    "Resources": "kernel",
+    "Resources": "compiled",
     "Pipeline": "pipeline",
     "register_pass": "pipeline",
     "Remark": "remarks",

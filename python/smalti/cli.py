@@ -192,8 +192,8 @@ def compile(
     run` and smalti.aot.load take as it is.
     """
     with interrupts.end_the_process():
-        from . import compiler, targets
-        from .kernel import check_suffix
+        from . import compiler, front_end, targets
+        from .kernel import Kernel, check_suffix
 
     given = _parse_options(options)
     module = compiler.parse(_source(file))
@@ -201,8 +201,10 @@ def compile(
         check_suffix(output, targets.get(target))
     start = time.perf_counter()
     with _progress(f"compiling {file}") as tell:
-        kernel = compiler.compile(module, target, entry=entry, dump=dump, dump_ir=dump_ir, progress=tell, **given)
+        kernel = front_end.compile(module, target, entry=entry, dump=dump, dump_ir=dump_ir, progress=tell, **given)
     seconds = time.perf_counter() - start
+    if not isinstance(kernel, Kernel):
+        raise SmaltiError(f"{kernel.target} runs programs as they are: there is no code to write")
     if verbose:
         _print_remarks(kernel.remarks)
     failure: ToolMissing | None = None
@@ -307,12 +309,13 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
         return
     cli_emulated.refuse(options, cli_emulated.WHAT_NAMES, "a tile program")
     with interrupts.end_the_process():
-        from . import compiler, inputs
+        from . import compiler, front_end, inputs
+        from .kernel import Kernel
 
     pipeline_options = _parse_options(options["options"])
     module = compiler.parse(_source(file))
     with _progress(f"compiling {file}") as tell:
-        kernel = compiler.compile(
+        kernel = front_end.compile(
             module,
             target,
             entry=options["entry"],
@@ -321,9 +324,9 @@ def run(file: str, target: str | None, seed: int, arguments: tuple[str, ...], **
             progress=tell,
             **pipeline_options,
         )
-    if kernel.target.is_simulated:
+    if not isinstance(kernel, Kernel):
         cli_emulated.refuse(options, (*cli_emulated.HOW_NAMES, "repeat", "verbose"), "a simulated GPU; see smalti sim")
-        cli_sim.run_program(kernel, module, options["check"], seed, given, options)  # pyright: ignore[reportArgumentType]
+        cli_sim.run_program(kernel, module, options["check"], seed, given, options)
         return
     if options["verbose"]:
         _print_remarks(kernel.remarks)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import io
 import os
@@ -28,19 +27,19 @@ from . import (
     tensor_maps,
     toolchain,
 )
+from .compiled import Resources
 from .diagnostics import Diagnostic, source_location
-from .emulator.options import Emulation, Sanitizer
+from .emulator.options import Emulation
 from .errors import (
     CompileError,
     LaunchError,
     ParseError,
     PipelineError,
     SmaltiError,
-    TargetError,
     VerifyError,
     mlir_errors,
 )
-from .kernel import Kernel, Resources
+from .kernel import Kernel
 
 Source = Any
 """What can be compiled: a path, MLIR text, an `ir.Module`, or an operation that is a module."""
@@ -210,73 +209,26 @@ def compile_pipeline(target: targets.Target, options: Mapping[str, Any]) -> str:
     return f"builtin.module({PIPELINE}{{{words}}})"
 
 
-def _target_of(module: ir.Module, target: str | targets.Target | None) -> targets.Target:
-    if target is not None:
-        return targets.get(target)
-    attributes = module.operation.attributes
-    if "mosaic_gpu.arch_major" in attributes and "mosaic_gpu.arch_minor" in attributes:
-        major, minor = (ir.IntegerAttr(attributes[f"mosaic_gpu.arch_{part}"]).value for part in ("major", "minor"))
-        if (fitting := targets.for_compute_capability(major, minor)) is None:
-            raise TargetError(f"the module is for compute capability {major}.{minor}, which no target has")
-        return fitting
-    if "smalti.target" in module.operation.attributes:
-        attribute = module.operation.attributes["smalti.target"]
-        if not isinstance(attribute, ir.StringAttr):
-            raise TargetError(f"the module's smalti.target is {attribute}, which is no name of a target")
-        return targets.get(attribute.value)
-    return targets.here()
-
-
-def compile(
-    source: Source,
-    target: str | targets.Target | None = None,
+def compile_kernel(
+    original: ir.Module,
+    target: targets.Target,
     *,
-    entry: str | None = None,
-    dump: str | os.PathLike[str] | None = None,
-    dump_ir: str | os.PathLike[str] | None = None,
-    progress: Callable[[str], None] | None = None,
-    emulation: Emulation | None = None,
-    sanitize: Sanitizer | None = None,
-    **options: Any,
+    entry_name: str | None,
+    dump: str | os.PathLike[str] | None,
+    dump_ir: str | os.PathLike[str] | None,
+    tell: Callable[[str], None],
+    emulation: Emulation,
+    options: Mapping[str, Any],
 ) -> Kernel:
-    """Compiles a tile program for `target`, or for the best that this machine has.
-
-    `source` is a path, MLIR text or a module, which is left as it is. `entry` names the function where the module has
-    several. `options` go to the pipeline `smalti-compile`: `stages=3`, for example. `dump` is a folder for every form of
-    the code, in numbered files, and `dump_ir` one for the IR after every pass; so are the environment variables
-    `SMALTI_DUMP` and `SMALTI_DUMP_IR`. `emulation` says how an emulated target
-    (`emu:sm_80`) runs; `sanitize` ("thread" or "address") is short for `Emulation(sanitize=...)`. For a simulated target
-    (`sim:sm_90a`) it is a `sim.SimulatedKernel`.
-    """
-    tell = progress or (lambda _: None)
-    if "stop_after" in options:
-        raise PipelineError(
-            "a kernel is lowered completely: a pipeline that stops after a level leaves nothing to run",
-            hint="the levels of IR are in kernel.asm; "
-            "smalti opt --pass-pipeline='builtin.module(smalti-compile{target=... stop-after=...})' stops at one",
-        )
-    original = parse(source)
-    chosen = _target_of(original, target)
-    if chosen.is_simulated and emulation is None and sanitize is None:
-        from . import sim
-
-        return sim.simulate(original, chosen, name=entry, **options)  # pyright: ignore[reportReturnType]
-    if (emulation is not None or sanitize is not None) and not chosen.is_emulated:
-        raise TargetError(
-            f"'{chosen}' is not emulated: it takes neither emulation nor sanitize",
-            hint=f"use '{targets.EMULATED}{chosen}'" if chosen.is_gpu else None,
-        )
-    how = emulation or Emulation()
-    if sanitize is not None:
-        how = dataclasses.replace(how, sanitize=sanitize)
-    if chosen.is_gpu:
+    """A kernel of a module, which is left as it is; see `smalti.compile`."""
+    if target.is_gpu:
         codegen_worker.worker.start()
     passes_folder = dump_ir or os.environ.get("SMALTI_DUMP_IR")
     run = Run(dump_ir=Path(passes_folder) if passes_folder else None)
-    compilation = _Compilation(original, chosen, entry, dict(options), run, tell)
+    compilation = _Compilation(original, target, entry_name, dict(options), run, tell)
     folder = dump or os.environ.get("SMALTI_DUMP")
     kernel = dumps.compile_into(Path(folder), compilation) if folder else compilation.kernel()
-    kernel.emulation = how
+    kernel.emulation = emulation
     return kernel
 
 

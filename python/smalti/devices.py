@@ -91,3 +91,11 @@ def _amd_gpus() -> list[Gpu]:
 def gpus() -> list[Gpu]:
     """The GPUs of this machine, NVIDIA's first."""
     return [*_cuda_gpus(), *_amd_gpus()]
+
+
+def here() -> targets.Target:
+    """The best target that this machine can run: its GPU if it has one that the table knows, else the CPU."""
+    for gpu in gpus():
+        if gpu.target is not None:
+            return gpu.target
+    return targets.get("cpu")

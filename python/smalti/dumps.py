@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from . import files
+from . import files, targets
+from .arguments import Entry
 from .errors import SmaltiError, ToolMissing
+from .kernel import Kernel
 
-if TYPE_CHECKING:
-    from .compiler import _Compilation
-    from .kernel import Kernel
+
+class Compilation(Protocol):
+    """What makes a kernel."""
+
+    @property
+    def target(self) -> targets.Target: ...
+    @property
+    def entry(self) -> Entry: ...
+    @property
+    def made(self) -> Kernel | None:
+        """The kernel, once it was lowered; what comes after that may still fail."""
+        ...
+
+    def stages(self) -> Iterator[tuple[str, Callable[[], str]]]:
+        """The levels of the program before it is lowered, by name, from the first on."""
+        ...
+
+    def kernel(self) -> Kernel:
+        """Makes the kernel."""
+        ...
+
 
 _LOWERED = {
     "mlir": "lowered.mlir",
@@ -42,7 +63,7 @@ class _Folder:
         files.write(path, data)
 
 
-def compile_into(folder: Path, compilation: _Compilation) -> Kernel:
+def compile_into(folder: Path, compilation: Compilation) -> Kernel:
     """Compiles, and writes what there is to `folder`/KERNEL.TARGET, also where it fails on the way."""
     target = str(compilation.target).replace(":", "-")
     out = _Folder(folder / f"{compilation.entry.name}.{target}")

@@ -18,7 +18,7 @@ from .diagnostics import Diagnostic, source_location
 from .errors import CompileError, LaunchError
 
 if TYPE_CHECKING:
-    from .kernel import Kernel
+    from .compiled import CompiledCode
 
 _PARALLEL_SECONDS = 200e-6
 """Work that takes less is done before other threads have woken."""
@@ -82,7 +82,7 @@ def _wait_for(futures: Sequence[Future[None]], flag: ctypes.c_int32) -> None:
 class CpuLauncher:
     """Calls the compiled function."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: CompiledCode) -> None:
         self._kernel = kernel
         self._check = launch.ArgumentChecker(kernel.entry, arrays.CPU)
         self._arguments = kernel.arguments

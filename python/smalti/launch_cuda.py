@@ -11,7 +11,7 @@ from . import arrays, cuda_driver, launch, targets
 from .errors import LaunchError
 
 if TYPE_CHECKING:
-    from .kernel import Kernel
+    from .compiled import CompiledCode
 
 
 def stream_pointer(stream: Any) -> int:
@@ -31,7 +31,7 @@ def stream_pointer(stream: Any) -> int:
         raise LaunchError(f"{type(stream).__name__} is not a stream") from None
 
 
-def check_scalars_and_layouts(kernel: Kernel) -> None:
+def check_scalars_and_layouts(kernel: CompiledCode) -> None:
     """Raises for arguments that the GPU's calling convention cannot take."""
     for argument in kernel.arguments:
         if argument.is_memref and not argument.is_static:
@@ -63,7 +63,7 @@ class _Parameters:
 class _Code:
     """A kernel's code in a context."""
 
-    def __init__(self, driver: cuda_driver.Driver, kernel: Kernel) -> None:
+    def __init__(self, driver: cuda_driver.Driver, kernel: CompiledCode) -> None:
         self.device = driver.current_device()
         self._check_capability(driver, kernel)
         resources = kernel.resources
@@ -90,7 +90,7 @@ class _Code:
             raise
         self.tensor_map = functools.lru_cache(maxsize=1024)(driver.tensor_map)
 
-    def _check_capability(self, driver: cuda_driver.Driver, kernel: Kernel) -> None:
+    def _check_capability(self, driver: cuda_driver.Driver, kernel: CompiledCode) -> None:
         major = driver.attribute(cuda_driver.COMPUTE_CAPABILITY_MAJOR, self.device)
         minor = driver.attribute(cuda_driver.COMPUTE_CAPABILITY_MINOR, self.device)
         if targets.runs_on_compute_capability(kernel.target, major, minor):
@@ -105,7 +105,7 @@ class _Code:
             hint=f"compile with target='{fitting}'" if fitting else None,
         )
 
-    def _allow_shared(self, driver: cuda_driver.Driver, kernel: Kernel, function: int) -> None:
+    def _allow_shared(self, driver: cuda_driver.Driver, kernel: CompiledCode, function: int) -> None:
         dynamic = kernel.resources.dynamic_shared_bytes
         if not dynamic:
             return
@@ -123,7 +123,7 @@ class _Code:
 class CudaLauncher:
     """Loads the binary once a context and launches it."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: CompiledCode) -> None:
         check_scalars_and_layouts(kernel)
         self._kernel = kernel
         self._check = launch.ArgumentChecker(kernel.entry, arrays.CUDA, launch.GPU_ALIGNMENT)

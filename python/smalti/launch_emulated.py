@@ -16,13 +16,13 @@ from .launch_cuda import check_scalars_and_layouts
 from .tensor_maps import ADDRESS_OFFSET
 
 if TYPE_CHECKING:
-    from .kernel import Kernel
+    from .compiled import CompiledCode
 
 
 class EmulatedLauncher:
     """Makes a library of the kernel for each sanitizer that is asked for, and runs it."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: CompiledCode) -> None:
         check_scalars_and_layouts(kernel)
         self._kernel = kernel
         self._check = launch.ArgumentChecker(kernel.entry, arrays.CPU, alignment=0)

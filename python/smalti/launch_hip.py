@@ -11,13 +11,13 @@ from .errors import LaunchError, ToolMissing
 from .launch_cuda import check_scalars_and_layouts, stream_pointer
 
 if TYPE_CHECKING:
-    from .kernel import Kernel
+    from .compiled import CompiledCode
 
 
 class HipLauncher:
     """Loads the code object once a device and launches it."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: CompiledCode) -> None:
         check_scalars_and_layouts(kernel)
         if kernel.binary is None:
             raise ToolMissing(f"@{kernel.symbol} has no code object to load: {' '.join(kernel.notes)}")

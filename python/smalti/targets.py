@@ -252,13 +252,3 @@ def for_compute_capability(major: int, minor: int) -> Target | None:
         if best is None or rank > best[0]:
             best = (rank, target)
     return best[1] if best else None
-
-
-def here() -> Target:
-    """The best target that this machine can run: its GPU if it has one that the table knows, else the CPU."""
-    from . import devices
-
-    for gpu in devices.gpus():
-        if gpu.target is not None:
-            return gpu.target
-    return get("cpu")

@@ -17,7 +17,8 @@ import smalti
 import stub_driver
 from conftest import SCALE
 from smalti import arrays, devices, entry, launch_cuda, targets, tensor_maps
-from smalti.kernel import Kernel, Resources
+from smalti.compiled import Resources
+from smalti.kernel import Kernel
 from stub_driver import Stub
 from test_launch_cpu import Handmade
 

@@ -19,8 +19,9 @@ import numpy as np
 import pytest
 import smalti
 from conftest import SCALE
-from smalti import aot, arrays, dtypes, files, inputs, launch
+from smalti import archive, arrays, dtypes, files, inputs, launch
 from smalti.arguments import Argument, Entry
+from smalti.kernel import Kernel
 
 Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -157,8 +158,8 @@ def test_a_memref_of_2_62_elements_on_the_shell(shell: Shell, tmp_path: Path) ->
 
 
 @pytest.fixture(scope="module")
-def archive() -> bytes:
-    return aot.dumps(smalti.compile(SCALE, "emu:sm_80"))
+def stored() -> bytes:
+    return archive.dumps(smalti.compile(SCALE, "emu:sm_80"))
 
 
 def _rewritten(data: bytes, change: Callable[[dict[str, Any]], Any], code: bytes | None = None) -> bytes:
@@ -190,11 +191,11 @@ ARCHIVES: list[tuple[Callable[[dict[str, Any]], Any], bytes | None, str]] = [
 
 @pytest.mark.parametrize("change, code, message", ARCHIVES, ids=[message for *_, message in ARCHIVES])
 def test_archives_that_do_not_fit_their_code(
-    change: Callable[[dict[str, Any]], Any], code: bytes | None, message: str, archive: bytes
+    change: Callable[[dict[str, Any]], Any], code: bytes | None, message: str, stored: bytes
 ) -> None:
     source = np.zeros((100, 60), np.float32)
     with pytest.raises(smalti.SmaltiError) as caught:
-        aot.loads(_rewritten(archive, change, code))(source, np.zeros_like(source))
+        archive.loads(_rewritten(stored, change, code), Kernel)(source, np.zeros_like(source))
     assert message in str(caught.value)
 
 

@@ -215,6 +215,7 @@ class Runner:
 
     def _check(self, text: str, seed: int) -> tuple[str, str, None]:
         import numpy as np
+        import smalti
         from smalti import check, compiler, entry
         from smalti.errors import CheckError, SmaltiError
 
@@ -235,7 +236,7 @@ class Runner:
                     given[argument.index] = "x".join(map(str, shape))
             if elements > LARGEST or (described.num_tiles or 0) > MOST_TILES:
                 return "too large", "", None
-            kernel = compiler.compile(module, "cpu")
+            kernel = smalti.compile(module, "cpu")
             values = check.random_arguments(described, seed, given)
             program = entry.find_entry(module)
             if said := undefined.behavior(program, values):

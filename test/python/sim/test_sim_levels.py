@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import smalti
 from conftest import ROOT
 from sim_programs import FENCE, SMEM, SYNC, barrier, load, program, slice_smem, store
 from smalti import compiler, entry, reference, sim
@@ -179,7 +180,7 @@ def test_element_wise_kernels_on_every_engine(engine: str, name: str) -> None:
         found = [value.data.astype(np.asarray(old).dtype) for value, old in zip(results, given, strict=True)]
     else:
         found = [np.copy(value) if np.ndim(value) else value for value in given]
-        compiler.compile(source, engine)(*found)
+        smalti.compile(source, engine)(*found)
     assert all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True))
 
 
