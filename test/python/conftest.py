@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -135,6 +136,33 @@ def shell(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return run
+
+
+def check_that_ctrl_c_ends(*words: str | Path, **environment: str) -> None:
+    """Runs `smalti` with a kernel that does not end, and interrupts it when a note says that the kernel runs."""
+    import smalti
+
+    packages = str(Path(next(iter(smalti.__path__))).parent)
+    code = "import smalti.pace as pace; pace.SILENT = 0.5; from smalti.cli import main; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": packages, **environment},
+    ) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        if "ended after" not in said or "--blocks N" not in said:
+            process.kill()
+            pytest.fail(said)
+        time.sleep(0.5)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 130
+        # Half a second, and what a busy machine takes.
+        assert time.monotonic() - start < 3
+        assert "Traceback" not in process.stderr.read()
 
 
 @pytest.fixture

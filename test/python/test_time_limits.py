@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +14,7 @@ import numpy as np
 import pytest
 import smalti
 from click.testing import CliRunner
+from conftest import check_that_ctrl_c_ends
 from smalti import check, cli, entry, pace, reference
 from smalti.errors import LaunchError, SmaltiError
 
@@ -199,23 +198,7 @@ def test_a_limit_in_another_thread() -> None:
 def test_ctrl_c_ends_the_command(tmp_path: Path, target: str, threads: str) -> None:
     path = tmp_path / "endless.mlir"
     path.write_text(FOR)
-    # The note shows that the kernel runs.
-    code = "import smalti.pace as pace; pace.SILENT = 0.5; from smalti.cli import main; main()"
-    command = [sys.executable, "-c", code, "run", str(path), "--target", target, "--arg", f"1={MANY}"]
-    with subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "SMALTI_NUM_THREADS": threads}
-    ) as process:
-        assert process.stderr is not None
-        said = process.stderr.readline()
-        if "s: --blocks N" not in said:
-            process.kill()
-            pytest.fail(said)
-        time.sleep(0.5)
-        start = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 130
-        assert time.monotonic() - start < 3
-        assert "Traceback" not in process.stderr.read()
+    check_that_ctrl_c_ends("run", path, "--target", target, "--arg", f"1={MANY}", SMALTI_NUM_THREADS=threads)
 
 
 @pytest.mark.parametrize(

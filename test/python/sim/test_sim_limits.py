@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from conftest import check_that_ctrl_c_ends
 from smalti import cli, sim
 from smalti.errors import CompileError, LaunchError
 from smalti.pace import Pace
@@ -99,22 +97,7 @@ def test_the_shell_has_a_limit(tmp_path: Path) -> None:
 def test_ctrl_c_ends_the_command(tmp_path: Path, attribute: str) -> None:
     path = tmp_path / "endless.mlir"
     path.write_text(kernel(COUNTED, attribute))
-    # The note says that it runs.
-    code = "import smalti.pace as pace; pace.SILENT = 0.5; from smalti.cli import main; main()"
-    with subprocess.Popen(
-        [sys.executable, "-c", code, "sim", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None
-        said = process.stderr.readline()
-        if "ended after" not in said:
-            process.kill()
-            pytest.fail(said)
-        start = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 130
-        # Half a second, and what a busy machine takes.
-        assert time.monotonic() - start < 3
-        assert "Traceback" not in process.stderr.read()
+    check_that_ctrl_c_ends("sim", path)
 
 
 def test_a_long_run_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
