@@ -12,7 +12,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import ml_dtypes
+import numpy as np
 import pytest
 import sampling
 
@@ -22,6 +25,16 @@ BUILD = Path(os.environ.get("SMALTI_BUILD_DIR", ROOT / "build"))
 if importlib.util.find_spec("smalti") is None:
     sys.path.insert(0, str(BUILD / "python_packages"))
 sys.path.insert(0, str(ROOT / "test" / "kernels"))
+
+DTYPES: dict[str, Any] = {
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "i8": np.int8,
+    "i32": np.int32,
+}
+"""The types of numpy by the element types of MLIR."""
 
 SCALE = """\
 triton_xla.entry_func @scale(%src: memref<100x60xf32>, %dst: memref<100x60xf32>, %tile: index) tiles 4 {

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import smalti
 from smalti.emulator import Emulation
 
@@ -169,3 +170,28 @@ module @test attributes {{mosaic_gpu.arch_major = 9 : i32, mosaic_gpu.arch_minor
   }}
 }}
 """
+
+
+def pack(values: np.ndarray) -> np.ndarray:
+    """Two to a byte, the first in the low bits."""
+    low, high = values[..., ::2].astype(np.uint8) & 15, values[..., 1::2].astype(np.uint8) & 15
+    return (low | high << 4).view(np.int8)
+
+
+def parts_of_packed_rows() -> tuple[str, np.ndarray, np.ndarray]:
+    """A program that widens parts of rows of i4, which begin at even elements; its input, a number each, and its result."""
+    shape, part = (64, 256), "memref<64x128xi4, strided<[256, 1], offset: ?>>"
+    body = f"""
+      %b = gpu.block_id x
+      %c64 = arith.constant 64 : index
+      %from = arith.muli %b, %c64 : index
+      %p = memref.subview %a0[0, %from] [64, 128] [1, 1] : {memref(shape, "i4")} to {part}
+      %x = mosaic_gpu.vector_load %p : {part} -> vector<64x128xi4>
+      %w = arith.extui %x : vector<64x128xi4> to vector<64x128xi32>
+      %o = memref.subview %a1[%b, 0, 0] [1, 64, 128] [1, 1, 1]
+          : {memref((3, 64, 128), "i32")} to memref<64x128xi32, strided<[128, 1], offset: ?>>
+      mosaic_gpu.vector_store %w, %o : vector<64x128xi32>, memref<64x128xi32, strided<[128, 1], offset: ?>>
+    """
+    x = np.random.default_rng(4).integers(0, 16, shape)
+    expected = np.stack([x[:, 64 * b : 64 * b + 128] for b in range(3)]).astype(np.int32)
+    return module([(shape, "i4"), ((3, 64, 128), "i32")], body, grid=(3, 1, 1)), x, expected

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import smalti
-from jax_programs import memref, module, run, shared
+from jax_programs import memref, module, pack, parts_of_packed_rows, run, shared
 from smalti import dtypes, toolchain
 from smalti.emulator import SCHEDULES
 
@@ -169,12 +169,6 @@ def test_instructions_of_atomics() -> None:
         assert kernel.resources.spills == 0
 
 
-def pack(values: np.ndarray) -> np.ndarray:
-    """Two to a byte, the first in the low bits."""
-    low, high = values[..., ::2].astype(np.uint8) & 15, values[..., 1::2].astype(np.uint8) & 15
-    return (low | high << 4).view(np.int8)
-
-
 @pytest.mark.parametrize("layout", ["", WGMMA])
 def test_four_bits_in_global_memory(layout: str) -> None:
     """Read, widened with the sign, and stored again after an addition."""
@@ -203,22 +197,10 @@ def test_four_bits_in_global_memory(layout: str) -> None:
 
 def test_four_bits_in_a_part_of_a_tensor() -> None:
     """Rows that begin at even elements."""
-    shape, part = (64, 256), "memref<64x128xi4, strided<[256, 1], offset: ?>>"
-    body = f"""
-      %b = gpu.block_id x
-      %c64 = arith.constant 64 : index
-      %from = arith.muli %b, %c64 : index
-      %p = memref.subview %a0[0, %from] [64, 128] [1, 1] : {memref(shape, "i4")} to {part}
-      %x = mosaic_gpu.vector_load %p : {part} -> vector<64x128xi4>
-      %w = arith.extui %x : vector<64x128xi4> to vector<64x128xi32>
-      %o = memref.subview %a1[%b, 0, 0] [1, 64, 128] [1, 1, 1]
-          : {memref((3, 64, 128), "i32")} to memref<64x128xi32, strided<[128, 1], offset: ?>>
-      mosaic_gpu.vector_store %w, %o : vector<64x128xi32>, memref<64x128xi32, strided<[128, 1], offset: ?>>
-    """
-    x = np.random.default_rng(4).integers(0, 16, shape)
-    out = np.full((3, 64, 128), 99, np.int32)
-    run(module([(shape, "i4"), ((3, 64, 128), "i32")], body, grid=(3, 1, 1)), pack(x), out)
-    np.testing.assert_array_equal(out, np.stack([x[:, 64 * b : 64 * b + 128] for b in range(3)]))
+    source, x, expected = parts_of_packed_rows()
+    out = np.full_like(expected, 99)
+    run(source, pack(x), out)
+    np.testing.assert_array_equal(out, expected)
 
 
 @pytest.mark.grid(4)

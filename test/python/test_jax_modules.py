@@ -9,20 +9,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from conftest import DTYPES
 from jax_programs import memref, module, run, shared
 
 INPUTS = Path(__file__).parent.parent / "pallas" / "Inputs"
 
-NAMES: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "i8": np.int8,
-    "i16": np.int16,
-    "i32": np.int32,
-    "i64": np.int64,
-}
+NAMES: dict[str, Any] = {**DTYPES, "i16": np.int16, "i64": np.int64}
 
 WGMMA = (
     "#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>"

@@ -10,9 +10,9 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
+from conftest import DTYPES
 from smalti import emulator, ir, passmanager, targets
 from smalti.dialects import llvm
 from smalti.emulator import Emulation
@@ -20,14 +20,6 @@ from smalti.emulator import Emulation
 # One of each kind of buffer resource, and of each vendor.
 CHIPS = ["gfx942", "gfx1201", "gfx1250", "sm_80"]
 AMD = [chip for chip in CHIPS if chip.startswith("gfx")]
-DTYPES: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "i8": np.int8,
-    "i32": np.int32,
-}
 SAFE = Emulation(sanitize="address", workers=1)
 EARLY = Emulation(sanitize="address", copies="early", workers=1)
 LATE = Emulation(sanitize="thread", copies="late", workers=1)

@@ -8,23 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 import smalti
+from conftest import DTYPES
 from smalti import ir, passmanager
 from smalti.emulator import Emulation
 
-DTYPES: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "i8": np.int8,
-    "i32": np.int32,
-}
 EARLY = Emulation(sanitize="address", copies="early", workers=1)
 LATE = Emulation(sanitize="thread", copies="late", workers=1)
 SHARED = "#gpu.address_space<workgroup>"

@@ -7,35 +7,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 import smalti
+from conftest import DTYPES
 from jax_programs import BARRIER, barriers, memref, module, shared
 from smalti import toolchain
 from smalti.emulator import SCHEDULES, Emulation
 
 INPUTS = Path(__file__).parent.parent / "pallas" / "Inputs"
 CHIPS = ("sm_80", "sm_89")
-NAMES: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "i8": np.int8,
-    "i32": np.int32,
-}
 
 
 def poisoned(shape: Sequence[int], element: str) -> np.ndarray:
-    return np.full(shape, 99, NAMES[element])
+    return np.full(shape, 99, DTYPES[element])
 
 
 def values(element: str, shape: Sequence[int]) -> np.ndarray:
     rng = np.random.default_rng(5)
     if element.startswith("i"):
-        return rng.integers(-128, 128, shape).astype(NAMES[element])
-    return rng.standard_normal(shape).astype(NAMES[element])
+        return rng.integers(-128, 128, shape).astype(DTYPES[element])
+    return rng.standard_normal(shape).astype(DTYPES[element])
 
 
 def window(x: np.ndarray, start: Sequence[int], lengths: Sequence[int]) -> np.ndarray:
@@ -60,7 +52,7 @@ def copies(
     """Loads of slices one behind the other, each stored as a whole. Each has its own slot and its barrier."""
     slot = [length for length in lengths if length != -1]
     count = len(starts)
-    bits = np.dtype(NAMES[element]).itemsize * 8
+    bits = np.dtype(DTYPES[element]).itemsize * 8
     size = int(np.prod(slot)) * bits // 8
     room = -(-size // 1024) * 1024
     to, vector = shared(slot, element), f"vector<{'x'.join(map(str, slot))}x{element}>"
@@ -141,7 +133,7 @@ def test_slices(chip: str, element: str, shape: Any, starts: Any, lengths: Any) 
 @pytest.mark.parametrize("rows", [64, 72])
 def test_transforms(element: str, swizzle: int, rows: int) -> None:
     """The memory is as a copy in bulk would have made it: vectors are read through the same transforms."""
-    columns = swizzle // np.dtype(NAMES[element]).itemsize
+    columns = swizzle // np.dtype(DTYPES[element]).itemsize
     transforms = f"[#mosaic_gpu.tile<[8, {columns}]>, #mosaic_gpu.swizzle<{swizzle} : i32>]"
     shape, lengths = (100, 2 * columns + 16), (rows, 2 * columns)
     # Slices begin at whole tiles.

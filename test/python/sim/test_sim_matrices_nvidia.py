@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 import smalti
+import wgmma_programs
 from smalti import CompileError, sim, targets
 
 DTYPES: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "tf32": np.float32,
-    "e4m3": ml_dtypes.float8_e4m3fn,
-    "e5m2": ml_dtypes.float8_e5m2,
-    "s8": np.int8,
-    "u8": np.uint8,
+    **wgmma_programs.DTYPES,
     # Two in a byte.
     "s4": np.uint8,
     "u4": np.uint8,

@@ -7,19 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
-from jax_programs import memref, module
+from jax_programs import memref, module, pack, parts_of_packed_rows
 from sim_programs import BARRIER, FENCE, SMEM, SYNC, barrier
 from sim_programs import program as sim_program
 from smalti import sim
 from smalti.errors import CompileError, LaunchError
 from smalti.sim import mutants
-
-
-def packed(values: np.ndarray) -> np.ndarray:
-    """Two to a byte, the first in the low bits."""
-    low, high = values[..., ::2].astype(np.uint8) & 15, values[..., 1::2].astype(np.uint8) & 15
-    return (low | high << 4).view(np.int8)
-
 
 SHAPE = (128, 64)
 NARROW, WIDE = "vector<128x64xi4>", "vector<128x64xi32>"
@@ -43,32 +36,19 @@ def test_two_numbers_in_a_byte(extension: str, level: dict[str, Any]) -> None:
     made = sim.simulate(source, "sm_90a", **level)
     assert [array.shape for array in made.random_arguments()] == [(128, 32), SHAPE, (128, 32)]
     out, again = np.full(SHAPE, 99, np.int32), np.full((128, 32), 0x55, np.int8)
-    made(packed(x), out, again)
+    made(pack(x), out, again)
     assert (out == (x if extension == "extsi" else x & 15)).all()
-    assert (again == packed(x + 3)).all()
+    assert (again == pack(x + 3)).all()
     with pytest.raises(LaunchError, match=r"has the shape \(128, 64\), not \(128, 32\)"):
         made(x.astype(np.int8), out, again)
 
 
 @pytest.mark.parametrize("level", LEVELS, ids=["block", "thread"])
 def test_parts_of_rows(level: dict[str, Any]) -> None:
-    shape, part = (64, 256), "memref<64x128xi4, strided<[256, 1], offset: ?>>"
-    body = f"""
-      %b = gpu.block_id x
-      %c64 = arith.constant 64 : index
-      %from = arith.muli %b, %c64 : index
-      %p = memref.subview %a0[0, %from] [64, 128] [1, 1] : {memref(shape, "i4")} to {part}
-      %x = mosaic_gpu.vector_load %p : {part} -> vector<64x128xi4>
-      %w = arith.extui %x : vector<64x128xi4> to vector<64x128xi32>
-      %o = memref.subview %a1[%b, 0, 0] [1, 64, 128] [1, 1, 1]
-          : {memref((3, 64, 128), "i32")} to memref<64x128xi32, strided<[128, 1], offset: ?>>
-      mosaic_gpu.vector_store %w, %o : vector<64x128xi32>, memref<64x128xi32, strided<[128, 1], offset: ?>>
-    """
-    x = np.random.default_rng(4).integers(0, 16, shape)
-    out = np.full((3, 64, 128), 99, np.int32)
-    source = module([(shape, "i4"), ((3, 64, 128), "i32")], body, grid=(3, 1, 1))
-    sim.simulate(source, "sm_90a", **level)(packed(x), out)
-    assert (out == np.stack([x[:, 64 * b : 64 * b + 128] for b in range(3)])).all()
+    source, x, expected = parts_of_packed_rows()
+    out = np.full_like(expected, 99)
+    sim.simulate(source, "sm_90a", **level)(pack(x), out)
+    np.testing.assert_array_equal(out, expected)
 
 
 def test_four_numbers_in_a_byte() -> None:
@@ -165,9 +145,9 @@ def test_arithmetic_of_blocks() -> None:
     """
     x, y = np.random.default_rng(4).integers(-8, 8, (2, *SHAPE))
     out = np.zeros((128, 32), np.int8)
-    sim.simulate(module([(SHAPE, "i4")] * 3, body), "sm_90a")(packed(x), packed(y), out)
+    sim.simulate(module([(SHAPE, "i4")] * 3, body), "sm_90a")(pack(x), pack(y), out)
     added = x * y - 3
-    assert (out == packed(np.where(x & 15 < y & 15, added, (added & 15) >> 2))).all()
+    assert (out == pack(np.where(x & 15 < y & 15, added, (added & 15) >> 2))).all()
 
 
 def test_what_is_not_known_of_them_is_named() -> None:
