@@ -53,6 +53,10 @@ def configure() -> None:
         if not (tools_dir / tool).is_file():
             lit_config.fatal(f"{tool} is missing from {tools_dir}; tools/dev build installs it")
     path = [str(build_dir / "bin"), str(tools_dir), os.path.dirname(sys.executable), os.environ.get("PATH", "")]
+    # `tools/dev outputs record` puts tools that record their output before those of the build.
+    if recording := os.environ.get("SMALTI_RECORD_OUTPUTS"):
+        path.insert(0, os.path.join(recording, "bin"))
+        config.environment["SMALTI_RECORD_OUTPUTS"] = recording
     config.environment["PATH"] = os.pathsep.join(path)
     config.environment["PYTHONPATH"] = str(build_dir / "python_packages")
     config.environment["FILECHECK_OPTS"] = "--enable-var-scope --dump-input=fail"

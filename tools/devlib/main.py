@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 
-from . import machine, steps
+from . import machine, outputs, steps
 from .shell import ROOT, Failure, capture, run, say, step
 
 Verb = Callable[[Sequence[str]], None]
@@ -61,6 +61,24 @@ def test_verb(arguments: Sequence[str]) -> None:
             )
     if python_paths or options or not arguments:
         run_pytest([*options, *python_paths])
+
+
+OUTPUTS_USAGE = "tools/dev outputs record FOLDER [ARGUMENTS OF test] | tools/dev outputs compare OLD NEW [--all]"
+
+
+def outputs_verb(arguments: Sequence[str]) -> None:
+    """Show that a change leaves what the compiler produces alone: `outputs record FOLDER [ARGUMENTS OF test]` tests, and
+    records every pass run's IR and remarks, LLVM IR, PTX and GCN; `outputs compare OLD NEW [--all]` lists the outputs
+    that differ, are missing or are new, and fails where one differs or is missing."""
+    match list(arguments):
+        case ["record", folder, *rest] if not folder.startswith("-"):
+            steps.build()
+            with outputs.recording(pathlib.Path(folder).absolute()):
+                test_verb(rest)
+        case ["compare", old, new, *rest] if rest in ([], ["--all"]):
+            outputs.compare(pathlib.Path(old), pathlib.Path(new), list_all=bool(rest))
+        case _:
+            raise Failure(f"usage: {OUTPUTS_USAGE}")
 
 
 def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -217,6 +235,7 @@ VERBS: dict[str, Verb] = {
     "docs": docs_verb,
     "bench": bench_verb,
     "fuzz": fuzz_verb,
+    "outputs": outputs_verb,
     "clean": clean_verb,
     "help": help_verb,
 }
