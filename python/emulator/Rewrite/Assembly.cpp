@@ -123,6 +123,15 @@ Error Expansion::bindArguments(const InlineAsm &assembly) {
   return Error::success();
 }
 
+/// The intrinsic that reads a special register, by the name of either.
+static std::string intrinsicOf(StringRef specialRegister) {
+  std::string name = specialRegister.str();
+  for (StringRef prefix : {"lanemask_", "cluster_", "globaltimer_"})
+    if (specialRegister.starts_with(prefix))
+      name[prefix.size() - 1] = '.';
+  return "llvm.nvvm.read.ptx.sreg." + name;
+}
+
 AllocaInst *Expansion::variableOf(const Operand &operand) const {
   if (operand.kind == Operand::Argument && operand.value < arguments.size())
     return arguments[operand.value];
@@ -144,8 +153,7 @@ Value *Expansion::read(const Operand &operand, unsigned bits) {
                   operand.name == "globaltimer";
     Type *type = isLong ? builder.getInt64Ty() : builder.getInt32Ty();
     FunctionCallee callee = call.getModule()->getOrInsertFunction(
-        "llvm.nvvm.read.ptx.sreg." + operand.name,
-        FunctionType::get(type, false));
+        intrinsicOf(operand.name), FunctionType::get(type, false));
     return builder.CreateCall(callee);
   }
   complain(operand.kind == Operand::Label ? "there is no " + operand.name
@@ -263,7 +271,8 @@ Error Expansion::expandStatement(const Statement &statement) {
   StringRef(statement.opcode).split(parts, '.');
   using Step = Expected<bool> (Expansion::*)(const Statement &, const Parts &);
   for (Step step : {&Expansion::expandPredicate, &Expansion::expandMove,
-                    &Expansion::expandCarry, &Expansion::expandInteger}) {
+                    &Expansion::expandCarry, &Expansion::expandPackedInteger,
+                    &Expansion::expandInteger}) {
     Expected<bool> done = (this->*step)(statement, parts);
     if (!done)
       return done.takeError();

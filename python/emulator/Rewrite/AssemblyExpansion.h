@@ -34,6 +34,8 @@ private:
                                   const Parts &parts);
   llvm::Expected<bool> expandInteger(const Statement &statement,
                                      const Parts &parts);
+  llvm::Expected<bool> expandPackedInteger(const Statement &statement,
+                                           const Parts &parts);
   llvm::Expected<bool> expandCarry(const Statement &statement,
                                    const Parts &parts);
   llvm::Expected<bool> expandPredicate(const Statement &statement,

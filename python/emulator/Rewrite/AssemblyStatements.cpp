@@ -96,6 +96,41 @@ Expected<bool> Expansion::expandCarry(const Statement &statement,
   return true;
 }
 
+/// add, min and max of two integers of 16 bits in a register, and `.relu`: PTX
+/// ISA, "Integer Arithmetic Instructions".
+Expected<bool> Expansion::expandPackedInteger(const Statement &statement,
+                                              const Parts &parts) {
+  StringRef type = parts.back(), root = parts[0];
+  bool isPacked = type == "s16x2" || type == "u16x2";
+  bool isSigned = type.starts_with("s");
+  bool isRelu = parts.size() == 3 && parts[1] == "relu" && isSigned;
+  bool isExtremum = root == "min" || root == "max";
+  if (statement.operands.size() != 3 || !(isPacked || type == "s32") ||
+      !(isExtremum ? parts.size() == 2 || isRelu
+                   : root == "add" && parts.size() == 2))
+    return false;
+  Type *vector = isPacked ? FixedVectorType::get(builder.getInt16Ty(), 2)
+                          : static_cast<Type *>(builder.getInt32Ty());
+  auto operand = [&](unsigned index) {
+    return builder.CreateBitCast(readAs(statement.operands[index], 32), vector);
+  };
+  Value *a = operand(1), *b = operand(2), *result;
+  if (isExtremum) {
+    Intrinsic::ID least = isSigned ? Intrinsic::smin : Intrinsic::umin;
+    Intrinsic::ID largest = isSigned ? Intrinsic::smax : Intrinsic::umax;
+    result =
+        builder.CreateBinaryIntrinsic(root == "min" ? least : largest, a, b);
+  } else {
+    result = builder.CreateAdd(a, b);
+  }
+  if (isRelu)
+    result = builder.CreateBinaryIntrinsic(Intrinsic::smax, result,
+                                           Constant::getNullValue(vector));
+  write(statement.operands[0],
+        builder.CreateBitCast(result, builder.getInt32Ty()));
+  return true;
+}
+
 Expected<bool> Expansion::expandInteger(const Statement &statement,
                                         const Parts &parts) {
   StringRef type = parts.back(), root = parts[0];
@@ -131,6 +166,10 @@ Expected<bool> Expansion::expandInteger(const Statement &statement,
     result = builder.CreateNot(operand(1));
   } else if (has("neg", 2, 2)) {
     result = builder.CreateNeg(operand(1));
+  } else if (has("abs", 2, 2) && isSigned) {
+    // The least number stays.
+    result = builder.CreateBinaryIntrinsic(Intrinsic::abs, operand(1),
+                                           builder.getFalse());
   } else if (has("min", 2, 3) || has("max", 2, 3)) {
     Intrinsic::ID id = root == "min"
                            ? (isSigned ? Intrinsic::smin : Intrinsic::umin)

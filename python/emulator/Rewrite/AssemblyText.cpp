@@ -2,10 +2,13 @@
 
 #include "emulator/Rewrite/AssemblyText.h"
 
+#include "emulator/Rewrite/AssemblyConstants.h"
 #include "emulator/Rewrite/Steps.h"
 
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/bit.h"
 
 using namespace llvm;
 
@@ -20,6 +23,18 @@ unsigned bitsOfType(StringRef type) {
       .Cases({"b64", "u64", "s64", "f64"}, 64)
       .Case("b128", 128)
       .Default(0);
+}
+
+void skipBlanks(StringRef &text) {
+  while (true) {
+    text = text.ltrim();
+    if (text.starts_with("//"))
+      text = text.drop_until([](char c) { return c == '\n'; });
+    else if (text.starts_with("/*"))
+      text = text.substr(std::min(text.find("*/", 2), text.size() - 2) + 2);
+    else
+      return;
+  }
 }
 
 namespace {
@@ -38,7 +53,7 @@ private:
     StringMap<unsigned> registers, labels;
   };
 
-  void skipBlanks();
+  void skipBlanks() { assembly::skipBlanks(rest); }
   bool consume(char c) {
     skipBlanks();
     return rest.consume_front(StringRef(&c, 1));
@@ -59,6 +74,7 @@ private:
   std::optional<Operand> parseSimple();
   std::optional<Operand> parseAddress();
   std::optional<Operand> parseNumber();
+  bool convertFloats(Operand &operand, StringRef opcode);
   bool parseList(char end, std::vector<Operand> &into);
   std::optional<Operand> named(const std::string &name);
   bool complain(const Twine &what) {
@@ -81,18 +97,6 @@ private:
 };
 
 } // namespace
-
-void Parser::skipBlanks() {
-  while (true) {
-    rest = rest.ltrim();
-    if (rest.starts_with("//"))
-      rest = rest.drop_until([](char c) { return c == '\n'; });
-    else if (rest.starts_with("/*"))
-      rest = rest.substr(std::min(rest.find("*/", 2), rest.size() - 2) + 2);
-    else
-      return;
-  }
-}
 
 /// A name; `$$` in it is one dollar.
 std::string Parser::takeName() {
@@ -177,38 +181,41 @@ std::optional<Operand> Parser::named(const std::string &name) {
     if (found != scope.registers.end())
       return Operand(Operand::Register, found->second);
   }
-  if (name == "WARP_SZ")
-    return Operand(Operand::Number, 32);
   if (StringRef(name).starts_with("%"))
     return Operand(Operand::Special, 0, name.substr(1));
   // It can only be a label, of which branches know where it is at the end.
   return Operand(Operand::Label, 0, name);
 }
 
-/// PTX ISA, "Constants": decimal, hexadecimal and octal integers, and the bits
-/// of floats behind 0f and 0d. Other floats have the type of the statement and
-/// are not read.
 std::optional<Operand> Parser::parseNumber() {
-  bool isNegative = rest.consume_front("-");
-  StringRef digits = rest.take_while([](char c) { return isAlnum(c); });
-  rest = rest.drop_front(digits.size());
-  StringRef number = digits;
-  uint64_t value = 0;
-  bool isBits = number.starts_with_insensitive("0f") ||
-                number.starts_with_insensitive("0d");
-  if (isBits) {
-    if (number.drop_front(2).getAsInteger(16, value))
-      return complainNone("the number '" + digits + "'");
-    bool isDouble = number.starts_with_insensitive("0d");
-    if (isNegative)
-      value ^= uint64_t(1) << (isDouble ? 63 : 31);
-    return Operand(Operand::Number, value);
-  }
-  if (!number.consume_back("U"))
-    number.consume_back("u");
-  if (rest.starts_with(".") || number.getAsInteger(0, value))
-    return complainNone("the number '" + digits + "'");
-  return Operand(Operand::Number, isNegative ? 0 - value : value);
+  StringRef begin = rest;
+  std::optional<Constant> constant = parseConstant(rest, problem);
+  if (!constant)
+    return std::nullopt;
+  Operand number(Operand::Number, constant->bits,
+                 begin.drop_back(rest.size()).trim().str());
+  number.isFloat = constant->type == Constant::F64;
+  return number;
+}
+
+/// A float becomes one of the type of its statement.
+bool Parser::convertFloats(Operand &operand, StringRef opcode) {
+  for (Operand &part : operand.parts)
+    if (!convertFloats(part, opcode))
+      return false;
+  if (!operand.isFloat || opcode.ends_with(".f64") || opcode.ends_with(".b64"))
+    return true;
+  double value = bit_cast<double>(operand.value);
+  if (!opcode.ends_with(".f32"))
+    return complain(
+        "the float " + operand.name +
+        ", which operands of the types .f32, .f64 and .b64 alone can be");
+  APFloat number(value);
+  bool losesBits;
+  number.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                 &losesBits);
+  operand.value = number.bitcastToAPInt().getZExtValue();
+  return true;
 }
 
 std::optional<Operand> Parser::parseAddress() {
@@ -229,6 +236,8 @@ std::optional<Operand> Parser::parseAddress() {
     std::optional<Operand> offset = parseNumber();
     if (!offset)
       return std::nullopt;
+    if (offset->isFloat)
+      return complainNone("an offset that is a float");
     address.value = offset->value;
   } while (consume(','));
   if (!consume(']'))
@@ -258,6 +267,8 @@ std::optional<Operand> Parser::parseSimple() {
       return std::nullopt;
     return vector;
   }
+  if (startsConstant(rest))
+    return parseNumber();
   if (consume('!')) {
     std::optional<Operand> negated = parseSimple();
     if (negated)
@@ -273,8 +284,6 @@ std::optional<Operand> Parser::parseSimple() {
       return complainNone("an operand behind '$'");
     return Operand(Operand::Argument, index);
   }
-  if (isDigit(rest.front()) || rest.front() == '-')
-    return parseNumber();
   std::string name = takeName();
   if (name.empty())
     return complainNone("what begins with '" + rest.take_front(8) + "'");
@@ -329,7 +338,7 @@ bool Parser::parseStatement() {
   if (!isNext(';'))
     do {
       std::optional<Operand> operand = parseOperand();
-      if (!operand)
+      if (!operand || !convertFloats(*operand, statement.opcode))
         return false;
       statement.operands.push_back(std::move(*operand));
     } while (consume(','));

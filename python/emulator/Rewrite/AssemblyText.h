@@ -26,7 +26,7 @@ struct Operand {
     Register,
     /// `%laneid` and its like, by their names without the sign.
     Special,
-    /// The bits of a number.
+    /// The bits of an integer, or of an f64 where `isFloat`.
     Number,
     /// `_`: the result is not wanted.
     Sink,
@@ -43,6 +43,7 @@ struct Operand {
   uint64_t value;
   std::string name;
   bool isNegated = false;
+  bool isFloat = false;
   std::vector<Operand> parts;
 
   explicit Operand(Kind kind, uint64_t value = 0, std::string name = {})
@@ -65,6 +66,9 @@ struct Program {
   /// Where a label stands: before this statement.
   std::vector<unsigned> labels;
 };
+
+/// Drops white space and comments.
+void skipBlanks(llvm::StringRef &text);
 
 /// What is not understood is named by the error.
 llvm::Expected<Program> parse(llvm::StringRef text);

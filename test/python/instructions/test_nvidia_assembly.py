@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import nvidia
 import pytest
 import smalti
+from smalti import toolchain
 from smalti.emulator import SCHEDULES
 
 THREADS = 64
@@ -53,6 +56,11 @@ def signed(values: Any) -> Any:
     return values.astype(np.uint32).view(np.int32)
 
 
+def halves(compute: Any, a: Any, b: Any, dtype: Any = np.int16) -> Any:
+    """Two numbers of 16 bits in each word; what does not fit wraps."""
+    return compute(a.view(dtype), b.view(dtype)).astype(dtype).view(np.uint32)
+
+
 def _lop3(table: int) -> Any:
     def compute(a: Any, b: Any) -> Any:
         c = np.uint32(0x0F0F3355)
@@ -76,6 +84,23 @@ STATEMENTS: dict[str, Any] = {
     "xor.b32 $0, $1, $2;": lambda a, b: a ^ b,
     "not.b32 $0, $1;": lambda a, b: ~a,
     "neg.s32 $0, $1;": lambda a, b: np.uint32(0) - a,
+    "abs.s32 $0, $1;": lambda a, b: np.abs(signed(a).astype(np.int64)).astype(np.uint32),
+    "{ .reg .b16 l, h; mov.b32 {l, h}, $1; abs.s16 l, l; abs.s16 h, h; mov.b32 $0, {l, h}; }": lambda a, b: halves(
+        lambda x, y: np.abs(x.astype(np.int32)), a, b
+    ),
+    "{ .reg .b64 w; cvt.s64.s32 w, $1; abs.s64 w, w; cvt.u32.u64 $0, w; }": lambda a, b: np.abs(
+        signed(a).astype(np.int64)
+    ).astype(np.uint32),
+    "add.u16x2 $0, $1, $2;": lambda a, b: halves(np.add, a, b),
+    "add.s16x2 $0, $1, $2;": lambda a, b: halves(np.add, a, b),
+    "min.s16x2 $0, $1, $2;": lambda a, b: halves(np.minimum, a, b),
+    "max.s16x2 $0, $1, $2;": lambda a, b: halves(np.maximum, a, b),
+    "min.u16x2 $0, $1, $2;": lambda a, b: halves(np.minimum, a, b, np.uint16),
+    "max.u16x2 $0, $1, $2;": lambda a, b: halves(np.maximum, a, b, np.uint16),
+    "min.relu.s16x2 $0, $1, $2;": lambda a, b: halves(lambda x, y: np.maximum(np.minimum(x, y), 0), a, b),
+    "max.relu.s16x2 $0, $1, $2;": lambda a, b: halves(lambda x, y: np.maximum(np.maximum(x, y), 0), a, b),
+    "min.relu.s32 $0, $1, $2;": lambda a, b: np.maximum(np.minimum(signed(a), signed(b)), 0).view(np.uint32),
+    "max.relu.s32 $0, $1, $2;": lambda a, b: np.maximum(np.maximum(signed(a), signed(b)), 0).view(np.uint32),
     "shl.b32 $0, $1, $2;": lambda a, b: np.where(b < 32, a << np.minimum(b, 31), 0).astype(np.uint32),
     "shr.u32 $0, $1, $2;": lambda a, b: np.where(b < 32, a >> np.minimum(b, 31), 0).astype(np.uint32),
     "shr.s32 $0, $1, $2;": lambda a, b: (signed(a) >> np.minimum(b, 31).astype(np.int32)).view(np.uint32),
@@ -101,6 +126,15 @@ STATEMENTS: dict[str, Any] = {
         lambda a, b: np.array([bin(v).count("1") for v in a], np.uint32)
     ),
     "mov.u32 $0, %tid.x;": lambda a, b: np.arange(THREADS, dtype=np.uint32),
+    # What JAX writes to convert integers of 4 bits.
+    "lop3.b32 $0, $1, $2, 0x0f0f3355, (0xf0 & 0xcc) ^ 0xaa;": _lop3(0x6A),
+    "{ .reg .pred p; setp.lt.s32 p, $1, 0; selp.u32 $0, 1 + 2, 2 * -1, !p; @!p add.u32 $0, $0, WARP_SZ * 2; }": (
+        lambda a, b: np.where(signed(a) < 0, np.uint32(0xFFFFFFFE), np.uint32(67))
+    ),
+    "{ .reg .b64 w; add.f64 w, -1.0, 1.5 * 2.0; mov.b64 {_, $0}, w; }": (
+        lambda a, b: np.full(THREADS, np.float64(2).view(np.uint64) >> np.uint64(32), np.uint32)
+    ),
+    "mul.f32 $0, 0.1, 1e1;": lambda a, b: np.full(THREADS, np.float32(1).view(np.uint32)),
     "mov.u32 $0, WARP_SZ;": lambda a, b: np.full(THREADS, 32, np.uint32),
     "mov.b32 $0, 0f3F800000;": lambda a, b: np.full(THREADS, 0x3F800000, np.uint32),
 }
@@ -128,7 +162,25 @@ WRONG = {
     "frobnicate.b32 $0, $1;": "asm:frobnicate.b32",
     "{ mov.b32 $0, $1; ld.imaginary.b32 $0, [$1]; }": "asm:ld.imaginary.b32",
     "add.u32 $0, $1, other;": "there is no other in 'add.u32 \\$0, \\$1, other'",
-    "add.u32 $0, $1, 1.5;": "the number '1' in 'add.u32 \\$0, \\$1, 1.5'",
+    "add.u32 $0, $1, 1.5;": "the float 1.5, which operands of the types .f32, .f64 and .b64 alone can be in "
+    "'add.u32 \\$0, \\$1, 1.5'",
+    "add.u32 $0, $1, 08;": "the number '08'",
+    "add.u32 $0, $1, 0b12;": "the number '0b12'",
+    "add.u32 $0, $1, 1e;": "the number '1e'",
+    "add.u32 $0, $1, (1;": r"a '\(' without its end",
+    "add.u32 $0, $1, 1 + ;": "what begins with ';'",
+    "add.u32 $0, $1, 1 +": "an operand is missing",
+    "add.u32 $0, $1, 5 / (2 - 2);": "a division by zero",
+    "add.u32 $0, $1, 5 % 0;": "a division by zero",
+    "add.u32 $0, $1, 1 ? 2;": r"a '\?' without its ':'",
+    "add.u32 $0, $1, (.s32)1;": r"a cast that is neither \(.s64\) nor \(.u64\)",
+    "add.f32 $0, $1, 1 + 1.0;": r"the operator \+ of a float and an integer",
+    "add.f32 $0, $1, 3.0 % 2.0;": "the operator % of floats",
+    "add.f32 $0, $1, ~1.0;": "the operator ~ of a float",
+    "add.f32 $0, $1, 1.0 ? 2.0 : 3.0;": "a condition that is a float",
+    "ld.shared.b32 $0, [$1 + 1.0];": "an offset that is a float",
+    f"add.u32 $0, $1, {'(' * 1000}1{')' * 1000};": "more than 256 operators and parentheses",
+    f"add.u32 $0, $1, {'-' * 1000}1;": "more than 256 operators and parentheses",
     "{ .reg .c32 x; }": "registers of the type '.c32'",
     "{ mov.b32 $0, $1;": "a '{' without its end",
     "mov.b32 $0, $1; }": "a '}' without its begin",
@@ -144,6 +196,85 @@ def test_what_is_not_known_is_named(text: str) -> None:
     with pytest.raises(smalti.CompileError) as error:
         nvidia.run_kernel(kernel(body), THREADS, X, Y, X.copy())
     assert error.match(WRONG[text])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Constant expressions
+# ---------------------------------------------------------------------------------------------------------------------
+
+EXPRESSIONS: dict[str, int] = {
+    # Literals.
+    "0x1F": 31, "0X1f": 31, "017": 15, "0b101": 5, "10U": 10, "0": 0, "0d3FF8000000000000": 0x3FF8 << 48,
+    "18446744073709551615": -1, "WARP_SZ - 1": 31,
+    # The order of operators, and which side goes first.
+    "(0xf0 & 0xcc) ^ 0xaa": 0x6A, "1 + 2 * 3": 7, "(1 + 2) * 3": 9, "1 << 2 + 3": 32, "1 | 2 ^ 3 & 4": 3,
+    "7 & 3 == 3": 1, "1 < 2 << 3": 1, "5 - 3 - 1": 1, "100 / 5 / 2": 10, "1 == 1 == 1": 1, "2 || 0 && 0": 1,
+    "1 ? 2 : 0 ? 3 : 4": 2, "0 ? 2 : 0 ? 3 : 4": 4, "1 > 2 ? 1 : 2": 2, "- - 3": 3, "-+3": -3, "!!7": 1, "~-1": 0,
+    "5 >= 5": 1, "4 != 4": 0, "4 <= 3": 0, "1 /* a comment */ + // another\n 1": 2,
+    # Types: what is signed, what is not, and what becomes of both together.
+    "-7 / 2": -3, "-7U / 2": (2**64 - 7) // 2, "-8 >> 1": -4, "-8U >> 1": (2**64 - 8) >> 1,
+    "(.u64)-8 >> 1": (2**64 - 8) >> 1, "(.s64)(~0) >> 1": -1, "~0 >> 1": 2**63 - 1, "-1 < 0": 1, "-1 < 0U": 0,
+    "-1 > 0U": 1, "!0 - 2 < 0": 1, "(1 == 1) - 2 < 0": 1, "1 ? -3 : 4U": -3, "0x8000000000000000 >> 1": 1 << 62,
+    "(-1 | 0) >> 1": -1, "(-1 | 0U) >> 1": 2**63 - 1, "-7 % 3": (2**64 - 7) % 3, "(7 % 3) - 5 < 0": 0,
+    "-(5U) < 0": 0, "(-1 >> 0U) < 0": 1, "-1 && 0": 0, "0 || 0": 0,
+    # At the ends.
+    "1 << 63": 1 << 63, "1 << 64": 1, "-8 >> 65": -4, "9223372036854775807 + 1": 1 << 63,
+}  # fmt: skip
+"""Their values of 64 bits, by the rules of PTX ISA, "Constant Expressions"."""
+
+
+def test_constant_expressions() -> None:
+    """In one statement each."""
+    text = "{ .reg .b64 w;\n"
+    for index, expression in enumerate(EXPRESSIONS):
+        text += f"mov.b64 w, {expression};\nst.global.b64 [$0+{index} * 8], w;\n"
+    out = np.zeros(len(EXPRESSIONS), np.uint64)
+    nvidia.run_kernel(kernel(asm(text + "}", "l", "ptr %out")), 1, X, Y, out)
+    for (expression, value), found in zip(EXPRESSIONS.items(), out, strict=True):
+        assert int(found) == value % 2**64, expression
+
+
+@pytest.mark.skipif(toolchain.find_ptxas() is None, reason="no ptxas was found")
+def test_constant_expressions_of_ptxas(tmp_path: Path) -> None:
+    """The values are those that ptxas puts into the code's constants."""
+    ptxas = toolchain.find_ptxas()
+    assert ptxas is not None
+    integers = {text: value for text, value in EXPRESSIONS.items() if not text.startswith("0d")}
+    values = "".join(f"  {text},\n" for text in integers)
+    source = tmp_path / "constants.ptx"
+    source.write_text(
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        f".visible .global .align 8 .u64 values[{len(integers)}] = {{\n{values.rstrip().rstrip(',')}\n}};\n"
+        ".visible .entry k() { ret; }\n"
+    )
+    subprocess.run([ptxas.path, "-arch=sm_90", source, "-o", tmp_path / "k.cubin"], check=True, timeout=60)
+    expected = np.array([value % 2**64 for value in integers.values()], np.uint64)
+    assert expected.tobytes() in (tmp_path / "k.cubin").read_bytes()
+
+
+SPECIAL: dict[str, Any] = {
+    "%lanemask_eq": lambda lane: 1 << lane,
+    "%lanemask_lt": lambda lane: (1 << lane) - 1,
+    "%lanemask_ge": lambda lane: (1 << 32) - (1 << lane),
+    "%cluster_ctarank": lambda lane: 0,
+    "%cluster_nctaid.x": lambda lane: 1,
+    "%globaltimer_hi": lambda lane: 0,
+    "%clock_hi": lambda lane: 0,
+}
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_special_registers(name: str) -> None:
+    out = np.full(THREADS, 7, np.uint32)
+    nvidia.run_kernel(kernel(asm(f"mov.u32 $0, {name};", "=r", "", "i32", "r") + STORE), THREADS, X, Y, out)
+    np.testing.assert_array_equal(out, [SPECIAL[name](thread % 32) for thread in range(THREADS)])
+
+
+def test_a_clock_goes_on() -> None:
+    text = "{ .reg .b32 t; mov.u32 t, %globaltimer_lo; mov.u32 $0, %globaltimer_lo; sub.u32 $0, $0, t; }"
+    out = np.zeros(THREADS, np.uint32)
+    nvidia.run_kernel(kernel(asm(text, "=r", "", "i32", "r") + STORE), THREADS, X, Y, out)
+    assert (out > 0).all()
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -110,7 +110,10 @@ constexpr Instruction table[] = {
     {"llvm.nvvm.read.ptx.sreg.clock", readCounter<uint32_t>, nullptr, SMALTI_PTX("%clock")},
     {"llvm.nvvm.read.ptx.sreg.clock64", readCounter<uint64_t>, nullptr, SMALTI_PTX("%clock64")},
     {"llvm.nvvm.read.ptx.sreg.globaltimer", readCounter<uint64_t>, nullptr, SMALTI_PTX("%globaltimer")},
-    {"llvm.nvvm.read.ptx.sreg.globaltimer.lo", readCounter<uint32_t>, nullptr, SMALTI_PTX("%globaltimer")},
+    {"llvm.nvvm.read.ptx.sreg.globaltimer.lo", readCounter<uint32_t>, nullptr, SMALTI_PTX("%globaltimer_lo")},
+    // The counters end before their upper halves change.
+    {"llvm.nvvm.read.ptx.sreg.globaltimer.hi", constant<0>, nullptr, SMALTI_PTX("%globaltimer_hi")},
+    {"llvm.nvvm.read.ptx.sreg.clock_hi", constant<0>, nullptr, SMALTI_PTX("%clock_hi")},
     {"llvm.nvvm.read.ptx.sreg.dynamic_smem_size", readDynamicBytes, nullptr, SMALTI_PTX("%dynamic_smem_size")},
     {"llvm.nvvm.read.ptx.sreg.total_smem_size", readSharedBytes, nullptr, SMALTI_PTX("%total_smem_size")},
     {"llvm.nvvm.read.ptx.sreg.aggr_smem_size", readSharedBytes, nullptr, SMALTI_PTX("%aggr_smem_size")},
