@@ -104,9 +104,9 @@ def _kernel(symbol: str, name: str, made: Call) -> str:
     returned = made.results[0] if len(made.results) == 1 else f"{{ {', '.join(made.results)} }}"
     callee = _callee(name)
     if name.startswith("asm:"):
-        letters = {"i32": "r", "i64": "l", "float": "f", "double": "d"}
-        outputs = [f"={letters[ty]}" for ty in made.results]
-        callee += f', "{",".join(outputs + [letters[ty] for ty in made.types])}"'
+        letters = {"i64": "l", "float": "f", "double": "d", "i16": "h", "half": "h", "bfloat": "h"}
+        outputs = [f"={letters.get(ty, 'r')}" for ty in made.results]
+        callee += f', "{",".join(outputs + [letters.get(ty, "r") for ty in made.types])}"'
     lines.append(f"  %r = call {returned} {callee}({', '.join(values)})")
     for index, ty in enumerate(made.results):
         value = "%r"
@@ -175,6 +175,11 @@ def run_kernel(text: str, block: int | Sequence[int], *arguments: Any, grid: int
     emulator.load(HEADER + text, TARGET).launch(grid, block, *arguments, **options)
 
 
+def text(opcode: str, operands: int = 2) -> str:
+    """A name for a statement of inline assembly with one result."""
+    return f"asm:{opcode} {', '.join(f'${i}' for i in range(operands + 1))};"
+
+
 @functools.cache
 def table() -> dict[str, dict[str, str]]:
     """The entries of the emulator's table for NVIDIA: without AMD's, and those of all devices."""
@@ -185,7 +190,8 @@ def table() -> dict[str, dict[str, str]]:
 
 
 _OF_THE_REWRITER = re.compile(
-    r"(mov|setp|selp|bra|add|sub|mul|mad|addc|subc|madc|and|or|xor|not|sh[lr]|cvta|lop3)(?!.*\.f)(\.|$)|setp|selp"
+    r"(mov|setp|selp|bra|add|sub|mul|mad|addc|subc|madc|and|or|xor|not|sh[lr]|cvta|lop3)(?!.*\.b?f)(\.|$)|setp|selp"
+    r"|cvt\.[su]\d+\.[su]\d+$"
 )
 """Statements that become code of LLVM's."""
 

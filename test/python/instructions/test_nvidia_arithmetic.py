@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable
@@ -91,16 +92,38 @@ for _ty, _short in (("half", "f16"), ("bfloat", "bf16")):
                 _middle = ("ftz." if _ftz else "") + (f"{_clamp}." if _clamp else "")
                 _name = f"{PREFIX}fma.rn.{_middle}{_short}{'x2' if _count == 2 else ''}"
                 ROUNDED[_name] = ("fma", _ty, "rn", _ftz, _clamp, _count)
-for _mode in MODES:
-    for _ftz in (False, True):
-        ROUNDED[f"asm:sub.{_mode}{'.ftz' if _ftz else ''}.f32 $0, $1, $2;"] = ("sub", "float", _mode, _ftz, "", 1)
-    ROUNDED[f"asm:sub.{_mode}.f64 $0, $1, $2;"] = ("sub", "double", _mode, False, "", 1)
+_ARITY = {"add": 2, "sub": 2, "mul": 2, "div": 2, "rcp": 1, "sqrt": 1, "fma": 3}
+for _op, _arity in _ARITY.items():
+    for _mode in ("", *MODES) if _op in ("add", "sub", "mul") else MODES:
+        _rounding = f".{_mode}" if _mode else ""
+        for _clamp in ("", "sat") if _op in ("add", "sub", "mul", "fma") else ("",):
+            for _ftz in (False, True):
+                _name = f"{_op}{_rounding}{'.ftz' if _ftz else ''}{_clamp and '.' + _clamp}"
+                ROUNDED[nvidia.text(f"{_name}.f32", _arity)] = (_op, "float", _mode or "rn", _ftz, _clamp, 1)
+        ROUNDED[nvidia.text(f"{_op}{_rounding}.f64", _arity)] = (_op, "double", _mode or "rn", False, "", 1)
+SMALL: dict[str, tuple[str, str, int]] = {}
+"""Of those in inline assembly, those whose zeros' signs are looked at: operation, type, elements."""
+for _count, _end in ((1, ""), (2, "x2")):
+    for _op in ("add", "sub", "mul"):
+        for _rounding in ("", ".rn"):
+            for _ftz in ("", ".ftz"):
+                for _clamp in ("", "sat"):
+                    _name = nvidia.text(f"{_op}{_rounding}{_ftz}{_clamp and '.' + _clamp}.f16{_end}")
+                    ROUNDED[_name] = (_op, "half", "rn", bool(_ftz), _clamp, _count)
+            ROUNDED[nvidia.text(f"{_op}{_rounding}.bf16{_end}")] = (_op, "bfloat", "rn", False, "", _count)
+            SMALL[nvidia.text(f"{_op}{_rounding}.f16{_end}")] = (_op, "half", _count)
+            SMALL[nvidia.text(f"{_op}{_rounding}.bf16{_end}")] = (_op, "bfloat", _count)
+    for _clamp in ("", "sat", "relu"):
+        for _ftz in ("", ".ftz"):
+            _name = nvidia.text(f"fma.rn{_ftz}{_clamp and '.' + _clamp}.f16{_end}", 3)
+            ROUNDED[_name] = ("fma", "half", "rn", bool(_ftz), _clamp, _count)
+        if _clamp != "sat":
+            _name = nvidia.text(f"fma.rn{_clamp and '.' + _clamp}.bf16{_end}", 3)
+            ROUNDED[_name] = ("fma", "bfloat", "rn", False, _clamp, _count)
 # Approximate in hardware: of these there is one result that all errors allow.
 ROUNDED[PREFIX + "sqrt.f"] = ("sqrt", "float", "rn", False, "", 1)
 for _end, _ftz in (("", False), (".ftz", True)):
     ROUNDED[f"{PREFIX}div.full{_end}"] = ("div", "float", "rn", _ftz, "", 1)
-
-_ARITY = {"add": 2, "sub": 2, "mul": 2, "div": 2, "rcp": 1, "sqrt": 1, "fma": 3}
 
 
 def _as_bits(ty: str, values: Array) -> Array:
@@ -120,26 +143,51 @@ def _numbers(ty: str, fields: Array) -> Array:
     return (np.ascontiguousarray(fields).view(ml_dtypes.bfloat16) if ty == "bfloat" else fields).astype(np.float64)
 
 
+@functools.cache
+def _rounded_results(operation: str, ty: str, mode: str, ftz: bool, clamp: str) -> Array:
+    to = TYPES[ty][1]
+    least = math.ldexp(1.0, to.min_exponent)
+    inputs = _operands(operation, ty, _ARITY[operation])
+    values = [flush(_double(v), least) if ftz else _double(v) for v in inputs]
+    expected = np.array([_exact(operation, tuple(map(float, row)), to, mode) for row in zip(*values, strict=True)])
+    if clamp == "sat":
+        expected = np.where(np.isnan(expected), 0, np.clip(expected, 0, 1))
+    if clamp == "relu":
+        expected = np.where(expected < 0, 0, expected)
+    return flush(expected, least) if ftz else expected
+
+
 def test_rounded() -> None:
-    calls, inputs = {}, {}
+    calls = {}
     for name, (operation, ty, _, _, _, count) in ROUNDED.items():
-        inputs[name] = _operands(operation, ty, _ARITY[operation])
+        inputs = _operands(operation, ty, _ARITY[operation])
         full = _type(ty, count)
-        packed = [_as_bits(ty, v).reshape(-1, count) if count > 1 else _as_bits(ty, v) for v in inputs[name]]
+        packed = [_as_bits(ty, v).reshape(-1, count) if count > 1 else _as_bits(ty, v) for v in inputs]
         calls[name] = nvidia.call(full, *((full, v) for v in packed))
     found = nvidia.run(calls)
     for name, (operation, ty, mode, ftz, clamp, _) in ROUNDED.items():
-        to = TYPES[ty][1]
-        least = math.ldexp(1.0, to.min_exponent)
-        values = [flush(_double(v), least) if ftz else _double(v) for v in inputs[name]]
-        expected = np.array([_exact(operation, tuple(map(float, row)), to, mode) for row in zip(*values, strict=True)])
-        if clamp == "sat":
-            expected = np.where(np.isnan(expected), 0, np.clip(expected, 0, 1))
-        if clamp == "relu":
-            expected = np.where(expected < 0, 0, expected)
-        if ftz:
-            expected = flush(expected, least)
-        same(_numbers(ty, found[name][0]).reshape(-1), expected, name)
+        same(_numbers(ty, found[name][0]).reshape(-1), _rounded_results(operation, ty, mode, ftz, clamp), name)
+
+
+def test_signs_of_zeros() -> None:
+    """Where the result is zero, the sign is that of doubles: sums that cancel, and products that are too small."""
+    calls, inputs = {}, {}
+    for name, (_, ty, count) in SMALL.items():
+        dtype = TYPES[ty][0]
+        tiny = float(ml_dtypes.finfo(dtype).smallest_subnormal)
+        pairs = [(a, b) for a in (0.0, -0.0, 1.0, -1.0, tiny, -tiny) for b in (0.0, -0.0, 1.0, -1.0, tiny, -tiny)]
+        inputs[name] = [np.array(column).astype(dtype) for column in zip(*pairs, strict=True)]
+        full = _type(ty, count)
+        packed = [_as_bits(ty, v).reshape(-1, count) if count > 1 else _as_bits(ty, v) for v in inputs[name]]
+        calls[name] = nvidia.call(full, *((full, v) for v in packed))
+    for name, (fields,) in nvidia.run(calls).items():
+        operation, ty, _ = SMALL[name]
+        a, b = map(_double, inputs[name])
+        expected = {"add": a + b, "sub": a - b, "mul": a * b}[operation]
+        result = _numbers(ty, fields).reshape(-1)
+        zeros = result == 0
+        assert zeros.sum() >= 8
+        np.testing.assert_array_equal(np.signbit(result[zeros]), np.signbit(expected[zeros]), name)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -179,6 +227,7 @@ for _ftz in (False, True):
 APPROXIMATE["asm:tanh.approx.f32 $0, $1;"] = ("float", 1, False, _quiet(np.tanh))
 APPROXIMATE[PREFIX + "rcp.approx.ftz.f"] = ("float", 1, True, _quiet(lambda x: 1 / x))
 APPROXIMATE["asm:rcp.approx.ftz.f32 $0,$1;"] = ("float", 1, True, _quiet(lambda x: 1 / x))
+APPROXIMATE["asm:rcp.approx.f32 $0, $1;"] = ("float", 1, False, _quiet(lambda x: 1 / x))
 APPROXIMATE[PREFIX + "lg2.approx.d"] = ("double", 1, False, _quiet(np.log2))
 APPROXIMATE[PREFIX + "rsqrt.approx.d"] = ("double", 1, False, _quiet(lambda x: 1 / np.sqrt(x)))
 APPROXIMATE[PREFIX + "ex2.approx.f64"] = ("double", 1, False, _quiet(np.exp2))
@@ -294,6 +343,19 @@ for _short, _ty, _count in (
 UNARY[PREFIX + "fabs.f64"] = ("double", 1, False, np.abs)
 UNARY[PREFIX + "neg.bf16"] = ("bfloat", 1, False, np.negative)
 UNARY[PREFIX + "neg.bf16x2"] = ("bfloat", 2, False, np.negative)
+_SIGNS: dict[str, Callable[[Array], Array]] = {"abs": np.abs, "neg": np.negative}
+for _function, _compute in _SIGNS.items():
+    for _short, _ty, _count in (
+        ("f32", "float", 1),
+        ("f64", "double", 1),
+        ("f16", "half", 1),
+        ("f16x2", "half", 2),
+        ("bf16", "bfloat", 1),
+        ("bf16x2", "bfloat", 2),
+    ):
+        UNARY[nvidia.text(f"{_function}.{_short}", 1)] = (_ty, _count, False, _compute)
+        if _ty in ("float", "half"):
+            UNARY[nvidia.text(f"{_function}.ftz.{_short}", 1)] = (_ty, _count, True, _compute)
 
 
 def test_exact() -> None:
@@ -317,6 +379,7 @@ EXTREMA: dict[str, tuple[str, str, int, bool, bool, bool]] = {}
 """Name: min or max, type, elements, ftz, nan, xorsign.abs."""
 for _op in ("fmin", "fmax"):
     EXTREMA[f"{PREFIX}{_op}.d"] = (_op, "double", 1, False, False, False)
+    EXTREMA[nvidia.text(f"{_op[1:]}.f64")] = (_op, "double", 1, False, False, False)
     for _short, _ty, _count in (
         ("f", "float", 1),
         ("f16", "half", 1),
@@ -329,6 +392,10 @@ for _op in ("fmin", "fmax"):
                 for _xor in (False, True):
                     _middle = ("ftz." if _ftz else "") + ("nan." if _nan else "") + ("xorsign.abs." if _xor else "")
                     EXTREMA[f"{PREFIX}{_op}.{_middle}{_short}"] = (_op, _ty, _count, _ftz, _nan, _xor)
+                    if _ty == "bfloat" and _ftz:
+                        continue
+                    _name = f"{_op[1:]}.{_middle.replace('nan', 'NaN')}{'f32' if _short == 'f' else _short}"
+                    EXTREMA[nvidia.text(_name)] = (_op, _ty, _count, _ftz, _nan, _xor)
 
 
 def _extremum(op: str, a: float, b: float, keeps_nan: bool, xor: bool) -> float:

@@ -59,6 +59,14 @@ for _one, _two, _ty, _to in (
 NARROW[PREFIX + "f2tf32.rna"] = ("one", "tf32", TF32, "rna", False, False)
 NARROW[PREFIX + "f2tf32.rna.satfinite"] = ("one", "tf32", TF32, "rna", False, True)
 
+# The same in inline assembly; of tf32 the words stand in another order.
+for _name, _case in list(NARROW.items()):
+    _kind, _ty, _, _mode, _relu, _sat = _case
+    _words = [".relu" if _relu else "", ".satfinite" if _sat else ""]
+    _words = "".join(_words[::-1] if _ty == "tf32" else _words)
+    _opcode = f"cvt.{_mode}{_words}.{_ty}{'x2' if _kind == 'two' else ''}.f32"
+    NARROW[nvidia.text(_opcode, 2 if _kind == "two" else 1)] = _case
+
 _RESULT = {"f16": ("half", "<2 x half>"), "bf16": ("bfloat", "<2 x bfloat>"), "tf32": ("i32", "")}
 
 
@@ -97,6 +105,16 @@ for _name, _dtype in SMALL.items():
         FROM_SMALL[f"{PREFIX}{_name}.to.f16x2.rn{_relu_end}"] = (_dtype, _relu)
         if not _sat_end:
             TO_SMALL[f"{PREFIX}f16x2.to.{_name}.rn{_relu_end}"] = ("halves", _dtype, _relu)
+            TO_SMALL[nvidia.text(f"cvt.rn.satfinite{_relu_end}.{_name}.f16x2", 1)] = ("halves", _dtype, _relu)
+        # A pair of 4 bits each has a register of 8.
+        _to, _from = f"cvt.rn.satfinite{_relu_end}.{_name}.f32", f"cvt.rn{_relu_end}.f16x2.{_name}"
+        if ml_dtypes.finfo(_dtype).bits == 4:
+            _to_text = f"asm:{{ .reg .b8 b; {_to} b, $1, $2; cvt.u16.u8 $0, b; }}"
+            _from_text = f"asm:{{ .reg .b8 b; cvt.u8.u16 b, $1; {_from} $0, b; }}"
+        else:
+            _to_text, _from_text = nvidia.text(_to), nvidia.text(_from, 1)
+        TO_SMALL[_to_text] = ("floats", _dtype, _relu)
+        FROM_SMALL[_from_text] = (_dtype, _relu)
 
 
 def _small_codes(values: Array, dtype: Any, relu: bool) -> Array:
@@ -147,6 +165,11 @@ E8M0: dict[str, tuple[str, bool, bool]] = {
     for mode in ("rz", "rp")
     for sat in (False, True)
 }
+for _ty, _source in (("f32", "ff"), ("bf16x2", "bf16x2")):
+    for _mode in ("rz", "rp"):
+        for _sat in (False, True):
+            _opcode = f"cvt.{_mode}{'.satfinite' if _sat else ''}.ue8m0x2.{_ty}"
+            E8M0[nvidia.text(_opcode, 2 if _source == "ff" else 1)] = (_source, _mode == "rp", _sat)
 
 
 def test_e8m0() -> None:
@@ -181,14 +204,15 @@ def _log2(x: float) -> Fraction:
     return Fraction(exponent - 1) if mantissa == 0.5 else Fraction(2 * exponent - 1, 2)
 
 
-FROM_E8M0 = PREFIX + "ue8m0x2.to.bf16x2"
+FROM_E8M0 = [PREFIX + "ue8m0x2.to.bf16x2", nvidia.text("cvt.rn.bf16x2.ue8m0x2", 1)]
 
 
 def test_from_e8m0() -> None:
     codes = np.arange(256, dtype=np.uint16)
-    found = nvidia.run({FROM_E8M0: nvidia.call("<2 x bfloat>", ("i16", codes[::-1].copy() << 8 | codes))})[FROM_E8M0][0]
+    made = nvidia.call("<2 x bfloat>", ("i16", codes[::-1].copy() << 8 | codes))
     values = codes.astype(np.uint8).view(ml_dtypes.float8_e8m0fnu).astype(np.float64)
-    same(found.view(ml_dtypes.bfloat16).astype(np.float64), np.stack([values, values[::-1]], 1), FROM_E8M0)
+    for name, (found,) in nvidia.run(dict.fromkeys(FROM_E8M0, made)).items():
+        same(found.view(ml_dtypes.bfloat16).astype(np.float64), np.stack([values, values[::-1]], 1), name)
 
 
 OTHER: dict[str, tuple[str, str, Callable[[Array], Array]]] = {}
@@ -203,6 +227,14 @@ for _ftz in (False, True):
 
     OTHER[f"{PREFIX}f2h.rn{_end}"] = ("float", "i16", _to_half)
     OTHER[f"{PREFIX}bf2h.rn{_end}"] = ("bfloat", "i16", _to_half)
+
+    def _widened(values: Array, ftz: bool = _ftz) -> Array:
+        with np.errstate(invalid="ignore"):
+            wide = values.astype(np.float64)
+        return flush(wide, 2.0**-126) if ftz else wide
+
+    for _ty, _short in (("half", "f16"), ("bfloat", "bf16")):
+        OTHER[nvidia.text(f"cvt{_end}.f32.{_short}", 1)] = (_ty, "float", _widened)
     for _mode in MODES:
 
         def _to_float(values: Array, mode: str = _mode, ftz: bool = _ftz) -> Array:
@@ -224,6 +256,7 @@ def test_other_floats() -> None:
     inputs = {
         "float": floats(random, np.float32, COUNT),
         "bfloat": floats(random, ml_dtypes.bfloat16, COUNT),
+        "half": floats(random, np.float16, COUNT),
         # Near f32 and its ties, and far from them.
         "double": np.concatenate([_near_f32(random), floats(random, np.float64, COUNT)]),
     }
@@ -313,4 +346,4 @@ def test_halves_of_doubles() -> None:
     np.testing.assert_array_equal(found[PREFIX + "lohi.i2d"][0].view(np.uint64), bits)
 
 
-TESTED = [*NARROW, *TO_SMALL, *FROM_SMALL, *E8M0, FROM_E8M0, *OTHER, *TO_INTEGER, *FROM_INTEGER, *HALVES]
+TESTED = [*NARROW, *TO_SMALL, *FROM_SMALL, *E8M0, *FROM_E8M0, *OTHER, *TO_INTEGER, *FROM_INTEGER, *HALVES]

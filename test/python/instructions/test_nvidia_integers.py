@@ -92,6 +92,14 @@ for _mode, _table in MODES.items():
         ("i32", "i32"),
         lambda a, c, table=_table: _pick(a, 0, table[c & 3]),
     )
+# In inline assembly all modes have two operands and the control.
+CASES[nvidia.text("prmt.b32", 3)] = ("i32", ("i32", "i32", "i32"), _permute)
+for _mode, _table in {"f4e": FORWARD, "b4e": BACKWARD, **MODES}.items():
+    CASES[nvidia.text(f"prmt.b32.{_mode}", 3)] = (
+        "i32",
+        ("i32", "i32", "i32"),
+        lambda a, b, c, table=_table: _pick(a, b, table[c & 3]),
+    )
 
 
 def _mask(a: int, b: int, clamp: bool) -> int:

@@ -187,9 +187,11 @@ template <class Type, int count, bool ftz> void absolute(const Call &call) {
   });
 }
 
-template <class Type, int count> void negate(const Call &call) {
-  forElements<Type, count>(
-      call, [&](int i) { return encode<Type>(-element<Type>(call, 0, i)); });
+template <class Type, int count, bool ftz = false>
+void negate(const Call &call) {
+  forElements<Type, count>(call, [&](int i) {
+    return encode<Type>(-flushSmall<Type, ftz>(element<Type>(call, 0, i)));
+  });
 }
 
 /// -0 is below +0. A NaN gives way to a number, but with `.NaN`.
@@ -237,19 +239,38 @@ double fmaToOdd(double a, double b, double c) {
 
 enum class Clamp { None, Relu, Saturate };
 
+/// `value` rounded, after it was clamped and before it is flushed.
+template <class Type, bool ftz, Clamp clamp> BitsOf<Type> finish(double value) {
+  if (clamp == Clamp::Relu && value < 0)
+    value = 0;
+  if (clamp == Clamp::Saturate)
+    value = clampToUnit(value);
+  auto bits = encode<Type>(value);
+  double rounded = Type::read(bitCast<typename Type::Storage>(bits));
+  return encode<Type>(flushSmall<Type, ftz>(rounded));
+}
+
 template <class Type, int count, bool ftz, Clamp clamp>
 void fusedMultiplyAdd(const Call &call) {
   forElements<Type, count>(call, [&](int i) {
-    double value = fmaToOdd(flushSmall<Type, ftz>(element<Type>(call, 0, i)),
-                            flushSmall<Type, ftz>(element<Type>(call, 1, i)),
-                            flushSmall<Type, ftz>(element<Type>(call, 2, i)));
-    if (clamp == Clamp::Relu && value < 0)
-      value = 0;
-    if (clamp == Clamp::Saturate)
-      value = clampToUnit(value);
-    auto bits = encode<Type>(value);
-    double rounded = Type::read(bitCast<typename Type::Storage>(bits));
-    return encode<Type>(flushSmall<Type, ftz>(rounded));
+    return finish<Type, ftz, clamp>(
+        fmaToOdd(flushSmall<Type, ftz>(element<Type>(call, 0, i)),
+                 flushSmall<Type, ftz>(element<Type>(call, 1, i)),
+                 flushSmall<Type, ftz>(element<Type>(call, 2, i))));
+  });
+}
+
+/// add, sub and mul of types whose products doubles have.
+template <Operation operation, class Type, int count, bool ftz = false,
+          Clamp clamp = Clamp::None>
+void computeSmall(const Call &call) {
+  forElements<Type, count>(call, [&](int i) {
+    double a = flushSmall<Type, ftz>(element<Type>(call, 0, i));
+    double b = flushSmall<Type, ftz>(element<Type>(call, 1, i));
+    return finish<Type, ftz, clamp>(
+        operation == Operation::Mul
+            ? a * b
+            : fmaToOdd(a, 1, operation == Operation::Sub ? -b : b));
   });
 }
 
@@ -274,6 +295,73 @@ void fusedMultiplyAdd(const Call &call) {
 #define SMALTI_APPROXIMATE(name, section, function) \
     SMALTI_ENTRY(name ".f", SMALTI_PTX(section), approximate<function, false>) \
     SMALTI_ENTRY(name ".ftz.f", SMALTI_PTX(section), approximate<function, true>)
+// Statements of inline assembly.
+#define SMALTI_STATEMENT(name, document, ...) {"asm:" name, __VA_ARGS__, nullptr, document},
+#define SMALTI_TEXT_ROUNDED(name, operation, rounding, mode) \
+    SMALTI_STATEMENT(name rounding ".f32", SMALTI_PTX(name), compute<operation, float, mode>) \
+    SMALTI_STATEMENT(name rounding ".ftz.f32", SMALTI_PTX(name), compute<operation, float, mode, true>) \
+    SMALTI_STATEMENT(name rounding ".f64", SMALTI_PTX(name), compute<operation, double, mode>)
+#define SMALTI_TEXT_SATURATED(name, operation, rounding, mode) \
+    SMALTI_TEXT_ROUNDED(name, operation, rounding, mode) \
+    SMALTI_STATEMENT(name rounding ".sat.f32", SMALTI_PTX(name), compute<operation, float, mode, false, true>) \
+    SMALTI_STATEMENT(name rounding ".ftz.sat.f32", SMALTI_PTX(name), compute<operation, float, mode, true, true>)
+#define SMALTI_TEXT_MODES(use, name, operation) \
+    use(name, operation, ".rn", FE_TONEAREST) \
+    use(name, operation, ".rz", FE_TOWARDZERO) \
+    use(name, operation, ".rm", FE_DOWNWARD) \
+    use(name, operation, ".rp", FE_UPWARD)
+#define SMALTI_TEXT_F16(name, operation, rounding, type, count) \
+    SMALTI_STATEMENT(name rounding "." type, SMALTI_HALF(name), computeSmall<operation, F16, count>) \
+    SMALTI_STATEMENT(name rounding ".ftz." type, SMALTI_HALF(name), computeSmall<operation, F16, count, true>) \
+    SMALTI_STATEMENT(name rounding ".sat." type, SMALTI_HALF(name), computeSmall<operation, F16, count, false, Clamp::Saturate>) \
+    SMALTI_STATEMENT(name rounding ".ftz.sat." type, SMALTI_HALF(name), computeSmall<operation, F16, count, true, Clamp::Saturate>)
+#define SMALTI_TEXT_SMALL(name, operation, rounding) \
+    SMALTI_TEXT_F16(name, operation, rounding, "f16", 1) \
+    SMALTI_TEXT_F16(name, operation, rounding, "f16x2", 2) \
+    SMALTI_STATEMENT(name rounding ".bf16", SMALTI_HALF(name), computeSmall<operation, BF16, 1>) \
+    SMALTI_STATEMENT(name rounding ".bf16x2", SMALTI_HALF(name), computeSmall<operation, BF16, 2>)
+#define SMALTI_TEXT_ARITHMETIC(name, operation) \
+    SMALTI_TEXT_SATURATED(name, operation, "", FE_TONEAREST) \
+    SMALTI_TEXT_MODES(SMALTI_TEXT_SATURATED, name, operation) \
+    SMALTI_TEXT_SMALL(name, operation, "") \
+    SMALTI_TEXT_SMALL(name, operation, ".rn")
+#define SMALTI_TEXT_FMA(type, Type, count) \
+    SMALTI_STATEMENT("fma.rn." type, SMALTI_HALF("fma"), fusedMultiplyAdd<Type, count, false, Clamp::None>) \
+    SMALTI_STATEMENT("fma.rn.relu." type, SMALTI_HALF("fma"), fusedMultiplyAdd<Type, count, false, Clamp::Relu>)
+#define SMALTI_TEXT_FMA_F16(type, count) \
+    SMALTI_TEXT_FMA(type, F16, count) \
+    SMALTI_STATEMENT("fma.rn.ftz." type, SMALTI_HALF("fma"), fusedMultiplyAdd<F16, count, true, Clamp::None>) \
+    SMALTI_STATEMENT("fma.rn.ftz.relu." type, SMALTI_HALF("fma"), fusedMultiplyAdd<F16, count, true, Clamp::Relu>) \
+    SMALTI_STATEMENT("fma.rn.sat." type, SMALTI_HALF("fma"), fusedMultiplyAdd<F16, count, false, Clamp::Saturate>) \
+    SMALTI_STATEMENT("fma.rn.ftz.sat." type, SMALTI_HALF("fma"), fusedMultiplyAdd<F16, count, true, Clamp::Saturate>)
+#define SMALTI_TEXT_EXTREMUM(name, section, isMax, type, Type, count) \
+    SMALTI_STATEMENT(name "." type, section, extremum<Type, count, isMax, false, false, false>) \
+    SMALTI_STATEMENT(name ".NaN." type, section, extremum<Type, count, isMax, false, true, false>) \
+    SMALTI_STATEMENT(name ".xorsign.abs." type, section, extremum<Type, count, isMax, false, false, true>) \
+    SMALTI_STATEMENT(name ".NaN.xorsign.abs." type, section, extremum<Type, count, isMax, false, true, true>)
+#define SMALTI_TEXT_FLUSHED_EXTREMUM(name, section, isMax, type, Type, count) \
+    SMALTI_TEXT_EXTREMUM(name, section, isMax, type, Type, count) \
+    SMALTI_STATEMENT(name ".ftz." type, section, extremum<Type, count, isMax, true, false, false>) \
+    SMALTI_STATEMENT(name ".ftz.NaN." type, section, extremum<Type, count, isMax, true, true, false>) \
+    SMALTI_STATEMENT(name ".ftz.xorsign.abs." type, section, extremum<Type, count, isMax, true, false, true>) \
+    SMALTI_STATEMENT(name ".ftz.NaN.xorsign.abs." type, section, extremum<Type, count, isMax, true, true, true>)
+#define SMALTI_TEXT_EXTREMA(name, isMax) \
+    SMALTI_TEXT_FLUSHED_EXTREMUM(name, SMALTI_PTX(name), isMax, "f32", F32, 1) \
+    SMALTI_TEXT_FLUSHED_EXTREMUM(name, SMALTI_HALF(name), isMax, "f16", F16, 1) \
+    SMALTI_TEXT_FLUSHED_EXTREMUM(name, SMALTI_HALF(name), isMax, "f16x2", F16, 2) \
+    SMALTI_TEXT_EXTREMUM(name, SMALTI_HALF(name), isMax, "bf16", BF16, 1) \
+    SMALTI_TEXT_EXTREMUM(name, SMALTI_HALF(name), isMax, "bf16x2", BF16, 2) \
+    SMALTI_STATEMENT(name ".f64", SMALTI_PTX(name), extremum<F64, 1, isMax, false, false, false>)
+#define SMALTI_TEXT_SIGN(name, function) \
+    SMALTI_STATEMENT(name ".f32", SMALTI_PTX(name), function<F32, 1, false>) \
+    SMALTI_STATEMENT(name ".ftz.f32", SMALTI_PTX(name), function<F32, 1, true>) \
+    SMALTI_STATEMENT(name ".f64", SMALTI_PTX(name), function<F64, 1, false>) \
+    SMALTI_STATEMENT(name ".f16", SMALTI_HALF(name), function<F16, 1, false>) \
+    SMALTI_STATEMENT(name ".ftz.f16", SMALTI_HALF(name), function<F16, 1, true>) \
+    SMALTI_STATEMENT(name ".f16x2", SMALTI_HALF(name), function<F16, 2, false>) \
+    SMALTI_STATEMENT(name ".ftz.f16x2", SMALTI_HALF(name), function<F16, 2, true>) \
+    SMALTI_STATEMENT(name ".bf16", SMALTI_HALF(name), function<BF16, 1, false>) \
+    SMALTI_STATEMENT(name ".bf16x2", SMALTI_HALF(name), function<BF16, 2, false>)
 #define SMALTI_TEXT(name, section, function) \
     {"asm:" name ".approx.f32", approximate<function, false>, nullptr, SMALTI_PTX(section)}, \
     {"asm:" name ".approx.ftz.f32", approximate<function, true>, nullptr, SMALTI_PTX(section)},
@@ -347,6 +435,7 @@ constexpr Instruction table[] = {
     SMALTI_TEXT("ex2", "ex2", power2)
     SMALTI_TEXT("sqrt", "sqrt", root)
     SMALTI_TEXT("rsqrt", "rsqrt", reciprocalRoot)
+    SMALTI_TEXT("rcp", "rcp", reciprocal)
     // 2^-11 of relative error.
     {"asm:tanh.approx.f32", approximate<hyperbolicTangent, false>, nullptr, SMALTI_PTX("tanh")},
     SMALTI_ENTRY("ex2.approx.f64", SMALTI_PTX("ex2"), approximateF64<power2>)
@@ -375,6 +464,22 @@ constexpr Instruction table[] = {
     SMALTI_ENTRY("fabs.f64", SMALTI_PTX("abs"), absolute<F64, 1, false>)
     SMALTI_ENTRY("neg.bf16", SMALTI_HALF("neg"), negate<BF16, 1>)
     SMALTI_ENTRY("neg.bf16x2", SMALTI_HALF("neg"), negate<BF16, 2>)
+    SMALTI_TEXT_ARITHMETIC("add", Operation::Add)
+    SMALTI_TEXT_ARITHMETIC("sub", Operation::Sub)
+    SMALTI_TEXT_ARITHMETIC("mul", Operation::Mul)
+    SMALTI_TEXT_MODES(SMALTI_TEXT_SATURATED, "fma", Operation::Fma)
+    SMALTI_TEXT_FMA_F16("f16", 1)
+    SMALTI_TEXT_FMA_F16("f16x2", 2)
+    SMALTI_TEXT_FMA("bf16", BF16, 1)
+    SMALTI_TEXT_FMA("bf16x2", BF16, 2)
+    SMALTI_TEXT_MODES(SMALTI_TEXT_ROUNDED, "div", Operation::Div)
+    SMALTI_TEXT_MODES(SMALTI_TEXT_ROUNDED, "rcp", Operation::Rcp)
+    SMALTI_TEXT_MODES(SMALTI_TEXT_ROUNDED, "sqrt", Operation::Sqrt)
+    SMALTI_STATEMENT("rsqrt.approx.ftz.f64", SMALTI_PTX("rsqrt.approx.ftz.f64"), approximateUpperHalf<reciprocalRoot>)
+    SMALTI_TEXT_EXTREMA("min", false)
+    SMALTI_TEXT_EXTREMA("max", true)
+    SMALTI_TEXT_SIGN("abs", absolute)
+    SMALTI_TEXT_SIGN("neg", negate)
 };
 // clang-format on
 

@@ -8,6 +8,7 @@
 #include "emulator/Instructions/Lists.h"
 #include "emulator/Instructions/NVIDIA/Floats.h"
 
+#include <algorithm>
 #include <limits>
 
 using namespace smalti::emulator;
@@ -94,6 +95,14 @@ template <bool ftz> void floatToHalf(const Call &call) {
       flushed<ftz>(call.get<float>(0))));
 }
 
+/// To f32, which has all numbers of the shorter types.
+template <class From, bool ftz> void widen(const Call &call) {
+  auto value = float(From::read(call.get<typename From::Storage>(0)));
+  if (std::isnan(value))
+    return call.set(canonicalNaN);
+  call.set(flushed<ftz>(value));
+}
+
 template <bool ftz> void bfloatToHalf(const Call &call) {
   auto value = float(BF16::read(call.get<uint16_t>(0)));
   call.set(
@@ -126,19 +135,30 @@ template <class To> uint16_t pack(uint8_t upper, uint8_t lower) {
   return uint16_t(upper << (To::bits == 4 ? 4 : 8) | lower);
 }
 
+/// In inline assembly those of 4 bits have a register of 8.
+void setPacked(const Call &call, uint16_t bits) {
+  memcpy(call.result, &bits, std::min<size_t>(call.resultBytes(), 2));
+}
+uint16_t getPacked(const Call &call) {
+  uint16_t bits = 0;
+  memcpy(&bits, call.data(0), std::min<size_t>(call.bytes(0), 2));
+  return bits;
+}
+
 template <class To, bool relu> void floatsToSmall(const Call &call) {
-  call.set(pack<To>(convertSmall<To, relu>(call.get<float>(0)),
-                    convertSmall<To, relu>(call.get<float>(1))));
+  setPacked(call, pack<To>(convertSmall<To, relu>(call.get<float>(0)),
+                           convertSmall<To, relu>(call.get<float>(1))));
 }
 
 template <class To, bool relu> void halvesToSmall(const Call &call) {
-  call.set(
+  setPacked(
+      call,
       pack<To>(convertSmall<To, relu>(Packed<F16>::read(call.data(0), 1)),
                convertSmall<To, relu>(Packed<F16>::read(call.data(0), 0))));
 }
 
 template <class From, bool relu> void smallToHalves(const Call &call) {
-  auto bits = call.get<uint16_t>(0);
+  uint16_t bits = getPacked(call);
   constexpr int width = From::bits == 4 ? 4 : 8;
   uint16_t halves[2];
   for (int i = 0; i < 2; ++i)
@@ -264,7 +284,58 @@ constexpr char moveDocument[] =
 #define SMALTI_DOUBLE(name, mode) \
     SMALTI_CVT(name "." #mode, doubleToFloat<mode, false>) \
     SMALTI_CVT(name "." #mode ".ftz", doubleToFloat<mode, true>)
+// Statements of inline assembly.
+#define SMALTI_TEXT(name, ...) {"asm:cvt." name, __VA_ARGS__, nullptr, document},
+#define SMALTI_TEXT_NARROW(type, function, To, mode) \
+    SMALTI_TEXT(#mode "." type ".f32", function<To, mode, false, false>) \
+    SMALTI_TEXT(#mode ".relu." type ".f32", function<To, mode, true, false>) \
+    SMALTI_TEXT(#mode ".satfinite." type ".f32", function<To, mode, false, true>) \
+    SMALTI_TEXT(#mode ".relu.satfinite." type ".f32", function<To, mode, true, true>)
+#define SMALTI_TEXT_TF32(mode) \
+    SMALTI_TEXT(#mode ".tf32.f32", convertOne<ToTF32, mode, false, false>) \
+    SMALTI_TEXT(#mode ".relu.tf32.f32", convertOne<ToTF32, mode, true, false>) \
+    SMALTI_TEXT(#mode ".satfinite.tf32.f32", convertOne<ToTF32, mode, false, true>) \
+    SMALTI_TEXT(#mode ".satfinite.relu.tf32.f32", convertOne<ToTF32, mode, true, true>)
+#define SMALTI_TEXT_SMALL(type, To) \
+    SMALTI_TEXT("rn.satfinite." type ".f32", floatsToSmall<To, false>) \
+    SMALTI_TEXT("rn.satfinite.relu." type ".f32", floatsToSmall<To, true>) \
+    SMALTI_TEXT("rn.f16x2." type, smallToHalves<To, false>) \
+    SMALTI_TEXT("rn.relu.f16x2." type, smallToHalves<To, true>)
+#define SMALTI_TEXT_HALVES(type, To) \
+    SMALTI_TEXT("rn.satfinite." type ".f16x2", halvesToSmall<To, false>) \
+    SMALTI_TEXT("rn.satfinite.relu." type ".f16x2", halvesToSmall<To, true>)
+#define SMALTI_TEXT_E8M0(type, function) \
+    SMALTI_TEXT("rz.ue8m0x2." type, function<false, false>) \
+    SMALTI_TEXT("rz.satfinite.ue8m0x2." type, function<false, true>) \
+    SMALTI_TEXT("rp.ue8m0x2." type, function<true, false>) \
+    SMALTI_TEXT("rp.satfinite.ue8m0x2." type, function<true, true>)
 constexpr Instruction table[] = {
+    SMALTI_TEXT_NARROW("f16", convertOne, ToF16, rn)
+    SMALTI_TEXT_NARROW("f16", convertOne, ToF16, rz)
+    SMALTI_TEXT_NARROW("bf16", convertOne, ToBF16, rn)
+    SMALTI_TEXT_NARROW("bf16", convertOne, ToBF16, rz)
+    SMALTI_TEXT_NARROW("f16x2", convertTwo, ToF16, rn)
+    SMALTI_TEXT_NARROW("f16x2", convertTwo, ToF16, rz)
+    SMALTI_TEXT_NARROW("bf16x2", convertTwo, ToBF16, rn)
+    SMALTI_TEXT_NARROW("bf16x2", convertTwo, ToBF16, rz)
+    SMALTI_TEXT_TF32(rn)
+    SMALTI_TEXT_TF32(rz)
+    SMALTI_TEXT("rna.tf32.f32", convertOne<ToTF32, rna, false, false>)
+    SMALTI_TEXT("rna.satfinite.tf32.f32", convertOne<ToTF32, rna, false, true>)
+    SMALTI_TEXT("f32.f16", widen<F16, false>)
+    SMALTI_TEXT("ftz.f32.f16", widen<F16, true>)
+    SMALTI_TEXT("f32.bf16", widen<BF16, false>)
+    SMALTI_TEXT("ftz.f32.bf16", widen<BF16, true>)
+    SMALTI_TEXT_SMALL("e4m3x2", E4M3)
+    SMALTI_TEXT_SMALL("e5m2x2", E5M2)
+    SMALTI_TEXT_SMALL("e2m3x2", E2M3)
+    SMALTI_TEXT_SMALL("e3m2x2", E3M2)
+    SMALTI_TEXT_SMALL("e2m1x2", E2M1)
+    SMALTI_TEXT_HALVES("e4m3x2", E4M3)
+    SMALTI_TEXT_HALVES("e5m2x2", E5M2)
+    SMALTI_TEXT_E8M0("f32", floatsToE8M0)
+    SMALTI_TEXT_E8M0("bf16x2", bfloatsToE8M0)
+    SMALTI_TEXT("rn.bf16x2.ue8m0x2", e8m0ToBfloats)
     SMALTI_NARROW("f2f16", convertOne, ToF16, rn)
     SMALTI_NARROW("f2f16", convertOne, ToF16, rz)
     SMALTI_NARROW("f2bf16", convertOne, ToBF16, rn)

@@ -128,6 +128,12 @@ template <class Type> void findLeading(const Call &call) {
       uint32_t(call.get<uint8_t>(1) & 1 ? width - 1 - position : position));
 }
 
+/// bfind.shiftamt, of an unsigned integer.
+void findShiftAmount(const Call &call) {
+  auto value = call.get<uint32_t>(0);
+  call.set(value ? uint32_t(__builtin_clz(value)) : ~0U);
+}
+
 /// The n-th set bit from `base` up, or down where n is negative.
 void findNthSet(const Call &call) {
   uint32_t mask = call.get<uint32_t>(0), base = call.get<uint32_t>(1);
@@ -184,12 +190,19 @@ constexpr Instruction table[] = {
     {"llvm.nvvm.idp2a.u.s", dotProduct2<uint16_t, int8_t>, nullptr, SMALTI_PTX("dp2a")},
     {"llvm.nvvm.idp2a.u.u", dotProduct2<uint16_t, uint8_t>, nullptr, SMALTI_PTX("dp2a")},
     {"llvm.nvvm.prmt", permuteBytes, nullptr, SMALTI_PRMT},
+    {"asm:prmt.b32", permuteBytes, nullptr, SMALTI_PRMT},
     {"llvm.nvvm.prmt.f4e", permuteTwo<forward4>, nullptr, SMALTI_PRMT},
     {"llvm.nvvm.prmt.b4e", permuteTwo<backward4>, nullptr, SMALTI_PRMT},
     {"llvm.nvvm.prmt.rc8", permuteOne<replicate8>, nullptr, SMALTI_PRMT},
     {"llvm.nvvm.prmt.ecl", permuteOne<clampLeft>, nullptr, SMALTI_PRMT},
     {"llvm.nvvm.prmt.ecr", permuteOne<clampRight>, nullptr, SMALTI_PRMT},
     {"llvm.nvvm.prmt.rc16", permuteOne<replicate16>, nullptr, SMALTI_PRMT},
+    {"asm:prmt.b32.f4e", permuteTwo<forward4>, nullptr, SMALTI_PRMT},
+    {"asm:prmt.b32.b4e", permuteTwo<backward4>, nullptr, SMALTI_PRMT},
+    {"asm:prmt.b32.rc8", permuteTwo<replicate8>, nullptr, SMALTI_PRMT},
+    {"asm:prmt.b32.ecl", permuteTwo<clampLeft>, nullptr, SMALTI_PRMT},
+    {"asm:prmt.b32.ecr", permuteTwo<clampRight>, nullptr, SMALTI_PRMT},
+    {"asm:prmt.b32.rc16", permuteTwo<replicate16>, nullptr, SMALTI_PRMT},
     {"llvm.nvvm.bmsk.clamp", bitMask<true>, nullptr, SMALTI_PTX("bmsk")},
     {"llvm.nvvm.bmsk.wrap", bitMask<false>, nullptr, SMALTI_PTX("bmsk")},
     {"llvm.nvvm.sext.clamp", extend<true, true>, nullptr, SMALTI_PTX("szext")},
@@ -200,6 +213,7 @@ constexpr Instruction table[] = {
     {"llvm.nvvm.flo.s.i64", findLeading<int64_t>, nullptr, SMALTI_PTX("bfind")},
     {"llvm.nvvm.flo.u.i32", findLeading<uint32_t>, nullptr, SMALTI_PTX("bfind")},
     {"llvm.nvvm.flo.u.i64", findLeading<uint64_t>, nullptr, SMALTI_PTX("bfind")},
+    {"asm:bfind.shiftamt.u32", findShiftAmount, nullptr, SMALTI_PTX("bfind")},
     {"llvm.nvvm.fns", findNthSet, nullptr, SMALTI_PTX("fns")},
     {"llvm.nvvm.fshl.clamp.i32", funnelShift<true>, nullptr, SMALTI_BITS("shf")},
     {"llvm.nvvm.fshr.clamp.i32", funnelShift<false>, nullptr, SMALTI_BITS("shf")},
