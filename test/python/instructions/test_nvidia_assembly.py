@@ -401,4 +401,9 @@ def test_elect_one_lane() -> None:
     assert (np.sort(warps, 1)[:, :31] == warps.argmax(1)[:, None]).all()
 
 
-TESTED = ["asm:elect.sync", *(f"asm:{name}" for name in (*SYNCS, *ARRIVES, *TEXTS))]
+TESTED = [
+    "llvm.nvvm.read.ptx.sreg.globaltimer.hi",
+    "llvm.nvvm.read.ptx.sreg.clock_hi",
+    "asm:elect.sync",
+    *(f"asm:{name}" for name in (*SYNCS, *ARRIVES, *TEXTS)),
+]

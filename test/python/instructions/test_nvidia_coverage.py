@@ -17,6 +17,7 @@ import test_nvidia_matrix_products
 import test_nvidia_memory
 import test_nvidia_proxies
 import test_nvidia_tensor_copies
+import test_nvidia_text_memory
 import test_nvidia_warpgroup_products
 import test_nvidia_warps
 
@@ -44,6 +45,7 @@ def _tested() -> set[str]:
         test_nvidia_memory,
         test_nvidia_proxies,
         test_nvidia_tensor_copies,
+        test_nvidia_text_memory,
         test_nvidia_warpgroup_products,
         test_nvidia_warps,
     )

@@ -114,10 +114,13 @@ void copyToGlobal(const Call &call) {
   doLater(bulkQueue, [=] { copy.perform(); });
 }
 
+/// In inline assembly the barrier is the last one.
+void copyToBlockOfText(const Call &call) {
+  copyToShared(BulkCopy(call, 0, 1, 2), call.get<void *>(3));
+}
+
 /// Bit i of the mask says whether byte i of each 16 is copied.
-void copyMaskedToGlobal(const Call &call) {
-  BulkCopy copy(call, 0, 1, 2);
-  auto mask = call.get<uint16_t>(5);
+void copyMaskedToGlobal(const BulkCopy &copy, uint16_t mask) {
   touchAsyncRead(copy.from, copy.bytes);
   doLater(bulkQueue, [=] {
     touchRead(copy.from, copy.bytes);
@@ -129,17 +132,33 @@ void copyMaskedToGlobal(const Call &call) {
   });
 }
 
+void copyMaskedToGlobal(const Call &call) {
+  copyMaskedToGlobal(BulkCopy(call, 0, 1, 2), call.get<uint16_t>(5));
+}
+/// A cache policy can come before the mask.
+void copyMaskedToGlobalOfText(const Call &call) {
+  copyMaskedToGlobal(BulkCopy(call, 0, 1, 2),
+                     call.get<uint16_t>(int(call.numOperands()) - 1));
+}
+
 /// The same to the shared memory of several blocks of the cluster.
-void copyToCluster(const Call &call) {
-  BulkCopy copy(call, 0, 2, 3);
-  if (!call.get<uint8_t>(6))
-    return copyToShared(copy, call.get<void *>(1));
-  forEachBlock("cp.async.bulk", call.get<uint16_t>(4), copy.to,
-               call.get<void *>(1), [&](char *to, void *barrier) {
+void copyToBlocks(const BulkCopy &copy, void *address, uint16_t blocks) {
+  forEachBlock("cp.async.bulk", blocks, copy.to, address,
+               [&](char *to, void *barrier) {
                  BulkCopy one = copy;
                  one.to = to;
                  copyToShared(one, barrier);
                });
+}
+void copyToCluster(const Call &call) {
+  BulkCopy copy(call, 0, 2, 3);
+  if (!call.get<uint8_t>(6))
+    return copyToShared(copy, call.get<void *>(1));
+  copyToBlocks(copy, call.get<void *>(1), call.get<uint16_t>(4));
+}
+void copyToClusterOfText(const Call &call) {
+  copyToBlocks(BulkCopy(call, 0, 1, 2), call.get<void *>(3),
+               call.get<uint16_t>(4));
 }
 
 void commitBulk(const Call &) { commitAsync(bulkQueue); }
@@ -150,6 +169,9 @@ void nothing(const Call &) {}
 #define SMALTI_PTX(section)                                                    \
   "PTX ISA, \"Data Movement and Conversion Instructions: " section "\""
 // clang-format off: one line an instruction
+#define SMALTI_BULK(name, function) \
+    {"asm:cp.async.bulk." name, function, nullptr, SMALTI_PTX("cp.async.bulk")}, \
+    {"asm:cp.async.bulk." name ".L2::cache_hint", function, nullptr, SMALTI_PTX("cp.async.bulk")},
 constexpr Instruction table[] = {
     {"llvm.nvvm.cp.async.ca.shared.global.4", copyAsync<4, false>, nullptr, SMALTI_PTX("cp.async")},
     {"llvm.nvvm.cp.async.ca.shared.global.8", copyAsync<8, false>, nullptr, SMALTI_PTX("cp.async")},
@@ -175,6 +197,17 @@ constexpr Instruction table[] = {
     {"llvm.nvvm.cp.async.bulk.commit.group", commitBulk, nullptr, SMALTI_PTX("cp.async.bulk.commit_group")},
     {"llvm.nvvm.cp.async.bulk.wait.group", waitBulk, nullptr, SMALTI_PTX("cp.async.bulk.wait_group")},
     {"llvm.nvvm.cp.async.bulk.wait.group.read", waitBulk, nullptr, SMALTI_PTX("cp.async.bulk.wait_group")},
+    SMALTI_BULK("global.shared::cta.bulk_group", copyToGlobal)
+    {"asm:cp.async.bulk.global.shared::cta.bulk_group.cp_mask", copyMaskedToGlobalOfText, nullptr, SMALTI_PTX("cp.async.bulk")},
+    {"asm:cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.cp_mask", copyMaskedToGlobalOfText, nullptr, SMALTI_PTX("cp.async.bulk")},
+    SMALTI_BULK("shared::cta.global.mbarrier::complete_tx::bytes", copyToBlockOfText)
+    SMALTI_BULK("shared::cluster.global.mbarrier::complete_tx::bytes", copyToBlockOfText)
+    SMALTI_BULK("shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster", copyToClusterOfText)
+    {"asm:cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", copyToBlockOfText, nullptr, SMALTI_PTX("cp.async.bulk")},
+    SMALTI_BULK("prefetch.L2.global", nothing)
+    {"asm:cp.async.bulk.commit_group", commitBulk, nullptr, SMALTI_PTX("cp.async.bulk.commit_group")},
+    {"asm:cp.async.bulk.wait_group", waitBulk, nullptr, SMALTI_PTX("cp.async.bulk.wait_group")},
+    {"asm:cp.async.bulk.wait_group.read", waitBulk, nullptr, SMALTI_PTX("cp.async.bulk.wait_group")},
 };
 // clang-format on
 

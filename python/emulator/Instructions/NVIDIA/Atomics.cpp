@@ -1,40 +1,24 @@
 //===- Atomics.cpp - Atomic instructions with a scope ---------------------===//
 //
-// What IR has no instruction for. Blocks may run in several processes that
-// share memory: whatever the scope, it is an atomic of the host.
+// What IR has no instruction for.
 //
 //===----------------------------------------------------------------------===//
 
 #include "emulator/Instructions/Lists.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/NVIDIA/Atomic.h"
+
+#include <type_traits>
 
 using namespace smalti::emulator;
 
 namespace {
 
-/// What the instruction changes, of which the sanitizers are told.
-template <class Type> Type *addressOf(const Call &call) {
-  auto *address = call.get<Type *>(0);
-  if (uintptr_t(address) % sizeof(Type))
-    failAs("misaligned", "atom: %p is not aligned to %zu bytes",
-           static_cast<void *>(address), sizeof(Type));
-  touchAtomic(address, sizeof(Type));
-  return address;
-}
-
-/// Replaces the memory by what `combine` makes of it and the operand; the
-/// result is what was there.
+/// The result is what was there.
 template <class Type, class Combine>
 void exchange(const Call &call, Combine combine) {
-  Type *address = addressOf<Type>(call);
   auto operand = call.get<Type>(1);
-  Type old, changed;
-  __atomic_load(address, &old, __ATOMIC_RELAXED);
-  do {
-    changed = combine(old, operand);
-  } while (!__atomic_compare_exchange(address, &old, &changed, false,
-                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  call.set(old);
+  call.set(nvidia::exchange<Type>(
+      call.get<void *>(0), [&](Type old) { return combine(old, operand); }));
 }
 
 /// Calls `use` with a value of the integer's type.
@@ -66,17 +50,15 @@ SMALTI_INTEGER(bitXor, false, old ^ b)
 SMALTI_INTEGER(minimum, true, b < old ? b : old)
 SMALTI_INTEGER(maximum, true, old < b ? b : old)
 SMALTI_INTEGER(swap, false, ((void)old, b))
-SMALTI_INTEGER(increment, false, old >= b ? 0 : old + 1)
-SMALTI_INTEGER(decrement, false, old == 0 || old > b ? b : old - 1)
+SMALTI_INTEGER(increment, false, nvidia::incremented(old, b))
+SMALTI_INTEGER(decrement, false, nvidia::decremented(old, b))
 #undef SMALTI_INTEGER
 
 void compareAndSwap(const Call &call) {
   forInteger(call, [&](auto zero) {
     using Type = decltype(zero);
-    auto expected = call.get<Type>(1), desired = call.get<Type>(2);
-    __atomic_compare_exchange(addressOf<Type>(call), &expected, &desired, false,
-                              __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    call.set(expected);
+    call.set(nvidia::compareExchange<Type>(
+        call.get<void *>(0), call.get<Type>(1), call.get<Type>(2)));
   });
 }
 

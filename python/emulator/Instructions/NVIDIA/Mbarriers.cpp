@@ -225,17 +225,17 @@ void arrive(const Call &call) {
   setState(call, barrier.arrive(hasCount ? call.get<uint32_t>(1) : 1, drop));
 }
 
-template <bool drop> void arriveOfText(const Call &call) {
+template <bool relaxed, bool drop> void arriveOfText(const Call &call) {
   if (call.numOperands() > 1)
-    arrive<false, drop, true>(call);
+    arrive<relaxed, drop, true>(call);
   else
-    arrive<false, drop, false>(call);
+    arrive<relaxed, drop, false>(call);
 }
 
 template <bool drop> void arriveNoComplete(const Call &call) {
   Mbarrier barrier = barrierOf(call);
   barrier.release();
-  call.set(barrier.arriveNoComplete(call.get<uint32_t>(1), drop));
+  setState(call, barrier.arriveNoComplete(call.get<uint32_t>(1), drop));
 }
 
 template <bool relaxed, bool drop> void arriveExpecting(const Call &call) {
@@ -311,11 +311,11 @@ template <bool relaxed, bool byParity> void tryWaitLimited(const Call &call) {
 }
 
 /// In inline assembly the limit is one operand more.
-template <bool byParity> void tryWaitOfText(const Call &call) {
+template <bool relaxed, bool byParity> void tryWaitOfText(const Call &call) {
   if (call.numOperands() > 2)
-    tryWaitLimited<false, byParity>(call);
+    tryWaitLimited<relaxed, byParity>(call);
   else
-    tryWait<false, byParity>(call);
+    tryWait<relaxed, byParity>(call);
 }
 
 void pendingCount(const Call &call) {
@@ -351,9 +351,35 @@ void pendingCount(const Call &call) {
     {"asm:mbarrier." name ".b64", function, nullptr, SMALTI_PTX(section)}, \
     {"asm:mbarrier." name ".shared.b64", function, nullptr, SMALTI_PTX(section)}, \
     {"asm:mbarrier." name ".shared::cta.b64", function, nullptr, SMALTI_PTX(section)},
-#define SMALTI_REMOTE(name, function, section) \
-    {"asm:mbarrier." name ".shared::cluster.b64", function, nullptr, SMALTI_PTX(section)}, \
-    {"asm:mbarrier." name ".release.cluster.shared::cluster.b64", function, nullptr, SMALTI_PTX(section)},
+// With and without the words for the order, the scope and the memory.
+#define SMALTI_ORDERED(name, space, sem, function, section) \
+    {"asm:mbarrier." name "." sem ".cta" space ".b64", function, nullptr, SMALTI_PTX(section)}, \
+    {"asm:mbarrier." name "." sem ".cluster" space ".b64", function, nullptr, SMALTI_PTX(section)},
+#define SMALTI_LOCAL(name, sem, function, section) \
+    SMALTI_ORDERED(name, "", sem, function, section) \
+    SMALTI_ORDERED(name, ".shared", sem, function, section) \
+    SMALTI_ORDERED(name, ".shared::cta", sem, function, section)
+#define SMALTI_TEXT_ARRIVALS(name, function, section, ...) \
+    SMALTI_TEXT(name, (function<false, __VA_ARGS__>), section) \
+    SMALTI_LOCAL(name, "release", (function<false, __VA_ARGS__>), section) \
+    SMALTI_LOCAL(name, "relaxed", (function<true, __VA_ARGS__>), section) \
+    {"asm:mbarrier." name ".shared::cluster.b64", function<false, __VA_ARGS__>, nullptr, SMALTI_PTX(section)}, \
+    SMALTI_ORDERED(name, ".shared::cluster", "release", (function<false, __VA_ARGS__>), section) \
+    SMALTI_ORDERED(name, ".shared::cluster", "relaxed", (function<true, __VA_ARGS__>), section)
+#define SMALTI_TEXT_WAITS(name, function, byParity) \
+    SMALTI_TEXT(name, (function<false, byParity>), "test_wait, try_wait") \
+    SMALTI_LOCAL(name, "acquire", (function<false, byParity>), "test_wait, try_wait") \
+    SMALTI_LOCAL(name, "relaxed", (function<true, byParity>), "test_wait, try_wait")
+#define SMALTI_TEXT_NO_COMPLETE(name, function, section) \
+    SMALTI_TEXT(name, function, section) \
+    {"asm:mbarrier." name ".release.cta.b64", function, nullptr, SMALTI_PTX(section)}, \
+    {"asm:mbarrier." name ".release.cta.shared.b64", function, nullptr, SMALTI_PTX(section)}, \
+    {"asm:mbarrier." name ".release.cta.shared::cta.b64", function, nullptr, SMALTI_PTX(section)},
+#define SMALTI_TEXT_BYTES(name, function) \
+    SMALTI_TEXT(name, function, name) \
+    SMALTI_LOCAL(name, "relaxed", function, name) \
+    {"asm:mbarrier." name ".shared::cluster.b64", function, nullptr, SMALTI_PTX(name)}, \
+    SMALTI_ORDERED(name, ".shared::cluster", "relaxed", function, name)
 // NOLINTEND(bugprone-macro-parentheses)
 constexpr Instruction table[] = {
     SMALTI_BOTH("init", init, "init")
@@ -377,16 +403,19 @@ constexpr Instruction table[] = {
     SMALTI_WAITS("try.wait.parity.tl", tryWaitLimited, true)
     SMALTI_TEXT("init", init, "init")
     SMALTI_TEXT("inval", invalidate, "inval")
-    SMALTI_TEXT("arrive", arriveOfText<false>, "arrive")
-    SMALTI_TEXT("arrive_drop", arriveOfText<true>, "arrive_drop")
-    SMALTI_TEXT("arrive.expect_tx", (arriveExpecting<false, false>), "arrive")
-    SMALTI_TEXT("arrive_drop.expect_tx", (arriveExpecting<false, true>), "arrive_drop")
-    SMALTI_REMOTE("arrive", arriveOfText<false>, "arrive")
-    SMALTI_REMOTE("arrive.expect_tx", (arriveExpecting<false, false>), "arrive")
-    SMALTI_TEXT("test_wait", (testWait<false, false>), "test_wait, try_wait")
-    SMALTI_TEXT("test_wait.parity", (testWait<false, true>), "test_wait, try_wait")
-    SMALTI_TEXT("try_wait", tryWaitOfText<false>, "test_wait, try_wait")
-    SMALTI_TEXT("try_wait.parity", tryWaitOfText<true>, "test_wait, try_wait")
+    SMALTI_TEXT_ARRIVALS("arrive", arriveOfText, "arrive", false)
+    SMALTI_TEXT_ARRIVALS("arrive_drop", arriveOfText, "arrive_drop", true)
+    SMALTI_TEXT_ARRIVALS("arrive.expect_tx", arriveExpecting, "arrive", false)
+    SMALTI_TEXT_ARRIVALS("arrive_drop.expect_tx", arriveExpecting, "arrive_drop", true)
+    SMALTI_TEXT_NO_COMPLETE("arrive.noComplete", arriveNoComplete<false>, "arrive")
+    SMALTI_TEXT_NO_COMPLETE("arrive_drop.noComplete", arriveNoComplete<true>, "arrive_drop")
+    SMALTI_TEXT_BYTES("expect_tx", expectBytes)
+    SMALTI_TEXT_BYTES("complete_tx", completeBytes)
+    SMALTI_TEXT_WAITS("test_wait", testWait, false)
+    SMALTI_TEXT_WAITS("test_wait.parity", testWait, true)
+    SMALTI_TEXT_WAITS("try_wait", tryWaitOfText, false)
+    SMALTI_TEXT_WAITS("try_wait.parity", tryWaitOfText, true)
+    {"asm:mbarrier.pending_count.b64", pendingCount, nullptr, SMALTI_PTX("pending_count")},
     {"llvm.nvvm.mbarrier.pending.count", pendingCount, nullptr, SMALTI_PTX("pending_count")},
 };
 // clang-format on

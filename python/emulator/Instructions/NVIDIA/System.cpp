@@ -312,6 +312,8 @@ constexpr Instruction table[] = {
     {"asm:fence.*.sys", fenceDevice, nullptr, SMALTI_PTX("membar, fence")},
     SMALTI_HINT("griddepcontrol.launch.dependents", "griddepcontrol")
     SMALTI_HINT("griddepcontrol.wait", "griddepcontrol")
+    {"asm:griddepcontrol.launch_dependents", nothing, nullptr, SMALTI_PTX("griddepcontrol")},
+    {"asm:griddepcontrol.wait", nothing, nullptr, SMALTI_PTX("griddepcontrol")},
     SMALTI_HINT("pm.event.mask", "pmevent")
     {"llvm.nvvm.nanosleep", sleep, nullptr, SMALTI_PTX("nanosleep")},
     {"asm:nanosleep.u32", sleep, nullptr, SMALTI_PTX("nanosleep")},
@@ -346,6 +348,15 @@ constexpr Instruction table[] = {
     {"llvm.nvvm.clusterlaunchcontrol.query_cancel.get_first_ctaid.x", firstBlockOfCanceled, nullptr, SMALTI_PTX("clusterlaunchcontrol.query_cancel")},
     {"llvm.nvvm.clusterlaunchcontrol.query_cancel.get_first_ctaid.y", firstBlockOfCanceled, nullptr, SMALTI_PTX("clusterlaunchcontrol.query_cancel")},
     {"llvm.nvvm.clusterlaunchcontrol.query_cancel.get_first_ctaid.z", firstBlockOfCanceled, nullptr, SMALTI_PTX("clusterlaunchcontrol.query_cancel")},
+    {"asm:clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.b128", tryCancel, nullptr, SMALTI_PTX("clusterlaunchcontrol.try_cancel")},
+    {"asm:clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.multicast::cluster::all.b128", tryCancel, nullptr, SMALTI_PTX("clusterlaunchcontrol.try_cancel")},
+    {"asm:clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128", tryCancel, nullptr, SMALTI_PTX("clusterlaunchcontrol.try_cancel")},
+    {"asm:clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::cluster::all.b128", tryCancel, nullptr, SMALTI_PTX("clusterlaunchcontrol.try_cancel")},
+    {"asm:clusterlaunchcontrol.query_cancel.is_canceled.pred.b128", isCanceled, nullptr, SMALTI_PTX("clusterlaunchcontrol.query_cancel")},
+    {"asm:clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128", firstBlockOfCanceled, nullptr, SMALTI_PTX("clusterlaunchcontrol.query_cancel")},
+    {"asm:clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128", firstBlockOfCanceled, nullptr, SMALTI_PTX("clusterlaunchcontrol.query_cancel")},
+    {"asm:clusterlaunchcontrol.query_cancel.get_first_ctaid::y.b32.b128", firstBlockOfCanceled, nullptr, SMALTI_PTX("clusterlaunchcontrol.query_cancel")},
+    {"asm:clusterlaunchcontrol.query_cancel.get_first_ctaid::z.b32.b128", firstBlockOfCanceled, nullptr, SMALTI_PTX("clusterlaunchcontrol.query_cancel")},
     {"vprintf", printFormatted, nullptr, SMALTI_GUIDE("Formatted Output") " and PTX ISA, \"System Calls\""},
     {"__assertfail", failAssertion, nullptr, SMALTI_GUIDE("Assertion") " and PTX ISA, \"System Calls\""},
 };

@@ -1,10 +1,13 @@
 //===- TextMemory.cpp - Loads and stores in inline assembly of NVIDIA -----===//
 //
-// With the orders that LLVM has no form for, and to other blocks of a cluster.
+// And atomics, with the orders that LLVM has no form for, and to other blocks
+// of a cluster.
 //
 //===----------------------------------------------------------------------===//
 
 #include "emulator/Instructions/Lists.h"
+#include "emulator/Instructions/NVIDIA/Atomic.h"
+#include "emulator/Instructions/NVIDIA/Fragments.h"
 #include "emulator/Instructions/NVIDIA/Mbarrier.h"
 #include "emulator/Runtime/Thread.h"
 
@@ -16,7 +19,7 @@ using namespace smalti::emulator::nvidia;
 
 namespace {
 
-//--- ld, st, red --------------------------------------------------------------
+//--- ld, st -------------------------------------------------------------------
 
 /// `.weak`, or without a word for it.
 void loadWeak(const Call &call) {
@@ -50,35 +53,6 @@ template <bool isStrong, bool releases> void store(const Call &call) {
   }
 }
 
-uint32_t add(uint32_t a, uint32_t b) { return a + b; }
-uint32_t least(uint32_t a, uint32_t b) { return std::min(a, b); }
-uint32_t largest(uint32_t a, uint32_t b) { return std::max(a, b); }
-uint32_t leastSigned(uint32_t a, uint32_t b) {
-  return uint32_t(std::min(int32_t(a), int32_t(b)));
-}
-uint32_t largestSigned(uint32_t a, uint32_t b) {
-  return uint32_t(std::max(int32_t(a), int32_t(b)));
-}
-uint32_t bothBits(uint32_t a, uint32_t b) { return a & b; }
-uint32_t anyBits(uint32_t a, uint32_t b) { return a | b; }
-uint32_t otherBits(uint32_t a, uint32_t b) { return a ^ b; }
-
-using Operation = uint32_t (*)(uint32_t, uint32_t);
-
-void combine(char *address, uint32_t value, Operation operation) {
-  touchAtomic(address, sizeof value);
-  uint32_t old;
-  memcpy(&old, address, sizeof old);
-  old = operation(old, value);
-  memcpy(address, &old, sizeof old);
-}
-
-template <Operation operation, bool releases> void reduce(const Call &call) {
-  if (releases)
-    fenceMemory();
-  combine(call.get<char *>(0), call.get<uint32_t>(1), operation);
-}
-
 //--- st.async, red.async ------------------------------------------------------
 
 /// What an instruction writes to a place and the barrier beside it.
@@ -109,7 +83,8 @@ void storeAsync(const Call &call) {
   }));
 }
 
-template <Operation operation> void reduceAsync(const Call &call) {
+/// The barrier gets the number of the bytes.
+template <class Operation> void reduceAsync(const Call &call) {
   auto *to = call.get<char *>(0);
   auto value = call.get<uint32_t>(1);
   auto *address = call.get<void *>(2);
@@ -117,10 +92,106 @@ template <Operation operation> void reduceAsync(const Call &call) {
   Mbarrier barrier(address);
   touchAtomic(to, sizeof value);
   barrier.whenWaited([=] {
-    combine(to, value, operation);
+    Operation::perform(to, &value);
     Mbarrier(barrier).completeBytes(sizeof value);
   });
 }
+
+//--- red, atom ----------------------------------------------------------------
+
+enum class Order { Relaxed, Acquire, Release, Both };
+
+/// One of `combine`, of a type.
+template <class Type, auto combine> struct Atomic {
+  static Type perform(void *address, const void *operand) {
+    Type value;
+    memcpy(&value, operand, sizeof value);
+    return exchange<Type>(address,
+                          [=](Type old) { return Type(combine(old, value)); });
+  }
+};
+
+template <Order order, class Perform>
+void ordered(const Call &call, Perform perform) {
+  // A loop around it may wait for other threads.
+  if (call.resultBytes())
+    yield();
+  if (order == Order::Release || order == Order::Both)
+    fenceMemory();
+  perform();
+  if (order == Order::Acquire || order == Order::Both)
+    fenceMemory();
+}
+
+/// Without a result for `red` and `_`.
+template <class Operation, Order order> void reduce(const Call &call) {
+  ordered<order>(call, [&] {
+    auto old = Operation::perform(call.get<void *>(0), call.data(1));
+    if (call.resultBytes())
+      call.set(old);
+  });
+}
+
+template <class Type, Order order> void compareAndSwap(const Call &call) {
+  ordered<order>(call, [&] {
+    Type old = compareExchange<Type>(call.get<void *>(0), call.get<Type>(1),
+                                     call.get<Type>(2));
+    if (call.resultBytes())
+      call.set(old);
+  });
+}
+
+template <class Type> Type sum(Type a, Type b) { return a + b; }
+template <class Type> Type least(Type a, Type b) { return std::min(a, b); }
+template <class Type> Type largest(Type a, Type b) { return std::max(a, b); }
+template <class Type> Type bothBits(Type a, Type b) { return a & b; }
+template <class Type> Type anyBits(Type a, Type b) { return a | b; }
+template <class Type> Type otherBits(Type a, Type b) { return a ^ b; }
+template <class Type> Type second(Type, Type b) { return b; }
+
+/// One float or two, in an integer.
+template <class Float, class Bits> Bits sumOfHalves(Bits a, Bits b) {
+  Bits result = 0;
+  for (unsigned shift = 0; shift < 8 * sizeof(Bits); shift += 16) {
+    auto read = [&](Bits bits) {
+      auto half = uint16_t(bits >> shift);
+      return Float::read(bitCast<typename Float::Storage>(half));
+    };
+    auto half = bitCast<uint16_t>(Float::write(read(a) + read(b)));
+    if (std::isnan(read(a) + read(b)))
+      half = 0x7fff;
+    result = Bits(result | Bits(half) << shift);
+  }
+  return result;
+}
+
+using AddU32 = Atomic<uint32_t, sum<uint32_t>>;
+using AddS32 = Atomic<uint32_t, sum<uint32_t>>;
+using MinU32 = Atomic<uint32_t, least<uint32_t>>;
+using MinS32 = Atomic<int32_t, least<int32_t>>;
+using MaxU32 = Atomic<uint32_t, largest<uint32_t>>;
+using MaxS32 = Atomic<int32_t, largest<int32_t>>;
+using AndB32 = Atomic<uint32_t, bothBits<uint32_t>>;
+using OrB32 = Atomic<uint32_t, anyBits<uint32_t>>;
+using XorB32 = Atomic<uint32_t, otherBits<uint32_t>>;
+using AddU64 = Atomic<uint64_t, sum<uint64_t>>;
+using AddF32 = Atomic<float, sum<float>>;
+using AddF64 = Atomic<double, sum<double>>;
+using AddF16 = Atomic<uint16_t, sumOfHalves<F16, uint16_t>>;
+using AddF16x2 = Atomic<uint32_t, sumOfHalves<F16, uint32_t>>;
+using AddBf16 = Atomic<uint16_t, sumOfHalves<BF16, uint16_t>>;
+using AddBf16x2 = Atomic<uint32_t, sumOfHalves<BF16, uint32_t>>;
+using IncU32 = Atomic<uint32_t, incremented<uint32_t>>;
+using DecU32 = Atomic<uint32_t, decremented<uint32_t>>;
+using MinU64 = Atomic<uint64_t, least<uint64_t>>;
+using MinS64 = Atomic<int64_t, least<int64_t>>;
+using MaxU64 = Atomic<uint64_t, largest<uint64_t>>;
+using MaxS64 = Atomic<int64_t, largest<int64_t>>;
+using AndB64 = Atomic<uint64_t, bothBits<uint64_t>>;
+using OrB64 = Atomic<uint64_t, anyBits<uint64_t>>;
+using XorB64 = Atomic<uint64_t, otherBits<uint64_t>>;
+using ExchB32 = Atomic<uint32_t, second<uint32_t>>;
+using ExchB64 = Atomic<uint64_t, second<uint64_t>>;
 
 #define SMALTI_PTX(section)                                                    \
   "PTX ISA, \"Data Movement and Conversion Instructions: " section "\""
@@ -128,12 +199,41 @@ template <Operation operation> void reduceAsync(const Call &call) {
   "PTX ISA, \"Parallel Synchronization and Communication "                     \
   "Instructions: " section "\""
 // clang-format off: one line an instruction
+// NOLINTBEGIN(bugprone-macro-parentheses): arguments of templates
+// The state space can stand before the order, as JAX writes it.
+#define SMALTI_ORDERED(name, sem, ending, document, ...) \
+    {"asm:" name "." sem ".*." ending, __VA_ARGS__, nullptr, document}, \
+    {"asm:" name ".shared*." sem ".*." ending, __VA_ARGS__, nullptr, document}, \
+    {"asm:" name ".global." sem ".*." ending, __VA_ARGS__, nullptr, document},
+#define SMALTI_UNORDERED(name, ending, document, ...) \
+    {"asm:" name "." ending, __VA_ARGS__, nullptr, document}, \
+    {"asm:" name ".global." ending, __VA_ARGS__, nullptr, document}, \
+    {"asm:" name ".shared." ending, __VA_ARGS__, nullptr, document}, \
+    {"asm:" name ".shared::cta." ending, __VA_ARGS__, nullptr, document}, \
+    {"asm:" name ".shared::cluster." ending, __VA_ARGS__, nullptr, document}, \
+    {"asm:" name ".cta." ending, __VA_ARGS__, nullptr, document}, \
+    {"asm:" name ".cta.*." ending, __VA_ARGS__, nullptr, document}, \
+    {"asm:" name ".cluster." ending, __VA_ARGS__, nullptr, document}, \
+    {"asm:" name ".cluster.*." ending, __VA_ARGS__, nullptr, document}, \
+    {"asm:" name ".gpu." ending, __VA_ARGS__, nullptr, document}, \
+    {"asm:" name ".gpu.*." ending, __VA_ARGS__, nullptr, document}, \
+    {"asm:" name ".sys." ending, __VA_ARGS__, nullptr, document}, \
+    {"asm:" name ".sys.*." ending, __VA_ARGS__, nullptr, document},
+#define SMALTI_ATOM(ending, function, argument) \
+    SMALTI_UNORDERED("atom", ending, SMALTI_ORDER("atom"), function<argument, Order::Relaxed>) \
+    SMALTI_ORDERED("atom", "relaxed", ending, SMALTI_ORDER("atom"), function<argument, Order::Relaxed>) \
+    SMALTI_ORDERED("atom", "acquire", ending, SMALTI_ORDER("atom"), function<argument, Order::Acquire>) \
+    SMALTI_ORDERED("atom", "release", ending, SMALTI_ORDER("atom"), function<argument, Order::Release>) \
+    SMALTI_ORDERED("atom", "acq_rel", ending, SMALTI_ORDER("atom"), function<argument, Order::Both>)
 #define SMALTI_RED(ending, operation) \
-    {"asm:red.relaxed.*." ending, reduce<operation, false>, nullptr, SMALTI_ORDER("red")}, \
-    {"asm:red.release.*." ending, reduce<operation, true>, nullptr, SMALTI_ORDER("red")},
+    SMALTI_UNORDERED("red", ending, SMALTI_ORDER("red"), reduce<operation, Order::Relaxed>) \
+    SMALTI_ORDERED("red", "relaxed", ending, SMALTI_ORDER("red"), reduce<operation, Order::Relaxed>) \
+    SMALTI_ORDERED("red", "release", ending, SMALTI_ORDER("red"), reduce<operation, Order::Release>) \
+    SMALTI_ATOM(ending, reduce, operation)
 #define SMALTI_ASYNC(ending, operation) \
     {"asm:red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." ending, reduceAsync<operation>, nullptr, SMALTI_ORDER("red.async")}, \
     SMALTI_RED(ending, operation)
+// NOLINTEND(bugprone-macro-parentheses)
 constexpr Instruction table[] = {
     {"asm:ld.weak.*", loadWeak, nullptr, SMALTI_PTX("ld")},
     {"asm:ld.global.*", loadWeak, nullptr, SMALTI_PTX("ld")},
@@ -149,15 +249,36 @@ constexpr Instruction table[] = {
     {"asm:st.release.*", store<true, true>, nullptr, SMALTI_PTX("st")},
     {"asm:st.async.weak.shared::cluster.mbarrier::complete_tx::bytes*", storeAsync, nullptr, SMALTI_PTX("st.async")},
     {"asm:st.async.shared::cluster.mbarrier::complete_tx::bytes*", storeAsync, nullptr, SMALTI_PTX("st.async")},
-    SMALTI_ASYNC("add.u32", add)
-    SMALTI_ASYNC("add.s32", add)
-    SMALTI_ASYNC("min.u32", least)
-    SMALTI_ASYNC("max.u32", largest)
-    SMALTI_ASYNC("min.s32", leastSigned)
-    SMALTI_ASYNC("max.s32", largestSigned)
-    SMALTI_ASYNC("and.b32", bothBits)
-    SMALTI_ASYNC("or.b32", anyBits)
-    SMALTI_ASYNC("xor.b32", otherBits)
+    SMALTI_ASYNC("add.u32", AddU32)
+    SMALTI_ASYNC("add.s32", AddS32)
+    SMALTI_ASYNC("min.u32", MinU32)
+    SMALTI_ASYNC("min.s32", MinS32)
+    SMALTI_ASYNC("max.u32", MaxU32)
+    SMALTI_ASYNC("max.s32", MaxS32)
+    SMALTI_ASYNC("and.b32", AndB32)
+    SMALTI_ASYNC("or.b32", OrB32)
+    SMALTI_ASYNC("xor.b32", XorB32)
+    SMALTI_RED("add.u64", AddU64)
+    SMALTI_RED("add.f32", AddF32)
+    SMALTI_RED("add.f64", AddF64)
+    SMALTI_RED("add.noftz.f16", AddF16)
+    SMALTI_RED("add.noftz.f16x2", AddF16x2)
+    SMALTI_RED("add.noftz.bf16", AddBf16)
+    SMALTI_RED("add.noftz.bf16x2", AddBf16x2)
+    SMALTI_RED("inc.u32", IncU32)
+    SMALTI_RED("dec.u32", DecU32)
+    SMALTI_RED("min.u64", MinU64)
+    SMALTI_RED("min.s64", MinS64)
+    SMALTI_RED("max.u64", MaxU64)
+    SMALTI_RED("max.s64", MaxS64)
+    SMALTI_RED("and.b64", AndB64)
+    SMALTI_RED("or.b64", OrB64)
+    SMALTI_RED("xor.b64", XorB64)
+    SMALTI_ATOM("exch.b32", reduce, ExchB32)
+    SMALTI_ATOM("exch.b64", reduce, ExchB64)
+    SMALTI_ATOM("cas.b16", compareAndSwap, uint16_t)
+    SMALTI_ATOM("cas.b32", compareAndSwap, uint32_t)
+    SMALTI_ATOM("cas.b64", compareAndSwap, uint64_t)
 };
 // clang-format on
 
