@@ -207,8 +207,7 @@ static Error linkLibraries(Module &module, ArrayRef<std::string> libraries) {
   return Error::success();
 }
 
-/// What `__CUDA_ARCH__` is for the chip, or 0.
-static int cudaArchitecture(const Module &module, StringRef chip) {
+int cudaArchitecture(const Module &module, StringRef chip) {
   for (const Function &function : module)
     if (chip.empty() && isKernel(function))
       chip = function.getFnAttribute("target-cpu").getValueAsString();

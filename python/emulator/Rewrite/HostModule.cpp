@@ -89,6 +89,7 @@ Expected<HostObject> makeHostObject(StringRef input,
   lowerFloats(device, *vendor);
   inlineInstructions(device);
   followAccumulators(device);
+  limitAlignment(device, *vendor, options.chip);
   if (*vendor == Vendor::NVIDIA && options.sanitizer == Sanitizer::Thread)
     tellGenericWrites(device);
   Expected<std::unique_ptr<TargetMachine>> made = makeHostMachine(options);

@@ -85,6 +85,13 @@ llvm::Error completeDeviceModule(llvm::Module &module, Vendor vendor,
 /// Refuses what no device has and the host's code generator may not survive.
 llvm::Error checkLimits(const llvm::Module &module);
 
+/// What `__CUDA_ARCH__` is for the chip, that of the kernels where it is empty,
+/// or 0.
+int cudaArchitecture(const llvm::Module &module, llvm::StringRef chip);
+
+/// Lets no access need more alignment than on the device, and has that checked.
+void limitAlignment(llvm::Module &module, Vendor vendor, llvm::StringRef chip);
+
 /// Tells the emulator of stores that the asynchronous proxy may miss.
 void tellGenericWrites(llvm::Module &module);
 

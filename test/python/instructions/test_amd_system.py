@@ -403,3 +403,18 @@ define amdgpu_kernel void @k(ptr addrspace(1) %memory, ptr addrspace(1) %data, p
     emulator.load(text, "emu:gfx1201").launch(1, 32, memory, data, out)
     np.testing.assert_array_equal(memory, function(before, data))
     np.testing.assert_array_equal(out, before)
+
+
+@pytest.mark.parametrize("chip", ["gfx90a", "gfx942", "gfx1201"])
+def test_alignment_of_wide_vectors(chip: str) -> None:
+    """A vector of 32 bytes is two accesses of 16: its address need not be a multiple of 32."""
+    text = """target triple = "amdgcn-amd-amdhsa"
+define amdgpu_kernel void @k(ptr addrspace(1) %x, ptr addrspace(1) %out) {
+  %v = load <8 x float>, ptr addrspace(1) %x
+  store <8 x float> %v, ptr addrspace(1) %out
+  ret void
+}
+"""
+    x, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    emulator.load(text, f"emu:{chip}").launch(1, 1, x, out, alignment=16)
+    np.testing.assert_array_equal(out, x)

@@ -474,6 +474,57 @@ def test_sizes_of_copies(size: int) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# Accesses of more than 16 bytes
+# ---------------------------------------------------------------------------------------------------------------------
+
+WIDE = {
+    "load": "  %v = load <8 x float>, ptr %x\n  store <8 x float> %v, ptr %out, align 4\n",
+    "store": "  %v = load <8 x float>, ptr %x, align 4\n  store <8 x float> %v, ptr %out\n",
+    "load of global": "  %g = addrspacecast ptr %x to ptr addrspace(1)\n"
+    "  %v = load <8 x float>, ptr addrspace(1) %g\n  store <8 x float> %v, ptr %out, align 4\n",
+    "copy": "  call void @llvm.memcpy.p0.p0.i64(ptr align 32 %out, ptr align 32 %x, i64 32, i1 false)\n",
+}
+WIDE_DECLARATIONS = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
+
+
+def _run_wide(body: str, chip: str, alignment: int, *arguments: Array, parameters: str = "ptr %x, ptr %out") -> None:
+    text = f"{nvidia.HEADER}{WIDE_DECLARATIONS}{HEAD}define ptx_kernel void @k({parameters}) {{\n{body}  ret void\n}}\n"
+    smalti.emulator.load(text, f"emu:{chip}").launch(1, 1, *arguments, alignment=alignment)
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a", "sm_100a", "sm_120a"])
+@pytest.mark.parametrize("access", WIDE)
+def test_alignment_of_wide_accesses(access: str, chip: str) -> None:
+    """A vector of 32 bytes is two accesses of 16, and since sm_100 one of 32."""
+    x, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    for alignment in (8, 16, 32):
+        out[:] = 0
+        needed = 1 if access == "copy" else 32 if chip in ("sm_100a", "sm_120a") else 16
+        if alignment >= needed:
+            _run_wide(WIDE[access], chip, alignment, x, out)
+            np.testing.assert_array_equal(out, x)
+        else:
+            with pytest.raises(smalti.EmulationError, match=f"of 32 bytes: .* is not a multiple of {needed}") as error:
+                _run_wide(WIDE[access], chip, alignment, x, out)
+            assert error.value.findings[0].kind == "misaligned"
+
+
+def test_alignment_of_wide_accesses_to_shared_memory() -> None:
+    """Those of 32 bytes are for global memory alone."""
+    body = "  %at = getelementptr i32, ptr addrspace(3) @words, i32 INDEX\n  %any = addrspacecast ptr addrspace(3) %at to ptr\n"
+    body += "  %v = load <8 x i32>, ptr %x, align 4\n  store <8 x i32> %v, ptr SPACE\n"
+    body += "  %w = load <8 x i32>, ptr addrspace(3) %at, align 4\n  store <8 x i32> %w, ptr %out, align 4\n"
+    x = np.arange(8, dtype=np.uint32)
+    for chip, space in itertools.product(("sm_90a", "sm_100a"), ("%any", "addrspace(3) %at")):
+        text = body.replace("SPACE", space)
+        out = np.zeros(8, np.uint32)
+        _run_wide(text.replace("INDEX", "4"), chip, 16, x, out)
+        np.testing.assert_array_equal(out, x)
+        with pytest.raises(smalti.EmulationError, match="is not a multiple of 16"):
+            _run_wide(text.replace("INDEX", "2"), chip, 16, x, out)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # Launches
 # ---------------------------------------------------------------------------------------------------------------------
 
@@ -535,23 +586,26 @@ def test_nothing_is_left_to_cancel(name: str, first_block: str) -> None:
 
 
 TESTED = [
-    f"asm:{name}"
-    for name in (
-        *(f"{kind}{form}.{operation}" for kind, operation in ATOMS for form in _forms(kind)),
-        *ARRIVAL_NAMES,
-        *BYTE_NAMES,
-        *NO_COMPLETE_NAMES,
-        *WAIT_NAMES,
-        PENDING,
-        *BULK_STORES,
-        *BULK_LOADS,
-        BLOCK_TO_CLUSTER,
-        *PREFETCHES,
-        COMMIT,
-        *BULK_WAITS,
-        *DEPENDENCIES,
-        *CANCEL,
-        QUERY,
-        *FIRST_BLOCK,
-    )
+    *(f"smalti.nvvm.aligned.p{space}" for space in (0, 1, 3)),
+    *(
+        f"asm:{name}"
+        for name in (
+            *(f"{kind}{form}.{operation}" for kind, operation in ATOMS for form in _forms(kind)),
+            *ARRIVAL_NAMES,
+            *BYTE_NAMES,
+            *NO_COMPLETE_NAMES,
+            *WAIT_NAMES,
+            PENDING,
+            *BULK_STORES,
+            *BULK_LOADS,
+            BLOCK_TO_CLUSTER,
+            *PREFETCHES,
+            COMMIT,
+            *BULK_WAITS,
+            *DEPENDENCIES,
+            *CANCEL,
+            QUERY,
+            *FIRST_BLOCK,
+        )
+    ),
 ]

@@ -250,6 +250,20 @@ void written(const Call &call) {
   noteGenericWrite(call.get<const void *>(0), call.get<uint64_t>(1));
 }
 
+/// Operands address, bytes, and the alignment that global memory needs: an
+/// access of more than 16 bytes stands behind the call.
+void checkAlignment(const Call &call) {
+  auto *address = call.get<const void *>(0);
+  auto bytes = call.get<uint32_t>(1), alignment = call.get<uint32_t>(2);
+  if (rankOfShared(address) >= 0)
+    alignment = 16;
+  if (uintptr_t(address) % alignment)
+    failAs("misaligned",
+           "an access of %u bytes: the address %p is not a multiple of %u, the "
+           "bytes of one instruction",
+           bytes, address, alignment);
+}
+
 void fenceAsyncProxy(const Call &) { fenceProxies(); }
 
 /// Threads of a block are ordered by more than fences.
@@ -304,6 +318,7 @@ constexpr Instruction table[] = {
     SMALTI_PROXY_FENCE("asm:fence.proxy.async.shared::*")
     SMALTI_PROXY_FENCE("asm:fence.proxy.async::generic.release.*")
     {"smalti.nvvm.written.*", written, nullptr, SMALTI_PTX("Memory Consistency Model: Proxies")},
+    {"smalti.nvvm.aligned.*", checkAlignment, nullptr, SMALTI_PTX("Operand Alignment")},
     {"asm:fence.proxy.*", nothing, nullptr, SMALTI_PTX("membar, fence")},
     {"asm:fence.mbarrier_init.release.cluster", nothing, nullptr, SMALTI_PTX("membar, fence")},
     {"asm:fence.*.cta", nothing, nullptr, SMALTI_PTX("membar, fence")},
