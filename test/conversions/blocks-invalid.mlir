@@ -99,6 +99,18 @@ gpu.module @m {
 
 // -----
 
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 2>
+gpu.module @m {
+  gpu.func @bits_of_upstream(%m: memref<256xi1>, %i: index, %b: i1) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    // expected-error @below {{cannot be lowered to threads: elements smaller than a byte are not supported}}
+    %v = vector.transfer_read %m[%i], %b {in_bounds = [true], out_layouts = [#one]} : memref<256xi1>, vector<256xi1>
+    vector.transfer_write %v, %m[%i] {in_bounds = [true], in_layouts = [#one]} : vector<256xi1>, memref<256xi1>
+    gpu.return
+  }
+}
+
+// -----
+
 gpu.module @m {
   // expected-error @below {{'gpu.func' op must have a one-dimensional block}}
   gpu.func @k(%m: memref<256xf32>) kernel attributes {known_block_size = array<i32: 64, 2, 1>} {

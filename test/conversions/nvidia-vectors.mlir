@@ -138,3 +138,21 @@ gpu.module @matrices_module {
     gpu.return
   }
 }
+
+// -----
+
+#one = #mosaic_gpu.WGStridedFragLayout<[256], 2>
+
+// A bit has a byte of memory: each is accessed alone, as vectors of bits would be packed.
+gpu.module @bits_module {
+  // CHECK-LABEL: gpu.func @bits
+  // CHECK-COUNT-2: vector.load %{{.*}} : memref<256xi1>, vector<1xi1>
+  // CHECK-NOT: vector.load
+  // CHECK-COUNT-2: vector.store %{{.*}} : memref<256xi1>, vector<1xi1>
+  // CHECK-NOT: vector.store
+  gpu.func @bits(%x: memref<256xi1>, %y: memref<256xi1>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %v = mosaic_gpu.vector_load %x {out_layouts = [#one]} : memref<256xi1> -> vector<256xi1>
+    mosaic_gpu.vector_store %v, %y {in_layouts = [#one]} : vector<256xi1>, memref<256xi1>
+    gpu.return
+  }
+}

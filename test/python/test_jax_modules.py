@@ -14,7 +14,7 @@ from jax_programs import memref, module, run, shared
 
 INPUTS = Path(__file__).parent.parent / "pallas" / "Inputs"
 
-NAMES: dict[str, Any] = {**DTYPES, "i16": np.int16, "i64": np.int64}
+NAMES: dict[str, Any] = {**DTYPES, "i1": np.bool_, "i16": np.int16, "i64": np.int64}
 
 WGMMA = (
     "#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7], lane_dims = [-3, -2], vector_dim = -1>"
@@ -223,6 +223,36 @@ def test_comparisons_and_selections() -> None:
     out = poisoned(shape, "f32")
     run(module([(shape, "f32")] * 3, body), a, b, out)
     np.testing.assert_array_equal(out, np.where((a > b) | np.isnan(a), b, a))
+
+
+@pytest.mark.parametrize("layout", ["", WGMMA], ids=["strided", "wgmma"])
+def test_booleans_in_memory(layout: str) -> None:
+    """A memref of i1 has a byte for each element, as JAX passes arrays of bool."""
+    shape = (64, 64)
+    rng = np.random.default_rng(7)
+    a, b = (rng.standard_normal(shape).astype(np.float32) for _ in range(2))
+    vector, bits = "vector<64x64xf32>", "vector<64x64xi1>"
+    body = (
+        load(0, shape, "f32", "%x", layout) + load(1, shape, "f32", "%y", layout) + load(2, shape, "i1", "%m", layout)
+    )
+    body += f"""
+      %greater = arith.cmpf ogt, %x, %y : {vector}
+      %either = arith.xori %greater, %m : {bits}
+      %r = arith.select %m, %x, %y : {bits}, {vector}
+    """
+    body += store(3, shape, "i1", "%either") + store(4, shape, "f32", "%r")
+    mask, out, chosen = rng.integers(0, 2, shape).astype(np.bool_), np.zeros(shape, np.bool_), poisoned(shape, "f32")
+    run(module([*[(shape, "f32")] * 2, *[(shape, "i1")] * 2, (shape, "f32")], body), a, b, mask, out, chosen)
+    np.testing.assert_array_equal(out.view(np.uint8), ((a > b) ^ mask).astype(np.uint8))
+    np.testing.assert_array_equal(chosen, np.where(mask, a, b))
+
+
+def test_a_boolean_everywhere() -> None:
+    shape = (64, 24)
+    body = "%true = arith.constant dense<true> : vector<64x24xi1>\n" + store(0, shape, "i1", "%true")
+    out = np.zeros(shape, np.bool_)
+    run(module([(shape, "i1")], body), out)
+    np.testing.assert_array_equal(out.view(np.uint8), np.ones(shape, np.uint8))
 
 
 CASTS = [

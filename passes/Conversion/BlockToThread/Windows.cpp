@@ -128,12 +128,16 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
   } else {
     window.memref = cast<mosaic_gpu::VectorStoreOp>(op).getDestination();
   }
+  // Upstream's transfers leave open whether vectors of bits are packed.
+  bool hasByteBits =
+      isa<mosaic_gpu::VectorLoadOp, mosaic_gpu::VectorStoreOp>(op);
   auto type = cast<MemRefType>(window.memref.getType());
   if (!type.isStrided()) {
     why = "the memref's layout is not strided";
     return std::nullopt;
   }
-  if (elementBytes(type.getElementType()) == 0) {
+  bool isByteBit = hasByteBits && type.getElementType().isInteger(1);
+  if (elementBytes(type.getElementType()) == 0 && !isByteBit) {
     why = "elements smaller than a byte are not supported";
     return std::nullopt;
   }
@@ -153,6 +157,9 @@ int64_t block_to_thread::getAccessWidth(const Window &window,
   SmallVector<int64_t> strides;
   int64_t offset;
   if (rank == 0 || failed(type.getStridesAndOffset(strides, offset)))
+    return 1;
+  // A vector of bits is packed where LLVM accesses it, and each has a byte.
+  if (type.getElementType().isInteger(1))
     return 1;
   if (window.vectorDims.back() != distribution.getVectorDim() ||
       distribution.getVectorStride() != 1 || strides.back() != 1)
