@@ -40,7 +40,16 @@ static LogicalResult verifyArguments(ModuleOp module) {
     }
     for (BlockArgument attribution : llvm::concat<const BlockArgument>(
              func.getWorkgroupAttributions(), func.getPrivateAttributions())) {
-      Type element = cast<MemRefType>(attribution.getType()).getElementType();
+      auto type = cast<MemRefType>(attribution.getType());
+      Type element = type.getElementType();
+      Attribute space = type.getMemorySpace();
+      if (space && !isa<IntegerAttr, gpu::AddressSpaceAttr>(space)) {
+        isValid = false;
+        emitError(attribution.getLoc())
+            << "memory of '" << func.getName() << "' is in " << space
+            << ", which a gpu.func cannot declare";
+        continue;
+      }
       if (!isa<FloatType>(element) || converter.convertType(element))
         continue;
       isValid = false;

@@ -33,3 +33,12 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// AMD: error: memory of 'tensor_memory' is in #mosaic_gpu.tmem, which a gpu.func cannot declare
+gpu.module @m {
+  gpu.func @tensor_memory() private(%tile: memref<128x144xi32, #mosaic_gpu.tmem>) kernel {
+    gpu.return
+  }
+}
