@@ -444,9 +444,10 @@ STEP:
 
 def ceiling_kernel(dtype: str, blocks: int) -> Any:
     """The kernel, as one that was loaded from a file."""
-    from smalti import arguments, dtypes, targets
-    from smalti.compiled import Resources
-    from smalti.kernel import Kernel
+    from smalti import dtypes, targets
+    from smalti.launch import arguments
+    from smalti.launch.compiled import Resources
+    from smalti.launch.kernels import Kernel
 
     byte, f32 = dtypes.from_mlir("ui8"), dtypes.from_mlir("f32")
     assert byte is not None and f32 is not None

@@ -26,7 +26,8 @@ def add_option(parser: argparse.ArgumentParser, name: str) -> None:
 def versions() -> dict[str, str | None]:
     """What the numbers depend on, beside the machine."""
     # Some benchmarks need no MLIR.
-    from smalti import reproducer, toolchain
+    from smalti import toolchain
+    from smalti.compiler import reproducer
 
     ptxas = toolchain.find_ptxas()
     return {**reproducer.versions(), "ptxas": toolchain.version_of(ptxas.path) if ptxas else None}

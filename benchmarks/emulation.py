@@ -16,9 +16,10 @@ import numpy as np
 import smalti
 from _record import ROOT
 from rich.table import Table
-from smalti import launch, targets
+from smalti import targets
 from smalti.emulator import Emulation
 from smalti.emulator.options import SANITIZERS
+from smalti.launch import calls
 
 sys.path.insert(0, str(ROOT / "test" / "kernels"))
 
@@ -80,7 +81,7 @@ def main() -> int:
     _record.add_option(parser, "emulation")
     options = parser.parse_args()
 
-    table = Table(title=f"f16 product of n x n matrices: seconds (ratio to n / 2), {launch.num_threads()} workers")
+    table = Table(title=f"f16 product of n x n matrices: seconds (ratio to n / 2), {calls.num_threads()} workers")
     for column in ("chip", "sanitizer", *(str(n) for n in options.sizes)):
         table.add_column(column, justify="left" if column in ("chip", "sanitizer") else "right")
     results: dict[str, object] = {}
@@ -99,7 +100,7 @@ def main() -> int:
     record = {
         "what": "seconds of an f16 product of n x n matrices on an emulated GPU",
         "repeat": options.repeat,
-        "workers": launch.num_threads(),
+        "workers": calls.num_threads(),
         "versions": _record.versions(),
         "machine": _record.machine(),
         "results": results,

@@ -50,9 +50,10 @@ PTX = (
 
 def make_kernel(capability: tuple[int, int], maps: int) -> Any:
     """A kernel that does nothing."""
-    from smalti import arguments, dtypes, targets, tensor_maps
-    from smalti.compiled import Resources
-    from smalti.kernel import Kernel
+    from smalti import dtypes, targets
+    from smalti.launch import arguments, tensor_maps
+    from smalti.launch.compiled import Resources
+    from smalti.launch.kernels import Kernel
 
     f16, i32 = dtypes.from_mlir("f16"), dtypes.from_mlir("i32")
     assert f16 is not None and i32 is not None
@@ -104,7 +105,7 @@ def use_stub() -> Callable[[], None]:
     """Puts the tests' driver in the place of a GPU's; what comes back empties its log."""
     sys.path.insert(0, str(ROOT / "test" / "python"))
     import stub_driver
-    from smalti import devices
+    from smalti.launch import devices
 
     folder = Path(tempfile.mkdtemp(prefix="smalti-"))
     stub = stub_driver.Stub(stub_driver.build(folder))
@@ -176,7 +177,7 @@ def version(package: str) -> str | None:
 
 def run(count: int, repeat: int) -> dict[str, Any]:
     """The record of a run on this machine."""
-    from smalti import cuda_driver, devices
+    from smalti.launch import cuda_driver, devices
 
     library = devices.cuda_library()
     number = ctypes.c_int()

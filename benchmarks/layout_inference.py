@@ -35,8 +35,9 @@ from pathlib import Path
 import _record
 from _record import ROOT
 from rich.table import Table
-from smalti import Pipeline, SmaltiError, assemble, compiler, ir, targets, toolchain
-from smalti.codegen_worker import worker
+from smalti import Pipeline, SmaltiError, ir, targets, toolchain
+from smalti.compiler import assemble, driver
+from smalti.compiler.codegen_worker import worker
 from smalti.passmanager import PassManager
 
 sys.path.insert(0, str(ROOT / "test" / "pallas"))
@@ -174,18 +175,18 @@ def compile_as_it_is(module: ir.Module) -> Code:
     major = ir.IntegerAttr(module.operation.attributes["mosaic_gpu.arch_major"]).value
     target = targets.get(CHIPS[major])
     options = {"specialize": "off", "depth": 1, "stages": 1}
-    compiler.run_pipeline(module, "builtin.module(mosaic-gpu-outline-launches)")
-    compiler.run_pipeline(module, compiler.compile_pipeline(target, options))
-    compiler._lower_ptx_version(module, target, ptxas)
+    driver.run_pipeline(module, "builtin.module(mosaic-gpu-outline-launches)")
+    driver.run_pipeline(module, driver.compile_pipeline(target, options))
+    driver._lower_ptx_version(module, target, ptxas)
     bytecode = io.BytesIO()
     module.operation.write_bytecode(bytecode)
-    objects = worker.generate(bytecode.getvalue(), f"builtin.module({compiler._CODEGEN}{{format=isa}})")
+    objects = worker.generate(bytecode.getvalue(), f"builtin.module({driver._CODEGEN}{{format=isa}})")
     registers = spills = accesses = 0
     for generated in objects:
         cubin = assemble.assemble_ptx(generated.data.rstrip(b"\0").decode(), ptxas.path)
         registers = max([registers, *(usage.registers or 0 for usage in cubin.usages.values())])
         spills += sum(usage.spills or 0 for usage in cubin.usages.values())
-        accesses += len(re.findall(r"\b(?:LDG|STG|ATOMG|REDG|RED)\b", compiler._sass(cubin.data)))
+        accesses += len(re.findall(r"\b(?:LDG|STG|ATOMG|REDG|RED)\b", driver._sass(cubin.data)))
     return Code(registers, spills, accesses)
 
 
@@ -203,7 +204,7 @@ class Compared:
 
 def compare_code(path: Path) -> Compared:
     """Compiles a module with our layouts and with JAX's where they differ."""
-    ours = compiler.parse(path)
+    ours = driver.parse(path)
     try:
         Pipeline(f"builtin.module({PASS})").run(ours)
         with ours.context:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from . import aot, emulator, sim, targets, testing
-    from .compiled import Resources
-    from .compiler import parse
+    from .compiler.driver import parse
+    from .compiler.pipeline import Pipeline, register_pass
     from .emulator.options import Emulation
     from .errors import (
         CheckError,
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
         VerifyError,
     )
     from .front_end import compile
-    from .kernel import Kernel
-    from .pipeline import Pipeline, register_pass
+    from .launch.compiled import Resources
+    from .launch.kernels import Kernel
     from .remarks import Remark
 
 # Loaded when first used: the bindings and numpy take a while, and the child that generates code needs neither.
 _HOMES = {
     "compile": "front_end",
-    "parse": "compiler",
+    "parse": "compiler.driver",
     "Emulation": "emulator.options",
     "CheckError": "errors",
     "CompileError": "errors",
@@ -57,28 +57,31 @@ _HOMES = {
     "TargetError": "errors",
     "ToolMissing": "errors",
     "VerifyError": "errors",
-    "Kernel": "kernel",
-    "Resources": "compiled",
-    "Pipeline": "pipeline",
-    "register_pass": "pipeline",
+    "Kernel": "launch.kernels",
+    "Resources": "launch.compiled",
+    "Pipeline": "compiler.pipeline",
+    "register_pass": "compiler.pipeline",
     "Remark": "remarks",
 }
 _MODULES = {
-    "aot",
-    "targets",
-    "emulator",
-    "sim",
-    "testing",
-    "ir",
-    "passmanager",
-    "rewrite",
-    "dialects",
-    "runtime",
-    "execution_engine",
-    "reference",
-    "entry",
-    "errors",
+    name: name
+    for name in (
+        "aot",
+        "targets",
+        "emulator",
+        "sim",
+        "testing",
+        "ir",
+        "passmanager",
+        "rewrite",
+        "dialects",
+        "runtime",
+        "execution_engine",
+        "reference",
+        "errors",
+    )
 }
+_MODULES["entry"] = "compiler.entry"
 
 __all__ = [
     "CheckError",
@@ -114,11 +117,11 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        value = importlib.import_module(".reproducer", __name__).versions()["smalti"]
+        value = importlib.import_module(".compiler.reproducer", __name__).versions()["smalti"]
     elif name in _HOMES:
         value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
     elif name in _MODULES:
-        value = importlib.import_module(f".{name}", __name__)
+        value = importlib.import_module(f".{_MODULES[name]}", __name__)
     else:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     globals()[name] = value

@@ -6,7 +6,7 @@ from . import interrupts
 def main() -> None:
     """Runs the command."""
     with interrupts.end_the_process():
-        from .cli import main as command
+        from .cli.commands import main as command
     command(prog_name="smalti")
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from . import archive, files
+from . import files
 from .errors import KernelFileError
-from .kernel import Kernel
+from .launch import archive
+from .launch.kernels import Kernel
 
 
 def save(kernel: Kernel, path: str | os.PathLike[str]) -> Path:

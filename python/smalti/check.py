@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from . import entry, reference
+from . import reference
+from .compiler import entry
 from .errors import CheckError
 from .inputs import random_arguments
-from .kernel import Kernel
+from .launch.kernels import Kernel
 
 SAFETY = 2.0
 """The tolerance is this many times the first-order error bound of the reference."""

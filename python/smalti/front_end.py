@@ -7,11 +7,13 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import compiler, devices, ir, targets
-from .compiler import Source, parse
+from . import ir, targets
+from .compiler import driver
+from .compiler.driver import Source, parse
 from .emulator.options import Emulation, Sanitizer
 from .errors import PipelineError, TargetError
-from .kernel import Kernel
+from .launch import devices
+from .launch.kernels import Kernel
 
 if TYPE_CHECKING:
     from . import sim
@@ -75,7 +77,7 @@ def compile(
     how = emulation or Emulation()
     if sanitize is not None:
         how = dataclasses.replace(how, sanitize=sanitize)
-    return compiler.compile_kernel(
+    return driver.compile_kernel(
         original,
         chosen,
         entry_name=entry,

@@ -27,7 +27,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from smalti import Pipeline, SmaltiError, compiler, ir
+from smalti import Pipeline, SmaltiError, ir
+from smalti.compiler import driver
 from smalti.dialects import mosaic_gpu
 
 LAYOUTS = (
@@ -179,7 +180,7 @@ def compare(path: Path, options: str = "") -> Comparison:
     name = path.name.removesuffix(".mlir")
     result = Comparison(name)
     refused = path.with_name(f"{name}.refused.txt")
-    ours = compiler.parse(path)
+    ours = driver.parse(path)
     failure = None
     try:
         Pipeline(f"builtin.module({INFER}{options})").run(ours)

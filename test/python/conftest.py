@@ -156,7 +156,7 @@ def check_that_ctrl_c_ends(*words: str | Path, **environment: str) -> None:
     import smalti
 
     packages = str(Path(next(iter(smalti.__path__))).parent)
-    code = "import smalti.pace as pace; pace.SILENT = 0.5; from smalti.cli import main; main()"
+    code = "import smalti.pace as pace; pace.SILENT = 0.5; from smalti.cli.commands import main; main()"
     with subprocess.Popen(
         [sys.executable, "-c", code, *map(str, words)],
         stdout=subprocess.PIPE,

@@ -17,9 +17,10 @@ import pytest
 import smalti
 import stub_driver
 from conftest import BUILD, SCALE
-from smalti import aot, tensor_maps
-from smalti.compiled import Resources
-from smalti.kernel import Kernel
+from smalti import aot
+from smalti.launch import tensor_maps
+from smalti.launch.compiled import Resources
+from smalti.launch.kernels import Kernel
 from test_launch_gpu import CUDA_DEVICE, device_arrays, driver, gpu_kernel, library  # noqa: F401 (fixtures)
 
 MAP = tensor_maps.TensorMap("f32", (100, 60), (240, 4), (32, 20), swizzle=16, fill="nan", argument=1, offset=0)

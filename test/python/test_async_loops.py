@@ -14,7 +14,7 @@ import smalti
 from loops import runner
 from loops.case import Case
 from smalti import emulator, sim
-from smalti.compiler import _translate
+from smalti.compiler.driver import _translate
 from smalti.emulator import SCHEDULES, Emulation, tensor_map
 from smalti.errors import EmulationError
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import smalti
 from conftest import SCALE
-from smalti import check, dtypes, entry, reference
+from smalti import check, dtypes, reference
+from smalti.compiler import entry
 from test_launch_cpu import SCALE_CPU, kernel_of
 
 

@@ -18,7 +18,8 @@ import pytest
 import smalti
 from click.testing import CliRunner
 from conftest import ROOT, SCALE
-from smalti import cli, toolchain
+from smalti import toolchain
+from smalti.cli import commands
 
 Shell = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -83,7 +84,7 @@ def test_opt_with_a_python_pass_by_name(shell: Shell, muladd: Path, my_pass: Pat
 
 def test_opt_reads_standard_input_and_writes_a_file(muladd: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.mlir"
-    done = CliRunner().invoke(cli.main, ["opt", "-", "--pass-pipeline", "cse", "-o", str(out)], input=MULADD)
+    done = CliRunner().invoke(commands.main, ["opt", "-", "--pass-pipeline", "cse", "-o", str(out)], input=MULADD)
     assert done.exit_code == 0, done.output
     assert out.read_text().count("arith.muli") == 1
     smalti.parse(out)
@@ -173,11 +174,11 @@ def test_ctrl_c_while_the_bindings_load_ends_the_process(tmp_path: Path) -> None
     # Started in the background of a shell, a process would ignore the signal.
     start = """
 import signal, sys
-from smalti.cli import main
+from smalti.cli import commands
 signal.signal(signal.SIGINT, signal.default_int_handler)
 class Finder:
     def find_spec(self, name, *_):
-        if name == "smalti.compiler":
+        if name == "smalti.compiler.driver":
             print("here", flush=True)
 sys.meta_path.insert(0, Finder())
 main(["run", "scale.mlir", "-t", "cpu"])
@@ -211,13 +212,13 @@ def test_doctor_json(shell: Shell) -> None:
 
 
 def test_doctor_says_what_is_missing_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch, no_tools: None) -> None:
-    done = CliRunner().invoke(cli.main, ["doctor"])
+    done = CliRunner().invoke(commands.main, ["doctor"])
     assert done.exit_code == 0
     lines = done.output.splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("missing") and line.endswith("ptxas"))
     assert "cubins" in lines[at + 1] and "pip install nvidia-cuda-nvcc" in lines[at + 2]
     monkeypatch.setattr(toolchain, "find_rocm_bitcode", lambda: None)
-    done = CliRunner().invoke(cli.main, ["doctor", "--json"])
+    done = CliRunner().invoke(commands.main, ["doctor", "--json"])
     missing = {f["name"]: f for f in json.loads(done.output)["findings"] if not f["found"]}
     assert "apt install rocm-device-libs" in missing["ocml/ockl"]["get"]
     assert all(finding["enables"] and finding["get"] for finding in missing.values())

@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 import smalti
 from conftest import GPU_MODULE, GPU_MODULE_THAT_CANNOT_BE_SELECTED, SCALE
-from smalti import assemble, codegen_worker, compiler, toolchain
+from smalti import toolchain
+from smalti.compiler import assemble, codegen_worker, driver
 
 TO_ISA = "builtin.module(gpu-module-to-binary{format=isa})"
 
@@ -47,7 +48,7 @@ def program(gpu_module: str) -> str:
 
 @pytest.fixture
 def lowered_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "compile_pipeline", lambda target, options: "builtin.module()")
+    monkeypatch.setattr(driver, "compile_pipeline", lambda target, options: "builtin.module()")
 
 
 @pytest.fixture
@@ -220,7 +221,7 @@ def test_module_target_attribute_and_argument(lowered_already: None) -> None:
 
 
 def test_the_module_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "compile_pipeline", lambda target, options: "builtin.module(canonicalize)")
+    monkeypatch.setattr(driver, "compile_pipeline", lambda target, options: "builtin.module(canonicalize)")
     module = smalti.parse(
         program(
             NVIDIA.replace("%y = llvm.fadd", "%z = llvm.mul %i, %i : i32\n %y = llvm.fadd").replace(

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 import smalti
 from conftest import SCALE
-from smalti import check, compiler, devices, targets
+from smalti import check, targets
+from smalti.compiler import driver
+from smalti.launch import devices
 
 Shell = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -64,14 +66,14 @@ def test_numbers_on_the_cpu(name: str, kernels: Path) -> None:
 
 
 def test_same_numbers_on_any_number_of_threads(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from smalti import launch, launch_cpu
+    from smalti.launch import calls, cpu
 
-    monkeypatch.setattr(launch_cpu, "_PARALLEL_SECONDS", 0.0)
+    monkeypatch.setattr(cpu, "_PARALLEL_SECONDS", 0.0)
     kernel = smalti.compile(kernels / "matmul_ragged.mlir", "cpu")
     a, b, c = check.random_arguments(kernel.entry)
     results = []
     for threads in (1, 2, 5):
-        monkeypatch.setattr(launch, "num_threads", lambda threads=threads: threads)
+        monkeypatch.setattr(calls, "num_threads", lambda threads=threads: threads)
         result = c.copy()
         kernel(a, b, result)
         results.append(result)
@@ -133,9 +135,9 @@ def test_dumped_ir_is_numbered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_worker_starts_while_the_program_is_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
-    start, run = compiler.codegen_worker.Worker.start, compiler.run_pipeline
-    monkeypatch.setattr(compiler.codegen_worker.Worker, "start", lambda self: order.append("start") or start(self))
-    monkeypatch.setattr(compiler, "run_pipeline", lambda *a: order.append("lower") or run(*a))
+    start, run = driver.codegen_worker.Worker.start, driver.run_pipeline
+    monkeypatch.setattr(driver.codegen_worker.Worker, "start", lambda self: order.append("start") or start(self))
+    monkeypatch.setattr(driver, "run_pipeline", lambda *a: order.append("lower") or run(*a))
     smalti.compile(SCALE, "sm_90a")
     assert order == ["start", "lower"]
 
@@ -169,7 +171,7 @@ def test_shell_without_ptxas_writes_ptx_and_says_so(shell: Shell, tmp_path: Path
         "import sys\n"
         "from smalti import toolchain\n"
         "toolchain.find_ptxas = lambda: None\n"
-        "from smalti.cli import main\n"
+        "from smalti.cli.commands import main\n"
         "main(['compile', 'scale.mlir', '--target', 'sm_90a', '-o', 'k.cubin'])\n"
     )
     import os

@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from smalti import disk_cache
-from smalti.disk_cache import DiskCache, Refused
+from smalti.emulator import disk_cache
+from smalti.emulator.disk_cache import DiskCache, Refused
 
 LIMIT = 1 << 20
 

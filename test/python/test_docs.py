@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import ROOT
-from smalti import cli
+from smalti.cli import commands as command_line
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -48,7 +48,7 @@ def test_commands_that_write_run(command: str, monkeypatch: pytest.MonkeyPatch, 
 def run_command(command: str) -> None:
     program, *words = shlex.split(command)
     assert program == "smalti"
-    done = CliRunner().invoke(cli.main, words)
+    done = CliRunner().invoke(command_line.main, words)
     assert done.exit_code == 0, done.output
 
 

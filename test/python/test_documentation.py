@@ -141,6 +141,6 @@ def test_registered_pipelines_and_options_are_described() -> None:
 
 
 def smalti_passes() -> list[Any]:
-    from smalti import passes
+    from smalti.compiler import passes
 
     return list(passes.registered().values())

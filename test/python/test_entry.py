@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import smalti
 from conftest import ROOT, SCALE
-from smalti import entry
+from smalti.compiler import entry
 
 
 def describe(text: str) -> entry.Entry:

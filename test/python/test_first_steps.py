@@ -20,7 +20,9 @@ import pytest
 import smalti
 from click.testing import CliRunner
 from conftest import BUILD, ROOT, SCALE
-from smalti import cli, passes, reproducer, targets, toolchain
+from smalti import targets, toolchain
+from smalti.cli import commands
+from smalti.compiler import passes, reproducer
 
 Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -89,7 +91,7 @@ def test_diagnostics_of_smalti_opt_show_the_line_and_not_the_operation(tmp_path:
 def test_diagnostics_of_the_command_show_the_line_and_not_the_operation(command: list[str], tmp_path: Path) -> None:
     path = tmp_path / "k.mlir"
     path.write_text(INVALID)
-    done = CliRunner().invoke(cli.main, [*command, str(path)])
+    done = CliRunner().invoke(commands.main, [*command, str(path)])
     first, _, caret = done.output.splitlines()
     assert done.exit_code == 1 and first.startswith(f"{path}:4:8: error: 'arith.addf' op") and caret.strip() == "^"
 
@@ -126,16 +128,16 @@ def test_reproducers_of_failed_passes_are_in_the_cache(
 
 
 def test_a_pass_that_leaves_invalid_ir_leaves_a_reproducer() -> None:
-    from smalti import compiler
+    from smalti.compiler import driver
 
     module = smalti.parse(SCALE)
     told = smalti.Diagnostic("error", "'func.func' op is wrong")
     error = smalti.CompileError("", diagnostics=[told])
-    assert compiler._is_refusal(error, module)
+    assert driver._is_refusal(error, module)
     block = module.body.operations[0].operation.regions[0].blocks[0]
     block.operations[len(block.operations) - 1].operation.erase()
-    assert not compiler._is_refusal(error, module)
-    assert not compiler._is_refusal(smalti.CompileError("no reason"), smalti.parse(SCALE))
+    assert not driver._is_refusal(error, module)
+    assert not driver._is_refusal(smalti.CompileError("no reason"), smalti.parse(SCALE))
 
 
 def test_no_folder_for_reproducers_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +198,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize("word, message", OPTIONS, ids=[message for _, message in OPTIONS])
 def test_messages_name_options_as_they_are_typed(word: str, message: str) -> None:
-    done = CliRunner().invoke(cli.main, ["compile", "-", "--target", "sm_80", "-O", word], input=SCALE)
+    done = CliRunner().invoke(commands.main, ["compile", "-", "--target", "sm_80", "-O", word], input=SCALE)
     assert done.exit_code == 1 and message in done.output
     assert not re.search(r"num_warps|tile_order|hold_loads", done.output)
 
@@ -208,7 +210,7 @@ SPELLED = [option.name for option in passes.registered()["smalti-compile"].optio
 def test_options_have_dashes_on_the_shell_and_underscores_in_python(name: str) -> None:
     other = name.replace("-", "_")
     given: dict[str, Any] = {name: 4}
-    done = CliRunner().invoke(cli.main, ["compile", "-", "--target", "sm_80", "-O", f"{other}=4"], input=SCALE)
+    done = CliRunner().invoke(commands.main, ["compile", "-", "--target", "sm_80", "-O", f"{other}=4"], input=SCALE)
     assert done.exit_code == 1 and f"does not have an option '{other}'" in done.output
     assert f"did you mean {name}?" in done.output
     with pytest.raises(smalti.PipelineError, match=f"does not have an option '{name}'") as caught:
@@ -225,7 +227,7 @@ def test_messages_name_keywords_in_python() -> None:
     "target, how", [("cpu", r"\S+ ms"), ("emu:sm_80", r"emulated in \S+ s"), ("sim:sm_90a", r"simulated in \S+ s")]
 )
 def test_a_check_that_succeeds_prints_one_line(target: str, how: str) -> None:
-    done = CliRunner().invoke(cli.main, ["run", "-", "--target", target, "--check"], input=SCALE)
+    done = CliRunner().invoke(commands.main, ["run", "-", "--target", target, "--check"], input=SCALE)
     assert re.fullmatch(rf"@scale on {target}: ok, max abs error 0, {how}\n", done.output), done.output
 
 

@@ -16,7 +16,9 @@ import pytest
 import smalti
 import stub_driver
 from conftest import ROOT
-from smalti import aot, assemble, check, devices, toolchain
+from smalti import aot, check, toolchain
+from smalti.compiler import assemble
+from smalti.launch import devices
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 sys.path.insert(0, str(ROOT / "test" / "kernels"))

@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 import smalti
 from products import matmul
-from smalti import check, dtypes, entry, reference, targets, toolchain
+from smalti import check, dtypes, reference, targets, toolchain
 from smalti._mlir_libs import _smalti
+from smalti.compiler import entry
 from smalti.emulator import SCHEDULES, Emulation
 from smalti.emulator.options import SANITIZERS
 from smalti.layouts import Replicated, TiledLayout, block_layout

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from smalti import compiler, ir
+from smalti import ir
+from smalti.compiler import driver
 
 sys.path.insert(0, str(ROOT / "test/pallas"))
 import compare_inference
@@ -73,8 +74,8 @@ def test_all_modules_make_the_round_trip(printed: Path) -> None:
     paths = sorted(printed.glob("*.mlir"))
     assert len(paths) > 150
     for path in paths:
-        with compiler.new_context() as context:
-            module = compiler.parse(path, context)
+        with driver.new_context() as context:
+            module = driver.parse(path, context)
             custom, generic = (
                 module.operation.get_asm(print_generic_op_form=form, enable_debug_info=False) for form in (False, True)
             )

@@ -13,7 +13,8 @@ import pytest
 import smalti
 from conftest import ROOT
 from jax_programs import run
-from smalti import assemble, toolchain
+from smalti import toolchain
+from smalti.compiler import assemble
 
 Array = np.ndarray[Any, Any]
 

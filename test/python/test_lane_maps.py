@@ -10,8 +10,8 @@ from xml.etree import ElementTree as Xml
 import pytest
 from click.testing import CliRunner
 from conftest import ROOT
-from smalti import cli, lane_maps
-from smalti.lane_maps import LaneMap
+from smalti.cli import commands, lane_maps
+from smalti.cli.lane_maps import LaneMap
 from smalti.layouts import Replicated, StridedLayout, TiledLayout
 
 WGMMA = TiledLayout([[64, 8], [16, 8], [8, 8], [2]], [-7], [-3, -2])
@@ -162,7 +162,7 @@ def test_pictures(result: LaneMap, cells: int) -> None:
 
 
 def run(*words: str) -> Any:
-    return CliRunner().invoke(cli.main, ["layout", *words])
+    return CliRunner().invoke(commands.main, ["layout", *words])
 
 
 def test_command_prints_the_map() -> None:

@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 import smalti
 from conftest import SCALE
-from smalti import arrays, entry, launch, launch_cpu, targets
-from smalti.kernel import Kernel
+from smalti import targets
+from smalti.compiler import entry
+from smalti.launch import arrays, calls, cpu
+from smalti.launch.kernels import Kernel
 
 LOWER = (
     "convert-scf-to-cf,expand-strided-metadata,lower-affine,convert-arith-to-llvm,finalize-memref-to-llvm,"
@@ -99,10 +101,10 @@ def test_runs_in_place_without_a_copy(scale: Kernel) -> None:
 
 @pytest.mark.parametrize("threads", [1, 3, 64])
 def test_any_number_of_threads_gives_the_same(scale: Kernel, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
-    monkeypatch.setattr(launch, "num_threads", lambda: threads)
-    monkeypatch.setattr(launch_cpu, "_PARALLEL_SECONDS", 0.0)
+    monkeypatch.setattr(calls, "num_threads", lambda: threads)
+    monkeypatch.setattr(cpu, "_PARALLEL_SECONDS", 0.0)
     used: set[int] = set()
-    original = launch_cpu.CpuLauncher._run_tiles
+    original = cpu.CpuLauncher._run_tiles
     ranges: list[tuple[int, int]] = []
 
     def spy(self: Any, packed: list[int], flag: Any, begin: int, end: int) -> None:
@@ -110,7 +112,7 @@ def test_any_number_of_threads_gives_the_same(scale: Kernel, monkeypatch: pytest
         ranges.append((begin, end))
         original(self, packed, flag, begin, end)
 
-    monkeypatch.setattr(launch_cpu.CpuLauncher, "_run_tiles", spy)
+    monkeypatch.setattr(cpu.CpuLauncher, "_run_tiles", spy)
     source, result = inputs()
     scale(source, result)
     np.testing.assert_array_equal(result, 2 * source)
@@ -197,7 +199,7 @@ def test_shared_memory_is_refused_where_it_is_written(scale: Kernel) -> None:
 
 
 def test_interleaved_arrays_share_nothing() -> None:
-    from smalti import launch
+    from smalti.launch import calls
 
     program = "triton_xla.entry_func @f(%a: memref<5xi8>, %b: memref<5xi8>, %tile: index) tiles 1 {\n"
     program += "  %c = arith.constant dense<0> : tensor<4xi8>\n"
@@ -205,10 +207,10 @@ def test_interleaved_arrays_share_nothing() -> None:
     module = smalti.parse(program)
     arguments = entry.describe(entry.find_entry(module)).arguments
     memory = np.zeros(10, np.int8)
-    launch.check_overlap(arguments, [arrays.view(memory[::2]), arrays.view(memory[1::2])])
-    launch.check_overlap(arguments, [arrays.view(memory[4::-1]), arrays.view(memory[5:])])
+    calls.check_overlap(arguments, [arrays.view(memory[::2]), arrays.view(memory[1::2])])
+    calls.check_overlap(arguments, [arrays.view(memory[4::-1]), arrays.view(memory[5:])])
     with pytest.raises(smalti.LaunchError):
-        launch.check_overlap(arguments, [arrays.view(memory[5::-1]), arrays.view(memory[5:])])
+        calls.check_overlap(arguments, [arrays.view(memory[5::-1]), arrays.view(memory[5:])])
 
 
 def test_scalars_are_checked() -> None:
@@ -347,9 +349,9 @@ def test_ml_dtypes_arrays() -> None:
 
 
 def test_empty_and_single_element_arrays_have_no_strides_to_check() -> None:
-    from smalti import launch
+    from smalti.launch import calls
 
     program = "triton_xla.entry_func @f(%a: memref<1x60xf32>, %tile: index) tiles 1 {\n  triton_xla.return\n}\n"
     module = smalti.parse(program)
     argument = entry.describe(entry.find_entry(module)).arguments[0]
-    launch.check_array(argument, arrays.view(np.zeros((2, 60), np.float32)[::2]), "cpu")
+    calls.check_array(argument, arrays.view(np.zeros((2, 60), np.float32)[::2]), "cpu")

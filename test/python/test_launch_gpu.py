@@ -16,9 +16,11 @@ import pytest
 import smalti
 import stub_driver
 from conftest import SCALE
-from smalti import arrays, devices, entry, launch_cuda, targets, tensor_maps
-from smalti.compiled import Resources
-from smalti.kernel import Kernel
+from smalti import targets
+from smalti.compiler import entry
+from smalti.launch import arrays, cuda, devices, tensor_maps
+from smalti.launch.compiled import Resources
+from smalti.launch.kernels import Kernel
 from stub_driver import Stub
 from test_launch_cpu import Handmade
 
@@ -425,7 +427,7 @@ def test_tensors_of_pytorch(driver: Stub) -> None:
 def test_streams_of_any_library() -> None:
     protocol = types.SimpleNamespace(__cuda_stream__=lambda: (0, 11))
     torch_like, cupy_like = types.SimpleNamespace(cuda_stream=12), types.SimpleNamespace(ptr=13)
-    assert [launch_cuda.stream_pointer(s) for s in (None, protocol, torch_like, cupy_like, 14)] == [0, 11, 12, 13, 14]
+    assert [cuda.stream_pointer(s) for s in (None, protocol, torch_like, cupy_like, 14)] == [0, 11, 12, 13, 14]
 
 
 class FakeFunction:

@@ -16,7 +16,7 @@ from mutation import campaign, corpus, stacks, triage, undefined
 from mutation.mutators import MUTATIONS, Pool, mutate, statements_in, types_in
 from mutation.pool import Died, Limits, Worker
 from mutation.worker import Case, Corpus
-from smalti import entry
+from smalti.compiler import entry
 
 GENERIC = """\
 "builtin.module"() ({

@@ -19,9 +19,10 @@ import numpy as np
 import pytest
 import smalti
 from conftest import SCALE
-from smalti import archive, arrays, dtypes, files, inputs, launch
-from smalti.arguments import Argument, Entry
-from smalti.kernel import Kernel
+from smalti import dtypes, files, inputs
+from smalti.launch import archive, arrays, calls
+from smalti.launch.arguments import Argument, Entry
+from smalti.launch.kernels import Kernel
 
 Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -53,13 +54,13 @@ SCALARS = [
 @pytest.mark.parametrize("element, value, message", SCALARS, ids=[f"{e}-{m[:20]}" for e, _, m in SCALARS])
 def test_scalars_that_do_not_fit(element: str, value: Any, message: str) -> None:
     with pytest.raises(smalti.LaunchError) as caught:
-        launch.scalar(argument(element), value)
+        calls.scalar(argument(element), value)
     assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("value", [3.4028235e38, float("inf"), float("-inf"), 0, np.float32(2)])
 def test_scalars_that_fit(value: Any) -> None:
-    assert launch.scalar(argument("f32"), value) == value
+    assert calls.scalar(argument("f32"), value) == value
 
 
 # --- Targets ----------------------------------------------------------------------------------------------------------
@@ -242,9 +243,9 @@ def _timeline(path: str) -> None:
 
 def _simulated(path: str) -> None:
     from click.testing import CliRunner
-    from smalti import cli
+    from smalti.cli import commands
 
-    done = CliRunner().invoke(cli.main, ["sim", "-", "--save", path], input=SCALE)
+    done = CliRunner().invoke(commands.main, ["sim", "-", "--save", path], input=SCALE)
     if done.exit_code:
         raise smalti.SmaltiError(done.output)
 
@@ -300,8 +301,8 @@ SUBCOMMANDS = {
 }
 
 # Where a command is soon done, Ctrl-C comes when its modules load.
-STOPPED_WHILE_IT_LOADS = {"compile": "smalti.compiler", "layout": "smalti.lane_maps", "targets": "smalti.targets",
-                          "doctor": "smalti.doctor"}  # fmt: skip
+STOPPED_WHILE_IT_LOADS = {"compile": "smalti.compiler.driver", "layout": "smalti.cli.lane_maps", "targets": "smalti.targets",
+                          "doctor": "smalti.cli.doctor"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SUBCOMMANDS)

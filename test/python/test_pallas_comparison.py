@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
-from smalti import compiler, ir
+from smalti import ir
+from smalti.compiler import driver
 
 sys.path.insert(0, str(ROOT / "test/pallas"))
 import compare_inference as script
@@ -20,7 +21,7 @@ CAST = "mosaic_gpu.layout_cast"
 
 
 def differences(ours: str) -> tuple[int, list[Any]]:
-    context = compiler.new_context()
+    context = driver.new_context()
     with context:
         return script.compare_modules(ir.Module.parse(INFERRED), ir.Module.parse(ours))
 
@@ -28,7 +29,7 @@ def differences(ours: str) -> tuple[int, list[Any]]:
 @pytest.mark.parametrize("name", ["pointwise", "row_softmax", "hopper_matmul", "ragged_dot", "blackwell_matmul"])
 def test_a_module_is_equal_to_itself(name: str) -> None:
     text = (INPUTS / f"{name}.inferred.mlir").read_text()
-    with compiler.new_context():
+    with driver.new_context():
         first, second = ir.Module.parse(text), ir.Module.parse(text)
         # The other form has the same attributes.
         second = ir.Module.parse(second.operation.get_asm(print_generic_op_form=True))

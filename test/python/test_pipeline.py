@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 import smalti
-from smalti import ir, passes, textual
-from smalti.pipeline import PassFailed, PatternSet
+from smalti import ir
+from smalti.compiler import passes, textual
+from smalti.compiler.pipeline import PassFailed, PatternSet
 
 FUNCTIONS = """\
 func.func @f(%a: i32) -> i32 {
@@ -293,7 +294,7 @@ def test_dump_ir_numbers_what_every_pass_left(tmp_path: Path) -> None:
 
 
 def test_stub_is_fresh(tmp_path: Path) -> None:
-    import smalti._generate_pipeline_stub as generator
+    import smalti.compiler._generate_pipeline_stub as generator
 
     package = Path(next(iter(smalti.__path__)))
     assert (package / "pipeline.pyi").read_text() == generator.generate(package / "_passes.json")

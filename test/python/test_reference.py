@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
-from smalti import entry, reference
+from smalti import reference
+from smalti.compiler import entry
 
 
 def run(body: str, arguments: str, *values: Any, tiles: int = 1) -> list[reference.Value]:

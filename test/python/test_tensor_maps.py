@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 import smalti
-from smalti import tensor_maps, toolchain
-from smalti.tensor_maps import TensorMap, encode
+from smalti import toolchain
+from smalti.launch import tensor_maps
+from smalti.launch.tensor_maps import TensorMap, encode
 
 LARGE = TensorMap(
     element="f16",

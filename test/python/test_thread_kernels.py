@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 import smalti
 from isa import Step, all_steps, inner_loops
-from smalti import compiler, targets
+from smalti import targets
+from smalti.compiler import driver
 from smalti.emulator import SCHEDULES, Emulation
 from smalti.errors import EmulationError
 from thread_kernels import (
@@ -221,7 +222,7 @@ memref.store %x{row}, %s[%k{row}, %t] : memref<32x32xf32, #gpu.address_space<wor
         for row in range(32)
     )
     module = smalti.parse(_TRANSPOSED.replace("COPIES", copies))
-    compiler.run_pipeline(
+    driver.run_pipeline(
         module,
         "builtin.module(gpu.module(gpu.func(smalti-pad-shared-memory{target=sm_80},smalti-multi-buffer,"
         "smalti-pipeline-loops{target=sm_80 strict=true})))",

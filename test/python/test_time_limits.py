@@ -15,7 +15,9 @@ import pytest
 import smalti
 from click.testing import CliRunner
 from conftest import check_that_ctrl_c_ends
-from smalti import check, cli, entry, pace, reference
+from smalti import check, pace, reference
+from smalti.cli import commands
+from smalti.compiler import entry
 from smalti.errors import LaunchError, SmaltiError
 
 
@@ -217,7 +219,7 @@ def test_the_shell_has_a_limit(tmp_path: Path, options: list[str], message: str)
     # The simulator refuses a loop of more iterations.
     count = 1 << 30 if "sim:sm_80" in options else MANY
     given = ["--arg", f"1={count}", "--time-limit", "0.2"]
-    done = CliRunner().invoke(cli.main, ["run", str(path), *options, *given])
+    done = CliRunner().invoke(commands.main, ["run", str(path), *options, *given])
     assert done.exit_code == 1 and message in done.output and "Traceback" not in done.output
 
 
@@ -226,10 +228,10 @@ def test_some_blocks(tmp_path: Path, target: str) -> None:
     path = tmp_path / "some.mlir"
     path.write_text(FOR)
     command = ["run", str(path), "--target", target, "--check", "--arg", "1=3", "--blocks"]
-    done = CliRunner().invoke(cli.main, [*command, "1:3"])
+    done = CliRunner().invoke(commands.main, [*command, "1:3"])
     assert done.exit_code == 0 and "ok" in done.output
-    assert CliRunner().invoke(cli.main, [*command, "5"]).exit_code == 1
-    assert CliRunner().invoke(cli.main, [*command, "x"]).exit_code == 2
+    assert CliRunner().invoke(commands.main, [*command, "5"]).exit_code == 1
+    assert CliRunner().invoke(commands.main, [*command, "x"]).exit_code == 2
 
 
 def test_blocks_of_the_cpu() -> None:

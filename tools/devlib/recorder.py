@@ -203,11 +203,11 @@ def _wrap(compiler: Any) -> None:
 
 
 class _Finder:
-    """Wraps `smalti.compiler` when it is imported."""
+    """Wraps `smalti.compiler.driver` when it is imported."""
 
     @staticmethod
     def find_spec(name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if name != "smalti.compiler":
+        if name != "smalti.compiler.driver":
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is not None and (loader := spec.loader) is not None:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import codegen_worker, disk_cache, files, targets, toolchain
+from .. import files, targets, toolchain
 from .._mlir_libs import _smalti
+from ..compiler import codegen_worker
 from ..diagnostics import Diagnostic
 from ..errors import CompileError
-from . import findings
+from . import disk_cache, findings
 from .options import Sanitizer
 
 _CACHE_BYTES = 1 << 30

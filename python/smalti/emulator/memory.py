@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import arrays, launch
 from ..errors import LaunchError
+from ..launch import arrays, calls
 from .findings import Finding
 
 _PAGE = mmap.PAGESIZE
@@ -69,7 +69,7 @@ class _Placed:
                 f"{array.title}: its strides {view.strides} are negative, which the emulator does not take",
                 hint="pass a row-major copy (numpy.ascontiguousarray)",
             )
-        self.first, last = launch.extent(view, array.itemsize)
+        self.first, last = calls.extent(view, array.itemsize)
         self.bytes = last - self.first
         room = -(-self.bytes // array.alignment) * array.alignment
         # Aligned as it must be and no better.

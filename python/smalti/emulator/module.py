@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import arrays, dtypes, launch, targets
+from .. import dtypes, targets
 from ..errors import LaunchError, ParseError, TargetError
+from ..launch import arrays, calls
 from . import library, memory, session, tensor_maps
 from .options import Emulation, chosen
 
@@ -191,7 +192,7 @@ def _shared(target: targets.Target, made: library.Library, given: int) -> int:
 
 
 def _check_overlap(placed: Sequence[memory.Array]) -> None:
-    found = launch.find_overlap(
+    found = calls.find_overlap(
         [array.view for array in placed], [array.itemsize for array in placed], [array.writes for array in placed]
     )
     if found:

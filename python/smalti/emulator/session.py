@@ -6,8 +6,9 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .. import launch, targets, toolchain
+from .. import targets, toolchain
 from ..errors import LaunchError
+from ..launch import calls
 from ..pace import MORE_TIME, Pace
 from . import findings, process
 from .library import Library
@@ -51,7 +52,7 @@ def _describe(what: Launch, how: Emulation, memory: Memory) -> Iterator[str]:
     yield f"cluster {_words(what.library.kernels[what.symbol].cluster)}"
     yield f"wave {what.target.wave_size}"
     yield f"shared {what.shared_bytes}"
-    yield f"workers {how.workers or min(launch.num_threads(), MAX_WORKERS)}"
+    yield f"workers {how.workers or min(calls.num_threads(), MAX_WORKERS)}"
     yield f"order {how.order}"
     yield f"copies {how.copies}"
     yield f"timeout {how.time_limit:g}"

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import arrays, dtypes, tensor_maps
+from .. import dtypes
 from ..errors import LaunchError
+from ..launch import arrays, tensor_maps
 from . import memory
 
 BYTES = tensor_maps.BYTES

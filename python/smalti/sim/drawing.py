@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, ir
-from ..arguments import UNUSED
+from ..launch.arguments import UNUSED
 from .program import Parameter
 from .translator import ARGUMENT, VIEWS_OF_PACKED, attribute, walk
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, launch
-from ..arguments import Argument
+from .. import dtypes
 from ..errors import LaunchError
+from ..launch import calls
+from ..launch.arguments import Argument
 from .drawing import element
 from .memory import Buffer, MemRef
 from .program import Parameter
@@ -70,7 +71,7 @@ def bind(parameter: Parameter, value: Any) -> Given:
     """What a call gives for an argument, if it fits."""
     wanted = element(parameter)
     if parameter.scalar:
-        number = launch.scalar(Argument(parameter.index, str(parameter.type), wanted, None, None, True, False), value)
+        number = calls.scalar(Argument(parameter.index, str(parameter.type), wanted, None, None, True, False), value)
         if wanted.kind in "iu":
             # Integers are signed here, as values of a program are.
             number = (number + (1 << wanted.bits - 1) & (1 << wanted.bits) - 1) - (1 << wanted.bits - 1)

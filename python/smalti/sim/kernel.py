@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import compiler, entry, ir, targets
+from .. import ir, targets
+from ..compiler import driver, entry
 from ..diagnostics import Diagnostic, source_location
 from ..errors import CompileError, LaunchError, SmaltiError, TargetError
 from ..pace import Pace
@@ -213,7 +214,7 @@ def simulate(
         raise TargetError(f"'{chosen}' is no GPU: there is nothing to simulate")
     if level is not None and level not in LEVELS:
         raise TargetError(f"the level '{level}' is none of: {', '.join(LEVELS)}")
-    module = compiler.parse(source)
+    module = driver.parse(source)
     keep_places(source, module)
     described = None
     tiles = any(op.operation.name == "triton_xla.entry_func" for op in module.body.operations)
@@ -226,10 +227,10 @@ def simulate(
         given = module
 
         def lowered(stop_after: str) -> ir.Module:
-            copy = compiler.clone(given)
+            copy = driver.clone(given)
             if "smalti.target" in copy.operation.attributes:
                 copy.operation.attributes["smalti.target"] = ir.StringAttr.get(chosen.chip, copy.context)
-            compiler.run_pipeline(copy, compiler.compile_pipeline(chosen, {**options, "stop_after": stop_after}))
+            driver.run_pipeline(copy, driver.compile_pipeline(chosen, {**options, "stop_after": stop_after}))
             return copy
 
         module = lowered(stop or LEVELS[level or "block"])

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import compiler, ir
+from .. import ir
+from ..compiler import driver
 from ..diagnostics import SourceLocation, source_location
 from ..errors import LaunchError
 from .findings import Finding
@@ -377,7 +378,7 @@ def mutants(module: ir.Module, architecture: str = "") -> list[Mutant]:
 
 def apply(module: ir.Module, *mistakes: Mutant) -> ir.Module:
     """A copy of the module with mistakes."""
-    copy = compiler.clone(module)
+    copy = driver.clone(module)
     operations = list(walk(copy.operation))
     for mutant in mistakes:
         mutant.change(operations[mutant.number])

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .. import compiler, ir, passmanager, sources
-from ..arguments import UNUSED
+from .. import ir, passmanager, sources
+from ..compiler import driver
 from ..diagnostics import Diagnostic, SourceLocation, source_location
 from ..errors import CompileError, mlir_errors
+from ..launch.arguments import UNUSED
 from . import values
 from .translator import (
     ARGUMENT,
@@ -81,7 +82,7 @@ def _layouts(module: ir.Module) -> dict[tuple[int, str], str]:
     found = _stated_layouts(module)
     if found:
         return found
-    copy = compiler.clone(module)
+    copy = driver.clone(module)
     try:
         with mlir_errors(CompileError, "", module.context):
             passmanager.PassManager.parse(_INFERENCE, module.context).run(copy.operation)

@@ -18,7 +18,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .. import dtypes, entry, ir
+from .. import dtypes, ir
+from ..compiler import entry
 from ..errors import LaunchError
 
 Number = Any

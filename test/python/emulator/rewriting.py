@@ -10,7 +10,8 @@ import re
 from typing import Any
 
 import pytest
-from smalti import codegen_worker, emulator, toolchain
+from smalti import emulator, toolchain
+from smalti.compiler import codegen_worker
 
 NVIDIA = 'target triple = "nvptx64-nvidia-cuda"\n'
 AMD = 'target triple = "amdgcn-amd-amdhsa"\n'

@@ -20,8 +20,9 @@ import pytest
 import smalti
 from conftest import SCALE
 from emulated import ENDLESS, VENDORS, nvidia, scale
-from smalti import arrays, check, targets, toolchain
+from smalti import check, targets, toolchain
 from smalti.emulator import SCHEDULES, Emulation, memory, process
+from smalti.launch import arrays
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Targets and options
@@ -321,9 +322,7 @@ def test_control_c_ends_the_kernel(tmp_path: Path) -> None:
     words = ["run", str(path), "--target", "emu:sm_80", "--block", "32", "--arg", "0=i32[1]"]
     packages = str(Path(next(iter(smalti.__path__))).parent)
     # A process that is started in the background ignores Ctrl-C, and so do those that it starts.
-    start = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from smalti.cli import main; main()"
-    )
+    start = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from smalti.cli.commands import main; main()"
     command = subprocess.Popen(
         [sys.executable, "-c", start, *words],
         env={**os.environ, "PYTHONPATH": packages},

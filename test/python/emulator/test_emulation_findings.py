@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import smalti
 from emulated import ENDLESS, NVIDIA_KERNEL, STORE, found, nvidia, scale
-from smalti import check, codegen_worker, emulator, errors, toolchain
+from smalti import check, emulator, errors, toolchain
+from smalti.compiler import codegen_worker
 from smalti.emulator import Emulation, findings
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ import pytest
 import smalti
 from conftest import SCALE
 from emulated import AMD_KERNEL, NVIDIA_KERNEL, STORE, nvidia, scale
-from smalti import doctor, emulator, errors, toolchain
+from smalti import emulator, errors, toolchain
+from smalti.cli import doctor
 from smalti.emulator import Emulation
 
 # ---------------------------------------------------------------------------------------------------------------------

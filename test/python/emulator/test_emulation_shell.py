@@ -15,7 +15,8 @@ import smalti
 from click.testing import CliRunner
 from conftest import SCALE
 from emulated import NVIDIA_KERNEL, STORE
-from smalti import cli, toolchain
+from smalti import toolchain
+from smalti.cli import commands
 from smalti.emulator import arguments
 
 Shell = Callable[..., subprocess.CompletedProcess[str]]
@@ -26,7 +27,7 @@ Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def run(*words: str | Path) -> Any:
-    return CliRunner().invoke(cli.main, ["run", *map(str, words)])
+    return CliRunner().invoke(commands.main, ["run", *map(str, words)])
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ import pytest
 import smalti
 from conftest import ROOT
 from rewriting import AMD, CHIPS, NVIDIA, REVERSE, both, complete, needs_lld, refusal, rewrite
-from smalti import codegen_worker, emulator, toolchain
+from smalti import emulator, toolchain
+from smalti.compiler import codegen_worker
 
 pytestmark = needs_lld
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import smalti
-from smalti import check, entry, reference
+from smalti import check, reference
+from smalti.compiler import entry
 from smalti.emulator import Emulation
 from smalti.errors import CompileError
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import smalti
-from smalti import check, entry
+from smalti import check
+from smalti.compiler import entry
 
 _HEADER = "// fuzz: "
 _SPECIAL = (np.nan, np.inf, -np.inf, 0.0, -0.0)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import smalti
 from smalti import check, targets
-from smalti.compiler import new_context
+from smalti.compiler.driver import new_context
 from smalti.emulator import SCHEDULES, Emulation, tensor_map
 from smalti.errors import CompileError, EmulationError, VerifyError
 from smalti.remarks import Remark

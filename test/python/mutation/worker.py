@@ -92,10 +92,11 @@ class Corpus:
     """The files with their programs in both forms, the pipelines, and the pool of parts."""
 
     def __init__(self, files: Sequence[File] | None = None) -> None:
-        from smalti import compiler, ir, passes, passmanager
+        from smalti import ir, passmanager
+        from smalti.compiler import driver, passes
         from smalti.errors import SmaltiError
 
-        context = compiler.new_context()
+        context = driver.new_context()
         self.files = tuple(files or read())
         self.digest = digest(self.files)
         self.groups: list[Group] = []
@@ -107,7 +108,7 @@ class Corpus:
             for text in file.programs:
                 generic = None
                 with contextlib.suppress(SmaltiError):
-                    generic = compiler.parse(text, context).operation.get_asm(print_generic_op_form=True)
+                    generic = driver.parse(text, context).operation.get_asm(print_generic_op_form=True)
                 programs.append((text, generic))
                 if generic and "triton_xla.entry_func" in text:
                     self.runnable.append((file.name, [programs[-1]]))
@@ -140,9 +141,9 @@ class Runner:
     @functools.cached_property
     def context(self) -> Any:
         """The context of all programs of a job."""
-        from smalti import compiler
+        from smalti.compiler import driver
 
-        return compiler.new_context()
+        return driver.new_context()
 
     def stage(self, name: str, run: Any, *arguments: Any) -> Any:
         """One step of a mutant: tells its begin and what became of it. Returns what `run` returned with its outcome."""
@@ -170,12 +171,12 @@ class Runner:
             self.stage(CHECK, self._check, text, seed)
 
     def _parse(self, text: str) -> tuple[str, str, bool]:
-        from smalti import compiler
+        from smalti.compiler import driver
         from smalti.errors import ParseError, VerifyError
 
         context = self.context
         try:
-            module = compiler.parse(text, context)
+            module = driver.parse(text, context)
         except VerifyError as error:
             return "refused by the verifier", str(error), False
         except ParseError as error:
@@ -185,14 +186,14 @@ class Runner:
         return "valid", "", True
 
     def _pipeline(self, text: str, pipeline: str) -> tuple[str, str, None]:
-        from smalti import compiler
+        from smalti.compiler import driver
         from smalti.errors import SmaltiError
 
         context = self.context
-        module = compiler.parse(text, context)
+        module = driver.parse(text, context)
         before = str(module)
         try:
-            compiler.run_pipeline(module, pipeline)
+            driver.run_pipeline(module, pipeline)
         except SmaltiError as error:
             said = str(error)
             if not error.diagnostics:
@@ -216,12 +217,13 @@ class Runner:
     def _check(self, text: str, seed: int) -> tuple[str, str, None]:
         import numpy as np
         import smalti
-        from smalti import check, compiler, entry
+        from smalti import check
+        from smalti.compiler import driver, entry
         from smalti.errors import CheckError, SmaltiError
 
         from . import undefined
 
-        module = compiler.parse(text, self.context)
+        module = driver.parse(text, self.context)
         try:
             described = entry.describe(entry.find_entry(module))
             given, elements = {}, 0
@@ -253,13 +255,13 @@ class Runner:
 
 def _does_not_read_back(module: Any, context: Any) -> str:
     """What is wrong with the text of a module, or an empty string: its own form and the generic one must be valid."""
-    from smalti import compiler
+    from smalti.compiler import driver
     from smalti.errors import SmaltiError
 
     for generic in (False, True):
         text = module.operation.get_asm(print_generic_op_form=generic)
         try:
-            compiler.parse(text, context)
+            driver.parse(text, context)
         except SmaltiError as error:
             return str(error)
     return ""
@@ -282,7 +284,7 @@ def _quiet_reproducers() -> None:
     """A refusal writes no file: there are tens of thousands of them."""
     from pathlib import Path
 
-    from smalti import reproducer
+    from smalti.compiler import reproducer
 
     reproducer.write = lambda text, pipeline: (Path("none"), "none")
 
@@ -332,7 +334,9 @@ def main() -> int:
     events = os.fdopen(os.dup(1), "w")
     # What MLIR or a kernel prints is no event.
     os.dup2(2, 1)
-    from smalti import check, compiler, launch_cpu  # noqa: F401
+    from smalti import check  # noqa: F401
+    from smalti.compiler import driver  # noqa: F401
+    from smalti.launch import cpu  # noqa: F401
 
     from . import undefined  # noqa: F401
 

@@ -20,7 +20,8 @@ from pathlib import Path
 
 import smalti
 from iree_nvidia_programs import product, softmax
-from smalti import compiler, sim, targets
+from smalti import sim, targets
+from smalti.compiler import driver
 from smalti.sim import mutants
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
@@ -91,9 +92,9 @@ class Verdicts:
 
 
 def _lowered(stages: int) -> str:
-    module = compiler.parse(matmul((64, 64, 64), (64, 64, 32), start="zero"))
+    module = driver.parse(matmul((64, 64, 64), (64, 64, 32), start="zero"))
     options = {"stop_after": "thread", "stages": stages, "num_warps": 2}
-    compiler.run_pipeline(module, compiler.compile_pipeline(targets.get(CHIP), options))
+    driver.run_pipeline(module, driver.compile_pipeline(targets.get(CHIP), options))
     return str(module)
 
 
@@ -107,7 +108,7 @@ def programs() -> Iterator[tuple[str, str]]:
     # A kernel is compiled in a module for a GPU, which is in one for the host.
     of_host = "module attributes {{gpu.container_module}} {{\n{}\n}}".format
     yield "a softmax by shuffles", of_host(softmax(warps=2, columns=128, blocks=1))
-    module = compiler.parse(of_host(product(96)))
+    module = driver.parse(of_host(product(96)))
     passes = "smalti-multi-buffer{depth=3},smalti-pipeline-loops{stages=3 target=sm_80}"
     smalti.Pipeline(f"builtin.module(gpu.module(gpu.func({passes})))").run(module)
     yield "a product in the style of IREE in 3 stages", str(module)

@@ -14,7 +14,8 @@ from click.testing import CliRunner
 from loops import runner
 from loops.case import Case
 from products import matmul
-from smalti import check, cli, sim, targets
+from smalti import check, sim, targets
+from smalti.cli import commands
 from smalti.sim import mutants
 from smalti.sim.threads.ops.conversions_amd import unpack
 from smalti.sim.threads.ops.rocdl import weakened_waitcnt
@@ -610,6 +611,6 @@ def test_own_waits_on_the_shell(tmp_path: Path) -> None:
     file = tmp_path / "sums.mlir"
     file.write_text(kernel(WORDS, trips=2, reads=2))
     command = ["sim", str(file), "--target", "sim:gfx942"]
-    assert CliRunner().invoke(cli.main, command).exit_code == 0
-    result = CliRunner().invoke(cli.main, [*command, "--own-waits"])
+    assert CliRunner().invoke(commands.main, command).exit_code == 0
+    result = CliRunner().invoke(commands.main, [*command, "--own-waits"])
     assert result.exit_code != 0 and "[race]" in result.output

@@ -5,7 +5,8 @@ import pytest
 import smalti
 from click.testing import CliRunner
 from numpy.lib.stride_tricks import as_strided
-from smalti import LaunchError, cli
+from smalti import LaunchError
+from smalti.cli import commands
 
 THREADS = """
 gpu.module @m {
@@ -413,7 +414,7 @@ def test_the_shell_takes_shapes_and_numbers(tmp_path):
     file.write_text(text)
 
     def run(*words):
-        out = CliRunner().invoke(cli.main, ["sim", str(file), "--target", "sm_90a", *words])
+        out = CliRunner().invoke(commands.main, ["sim", str(file), "--target", "sm_90a", *words])
         return out.exit_code, out.output
 
     np.save(tmp_path / "x.npy", np.ones((2, 70), np.float32))

@@ -13,7 +13,8 @@ import smalti
 from click.testing import CliRunner
 from conftest import ROOT
 from sim_programs import SYNC, doubled
-from smalti import cli, sim, targets, testing
+from smalti import sim, targets, testing
+from smalti.cli import commands
 from smalti.errors import LaunchError
 from smalti.sim import mutants
 from test_sim_threads import matmul
@@ -238,7 +239,7 @@ def test_a_long_run_tells_how_far_it_is() -> None:
 
 
 def run(*words: str) -> tuple[int, str]:
-    done = CliRunner().invoke(cli.main, words)
+    done = CliRunner().invoke(commands.main, words)
     return done.exit_code, done.output
 
 
@@ -251,11 +252,11 @@ def test_the_shell(tmp_path: Path) -> None:
     assert run("sim", str(good), "--races-only")[0] == 0
     code, said = run("sim", str(bad), "--races-only")
     assert code == 1 and "[missing-fence]" in said and "bad.mlir:" in said
-    done = CliRunner().invoke(cli.main, ["sim", str(bad), "--json"])
+    done = CliRunner().invoke(commands.main, ["sim", str(bad), "--json"])
     # The findings are all that goes to the standard output.
     (told,) = json.loads(done.stdout)
     assert done.exit_code == 1 and told["kind"] == "missing-fence" and "1 finding" in done.stderr
-    assert json.loads(CliRunner().invoke(cli.main, ["sim", str(good), "--json"]).stdout) == []
+    assert json.loads(CliRunner().invoke(commands.main, ["sim", str(good), "--json"]).stdout) == []
     x = np.full((64, 64), 3, np.float32)
     np.save(tmp_path / "x.npy", x)
     code, said = run("sim", str(good), "--arg", f"0={tmp_path / 'x.npy'}", "--save", str(tmp_path / "out.npz"))

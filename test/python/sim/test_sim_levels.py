@@ -10,7 +10,8 @@ import pytest
 import smalti
 from conftest import ROOT
 from sim_programs import FENCE, SMEM, SYNC, barrier, load, program, slice_smem, store
-from smalti import compiler, entry, reference, sim
+from smalti import reference, sim
+from smalti.compiler import driver, entry
 from smalti.sim.threads import ThreadProgram
 
 CHIPS = ("sm_80", "sm_90a", "gfx942", "gfx1201")
@@ -174,7 +175,7 @@ def test_element_wise_kernels_on_every_engine(engine: str, name: str) -> None:
     given = sim.simulate(source, "sm_80").random_arguments(seed=1)
     wanted = function(*(np.copy(value) for value in given))
     if engine == "reference":
-        module = compiler.parse(source)
+        module = driver.parse(source)
         results = reference.run(entry.find_entry(module), given)
         # In float64.
         found = [value.data.astype(np.asarray(old).dtype) for value, old in zip(results, given, strict=True)]
@@ -294,8 +295,8 @@ def test_programs_side_by_side() -> None:
 @pytest.mark.parametrize("name", ["pointwise", "row_softmax", "gather_rows", "wgmma_shared"])
 def test_a_launch_and_its_kernel_are_one_program(name: str) -> None:
     source = ROOT / "test" / "pallas" / "Inputs" / f"{name}.mlir"
-    module = compiler.parse(source)
-    compiler.run_pipeline(module, "builtin.module(mosaic-gpu-outline-launches)")
+    module = driver.parse(source)
+    driver.run_pipeline(module, "builtin.module(mosaic-gpu-outline-launches)")
     text = str(module)
     kernel = text[text.index("gpu.module") : text.index("func.func")]
     assert all(attribute in kernel for attribute in ATTRIBUTES)

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from conftest import check_that_ctrl_c_ends
-from smalti import cli, sim
+from smalti import sim
+from smalti.cli import commands
 from smalti.errors import CompileError, LaunchError
 from smalti.pace import Pace
 from smalti.sim.translator import OPERATIONS
@@ -88,9 +89,9 @@ def test_the_shell_has_a_limit(tmp_path: Path) -> None:
     path = tmp_path / "endless.mlir"
     path.write_text(kernel(COUNTED))
     for more in ([], ["--schedules", "all"], ["--mutants"]):
-        done = CliRunner().invoke(cli.main, ["sim", str(path), "--time-limit", "0.2", *more])
+        done = CliRunner().invoke(commands.main, ["sim", str(path), "--time-limit", "0.2", *more])
         assert done.exit_code == 1 and "the time limit of 0.2 s is reached" in done.output
-    assert CliRunner().invoke(cli.main, ["sim", str(path), "--time-limit", "0"]).exit_code == 2
+    assert CliRunner().invoke(commands.main, ["sim", str(path), "--time-limit", "0"]).exit_code == 2
 
 
 @pytest.mark.parametrize("attribute", ["", BLOCK], ids=["threads", "block"])

@@ -7,7 +7,8 @@ import pytest
 from audit_programs import program
 from click.testing import CliRunner
 from conftest import ROOT
-from smalti import CompileError, SmaltiError, cli, sim
+from smalti import CompileError, SmaltiError, sim
+from smalti.cli import commands
 
 LARGE = "%large = arith.constant 9223372036854775807 : index\n"
 NOT_FIRST = "%others = arith.cmpi ne, %t, %c0 : index\n"
@@ -181,5 +182,5 @@ def test_a_wait_that_another_lane_of_the_warp_needs() -> None:
 @pytest.mark.parametrize("option", ["--timeline", "--save"])
 def test_files_that_cannot_be_written(option: str) -> None:
     source = ROOT / "test" / "pallas" / "Inputs" / "pointwise.mlir"
-    result = CliRunner().invoke(cli.main, ["sim", str(source), "--blocks", "1", option, "/nowhere/x"])
+    result = CliRunner().invoke(commands.main, ["sim", str(source), "--blocks", "1", option, "/nowhere/x"])
     assert result.exit_code == 1 and "cannot write /nowhere/x" in result.output

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from smalti import cli, sim
+from smalti import sim
+from smalti.cli import commands
 from thread_programs import SHARED
 
 BLOCKS = 4
@@ -57,7 +58,7 @@ def test_a_terminal_shows_the_progress(tmp_path: Path) -> None:
     file = tmp_path / "turn.mlir"
     file.write_text(reversing())
     # The machine may have no pseudo terminals.
-    code = "import sys; sys.stderr.isatty = lambda: True; from smalti.cli import main; main()"
+    code = "import sys; sys.stderr.isatty = lambda: True; from smalti.cli.commands import main; main()"
     command = [sys.executable, "-c", code, "sim", str(file), "--level", "thread", "--schedules", "all"]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "NO_COLOR": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
@@ -73,7 +74,7 @@ def shell(tmp_path: Path) -> Any:
 
     def run(*words: str) -> tuple[Result, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         saved = tmp_path / "out.npz"
-        done = CliRunner().invoke(cli.main, ["sim", str(file), "--level", "thread", "--save", str(saved), *words])
+        done = CliRunner().invoke(commands.main, ["sim", str(file), "--level", "thread", "--save", str(saved), *words])
         arrays = np.load(saved)
         return done, arrays["arg0"], arrays["arg1"]
 

@@ -10,7 +10,8 @@ import pytest
 import smalti
 from click.testing import CliRunner
 from conftest import ROOT
-from smalti import cli, sim
+from smalti import sim
+from smalti.cli import commands
 from smalti.errors import CompileError, TargetError
 from smalti.sim import mutants
 from thread_kernels import GROUPS, ROWS, THREADS, Copies, kernel
@@ -433,7 +434,7 @@ def test_the_level_of_a_program_and_what_it_refuses() -> None:
 
 def test_the_shell_lowers_to_threads() -> None:
     file = str(ROOT / "test/kernels/matmul_relu_bf16.mlir")
-    done = CliRunner().invoke(cli.main, ["sim", file, "--target", "sm_80", "--level", "thread", "--blocks", "1"])
+    done = CliRunner().invoke(commands.main, ["sim", file, "--target", "sm_80", "--level", "thread", "--blocks", "1"])
     assert done.exit_code == 0 and "nothing found" in done.output
 
 

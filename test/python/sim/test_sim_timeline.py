@@ -13,7 +13,8 @@ from click.testing import CliRunner
 from conftest import ROOT
 from products import matmul
 from sim_programs import doubled
-from smalti import cli, sim, targets
+from smalti import sim, targets
+from smalti.cli import commands
 from thread_programs import SHARED
 
 MATMUL = ROOT / "test/kernels/matmul_ragged.mlir"
@@ -111,12 +112,12 @@ def test_the_shell_writes_a_timeline(tmp_path: Path) -> None:
     runner, out = CliRunner(), tmp_path / "out.json"
     command = ["sim", str(MATMUL), "--target", "sm_80", "--timeline", str(out)]
     for level, track in (("block", "the block"), ("thread", "warp 3")):
-        done = runner.invoke(cli.main, [*command, "--level", level, "--option", "stages=3"])
+        done = runner.invoke(commands.main, [*command, "--level", level, "--option", "stages=3"])
         assert done.exit_code == 0, done.output
         assert done.stdout.startswith("@matmul_ragged on A100 SXM4 80GB: ") and "matrix unit busy" in done.stdout
         names = {e["args"].get("name") for e in json.loads(out.read_text())["traceEvents"]}
         assert {track, "copies into shared memory"} <= names
-    done = runner.invoke(cli.main, [*command, "--mutants"])
+    done = runner.invoke(commands.main, [*command, "--mutants"])
     assert done.exit_code == 2
 
 

@@ -9,17 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..translator import Step, Translator, Unsupported, attribute, operation, vector_reader
-from ..values import (
-    NARROW,
-    SMALL_FLOATS,
-    collapse,
-    element_type,
-    integer_bits,
-    is_vector,
-    numpy_type,
-    signed,
-    wrap,
-)
+from ..values import NARROW, SMALL_FLOATS, collapse, element_type, integer_bits, is_vector, numpy_type, signed, wrap
 
 Array = np.ndarray[Any, Any]
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import compiler, ir, targets, tensor_maps
+from ... import ir, targets
+from ...compiler import driver
 from ...diagnostics import Diagnostic, source_location
 from ...errors import CompileError, LaunchError
+from ...launch import tensor_maps
 from ..explain import OF_CLUSTERS, between, proxy_fence
 from ..findings import Finding
 from ..given import Given, Place
@@ -305,7 +307,7 @@ def of_threads(
     blocks = list(kernel.regions[0].blocks)
     count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
     arguments = list(function.regions[0].blocks[0].arguments)
-    maps = compiler.tensor_maps_of(function) if host is None else ()
+    maps = driver.tensor_maps_of(function) if host is None else ()
     last = count - len(maps)
     copied = {described.argument for described, value in zip(maps, arguments[last:], strict=False) if stores(value)}
     for described in maps:

@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .... import dtypes, ir, tensor_maps
+from .... import dtypes, ir
 from ....errors import LaunchError
+from ....launch import tensor_maps
 from ...translator import Step, Unsupported
 from ..code import ThreadTranslator, operation
 from ..memory import View

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .... import dtypes, tensor_maps
+from .... import dtypes
+from ....launch import tensor_maps
 from ...engines import happens_at_once
 from ...ops.barriers import check_bytes, check_fence
 from ...translator import Step, Unsupported, attribute, groups_left

@@ -1,0 +1,272 @@
+"""Where every element of a vector or of shared memory is, as text and as a picture.
+
+    lane_map = of_registers(named_layout("WGMMA"), [64, 8])
+    print(lane_map.text())
+    Path("wgmma.html").write_text(lane_map.html())
+
+A map has a cell for each element. Of a vector in registers a cell says warp, lane and value; of shared memory, the bank
+and the byte at which the element begins. The text and the pictures of a map depend on nothing else.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from xml.etree import ElementTree as Xml
+
+from ..layouts import StridedLayout, TiledLayout, name_of
+
+MAX_ELEMENTS = 1 << 16
+"""A map of more elements is refused."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is said about one element."""
+
+    label: str
+    """Short, for the cell itself."""
+    detail: str
+    """In full."""
+    hue: float
+    """What belongs together has the same hue (0 to 1) ..."""
+    shade: float
+    """... and what is its first part, the shade 0."""
+
+
+@dataclass(frozen=True)
+class LaneMap:
+    """A cell for each element of a shape."""
+
+    title: str
+    shape: tuple[int, ...]
+    legend: tuple[str, ...]
+    """What the labels mean, and what holds for all elements."""
+    cells: dict[tuple[int, ...], Cell] = field(repr=False)
+
+    def _pages(self) -> Iterator[tuple[tuple[int, ...], range, range]]:
+        """The matrices: what comes before the last two dimensions, and the rows and columns; a vector is one row."""
+        *leading, rows, columns = (1, 1, *self.shape)[-max(2, len(self.shape)) :]
+        for head in itertools.product(*map(range, leading)):
+            yield head, range(rows), range(columns)
+
+    def _cell(self, head: tuple[int, ...], row: int, column: int) -> Cell:
+        return self.cells[(*head, row, column)[-len(self.shape) :] if self.shape else ()]
+
+    def _caption(self, head: tuple[int, ...]) -> str:
+        return f"[{', '.join(map(str, head))}, :, :]" if head else ""
+
+    def text(self) -> str:
+        """The map as a table, a line for each row, below what its labels mean."""
+        lines = [self.title, *self.legend]
+        width = max((len(cell.label) for cell in self.cells.values()), default=0)
+        for head, rows, columns in self._pages():
+            width = max(width, len(str(len(columns) - 1)))
+            margin = len(str(len(rows) - 1))
+            lines += ["", self._caption(head)] if head else [""]
+            lines.append(" " * margin + " |" + "".join(f" {column:>{width}}" for column in columns))
+            lines.append("-" * (margin + 1) + "+" + "-" * ((width + 1) * len(columns)))
+            for row in rows:
+                labels = (f" {self._cell(head, row, column).label:>{width}}" for column in columns)
+                lines.append(f"{row:>{margin}} |" + "".join(labels))
+        return "\n".join(lines) + "\n"
+
+    def _picture(self) -> Xml.Element:
+        """The map as an SVG element: a rectangle of class `cell` for each element, whose title says all of it."""
+        height, gap = 16, 24
+        width = 8 + 6 * max((len(cell.label) for cell in self.cells.values()), default=0)
+        svg = Xml.Element("svg", xmlns="http://www.w3.org/2000/svg", role="img")
+        Xml.SubElement(svg, "title").text = self.title
+        Xml.SubElement(
+            svg, "style"
+        ).text = "text { font: 10px monospace; text-anchor: middle } .index { fill: #666 } .cell { stroke: #fff }"
+        top, columns = 0, range(0)
+        for head, rows, columns in self._pages():
+            if head:
+                _text(svg, width, top + height - 4, self._caption(head), "index")
+                top += height
+            for column in columns:
+                _text(svg, (column + 1.5) * width, top + height - 4, str(column), "index")
+            for row in rows:
+                y = top + (row + 1) * height
+                _text(svg, width / 2, y + height - 4, str(row), "index")
+                for column in columns:
+                    cell, x = self._cell(head, row, column), (column + 1) * width
+                    group = Xml.SubElement(svg, "g")
+                    Xml.SubElement(group, "title").text = cell.detail
+                    box = {"x": x, "y": y, "width": width, "height": height}
+                    Xml.SubElement(
+                        group, "rect", {"class": "cell", "fill": _color(cell)}, **{k: str(v) for k, v in box.items()}
+                    )
+                    _text(group, x + width / 2, y + height - 4, cell.label)
+            top += (len(rows) + 1) * height + gap
+        svg.set("width", str((len(columns) + 1) * width))
+        svg.set("height", str(top))
+        return svg
+
+    def svg(self) -> str:
+        """The map as an SVG picture."""
+        return Xml.tostring(self._picture(), encoding="unicode") + "\n"
+
+    def html(self) -> str:
+        """A page with the picture and what its labels mean."""
+        page = Xml.Element("html", lang="en")
+        head, body = Xml.SubElement(page, "head"), Xml.SubElement(page, "body")
+        Xml.SubElement(head, "meta", charset="utf-8")
+        Xml.SubElement(head, "title").text = self.title
+        Xml.SubElement(head, "style").text = "body { font-family: sans-serif }"
+        Xml.SubElement(body, "h1").text = self.title
+        for line in self.legend:
+            Xml.SubElement(body, "p").text = line
+        body.append(self._picture())
+        return "<!DOCTYPE html>\n" + Xml.tostring(page, encoding="unicode", method="html") + "\n"
+
+
+def _text(parent: Xml.Element, x: float, y: float, words: str, kind: str | None = None) -> None:
+    Xml.SubElement(parent, "text", {"class": kind} if kind else {}, x=f"{x:g}", y=f"{y:g}").text = words
+
+
+def _color(cell: Cell) -> str:
+    return f"hsl({round(cell.hue * 360)}, 65%, {round(88 - 33 * cell.shade)}%)"
+
+
+def _check_size(shape: Sequence[int]) -> None:
+    if any(size < 1 for size in shape):
+        raise ValueError(f"sizes must be positive, got {list(shape)}")
+    if math.prod(shape) > MAX_ELEMENTS:
+        raise ValueError(f"a map of {math.prod(shape)} elements is too large: it has {MAX_ELEMENTS} at most")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+Place = tuple[int, int, int]
+"""Warp, lane and value: the number of the element among those of the lane."""
+
+
+def _tiled_places(layout: TiledLayout, shape: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Place]]:
+    layout.validate_for(shape)
+    length, registers = layout.vector_length, layout.num_registers(shape)
+    for warp, lane, register, element in itertools.product(
+        range(layout.num_warps), range(layout.num_lanes), range(registers), range(length)
+    ):
+        index = layout.element_index(shape, warp, lane, register, element)
+        yield tuple(index), (warp, lane, register * length + element)
+
+
+def _strided_places(layout: StridedLayout, threads: int, lanes: int) -> Iterator[tuple[tuple[int, ...], Place]]:
+    registers = layout.num_registers(threads)
+    for thread, register, element in itertools.product(range(threads), range(registers), range(layout.vector_size)):
+        index = layout.element_index(threads, thread, register, element)
+        yield tuple(index), (*divmod(thread, lanes), register * layout.vector_size + element)
+
+
+def of_registers(
+    layout: TiledLayout | StridedLayout, shape: Sequence[int] | None = None, *, warps: int = 4, lanes: int = 32
+) -> LaneMap:
+    """The map of a vector in registers.
+
+    The shape of a tiled layout is its base tile where none is given, and that of a strided layout its own. How many
+    warps and lanes there are is in a tiled layout; `warps` and `lanes` are those that share a strided one.
+    """
+    if isinstance(layout, TiledLayout):
+        shape = layout.tiling[0] if shape is None else shape
+        name = name_of(layout)
+        title = f"TiledLayout<{layout}>" + (f" ({name})" if name else "")
+        vector, warps, lanes = layout.vector_length, layout.num_warps, layout.num_lanes
+    else:
+        if shape is not None and list(shape) != list(layout.shape):
+            raise ValueError(f"the layout is of a vector of shape {list(layout.shape)}, not {list(shape)}")
+        shape = layout.shape
+        title = f"WGStridedFragLayout<{list(shape)}, {layout.vector_size}>"
+        vector = layout.vector_size
+    _check_size(shape)
+    places = (
+        _tiled_places(layout, shape)
+        if isinstance(layout, TiledLayout)
+        else _strided_places(layout, warps * lanes, lanes)
+    )
+    holders: dict[tuple[int, ...], list[Place]] = {}
+    for index, place in places:
+        holders.setdefault(index, []).append(place)
+    copies = max(map(len, holders.values()))
+    values = math.prod(shape) * copies // (warps * lanes)
+    legend = [
+        f"shape {list(shape)}: {_count(warps, 'warp')} of {_count(lanes, 'lane')}, {_count(values, 'value')} each"
+    ]
+    legend.append("warp/lane/value" + f"; {vector} values in a row are one vector" * (vector > 1))
+    if copies > 1:
+        legend.append(f"every element is held {copies} times; the cell names the first that holds it")
+    cells = {}
+    for index, held in holders.items():
+        warp, lane, value = held[0]
+        where = "; ".join(f"warp {w}, lane {n}, value {v}" for w, n, v in held)
+        cells[index] = Cell(
+            f"{warp}/{lane}/{value}", f"{list(index)}: {where}", hue=warp / warps, shade=lane / max(1, lanes - 1)
+        )
+    return LaneMap(title, tuple(shape), tuple(legend), cells)
+
+
+def of_splat(shape: Sequence[int]) -> LaneMap:
+    """The map of a vector whose elements are equal: every thread holds the one value."""
+    _check_size(shape)
+    cell = Cell("*", "every thread", hue=0.0, shade=0.0)
+    cells = dict.fromkeys(itertools.product(*map(range, shape)), cell)
+    legend = ("every thread holds the value of all elements",)
+    return LaneMap(f"WGSplatFragLayout<{list(shape)}>", tuple(shape), legend, cells)
+
+
+def _address(index: Sequence[int], shape: Sequence[int], tile: Sequence[int]) -> int:
+    """The place of an element, in elements, in memory that is stored tile after tile."""
+    tile = tile or [1]
+    lead = len(shape) - len(tile)
+    digits = [
+        *zip(index[:lead], shape[:lead], strict=True),
+        *((i // t, s // t) for i, s, t in zip(index[lead:], shape[lead:], tile, strict=True)),
+        *((i % t, t) for i, t in zip(index[lead:], tile, strict=True)),
+    ]
+    place = 0
+    for digit, size in digits:
+        place = place * size + digit
+    return place
+
+
+def swizzled(address: int, swizzle: int) -> int:
+    """The address that a swizzle over so many bytes makes of one: chunks of 16 bytes are exchanged within rows."""
+    return address ^ (address // 128 % (swizzle // 16)) * 16
+
+
+def of_memory(
+    shape: Sequence[int],
+    element_bits: int,
+    *,
+    tile: Sequence[int] = (),
+    swizzle: int = 16,
+    banks: int = 32,
+    bank_bytes: int = 4,
+) -> LaneMap:
+    """The map of shared memory, tiled and swizzled: the bank that an element is in, and its address in bytes."""
+    _check_size(shape)
+    if swizzle not in (16, 32, 64, 128):
+        raise ValueError(f"a swizzle spans 16, 32, 64 or 128 bytes, got {swizzle}")
+    if len(tile) > len(shape) or any(
+        t < 1 or s % t for s, t in zip(shape[len(shape) - len(tile) :], tile, strict=False)
+    ):
+        raise ValueError(f"tiles of {list(tile)} do not divide the shape {list(shape)}")
+    row_bytes = (tile or shape or [1])[-1] * element_bits // 8
+    if swizzle > 16 and row_bytes % swizzle:
+        raise ValueError(f"rows of {row_bytes} bytes are not a multiple of the {swizzle} bytes that the swizzle spans")
+    cells = {}
+    for index in itertools.product(*map(range, shape)):
+        bits = _address(index, shape, tile) * element_bits
+        byte = swizzled(bits // 8, swizzle)
+        bank = byte // bank_bytes % banks
+        detail = f"{list(index)}: byte {byte}" + (f" bit {bits % 8}" if element_bits % 8 else "") + f", bank {bank}"
+        shade = byte // (bank_bytes * banks) % 8 / 7
+        cells[index] = Cell(f"{bank}:{byte}", detail, hue=bank / banks, shade=shade)
+    title = f"shared memory {'x'.join(map(str, shape))} of {element_bits} bits"
+    title += f", tiles of {'x'.join(map(str, tile))}" * bool(tile) + f", swizzle over {swizzle} bytes" * (swizzle > 16)
+    return LaneMap(title, tuple(shape), (f"bank:byte; {banks} banks of {_count(bank_bytes, 'byte')}",), cells)

@@ -1,0 +1,107 @@
+"""The command `smalti layout`: where every element of a vector, or of shared memory, is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .. import files
+from ..errors import SmaltiError
+
+if TYPE_CHECKING:
+    from .lane_maps import LaneMap
+
+
+def parse_shape(text: str) -> list[int]:
+    """The sizes in `64x128`."""
+    if not re.fullmatch(r"[1-9][0-9]*(x[1-9][0-9]*)*", text):
+        raise click.BadParameter(f"'{text}' is not sizes like 64x128", param_hint="--shape")
+    return [int(size) for size in text.split("x")]
+
+
+@contextmanager
+def _value_errors_are_ours() -> Any:
+    try:
+        yield
+    except ValueError as error:
+        raise SmaltiError(str(error)) from None
+
+
+def _bits(element: str) -> int:
+    from .. import ir
+
+    with ir.Context():
+        try:
+            kind = ir.Type.parse(element)
+        except ir.MLIRError:
+            raise SmaltiError(f"'{element}' is not a type") from None
+        if not isinstance(kind, (ir.IntegerType, ir.FloatType)):
+            raise SmaltiError(f"'{element}' is not the type of an element")
+        return kind.width
+
+
+def _memory(transforms: Sequence[Any], shape: Sequence[int], element: str, target: str | None) -> LaneMap:
+    from .. import targets
+    from ..dialects import mosaic_gpu
+    from . import lane_maps
+
+    tile, swizzle = [], 16
+    for transform in transforms:
+        if isinstance(transform, mosaic_gpu.TileTransformAttr):
+            tile = transform.tiling
+        elif isinstance(transform, mosaic_gpu.SwizzleTransformAttr):
+            swizzle = transform.swizzle
+        else:
+            raise SmaltiError(f"{transform} is not a transform of shared memory")
+    banks = {}
+    if target is not None:
+        chip = targets.get(target)
+        if not chip.is_gpu:
+            raise SmaltiError(f"{chip} has no shared memory with banks")
+        banks = {"banks": chip.shared_memory_banks, "bank_bytes": chip.bank_bytes}
+    return lane_maps.of_memory(shape, _bits(element), tile=tile, swizzle=swizzle, **banks)
+
+
+def lane_map(layout: str, shape: Sequence[int] | None, element: str, target: str | None) -> LaneMap:
+    """The map of a layout in the text of its attribute, by its name, or of an array of transforms."""
+    from .. import ir, layouts
+    from ..dialects import mosaic_gpu
+    from . import lane_maps
+
+    if layout in layouts.layout_names():
+        with _value_errors_are_ours():
+            return lane_maps.of_registers(layouts.named_layout(layout), shape)
+    with ir.Context(), _value_errors_are_ours():
+        try:
+            attribute = ir.Attribute.parse(layout)
+        except ir.MLIRError as error:
+            detail = error.error_diagnostics[0].message if error.error_diagnostics else str(error)
+            hint = None if "#" in layout else f"the layouts with a name are {', '.join(layouts.layout_names())}"
+            raise SmaltiError(f"'{layout}' is not a layout: {detail}", hint=hint) from None
+        if isinstance(attribute, mosaic_gpu.TiledLayoutAttr):
+            return lane_maps.of_registers(attribute.layout, shape)
+        if isinstance(attribute, mosaic_gpu.WGStridedFragLayoutAttr):
+            return lane_maps.of_registers(attribute.layout, shape)
+        if isinstance(attribute, mosaic_gpu.WGSplatFragLayoutAttr):
+            if shape is not None and list(shape) != list(attribute.shape):
+                raise SmaltiError(f"the layout is of a vector of shape {attribute.shape}, not {list(shape)}")
+            return lane_maps.of_splat(attribute.shape)
+        transforms = list(attribute) if isinstance(attribute, ir.ArrayAttr) else [attribute]
+        if shape is None:
+            raise SmaltiError("shared memory needs a shape", hint="give it with --shape")
+        return _memory(transforms, shape, element, target)
+
+
+def write(result: LaneMap, html: str | None, svg: str | None) -> None:
+    """Writes the map to the files that are asked for, or its text to the terminal."""
+    for path, text in ((html, result.html), (svg, result.svg)):
+        if path is None:
+            continue
+        files.write(path, text())
+        click.echo(f"{path}: {len(result.cells)} elements")
+    if html is None and svg is None:
+        click.echo(result.text(), nl=False)

@@ -1,0 +1,1 @@
+"""From a program to the code of a chip: passes, pipelines, code generation, assemblers."""

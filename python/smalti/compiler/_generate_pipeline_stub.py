@@ -1,0 +1,100 @@
+"""Writes `pipeline.pyi`: `Pipeline` with one typed, documented method for every registered pass.
+
+Run by the build: python _generate_pipeline_stub.py _passes.json OUTPUT. It imports nothing compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import sys
+import textwrap
+import types
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+PACKAGE = "_smalti_sources.compiler"
+
+
+def _load(name: str) -> Any:
+    """A module of the package, without the package: its bindings may not be built yet."""
+    for package, folder in ((PACKAGE.partition(".")[0], HERE.parent), (PACKAGE, HERE)):
+        sys.modules.setdefault(package, types.ModuleType(package)).__path__ = [str(folder)]
+    spec = importlib.util.spec_from_file_location(f"{PACKAGE}.{name}", HERE / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _body(node: ast.FunctionDef | ast.ClassDef) -> list[ast.stmt]:
+    documentation = ast.get_docstring(node)
+    head: list[ast.stmt] = [ast.Expr(ast.Constant(documentation))] if documentation else []
+    return [*head, ast.Expr(ast.Constant(...))]
+
+
+def _stub_function(node: ast.FunctionDef) -> ast.FunctionDef:
+    node.body = _body(node)
+    return node
+
+
+def _stub_class(node: ast.ClassDef) -> ast.ClassDef:
+    body: list[ast.stmt] = []
+    for item in node.body:
+        if isinstance(item, ast.FunctionDef):
+            if item.name in ("__init__", "__str__", "__repr__") or not item.name.startswith("_"):
+                body.append(_stub_function(item))
+        elif isinstance(item, ast.AnnAssign):
+            body.append(item)
+    documentation = ast.get_docstring(node)
+    head: list[ast.stmt] = [ast.Expr(ast.Constant(documentation))] if documentation else []
+    node.body = [*head, *body] or [ast.Expr(ast.Constant(...))]
+    return node
+
+
+def _method(name: str, item: Any, documentation: str) -> str:
+    parameters = ["self"]
+    if item.options:
+        parameters.append("*")
+        parameters += [f"{option.keyword}: {option.annotation} | None = None" for option in item.options]
+    escaped = documentation.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    lines = [
+        f"def {name}({', '.join(parameters)}) -> Pipeline:",
+        textwrap.indent(f'"""{escaped}"""', "    "),
+        "    ...",
+    ]
+    return "\n".join(lines)
+
+
+def generate(passes_json: Path) -> str:
+    """The text of the stub."""
+    passes = _load("passes")
+    tree = ast.parse((HERE / "pipeline.py").read_text(encoding="utf-8"))
+    parts: list[str] = ['"""Generated from the registered passes; see pipeline.py."""']
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            parts.append(ast.unparse(node))
+            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+                parts.append("from typing import Literal")
+        elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            parts.append(ast.unparse(_stub_function(node)))
+        elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            parts.append(ast.unparse(_stub_class(node)))
+            if node.name == "Pipeline":
+                for name, item in sorted(passes.method_names(passes.load(passes_json)).items()):
+                    parts.append(textwrap.indent(_method(name, item, passes.documentation(item)), "    "))
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PythonPass":
+            parts.append(ast.unparse(node))
+    return "\n".join(parts) + "\n"
+
+
+def main() -> None:
+    """The command line."""
+    source, output = Path(sys.argv[1]), Path(sys.argv[2])
+    output.write_text(generate(source), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,577 @@
+"""From a program to a kernel: parse, verify, lower, generate code, assemble."""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .. import ir, passmanager, remarks, sources, targets, toolchain
+from ..diagnostics import Diagnostic, source_location
+from ..emulator.options import Emulation
+from ..errors import CompileError, LaunchError, ParseError, PipelineError, SmaltiError, VerifyError, mlir_errors
+from ..launch import tensor_maps
+from ..launch.compiled import Resources
+from ..launch.kernels import Kernel
+from . import assemble, codegen_worker, dumps, entry, passes, reproducer
+
+Source = Any
+"""What can be compiled: a path, MLIR text, an `ir.Module`, or an operation that is a module."""
+
+PIPELINE = "smalti-compile"
+"""The pass that lowers a program; its options are those of `compile`."""
+
+_CODEGEN = "gpu-module-to-binary"
+
+_LINE_TABLES = "ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly},"
+"""What makes the operations' places in the source part of the code."""
+
+STAGES = {
+    "nvidia": ("tile", "mosaic", "pipelined", "thread"),
+    "amd": ("tile", "mosaic", "pipelined", "thread"),
+    "cpu": ("tile",),
+}
+"""The levels of IR that `smalti-compile` passes on its way, where it can be stopped."""
+
+
+def new_context() -> ir.Context:
+    """A context for one module. Kernels are small: threads inside MLIR cost more than they give."""
+    context = ir.Context()
+    context.enable_multithreading(False)
+    return context
+
+
+def _is_path(source: str) -> bool:
+    if "\n" in source or "{" in source:
+        return False
+    return source.endswith((".mlir", ".mlirbc")) or Path(source).is_file()
+
+
+@contextmanager
+def _parse_errors(context: ir.Context | None) -> Iterator[None]:
+    """MLIR parses and verifies in one go; what a verifier says begins with the operation's name."""
+    try:
+        with mlir_errors(ParseError, "", context):
+            yield
+    except ParseError as error:
+        if error.diagnostics and all(re.match(r"'[\w.]+' op ", d.message) for d in error.diagnostics):
+            raise VerifyError("", diagnostics=error.diagnostics, source=sources.text_of(context)) from None
+        raise
+
+
+def parse(source: Source, context: ir.Context | None = None) -> ir.Module:
+    """The module in a file or a text; a module that is one already comes back as it is. Verified either way."""
+    if isinstance(source, ir.Module):
+        with mlir_errors(VerifyError, "the module is not valid", source.context):
+            source.operation.verify()
+        return source
+    if not isinstance(source, (str, bytes, os.PathLike)):
+        return _foreign(source, context)
+    context = context or new_context()
+    text: str | bytes
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
+        path = Path(source)
+        if not path.is_file():
+            raise ParseError(f"no such file: {path}")
+        with _parse_errors(context):
+            return ir.Module.parseFile(str(path), context)
+    text = source if isinstance(source, bytes) else str(source)
+    if isinstance(text, str):
+        sources.remember(context, text)
+    with _parse_errors(context):
+        return ir.Module.parse(text, context)
+
+
+def _foreign(source: Any, context: ir.Context | None) -> ir.Module:
+    """A module of other MLIR bindings, by way of its text."""
+    operation: Any = getattr(source, "operation", source)
+    if not hasattr(operation, "get_asm"):
+        raise TypeError(f"a path, MLIR text or a module is wanted, not {type(source).__name__}")
+    if isinstance(operation, ir.Operation) and context is None:
+        context = operation.context
+    text = str(operation.get_asm(enable_debug_info=True))
+    with _parse_errors(None):
+        return ir.Module.parse(text, context or new_context())
+
+
+def clone(module: ir.Module) -> ir.Module:
+    """A copy of `module` in the same context."""
+    with module.context:
+        copy = ir.Module.create(module.operation.location)
+        for name in module.operation.attributes:
+            named = name if isinstance(name, str) else name.name
+            copy.operation.attributes[named] = module.operation.attributes[named]
+        for view in module.body.operations:
+            copy.body.append(view.operation.clone())
+    return copy
+
+
+@dataclass
+class Run:
+    """How a pipeline is to be run, and what it said."""
+
+    dump_ir: Path | None = None
+    remarks: list[remarks.Remark] = field(default_factory=list)
+
+
+def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> list[remarks.Remark]:
+    """Runs a textual pipeline in place, and returns the passes' remarks. A pass that fails without a diagnostic about
+    the program leaves a reproducer."""
+    run = run or Run()
+    context = module.context
+    try:
+        manager = passmanager.PassManager.parse(pipeline, context)
+    except ValueError as error:
+        reason = _reason(str(error))
+        raise PipelineError(f"the pipeline '{pipeline}' does not parse: {reason}") from None
+    if run.dump_ir is not None:
+        run.dump_ir.mkdir(parents=True, exist_ok=True)
+        context.enable_multithreading(False)
+        manager.enable_ir_printing(print_after_all=True, tree_printing_dir_path=str(run.dump_ir))
+    before = io.BytesIO()
+    module.operation.write_bytecode(before)
+    collected: list[remarks.Remark] = []
+    try:
+        with mlir_errors(CompileError, "", context), remarks.collect(context, collected):
+            manager.run(module.operation)
+    except CompileError as error:
+        if not error.diagnostics:
+            error.message = f"the pipeline '{pipeline}' failed and gave no reason"
+        error.remarks = tuple(r for r in collected if r.kind == "failed")
+        if not _is_refusal(error, module):
+            _attach_reproducer(error, before.getvalue(), context, pipeline)
+        raise
+    finally:
+        run.remarks.extend(collected)
+    return collected
+
+
+def _reason(said: str) -> str:
+    """What MLIR says of a pipeline that does not parse, without the names of its parsers."""
+    text = re.sub(r"^(?:MLIR Textual PassPipeline Parser:\d+:\d+: error|<Pass-Options-Parser>): ", "", said, flags=re.M)
+    lines = [line for line in text.splitlines() if line.strip()]
+    told = [line for line in lines if not line.startswith("failed to add ")]
+    return "\n".join(told or lines)
+
+
+_NOT_LEGALIZED = "failed to legalize"
+"""How MLIR's conversions begin the message about an operation that none of their patterns converts."""
+
+
+def _is_refusal(error: SmaltiError, module: ir.Module) -> bool:
+    """Whether passes ended with diagnostics about the program. Otherwise a pass failed: it gave no reason, left an
+    operation that it must convert, or left IR that is not valid."""
+    messages = [told.message for told in error.diagnostics if told.severity == "error"]
+    if not messages or any(message.startswith(_NOT_LEGALIZED) for message in messages):
+        return False
+    try:
+        return bool(module.operation.verify())
+    except ir.MLIRError:
+        return False
+
+
+def _attach_reproducer(error: SmaltiError, bytecode: bytes, context: ir.Context, pipeline: str) -> None:
+    module = ir.Module.parse(bytecode, context)
+    text = str(module.operation.get_asm(enable_debug_info=True))
+    if (written := reproducer.write(text, pipeline)) is not None:
+        error.reproducer, error.command = written
+
+
+def compile_pipeline(target: targets.Target, options: Mapping[str, Any]) -> str:
+    """The textual pipeline that lowers a program for `target`."""
+    words = passes.format_options(passes.registered()[PIPELINE], {"target": target.chip, **options})
+    return f"builtin.module({PIPELINE}{{{words}}})"
+
+
+def compile_kernel(
+    original: ir.Module,
+    target: targets.Target,
+    *,
+    entry_name: str | None,
+    dump: str | os.PathLike[str] | None,
+    dump_ir: str | os.PathLike[str] | None,
+    tell: Callable[[str], None],
+    emulation: Emulation,
+    options: Mapping[str, Any],
+) -> Kernel:
+    """A kernel of a module, which is left as it is; see `smalti.compile`."""
+    if target.is_gpu:
+        codegen_worker.worker.start()
+    passes_folder = dump_ir or os.environ.get("SMALTI_DUMP_IR")
+    run = Run(dump_ir=Path(passes_folder) if passes_folder else None)
+    compilation = _Compilation(original, target, entry_name, dict(options), run, tell)
+    folder = dump or os.environ.get("SMALTI_DUMP")
+    kernel = dumps.compile_into(Path(folder), compilation) if folder else compilation.kernel()
+    kernel.emulation = emulation
+    return kernel
+
+
+class _Compilation:
+    def __init__(
+        self,
+        original: ir.Module,
+        target: targets.Target,
+        entry_name: str | None,
+        options: dict[str, Any],
+        run: Run,
+        tell: Callable[[str], None],
+    ) -> None:
+        self.original = original
+        self.target = target
+        self.options = options
+        self.run = run
+        self.tell = tell
+        self.entry = entry.describe(entry.find_entry(original, entry_name))
+        self.made: Kernel | None = None
+        """The kernel, once it was lowered; what comes after that may still fail."""
+
+    def stages(self) -> Iterator[tuple[str, Callable[[], str]]]:
+        """The levels of the program before it is lowered, by name, from the first on."""
+        yield "source", lambda: str(self.original)
+        for stage in STAGES[self.target.vendor]:
+            yield stage, functools.partial(self._stopped_after, stage)
+
+    def kernel(self) -> Kernel:
+        pipeline = compile_pipeline(self.target, self.options)
+        module = self._program()
+        self.tell("lowering")
+        run_pipeline(module, pipeline, self.run)
+        text: dict[str, str | Callable[[], str]] = {
+            "source": lambda: str(self.original),
+            "mlir": lambda: str(module),
+        }
+        for stage in STAGES[self.target.vendor]:
+            text[stage] = functools.partial(self._stopped_after, stage)
+        kernel = Kernel(target=self.target, entry=self.entry, text=text, remarks=tuple(self.run.remarks))
+        self.made = kernel
+        kernel.pipeline = pipeline
+        kernel.module = module
+        if not self.target.is_gpu:
+            text["llvm"] = lambda: _translate(module)
+            kernel.resources = Resources(tiles=self.entry.num_tiles)
+            return kernel
+        launch = launch_facts(module, self.entry.name)
+        kernel.symbol = launch.symbol
+        for described in launch.tensor_maps:
+            self._check_map(described)
+        kernel.tensor_maps = launch.tensor_maps
+        self.tell("generating code")
+        text["llvm"] = lambda: self._llvm(module)
+        if self.target.is_emulated:
+            kernel.device_ir = self._generate(module, "llvm", _LINE_TABLES)
+            kernel.resources = _resources(assemble.Usage(), launch, self.entry, self.target)
+            return kernel
+        ptxas = toolchain.find_ptxas() if self.target.vendor == "nvidia" else None
+        if ptxas is not None and (lowered := _lower_ptx_version(module, self.target, ptxas)):
+            kernel.notes.append(f"{ptxas.path} knows PTX up to {lowered}: the code is no newer")
+        code = self._generate(module)
+        if self.target.vendor == "nvidia":
+            self._finish_nvidia(kernel, code, launch, text)
+        else:
+            self._finish_amd(kernel, code, launch, text)
+        return kernel
+
+    def _check_map(self, described: tensor_maps.TensorMap) -> None:
+        """Raises where a map describes memory that its argument does not have."""
+        arguments = self.entry.arguments
+        argument = arguments[described.argument] if described.argument < len(arguments) else None
+        if argument is None or not argument.is_static:
+            raise CompileError(
+                f"a tensor map of @{self.entry.name} is of argument {described.argument}: it has no size"
+            )
+        if described.offset + described.extent_bytes > argument.reach:
+            raise CompileError(
+                f"a tensor map of @{self.entry.name} reaches byte {described.offset + described.extent_bytes} of {argument}, "
+                f"which has {argument.reach}"
+            )
+
+    def _program(self) -> ir.Module:
+        """A copy of the program for the chip."""
+        module = clone(self.original)
+        attributes = module.operation.attributes
+        if self.target.is_emulated and "smalti.target" in attributes:
+            attributes["smalti.target"] = ir.StringAttr.get(self.target.chip, module.context)
+        return module
+
+    def _stopped_after(self, stage: str) -> str:
+        module = self._program()
+        run_pipeline(module, compile_pipeline(self.target, {**self.options, "stop_after": stage}))
+        return str(module)
+
+    def _generate(self, module: ir.Module, output: str = "isa", first: str = "") -> bytes:
+        toolkit = _toolkit(module, self.target)
+        words = [f"format={output}"] + ([f"toolkit={toolkit}"] if toolkit else [])
+        pipeline = f"builtin.module({first}{_CODEGEN}{{{' '.join(words)}}})"
+        bytecode = io.BytesIO()
+        module.operation.write_bytecode(bytecode)
+        try:
+            objects = codegen_worker.worker.generate(bytecode.getvalue(), pipeline)
+        except codegen_worker.WorkerDied as died:
+            error = CompileError(
+                f"code generation of @{self.entry.name} for {self.target} failed: {died.reason}",
+                diagnostics=[Diagnostic("note", "in this kernel", self.entry.location)] if self.entry.location else [],
+                source=sources.text_of(module.context),
+            )
+        except codegen_worker.WorkerTimeout:
+            error = CompileError(
+                f"code generation of @{self.entry.name} for {self.target} took too long and was ended",
+                hint="SMALTI_CODEGEN_TIMEOUT sets the limit, in seconds",
+            )
+        except codegen_worker.WorkerRefused as refused:
+            diagnostics = [Diagnostic.from_json(item) for item in refused.diagnostics]
+            message = f"code generation of @{self.entry.name} for {self.target} failed"
+            error = CompileError(
+                message if diagnostics else f"{message}: {refused}",
+                diagnostics=diagnostics,
+                source=sources.text_of(module.context),
+            )
+        else:
+            if not objects:
+                raise CompileError(f"code generation for {self.target} left no GPU binary")
+            # One module an entry function; the kernel's own is the one that holds its name.
+            named = [o for o in objects if o.module == f"{self.entry.name}_module"] or objects
+            return named[0].data
+        _attach_reproducer(error, bytecode.getvalue(), module.context, pipeline)
+        raise error
+
+    def _llvm(self, module: ir.Module) -> str:
+        bitcode = self._generate(module, "llvm")
+        tool = toolchain.require(
+            toolchain.find_llvm_tool("llvm-dis"),
+            "llvm-dis",
+            "LLVM IR as text",
+            toolchain.LLVM_TOOLS_HINT,
+        )
+        return assemble.disassemble_bitcode(bitcode, tool.path)
+
+    def _finish_nvidia(self, kernel: Kernel, code: bytes, launch: LaunchFacts, text: dict[str, Any]) -> None:
+        ptx = code.rstrip(b"\0").decode()
+        text["ptx"] = ptx
+        usage = assemble.Usage()
+        tool = toolchain.find_ptxas()
+        if tool is not None:
+            self.tell("ptxas")
+            made = assemble.assemble_ptx(ptx, tool.path)
+            kernel.binary, kernel.binary_format = made.data, "cubin"
+            text["ptx"], text["ptxas"] = made.ptx, made.log
+            text["sass"] = functools.partial(_sass, made.data)
+            usage = made.usages.get(launch.symbol, usage)
+        else:
+            kernel.binary, kernel.binary_format = ptx.encode(), "ptx"
+            kernel.notes.append(f"no ptxas was found: PTX only, registers unknown ({toolchain.PTXAS_HINT})")
+        kernel.resources = _resources(usage, launch, self.entry, self.target)
+
+    def _finish_amd(self, kernel: Kernel, code: bytes, launch: LaunchFacts, text: dict[str, Any]) -> None:
+        assembly = code.rstrip(b"\0").decode()
+        text["gcn"] = assembly
+        usage = assemble.gcn_usage(assembly).get(launch.symbol, assemble.Usage())
+        llvm_mc, lld = toolchain.find_llvm_tool("llvm-mc"), toolchain.find_llvm_tool("ld.lld")
+        if llvm_mc and lld:
+            self.tell("assembling")
+            kernel.binary, _ = assemble.assemble_gcn(assembly, llvm_mc.path, lld.path)
+            kernel.binary_format = "hsaco"
+        else:
+            name, hint = ("ld.lld", toolchain.LLD_HINT) if llvm_mc else ("llvm-mc", toolchain.LLVM_MC_HINT)
+            kernel.notes.append(f"no {name} was found: assembly text only ({hint})")
+        kernel.resources = _resources(usage, launch, self.entry, self.target)
+
+
+@dataclass(frozen=True)
+class LaunchFacts:
+    """What the passes leave for the launch, on the kernel's function."""
+
+    symbol: str
+    block: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    cluster: tuple[int, int, int] | None
+    shared_bytes: int
+    stages: int
+    """The most stages that a loop got."""
+    tensor_maps: tuple[tensor_maps.TensorMap, ...]
+
+
+_DIMENSIONS = {
+    "block": ("gpu.known_block_size", "known_block_size", "nvvm.reqntid", "nvvm.maxntid"),
+    "grid": ("gpu.known_grid_size", "known_grid_size"),
+    "cluster": ("gpu.known_cluster_size", "known_cluster_size", "nvvm.cluster_dim"),
+}
+
+
+def _dimensions(operation: Any, names: tuple[str, ...]) -> tuple[int, int, int] | None:
+    for name in names:
+        if name in operation.attributes:
+            sizes = [int(v) for v in ir.DenseI32ArrayAttr(operation.attributes[name])]
+            x, y, z = [*sizes, 1, 1][:3]
+            return x, y, z
+    return None
+
+
+def _kernels(operation: Any) -> list[Any]:
+    found = []
+    for region in operation.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                inner = view.operation
+                if any(name in inner.attributes for name in ("gpu.kernel", "nvvm.kernel", "rocdl.kernel", "kernel")):
+                    found.append(inner)
+                elif inner.name == "gpu.module":
+                    found.extend(_kernels(inner))
+    return found
+
+
+def _source_name(kernel: Any) -> str:
+    """A kernel's name in the source: that of its symbol, unless no assembler takes it."""
+    attributes = kernel.attributes
+    named = "smalti.source_name" if "smalti.source_name" in attributes else "sym_name"
+    return ir.StringAttr(attributes[named]).value
+
+
+def launch_facts(module: ir.Module, name: str) -> LaunchFacts:
+    """The launch facts of the kernel called `name` in a lowered module, or of the only one."""
+    kernels = _kernels(module.operation)
+    named = [kernel for kernel in kernels if _source_name(kernel) == name]
+    if not named and len(kernels) != 1:
+        raise CompileError(f"lowering left no GPU kernel @{name}")
+    operation = (named or kernels)[0]
+    block, grid, cluster = (_dimensions(operation, _DIMENSIONS[which]) for which in ("block", "grid", "cluster"))
+    if block is None or grid is None:
+        raise CompileError(f"the lowered kernel @{name} does not say its block and grid size")
+    if cluster is not None and any(blocks % size for blocks, size in zip(grid, cluster, strict=True)):
+        raise CompileError(f"the kernel @{name} has clusters of {cluster} blocks, which do not divide its grid {grid}")
+    return LaunchFacts(
+        ir.StringAttr(operation.attributes["sym_name"]).value,
+        block,
+        grid,
+        cluster if cluster != (1, 1, 1) else None,
+        _integer(operation, "smalti.shared_memory_bytes") or 0,
+        _integer(operation, "smalti.stages") or 1,
+        tensor_maps_of(operation),
+    )
+
+
+def tensor_maps_of(kernel: Any) -> tuple[tensor_maps.TensorMap, ...]:
+    """The tensor maps that a kernel takes behind its arguments."""
+    if entry.TENSOR_MAPS not in kernel.attributes:
+        return ()
+    try:
+        return tuple(map(_tensor_map, ir.ArrayAttr(kernel.attributes[entry.TENSOR_MAPS])))
+    except (KeyError, ValueError, TypeError, LaunchError) as error:
+        raise CompileError(
+            "",
+            diagnostics=[
+                Diagnostic(
+                    "error", f"{entry.TENSOR_MAPS} is not as it must be: {error}", source_location(kernel.location)
+                )
+            ],
+        ) from None
+
+
+def _tensor_map(attribute: ir.Attribute) -> tensor_maps.TensorMap:
+    fields = ir.DictAttr(attribute)
+
+    def numbers(name: str) -> tuple[int, ...]:
+        return tuple(int(value) for value in ir.DenseI64ArrayAttr(fields[name]))
+
+    def number(name: str) -> int:
+        return ir.IntegerAttr(fields[name]).value
+
+    return tensor_maps.TensorMap(
+        element=str(ir.TypeAttr(fields["element"]).value),
+        extents=numbers("extents"),
+        strides=numbers("strides"),
+        box=numbers("box"),
+        element_strides=numbers("element_strides"),
+        swizzle=number("swizzle"),
+        fill=ir.StringAttr(fields["fill"]).value,
+        argument=number("argument"),
+        offset=number("offset"),
+    )
+
+
+def _integer(operation: Any, name: str) -> int | None:
+    found = operation.attributes.get(name, None)
+    return found.value if isinstance(found, ir.IntegerAttr) else None
+
+
+def _resources(usage: assemble.Usage, launch: LaunchFacts, what: entry.Entry, target: targets.Target) -> Resources:
+    threads = launch.block[0] * launch.block[1] * launch.block[2]
+    # On AMD the code declares what the passes allocated, and the assembler counts it.
+    dynamic = launch.shared_bytes if target.vendor == "nvidia" else 0
+    static = usage.static_shared_bytes or 0
+    return Resources(
+        tiles=what.num_tiles,
+        block=launch.block,
+        grid=launch.grid,
+        cluster=launch.cluster,
+        warps=-(-threads // target.wave_size),
+        stages=launch.stages,
+        registers=usage.registers,
+        accumulator_registers=usage.accumulator_registers,
+        scalar_registers=usage.scalar_registers,
+        spills=usage.spills,
+        stack_bytes=usage.stack_bytes,
+        shared_bytes=dynamic + static if dynamic else max(launch.shared_bytes, static),
+        dynamic_shared_bytes=dynamic,
+    )
+
+
+def _calls(module: ir.Module, prefixes: tuple[str, ...]) -> bool:
+    for view in module.body.operations:
+        if view.operation.name != "gpu.module":
+            continue
+        for inner in view.operation.regions[0].blocks[0].operations:
+            if inner.operation.name == "llvm.func":
+                name = ir.StringAttr(inner.operation.attributes["sym_name"]).value
+                if name.startswith(prefixes):
+                    return True
+    return False
+
+
+def _toolkit(module: ir.Module, target: targets.Target) -> Path | None:
+    """The folder with device bitcode, where the code calls into it: linking it costs time."""
+    if target.vendor == "nvidia":
+        if not _calls(module, ("__nv_",)):
+            return None
+        folder, name, hint = toolchain.find_cuda_toolkit(), "libdevice.10.bc", toolchain.LIBDEVICE_HINT
+    else:
+        if not _calls(module, ("__ocml_", "__ockl_")):
+            return None
+        folder, name, hint = toolchain.find_rocm_bitcode(), "ocml.bc and ockl.bc", toolchain.ROCM_BITCODE_HINT
+    if folder is None:
+        from ..errors import ToolMissing
+
+        raise ToolMissing(f"{name} was not found: the kernel calls mathematical functions that live there", hint=hint)
+    return folder
+
+
+def _sass(cubin: bytes) -> str:
+    tool = toolchain.require(
+        toolchain.find_nvdisasm(), "nvdisasm", "machine code of NVIDIA's as text", toolchain.NVDISASM_HINT
+    )
+    return assemble.disassemble_cubin(cubin, tool.path)
+
+
+def _lower_ptx_version(module: ir.Module, target: targets.Target, ptxas: toolchain.Tool) -> str | None:
+    """The table has the newest PTX that LLVM writes; where ptxas knows only an older one, that becomes the module's.
+    Returns it where it did."""
+    known = toolchain.ptx_version_of(ptxas.path)
+    if known is None or not target.ptx_version or known >= divmod(int(target.ptx_version), 10):
+        return None
+    old, new = f"+ptx{target.ptx_version}", f"+ptx{known[0]}{known[1]}"
+    for view in module.body.operations:
+        attributes = view.operation.attributes
+        if view.operation.name == "gpu.module" and "targets" in attributes:
+            attributes["targets"] = ir.Attribute.parse(str(attributes["targets"]).replace(old, new), module.context)
+    return f"{known[0]}.{known[1]}"
+
+
+def _translate(module: ir.Module) -> str:
+    from ..dialects import llvm
+
+    return llvm.translate_module_to_llvmir(module.operation)

@@ -1,0 +1,354 @@
+"""Pipelines in Python: one method for every registered pass, with Python passes and patterns between them.
+
+A Python step is no MLIR pass. The pipeline is cut where it stands: MLIR runs what is before, Python has the module,
+MLIR runs what is after. So an exception never passes through C++, and no thread of MLIR's calls Python.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import ir
+from ..errors import PipelineError, VerifyError, mlir_errors
+from ..remarks import Remark
+from . import driver, passes, textual
+
+PythonPass = Callable[..., Any]
+"""Called with the operation; with `(operation, pass_)` where it takes two arguments."""
+
+
+@dataclass(frozen=True)
+class _Registered:
+    function: PythonPass
+    op: str
+
+
+_python_passes: dict[str, _Registered] = {}
+
+
+def register_pass(name: str, function: PythonPass, *, op: str = "builtin.module") -> PythonPass:
+    """Gives a Python pass a name that textual pipelines, `Pipeline` and `smalti opt --load` know.
+
+    `op` is the operation that it runs on; the pass is called once for every one of them.
+    """
+    from .._mlir_libs import _smalti
+
+    if not name or any(not (c.isalnum() or c in "-_") for c in name):
+        raise PipelineError(f"'{name}' is not a name for a pass: letters, digits, '-' and '_'")
+    if _smalti.is_pass_registered(name):
+        raise PipelineError(f"there is a pass called '{name}' already")
+    _python_passes[name] = _Registered(function, op)
+    return function
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A Python step, on every operation that `path` leads to from the module."""
+
+    name: str
+    function: PythonPass
+    path: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        text = self.name
+        for op in reversed(self.path):
+            text = f"{op}({text})"
+        return text
+
+
+@dataclass(frozen=True)
+class _Free:
+    """A pass that a method added: it goes where it can run, unless `on` says where."""
+
+    element: textual.Element
+    op: str
+
+    def placed(self, within: str = "builtin.module") -> tuple[textual.Element, ...]:
+        """The pass as seen from the operation `within`."""
+        if self.op in ("", within) or (self.op == "any" and within not in _CONTAINERS):
+            return (self.element,)
+        nested = textual.Element(self.op, children=(self.element,))
+        if self.op == "any" and within == "builtin.module":
+            # Functions stand in the module and in its GPU modules.
+            return nested, textual.Element("gpu.module", children=(nested,))
+        return (nested,)
+
+    def __str__(self) -> str:
+        return textual.to_text(self.placed())
+
+
+_CONTAINERS = ("builtin.module", "gpu.module")
+_Step = textual.Element | _Free | _Call
+
+
+class PassFailed(PipelineError):
+    """A Python pass signalled failure and raised nothing."""
+
+
+class _Handle:
+    """What a Python pass with two arguments gets, as MLIR's own bindings give it."""
+
+    failed = False
+
+    def signal_pass_failure(self) -> None:
+        self.failed = True
+
+
+def _takes_two(function: PythonPass) -> bool:
+    try:
+        inspect.signature(function).bind(None, None)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _nested(operation: Any, path: Sequence[str]) -> list[Any]:
+    if not path:
+        return [operation]
+    return [
+        found
+        for region in operation.regions
+        for block in region.blocks
+        for view in block.operations
+        if path[0] in ("any", view.operation.name)
+        for found in _nested(view.operation, path[1:])
+    ]
+
+
+def _run_call(call: _Call, module: Any) -> None:
+    context = module.context
+    handle = _Handle()
+    with context, mlir_errors(VerifyError, f"in the Python pass '{call.name}'", context):
+        for operation in _nested(module.operation, call.path):
+            try:
+                if _takes_two(call.function):
+                    call.function(operation.opview, handle)
+                else:
+                    call.function(operation.opview)
+            except ir.MLIRError:
+                raise
+            except Exception as error:
+                error.add_note(f"in the Python pass '{call.name}'")
+                raise
+            if handle.failed:
+                raise PassFailed(f"the Python pass '{call.name}' signalled failure")
+    with mlir_errors(VerifyError, f"the Python pass '{call.name}' left a module that is not valid", context):
+        module.operation.verify()
+
+
+class PatternSet:
+    """Rewrite patterns written in Python. A pattern returns None (or anything false) where it matched and rewrote."""
+
+    def __init__(self) -> None:
+        self._patterns: list[tuple[Any, Callable[..., Any], int]] = []
+
+    def add(self, root: type | str, function: Callable[[Any, Any], Any], benefit: int = 1) -> PatternSet:
+        """Adds `function(op, rewriter)` for operations of class or name `root`."""
+        self._patterns.append((root, function, benefit))
+        return self
+
+    def apply(self, operation: Any, *, walk: bool = False, config: Any = None) -> None:
+        """Applies the patterns below `operation`: greedily to a fixed point with folding, or in one walk."""
+        from .. import rewrite
+
+        raised: list[BaseException] = []
+
+        def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+            def pattern(op: Any, rewriter: Any) -> bool:
+                # An exception must not unwind through the driver: it waits here until the driver is done.
+                if raised:
+                    return True
+                try:
+                    return bool(function(op, rewriter))
+                except BaseException as error:
+                    raised.append(error)
+                    return True
+
+            return pattern
+
+        with operation.context:
+            patterns = rewrite.RewritePatternSet()
+            keep = [guarded(function) for _, function, _ in self._patterns]
+            for (root, _, benefit), function in zip(self._patterns, keep, strict=True):
+                patterns.add(root, function, benefit)
+            _apply(operation, patterns.freeze(), walk, config, raised)
+
+
+def _apply(operation: Any, frozen: Any, walk: bool, config: Any, raised: Sequence[BaseException] = ()) -> None:
+    from .. import rewrite
+
+    try:
+        if walk:
+            rewrite.walk_and_apply_patterns(operation, frozen)
+        else:
+            rewrite.apply_patterns_and_fold_greedily(operation, frozen, config)
+    except RuntimeError as error:
+        if not raised:
+            raise PipelineError(f"the patterns did not reach a fixed point: {error}") from None
+    if raised:
+        raise raised[0]
+
+
+class Pipeline:
+    """A pipeline that is built step by step and run on a module.
+
+        smalti.Pipeline().lower_pad().multi_buffer(depth=3).canonicalize().run(module)
+
+    There is a method for every registered pass: dashes become underscores and a leading `smalti-` goes. Options are
+    keywords. A pass that runs on functions or GPU modules is nested in them by itself; `on` nests any other.
+    """
+
+    def __init__(self, text: str = "") -> None:
+        """An empty pipeline, or the one in `text`: `"builtin.module(canonicalize, func.func(cse))"`."""
+        self._steps: list[_Step] = []
+        if text:
+            elements = textual.parse(text)
+            if len(elements) == 1 and elements[0].name == "builtin.module" and elements[0].children is not None:
+                elements = elements[0].children
+            for element in elements:
+                self._steps.extend(_resolve(element, ()))
+
+    def __getattr__(self, name: str) -> Callable[..., Pipeline]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        registered = _python_passes.get(name) or _python_passes.get(name.replace("_", "-"))
+        if registered is not None:
+            python_name = name if name in _python_passes else name.replace("_", "-")
+            return lambda: self.add(registered.function, name=python_name, op=registered.op)
+        item = passes.methods().get(name)
+        if item is None:
+            raise AttributeError(f"there is no pass '{name}' (smalti.passes.methods() lists them)")
+
+        def method(**options: Any) -> Pipeline:
+            return self._add_pass(item, options)
+
+        method.__name__ = name
+        method.__qualname__ = f"Pipeline.{name}"
+        method.__doc__ = passes.documentation(item)
+        parameters = [
+            inspect.Parameter(
+                option.keyword, inspect.Parameter.KEYWORD_ONLY, annotation=option.annotation, default=None
+            )
+            for option in item.options
+        ]
+        method.__signature__ = inspect.Signature(parameters, return_annotation=Pipeline)  # type: ignore[attr-defined]
+        return method
+
+    def __dir__(self) -> Iterable[str]:
+        return [*super().__dir__(), *passes.methods()]
+
+    def _add_pass(self, item: passes.Pass, options: dict[str, Any]) -> Pipeline:
+        given = {name: value for name, value in options.items() if value is not None}
+        self._steps.append(_Free(textual.Element(item.name, passes.format_options(item, given)), item.op))
+        return self
+
+    def add(
+        self, step: PythonPass | str | Pipeline, *, name: str | None = None, op: str = "builtin.module"
+    ) -> Pipeline:
+        """Adds a Python callable, text such as `"func.func(cse)"`, or another pipeline.
+
+        A callable gets every operation called `op`, or the module; it may change what is below. Raising an exception
+        ends the run, and the exception reaches the caller of `run`.
+        """
+        if isinstance(step, Pipeline):
+            self._steps.extend(step._steps)
+        elif isinstance(step, str):
+            self._steps.extend(Pipeline(step)._steps)
+        elif callable(step):
+            path = () if op == "builtin.module" else (op,)
+            self._steps.append(_Call(name or getattr(step, "__name__", type(step).__name__), step, path))
+        else:
+            raise TypeError(f"a callable, a string or a Pipeline is wanted, not {type(step).__name__}")
+        return self
+
+    def on(self, op: str, nested: Pipeline) -> Pipeline:
+        """Runs `nested` on every `op` directly below: `.on("gpu.module", Pipeline().cse())`."""
+        for step in nested._steps:
+            if isinstance(step, _Call):
+                self._steps.append(_Call(step.name, step.function, (op, *step.path)))
+            else:
+                inner = step.placed(op) if isinstance(step, _Free) else (step,)
+                self._steps.append(textual.Element(op, children=inner))
+        return self
+
+    def patterns(
+        self,
+        patterns: PatternSet | Callable[[PatternSet], Any] | Any,
+        *,
+        name: str = "patterns",
+        walk: bool = False,
+        config: Any = None,
+    ) -> Pipeline:
+        """Applies rewrite patterns: a `PatternSet`, a function that fills one, or a frozen set of `smalti.rewrite`.
+
+        `walk` applies each once in a walk, else they run greedily to a fixed point; `config` is a
+        `smalti.rewrite.GreedyRewriteConfig`. Exceptions in a pattern of a `PatternSet` reach the caller of `run`.
+        """
+
+        def apply(module: Any) -> None:
+            operation = module.operation
+            if isinstance(patterns, PatternSet):
+                patterns.apply(operation, walk=walk, config=config)
+            elif callable(patterns):
+                filled = PatternSet()
+                patterns(filled)
+                filled.apply(operation, walk=walk, config=config)
+            else:
+                _apply(operation, patterns, walk, config)
+
+        return self.add(apply, name=name)
+
+    def __str__(self) -> str:
+        return f"builtin.module({','.join(str(step) for step in self._steps)})"
+
+    def __repr__(self) -> str:
+        return f"Pipeline('{self}')"
+
+    def run(self, module: Any, *, dump_ir: Path | str | None = None) -> list[Remark]:
+        """Runs the pipeline on `module`, in place, and returns what the passes said."""
+        run = driver.Run()
+        segment: list[textual.Element] = []
+        part = 0
+
+        def flush() -> None:
+            nonlocal part
+            if segment:
+                run.dump_ir = Path(dump_ir) / f"{part:02}" if dump_ir is not None else None
+                driver.run_pipeline(module, f"builtin.module({textual.to_text(segment)})", run)
+                segment.clear()
+                part += 1
+
+        for step in self._steps:
+            if isinstance(step, _Call):
+                flush()
+                _run_call(step, module)
+            else:
+                segment.extend(step.placed() if isinstance(step, _Free) else (step,))
+        flush()
+        return run.remarks
+
+
+def _resolve(element: textual.Element, path: tuple[str, ...]) -> list[_Step]:
+    """The steps of an element of text, cut where a Python pass stands."""
+    if element.children is None:
+        if found := _python_passes.get(element.name):
+            if element.options:
+                raise PipelineError(f"the Python pass '{element.name}' takes no options")
+            where = path or (() if found.op == "builtin.module" else (found.op,))
+            return [_Call(element.name, found.function, where)]
+        for op in reversed(path):
+            element = textual.Element(op, children=(element,))
+        return [element]
+    steps: list[_Step] = []
+    for child in element.children:
+        steps.extend(_resolve(child, (*path, element.name)))
+    if not any(isinstance(step, _Call) for step in steps):
+        # Nothing of Python's inside: keep it as it was written, so that its passes share their analyses.
+        for op in reversed(path):
+            element = textual.Element(op, children=(element,))
+        return [element]
+    return steps

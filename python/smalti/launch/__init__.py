@@ -1,0 +1,1 @@
+"""Kernels that can be called: arguments, archives, and a launcher for each kind of chip."""

@@ -1,0 +1,290 @@
+"""Kernels as ZIP archives of two members: `kernel.json`, and the code that it names.
+
+docs/python.md describes the format, which has a version: a file of a newer version is refused, one of an older version is
+read. Reading one needs no MLIR, and no extension module of Smalti's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any, TypeVar
+
+from .. import dtypes, targets
+from ..compiler import reproducer
+from ..errors import KernelFileError, LaunchError, ToolMissing
+from .arguments import Argument, Entry
+from .compiled import CompiledCode, Resources
+from .tensor_maps import TensorMap
+
+Code = TypeVar("Code", bound=CompiledCode)
+
+VERSION = 1
+"""Of the format."""
+FORMAT = "smalti kernel"
+
+_FACTS = "kernel.json"
+_LONGEST_FACTS = 1 << 24
+_SUFFIXES = {"cubin": "cubin", "ptx": "ptx", "hsaco": "hsaco", "llvm": "bc"}
+"""Of the code's member, by the code's format. `llvm` is bitcode, for an emulated GPU."""
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+_CHIP = ("name", "vendor", "architecture", "wave_size", "max_threads_per_block", "shared_memory_per_block")
+
+
+def dumps(kernel: CompiledCode, purpose: str = "write a kernel") -> bytes:
+    """The content of a file with the kernel; the same kernel makes the same bytes. `purpose` is what an error says cannot be done."""
+    form, code = _code(kernel, purpose)
+    name = f"kernel.{_SUFFIXES[form]}"
+    facts = {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_by": _versions(),
+        "target": {key: getattr(kernel.target, key) for key in _CHIP},
+        "name": kernel.entry.name,
+        "symbol": kernel.symbol,
+        "blocks": kernel.entry.num_tiles,
+        "arguments": [_argument_to_json(argument) for argument in kernel.arguments],
+        "tensor_maps": [_map_to_json(described) for described in kernel.tensor_maps],
+        "resources": asdict(kernel.resources),
+        "code": {"file": name, "format": form, "sha256": hashlib.sha256(code).hexdigest()},
+    }
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
+        for member, data in ((_FACTS, json.dumps(facts, indent=2).encode()), (name, code)):
+            # The clock is no part of a kernel.
+            out.writestr(zipfile.ZipInfo(member, _EPOCH), data, zipfile.ZIP_DEFLATED)
+    return archive.getvalue()
+
+
+def _code(kernel: CompiledCode, purpose: str) -> tuple[str, bytes]:
+    if kernel.target.is_emulated and kernel.device_ir is not None:
+        return "llvm", kernel.device_ir
+    if kernel.binary is not None and kernel.binary_format in _SUFFIXES:
+        return kernel.binary_format, kernel.binary
+    if kernel.notes:
+        raise ToolMissing(f"cannot {purpose}: {kernel.notes[0]}")
+    raise ToolMissing(
+        f"cannot {purpose}: a kernel for {kernel.target} is compiled in the process that runs it",
+        hint="pass the program, and call smalti.compile there",
+    )
+
+
+def _versions() -> dict[str, str]:
+    known = reproducer.versions()
+    return {"smalti": known["smalti"], "llvm": known["llvm"]}
+
+
+def _argument_to_json(argument: Argument) -> dict[str, Any]:
+    return {
+        "type": argument.type,
+        "element": argument.dtype.mlir,
+        "shape": argument.shape,
+        "strides": argument.strides,
+        "reads": argument.reads,
+        "writes": argument.writes,
+        "alignment": argument.alignment,
+        "packed": argument.packed,
+        "name": argument.name,
+    }
+
+
+_MAP = ("argument", "offset", "element", "extents", "strides", "box", "element_strides", "swizzle", "fill")
+
+
+def _map_to_json(described: TensorMap) -> dict[str, Any]:
+    return {key: getattr(described, key) for key in _MAP}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class _Wrong(Exception):
+    """What a file says that it cannot say; the argument says what."""
+
+
+class _Reader:
+    """A JSON object of which every entry is looked at before it is used."""
+
+    def __init__(self, value: Any, where: str) -> None:
+        if not isinstance(value, dict):
+            raise _Wrong(f"{where} is no object")
+        self._value: Mapping[str, Any] = value
+        self._where = where
+
+    def _get(self, name: str, kind: type, what: str) -> Any:
+        value = self._value.get(name)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise _Wrong(f"{self._where}.{name} is {value!r}, and no {what}")
+        return value
+
+    def text(self, name: str) -> str:
+        value = self._get(name, str, "text")
+        # A launch passes names to C, and messages print them.
+        if not value.isprintable():
+            raise _Wrong(f"{self._where}.{name} is {value!a}, which has unprintable characters")
+        return value
+
+    def number(self, name: str, least: int = 0) -> int:
+        value = self._get(name, int, "number")
+        if value < least:
+            raise _Wrong(f"{self._where}.{name} is {value}, {least} is the least")
+        return value
+
+    def flag(self, name: str) -> bool:
+        return self._get(name, bool, "true or false")
+
+    def numbers(self, name: str, count: int | None = None, least: int | None = 0) -> tuple[int, ...]:
+        values = self._get(name, list, "array")
+        good = all(isinstance(v, int) and not isinstance(v, bool) and (least is None or v >= least) for v in values)
+        if not good or (count is not None and len(values) != count):
+            raise _Wrong(f"{self._where}.{name} is {values!r}")
+        return tuple(values)
+
+    def objects(self, name: str) -> list[_Reader]:
+        values = self._get(name, list, "array")
+        return [_Reader(value, f"{self._where}.{name}[{i}]") for i, value in enumerate(values)]
+
+    def object(self, name: str) -> _Reader:
+        return _Reader(self._value.get(name), f"{self._where}.{name}")
+
+    def has(self, name: str) -> bool:
+        """Whether it is there, and something."""
+        return self._value.get(name) is not None
+
+
+def loads(data: bytes, kind: type[Code], path: str = "this archive") -> Code:
+    """The kernel, of the class `kind`, in the content of a file. `path` is what errors call the file."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            facts = _read_facts(archive)
+            _check_version(facts, path)
+            return _kernel(facts, archive, kind)
+    except (_Wrong, LaunchError) as wrong:
+        raise KernelFileError(f"{path} is damaged: {wrong}") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        if not data.startswith(b"PK"):
+            raise KernelFileError(f"{path} is no kernel that Smalti saved") from None
+        raise KernelFileError(f"{path} is damaged: {error or 'it ends too early'}") from None
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> bytes:
+    try:
+        return archive.read(name)
+    except KeyError:
+        raise _Wrong(f"it has no {name}") from None
+
+
+def _read_facts(archive: zipfile.ZipFile) -> _Reader:
+    if _FACTS in archive.namelist() and archive.getinfo(_FACTS).file_size > _LONGEST_FACTS:
+        raise _Wrong(f"{_FACTS} is too long")
+    try:
+        return _Reader(json.loads(_member(archive, _FACTS)), _FACTS)
+    except (ValueError, RecursionError):
+        raise _Wrong(f"{_FACTS} is no JSON") from None
+
+
+def _check_version(facts: _Reader, path: str) -> None:
+    if facts.text("format") != FORMAT:
+        raise KernelFileError(f"{path} is no kernel that Smalti saved")
+    if (version := facts.number("version", least=1)) > VERSION:
+        made_by = facts.object("made_by")
+        raise KernelFileError(
+            f"{path} is of version {version} of the format, this Smalti reads up to {VERSION}",
+            hint=f"it was made by Smalti {made_by.text('smalti')}: install that or a newer one",
+        )
+
+
+def _kernel(facts: _Reader, archive: zipfile.ZipFile, kind: type[Code]) -> Code:
+    chip = facts.object("target")
+    target = targets.Chip(
+        name=chip.text("name"),
+        vendor=chip.text("vendor"),
+        architecture=chip.text("architecture"),
+        wave_size=chip.number("wave_size", least=1),
+        max_threads_per_block=chip.number("max_threads_per_block", least=1),
+        shared_memory_per_block=chip.number("shared_memory_per_block"),
+    )
+    arguments = [_argument(i, item) for i, item in enumerate(facts.objects("arguments"))]
+    entry = Entry(facts.text("name"), tuple(arguments), facts.number("blocks", least=1))
+    code = facts.object("code")
+    form, data = code.text("format"), _member(archive, code.text("file"))
+    if hashlib.sha256(data).hexdigest() != code.text("sha256"):
+        raise _Wrong(f"{code.text('file')} is not the code that was saved")
+    forms = ("llvm",) if target.is_emulated else {"nvidia": ("cubin", "ptx"), "amd": ("hsaco",)}.get(target.vendor, ())
+    if form not in forms:
+        raise _Wrong(f"the code is {form}, for {target}")
+    kernel = kind(target, entry, {"ptx": data.decode("ascii", "replace")} if form == "ptx" else {})
+    if form == "llvm":
+        kernel.device_ir = data
+    else:
+        kernel.binary, kernel.binary_format = data, form
+    kernel.symbol = facts.text("symbol")
+    kernel.tensor_maps = tuple(_map(item, arguments) for item in facts.objects("tensor_maps"))
+    kernel.resources = _resources(facts.object("resources"), entry)
+    return kernel
+
+
+def _argument(index: int, item: _Reader) -> Argument:
+    element = dtypes.from_mlir(item.text("element"))
+    if element is None:
+        raise _Wrong(f"argument {index} is of {item.text('element')}, which is not known here")
+    shape = strides = None
+    if item.has("shape"):
+        shape = item.numbers("shape")
+        strides = item.numbers("strides", len(shape), least=None)
+    return Argument(
+        index=index,
+        type=item.text("type"),
+        dtype=element,
+        shape=shape,
+        strides=strides,
+        reads=item.flag("reads"),
+        writes=item.flag("writes"),
+        alignment=item.number("alignment", least=1) if item.has("alignment") else None,
+        packed=item.number("packed", least=1),
+        name=item.text("name") if item.has("name") else None,
+    )
+
+
+def _map(item: _Reader, arguments: Sequence[Argument]) -> TensorMap:
+    described = TensorMap(
+        element=item.text("element"),
+        extents=item.numbers("extents"),
+        strides=item.numbers("strides"),
+        box=item.numbers("box"),
+        element_strides=item.numbers("element_strides"),
+        swizzle=item.number("swizzle"),
+        fill=item.text("fill"),
+        argument=item.number("argument"),
+        offset=item.number("offset"),
+    )
+    if described.argument >= len(arguments) or not arguments[described.argument].is_static:
+        raise _Wrong(f"a tensor map is of argument {described.argument}, which is no memory")
+    if described.offset + described.extent_bytes > arguments[described.argument].reach:
+        raise _Wrong(f"a tensor map reaches past argument {described.argument}")
+    return described
+
+
+_DIMENSIONS = ("block", "grid", "cluster")
+
+
+def _resources(item: _Reader, entry: Entry) -> Resources:
+    values: dict[str, Any] = {"tiles": entry.num_tiles}
+    for field in fields(Resources):
+        if field.name == "tiles" or not item.has(field.name):
+            continue
+        if field.name in _DIMENSIONS:
+            values[field.name] = item.numbers(field.name, 3, least=1)
+        else:
+            values[field.name] = item.number(field.name)
+    if missing := [name for name in ("block", "grid") if name not in values]:
+        raise _Wrong(f"resources.{missing[0]} is missing")
+    return Resources(**values)

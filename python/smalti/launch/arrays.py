@@ -1,0 +1,312 @@
+"""Arrays of any library as a pointer, a shape and strides, without a copy.
+
+numpy arrays and the array interfaces are read directly. Everything else comes through DLPack, whose capsule is read
+here and not through numpy: numpy knows neither device memory nor bfloat16 there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import operator
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import dtypes
+
+CPU, CUDA, HIP = "cpu", "cuda", "hip"
+
+# DLDeviceType -> where the memory is; pinned host memory is host memory.
+_DEVICES = {1: CPU, 3: CPU, 11: CPU, 2: CUDA, 13: CUDA, 10: HIP}
+
+
+@dataclass(slots=True)
+class ArrayView:
+    """Memory of an array. Valid while `owner` lives."""
+
+    pointer: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    """In elements."""
+    dtype: str
+    device: str
+    device_index: int | None = None
+    """Which of the GPUs, where the array tells it."""
+    readonly: bool = False
+    owner: Any = field(default=None, repr=False)
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """All that argument checks depend on but the pointer."""
+        return (self.shape, self.strides, self.dtype, self.device, self.readonly)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """All that argument checks depend on."""
+        return (
+            self.pointer, self.shape, self.strides, self.dtype, self.device, self.device_index, self.readonly
+        )  # fmt: skip
+
+
+class NotAnArray(TypeError):
+    """The object offers none of the array protocols, or cannot hand out its memory; the message says why."""
+
+
+class _DLDevice(ctypes.Structure):
+    _fields_ = [("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32)]
+
+
+class _DLDataType(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", _DLDevice),
+        ("ndim", ctypes.c_int32),
+        ("dtype", _DLDataType),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+class _DLManagedTensorVersioned(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("manager_ctx", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _DLTensor),
+    ]
+
+
+_READ_ONLY_FLAG = 1
+
+_capsule_is_valid = ctypes.pythonapi.PyCapsule_IsValid
+_capsule_is_valid.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_capsule_is_valid.restype = ctypes.c_int
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_capsule_pointer.restype = ctypes.c_void_p
+
+
+@functools.lru_cache(maxsize=1024)
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides, in elements, of a dense row-major array."""
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= max(extent, 1)
+    return tuple(reversed(strides))
+
+
+def view(array: Any, stream: int | None = None) -> ArrayView:
+    """The memory of `array`; `stream` is where a GPU kernel will use it, for producers that synchronise."""
+    if isinstance(array, ArrayView):
+        return array
+    found = _view(array, stream)
+    # A storage of size 0 that is resized, or a foreign array interface.
+    if not found.pointer and 0 not in found.shape:
+        raise NotAnArray(f"its memory is not allocated: the address is 0, and the shape is {found.shape}")
+    return found
+
+
+def _view(array: Any, stream: int | None) -> ArrayView:
+    kind = type(array)
+    if kind.__module__ in _TORCH_MODULES and kind.__name__ in ("Tensor", "Parameter"):
+        return _torch_view(array)
+    # numpy's arrays have none of these.
+    if (interface := _attribute(array, "__cuda_array_interface__")) is not None:
+        return _interface_view(array, interface, CUDA)
+    import numpy as np
+
+    if isinstance(array, np.ndarray):
+        return _numpy_view(array)
+    if hasattr(array, "__dlpack__"):
+        return _dlpack_view(array, stream)
+    if (interface := _attribute(array, "__array_interface__")) is not None:
+        return _interface_view(array, interface, CPU)
+    raise NotAnArray(f"{type(array).__name__} is not an array: it offers neither __dlpack__ nor an array interface")
+
+
+def _attribute(array: Any, name: str) -> Any:
+    """An attribute of a foreign object, or None; the code of a property may raise any exception."""
+    try:
+        return getattr(array, name, None)
+    except Exception as error:
+        raise NotAnArray(f"{type(array).__name__}.{name} raises {type(error).__name__}: {error}") from None
+
+
+def _numpy_view(array: Any) -> ArrayView:
+    size = array.itemsize
+    if any(stride % size for stride in array.strides):
+        raise NotAnArray(f"its strides {array.strides} (bytes) are not multiples of its element size {size}")
+    return ArrayView(
+        pointer=array.ctypes.data if array.size else array.__array_interface__["data"][0],
+        shape=array.shape,
+        strides=tuple(stride // size for stride in array.strides),
+        dtype=array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in foreign byte order",
+        device=CPU,
+        readonly=not array.flags.writeable,
+        owner=array,
+    )
+
+
+# Where the classes Tensor and Parameter are. What others derive from them may have no memory of its own.
+_TORCH_MODULES = ("torch", "torch.nn.parameter")
+
+
+@functools.cache
+def _torch_dtype(dtype: Any) -> str:
+    """numpy's name for a type of PyTorch's, which has no function for it."""
+    return str(dtype).removeprefix("torch.")
+
+
+def _torch_view(tensor: Any) -> ArrayView:
+    """Its array protocols take microseconds, and its attributes do not."""
+    if tensor.is_neg() or tensor.is_conj():
+        raise NotAnArray("it is a view that PyTorch negates or conjugates when it is read: pass tensor.clone()")
+    try:
+        pointer = tensor.data_ptr()
+    except RuntimeError as error:
+        raise NotAnArray(f"the tensor does not hand out its memory: {error}") from None
+    place = tensor.device
+    device = _torch_device(place.type)
+    return ArrayView(
+        pointer=pointer,
+        shape=tuple(tensor.shape),
+        strides=tensor.stride(),
+        dtype=_torch_dtype(tensor.dtype),
+        device=device,
+        device_index=None if device == CPU else place.index,
+        owner=tensor,
+    )
+
+
+@functools.cache
+def _torch_device(kind: str) -> str:
+    if kind != "cuda":
+        return kind
+    # Builds for ROCm call AMD's GPUs so too.
+    torch = sys.modules.get("torch")
+    return HIP if getattr(getattr(torch, "version", None), "hip", None) else CUDA
+
+
+@functools.cache
+def _typestr(typestr: str) -> tuple[str, int]:
+    """The name of a type that an array interface tells, and the bytes of an element."""
+    import numpy as np
+
+    dtype = np.dtype(typestr) if isinstance(typestr, str) else None
+    if dtype is None or not dtype.itemsize:
+        raise TypeError(f"not a type of elements: {typestr!r}")
+    return dtype.name, dtype.itemsize
+
+
+def _interface_view(array: Any, interface: Any, device: str) -> ArrayView:
+    def entry(name: str) -> Any:
+        if not isinstance(interface, Mapping):
+            raise NotAnArray(f"its array interface is {interface!r}, not a dictionary")
+        return interface.get(name)
+
+    def sizes(name: str, values: Any) -> tuple[int, ...]:
+        try:
+            found = tuple(operator.index(value) for value in values)
+        except TypeError:
+            raise NotAnArray(f"its array interface has '{name}' {values!r}, not a tuple of integers") from None
+        if any(not -(2**63) <= value < 2**63 for value in found):
+            raise NotAnArray(f"its array interface has '{name}' {values!r}, which exceeds 64 bits")
+        return found
+
+    try:
+        dtype, size = _typestr(entry("typestr"))
+    except (TypeError, ValueError):
+        raise NotAnArray(f"its array interface has 'typestr' {entry('typestr')!r}, not a type of elements") from None
+    shape = sizes("shape", entry("shape"))
+    if any(extent < 0 for extent in shape):
+        raise NotAnArray(f"its array interface has 'shape' {shape}, which has a negative extent")
+    if entry("strides") is None:
+        strides = row_major(shape)
+    else:
+        byte_strides = sizes("strides", entry("strides"))
+        if len(byte_strides) != len(shape):
+            raise NotAnArray(f"its array interface has {len(byte_strides)} strides and {len(shape)} dimensions")
+        if any(stride % size for stride in byte_strides):
+            raise NotAnArray(f"its strides {byte_strides} (bytes) are not multiples of its element size {size}")
+        strides = tuple(stride // size for stride in byte_strides)
+    data = entry("data")
+    if data is None:
+        raise NotAnArray("its array interface holds no pointer")
+    try:
+        pointer, readonly = data
+        address = operator.index(pointer or 0)
+    except (TypeError, ValueError):
+        raise NotAnArray(f"its array interface has 'data' {data!r}, not an address and a flag") from None
+    if not 0 <= address < 2**64:
+        raise NotAnArray(f"its array interface has the address {address}, which is outside of 64 bits")
+    reach = [(extent - 1) * stride * size for extent, stride in zip(shape, strides, strict=True) if 0 not in shape]
+    first = address + sum(min(0, bytes) for bytes in reach)
+    last = address + sum(max(0, bytes) for bytes in reach) + size
+    if address and not 0 <= first < last <= 2**63:
+        raise NotAnArray(f"its array interface has elements at addresses from {first} to {last}, outside of memory")
+    return ArrayView(address, shape, strides, dtype, device, readonly=bool(readonly), owner=array)
+
+
+def _is_jax(array: Any) -> bool:
+    return type(array).__module__.partition(".")[0] in ("jax", "jaxlib")
+
+
+def _dlpack_capsule(array: Any, device: str, stream: int | None) -> Any:
+    # The old protocol cannot say "read only", so the versioned one is asked for first.
+    keywords: dict[str, Any] = {"max_version": (1, 0)}
+    if stream is not None and device == CUDA:
+        # DLPack: 1 is the default stream there, 0 is not allowed.
+        keywords["stream"] = stream or 1
+    try:
+        try:
+            return array.__dlpack__(**keywords)
+        except TypeError:
+            keywords.pop("max_version")
+            return array.__dlpack__(**keywords)
+    except Exception as error:
+        raise NotAnArray(f"{type(array).__name__} does not hand out its memory: {error}") from None
+
+
+def _dlpack_view(array: Any, stream: int | None) -> ArrayView:
+    try:
+        device_type = int(array.__dlpack_device__()[0]) if hasattr(array, "__dlpack_device__") else 1
+    except Exception as error:
+        raise NotAnArray(f"{type(array).__name__}.__dlpack_device__() raises {type(error).__name__}: {error}") from None
+    device = _DEVICES.get(device_type, f"dlpack device type {device_type}")
+    capsule = _dlpack_capsule(array, device, stream)
+    readonly = False
+    if _capsule_is_valid(capsule, b"dltensor_versioned"):
+        address = _capsule_pointer(capsule, b"dltensor_versioned")
+        managed = ctypes.cast(address, ctypes.POINTER(_DLManagedTensorVersioned)).contents
+        if managed.major != 1:
+            raise NotAnArray(f"{type(array).__name__} speaks DLPack {managed.major}, not 1")
+        readonly = bool(managed.flags & _READ_ONLY_FLAG)
+        tensor = managed.tensor
+    elif _capsule_is_valid(capsule, b"dltensor"):
+        tensor = ctypes.cast(_capsule_pointer(capsule, b"dltensor"), ctypes.POINTER(_DLTensor)).contents
+    else:
+        raise NotAnArray(f"{type(array).__name__}.__dlpack__() returned no DLPack capsule")
+    shape = tuple(tensor.shape[: tensor.ndim]) if tensor.ndim else ()
+    strides = tuple(tensor.strides[: tensor.ndim]) if tensor.ndim and tensor.strides else row_major(shape)
+    return ArrayView(
+        pointer=(tensor.data or 0) + tensor.byte_offset,
+        shape=shape,
+        strides=strides,
+        dtype=dtypes.name_from_dlpack(tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes),
+        device=device,
+        device_index=None if device == CPU else int(tensor.device.device_id),
+        # JAX arrays never change, and its older capsules cannot say so.
+        readonly=readonly or _is_jax(array),
+        # A capsule that nobody consumes frees its tensor when it goes, so it is the owner here.
+        owner=(array, capsule),
+    )

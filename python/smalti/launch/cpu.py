@@ -1,0 +1,198 @@
+"""Running a kernel on the CPU: compiled in this process, ranges of tiles on several threads."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any
+
+from .. import execution_engine, ir, pace, toolchain
+from .._mlir_libs import _smalti
+from ..diagnostics import Diagnostic, source_location
+from ..errors import CompileError, LaunchError
+from . import arrays, calls
+
+if TYPE_CHECKING:
+    from .compiled import CompiledCode
+
+_PARALLEL_SECONDS = 200e-6
+"""Work that takes less is done before other threads have woken."""
+_INTERRUPTED, _TIME_IS_OVER = -1, -2
+"""The stop flag after a signal, and after the time limit. The kernel sets N > 0 where the step of a loop is not positive
+(`smalti-lower-cpu-loops`)."""
+_LOOP_LOCATIONS = "smalti.loop_locations"
+_HINTS = "blocks=range(N) runs N of them, time_limit=SECONDS ends the run"
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max(1, calls.num_threads() - 1), thread_name_prefix="smalti")
+
+
+def _descriptor(view: arrays.ArrayView) -> Any:
+    # MLIR's strided memref descriptor: allocated and aligned pointer, offset, sizes, strides; every field a word.
+    fields = [view.pointer, view.pointer, 0, *view.shape, *view.strides]
+    return (ctypes.c_int64 * len(fields))(*fields)
+
+
+@contextlib.contextmanager
+def _stopping(flag: ctypes.c_int32, time_limit: float | None) -> Iterator[None]:
+    """Ctrl-C and the end of the time limit set the flag, which compiled loops read."""
+
+    def stop() -> None:
+        flag.value = flag.value or _TIME_IS_OVER
+
+    timer = threading.Timer(time_limit, stop) if time_limit is not None else None
+    # Python runs signal handlers in the main thread alone.
+    is_main = threading.current_thread() is threading.main_thread()
+    try:
+        if is_main:
+            _smalti.watch_interrupts(ctypes.addressof(flag))
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
+        yield
+    finally:
+        if is_main:
+            _smalti.unwatch_interrupts(ctypes.addressof(flag))
+        if timer is not None:
+            timer.cancel()
+
+
+def _wait_for(futures: Sequence[Future[None]], flag: ctypes.c_int32) -> None:
+    """Waits for work that uses the caller's memory, which an exception of a signal handler stops. It is raised after the
+    work has ended."""
+    interrupt = None
+    while True:
+        try:
+            wait(futures)
+            break
+        except BaseException as raised:
+            interrupt = interrupt or raised
+            flag.value = flag.value or _INTERRUPTED
+    if interrupt is not None:
+        raise interrupt
+
+
+class CpuLauncher:
+    """Calls the compiled function."""
+
+    def __init__(self, kernel: CompiledCode) -> None:
+        self._kernel = kernel
+        self._check = calls.ArgumentChecker(kernel.entry, arrays.CPU)
+        self._arguments = kernel.arguments
+        self._tiles = kernel.entry.num_tiles
+        self._symbol = kernel.symbol
+        for argument in self._arguments:
+            if not argument.is_memref and not calls.can_be_passed(argument):
+                raise LaunchError(f"{argument}: a scalar of this type cannot be passed from Python on the CPU")
+        self._layout = calls.ParameterLayout(kernel.arguments)
+        libraries = [
+            str(path)
+            for name in ("mlir_c_runner_utils", "mlir_runner_utils", "mlir_float16_utils")
+            if (path := toolchain.find_runtime_library(name))
+        ]
+        try:
+            self._engine = execution_engine.ExecutionEngine(kernel.module, opt_level=3, shared_libs=libraries)
+            self._function = self._engine.lookup(self._symbol)
+        except RuntimeError as error:
+            raise CompileError(f"@{self._symbol} could not be made executable: {error}") from None
+
+    def __call__(self, *given: Any, stream: Any = None, time_limit: float | None = None) -> None:
+        if stream is not None:
+            raise LaunchError("a kernel on the CPU takes no stream")
+        if time_limit is None:
+            time_limit = self._kernel.time_limit
+        pace.check_time_limit(time_limit)
+        values = self._check.views(given)
+        # The packed interface takes the address of every argument; a memref's argument is its descriptor's address.
+        # Everything in `keep` must live until the last tile is done.
+        keep = [_descriptor(value) if isinstance(value, arrays.ArrayView) else value for value in values]
+        cells = ctypes.create_string_buffer(max(self._layout.size, 1))
+        is_array = [isinstance(value, arrays.ArrayView) for value in values]
+        self._layout.pack_into(
+            cells, [ctypes.addressof(x) if array else x for x, array in zip(keep, is_array, strict=True)]
+        )
+        flag = ctypes.c_int32(0)
+        with _stopping(flag, time_limit):
+            self._run([ctypes.addressof(cells) + at for at in self._layout.offsets], flag)
+        if flag.value:
+            self._stopped(flag.value, time_limit)
+        del keep, values
+
+    def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
+        """Runs on host arrays, which need no copies here, and returns the shortest run in seconds."""
+        return calls.best_time(lambda: self(*values), repeat)
+
+    def _stopped(self, why: int, time_limit: float | None) -> None:
+        """Raises the error of a run that ended early."""
+        name = f"@{self._symbol}"
+        if why > 0:
+            where = source_location(self._loop_locations()[why - 1])
+            message = "the step of this loop is not positive; a step of at least 1 is required"
+            raise LaunchError("", diagnostics=[Diagnostic("error", message, where)])
+        if why == _TIME_IS_OVER:
+            raise LaunchError(f"{name}: the time limit of {time_limit:g} s is reached", hint=pace.MORE_TIME)
+        # The handler of SIGINT has run by now, and raised nothing.
+        raise KeyboardInterrupt
+
+    def _loop_locations(self) -> list[Any]:
+        module = self._kernel.module
+        for view in module.body.operations:
+            attributes = view.operation.attributes
+            if _LOOP_LOCATIONS in attributes and ir.StringAttr(attributes["sym_name"]).value == self._symbol:
+                found = ir.ArrayAttr(attributes[_LOOP_LOCATIONS])
+                return [ir.Location.from_attr(one, module.context) for one in found]
+        raise AssertionError(f"@{self._symbol} has no {_LOOP_LOCATIONS}")
+
+    def _range(self) -> range:
+        """The tiles to run."""
+        blocks = self._kernel.blocks
+        if blocks is None:
+            return range(self._tiles)
+        if not isinstance(blocks, range) or blocks.step != 1 or not 0 <= blocks.start < blocks.stop <= self._tiles:
+            raise LaunchError(f"blocks is {blocks!r}: a range of step 1 in the {self._tiles} tiles is required")
+        return blocks
+
+    def _run(self, packed: list[int], flag: ctypes.c_int32) -> None:
+        tiles = self._range()
+        first, rest = tiles.start + 1, len(tiles) - 1
+        # Tiles do not depend on one another, so the first one shows whether threads are worth waking.
+        start = time.perf_counter()
+        self._run_tiles(packed, flag, tiles.start, first)
+        seconds = (time.perf_counter() - start) * rest
+        workers = min(calls.num_threads(), rest)
+        if workers <= 1 or seconds < _PARALLEL_SECONDS:
+            workers = 1
+        if seconds / workers > pace.LONG:
+            self._announce(f"{len(tiles)} tiles will take about {seconds / workers:.0f} s")
+        bounds = [first + rest * i // workers for i in range(workers + 1)]
+        futures: list[Future[None]] = []
+        try:
+            for i in range(1, workers):
+                futures.append(_pool().submit(self._run_tiles, packed, flag, bounds[i], bounds[i + 1]))
+            self._run_tiles(packed, flag, bounds[0], bounds[1])
+        finally:
+            _wait_for(futures, flag)
+        for future in futures:
+            future.result()
+
+    def _announce(self, message: str) -> None:
+        if self._kernel.announce is not None:
+            self._kernel.announce(message)
+        else:
+            warnings.warn(f"@{self._symbol}: {message}: {_HINTS}", RuntimeWarning, stacklevel=2)
+
+    def _run_tiles(self, packed: list[int], flag: ctypes.c_int32, begin: int, end: int) -> None:
+        if begin >= end or flag.value:
+            return
+        first, last = ctypes.c_int64(begin), ctypes.c_int64(end)
+        address = ctypes.c_void_p(ctypes.addressof(flag))
+        more = (ctypes.addressof(one) for one in (first, last, address))
+        self._function((ctypes.c_void_p * (len(packed) + 3))(*packed, *more))

@@ -1,0 +1,175 @@
+"""Launching a kernel on an NVIDIA GPU, through the driver's own library, loaded at the first call."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import targets
+from ..errors import LaunchError
+from . import arrays, calls, cuda_driver
+
+if TYPE_CHECKING:
+    from .compiled import CompiledCode
+
+
+def stream_pointer(stream: Any) -> int:
+    """The handle of a stream object of any library; 0 is the default stream."""
+    if stream is None:
+        return 0
+    protocol: Any = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        pair: Any = protocol() if callable(protocol) else protocol
+        return int(pair[1])
+    for name in ("cuda_stream", "ptr", "handle"):
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    try:
+        return int(stream)
+    except (TypeError, ValueError):
+        raise LaunchError(f"{type(stream).__name__} is not a stream") from None
+
+
+def check_scalars_and_layouts(kernel: CompiledCode) -> None:
+    """Raises for arguments that the GPU's calling convention cannot take."""
+    for argument in kernel.arguments:
+        if argument.is_memref and not argument.is_static:
+            raise LaunchError(f"{argument}: kernels on GPUs take memrefs of static shape and layout")
+        if not argument.is_memref and not calls.can_be_passed(argument):
+            raise LaunchError(f"{argument}: a scalar of this type cannot be passed to a GPU from Python")
+
+
+class _Parameters:
+    """Memory for the parameters of one launch, and their addresses as the driver takes them."""
+
+    def __init__(self, layout: calls.ParameterLayout, maps: int) -> None:
+        self.layout = layout
+        self.buffer = ctypes.create_string_buffer(max(layout.size, 1))
+        start = ctypes.addressof(self.buffer)
+        offsets = layout.offsets
+        self.addresses = (ctypes.c_void_p * (len(offsets) + maps))(*(start + at for at in offsets))
+        self.maps: list[Any] = []
+
+    def fill(self, values: Sequence[Any], maps: Sequence[Any]) -> None:
+        self.layout.pack_into(self.buffer, values)
+        first = len(self.layout.offsets)
+        for index, made in enumerate(maps, first):
+            self.addresses[index] = ctypes.addressof(made)
+        # The driver reads them during the launch.
+        self.maps = list(maps)
+
+
+class _Code:
+    """A kernel's code in a context."""
+
+    def __init__(self, driver: cuda_driver.Driver, kernel: CompiledCode) -> None:
+        self.device = driver.current_device()
+        self._check_capability(driver, kernel)
+        resources = kernel.resources
+        assert kernel.binary is not None and resources.grid is not None and resources.block is not None
+        image = kernel.binary if kernel.binary_format == "cubin" else kernel.binary + b"\0"
+        module = driver.load(image, f"@{kernel.symbol}")
+        try:
+            function = driver.function(module, kernel.symbol)
+            self._allow_shared(driver, kernel, function)
+            if resources.cluster is not None:
+                size = resources.cluster[0] * resources.cluster[1] * resources.cluster[2]
+                if size > cuda_driver.PORTABLE_CLUSTER_SIZE:
+                    driver.allow_large_clusters(function, size)
+            self.launch: Callable[[Any, int], None] = driver.launcher(
+                function,
+                resources.grid,
+                resources.block,
+                resources.cluster,
+                resources.dynamic_shared_bytes,
+                f"@{kernel.symbol}",
+            )
+        except Exception:
+            driver.unload(module)
+            raise
+        self.tensor_map = functools.lru_cache(maxsize=1024)(driver.tensor_map)
+
+    def _check_capability(self, driver: cuda_driver.Driver, kernel: CompiledCode) -> None:
+        major = driver.attribute(cuda_driver.COMPUTE_CAPABILITY_MAJOR, self.device)
+        minor = driver.attribute(cuda_driver.COMPUTE_CAPABILITY_MINOR, self.device)
+        if targets.runs_on_compute_capability(kernel.target, major, minor):
+            return
+        try:
+            fitting = targets.for_compute_capability(major, minor)
+        except ImportError:
+            # A kernel from a file needs no MLIR, and the table of targets is part of it.
+            fitting = None
+        raise LaunchError(
+            f"this kernel is for {kernel.target}, the GPU here has compute capability {major}.{minor}",
+            hint=f"compile with target='{fitting}'" if fitting else None,
+        )
+
+    def _allow_shared(self, driver: cuda_driver.Driver, kernel: CompiledCode, function: int) -> None:
+        dynamic = kernel.resources.dynamic_shared_bytes
+        if not dynamic:
+            return
+        needed = dynamic + driver.static_shared_bytes(function)
+        limit = driver.attribute(cuda_driver.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, self.device)
+        if needed > limit:
+            raise LaunchError(
+                f"@{kernel.symbol} takes {needed} B of shared memory for a block; GPU {self.device} "
+                f"({driver.device_name(self.device)}) has {limit} B at most",
+                hint="compile with fewer stages or smaller tiles",
+            )
+        driver.allow_shared_bytes(function, dynamic)
+
+
+class CudaLauncher:
+    """Loads the binary once a context and launches it."""
+
+    def __init__(self, kernel: CompiledCode) -> None:
+        check_scalars_and_layouts(kernel)
+        self._kernel = kernel
+        self._check = calls.ArgumentChecker(kernel.entry, arrays.CUDA, calls.GPU_ALIGNMENT)
+        self._layout = calls.ParameterLayout(kernel.arguments)
+        self._maps = kernel.tensor_maps
+        self._codes: dict[int, _Code] = {}
+        self._free: list[_Parameters] = []
+        self._driver = cuda_driver.load(f"@{kernel.symbol} for {kernel.target}")
+
+    def _code(self, device: int | None) -> _Code:
+        """The code in the current context; where there is none, in the primary one of the arrays' GPU."""
+        driver = self._driver
+        context = driver.current_context()
+        if context == 0:
+            count = driver.device_count()
+            if count == 0:
+                raise LaunchError(f"no NVIDIA GPU here to run a kernel for {self._kernel.target}")
+            context = driver.use_primary_context(device or 0)
+        code = self._codes.get(context)
+        if code is None:
+            code = self._codes[context] = _Code(driver, self._kernel)
+        if device is not None and device != code.device:
+            raise LaunchError(
+                f"the arrays are on GPU {device}, the current context is of GPU {code.device}",
+                hint=f"make GPU {device} the current one, such as with torch.cuda.device({device})",
+            )
+        return code
+
+    def __call__(self, *given: Any, stream: Any = None) -> None:
+        handle = stream_pointer(stream)
+        values, device, _keep = self._check(given, handle)
+        code = self._code(device)
+        made = [code.tensor_map(described, values[described.argument] + described.offset) for described in self._maps]
+        try:
+            # Another thread may be launching: each has parameters of its own.
+            parameters = self._free.pop()
+        except IndexError:
+            parameters = _Parameters(self._layout, len(self._maps))
+        parameters.fill(values, made)
+        try:
+            code.launch(parameters.addresses, handle)
+        finally:
+            self._free.append(parameters)
+
+    def run_on_copies(self, values: list[Any], repeat: int = 1) -> float:
+        """Runs on copies of host arrays, copies them back, and returns the shortest run in seconds."""
+        self._code(None)
+        return calls.run_on_copies(self._driver, arrays.CUDA, self, values, repeat)

@@ -1,0 +1,302 @@
+"""NVIDIA's driver (`libcuda.so.1`), loaded when it is first needed: what launches take of it, with its errors as ours.
+
+CUDA Driver API. Functions are bound by the names that the library exports: `cuMemAlloc` is a macro for `cuMemAlloc_v2`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import LaunchError, ToolMissing
+from . import devices
+from .tensor_maps import BYTES, TensorMap, check_address
+
+_P, _I, _U, _S = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, ctypes.c_size_t
+_OUT = ctypes.POINTER
+
+_FUNCTIONS: dict[str, list[Any]] = {
+    "cuInit": [_U],
+    "cuGetErrorName": [_I, _OUT(ctypes.c_char_p)],
+    "cuGetErrorString": [_I, _OUT(ctypes.c_char_p)],
+    "cuDriverGetVersion": [_OUT(_I)],
+    "cuDeviceGetCount": [_OUT(_I)],
+    "cuDeviceGet": [_OUT(_I), _I],
+    "cuDeviceGetName": [ctypes.c_char_p, _I, _I],
+    "cuDeviceGetAttribute": [_OUT(_I), _I, _I],
+    "cuDevicePrimaryCtxRetain": [_OUT(_P), _I],
+    "cuCtxGetCurrent": [_OUT(_P)],
+    "cuCtxSetCurrent": [_P],
+    "cuCtxGetDevice": [_OUT(_I)],
+    "cuCtxSynchronize": [],
+    "cuModuleLoadDataEx": [_OUT(_P), ctypes.c_char_p, _U, _P, _P],
+    "cuModuleUnload": [_P],
+    "cuModuleGetFunction": [_OUT(_P), _P, ctypes.c_char_p],
+    "cuFuncGetAttribute": [_OUT(_I), _I, _P],
+    "cuFuncSetAttribute": [_P, _I, _I],
+    "cuLaunchKernel": [_P, *[_U] * 7, _P, _P, _P],
+    "cuMemAlloc_v2": [_OUT(_P), _S],
+    "cuMemFree_v2": [_P],
+    "cuMemcpyHtoD_v2": [_P, _P, _S],
+    "cuMemcpyDtoH_v2": [_P, _P, _S],
+}
+
+_FUNCTIONS_OF_12: dict[str, list[Any]] = {
+    "cuLaunchKernelEx": [_P, _P, _P, _P],
+    "cuTensorMapEncodeTiled": [_P, _I, _U, _P, _P, _P, _P, _P, _I, _I, _I, _I],
+}
+"""Those that drivers before CUDA 12.0 do not have; only some kernels need them."""
+
+# cuda.h: CUdevice_attribute, CUfunction_attribute, CUjit_option, CUlaunchAttributeID.
+MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
+COMPUTE_CAPABILITY_MAJOR, COMPUTE_CAPABILITY_MINOR = 75, 76
+_FUNCTION_SHARED_BYTES, _FUNCTION_MAX_DYNAMIC_SHARED_BYTES = 1, 8
+_FUNCTION_NON_PORTABLE_CLUSTER = 14
+_JIT_ERROR_LOG, _JIT_ERROR_LOG_BYTES = 5, 6
+_LAUNCH_CLUSTER_DIMENSION = 4
+_INTERLEAVE_NONE = 0
+_L2_PROMOTION_128B = 2
+
+PORTABLE_CLUSTER_SIZE = 8
+"""Blocks of a cluster that every chip with clusters takes (CUDA C++ Programming Guide, "Thread Block Clusters")."""
+
+_LOST = {4, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 720}
+"""Errors after which a context is of no use any more (cuda.h, "this leaves the process in an inconsistent state")."""
+_OUT_OF_MEMORY = 2
+
+
+class _LaunchAttribute(ctypes.Structure):
+    # CUlaunchAttribute: an id, padding to 8 bytes, and a union of 64.
+    _fields_ = [("id", _I), ("padding", ctypes.c_char * 4), ("value", _U * 16)]
+
+
+class _LaunchConfig(ctypes.Structure):
+    _fields_ = [
+        ("grid", _U * 3),
+        ("block", _U * 3),
+        ("shared", _U),
+        ("stream", _P),
+        ("attributes", _OUT(_LaunchAttribute)),
+        ("count", _U),
+    ]
+
+
+class Driver:
+    """The functions of the driver, each of which raises where the driver reports an error."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+        for name, types in (_FUNCTIONS | _FUNCTIONS_OF_12).items():
+            if (function := getattr(library, name, None)) is not None:
+                function.argtypes, function.restype = types, _I
+            elif name in _FUNCTIONS:
+                raise ToolMissing(f"the CUDA driver has no function {name}", hint="install a newer one")
+        self._launch_kernel = library.cuLaunchKernel
+        self._check(library.cuInit(0), "starting the CUDA driver")
+
+    def _check(self, status: int, what: str, hint: str | None = None) -> None:
+        if status:
+            raise self.error(status, what, hint)
+
+    def error(self, status: int, what: str, hint: str | None = None) -> LaunchError:
+        """The error that a status means."""
+        text, name = ctypes.c_char_p(), ctypes.c_char_p()
+        self._library.cuGetErrorString(status, ctypes.byref(text))
+        self._library.cuGetErrorName(status, ctypes.byref(name))
+        said = (text.value or b"unknown error").decode(errors="replace")
+        title = (name.value or b"CUDA error").decode(errors="replace")
+        if hint is None and status in _LOST:
+            hint = (
+                "a kernel that ran before may be what failed; the GPU's context is lost, and this process cannot use it "
+                "any more"
+            )
+        return LaunchError(f"{what}: {said} ({title}, {status})", hint=hint)
+
+    def _newer(self, name: str, what: str) -> Any:
+        function = getattr(self._library, name, None)
+        if function is None:
+            version = ctypes.c_int()
+            self._library.cuDriverGetVersion(ctypes.byref(version))
+            raise ToolMissing(
+                f"{what} needs {name}, which the driver here does not have: it is for CUDA "
+                f"{version.value // 1000}.{version.value % 1000 // 10}",
+                hint="install a driver for CUDA 12.0 or newer",
+            )
+        return function
+
+    # Devices and contexts.
+
+    def device_count(self) -> int:
+        count = ctypes.c_int()
+        self._check(self._library.cuDeviceGetCount(ctypes.byref(count)), "counting GPUs")
+        return count.value
+
+    def attribute(self, attribute: int, device: int) -> int:
+        value = ctypes.c_int()
+        status = self._library.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
+        self._check(status, f"asking GPU {device} for attribute {attribute}")
+        return value.value
+
+    def device_name(self, device: int) -> str:
+        name = ctypes.create_string_buffer(256)
+        self._check(self._library.cuDeviceGetName(name, len(name), device), f"asking GPU {device} for its name")
+        return name.value.decode(errors="replace")
+
+    def current_context(self) -> int:
+        """The handle of the current context, 0 where there is none."""
+        context = ctypes.c_void_p()
+        self._check(self._library.cuCtxGetCurrent(ctypes.byref(context)), "asking for the current context")
+        return context.value or 0
+
+    def current_device(self) -> int:
+        device = ctypes.c_int()
+        self._check(self._library.cuCtxGetDevice(ctypes.byref(device)), "asking for the current GPU")
+        return device.value
+
+    def use_primary_context(self, index: int) -> int:
+        """Makes the primary context of a GPU current, and returns it."""
+        device, context = ctypes.c_int(), ctypes.c_void_p()
+        self._check(self._library.cuDeviceGet(ctypes.byref(device), index), f"finding GPU {index}")
+        status = self._library.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+        self._check(status, f"making a context on GPU {index}")
+        self._check(self._library.cuCtxSetCurrent(context), "making the context current")
+        return context.value or 0
+
+    def synchronize(self) -> None:
+        self._check(self._library.cuCtxSynchronize(), "running the kernel")
+
+    # Code.
+
+    def load(self, image: bytes, what: str) -> int:
+        """A module of a cubin, or of PTX with a zero at its end."""
+        log = ctypes.create_string_buffer(8192)
+        keys = (ctypes.c_int * 2)(_JIT_ERROR_LOG, _JIT_ERROR_LOG_BYTES)
+        values = (ctypes.c_void_p * 2)(ctypes.addressof(log), len(log))
+        module = ctypes.c_void_p()
+        status = self._library.cuModuleLoadDataEx(ctypes.byref(module), image, 2, keys, values)
+        if status:
+            said = log.value.decode(errors="replace").strip()
+            raise self.error(status, f"loading the code of {what}" + (f": {said}" if said else ""))
+        return module.value or 0
+
+    def unload(self, module: int) -> None:
+        """For a module of which nothing was run; an error has come before."""
+        self._library.cuModuleUnload(module)
+
+    def function(self, module: int, name: str) -> int:
+        function = ctypes.c_void_p()
+        status = self._library.cuModuleGetFunction(ctypes.byref(function), module, name.encode())
+        self._check(status, f"finding @{name} in the code")
+        return function.value or 0
+
+    def static_shared_bytes(self, function: int) -> int:
+        value = ctypes.c_int()
+        status = self._library.cuFuncGetAttribute(ctypes.byref(value), _FUNCTION_SHARED_BYTES, function)
+        self._check(status, "asking for the code's shared memory")
+        return value.value
+
+    def allow_shared_bytes(self, function: int, size: int) -> None:
+        status = self._library.cuFuncSetAttribute(function, _FUNCTION_MAX_DYNAMIC_SHARED_BYTES, size)
+        self._check(status, f"asking for {size} B of dynamic shared memory")
+
+    def allow_large_clusters(self, function: int, size: int) -> None:
+        status = self._library.cuFuncSetAttribute(function, _FUNCTION_NON_PORTABLE_CLUSTER, 1)
+        self._check(status, f"asking for clusters of {size} blocks")
+
+    # Launches.
+
+    def tensor_map(self, described: TensorMap, address: int) -> Any:
+        """The 128 bytes of a map, in memory that a launch can read them from."""
+        encode = self._newer("cuTensorMapEncodeTiled", "a kernel that copies tiles")
+        check_address(described, address)
+        # 64-byte alignment is what the driver asks of a map.
+        room = (ctypes.c_char * (BYTES + 64))()
+        start = -ctypes.addressof(room) % 64
+        result = (ctypes.c_char * BYTES).from_buffer(room, start)
+        rank = described.rank
+
+        def inner_first(values: Sequence[int], kind: Any) -> Any:
+            return (kind * max(len(values), 1))(*reversed(values))
+
+        status = encode(
+            ctypes.addressof(result),
+            described.driver_type,
+            rank,
+            address,
+            inner_first(described.extents, ctypes.c_uint64),
+            inner_first(described.strides[:-1], ctypes.c_uint64),
+            inner_first(described.box, ctypes.c_uint32),
+            inner_first(described.element_strides, ctypes.c_uint32),
+            _INTERLEAVE_NONE,
+            described.driver_swizzle,
+            _L2_PROMOTION_128B,
+            described.driver_fill,
+        )
+        self._check(status, f"encoding {described}")
+        return result
+
+    def launcher(
+        self,
+        function: int,
+        grid: Sequence[int],
+        block: Sequence[int],
+        cluster: Sequence[int] | None,
+        shared: int,
+        what: str,
+    ) -> Any:
+        """A function of the addresses of the parameters and of the stream that launches, and raises where it fails."""
+        if cluster is None:
+            launch = self._launch_kernel
+
+            def run(parameters: Any, stream: int) -> None:
+                if status := launch(function, *grid, *block, shared, stream, parameters, None):
+                    raise self._launch_error(status, what)
+
+            return run
+        launch = self._newer("cuLaunchKernelEx", "a kernel with clusters")
+        attribute = _LaunchAttribute(id=_LAUNCH_CLUSTER_DIMENSION)
+        attribute.value[:3] = cluster
+        config = _LaunchConfig((_U * 3)(*grid), (_U * 3)(*block), shared, None, ctypes.pointer(attribute), 1)
+
+        def run_clusters(parameters: Any, stream: int) -> None:
+            # Threads share what is made here, but for the stream.
+            mine = _LaunchConfig.from_buffer_copy(config)
+            mine.stream = stream
+            if status := launch(ctypes.byref(mine), function, parameters, None):
+                raise self._launch_error(status, what)
+
+        return run_clusters
+
+    def _launch_error(self, status: int, what: str) -> LaunchError:
+        return self.error(status, f"launching {what}")
+
+    # Memory.
+
+    def allocate(self, size: int) -> int:
+        pointer = ctypes.c_void_p()
+        status = self._library.cuMemAlloc_v2(ctypes.byref(pointer), size)
+        hint = "the GPU's memory is taken, by this process or another" if status == _OUT_OF_MEMORY else None
+        self._check(status, f"asking for {size} B of GPU memory", hint)
+        return pointer.value or 0
+
+    def upload(self, pointer: int, host: int, size: int) -> None:
+        self._check(self._library.cuMemcpyHtoD_v2(pointer, host, size), "copying to the GPU")
+
+    def download(self, host: int, pointer: int, size: int) -> None:
+        self._check(self._library.cuMemcpyDtoH_v2(host, pointer, size), "copying from the GPU")
+
+    def free(self, pointer: int) -> None:
+        # A kernel that failed has failed already: freeing must not hide its error.
+        self._library.cuMemFree_v2(pointer)
+
+
+def load(what: str) -> Driver:
+    """The driver of this machine, for a kernel that messages call `what`."""
+    library = devices.cuda_library()
+    if library is None:
+        raise ToolMissing(
+            f"no CUDA driver here (libcuda.so.1): {what} can be saved, not run",
+            hint="run it on a machine with an NVIDIA GPU, or check its numbers with target='emu:...' or 'cpu'",
+        )
+    return Driver(library)

@@ -1,0 +1,101 @@
+"""The GPUs of this machine, found without linking any driver and without starting a context."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import targets
+
+# cuda.h: CUdevice_attribute.
+_COMPUTE_CAPABILITY = (75, 76)
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A GPU, and the target that fits it."""
+
+    vendor: str
+    index: int
+    name: str
+    architecture: str
+    target: targets.Target | None
+
+
+@functools.cache
+def cuda_library() -> ctypes.CDLL | None:
+    """NVIDIA's driver library, or None where there is none."""
+    for name in ("libcuda.so.1", "libcuda.so"):
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    return None
+
+
+@functools.cache
+def hip_library() -> ctypes.CDLL | None:
+    """AMD's runtime library, or None where there is none."""
+    from .. import toolchain
+
+    folders = [str(home / "lib") + "/" for home in toolchain._rocm_homes()]
+    for folder in ("", *folders):
+        for name in ("libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6"):
+            try:
+                return ctypes.CDLL(folder + name)
+            except OSError:
+                continue
+    return None
+
+
+def _cuda_gpus() -> list[Gpu]:
+    driver = cuda_library()
+    count = ctypes.c_int()
+    if driver is None or driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return []
+    found = []
+    for index in range(count.value):
+        device, name, numbers = ctypes.c_int(), ctypes.create_string_buffer(256), []
+        if driver.cuDeviceGet(ctypes.byref(device), index) or driver.cuDeviceGetName(name, 256, device):
+            continue
+        for attribute in _COMPUTE_CAPABILITY:
+            value = ctypes.c_int()
+            driver.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
+            numbers.append(value.value)
+        major, minor = numbers
+        target = targets.for_compute_capability(major, minor)
+        found.append(Gpu("nvidia", index, name.value.decode(), f"{major}.{minor}", target))
+    return found
+
+
+def _amd_gpus() -> list[Gpu]:
+    # The kernel driver tells the chips; a node whose version is 0 is a CPU.
+    found = []
+    for node in sorted(Path("/sys/class/kfd/kfd/topology/nodes").glob("*/properties")):
+        try:
+            text = node.read_text()
+        except OSError:
+            continue
+        version = re.search(r"^gfx_target_version (\d+)", text, re.MULTILINE)
+        if not version or not int(version.group(1)):
+            continue
+        number = int(version.group(1))
+        chip = f"gfx{number // 10000}{number // 100 % 100}{number % 100:x}"
+        found.append(Gpu("amd", len(found), chip, chip, targets.table().get(chip)))
+    return found
+
+
+def gpus() -> list[Gpu]:
+    """The GPUs of this machine, NVIDIA's first."""
+    return [*_cuda_gpus(), *_amd_gpus()]
+
+
+def here() -> targets.Target:
+    """The best target that this machine can run: its GPU if it has one that the table knows, else the CPU."""
+    for gpu in gpus():
+        if gpu.target is not None:
+            return gpu.target
+    return targets.get("cpu")

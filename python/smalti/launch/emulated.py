@@ -1,0 +1,115 @@
+"""Running a kernel on an emulated GPU: the code of its chip, on this machine's CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import sources
+from ..emulator import library, memory, session, tensor_maps
+from ..emulator.options import Emulation, chosen
+from ..errors import LaunchError
+from . import arrays, calls
+from .arguments import Argument
+from .cuda import check_scalars_and_layouts
+from .tensor_maps import ADDRESS_OFFSET
+
+if TYPE_CHECKING:
+    from .compiled import CompiledCode
+
+
+class EmulatedLauncher:
+    """Makes a library of the kernel for each sanitizer that is asked for, and runs it."""
+
+    def __init__(self, kernel: CompiledCode) -> None:
+        check_scalars_and_layouts(kernel)
+        self._kernel = kernel
+        self._check = calls.ArgumentChecker(kernel.entry, arrays.CPU, alignment=0)
+        self._libraries: dict[str | None, library.Library] = {}
+        self._library(chosen(None, kernel.emulation))
+
+    def _library(self, emulation: Emulation) -> library.Library:
+        if emulation.sanitize not in self._libraries:
+            kernel = self._kernel
+            assert kernel.device_ir is not None
+            made = library.build(kernel.device_ir, kernel.target, emulation.sanitize, f"@{kernel.symbol}", self._source)
+            if kernel.symbol not in made.kernels:
+                known = ", ".join(f"@{name}" for name in made.kernels) or "none"
+                raise LaunchError(f"@{kernel.symbol} is not a kernel of its code, which has: {known}")
+            self._libraries[emulation.sanitize] = made
+        return self._libraries[emulation.sanitize]
+
+    @property
+    def _source(self) -> str | None:
+        module = self._kernel.module
+        return sources.text_of(module.context) if module is not None else None
+
+    def __call__(self, *given: Any, stream: Any = None, emulation: Emulation | None = None) -> float:
+        """Runs the kernel in place; returns how long its blocks took, in seconds."""
+        if stream is not None:
+            raise LaunchError("a kernel on an emulated GPU takes no stream")
+        kernel, resources = self._kernel, self._kernel.resources
+        emulation = chosen(emulation, kernel.emulation)
+        # Addresses are the emulator's to give.
+        maps = {index: value for index, value in enumerate(given) if isinstance(value, tensor_maps.TensorMap)}
+        for argument in kernel.arguments:
+            if argument.is_tensor_map != (argument.index in maps) and argument.index < len(given):
+                raise LaunchError(
+                    f"{argument}: it takes a tensor map: smalti.emulator.tensor_map(array, box)"
+                    if argument.is_tensor_map
+                    else f"{argument}: it takes no tensor map"
+                )
+        values = self._check.views([0 if index in maps else value for index, value in enumerate(given)])
+        assert resources.grid is not None and resources.block is not None
+        placed: list[memory.Array] = []
+        numbers: dict[int, bytes] = {}
+        for argument, value in zip(kernel.arguments, values, strict=True):
+            if argument.is_tensor_map:
+                continue
+            if isinstance(value, arrays.ArrayView):
+                placed.append(_array(argument, value))
+            else:
+                numbers[argument.index] = np.array(value, argument.dtype.numpy).tobytes()
+        addresses: dict[int, memory.Address] = {}
+        for index, described in enumerate(kernel.tensor_maps, len(kernel.arguments)):
+            numbers[index] = tensor_maps.encode(described)
+            addresses[index] = memory.Address(ADDRESS_OFFSET, described.argument, described.offset)
+        placing = tensor_maps.Placing(len(kernel.arguments) + len(kernel.tensor_maps), placed, numbers, addresses)
+        for index, value in maps.items():
+            placing.place(index, str(kernel.arguments[index]), value, is_pointer=True)
+        made = self._library(emulation)
+        if (stated := made.kernels[kernel.symbol].cluster) != (resources.cluster or (1, 1, 1)):
+            # The emulator takes clusters from the code.
+            raise LaunchError(f"@{kernel.symbol} is launched in clusters of {resources.cluster}, its code has {stated}")
+        return session.run(
+            session.Launch(
+                library=made,
+                target=kernel.target,
+                symbol=kernel.symbol,
+                grid=resources.grid,
+                block=resources.block,
+                shared_bytes=resources.dynamic_shared_bytes,
+                arrays=placed,
+                values=numbers,
+                addresses=addresses,
+                source=self._source,
+            ),
+            emulation,
+        )
+
+    def run_on_copies(self, values: Sequence[Any], repeat: int = 1) -> float:
+        """Runs on host arrays, and returns the shortest run in seconds."""
+        return min(self(*values) for _ in range(repeat))
+
+
+def _array(argument: Argument, view: arrays.ArrayView) -> memory.Array:
+    return memory.Array(
+        index=argument.index,
+        view=view,
+        itemsize=max(argument.dtype.bits // 8, 1),
+        alignment=max(argument.dtype.bits // 8, argument.alignment or calls.GPU_ALIGNMENT),
+        writes=argument.writes,
+        title=str(argument),
+    )
