@@ -7,6 +7,7 @@
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Pass/Pass.h"
 
 namespace smalti {
@@ -19,8 +20,22 @@ using namespace mlir;
 using namespace smalti;
 using targets::Target;
 
+/// The floating-point type inside a type, e.g. tf32 in memref<4xcomplex<tf32>>,
+/// that LLVM does not have; null where there is none. Upstream's conversions
+/// crash on types that hold such a type.
+static Type findTypeUnknownToLLVM(const LLVMTypeConverter &converter,
+                                  Type type) {
+  if (isa<FloatType>(type))
+    return converter.convertType(type) ? Type() : type;
+  if (isa<ShapedType>(type))
+    return findTypeUnknownToLLVM(converter, getElementTypeOrSelf(type));
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return findTypeUnknownToLLVM(converter, complex.getElementType());
+  return {};
+}
+
 /// A launch hands over the addresses of memrefs alone. Upstream's conversion
-/// crashes on attributions whose elements LLVM does not have, such as tf32.
+/// crashes on attributions whose types do not convert.
 static LogicalResult verifyArguments(ModuleOp module) {
   bool isValid = true;
   LLVMTypeConverter converter(module.getContext());
@@ -41,45 +56,59 @@ static LogicalResult verifyArguments(ModuleOp module) {
     for (BlockArgument attribution : llvm::concat<const BlockArgument>(
              func.getWorkgroupAttributions(), func.getPrivateAttributions())) {
       auto type = cast<MemRefType>(attribution.getType());
-      Type element = type.getElementType();
       Attribute space = type.getMemorySpace();
-      if (space && !isa<IntegerAttr, gpu::AddressSpaceAttr>(space)) {
-        isValid = false;
-        emitError(attribution.getLoc())
-            << "memory of '" << func.getName() << "' is in " << space
-            << ", which a gpu.func cannot declare";
-        continue;
-      }
-      if (!isa<FloatType>(element) || converter.convertType(element))
+      bool isKnownSpace =
+          !space || isa<IntegerAttr, gpu::AddressSpaceAttr>(space);
+      Type unknown = findTypeUnknownToLLVM(converter, type);
+      if (!unknown && isKnownSpace && type.hasStaticShape() &&
+          type.getLayout().isIdentity())
         continue;
       isValid = false;
-      emitError(attribution.getLoc())
-          << "memory of '" << func.getName() << "' has elements of type "
-          << element << ", which LLVM does not have";
+      InFlightDiagnostic diagnostic = emitError(attribution.getLoc());
+      diagnostic << "memory of '" << func.getName() << "' has ";
+      if (unknown)
+        diagnostic << "elements of type " << unknown
+                   << ", which LLVM does not have";
+      else
+        diagnostic << "type " << type
+                   << "; a static shape, an identity layout and a numbered or "
+                      "GPU memory space are required";
     }
   });
   return success(isValid);
 }
 
-/// The conversions to LLVM report other memory spaces without a location.
-static LogicalResult verifyMemorySpaces(ModuleOp module, const Target &chip) {
-  auto check = [&](Value value) -> WalkResult {
-    auto memref = dyn_cast<BaseMemRefType>(value.getType());
+/// The conversions to LLVM report other memory spaces without a location, and
+/// crash on elements that LLVM does not have.
+static LogicalResult verifyMemory(ModuleOp module, const Target &chip) {
+  LLVMTypeConverter converter(module.getContext());
+  auto check = [&](Type type, Location loc) -> WalkResult {
+    auto memref = dyn_cast<BaseMemRefType>(type);
+    if (!memref && !isa<ComplexType>(type))
+      return WalkResult::advance();
+    if (Type unknown = findTypeUnknownToLLVM(converter, type)) {
+      emitError(loc) << "type " << type << " has elements of type " << unknown
+                     << ", which LLVM does not have";
+      return WalkResult::interrupt();
+    }
     if (!memref || !memref.getMemorySpace() ||
         isa<IntegerAttr>(memref.getMemorySpace()))
       return WalkResult::advance();
-    emitError(value.getLoc()) << chip.name << " does not have memory space "
-                              << memref.getMemorySpace();
+    emitError(loc) << chip.name << " does not have memory space "
+                   << memref.getMemorySpace();
     return WalkResult::interrupt();
   };
   WalkResult result = module.walk([&](Operation *op) {
+    if (auto global = dyn_cast<memref::GlobalOp>(op))
+      if (check(global.getType(), op->getLoc()).wasInterrupted())
+        return WalkResult::interrupt();
     for (Value value : op->getResults())
-      if (check(value).wasInterrupted())
+      if (check(value.getType(), value.getLoc()).wasInterrupted())
         return WalkResult::interrupt();
     for (Region &region : op->getRegions())
       for (Block &block : region)
         for (Value value : block.getArguments())
-          if (check(value).wasInterrupted())
+          if (check(value.getType(), value.getLoc()).wasInterrupted())
             return WalkResult::interrupt();
     return WalkResult::advance();
   });
@@ -107,6 +136,6 @@ void SmaltiVerifyKernels::runOnOperation() {
   if (isInvalid)
     return signalPassFailure();
   if (memory && failed(chip->isGPU() ? verifyArguments(module)
-                                     : verifyMemorySpaces(module, *chip)))
+                                     : verifyMemory(module, *chip)))
     signalPassFailure();
 }

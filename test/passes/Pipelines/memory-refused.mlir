@@ -36,9 +36,80 @@ gpu.module @m {
 
 // -----
 
-// AMD: error: memory of 'tensor_memory' is in #mosaic_gpu.tmem, which a gpu.func cannot declare
+// AMD: error: memory of 'tensor_memory' has type 'memref<128x144xi32, #mosaic_gpu.tmem>'; a static shape, an identity layout and a numbered or
 gpu.module @m {
   gpu.func @tensor_memory() private(%tile: memref<128x144xi32, #mosaic_gpu.tmem>) kernel {
+
+// -----
+
+// Types that hold a type that LLVM does not have.
+// CPU: [[#@LINE+1]]:{{.*}} error: type 'memref<*xtf32>' has elements of type 'tf32', which LLVM does not have
+func.func @unranked(%a: memref<*xtf32>, %b: memref<*xtf32>) {
+  memref.copy %a, %b : memref<*xtf32> to memref<*xtf32>
+  return
+}
+
+// -----
+
+// CPU: [[#@LINE+1]]:{{.*}} error: type 'memref<16xcomplex<tf32>>' has elements of type 'tf32'
+func.func @complex(%a: memref<16xcomplex<tf32>>, %b: memref<16xcomplex<tf32>>) {
+  memref.copy %a, %b : memref<16xcomplex<tf32>> to memref<16xcomplex<tf32>>
+  return
+}
+
+// -----
+
+// CPU: [[#@LINE+1]]:{{.*}} error: type 'memref<*xvector<4xtf32>>' has elements of type 'tf32'
+func.func @vectors(%a: memref<*xvector<4xtf32>>, %b: memref<*xvector<4xtf32>>) {
+  memref.copy %a, %b : memref<*xvector<4xtf32>> to memref<*xvector<4xtf32>>
+  return
+}
+
+// -----
+
+// CPU: [[#@LINE+1]]:{{.*}} error: type 'memref<*xmemref<memref<tf32>>>' has elements of type 'tf32'
+func.func @memrefs(%a: memref<*xmemref<memref<tf32>>>, %b: memref<*xmemref<memref<tf32>>>) {
+  memref.copy %a, %b : memref<*xmemref<memref<tf32>>> to memref<*xmemref<memref<tf32>>>
+  return
+}
+
+// -----
+
+// CPU: [[#@LINE+1]]:{{.*}} error: type 'memref<4xcomplex<tf32>>' has elements of type 'tf32'
+memref.global "private" @global : memref<4xcomplex<tf32>>
+
+// -----
+
+// AMD: error: memory of 'complex' has elements of type 'tf32'
+gpu.module @m {
+  gpu.func @complex() private(%tile: memref<4xcomplex<tf32>, 5>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+// AMD: error: memory of 'space' has type 'memref<16xf32, "a">'; a static shape, an identity layout and a numbered or GPU memory space are required
+gpu.module @m {
+  gpu.func @space() private(%tile: memref<16xf32, "a">) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+// AMD: error: memory of 'layout' has type 'memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>, 3>'; a static shape
+gpu.module @m {
+  gpu.func @layout() workgroup(%tile: memref<4x4xf32, affine_map<(i, j) -> (j, i)>, 3>) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+// AMD: error: memory of 'size' has type 'memref<?xf32, 3>'; a static shape
+gpu.module @m {
+  gpu.func @size() workgroup(%tile: memref<?xf32, 3>) kernel {
     gpu.return
   }
 }
