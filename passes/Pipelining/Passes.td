@@ -46,7 +46,9 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     - lanes of a wave exchange values in it, and may run it unequally often;
     - it has no read of global memory that can run ahead, or nothing to overlap it with; it runs fewer times than
       `stages`; a value that it carries is updated in a later stage than it is used in; its asynchronous copies are
-      already waited for in another iteration.
+      already waited for in another iteration;
+    - the pass would create more than 131072 ops in the function: the copies of an inner loop multiply with the stages
+      of each loop around it.
 
     The attributes `smalti.stages` and `smalti.mode` on a loop win over the options; 1 stage leaves the loop alone.
     `stages=auto` takes as many as the shared buffers have slots in async mode. In stream mode it takes 3 where what is

@@ -29,6 +29,20 @@ using namespace smalti;
 
 static constexpr llvm::StringLiteral kPassName = "smalti-pipeline-loops";
 
+/// Ops that pipelining the loops of one function may create. The copies of an
+/// inner loop multiply with the stages of each loop around it.
+static constexpr int64_t kMostCreatedOps = int64_t(1) << 17;
+
+/// The ops that pipelining creates, at most: each op of the loop is once in the
+/// kernel, `stages - 1` times in the prologue and the epilogue together, and
+/// once more in a loop that a guard keeps.
+static int64_t countCreatedOps(const LoopSchedule &schedule) {
+  int64_t ops = 0;
+  scf::ForOp loop = schedule.loop;
+  loop.getBody()->walk([&](Operation *) { ++ops; });
+  return ops * (schedule.stages - 1 + schedule.isGuarded());
+}
+
 /// What the loop became, in one sentence with its numbers.
 static void reportApplied(const LoopSchedule &schedule, StringRef did) {
   llvm::SetVector<Value> roots;
@@ -150,6 +164,22 @@ void PipelineLoopsPass::runOnOperation() {
     return signalPassFailure();
   }
   bool missed = false;
+  int64_t created = 0;
+  auto makeBoundedSchedule = [&](scf::ForOp loop, std::string &reason) {
+    std::optional<LoopSchedule> schedule = makeSchedule(loop, options, reason);
+    if (!schedule || emitSchedule)
+      return schedule;
+    int64_t more = countCreatedOps(*schedule);
+    if (more <= kMostCreatedOps - created)
+      return schedule;
+    reason = std::to_string(schedule->stages) + " stages would create " +
+             std::to_string(more) + " ops, in addition to the " +
+             std::to_string(created) +
+             " ops for other loops of the function; the limit for a "
+             "function is " +
+             std::to_string(kMostCreatedOps);
+    return std::optional<LoopSchedule>();
+  };
   if (options.stages.getOr(2) != 1)
     function->walk([&](LoopLikeOpInterface loop) {
       auto stages = loop->getAttrOfType<IntegerAttr>(kStagesAttr);
@@ -169,14 +199,14 @@ void PipelineLoopsPass::runOnOperation() {
     std::optional<LoopSchedule> schedule;
     {
       ConditionalSplitter splitter(loop);
-      schedule = makeSchedule(loop, options, reason);
+      schedule = makeBoundedSchedule(loop, reason);
       if (splitter.hasSplit())
         names.reset();
       if (schedule && !isTrial)
         splitter.keep();
       else if (!schedule && splitter.hasSplit()) {
         splitter.undo();
-        schedule = makeSchedule(loop, options, reason);
+        schedule = makeBoundedSchedule(loop, reason);
       }
     }
     if (!schedule && !reason.empty())
@@ -218,6 +248,7 @@ void PipelineLoopsPass::runOnOperation() {
       continue;
     }
     reportApplied(*schedule, "the loop is pipelined with ");
+    created += countCreatedOps(*schedule);
     names.forget(candidate.loop);
     ExpandedLoop expanded =
         applySchedule(*schedule, schedule->onlySharedHazards &&
