@@ -246,8 +246,7 @@ LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
     if (!entry)
       return WalkResult::advance();
     if (number.getValue() != *entry) {
-      cast.emitOpError() << "has '" << kKernelArgument
-                         << "' = " << number
+      cast.emitOpError() << "has '" << kKernelArgument << "' = " << number
                          << ", but its address is loaded from entry " << *entry
                          << " of its function";
       return WalkResult::interrupt();
