@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from gemm import OURS, Comparison, Problem, Unavailable
+from _gemm_problem import OURS, Comparison, Problem, Unavailable
 
 SAFETY = 2.0
 """The bound on errors is this many times the first-order one."""

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import _record
+from _gemm_problem import OURS, Comparison, Peer, Problem, Unavailable
 from _record import ROOT
 
-OURS = "smalti"
 DTYPES = ("f16", "bf16", "fp8")
 SQUARES = (1024, 1536, 2048, 3072, 4096, 6144, 8192)
 SHAPES = (
@@ -39,57 +39,6 @@ SHAPES = (
     # Ragged: no tile divides them; rows are multiples of 16 bytes, which copies of tiles ask for.
     *((1000, 1000, 1000), (2072, 4120, 1048), (4104, 4104, 4104), (5000, 3000, 7000)),
 )
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A product of an m x k and a k x n matrix."""
-
-    dtype: str
-    m: int
-    n: int
-    k: int
-
-    @property
-    def operations(self) -> int:
-        return 2 * self.m * self.n * self.k
-
-    @property
-    def shape(self) -> str:
-        return f"{self.m}x{self.n}x{self.k}"
-
-    @property
-    def file(self) -> str:
-        """What the kernel of ours is called."""
-        return f"gemm-{self.dtype}-{self.shape}.smalti"
-
-    def __str__(self) -> str:
-        return f"{self.dtype} {self.shape}"
-
-
-class Unavailable(Exception):
-    """A peer that cannot take part; the argument says why."""
-
-
-class Peer(Protocol):
-    """One implementation."""
-
-    name: str
-
-    def prepare(self, problem: Problem, a: Any, b: Any) -> Callable[[], Any]:
-        """A function that starts the product and returns its result; raises `Unavailable`."""
-        ...
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """How a result compares with float64."""
-
-    max_error: float
-    max_relative_error: float
-    """Relative to the largest magnitude of the reference."""
-    wrong: int
-    """Elements that are off by more than the bound."""
 
 
 class Backend(Protocol):
