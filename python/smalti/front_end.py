@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from . import ir, targets
 from .compiler import driver
@@ -17,6 +17,7 @@ from .launch.kernels import Kernel
 
 if TYPE_CHECKING:
     from . import sim
+    from .compiler.options import CompileOptions
 
 
 def _target_of(module: ir.Module, target: str | targets.Target | None) -> targets.Target:
@@ -46,7 +47,7 @@ def compile(
     progress: Callable[[str], None] | None = None,
     emulation: Emulation | None = None,
     sanitize: Sanitizer | None = None,
-    **options: Any,
+    **options: Unpack[CompileOptions],
 ) -> Kernel | sim.SimulatedKernel:
     """Compiles a tile program for `target`, or for the best that this machine has.
 

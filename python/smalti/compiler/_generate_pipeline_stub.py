@@ -1,6 +1,7 @@
-"""Writes `pipeline.pyi`: `Pipeline` with one typed, documented method for every registered pass.
+"""Writes the types that come from the registered passes: `pipeline.pyi`, `Pipeline` with one typed, documented method for
+every pass, and `options.pyi`, the keywords of `smalti.compile`.
 
-Run by the build: python _generate_pipeline_stub.py _passes.json OUTPUT. It imports nothing compiled.
+Run by the build: python _generate_pipeline_stub.py _passes.json FOLDER. It imports nothing compiled.
 """
 
 from __future__ import annotations
@@ -90,10 +91,26 @@ def generate(passes_json: Path) -> str:
     return "\n".join(parts) + "\n"
 
 
+def generate_options(passes_json: Path) -> str:
+    """The text of `options.pyi`."""
+    passes = _load("passes")
+    lines = [
+        '"""Generated from the options of smalti-compile."""',
+        "from typing import Literal, TypedDict",
+        "class CompileOptions(TypedDict, total=False):",
+        '    """The options of `smalti-compile`, as keywords of `smalti.compile`."""',
+    ]
+    for option in passes.load(passes_json)["smalti-compile"].options:
+        if option.name not in ("target", "stop-after"):
+            lines += [f"    {option.keyword}: {option.annotation}", f"    {passes.summary(option)!r}"]
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     """The command line."""
-    source, output = Path(sys.argv[1]), Path(sys.argv[2])
-    output.write_text(generate(source), encoding="utf-8")
+    source, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    (folder / "pipeline.pyi").write_text(generate(source), encoding="utf-8")
+    (folder / "options.pyi").write_text(generate_options(source), encoding="utf-8")
 
 
 if __name__ == "__main__":
