@@ -1,9 +1,7 @@
 //===- Table.cpp - The table of instructions ------------------------------===//
 
 #include "emulator/Instructions/Lists.h"
-#include "emulator/Runtime/Instruction.h"
-
-#include <fnmatch.h>
+#include "emulator/Instructions/Lookup.h"
 
 using namespace smalti::emulator;
 
@@ -13,16 +11,7 @@ static const InstructionList *const lists[] = {
 };
 
 const Instruction *smalti::emulator::findInstruction(const char *name) {
-  const Instruction *byPattern = nullptr;
-  for (const InstructionList *list : lists)
-    for (size_t i = 0; i < list->count; ++i) {
-      const Instruction &entry = list->first[i];
-      if (strcmp(entry.name, name) == 0)
-        return &entry;
-      if (!byPattern && fnmatch(entry.name, name, 0) == 0)
-        byPattern = &entry;
-    }
-  return byPattern;
+  return findIn(lists, name);
 }
 
 void smalti::emulator::forEachInstruction(void (*use)(const Instruction &,

@@ -12,7 +12,7 @@
 #include "emulator/Runtime/AsyncWork.h"
 #include "emulator/Runtime/Fiber.h"
 #include "emulator/Runtime/Findings.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Thread.h"
 
 #include <memory>
 #include <string>

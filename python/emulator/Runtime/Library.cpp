@@ -1,7 +1,7 @@
 //===- Library.cpp - A kernel library -------------------------------------===//
 
 #include "emulator/Runtime/Library.h"
-#include "emulator/Runtime/Instruction.h"
+#include "emulator/Instructions/Instruction.h"
 #include "emulator/Runtime/Layout.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 //===- Thread.cpp - What an instruction can ask of the running thread -----===//
 
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Thread.h"
 #include "emulator/Runtime/Block.h"
 #include "emulator/Runtime/Launch.h"
 #include "emulator/Runtime/Library.h"

@@ -4,7 +4,7 @@
 #define SMALTI_EMULATOR_INSTRUCTIONS_AMD_ATOMIC_H
 
 #include "emulator/Instructions/AMD/Formats.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Thread.h"
 
 #include <algorithm>
 #include <type_traits>

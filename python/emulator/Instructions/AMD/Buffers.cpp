@@ -10,7 +10,7 @@
 #include "emulator/Instructions/AMD/Atomic.h"
 #include "emulator/Instructions/AMD/Generation.h"
 #include "emulator/Instructions/Lists.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Thread.h"
 
 #include <algorithm>
 #include <deque>

@@ -1,7 +1,7 @@
 //===- Generation.cpp - The generations of AMD's instructions -------------===//
 
 #include "emulator/Instructions/AMD/Generation.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Context.h"
 
 using namespace smalti::emulator;
 
@@ -22,8 +22,8 @@ static Generation find(const char *name) {
 }
 
 Generation smalti::emulator::generation() {
-  static const char *cachedName = nullptr;
-  static Generation cached;
+  static thread_local const char *cachedName = nullptr;
+  static thread_local Generation cached;
   const char *name = architecture();
   if (name != cachedName) {
     cached = find(name);

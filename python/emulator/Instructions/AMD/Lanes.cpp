@@ -3,7 +3,7 @@
 #include "emulator/Instructions/AMD/Generation.h"
 #include "emulator/Instructions/Lists.h"
 #include "emulator/Instructions/Numbers.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Context.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #define SMALTI_EMULATOR_INSTRUCTIONS_AMD_SCALEDFACTORS_H
 
 #include "emulator/Instructions/AMD/Formats.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Context.h"
 
 namespace smalti::emulator {
 

@@ -2,7 +2,7 @@
 
 #include "emulator/Instructions/AMD/Atomic.h"
 #include "emulator/Instructions/Lists.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Thread.h"
 
 using namespace smalti::emulator;
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "emulator/Instructions/Lists.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Thread.h"
 
 #include <algorithm>
 #include <array>

@@ -11,7 +11,7 @@
 #include "emulator/Instructions/AMD/ScaledFactors.h"
 #include "emulator/Instructions/Lists.h"
 #include "emulator/Instructions/Product.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Context.h"
 
 #include <algorithm>
 #include <limits>

@@ -3,7 +3,7 @@
 #include "emulator/Instructions/Lists.h"
 #include "emulator/Instructions/NVIDIA/Mbarrier.h"
 #include "emulator/Instructions/NVIDIA/Multicast.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Thread.h"
 
 using namespace smalti::emulator;
 using namespace smalti::emulator::nvidia;

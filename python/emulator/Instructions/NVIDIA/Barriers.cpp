@@ -2,7 +2,7 @@
 
 #include "emulator/Instructions/Lists.h"
 #include "emulator/Instructions/NVIDIA/Warp.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Thread.h"
 
 #include <map>
 

@@ -15,7 +15,7 @@
 
 #include "emulator/Instructions/NVIDIA/Warp.h"
 #include "emulator/Instructions/Product.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Context.h"
 
 namespace smalti::emulator::nvidia {
 

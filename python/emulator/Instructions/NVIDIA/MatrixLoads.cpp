@@ -8,7 +8,7 @@
 
 #include "emulator/Instructions/Lists.h"
 #include "emulator/Instructions/NVIDIA/Warp.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Thread.h"
 
 using namespace smalti::emulator;
 using namespace smalti::emulator::nvidia;

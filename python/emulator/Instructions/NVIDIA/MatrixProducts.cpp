@@ -10,7 +10,7 @@
 
 #include "emulator/Instructions/Lists.h"
 #include "emulator/Instructions/NVIDIA/Fragments.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Context.h"
 
 using namespace smalti::emulator;
 using namespace smalti::emulator::nvidia;

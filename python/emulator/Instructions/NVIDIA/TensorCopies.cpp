@@ -8,7 +8,7 @@
 #include "emulator/Instructions/NVIDIA/Mbarrier.h"
 #include "emulator/Instructions/NVIDIA/Multicast.h"
 #include "emulator/Instructions/NVIDIA/TensorMap.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Thread.h"
 
 #include <array>
 

@@ -2,7 +2,7 @@
 
 #include "emulator/Instructions/NVIDIA/TensorMap.h"
 #include "emulator/Instructions/Numbers.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Thread.h"
 
 #include <algorithm>
 #include <vector>

@@ -9,7 +9,7 @@
 #include "emulator/Instructions/NVIDIA/Atomic.h"
 #include "emulator/Instructions/NVIDIA/Fragments.h"
 #include "emulator/Instructions/NVIDIA/Mbarrier.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Thread.h"
 
 #include <algorithm>
 #include <array>

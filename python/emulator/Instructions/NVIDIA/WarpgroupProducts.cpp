@@ -15,7 +15,7 @@
 #include "emulator/Instructions/Lists.h"
 #include "emulator/Instructions/NVIDIA/Fragments.h"
 #include "emulator/Instructions/NVIDIA/MatrixDescriptor.h"
-#include "emulator/Runtime/Thread.h"
+#include "emulator/Instructions/Thread.h"
 
 #include <deque>
 #include <map>

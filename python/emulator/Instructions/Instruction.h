@@ -1,4 +1,5 @@
-//===- Instruction.h - What the emulator knows of device instructions -----===//
+//===- Instruction.h - Device instructions, as entries of a table
+//-----------===//
 //
 // An instruction is an intrinsic of LLVM's (`llvm.nvvm.*`, `llvm.amdgcn.*`), a
 // statement of inline assembly, or a function that device code expects of its
@@ -7,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SMALTI_EMULATOR_RUNTIME_INSTRUCTION_H
-#define SMALTI_EMULATOR_RUNTIME_INSTRUCTION_H
+#ifndef SMALTI_EMULATOR_INSTRUCTIONS_INSTRUCTION_H
+#define SMALTI_EMULATOR_INSTRUCTIONS_INSTRUCTION_H
 
 #include <cstddef>
 #include <cstdint>
@@ -125,10 +126,13 @@ struct InstructionList {
 
 /// The entry for a name, or null. Entries that name it without wildcards win.
 const Instruction *findInstruction(const char *name);
+/// The same among the pure instructions: those that need an engine's
+/// `Context.h` alone.
+const Instruction *findPureInstruction(const char *name);
 
 /// Calls `use` with every entry, in the table's order.
 void forEachInstruction(void (*use)(const Instruction &, void *), void *data);
 
 } // namespace smalti::emulator
 
-#endif // SMALTI_EMULATOR_RUNTIME_INSTRUCTION_H
+#endif // SMALTI_EMULATOR_INSTRUCTIONS_INSTRUCTION_H

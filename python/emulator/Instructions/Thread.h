@@ -1,14 +1,17 @@
 //===- Thread.h - What an instruction can ask of the running thread -------===//
 //
-// The services of the runtime for `Instructions/`. All of them speak of the
-// thread that runs now, or in an instruction of a wave of the wave's block.
+// The interface that an engine with threads and memory implements
+// (`Runtime/Thread.cpp`). All functions speak of the thread that runs now, or,
+// in an instruction of a wave, of the wave's block. Only instructions that
+// access memory, wait, or ask where their thread is include this file; all
+// others need `Context.h` alone.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SMALTI_EMULATOR_RUNTIME_THREAD_H
-#define SMALTI_EMULATOR_RUNTIME_THREAD_H
+#ifndef SMALTI_EMULATOR_INSTRUCTIONS_THREAD_H
+#define SMALTI_EMULATOR_INSTRUCTIONS_THREAD_H
 
-#include "emulator/Runtime/Instruction.h"
+#include "emulator/Instructions/Context.h"
 
 #include <functional>
 #include <vector>
@@ -29,15 +32,9 @@ Dimensions blockSize();
 Dimensions gridSize();
 /// The thread's place in its block, x first.
 int linearThreadId();
-int laneId();
 int waveId();
 int waveSize();
 int numThreads();
-
-/// The architecture of the emulated chip as the target table names it, as
-/// "CDNA3": some instructions mean different things on two of them. Empty where
-/// the launch does not say.
-const char *architecture();
 
 /// Shared memory of the block, below 4 GiB, so that a pointer to it and its
 /// 32 bits tell the same. Static arrays come first, then `dynamicSharedBytes`.
@@ -228,21 +225,7 @@ void acquireOrder(const void *object);
 /// nothing themselves.
 void fenceMemory();
 
-/// Reports that the running thread did what it must not, at the instruction it
-/// executes, and ends the launch.
-[[noreturn]] void fail(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
-
-/// The same in an instruction of a wave, for one of its lanes.
-[[noreturn]] void failLane(const Call &call, int lane, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/// The same with another kind of finding than "fault", as "misaligned", "trap"
-/// or "out-of-bounds".
-[[noreturn]] void failAs(const char *kind, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/// The same, with an instruction that was executed before as the other side.
+/// `failAs`, with an instruction that was executed before as the other side.
 /// `address` can be null.
 [[noreturn]] void failInOrder(const char *kind, const Origin &other,
                               const void *address, size_t bytes,
@@ -255,4 +238,4 @@ void printOutput(const char *text, size_t length);
 
 } // namespace smalti::emulator
 
-#endif // SMALTI_EMULATOR_RUNTIME_THREAD_H
+#endif // SMALTI_EMULATOR_INSTRUCTIONS_THREAD_H

@@ -1,0 +1,40 @@
+//===- Context.h - What every instruction can ask of its engine -----------===//
+//
+// The interface that each engine that executes instructions implements. An
+// instruction whose file includes nothing but this header is a pure function of
+// its operands, its lane and the architecture, and runs without threads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_EMULATOR_INSTRUCTIONS_CONTEXT_H
+#define SMALTI_EMULATOR_INSTRUCTIONS_CONTEXT_H
+
+#include "emulator/Instructions/Instruction.h"
+
+namespace smalti::emulator {
+
+/// The architecture of the executed chip as the target table names it, such as
+/// "CDNA3": some instructions mean different things on two of them. Empty if
+/// the engine was not given one. Equal names have equal addresses.
+const char *architecture();
+
+/// The lane of its wave that executes the instruction, in an `ofThread`.
+int laneId();
+
+/// Reports that the instruction was used in a way that the document forbids,
+/// and does not return: the emulator ends the launch, Python raises.
+[[noreturn]] void fail(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/// The same in an instruction of a wave, for one of its lanes.
+[[noreturn]] void failLane(const Call &call, int lane, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/// The same with another kind of finding than "fault", as "misaligned", "trap"
+/// or "out-of-bounds".
+[[noreturn]] void failAs(const char *kind, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+} // namespace smalti::emulator
+
+#endif // SMALTI_EMULATOR_INSTRUCTIONS_CONTEXT_H
