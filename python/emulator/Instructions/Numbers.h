@@ -45,13 +45,22 @@ inline double roundToInteger(double value, Rounding rounding) {
   __builtin_unreachable();
 }
 
+/// 2^exponent, a normal number.
+inline double powerOfTwo(int exponent) {
+  return bitCast<double>(uint64_t(exponent + 1023) << 52);
+}
+
+/// The exponent of a number, at least `minExponent`, which is above that of the
+/// smallest normal double.
+inline int exponentOf(double value, int minExponent) {
+  int exponent = int(bitCast<uint64_t>(value) >> 52 & 0x7ff) - 1023;
+  return exponent < minExponent ? minExponent : exponent;
+}
+
 /// The value of the last place of numbers near `value` with `mantissaBits`
 /// behind the leading one, where exponents below `minExponent` are denormal.
 inline double unitInLastPlace(double value, int mantissaBits, int minExponent) {
-  int exponent;
-  std::frexp(value, &exponent);
-  exponent = exponent - 1 < minExponent ? minExponent : exponent - 1;
-  return std::ldexp(1.0, exponent - mantissaBits);
+  return powerOfTwo(exponentOf(value, minExponent) - mantissaBits);
 }
 
 /// Rounds to such a number. Its exponent has no upper bound.
@@ -61,6 +70,22 @@ inline double roundTo(double value, int mantissaBits, int minExponent,
     return value;
   double unit = unitInLastPlace(value, mantissaBits, minExponent);
   return std::copysign(roundToInteger(value / unit, rounding) * unit, value);
+}
+
+/// a * b + c, which rounds to odd where doubles are too short, so that rounding
+/// once more to a shorter type is right. The product must be exact.
+inline double fmaToOdd(double a, double b, double c) {
+  double product = a * b, sum = product + c;
+  if (!std::isfinite(sum))
+    return sum;
+  double part = sum - product;
+  double error = (product - (sum - part)) + (c - part);
+  auto bits = bitCast<int64_t>(sum);
+  if (error == 0 || bits & 1)
+    return sum;
+  // Toward the exact sum.
+  bits += (error > 0) == (sum > 0) ? 1 : -1;
+  return bitCast<double>(bits);
 }
 
 //===----------------------------------------------------------------------===//
@@ -207,6 +232,9 @@ struct SmallFloat {
 
 using E4M3 = SmallFloat<4, 3, Specials::NaN>;
 using E5M2 = SmallFloat<5, 2, Specials::InfiniteAndNaN>;
+// Of no instruction, but of MLIR: f8E4M3 and f8E3M4.
+using E4M3WithInfinity = SmallFloat<4, 3, Specials::InfiniteAndNaN>;
+using E3M4 = SmallFloat<3, 4, Specials::InfiniteAndNaN>;
 using E2M3 = SmallFloat<2, 3, Specials::None>;
 using E3M2 = SmallFloat<3, 2, Specials::None>;
 using E2M1 = SmallFloat<2, 1, Specials::None>;
@@ -214,9 +242,52 @@ using E2M1 = SmallFloat<2, 1, Specials::None>;
 /// A power of two without a sign (OCP microscaling formats, "E8M0").
 struct E8M0 {
   using Storage = uint8_t;
-  static constexpr int bias = 127;
+  static constexpr int bias = 127, nanCode = 0xff, maxCode = 0xfe;
   static double read(Storage code) {
-    return code == 0xff ? std::nan("") : std::ldexp(1.0, code - bias);
+    return code == nanCode ? std::nan("") : powerOfTwo(code - bias);
+  }
+  /// The exponent of the magnitude, which is rounded: in the middle between two
+  /// upward, where the mantissa, 2, is even. Infinity and what is too large are
+  /// NaN, or, saturated, the largest.
+  static Storage write(double value, Rounding rounding, bool saturate) {
+    if (std::isnan(value))
+      return nanCode;
+    value = std::fabs(value);
+    if (value == 0)
+      return 0;
+    if (std::isinf(value))
+      return saturate ? maxCode : nanCode;
+    int code = exponentOf(value, -1022) + bias;
+    double mantissa = value / powerOfTwo(code - bias);
+    if (code < 0)
+      return 0;
+    bool isUp = false;
+    switch (rounding) {
+    case Rounding::NearestEven:
+    case Rounding::NearestAway:
+      isUp = mantissa >= 1.5;
+      break;
+    case Rounding::Up:
+      isUp = mantissa > 1;
+      break;
+    case Rounding::TowardZero:
+    case Rounding::Down:
+      break;
+    }
+    code += isUp;
+    if (code > maxCode)
+      return saturate ? maxCode : nanCode;
+    return Storage(code);
+  }
+};
+
+/// e4m3 without a sign: 7 bits, with a zero above them (PTX ISA, "Alternate
+/// Floating-Point Data Formats"). The document gives a code whose upper bit is
+/// set no meaning: it is NaN here, so that a wrong scale shows.
+struct UE4M3 {
+  using Storage = uint8_t;
+  static double read(Storage code) {
+    return code >> 7 ? std::nan("") : E4M3::read(code);
   }
 };
 

@@ -221,22 +221,6 @@ void extremum(const Call &call) {
   });
 }
 
-/// a * b + c, which rounds to odd where doubles are too short, so that rounding
-/// once more to a shorter type is right. The product must be exact.
-double fmaToOdd(double a, double b, double c) {
-  double product = a * b, sum = product + c;
-  if (!std::isfinite(sum))
-    return sum;
-  double part = sum - product;
-  double error = (product - (sum - part)) + (c - part);
-  auto bits = bitCast<int64_t>(sum);
-  if (error == 0 || bits & 1)
-    return sum;
-  // Toward the exact sum.
-  bits += (error > 0) == (sum > 0) ? 1 : -1;
-  return bitCast<double>(bits);
-}
-
 enum class Clamp { None, Relu, Saturate };
 
 /// `value` rounded, after it was clamped and before it is flushed.

@@ -167,22 +167,9 @@ template <class From, bool relu> void smallToHalves(const Call &call) {
   call.set(halves);
 }
 
-/// The exponent alone, of the magnitude: rounded up, or down to a power of two.
-/// Infinity and what is too large are NaN, or with `.satfinite` the largest.
 template <bool up, bool satfinite> uint8_t toE8M0(double value) {
-  if (std::isnan(value))
-    return 0xff;
-  value = std::fabs(value);
-  int exponent = 128;
-  if (std::isfinite(value)) {
-    double mantissa = std::frexp(value, &exponent); // In [0.5, 1).
-    exponent = value == 0 ? -127 : exponent - (up && mantissa == 0.5 ? 1 : 0);
-    if (!up && value != 0)
-      --exponent;
-  }
-  if (exponent > 127)
-    return satfinite ? 0xfe : 0xff;
-  return uint8_t(exponent < -127 ? 0 : exponent + 127);
+  return E8M0::write(value, up ? Rounding::Up : Rounding::TowardZero,
+                     satfinite);
 }
 
 template <bool up, bool satfinite> void floatsToE8M0(const Call &call) {

@@ -13,9 +13,9 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_FRAGMENTS_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_FRAGMENTS_H
 
+#include "emulator/Instructions/Context.h"
 #include "emulator/Instructions/NVIDIA/Warp.h"
 #include "emulator/Instructions/Product.h"
-#include "emulator/Instructions/Context.h"
 
 namespace smalti::emulator::nvidia {
 
@@ -143,11 +143,6 @@ template <bool saturate> struct Sum32 {
   using Storage = int32_t;
   static int64_t read(Storage value) { return value; }
   static Storage write(int64_t value) { return narrow<saturate>(value); }
-};
-
-/// An unsigned scale: the sign bit of e4m3 is not looked at.
-struct UE4M3 {
-  static double read(uint8_t code) { return E4M3::read(code & 127); }
 };
 
 /// A scale for each row, or column of B, and each of `blocks` equal parts of k

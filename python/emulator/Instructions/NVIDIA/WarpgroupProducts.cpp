@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "emulator/Instructions/Lists.h"
+#include "emulator/Instructions/Matmul.h"
 #include "emulator/Instructions/NVIDIA/Fragments.h"
 #include "emulator/Instructions/NVIDIA/MatrixDescriptor.h"
 #include "emulator/Instructions/Thread.h"
@@ -50,7 +51,7 @@ struct Product {
   uint32_t modifiers;
   /// A is without bytes where registers have it.
   SharedOperand a, b;
-  /// B as numbers, element k of all columns one after the other.
+  /// B as numbers, in the order of `panelIndex`.
   std::vector<double> columns;
   int numIssued = 0, numDone = 0;
   Origin origin;
@@ -195,38 +196,6 @@ double elementAt(const SharedOperand &operand, int index, int k) {
     element = index % inChunk;
   }
   return double(Packed<Type>::read(chunk, element));
-}
-
-/// Of any alignment; a machine without such vectors has several.
-typedef double Doubles __attribute__((vector_size(64), aligned(8), may_alias));
-constexpr int vectorSize = 8;
-
-#if defined(__x86_64__)
-#define SMALTI_WIDE                                                            \
-  __attribute__((                                                              \
-      target_clones("arch=skylake-avx512", "arch=haswell", "default")))
-#else
-#define SMALTI_WIDE
-#endif
-
-/// `sums` has 16 rows of n, `a` as many of `numK`, `columns` one for each k.
-/// Products of these types are exact, so that all machines compute the same.
-SMALTI_WIDE void addProducts(const double *a, int numK, const double *columns,
-                             int n, double *sums) {
-  constexpr int atOnce = 4;
-  for (int row = 0; row < warpRows; row += atOnce)
-    for (int first = 0; first < n; first += vectorSize) {
-      Doubles part[atOnce];
-      for (int i = 0; i < atOnce; ++i)
-        part[i] = *reinterpret_cast<Doubles *>(sums + (row + i) * n + first);
-      for (int k = 0; k < numK; ++k) {
-        auto b = *reinterpret_cast<const Doubles *>(columns + k * n + first);
-        for (int i = 0; i < atOnce; ++i)
-          part[i] += a[(row + i) * numK + k] * b;
-      }
-      for (int i = 0; i < atOnce; ++i)
-        *reinterpret_cast<Doubles *>(sums + (row + i) * n + first) = part[i];
-    }
 }
 
 /// Where the operands of a call stand: accumulators, A as a descriptor or four
@@ -392,7 +361,7 @@ void multiply(const Wave &wave) {
     product.columns.resize(size_t(k) * n);
     for (int column = 0; column < n; ++column)
       for (int i = 0; i < k; ++i)
-        product.columns[size_t(i) * n + column] =
+        product.columns[size_t(panelIndex(k, i, column))] =
             elementAt<B>(product.b, column, i);
   }
 
@@ -416,7 +385,7 @@ void multiply(const Wave &wave) {
     });
   else
     std::fill(sums, sums + warpRows * n, 0.0);
-  addProducts(&a[0][0], k, product.columns.data(), n, sums);
+  addProducts(&a[0][0], warpRows, k, product.columns.data(), n, sums);
   forEachSum([&](int lane, int e, double &sum) {
     Accumulator value;
     if constexpr (isInteger)

@@ -1,0 +1,38 @@
+//===- TensorMemory.h - Layouts of scales and of sparse metadata ----------===//
+//
+// How the operands of tcgen05.mma that are not matrices are laid out.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_TENSORMEMORY_H
+#define SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_TENSORMEMORY_H
+
+#include <cstdint>
+
+namespace smalti::emulator::nvidia {
+
+/// Scales in the form in which they are copied to tensor memory, as rows and
+/// columns (PTX ISA, "Layout of the scale factor matrix"). `packed` is
+/// [tiles][columnGroups][tileRows][16] bytes, `tileRows` a multiple of 32; the
+/// scales of 4 * tileRows rows and 4 columns are a tile. `scales` is
+/// [tiles * tileRows * 4][columnGroups * 4].
+void unpackScales(const uint8_t *packed, int64_t tiles, int64_t columnGroups,
+                  int64_t tileRows, uint8_t *scales);
+
+/// Metadata in the form in which they are copied to tensor memory,
+/// [rowTiles][columnTiles][128][64], as [rowTiles * 128][columnTiles * 64].
+void unpackMetadata(const uint8_t *packed, int64_t rowTiles,
+                    int64_t columnTiles, uint8_t *metadata);
+
+/// The positions, each of two bits, of the elements of a sparse A, two of each
+/// four, from the metadata that tensor memory has: `rows` rows, a multiple of
+/// 16, of `columns`, a multiple of 16. If the elements have 16 bits, a lane has
+/// 8 columns of a row and of the row 8 below, and the lane 8 below has the next
+/// 8 columns of both (PTX ISA, "Sparsity selector", `kind::f16`; JAX,
+/// `format_tcgen05_sparse_metadata`).
+void sparsePositions(const uint8_t *metadata, int64_t rows, int64_t columns,
+                     int elementBits, uint8_t *positions);
+
+} // namespace smalti::emulator::nvidia
+
+#endif // SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_TENSORMEMORY_H
