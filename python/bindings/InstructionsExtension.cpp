@@ -323,11 +323,10 @@ void unpackScales(Array<const uint8_t, 4> packed, Result scales) {
 }
 
 void unpackMetadata(Array<const uint8_t, 4> packed, Result metadata) {
-  require(packed.shape(2) == 128 && packed.shape(3) == 64,
-          "packed metadata must have the shape [rows, columns, 128, 64]");
   require(metadata.size() == packed.size(), "the arrays must be equally large");
   nvidia::unpackMetadata(packed.data(), int64_t(packed.shape(0)),
-                         int64_t(packed.shape(1)), metadata.data());
+                         int64_t(packed.shape(1)), int64_t(packed.shape(2)),
+                         int64_t(packed.shape(3)), metadata.data());
 }
 
 void sparsePositions(Array<const uint8_t, 2> metadata, int elementBits,

@@ -34,6 +34,19 @@ MLIR_CAPI_EXPORTED void smaltiTargetsToJSON(MlirStringCallback callback,
 MLIR_CAPI_EXPORTED void smaltiLLVMVersion(MlirStringCallback callback,
                                           void *userData);
 
+/// The keyword of an attribute that is an enumerator of upstream's dialects, as
+/// `bfly` of `#nvvm<shfl_kind bfly>`; empty for other attributes. Upstream's
+/// bindings have these attributes as text alone.
+MLIR_CAPI_EXPORTED MlirStringRef
+smaltiAttributeGetKeyword(MlirAttribute attribute);
+
+/// The elements of a dense attribute as they are stored, one if all are equal:
+/// upstream's bindings do not read elements of less than a byte, bf16, or 8-bit
+/// floats. False if the attribute is not dense.
+MLIR_CAPI_EXPORTED bool smaltiDenseElementsGetBytes(MlirAttribute attribute,
+                                                    MlirStringCallback callback,
+                                                    void *userData);
+
 /// The remarks that passes have emitted on one context.
 typedef struct SmaltiRemarks {
   void *ptr;

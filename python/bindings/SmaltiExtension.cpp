@@ -11,10 +11,12 @@
 #include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -164,6 +166,29 @@ NB_MODULE(_smalti, m) {
   m.def(
       "host_processor", [] { return collect(smaltiHostProcessor); },
       "What code of this host depends on: its triple, processor and features.");
+
+  m.def(
+      "attribute_keyword",
+      [](MlirAttribute attribute) -> std::optional<std::string> {
+        std::string keyword = toString(smaltiAttributeGetKeyword(attribute));
+        if (keyword.empty())
+          return std::nullopt;
+        return keyword;
+      },
+      nb::arg("attribute"),
+      "The keyword of an attribute that is an enumerator, as `bfly` of "
+      "`#nvvm<shfl_kind bfly>`; None of other attributes.");
+  m.def(
+      "dense_bytes",
+      [](MlirAttribute attribute) {
+        std::string bytes;
+        if (!smaltiDenseElementsGetBytes(attribute, appendTo, &bytes))
+          throw nb::value_error("not a dense attribute of numbers");
+        return nb::bytes(bytes.data(), bytes.size());
+      },
+      nb::arg("attribute"),
+      "The elements of a dense attribute as they are stored, one if all are "
+      "equal. One of less than a byte takes a byte.");
 
   smalti::python::bindInterrupts(m);
   smalti::python::bindLayouts(m);

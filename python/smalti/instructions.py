@@ -123,7 +123,7 @@ def fused(x: Array, y: Array, z: Array) -> Array:
     x, y, z = np.broadcast_arrays(x, y, z)
     name = type_name(x.dtype)
     result = np.empty(x.shape, np.float64)
-    native.fuse(name, *(_bytes(array, name) for array in (x, y, z)), result.reshape(-1))
+    native.fuse(name, _bytes(x, name), _bytes(y, name), _bytes(z, name), result.reshape(-1))
     return result
 
 
@@ -155,7 +155,7 @@ def matmul(
     positions = None
     if sparsity is not None:
         positions = np.ascontiguousarray(sparsity, np.uint8).reshape(-1)
-    given = None if scales is None else tuple(_bytes(scale, scale_type) for scale in scales)
+    given = None if scales is None else (_bytes(scales[0], scale_type), _bytes(scales[1], scale_type))
     native.matmul(
         _bytes(result, type_c),
         _bytes(a, type_a),
@@ -220,7 +220,7 @@ def unpack_scales(packed: Array) -> Array:
 
 def unpack_metadata(packed: Array) -> Array:
     """The bytes of sparse metadata as rows and columns, from the form in which they are copied to tensor memory,
-    [M / 128, N / 64, 128, 64]."""
+    [M / 128, N / 64, 128, 64 metadata], of which four share a byte."""
     rows, columns, height, width = packed.shape
     result = np.empty((rows * height, columns * width), packed.dtype)
     native.unpack_metadata(np.ascontiguousarray(packed).view(np.uint8), result.reshape(-1).view(np.uint8))

@@ -22,8 +22,8 @@ void nvidia::unpackScales(const uint8_t *packed, int64_t tiles,
 }
 
 void nvidia::unpackMetadata(const uint8_t *packed, int64_t rowTiles,
-                            int64_t columnTiles, uint8_t *metadata) {
-  constexpr int64_t height = 128, width = 64;
+                            int64_t columnTiles, int64_t height, int64_t width,
+                            uint8_t *metadata) {
   for (int64_t tile = 0; tile < rowTiles; ++tile)
     for (int64_t columns = 0; columns < columnTiles; ++columns)
       for (int64_t row = 0; row < height; ++row) {

@@ -19,10 +19,12 @@ namespace smalti::emulator::nvidia {
 void unpackScales(const uint8_t *packed, int64_t tiles, int64_t columnGroups,
                   int64_t tileRows, uint8_t *scales);
 
-/// Metadata in the form in which they are copied to tensor memory,
-/// [rowTiles][columnTiles][128][64], as [rowTiles * 128][columnTiles * 64].
+/// The bytes of metadata in the form in which they are copied to tensor memory,
+/// [rowTiles][columnTiles][height][width], as [rowTiles * height]
+/// [columnTiles * width]: tiles have 128 rows of 64 metadata, of two bits each.
 void unpackMetadata(const uint8_t *packed, int64_t rowTiles,
-                    int64_t columnTiles, uint8_t *metadata);
+                    int64_t columnTiles, int64_t height, int64_t width,
+                    uint8_t *metadata);
 
 /// The positions, each of two bits, of the elements of a sparse A, two of each
 /// four, from the metadata that tensor memory has: `rows` rows, a multiple of
