@@ -52,7 +52,7 @@ def run_command(command: str) -> None:
     assert done.exit_code == 0, done.output
 
 
-@pytest.mark.parametrize("page", ["docs/emulation.md", "docs/simulator.md"])
+@pytest.mark.parametrize("page", ["docs/emulation.md", "docs/simulator.md", "python/smalti/sim/README.md"])
 def test_printed_findings_are_those_of_the_guide(
     page: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
