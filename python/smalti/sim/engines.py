@@ -7,14 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from .. import instructions
 from ..errors import TargetError
 from .clocks import join
 from .findings import Finding
 from .group import Group
-from .matmul import multiply
 from .memory import Array, MemRef, Registers, fill, poison
 from .recorder import Recorder
 from .synchronisation import Mbarrier, Stream, Use
+
+
+def multiply(accumulator: Array, a: Array, b: Array, tf32: bool = False, **how: Any) -> Array:
+    """`accumulator + a @ b` in the accumulator's type, as `instructions.matmul` has it; elements of 32 bits may count as
+    tf32."""
+    names = [instructions.type_name(array.dtype) for array in (a, b, accumulator)]
+    if tf32:
+        names[:2] = "tf32", "tf32"
+    return instructions.matmul(accumulator, a, b, *names, **how)
 
 
 def start(

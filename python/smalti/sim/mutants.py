@@ -23,7 +23,7 @@ from .kernel import SimulatedKernel
 from .ops.cluster import REMOTE_ARRIVAL
 from .options import Simulation
 from .program import load
-from .translator import normalised, walk
+from .translator import attribute, normalised, walk
 
 _MISTAKES = {
     "barrier removed": "removed",
@@ -304,7 +304,7 @@ def _changes(op: Any, architecture: str) -> Iterator[tuple[str, Change]]:
             yield "ordering weakened", _relax
         if any(ir.IntegerAttr(op.attributes[key]).value for key in orderings):
             yield "scope narrowed", _narrow
-    elif name == "nvvm.tcgen05.wait" and "store" in str(op.attributes["kind"]):
+    elif name == "nvvm.tcgen05.wait" and attribute(op, "kind") == "store":
         yield "wait removed", _erase
     elif name == "mosaic_gpu.tcgen05_commit_arrive":
         yield "arrival removed", _erase

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from .. import ir
+from .._mlir_libs import _smalti
 from ..diagnostics import Diagnostic, SourceLocation, source_location
 from ..errors import LaunchError, SmaltiError
 from . import recorder, values
@@ -313,7 +314,7 @@ def vector_reader(op: Any, index: int, translator: Translator) -> Callable[[Any]
 
 
 def attribute(op: Any, name: str, default: Any = None) -> Any:
-    """An attribute as what it says: a number, a string, a list."""
+    """An attribute as what it says: a number, a string, a list; of an enumerator the keyword."""
     if name not in op.attributes:
         return default
     return plain(op.attributes[name])
@@ -337,7 +338,7 @@ def plain(found: Any) -> Any:
         return [plain(item) for item in found]
     if isinstance(found, ir.UnitAttr):
         return True
-    return found
+    return _smalti.attribute_keyword(found) or found
 
 
 FUNCTIONS = frozenset({"gpu.func", "gpu.launch", "func.func", "llvm.func"})

@@ -15,10 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
-from .. import dtypes, ir
+from .. import dtypes, instructions, ir
 from ..compiler import entry
 from ..errors import LaunchError
 
@@ -49,11 +48,7 @@ def numpy_type(ty: Any) -> np.dtype[Any] | None:
 NARROW = {"i4": 4, "i2": 2}
 """Integers of which several share a byte in memory, and their bits. A value has one in a byte, with its sign."""
 
-SMALL_FLOATS: dict[str, np.dtype[Any]] = {
-    "f4E2M1FN": np.dtype(ml_dtypes.float4_e2m1fn),
-    "f6E2M3FN": np.dtype(ml_dtypes.float6_e2m3fn),
-    "f6E3M2FN": np.dtype(ml_dtypes.float6_e3m2fn),
-}
+SMALL_FLOATS = {name: instructions.dtype(name) for name in ("f4E2M1FN", "f6E2M3FN", "f6E3M2FN")}
 """Floats of less than a byte. A value has one in a byte."""
 
 

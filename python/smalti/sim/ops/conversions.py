@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
-from ... import ir
+from ... import instructions, ir
+from ..._mlir_libs import _smalti
 from ..translator import Step, Translator, operation
 from ..values import NARROW, SMALL_FLOATS, element_type, integer_bits, is_float, is_vector, signed, wrap
 from .arith import Array, as_unsigned, held_type, on_vectors
@@ -24,38 +24,16 @@ def constant(found: Any, ty: Any) -> Any:
         assert bits is not None
         return wrap(bits)(ir.BoolAttr(found).value if bits == 1 else ir.IntegerAttr(found).value)
     shape = tuple(ty.shape)
-    dense: Any = ir.DenseElementsAttr(found)
-    if dense.is_splat:
-        value = dense.get_splat_value()
-        number = value.value if hasattr(value, "value") else value
-        if dtype.kind == "i" and bits is not None:
-            number = wrap(bits)(int(number))
-        array = np.full(shape, number, dtype)
+    raw = np.frombuffer(_smalti.dense_bytes(ir.DenseElementsAttr(found)), np.uint8)
+    if bits == 1:
+        elements = np.unpackbits(raw, bitorder="little").view(np.bool_)
+        elements = elements[: 1 if found.is_splat else math.prod(shape)]
     else:
-        array = _items(found, dtype, is_float(ty.element_type)).reshape(shape)
+        elements = raw.view(dtype)
+        narrow = NARROW.get(str(ty.element_type))
+        elements = elements if narrow is None else signed(elements, narrow)
+    array = np.full(shape, elements[0]) if found.is_splat else elements.reshape(shape)
     array.flags.writeable = False
-    return array
-
-
-def _items(found: Any, dtype: np.dtype[Any], floats: bool) -> Array:
-    """The elements of a dense attribute."""
-    kind: Any = ir.DenseFPElementsAttr if floats else ir.DenseIntElementsAttr
-    try:
-        return np.array([kind(found)[i] for i in range(len(kind(found)))]).astype(dtype)
-    except TypeError:
-        # The bindings have no such numbers: as text, many of them are bytes.
-        text = str(found).partition("<")[2].rpartition("> :")[0]
-    if text.startswith('"0x'):
-        return np.frombuffer(bytes.fromhex(text.strip('"')[2:]), np.uint8).view(dtype)
-    words = re.findall(r"[^\s,\[\]]+", text)
-    if not floats:
-        return np.array([int(word) for word in words], dtype)
-    codes = [int(word, 16) if word.startswith("0x") else None for word in words]
-    given = np.array([0.0 if code is not None else float(word) for word, code in zip(words, codes, strict=True)])
-    array = given.astype(dtype)
-    for i, code in enumerate(codes):
-        if code is not None:
-            array.view(np.uint8)[i] = code
     return array
 
 
@@ -70,40 +48,19 @@ def _constant(op: Any, translator: Translator) -> Step:
     return step
 
 
-def _to_odd(x: Array) -> Array:
-    """Numbers of 64 bits as such of 32 bits that round to the same ones of fewer bits: where numbers are not exact, they
-    are cut off and have an odd code. The types of ml_dtypes would round twice."""
-    with np.errstate(all="ignore"):
-        found = np.ascontiguousarray(x.astype(np.float32))
-        wide = found.astype(np.float64)
-        inexact = (wide != x) & ~np.isnan(x)
-        codes = found.view(np.uint32) - (inexact & (np.abs(wide) > np.abs(x))).astype(np.uint32)
-    return np.where(inexact, codes | np.uint32(1), codes).astype(np.uint32).view(np.float32)
-
-
 def convert_float(x: Array, dtype: np.dtype[Any]) -> Array:
-    """Rounds to the nearest number, ties to even. A float of 8 bits or less becomes the largest number where the value
-    is larger, infinite, or NaN in a type without NaN (PTX ISA, "cvt", `.satfinite`)."""
-    x = np.asarray(x)
-    if x.dtype == np.float64 and dtype.itemsize <= 2 and dtype != np.float16:
-        x = _to_odd(x)
-    if dtype.itemsize > 1:
-        return x.astype(dtype)
-    wide, largest = np.asarray(x, np.float32), float(ml_dtypes.finfo(dtype).max)
-    limited = np.clip(wide, -largest, largest)
-    if dtype in SMALL_FLOATS.values():
-        limited = np.where(np.isnan(wide), np.float32(largest), limited)
-    return limited.astype(dtype)
+    """Rounds once to the nearest number, ties to even. Floats of 8 bits and less saturate, infinity too, as the
+    compiler's conversions do (NVIDIAConversions.cpp: `cvt` with `.satfinite`)."""
+    array = np.asarray(x)
+    source, target = (instructions.type_name(ty) for ty in (array.dtype, dtype))
+    return instructions.convert(array, source, target, saturate=dtype.itemsize == 1)
 
 
-def _float_to_integer(x: Array, dtype: np.dtype[Any], unsigned: bool, bits: int) -> Array:
-    low, high = (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-    wide = np.nan_to_num(np.trunc(np.asarray(x, np.float64)), nan=0.0, posinf=high, neginf=low)
-    limited = np.where(wide >= high, high, np.where(wide <= low, low, wide))
-    if unsigned:
-        return limited.astype(np.uint64).astype(f"u{dtype.itemsize}").view(dtype)
-    result = limited.astype(np.int64)
-    return np.where(wide >= high, high, result).astype(dtype)
+def _to_integer(x: Array, bits: int, unsigned: bool) -> Array:
+    """Cuts off what is behind the point, and clamps."""
+    array = np.asarray(x)
+    target = f"ui{bits}" if unsigned else f"i{bits}"
+    return instructions.convert(array, instructions.type_name(array.dtype), target, rounding="toward_zero")
 
 
 def conversion(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> Callable[[Array], Array]:
@@ -120,7 +77,8 @@ def conversion(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> Calla
             return lambda x: (x & 1).astype(np.bool_)
         return lambda x: x.astype(target)
     if name in ("fptosi", "fptoui"):
-        return lambda x: _float_to_integer(x, target, name == "fptoui", target.itemsize * 8)
+        bits = 1 if target == np.bool_ else target.itemsize * 8
+        return lambda x: _to_integer(x, bits, name == "fptoui").view(target)
     if name == "bitcast":
         return lambda x: np.ascontiguousarray(x).view(target)
     if name in ("extf", "truncf", "convertf"):
@@ -134,8 +92,8 @@ def narrow_conversion(op: Any, name: str, function: Callable[[Array], Array]) ->
     if name == "bitcast":
         return _narrow_bits(op, before, behind, function)
     if behind is not None and name in ("fptosi", "fptoui"):
-        bits, dtype = behind, np.dtype(np.int8)
-        return lambda x: signed(_float_to_integer(x, dtype, name == "fptoui", bits), bits)
+        bits = behind
+        return lambda x: signed(_to_integer(x, bits, name == "fptoui").view(np.int8), bits)
     if before is None and behind is None:
         return function
 

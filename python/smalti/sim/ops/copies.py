@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ... import ir
-from ...dialects.mosaic_gpu import TMAReduction
+from ...dialects.mosaic_gpu import CopyPartitionedAttr, TMAReduction
 from ..engines import Copy, start
 from ..memory import POISON, MemRef, Pointer, Window, part, window
 from ..translator import Translated, Translator, Unsupported, attribute, operation, vector_reader
@@ -106,10 +105,10 @@ def _async_load(op: Any, translator: Translator) -> Translated:
     gathered, boxes_of = _boxes(op, translator, given["indices"], 3)
     if gathered and shared_along:
         raise Unsupported("rows that a vector names, for several blocks")
-    tracked = str(op.attributes["leader_tracked"]) if "leader_tracked" in op.attributes else ""
-    if tracked and not shared_along:
+    tracked = attribute(op, "leader_tracked")
+    if tracked is not None and not shared_along:
         raise Unsupported("a copy that the first block's barrier counts, for one block")
-    axis = re.search(r"copy_partitioned<axis = (\d+)>", tracked)
+    axis = tracked.axis if isinstance(tracked, CopyPartitionedAttr) else None
     starts = _starts(op, translator, given["indices"])
     enabled = _predicate(given.get("predicate", []))
     lengths = attribute(op, "slice_lengths")
@@ -130,7 +129,7 @@ def _async_load(op: Any, translator: Translator) -> Translated:
         if shared_along:
             blocks = sharing = _sharing(st, shared_along)
             if axis is not None:
-                first, shape = _partition(st, first, shape, int(axis[1]), sharing, site)
+                first, shape = _partition(st, first, shape, axis, sharing, site)
                 blocks = [st.block]
             else:
                 first, shape, destination = _share(st, first, shape, destination, sharing, site)

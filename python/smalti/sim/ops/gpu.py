@@ -17,8 +17,7 @@ _DIMENSIONS = {"x": 0, "y": 1, "z": 2}
 
 def dimension_of(op: Any) -> int:
     """The dimension that an operation asks for."""
-    text = str(op.attributes["dimension"])
-    return _DIMENSIONS[text.rpartition(" ")[2].strip("<>")]
+    return _DIMENSIONS[attribute(op, "dimension")]
 
 
 def thread_id(st: Any, dimension: int) -> Any:
@@ -160,7 +159,7 @@ def _fence_initialisation(op: Any, translator: Translator) -> Step:
 
 def fenced(op: Any) -> tuple[int, ...]:
     """The memory that a fence between proxies is for."""
-    kind = str(op.attributes["kind"]).rpartition("<")[2].rstrip(">") if "kind" in op.attributes else ""
+    kind = attribute(op, "kind", "")
     spaces = {"async": (SHARED, GLOBAL), "async.shared": (SHARED,), "async.global": (GLOBAL,)}.get(kind)
     if spaces is None:
         raise Unsupported(f"a fence of kind {kind}" if kind else "a fence of other proxies")

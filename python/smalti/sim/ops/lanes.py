@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import instructions
 from ...dialects import mosaic_gpu
 from ..memory import Array
 from ..translator import Step, Translator, Unsupported, attribute, operation, vector_reader, walk
@@ -76,11 +77,11 @@ def body_of(op: Any, translator: Translator) -> Iterator[None]:
 @operation("nvvm.shfl.sync")
 def _shuffle(op: Any, translator: Translator) -> Step:
     """A shuffle of whole warps (PTX ISA, shfl.sync)."""
-    mode = str(op.attributes["kind"]).rpartition("<")[2].rpartition(" ")[2].rstrip(">")
-    dtype = numpy_type(op.operands[1].type)
-    if dtype is None or len(op.results) != 1 or "!llvm.struct" in str(op.results[0].type):
+    mode, dtype = attribute(op, "kind"), numpy_type(op.operands[1].type)
+    if dtype is None or dtype.itemsize != 4 or numpy_type(op.results[0].type) != dtype:
         raise Unsupported(f"a shuffle of {op.operands[1].type} that gives {op.results[0].type}")
-    mask, value, offset, clamp = translator.operands(op)
+    operands = translator.operands(op)
+    mask, value = operands[:2]
     (result,), site = translator.results(op), translator.site(op)
 
     def step(st: Any) -> None:
@@ -90,13 +91,11 @@ def _shuffle(op: Any, translator: Translator) -> Step:
         st.v[result] = found
         if not isinstance(found, np.ndarray):
             return
-        lane = np.arange(st.lanes) % WARP
-        bits, by = np.asarray(st.v[clamp]), np.asarray(st.v[offset]) & 31
-        segment, limit = bits >> 8 & 31, bits & 31
-        low, high = lane & segment, (lane & segment) | (limit & ~segment)
-        source = {"up": lane - by, "down": lane + by, "bfly": lane ^ by, "idx": low | (by & ~segment)}[mode]
-        at = np.where(source >= high if mode == "up" else source <= high, source, lane)
-        st.v[result] = collapse(spread(found, dtype, st.lanes)[np.arange(st.lanes) // WARP * WARP + at])
+        kinds = (np.dtype(np.int32), dtype, np.dtype(np.int32), np.dtype(np.int32))
+        given = [spread(st.v[slot], kind, st.lanes).astype(kind) for slot, kind in zip(operands, kinds, strict=True)]
+        warps = [array.reshape(-1, WARP) for array in given]
+        moved = instructions.execute(f"llvm.nvvm.shfl.sync.{mode}.i32", warps, dtype)
+        st.v[result] = collapse(moved.reshape(-1))
 
     return step
 

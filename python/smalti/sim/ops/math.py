@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...instructions import fused
 from ..translator import Step, Translator, operation
 from ..values import collapse, integer_bits, is_vector
 from .arith import floats, on_vectors, type_of
 from .conversions import convert_float
-from .fused import fused
 
 Array = np.ndarray[Any, Any]
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from ... import ir
+from ...dialects.mosaic_gpu import TmemAttr
 from ...errors import LaunchError
 from ..memory import MemRef, Private
 from ..races import SAME
-from ..translator import Step, Translator, Unsupported, attribute, operation, strides_and_offset
+from ..translator import Step, Translator, Unsupported, attribute, operation, plain, strides_and_offset
 from ..values import Packing, collapse, integer_bits, numpy_type, packing, spread
 from .arith import type_of
 
@@ -23,16 +24,19 @@ BARRIER = "!mosaic_gpu.barrier"
 BARRIER_BYTES = 8
 
 
+_SPACES = {0: "global", 1: "global", 3: "shared", 5: "private"}
+_SPACES |= {"global": "global", "workgroup": "shared", "private": "private"}
+"""The memory of numbers and of keywords of `gpu.address_space`."""
+
+
 def memory_space(ty: Any) -> str:
-    """`global`, `shared`, `private`, or what MLIR calls it."""
-    text = str(ty.memory_space).partition(" :")[0] if ty.memory_space is not None else ""
-    if text in ("", "0", "1", "#gpu.address_space<global>"):
+    """`global`, `shared`, `private`, `tensor`, or what MLIR calls it."""
+    space = ty.memory_space
+    if space is None:
         return "global"
-    if text in ("3", "#gpu.address_space<workgroup>"):
-        return "shared"
-    if text in ("5", "#gpu.address_space<private>"):
-        return "private"
-    return text
+    if isinstance(space, TmemAttr):
+        return "tensor"
+    return _SPACES.get(plain(space), str(space))
 
 
 def memory_type(ty: Any) -> np.dtype[Any]:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
-from ..engines import Product, start
-from ..matmul import multiply
+from ..engines import Product, multiply, start
 from ..memory import Registers
 from ..translator import Site, Step, Translated, Translator, attribute, operation, vector_reader
 from ..values import element_type

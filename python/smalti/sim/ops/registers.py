@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 from typing import Any
 
@@ -61,11 +60,9 @@ def enumerator(op: Any, name: str, enumeration: type[IntEnum]) -> str | None:
     found = attribute(op, name)
     if isinstance(found, int):
         return str(enumeration(found))
-    # `word`, `#dialect.attribute<word>` or `#dialect<attribute word>`.
-    text = re.split(r"[ <]", str(found).rstrip(">"))[-1]
-    if text in map(str, enumeration):
-        return text
-    raise Unsupported(f"{name} = {text}")
+    if isinstance(found, str) and found in map(str, enumeration):
+        return found
+    raise Unsupported(f"{name} = {found}")
 
 
 @operation("mosaic_gpu.vector_store")

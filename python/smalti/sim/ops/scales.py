@@ -1,4 +1,4 @@
-"""Scales of factors of the tensor core: how they lie in memory, and products with them."""
+"""Scales of operands of the tensor core."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from ..memory import Array, MemRef
 from ..translator import Unsupported
 from .memref import byte_layout
 
-LANES = 32
 NARROW = "f4E2M1FN"
 BLOCKS = {
     ("f8E4M3FN", "f8E8M0FNU"): 32,
@@ -20,14 +19,6 @@ BLOCKS = {
 }
 """Elements along K that have one scale, by the types of factors and scales (PTX ISA, tcgen05.mma, "Block scaling"):
 kinds `mxf8f6f4` and `mxf4`, and `mxf4nvf4` with four scales for the K of an instruction."""
-
-
-def unpacked(packed: Array) -> Array:
-    """Scales as rows and columns, from the form in which they are copied (PTX ISA, "Layout of the scale factor matrix"):
-    [M / 128, N / 4, 32, 16], or [1, N / 4, 64, 16] for the columns of two blocks of 64 rows each."""
-    first, columns, rows, _ = packed.shape
-    parts = packed.reshape(first, columns, rows // LANES, LANES, 4, 4)
-    return parts.transpose(0, 2, 4, 3, 1, 5).reshape(first * rows * 4, columns * 4)
 
 
 def scale_size(op: Any) -> int:
@@ -61,14 +52,5 @@ def columns(scales: MemRef, count: int, halves: bool) -> Array:
     return np.concatenate([found[: count // 2], found[128 : 128 + count // 2]])
 
 
-def multiply_scaled(before: Array, a: Array, b: Array, scales: tuple[Array, Array], size: int) -> Array:
-    """`before + (a * scales) @ (b * scales)`: each product of scales is exact, and all is rounded once.
-
-    Scales have no sign (PTX ISA, `ue4m3`, `ue8m0`): nothing says what one with the sign's bit is, which is no number.
-    """
-    with np.errstate(all="ignore"):
-        found = [scale.astype(np.float64) for scale in scales]
-        of_rows, of_columns = (np.where(np.signbit(scale), np.nan, scale) for scale in found)
-        left = a.astype(np.float64) * np.repeat(of_rows, size, 1)
-        right = b.astype(np.float64) * np.repeat(of_columns, size, 1).T
-        return (before + left @ right).astype(before.dtype)
+TYPES = {"f8E8M0FNU": "f8E8M0FNU", "f8E4M3FN": "ue4m3"}
+"""What the tensor core takes scales for, by their element types: scales do not have a sign."""

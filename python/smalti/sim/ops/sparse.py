@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import instructions
 from ..memory import Array, MemRef
 from ..translator import Unsupported
 
@@ -27,14 +28,7 @@ class Metadata:
 
     def places(self, memory: MemRef) -> Array:
         """For each row and each four elements the places of two, from what tensor memory has."""
-        found = (memory.elements() & 3).astype(np.int64)
-        rows, columns = found.shape
-        if self.bits == 16:
-            # JAX, `format_tcgen05_sparse_metadata` (PTX ISA, "Sparsity selector", `kind::f16`): a lane has of 8 columns
-            # those of a row and of the one eight below, and the lane eight below has the next 8 columns of both.
-            split = found.reshape(rows // ROWS, 8, 2, 8, columns // COLUMNS, 4, 2, 8)
-            found = split.transpose(0, 1, 6, 3, 4, 5, 2, 7)
-        return found.reshape(rows, columns // 2, 2)
+        return instructions.sparse_positions(memory.elements(), self.bits)
 
     def wrong(self, places: Array) -> str | None:
         """What is wrong with places: they have to rise (PTX ISA, "Sparse matrices": other values mean nothing)."""
@@ -44,10 +38,3 @@ class Metadata:
         row, four = (int(i) for i in bad[0])
         pair = " and ".join(str(place) for place in places[row, four].tolist())
         return f"the metadata of row {row}, columns {4 * four} to {4 * four + 3}, are {pair}, which do not rise"
-
-
-def expanded(factor: Array, places: Array) -> Array:
-    """The factor with its zeros."""
-    found = np.zeros((*places.shape[:2], 4), factor.dtype)
-    np.put_along_axis(found, places, factor.reshape(places.shape), -1)
-    return found.reshape(len(found), -1)

@@ -7,16 +7,14 @@ hardware's. Elements of less than 32 bits are packed, where the layout does not 
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ... import ir
-from ...dialects.mosaic_gpu import TMEMLoadReduction
-from ..engines import Commit, Copy, TensorWork, happens_at_once, start
-from ..matmul import multiply
+from ... import instructions, ir
+from ...dialects.mosaic_gpu import TiledLayoutAttr, TMEMLoadReduction
+from ..engines import Commit, Copy, TensorWork, happens_at_once, multiply, start
 from ..memory import Array, Buffer, MemRef, Pointer, in_registers
 from ..races import FREE, PIPE, SAME, TENSOR
 from ..translator import Site, Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
@@ -58,7 +56,7 @@ def _tensor_memory(block: Any) -> Buffer:
 
 def _uses(op: Any, translator: Translator) -> None:
     for value in (*op.operands, *op.results):
-        if isinstance(value.type, ir.MemRefType) and memory_space(value.type) == "#mosaic_gpu.tmem":
+        if isinstance(value.type, ir.MemRefType) and memory_space(value.type) == "tensor":
             translator.tensor_grain = min(translator.tensor_grain, held_type(value.type).itemsize)
 
 
@@ -128,10 +126,11 @@ def _slice(op: Any, translator: Translator) -> Step:
 def _layout_cast(op: Any, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
     ty = op.results[0].type
-    first_tile = re.search(r"\[\[(\d+), (\d+)\]", str(op.attributes["new_layout"]))
+    layout = op.attributes["new_layout"]
     # A layout of whole rows whose first tile is one element wide has one in each column.
     narrow = packing(ty.element_type, 1) is None and type_of(ty).itemsize < 4
-    apart = narrow and first_tile is not None and first_tile[2] == "1"
+    first_tile = layout.layout.tiling[0] if isinstance(layout, TiledLayoutAttr) else []
+    apart = narrow and len(first_tile) == 2 and first_tile[1] == 1
 
     def step(st: Any) -> None:
         memory = st.v[source]
@@ -197,7 +196,7 @@ def _store(op: Any, translator: Translator) -> Step:
 
 @operation("nvvm.tcgen05.wait")
 def _wait(op: Any, translator: Translator) -> Step:
-    loads = "load" in str(op.attributes["kind"])
+    loads = attribute(op, "kind") == "load"
     site = translator.site(op)
 
     def step(st: Any) -> None:
@@ -214,7 +213,7 @@ def _wait(op: Any, translator: Translator) -> Step:
 @operation("nvvm.tcgen05.fence")
 def _fence(op: Any, translator: Translator) -> Step:
     site = translator.site(op)
-    if "after" not in str(op.attributes["kind"]):
+    if attribute(op, "kind") != "after":
         return lambda st: barriers.tells_of_the_tensor_core(st, site)
 
     def step(st: Any) -> None:
@@ -284,6 +283,7 @@ def _mma(op: Any, translator: Translator) -> Translated:
     accumulator, a, b, accumulate, *scales = translator.operands(op)
     # Of elements that are stored.
     size = scales_of.scale_size(op) * (2 if is_sparse else 1)
+    scale_type = scales_of.TYPES[str(op.operands[4].type.element_type)] if size else ""
     for value in list(op.operands)[:3]:
         if str(value.type.element_type) != scales_of.NARROW:
             type_of(value.type)
@@ -306,34 +306,27 @@ def _mma(op: Any, translator: Translator) -> Translated:
             y = np.concatenate([right.elements() for _, _, right, *_ in parts], 1)
             for target, left, _, *scaled in parts:
                 array, x = target.array(), left.elements()
+                how: dict[str, Any] = {}
                 if metadata is not None:
-                    places = metadata.places(scaled.pop())
+                    how["sparsity"] = places = metadata.places(scaled.pop())
                     if (problem := metadata.wrong(places)) is not None:
                         st.report("assertion", problem, site)
-                    x = sparse.expanded(x, places)
                 before = array.copy() if adds else np.zeros(array.shape, array.dtype)
                 if scaled:
                     of_rows = scaled[0].array()[: x.shape[0]]
-                    of_columns = scales_of.columns(scaled[1], y.shape[1], halves)
-                    array[...] = scales_of.multiply_scaled(before, x, y, (of_rows, of_columns), size)
-                else:
-                    array[...] = multiply(before, x, y, tf32=x.dtype == np.float32)
+                    how["scales"] = of_rows, scales_of.columns(scaled[1], y.shape[1], halves)
+                    how["scale_type"], how["scale_block"] = scale_type, size
+                array[...] = multiply(before, x, y, tf32=x.dtype == np.float32, **how)
 
         return run
 
     return _started(op, translator, begin)
 
 
-def _tiles_beside(array: Array) -> Array:
-    """Metadata as rows and columns, from the form in which they are copied: [M / 128, N / 64, 128, 64]."""
-    rows, columns, height, width = array.shape
-    return array.transpose(0, 2, 1, 3).reshape(rows * height, columns * width)
-
-
 _FORMS: dict[str, Callable[[Array], Array]] = {
     "mosaic_gpu.async_store_smem_to_tmem": lambda array: array,
-    "mosaic_gpu.async_store_scales_smem_to_tmem": scales_of.unpacked,
-    "mosaic_gpu.async_store_sparse_metadata_smem_to_tmem": _tiles_beside,
+    "mosaic_gpu.async_store_scales_smem_to_tmem": instructions.unpack_scales,
+    "mosaic_gpu.async_store_sparse_metadata_smem_to_tmem": instructions.unpack_metadata,
 }
 """What copies to tensor memory make of arrays."""
 

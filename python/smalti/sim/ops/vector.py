@@ -35,7 +35,7 @@ _KINDS: dict[str, str] = {
 
 
 def _combining(op: Any, dtype: np.dtype[Any]) -> Callable[[Array, Array], Array]:
-    kind = str(op.attributes["kind"]).rpartition("<")[2].rstrip(">")
+    kind = attribute(op, "kind")
     name = _KINDS.get(kind)
     if name is None:
         raise Unsupported(f"a reduction of kind {kind}")

@@ -11,8 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ... import dtypes
-from ..matmul import to_float, truncate_to_tf32
+from ... import dtypes, instructions
 from .lanes import Array
 
 Reader = Callable[[Array], Array]
@@ -35,13 +34,11 @@ def _of(element: str) -> Reader:
 
 
 def _bf16(words: Array) -> Array:
-    known = dtypes.from_mlir("bf16")
-    assert known is not None
-    return to_float(words.view(known.numpy)).astype(np.float64)
+    return instructions.convert(words.view(np.uint16), "bf16", "f64")
 
 
 def _tf32(words: Array) -> Array:
-    return truncate_to_tf32(words.view(np.float32)).astype(np.float64)
+    return instructions.convert(words.view(np.uint32), "tf32", "f64")
 
 
 def _nibbles(signed: bool) -> Reader:

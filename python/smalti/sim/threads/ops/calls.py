@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .... import ir
+from ....instructions import fused
 from ...ops import arith, conversions, math
-from ...ops.fused import fused
 from ...translator import Step, Unsupported
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, dtype_of

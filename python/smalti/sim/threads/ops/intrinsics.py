@@ -8,8 +8,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from ....instructions import fused
 from ...ops import arith, conversions, math
-from ...ops.fused import fused
 from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
 from ..lanes import Array, dtype_of, rank_of, spread

@@ -17,7 +17,7 @@ import ml_dtypes
 import numpy as np
 
 from .... import ir
-from ...ops.fused import fused
+from ....instructions import fused
 from ...translator import Site, Step, Unsupported, attribute
 from ...values import NARROW, unpacked
 from .. import timing

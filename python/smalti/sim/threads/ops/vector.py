@@ -9,7 +9,7 @@ import numpy as np
 
 from .... import ir
 from ....dialects.vector import CombiningKind
-from ...ops.fused import fused
+from ....instructions import fused
 from ...ops.registers import enumerator
 from ...translator import Step, Unsupported, attribute
 from ..code import ThreadTranslator, operation
