@@ -39,6 +39,9 @@ gpu.module @m {
 // AMD: error: memory of 'tensor_memory' has type 'memref<128x144xi32, #mosaic_gpu.tmem>'; a static shape, an identity layout and a numbered or
 gpu.module @m {
   gpu.func @tensor_memory() private(%tile: memref<128x144xi32, #mosaic_gpu.tmem>) kernel {
+    gpu.return
+  }
+}
 
 // -----
 
