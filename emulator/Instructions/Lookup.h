@@ -13,16 +13,15 @@ namespace smalti::emulator {
 template <size_t n>
 const Instruction *findIn(const InstructionList *const (&lists)[n],
                           const char *name) {
-  const Instruction *byPattern = nullptr;
   for (const InstructionList *list : lists)
-    for (size_t i = 0; i < list->count; ++i) {
-      const Instruction &entry = list->first[i];
-      if (strcmp(entry.name, name) == 0)
-        return &entry;
-      if (!byPattern && fnmatch(entry.name, name, 0) == 0)
-        byPattern = &entry;
-    }
-  return byPattern;
+    for (size_t i = 0; i < list->count; ++i)
+      if (strcmp(list->first[i].name, name) == 0)
+        return &list->first[i];
+  for (const InstructionList *list : lists)
+    for (size_t i = 0; i < list->count; ++i)
+      if (fnmatch(list->first[i].name, name, 0) == 0)
+        return &list->first[i];
+  return nullptr;
 }
 
 } // namespace smalti::emulator

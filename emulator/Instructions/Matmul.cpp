@@ -36,12 +36,12 @@ addAll(const double *a, int64_t rows, int64_t numK, const double *panels,
 
 // As many rows as there are registers for.
 #if defined(__x86_64__)
-__attribute__((target("arch=skylake-avx512"))) static void
+__attribute__((target("avx512f,avx512dq,avx512vl,fma"))) static void
 addProducts512(const double *a, int64_t rows, int64_t numK,
                const double *panels, int64_t n, double *sums) {
   addAll<8>(a, rows, numK, panels, n, sums);
 }
-__attribute__((target("arch=haswell"))) static void
+__attribute__((target("avx2,fma"))) static void
 addProducts256(const double *a, int64_t rows, int64_t numK,
                const double *panels, int64_t n, double *sums) {
   addAll<4>(a, rows, numK, panels, n, sums);

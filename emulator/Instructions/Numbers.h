@@ -89,6 +89,78 @@ inline double fmaToOdd(double a, double b, double c) {
 }
 
 //===----------------------------------------------------------------------===//
+// Encoding
+//===----------------------------------------------------------------------===//
+
+/// How a float type encodes numbers. The codes are those of the magnitude, in
+/// the order of the numbers; the sign is above them.
+struct Encoding {
+  int bits, mantissa, minExponent;
+  uint32_t maxCode;
+  /// Of what is too large: infinite, or NaN, or the largest.
+  uint32_t overflowCode;
+  uint32_t nanCode;
+  bool hasNegativeZero = true;
+  /// Bits below the code: set in NaN, and else 0.
+  int shift = 0;
+};
+
+/// The magnitude `scaled` as an integer; `isNegative` says on which side of
+/// zero the number is.
+inline double roundMagnitude(double scaled, bool isNegative,
+                             Rounding rounding) {
+  if (rounding == Rounding::Down || rounding == Rounding::Up)
+    return isNegative == (rounding == Rounding::Down) ? std::ceil(scaled)
+                                                      : std::trunc(scaled);
+  return roundToInteger(scaled, rounding);
+}
+
+constexpr uint64_t doubleSign = uint64_t(1) << 63;
+constexpr uint64_t doubleInfinity = uint64_t(0x7ff) << 52;
+
+/// The code of a number, which is rounded once. What is too large, or infinite,
+/// becomes the largest with `saturate`. Without branches, for the compiler to
+/// make vectors of.
+template <bool isNearest>
+inline uint32_t encode(const Encoding &to, double value, Rounding rounding,
+                       bool saturate) {
+  uint64_t bits = bitCast<uint64_t>(value), magnitude = bits & ~doubleSign;
+  int64_t exponent = int64_t(magnitude >> 52) - 1023;
+  exponent = exponent < to.minExponent ? int64_t(to.minExponent) : exponent;
+  exponent = exponent > 1023 ? 1023 : exponent;
+  auto inverse = bitCast<double>(uint64_t(to.mantissa - exponent + 1023) << 52);
+  double scaled = bitCast<double>(magnitude) * inverse;
+  if constexpr (!isNearest)
+    scaled = roundMagnitude(scaled, bits >> 63, rounding);
+  // 2^52 and the integer, for which the host rounds to nearest even. A normal
+  // number's leading one counts as one step of the exponent.
+  uint64_t code = bitCast<uint64_t>(scaled + 0x1p52) -
+                  bitCast<uint64_t>(0x1p52) +
+                  (uint64_t(exponent - to.minExponent) << to.mantissa);
+  bool staysFinite = saturate;
+  if constexpr (!isNearest) {
+    bool isDownward = rounding == Rounding::TowardZero ||
+                      (rounding == Rounding::Down && !(bits >> 63)) ||
+                      (rounding == Rounding::Up && bits >> 63);
+    staysFinite |= isDownward && magnitude < doubleInfinity;
+  }
+  uint64_t tooLarge = staysFinite ? to.maxCode : to.overflowCode;
+  code = code > to.maxCode ? tooLarge : code;
+  uint64_t sign = (bits >> 63) << (to.bits - 1);
+  sign = code == 0 && !to.hasNegativeZero ? 0 : sign;
+  code = (code | sign) << to.shift;
+  uint64_t nan = (uint64_t(to.nanCode + 1) << to.shift) - 1;
+  return uint32_t(magnitude > doubleInfinity ? nan : code);
+}
+
+inline uint32_t encode(const Encoding &to, double value, Rounding rounding,
+                       bool saturate) {
+  return rounding == Rounding::NearestEven
+             ? encode<true>(to, value, rounding, saturate)
+             : encode<false>(to, value, rounding, saturate);
+}
+
+//===----------------------------------------------------------------------===//
 // Types of 16 bits and more
 //===----------------------------------------------------------------------===//
 
@@ -100,12 +172,15 @@ struct F64 {
 
 struct F32 {
   using Storage = float;
+  static constexpr Encoding encoding = {32,         23,         -126,
+                                        0x7f7fffff, 0x7f800000, 0x7fffffff};
   static double read(Storage value) { return value; }
   static Storage write(double value) { return float(value); }
 };
 
 struct F16 {
   using Storage = _Float16;
+  static constexpr Encoding encoding = {16, 10, -14, 0x7bff, 0x7c00, 0x7fff};
   /// Not by the compiler's function, in which matrix products spent their time:
   /// the bits of a half float are those of a float 2^-112 times as large.
   static double read(Storage value) {
@@ -121,14 +196,12 @@ struct F16 {
 
 struct BF16 {
   using Storage = uint16_t;
+  static constexpr Encoding encoding = {16, 7, -126, 0x7f7f, 0x7f80, 0x7fff};
   static double read(Storage value) {
     return bitCast<float>(uint32_t(value) << 16);
   }
   static Storage write(double value) {
-    if (std::isnan(value))
-      return 0x7fff;
-    auto rounded = float(roundTo(value, 7, -126, Rounding::NearestEven));
-    return Storage(bitCast<uint32_t>(rounded) >> 16);
+    return Storage(encode<true>(encoding, value, Rounding::NearestEven, false));
   }
 };
 
@@ -136,6 +209,8 @@ struct BF16 {
 /// formats").
 struct TF32 {
   using Storage = uint32_t;
+  static constexpr Encoding encoding = {19,      10,      -126, 0x3fbff,
+                                        0x3fc00, 0x3ffff, true, /*shift=*/13};
   static double read(Storage value) {
     return bitCast<float>(value & 0xffffe000U);
   }
@@ -170,6 +245,13 @@ struct SmallFloat {
                                  : specials == Specials::NaN ? signBit - 2
                                                              : signBit - 1;
   static constexpr int nanCode = signBit - 1;
+  static constexpr Encoding encoding = {
+      bits,
+      mantissa,
+      minExponent,
+      maxCode,
+      specials == Specials::None ? maxCode : maxCode + 1,
+      nanCode};
 
   static constexpr float magnitude(int code) {
     if (code > maxCode) {
@@ -205,29 +287,14 @@ struct SmallFloat {
   static double read(Storage code) { return values()[code]; }
   static double maxValue() { return values()[maxCode]; }
 
-  /// The code of a number that the type has.
-  static Storage encode(double value) {
-    int sign = std::signbit(value) ? signBit : 0;
-    double magnitude = std::fabs(value);
-    if (magnitude == 0)
-      return Storage(sign);
-    int exponent;
-    std::frexp(magnitude, &exponent);
-    exponent = exponent - 1 < minExponent ? minExponent : exponent - 1;
-    auto scaled = int(std::ldexp(magnitude, mantissaBits - exponent));
-    // A normal number's leading one counts as one step of the exponent.
-    return Storage(sign | (((exponent + bias - 1) << mantissaBits) + scaled));
-  }
   /// What is too large, or infinite, becomes the largest number.
   static Storage writeSaturated(double value,
                                 Rounding rounding = Rounding::NearestEven) {
-    if (std::isnan(value))
-      return Storage(specials == Specials::None ? maxCode : nanCode);
-    double rounded = roundTo(value, mantissaBits, minExponent, rounding);
-    if (std::fabs(rounded) > maxValue())
-      rounded = std::copysign(maxValue(), value);
-    return encode(rounded);
+    return Storage(
+        emulator::encode(encoding, value, rounding, /*saturate=*/true));
   }
+  /// The code of a number that the type has.
+  static Storage encode(double value) { return writeSaturated(value); }
 };
 
 using E4M3 = SmallFloat<4, 3, Specials::NaN>;

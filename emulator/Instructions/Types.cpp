@@ -17,86 +17,7 @@ namespace {
 // Floats
 //===----------------------------------------------------------------------===//
 
-/// How a float type encodes numbers. The codes are those of the magnitude, in
-/// the order of the numbers; the sign is above them.
-struct Encoding {
-  int bits, mantissa, minExponent;
-  uint32_t maxCode;
-  /// Of what is too large: infinite, or NaN, or the largest.
-  uint32_t overflowCode;
-  uint32_t nanCode;
-  bool hasNegativeZero = true;
-  /// Bits below the code that are always 0.
-  int shift = 0;
-};
-
-/// That of a type of Numbers.h of 8 bits or less.
-template <class Type>
-constexpr Encoding small = {Type::bits,
-                            Type::mantissa,
-                            Type::minExponent,
-                            Type::maxCode,
-                            Type::maxCode == Type::nanCode ? Type::maxCode
-                                                           : Type::maxCode + 1,
-                            Type::nanCode};
-template <class Type>
-constexpr Encoding oneZero = {8,
-                              Type::mantissa,
-                              Type::minExponent,
-                              Type::maxCode,
-                              Type::nanCode,
-                              Type::nanCode,
-                              /*hasNegativeZero=*/false};
-constexpr Encoding f16 = {16, 10, -14, 0x7bff, 0x7c00, 0x7fff};
-constexpr Encoding bf16 = {16, 7, -126, 0x7f7f, 0x7f80, 0x7fff};
-constexpr Encoding f32 = {32, 23, -126, 0x7f7fffff, 0x7f800000, 0x7fffffff};
-constexpr Encoding tf32 = {19, 10, -126, 0x3fbff, 0x3fc00, 0x3ffff, true, 13};
-
 constexpr size_t atOnce = 512;
-
-/// The magnitude `scaled` as an integer; `isNegative` says on which side of
-/// zero the number is.
-double roundMagnitude(double scaled, bool isNegative, Rounding rounding) {
-  if (rounding == Rounding::Down || rounding == Rounding::Up)
-    return isNegative == (rounding == Rounding::Down) ? std::ceil(scaled)
-                                                      : std::trunc(scaled);
-  return roundToInteger(scaled, rounding);
-}
-
-constexpr uint64_t signOfDouble = uint64_t(1) << 63, infinite = uint64_t(0x7ff)
-                                                                << 52;
-
-/// Without branches, for the compiler to make vectors of.
-template <bool isNearest>
-inline uint32_t encode(const Encoding &to, double value, Rounding rounding,
-                       bool saturate) {
-  uint64_t bits = bitCast<uint64_t>(value), magnitude = bits & ~signOfDouble;
-  int64_t exponent = int64_t(magnitude >> 52) - 1023;
-  exponent = exponent < to.minExponent ? int64_t(to.minExponent) : exponent;
-  exponent = exponent > 1023 ? 1023 : exponent;
-  auto inverse = bitCast<double>(uint64_t(to.mantissa - exponent + 1023) << 52);
-  double scaled = bitCast<double>(magnitude) * inverse;
-  if constexpr (!isNearest)
-    scaled = roundMagnitude(scaled, bits >> 63, rounding);
-  // 2^52 and the integer, for which the host rounds to nearest even. A normal
-  // number's leading one counts as one step of the exponent.
-  uint64_t code = bitCast<uint64_t>(scaled + 0x1p52) -
-                  bitCast<uint64_t>(0x1p52) +
-                  (uint64_t(exponent - to.minExponent) << to.mantissa);
-  bool staysFinite = saturate;
-  if constexpr (!isNearest) {
-    bool isDownward = rounding == Rounding::TowardZero ||
-                      (rounding == Rounding::Down && !(bits >> 63)) ||
-                      (rounding == Rounding::Up && bits >> 63);
-    staysFinite |= isDownward && magnitude < infinite;
-  }
-  uint64_t tooLarge = staysFinite ? to.maxCode : to.overflowCode;
-  code = code > to.maxCode ? tooLarge : code;
-  uint64_t sign = (bits >> 63) << (to.bits - 1);
-  sign = code == 0 && !to.hasNegativeZero ? 0 : sign;
-  code = magnitude > infinite ? to.nanCode : code | sign;
-  return uint32_t(code << to.shift);
-}
 
 SMALTI_WIDE void encodeNearest(const Encoding &to, const double *values,
                                size_t count, bool saturate, uint32_t *codes) {
@@ -127,13 +48,16 @@ void write(const double *values, size_t count, Rounding rounding, bool saturate,
 void writeF32(const double *values, size_t count, Rounding rounding,
               bool saturate, void *results) {
   if (rounding != Rounding::NearestEven)
-    return write<f32, uint32_t>(values, count, rounding, saturate, results);
+    return write<F32::encoding, uint32_t>(values, count, rounding, saturate,
+                                          results);
   auto *target = static_cast<uint32_t *>(results);
   for (size_t i = 0; i < count; ++i) {
     auto code = bitCast<uint32_t>(float(values[i]));
     uint32_t magnitude = code & 0x7fffffffU;
-    code = saturate && magnitude == f32.overflowCode ? code - 1 : code;
-    target[i] = magnitude > f32.overflowCode ? f32.nanCode : code;
+    code =
+        saturate && magnitude == F32::encoding.overflowCode ? code - 1 : code;
+    target[i] =
+        magnitude > F32::encoding.overflowCode ? F32::encoding.nanCode : code;
   }
 }
 
@@ -268,22 +192,22 @@ constexpr ElementType types[] = {
      nullptr},
     {"f32", ElementType::Float, 32, 4, readAll<F32>, writeF32, nullptr,
      nullptr},
-    floatType<TF32, tf32>("tf32"),
-    floatType<F16, f16>("f16"),
-    floatType<BF16, bf16>("bf16"),
-    floatType<E4M3, small<E4M3>>("f8E4M3FN"),
-    floatType<E5M2, small<E5M2>>("f8E5M2"),
-    floatType<E4M3OneZero, oneZero<E4M3OneZero>>("f8E4M3FNUZ"),
-    floatType<E5M2OneZero, oneZero<E5M2OneZero>>("f8E5M2FNUZ"),
-    floatType<E4M3WithInfinity, small<E4M3WithInfinity>>("f8E4M3"),
-    floatType<E3M4, small<E3M4>>("f8E3M4"),
+    floatType<TF32, TF32::encoding>("tf32"),
+    floatType<F16, F16::encoding>("f16"),
+    floatType<BF16, BF16::encoding>("bf16"),
+    floatType<E4M3, E4M3::encoding>("f8E4M3FN"),
+    floatType<E5M2, E5M2::encoding>("f8E5M2"),
+    floatType<E4M3OneZero, E4M3OneZero::encoding>("f8E4M3FNUZ"),
+    floatType<E5M2OneZero, E5M2OneZero::encoding>("f8E5M2FNUZ"),
+    floatType<E4M3WithInfinity, E4M3WithInfinity::encoding>("f8E4M3"),
+    floatType<E3M4, E3M4::encoding>("f8E3M4"),
     {"f8E8M0FNU", ElementType::Float, 8, 1, readSmall<E8M0, 8>, writeE8M0,
      nullptr, nullptr},
     {"ue4m3", ElementType::Float, 8, 1, readSmall<UE4M3, 8>, nullptr, nullptr,
      nullptr},
-    floatType<E2M3, small<E2M3>>("f6E2M3FN"),
-    floatType<E3M2, small<E3M2>>("f6E3M2FN"),
-    floatType<E2M1, small<E2M1>>("f4E2M1FN"),
+    floatType<E2M3, E2M3::encoding>("f6E2M3FN"),
+    floatType<E3M2, E3M2::encoding>("f6E3M2FN"),
+    floatType<E2M1, E2M1::encoding>("f4E2M1FN"),
     integerType<uint64_t, 64, true>("i64"),
     integerType<uint32_t, 32, true>("i32"),
     integerType<uint16_t, 16, true>("i16"),

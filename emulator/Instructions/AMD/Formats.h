@@ -31,17 +31,17 @@ template <int exponentBits, int mantissaBits> struct OneZeroFloat {
     return code & 0x80 ? -magnitude : magnitude;
   }
   static double maxValue() { return read(maxCode); }
+  static constexpr Encoding encoding = {bits,
+                                        mantissa,
+                                        minExponent,
+                                        maxCode,
+                                        nanCode,
+                                        nanCode,
+                                        /*hasNegativeZero=*/false};
   /// The code of a number that the type has.
   static Storage encode(double value) {
-    if (value == 0)
-      return 0;
-    int exponent;
-    double magnitude = std::fabs(value);
-    std::frexp(magnitude, &exponent);
-    exponent = exponent - 1 < minExponent ? minExponent : exponent - 1;
-    auto scaled = int(std::ldexp(magnitude, mantissaBits - exponent));
-    return Storage((std::signbit(value) ? 0x80 : 0) |
-                   (((exponent + bias - 1) << mantissaBits) + scaled));
+    return Storage(emulator::encode(encoding, value, Rounding::NearestEven,
+                                    /*saturate=*/true));
   }
 };
 

@@ -18,63 +18,17 @@ namespace {
 
 //--- Floats of 16 bits and more -----------------------------------------------
 
-/// A destination of cvt: its bits, and what NaN is there.
-template <class Bits, int mantissaBits, int exponentBits, int shift>
-struct Destination {
-  using Storage = Bits;
-  static constexpr int mantissa = mantissaBits;
-  static constexpr int minExponent = 2 - (1 << (exponentBits - 1));
-  static constexpr Bits nan = Bits(~Bits(0)) >> 1;
-  static double maxValue() {
-    return std::ldexp(2 - std::ldexp(1.0, -mantissaBits), 1 - minExponent);
-  }
-  /// Of a number that the type has, or infinite.
-  static Bits encode(double value) {
-    Bits sign = Bits(std::signbit(value)) << (mantissaBits + exponentBits);
-    double magnitude = std::fabs(value);
-    uint64_t code;
-    if (std::isinf(magnitude)) {
-      code = ((uint64_t(1) << exponentBits) - 1) << mantissaBits;
-    } else if (magnitude == 0) {
-      code = 0;
-    } else {
-      int exponent;
-      std::frexp(magnitude, &exponent);
-      exponent = exponent - 1 < minExponent ? minExponent : exponent - 1;
-      // The leading one of a normal number counts as a step of the exponent.
-      code = uint64_t(std::ldexp(magnitude, mantissaBits - exponent)) +
-             (uint64_t(exponent - minExponent) << mantissaBits);
-    }
-    return Bits((sign | Bits(code)) << shift);
-  }
-};
-using ToF16 = Destination<uint16_t, 10, 5, 0>;
-using ToBF16 = Destination<uint16_t, 7, 8, 0>;
-using ToTF32 = Destination<uint32_t, 10, 8, 13>;
-
-/// What is too large, rounded so: infinite, or the largest number.
-double overflow(double rounded, double maxValue, Rounding rounding) {
-  if (!(std::fabs(rounded) > maxValue))
-    return rounded;
-  bool staysFinite = rounding == Rounding::TowardZero ||
-                     (rounding == Rounding::Down && rounded > 0) ||
-                     (rounding == Rounding::Up && rounded < 0);
-  return std::copysign(staysFinite ? maxValue : INFINITY, rounded);
-}
+/// The bits of a result.
+template <class To>
+using BitsOf =
+    std::conditional_t<sizeof(typename To::Storage) == 2, uint16_t, uint32_t>;
 
 template <class To, Rounding rounding, bool relu, bool satfinite>
-typename To::Storage convert(double value) {
-  if (std::isnan(value))
-    return To::nan;
-  if (relu && !(value > 0))
+BitsOf<To> convert(double value) {
+  // NaN stays NaN.
+  if (relu && value <= 0)
     return 0;
-  double rounded = roundTo(value, To::mantissa, To::minExponent, rounding);
-  if (satfinite && std::fabs(rounded) > To::maxValue())
-    rounded = std::copysign(To::maxValue(), rounded);
-  // Infinity stays infinite, whatever the rounding.
-  if (!std::isinf(value))
-    rounded = overflow(rounded, To::maxValue(), rounding);
-  return To::encode(rounded);
+  return BitsOf<To>(encode(To::encoding, value, rounding, satfinite));
 }
 
 template <class To, Rounding rounding, bool relu, bool satfinite>
@@ -91,7 +45,7 @@ void convertTwo(const Call &call) {
 }
 
 template <bool ftz> void floatToHalf(const Call &call) {
-  call.set(convert<ToF16, Rounding::NearestEven, false, false>(
+  call.set(convert<F16, Rounding::NearestEven, false, false>(
       flushed<ftz>(call.get<float>(0))));
 }
 
@@ -106,18 +60,14 @@ template <class From, bool ftz> void widen(const Call &call) {
 template <bool ftz> void bfloatToHalf(const Call &call) {
   auto value = float(BF16::read(call.get<uint16_t>(0)));
   call.set(
-      convert<ToF16, Rounding::NearestEven, false, false>(flushed<ftz>(value)));
+      convert<F16, Rounding::NearestEven, false, false>(flushed<ftz>(value)));
 }
 
 template <Rounding rounding, bool ftz> void doubleToFloat(const Call &call) {
-  auto value = call.get<double>(0);
-  if (std::isnan(value))
-    return call.set<uint32_t>(canonicalNaN);
-  double rounded = value;
-  if (std::isfinite(value))
-    rounded = overflow(roundTo(value, 23, -126, rounding),
-                       std::numeric_limits<float>::max(), rounding);
-  call.set(flushed<ftz>(float(rounded)));
+  uint32_t code = convert<F32, rounding, false, false>(call.get<double>(0));
+  // A NaN is not a denormal, and passes.
+  bool isFlushed = ftz && (code & 0x7fffffff) < 0x00800000;
+  call.set(isFlushed ? code & 0x80000000 : code);
 }
 
 //--- Floats of a byte and less ------------------------------------------------
@@ -162,7 +112,7 @@ template <class From, bool relu> void smallToHalves(const Call &call) {
   constexpr int width = From::bits == 4 ? 4 : 8;
   uint16_t halves[2];
   for (int i = 0; i < 2; ++i)
-    halves[i] = convert<ToF16, Rounding::NearestEven, relu, false>(
+    halves[i] = convert<F16, Rounding::NearestEven, relu, false>(
         From::read(bits >> (width * i) & ((1 << From::bits) - 1)));
   call.set(halves);
 }
@@ -279,10 +229,10 @@ constexpr char moveDocument[] =
     SMALTI_TEXT(#mode ".satfinite." type ".f32", function<To, mode, false, true>) \
     SMALTI_TEXT(#mode ".relu.satfinite." type ".f32", function<To, mode, true, true>)
 #define SMALTI_TEXT_TF32(mode) \
-    SMALTI_TEXT(#mode ".tf32.f32", convertOne<ToTF32, mode, false, false>) \
-    SMALTI_TEXT(#mode ".relu.tf32.f32", convertOne<ToTF32, mode, true, false>) \
-    SMALTI_TEXT(#mode ".satfinite.tf32.f32", convertOne<ToTF32, mode, false, true>) \
-    SMALTI_TEXT(#mode ".satfinite.relu.tf32.f32", convertOne<ToTF32, mode, true, true>)
+    SMALTI_TEXT(#mode ".tf32.f32", convertOne<TF32, mode, false, false>) \
+    SMALTI_TEXT(#mode ".relu.tf32.f32", convertOne<TF32, mode, true, false>) \
+    SMALTI_TEXT(#mode ".satfinite.tf32.f32", convertOne<TF32, mode, false, true>) \
+    SMALTI_TEXT(#mode ".satfinite.relu.tf32.f32", convertOne<TF32, mode, true, true>)
 #define SMALTI_TEXT_SMALL(type, To) \
     SMALTI_TEXT("rn.satfinite." type ".f32", floatsToSmall<To, false>) \
     SMALTI_TEXT("rn.satfinite.relu." type ".f32", floatsToSmall<To, true>) \
@@ -297,18 +247,18 @@ constexpr char moveDocument[] =
     SMALTI_TEXT("rp.ue8m0x2." type, function<true, false>) \
     SMALTI_TEXT("rp.satfinite.ue8m0x2." type, function<true, true>)
 constexpr Instruction table[] = {
-    SMALTI_TEXT_NARROW("f16", convertOne, ToF16, rn)
-    SMALTI_TEXT_NARROW("f16", convertOne, ToF16, rz)
-    SMALTI_TEXT_NARROW("bf16", convertOne, ToBF16, rn)
-    SMALTI_TEXT_NARROW("bf16", convertOne, ToBF16, rz)
-    SMALTI_TEXT_NARROW("f16x2", convertTwo, ToF16, rn)
-    SMALTI_TEXT_NARROW("f16x2", convertTwo, ToF16, rz)
-    SMALTI_TEXT_NARROW("bf16x2", convertTwo, ToBF16, rn)
-    SMALTI_TEXT_NARROW("bf16x2", convertTwo, ToBF16, rz)
+    SMALTI_TEXT_NARROW("f16", convertOne, F16, rn)
+    SMALTI_TEXT_NARROW("f16", convertOne, F16, rz)
+    SMALTI_TEXT_NARROW("bf16", convertOne, BF16, rn)
+    SMALTI_TEXT_NARROW("bf16", convertOne, BF16, rz)
+    SMALTI_TEXT_NARROW("f16x2", convertTwo, F16, rn)
+    SMALTI_TEXT_NARROW("f16x2", convertTwo, F16, rz)
+    SMALTI_TEXT_NARROW("bf16x2", convertTwo, BF16, rn)
+    SMALTI_TEXT_NARROW("bf16x2", convertTwo, BF16, rz)
     SMALTI_TEXT_TF32(rn)
     SMALTI_TEXT_TF32(rz)
-    SMALTI_TEXT("rna.tf32.f32", convertOne<ToTF32, rna, false, false>)
-    SMALTI_TEXT("rna.satfinite.tf32.f32", convertOne<ToTF32, rna, false, true>)
+    SMALTI_TEXT("rna.tf32.f32", convertOne<TF32, rna, false, false>)
+    SMALTI_TEXT("rna.satfinite.tf32.f32", convertOne<TF32, rna, false, true>)
     SMALTI_TEXT("f32.f16", widen<F16, false>)
     SMALTI_TEXT("ftz.f32.f16", widen<F16, true>)
     SMALTI_TEXT("f32.bf16", widen<BF16, false>)
@@ -323,18 +273,18 @@ constexpr Instruction table[] = {
     SMALTI_TEXT_E8M0("f32", floatsToE8M0)
     SMALTI_TEXT_E8M0("bf16x2", bfloatsToE8M0)
     SMALTI_TEXT("rn.bf16x2.ue8m0x2", e8m0ToBfloats)
-    SMALTI_NARROW("f2f16", convertOne, ToF16, rn)
-    SMALTI_NARROW("f2f16", convertOne, ToF16, rz)
-    SMALTI_NARROW("f2bf16", convertOne, ToBF16, rn)
-    SMALTI_NARROW("f2bf16", convertOne, ToBF16, rz)
-    SMALTI_NARROW("f2tf32", convertOne, ToTF32, rn)
-    SMALTI_NARROW("f2tf32", convertOne, ToTF32, rz)
-    SMALTI_CVT("f2tf32.rna", convertOne<ToTF32, rna, false, false>)
-    SMALTI_CVT("f2tf32.rna.satfinite", convertOne<ToTF32, rna, false, true>)
-    SMALTI_NARROW("ff2f16x2", convertTwo, ToF16, rn)
-    SMALTI_NARROW("ff2f16x2", convertTwo, ToF16, rz)
-    SMALTI_NARROW("ff2bf16x2", convertTwo, ToBF16, rn)
-    SMALTI_NARROW("ff2bf16x2", convertTwo, ToBF16, rz)
+    SMALTI_NARROW("f2f16", convertOne, F16, rn)
+    SMALTI_NARROW("f2f16", convertOne, F16, rz)
+    SMALTI_NARROW("f2bf16", convertOne, BF16, rn)
+    SMALTI_NARROW("f2bf16", convertOne, BF16, rz)
+    SMALTI_NARROW("f2tf32", convertOne, TF32, rn)
+    SMALTI_NARROW("f2tf32", convertOne, TF32, rz)
+    SMALTI_CVT("f2tf32.rna", convertOne<TF32, rna, false, false>)
+    SMALTI_CVT("f2tf32.rna.satfinite", convertOne<TF32, rna, false, true>)
+    SMALTI_NARROW("ff2f16x2", convertTwo, F16, rn)
+    SMALTI_NARROW("ff2f16x2", convertTwo, F16, rz)
+    SMALTI_NARROW("ff2bf16x2", convertTwo, BF16, rn)
+    SMALTI_NARROW("ff2bf16x2", convertTwo, BF16, rz)
     SMALTI_CVT("f2h.rn", floatToHalf<false>)
     SMALTI_CVT("f2h.rn.ftz", floatToHalf<true>)
     SMALTI_CVT("bf2h.rn", bfloatToHalf<false>)
