@@ -94,6 +94,7 @@ private:
   std::map<NodeId, std::set<Copy>> pendingAt;
   /// Steps that access what a copy in flight writes, and the copy.
   std::map<NodeId, NodeId> inFlightAt;
+  /// The groups of slots that loops use in turn.
   DenseMap<NodeId, llvm::DenseSet<unsigned>> turned;
   bool isLost = false;
 };
@@ -111,7 +112,7 @@ void Completions::findRelevant() {
       isRelevant[program[id].parent] = true;
     for (const sync::Access &access : program[id].checked)
       if (access.slot.kind == Slot::Kind::OfLoop)
-        turned[access.slot.loop].insert(access.buffer);
+        turned[access.slot.loop].insert(program.getSlotGroup(access.buffer));
   }
 }
 
@@ -141,11 +142,10 @@ bool Completions::mayTouch(const sync::Access &access, const Copy &copy) const {
       program.buffers[copy.buffer].isEverything ||
       !(program.buffers[access.buffer].spaces & sync::kShared))
     return false;
-  if (access.buffer != copy.buffer)
-    return program.overlap(access.buffer, copy.buffer);
-  const Slot &a = access.slot, &b = copy.slot;
-  return a.kind == Slot::Kind::Any || a.kind != b.kind || a.loop != b.loop ||
-         a.index == b.index;
+  return (access.buffer == copy.buffer ||
+          program.overlap(access.buffer, copy.buffer)) &&
+         !program.areSlotsApart(access.buffer, access.slot, copy.buffer,
+                                copy.slot);
 }
 
 /// Of a node and all inside of it, the steps that access what is in flight.
@@ -214,9 +214,10 @@ void Completions::walkStep(NodeId id, State &state) {
 }
 
 State Completions::walkLoop(NodeId id, State state) {
-  const llvm::DenseSet<unsigned> &buffers = turned[id];
+  const llvm::DenseSet<unsigned> &groups = turned[id];
   State entering = mapSlots(state, [&](Copy &copy) {
-    if (copy.slot.kind == Slot::Kind::Fixed && buffers.contains(copy.buffer))
+    if (copy.slot.kind == Slot::Kind::Fixed &&
+        groups.contains(program.getSlotGroup(copy.buffer)))
       copy.slot = Slot::ofLoop(id, copy.slot.index);
   });
   State atTest, atEnd;

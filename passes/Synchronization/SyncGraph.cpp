@@ -2,8 +2,6 @@
 
 #include "passes/Synchronization/SyncGraph.h"
 
-#include "llvm/ADT/DenseSet.h"
-
 #include <numeric>
 
 using namespace smalti::sync;
@@ -24,6 +22,7 @@ Graph::Graph(const Program &program)
       for (const Access &access : *accesses) {
         if (access.slot.kind != Slot::Kind::OfLoop)
           continue;
+        turned.insert({program.getSlotGroup(access.buffer), access.slot.loop});
         int64_t slots = program.buffers[access.buffer].slots;
         int64_t &count = period.try_emplace(access.slot.loop, 1).first->second;
         if (count > kLongestPeriod || slots > kLongestPeriod)
@@ -164,6 +163,10 @@ Slot Graph::slotSeen(const Access &access, const State &state, NodeId home,
     return slot;
   bool isFixed = slot.kind == Slot::Kind::Fixed;
   bool isBehind = slot.kind == Slot::Kind::BehindLoop;
+  // Iterations are counted for the groups that the loop uses in turn; for
+  // others their number modulo the slots is not known.
+  if (isFixed && !turned.contains({program.getSlotGroup(access.buffer), home}))
+    return slot;
   switch (state.view) {
   case View::Fixed:
     return isFixed || (isBehind && !state.hasPassed) ? slot : Slot();
@@ -190,7 +193,7 @@ Slot Graph::slotSeen(const Access &access, const State &state, NodeId home,
   }
   bool isAtHome = state.loop == home;
   if (isFixed)
-    return isAtHome ? Slot() : slot;
+    return slot;
   if (isBehind || slot.loop != state.loop)
     return Slot();
   if (isAtHome)

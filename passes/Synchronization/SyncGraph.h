@@ -11,6 +11,8 @@
 
 #include "passes/Synchronization/SyncItems.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 namespace smalti::sync {
 
 /// Which barriers there are at the moment.
@@ -86,6 +88,8 @@ private:
   const Program &program;
   std::vector<Point> points;
   std::vector<unsigned> pointOf; ///< of each node
+  /// Groups of slots, and the loops that use them in turn.
+  llvm::DenseSet<std::pair<unsigned, NodeId>> turned;
   /// The least common multiple of the numbers of slots that a loop uses in
   /// turn; 1 where there are none, or too many to count.
   llvm::DenseMap<NodeId, int64_t> period;

@@ -191,12 +191,14 @@ Spaces Conflicts::operator()(const Item &first, const Item &second) const {
       (isEverything ? kNoSpaces : required) | first.crossed | second.crossed;
   if (!spaces || isEverything)
     return spaces;
-  if (first.buffer != second.buffer)
-    return mayOverlap(first.buffer, second.buffer) ? spaces : kNoSpaces;
-  const Slot &a = first.slot, &b = second.slot;
-  if (a.kind != Slot::Kind::Any && a.kind == b.kind && a.loop == b.loop &&
-      a.index != b.index)
+  bool isSameBuffer = first.buffer == second.buffer;
+  if ((!isSameBuffer && !mayOverlap(first.buffer, second.buffer)) ||
+      program.areSlotsApart(first.buffer, first.slot, second.buffer,
+                            second.slot))
     return kNoSpaces;
+  // Footprints count elements from where the buffer begins.
+  if (!isSameBuffer)
+    return spaces;
   uint8_t isSame = std::min(first.isSame, second.isSame);
   if (first.footprint != kNoFootprint && second.footprint != kNoFootprint &&
       first.needsSame <= isSame && second.needsSame <= isSame &&

@@ -69,6 +69,10 @@ struct Buffer {
   Spaces spaces = kShared;
   /// How many slots are told apart.
   int64_t slots = 1;
+  /// The buffer that the slots are counted with, or none but this one. Two
+  /// buffers with the same one have equally many slots, and what they access
+  /// does not overlap where the numbers of the slots differ.
+  std::optional<unsigned> slotGroup;
   /// Stands for all memory of its spaces: for what an op does that is not
   /// known.
   bool isEverything = false;
@@ -129,6 +133,19 @@ public:
   const Node &operator[](NodeId id) const { return nodes[id]; }
   unsigned size() const { return nodes.size(); }
   const std::vector<NodeId> &getSteps() const { return nodes[kRoot].parts[0]; }
+
+  /// The buffer that stands for all those whose slots are counted together.
+  unsigned getSlotGroup(unsigned buffer) const {
+    return buffers[buffer].slotGroup.value_or(buffer);
+  }
+  /// Whether the slots say that two accesses do not overlap: slots of one
+  /// group, seen from the same place.
+  bool areSlotsApart(unsigned bufferA, const Slot &a, unsigned bufferB,
+                     const Slot &b) const {
+    return getSlotGroup(bufferA) == getSlotGroup(bufferB) &&
+           a.kind != Slot::Kind::Any && a.kind == b.kind && a.loop == b.loop &&
+           a.index != b.index;
+  }
 
   /// Whether all threads pass the node together: a barrier may stand beside it.
   bool isUniform(NodeId id) const;

@@ -86,7 +86,7 @@ private:
   Conflicts conflicts;
   Barriers barriers;
   std::vector<NodeSummary> summaries;
-  /// Which loops use slots of a buffer in turn.
+  /// Which loops use the slots of a group in turn.
   llvm::DenseMap<std::pair<unsigned, NodeId>, bool> isTurned;
   /// The buffers of which slots are told by the loop, and all.
   llvm::DenseMap<NodeId, std::vector<unsigned>> slotsOf;
@@ -112,12 +112,19 @@ Solver::Solver(const Program &program, const Options &options,
       for (const Access &access : *accesses)
         if (access.slot.kind == Slot::Kind::OfLoop ||
             access.slot.kind == Slot::Kind::BehindLoop) {
-          slotsOf[access.slot.loop].push_back(access.buffer);
+          unsigned group = program.getSlotGroup(access.buffer);
+          slotsOf[access.slot.loop].push_back(group);
           if (access.slot.kind == Slot::Kind::OfLoop)
-            isTurned[{access.buffer, access.slot.loop}] = true;
+            isTurned[{group, access.slot.loop}] = true;
         }
   }
+  llvm::DenseMap<unsigned, llvm::SmallVector<unsigned>> others;
+  for (auto [i, buffer] : llvm::enumerate(program.buffers))
+    if (buffer.slotGroup && *buffer.slotGroup != i)
+      others[*buffer.slotGroup].push_back(i);
   for (auto &[loop, buffers] : slotsOf) {
+    for (size_t i = 0, end = buffers.size(); i < end; ++i)
+      llvm::append_range(buffers, others.lookup(buffers[i]));
     llvm::sort(buffers);
     buffers.erase(llvm::unique(buffers), buffers.end());
   }
@@ -151,7 +158,7 @@ llvm::ArrayRef<unsigned> Solver::changedBy(NodeId loop) const {
 ItemSet Solver::enter(const ItemSet &items, NodeId loop) const {
   return items.map(changedBy(loop), [&](Item &item) {
     if (item.slot.kind == Slot::Kind::Fixed &&
-        isTurned.lookup({item.buffer, loop}))
+        isTurned.lookup({program.getSlotGroup(item.buffer), loop}))
       item.slot = Slot::ofLoop(loop, item.slot.index);
   });
 }

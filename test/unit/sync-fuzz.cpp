@@ -86,7 +86,7 @@ private:
     for (unsigned i = 0; i < buffers; ++i) {
       Buffer buffer;
       buffer.spaces = chance(70) ? kShared : kGlobal;
-      buffer.slots = usesSlots && chance(70) ? 2 + below(2) : 1;
+      buffer.slots = usesSlots && chance(70) ? 2 + below(3) : 1;
       sample.hasSlots |= buffer.slots > 1;
       used.push_back(program.addBuffer(buffer));
       if (isSpread)
@@ -103,6 +103,14 @@ private:
     if (overlaps == 0)
       for (unsigned i : {a, b})
         program.buffers[i].is = program.buffers[i].meets = 1;
+    // Two that overlap in slots of the same number, as buffers that are
+    // accessed by their own names and through what takes turns.
+    int64_t slots =
+        std::max(program.buffers[a].slots, program.buffers[b].slots);
+    if (overlaps == 0 && a != b && slots > 1 && chance(70)) {
+      program.buffers[a].slots = program.buffers[b].slots = slots;
+      program.buffers[b].slotGroup = a;
+    }
     program.overlap = [overlaps, a, b](unsigned x, unsigned y) {
       return overlaps == 0 && x != y && std::min(x, y) == a &&
              std::max(x, y) == b;
@@ -150,7 +158,7 @@ private:
         unsigned form = below(4);
         program[id].runsAtLeastOnce = form == 1;
         if (form == 1 && chance(50))
-          program[id].tripCount = 4 + below(2);
+          program[id].tripCount = 2 + below(4);
         loops.push_back(id);
         if (form == 3)
           fill(id, 0, 1 + below(2), depth + 1);
@@ -375,6 +383,10 @@ private:
     return std::nullopt;
   }
 
+  unsigned slotGroupOf(const Access &access) const {
+    return program.buffers[access.buffer].slotGroup.value_or(access.buffer);
+  }
+
   /// Whether the addresses of two footprints can be compared: not where both
   /// change with a loop's iterations and these are different ones. The solver
   /// may also give up where only one of them changes.
@@ -402,11 +414,13 @@ private:
         program.buffers[a.buffer].spaces & program.buffers[b.buffer].spaces;
     if (isUnknown(a) || isUnknown(b))
       return spaces;
-    if (a.buffer != b.buffer)
-      return program.overlap(a.buffer, b.buffer) ? spaces : kNoSpaces;
-    auto slotA = slotOf(a, atA), slotB = slotOf(b, atB);
-    if (slotA && slotB && *slotA != *slotB)
+    if (a.buffer != b.buffer && !program.overlap(a.buffer, b.buffer))
       return kNoSpaces;
+    auto slotA = slotOf(a, atA), slotB = slotOf(b, atB);
+    if (slotGroupOf(a) == slotGroupOf(b) && slotA && slotB && *slotA != *slotB)
+      return kNoSpaces;
+    if (a.buffer != b.buffer)
+      return spaces;
     if (a.footprint != kNoFootprint && b.footprint != kNoFootprint &&
         sameIterations(a, b, atA, atB, isStrict) &&
         sameIterations(b, a, atB, atA, isStrict) &&
