@@ -3,12 +3,15 @@
 #include "passes/Synchronization/FunctionProgram.h"
 
 #include "passes/Interfaces/MemRefViews.h"
+#include "passes/Support/BufferTurns.h"
 #include "passes/Support/Describe.h"
+#include "passes/Support/IterationParity.h"
 #include "passes/Support/IterationSlots.h"
 #include "passes/Support/TripCount.h"
 #include "passes/Synchronization/AsyncCopies.h"
 #include "passes/Synchronization/SyncBuffers.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -97,24 +100,54 @@ FunctionProgram::Shape FunctionProgram::getShape(Operation *op) const {
 // Memory
 //===----------------------------------------------------------------------===//
 
+unsigned FunctionProgram::addBuffer(sync::Buffer buffer,
+                                    ArrayRef<Value> bufferRoots, Type type,
+                                    bool isFixedBuffer) {
+  roots.emplace_back(bufferRoots);
+  types.push_back(type);
+  isFixed.push_back(isFixedBuffer);
+  return program.addBuffer(buffer);
+}
+
+/// Whether a root is the same memory for all threads and iterations, not one
+/// that was selected or carried.
+static bool isFixedRoot(Value root) {
+  Operation *def = root.getDefiningOp();
+  return getAliasClass(root).kind != RootKind::Other ||
+         (def && def->getNumOperands() == 0 && def->getNumRegions() == 0);
+}
+
+/// Whether the memref shows the same elements of such a root always.
+static bool isFixedView(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>()) {
+    auto window = dyn_cast<OffsetSizeAndStrideOpInterface>(view.getOperation());
+    if (!isInsideSource(view) ||
+        (window && llvm::any_of(window.getMixedOffsets(), [](OpFoldResult at) {
+           return !getConstantIntValue(at);
+         })))
+      return false;
+    memref = view.getViewSource();
+  }
+  return memref == getRootBuffer(memref) && isFixedRoot(memref);
+}
+
 unsigned FunctionProgram::getBuffer(Value root) {
   AliasClass alias = getAliasClass(root);
   auto [it, inserted] = buffers.try_emplace(alias.identity, 0);
   if (!inserted)
     return it->second;
-  roots.push_back(root);
-  return it->second = program.addBuffer(makeSyncBuffer(alias));
+  return it->second = addBuffer(makeSyncBuffer(alias), root, root.getType(),
+                                isFixedRoot(root));
 }
 
-/// The slot that the memref is of its buffer: a number that does not change, or
-/// the one of a loop's iteration.
-sync::Slot FunctionProgram::getSlot(const MemoryAccess &access,
-                                    unsigned buffer) {
-  auto type = dyn_cast<MemRefType>(access.root.getType());
+/// The number that a view takes of the first dimension of its root: nothing
+/// where it may show more than one element of that dimension.
+static OpFoldResult getSlotNumber(Value memref, Value root) {
+  auto type = dyn_cast<MemRefType>(root.getType());
   if (!type || type.getRank() == 0 || type.isDynamicDim(0))
     return {};
   Operation *outermost = nullptr;
-  for (Value value = access.memref; value != access.root;) {
+  for (Value value = memref; value != root;) {
     Operation *view = value.getDefiningOp();
     if (!isInsideSource(view))
       return {};
@@ -125,23 +158,45 @@ sync::Slot FunctionProgram::getSlot(const MemoryAccess &access,
   if (!window || window.getMixedSizes().empty() ||
       !isConstantIntValue(window.getMixedSizes().front(), 1))
     return {};
-  OpFoldResult offset = window.getMixedOffsets().front();
+  return window.getMixedOffsets().front();
+}
+
+/// The slot of the iteration that the number is, as the number of slots and the
+/// slot in the first iteration.
+static std::optional<std::pair<int64_t, int64_t>> matchSlot(Value number,
+                                                            scf::ForOp loop) {
+  if (std::optional<IterationSlot> slot = matchIterationSlot(number, loop)) {
+    std::optional<int64_t> base = slot->base.asConstant();
+    if (!base || slot->limit)
+      return std::nullopt;
+    return std::pair(slot->depth, int64_t(llvm::mod(*base, slot->depth)));
+  }
+  if (hasWideCounter(loop))
+    return std::nullopt;
+  if (std::optional<bool> parity = matchIterationParity(number, loop))
+    return std::pair(int64_t(2), int64_t(*parity));
+  return std::nullopt;
+}
+
+/// The slot that the memref is of its buffer: a number that does not change, or
+/// the one of a loop's iteration.
+sync::Slot FunctionProgram::getSlot(const MemoryAccess &access,
+                                    unsigned buffer) {
+  OpFoldResult offset = getSlotNumber(access.memref, access.root);
+  if (!offset)
+    return {};
+  int64_t size = cast<MemRefType>(access.root.getType()).getDimSize(0);
   if (std::optional<int64_t> number = getConstantIntValue(offset))
-    return *number >= 0 && *number < type.getDimSize(0)
-               ? sync::Slot::fixed(*number)
-               : sync::Slot();
+    return *number >= 0 && *number < size ? sync::Slot::fixed(*number)
+                                          : sync::Slot();
   for (auto loop = access.op->getParentOfType<scf::ForOp>(); loop;
        loop = loop->getParentOfType<scf::ForOp>()) {
-    std::optional<IterationSlot> slot =
-        matchIterationSlot(cast<Value>(offset), loop);
+    auto slot = matchSlot(cast<Value>(offset), loop);
     auto node = nodes.find(loop);
-    if (!slot || !slot->isOfNumber() || node == nodes.end() ||
-        slot->depth > type.getDimSize(0))
+    if (!slot || node == nodes.end() || slot->first > size)
       continue;
-    auto [it, inserted] = depths.try_emplace(buffer, slot->depth);
-    if (it->second != slot->depth)
-      it->second = 0;
-    return sync::Slot::ofLoop(node->second, 0);
+    setDepth(buffer, slot->first);
+    return sync::Slot::ofLoop(node->second, slot->second);
   }
   return {};
 }
@@ -150,38 +205,242 @@ std::optional<sync::Access>
 FunctionProgram::toAccess(const MemoryAccess &access) {
   if (access.space == MemorySpace::Private)
     return std::nullopt;
-  unsigned buffer = getBuffer(access.root);
   sync::AccessKind kind =
       access.isWrite ? sync::AccessKind::Write : sync::AccessKind::Read;
   if (isa<AtomicAccessOpInterface>(access.op))
     kind = sync::AccessKind::Atomic;
-  return sync::Access{buffer, kind, getSlot(access, buffer),
-                      footprints.get(access.op, access.memref)};
+  auto turn = turns.find(access.root);
+  unsigned buffer = turn == turns.end() ? getBuffer(access.root)
+                                        : turnSets[turn->second.set].buffer;
+  sync::Slot slot;
+  if (auto number = numbers.find(buffer); number != numbers.end())
+    slot = sync::Slot::fixed(number->second);
+  else if (turn != turns.end() && turnSets[turn->second.set].first)
+    slot = getTurnSlot(turn->second);
+  else if (isFixed[buffer])
+    slot = getSlot(access, buffer);
+  return sync::Access{buffer, kind, slot,
+                      isFixed[buffer] ? footprints.get(access.op, access.memref)
+                                      : sync::kNoFootprint};
 }
 
-/// Slots can be compared where all numbers of a buffer's slots have the same
+void FunctionProgram::setDepth(unsigned buffer, int64_t depth) {
+  auto [it, inserted] = depths.try_emplace(program.getSlotGroup(buffer), depth);
+  if (it->second != depth)
+    it->second = 0;
+}
+
+/// Slots can be compared where all numbers of a group's slots have the same
 /// range.
 void FunctionProgram::settleSlots() {
+  auto getDepth = [&](unsigned buffer) -> std::optional<int64_t> {
+    auto it = depths.find(program.getSlotGroup(buffer));
+    return it == depths.end() ? std::nullopt : std::optional(it->second);
+  };
   for (auto [i, buffer] : llvm::enumerate(program.buffers)) {
-    auto it = depths.find(i);
-    if (it != depths.end())
-      buffer.slots = std::max<int64_t>(it->second, 1);
-    else if (roots[i])
-      if (auto type = dyn_cast<MemRefType>(roots[i].getType());
-          type && type.getRank() > 0 && !type.isDynamicDim(0))
-        buffer.slots = std::max<int64_t>(type.getDimSize(0), 1);
+    auto type = dyn_cast_or_null<MemRefType>(types[program.getSlotGroup(i)]);
+    if (std::optional<int64_t> depth = getDepth(i))
+      buffer.slots = std::max<int64_t>(*depth, 1);
+    else if (type && type.getRank() > 0 && !type.isDynamicDim(0))
+      buffer.slots = std::max<int64_t>(type.getDimSize(0), 1);
   }
   for (NodeId id = 0; id < program.size(); ++id)
     for (auto *accesses : {&program[id].checked, &program[id].pending})
-      for (sync::Access &access : *accesses) {
-        if (access.slot.kind == sync::Slot::Kind::Any)
-          continue;
-        int64_t slots = program.buffers[access.buffer].slots;
-        auto it = depths.find(access.buffer);
-        bool isTold = it == depths.end() || it->second != 0;
-        if (!isTold || access.slot.index >= slots)
+      for (sync::Access &access : *accesses)
+        if (getDepth(access.buffer) == 0 ||
+            access.slot.index >= program.buffers[access.buffer].slots)
           access.slot = sync::Slot();
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers that take turns
+//===----------------------------------------------------------------------===//
+
+/// Finds the values that are one buffer of several in each iteration, and
+/// numbers the buffers as slots.
+void FunctionProgram::findTurns() {
+  function.getFunctionBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<scf::ForOp>(op)) {
+      auto loop = cast<scf::ForOp>(op);
+      for (auto [argument, result] :
+           llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults())) {
+        addTurn(argument);
+        addTurn(result);
       }
+    } else if (auto select = dyn_cast<arith::SelectOp>(op)) {
+      addTurn(select.getResult());
+    }
+  });
+  if (!numbers.empty())
+    dropNumbersOfSlottedBuffers();
+}
+
+void FunctionProgram::addTurn(Value value) {
+  if (!isa<MemRefType>(value.getType()) ||
+      getMemorySpace(value) == MemorySpace::Private)
+    return;
+  std::optional<BufferTurn> turn = matchBufferTurn(value);
+  if (!turn)
+    return;
+  int64_t size = turn->memrefs.size();
+  // The set may begin with any of the memrefs.
+  for (int64_t index = 0; index < size; ++index) {
+    for (unsigned set : turnSetsOf.lookup(turn->memrefs[index])) {
+      const SmallVector<Value> &known = turnSets[set].memrefs;
+      int64_t first = (size - index) % size;
+      if (int64_t(known.size()) != size ||
+          !llvm::all_of(llvm::seq(size), [&](int64_t i) {
+            return known[(first + i) % size] == turn->memrefs[i];
+          }))
+        continue;
+      turns[value] = {set, turn->loop, first, turn->isBehind};
+      return;
+    }
+  }
+  if (std::optional<unsigned> set = addTurnSet(turn->memrefs))
+    turns[value] = {*set, turn->loop, 0, turn->isBehind};
+}
+
+/// The slot of a buffer that the first memref is, if each of the others is the
+/// next slot of it.
+static std::optional<int64_t> matchSlotsInOrder(ArrayRef<Value> memrefs) {
+  Value root = getRootBuffer(memrefs.front());
+  int64_t count = memrefs.size(), first = 0;
+  for (auto [i, memref] : llvm::enumerate(memrefs)) {
+    OpFoldResult number = getRootBuffer(memref) == root
+                              ? getSlotNumber(memref, root)
+                              : OpFoldResult();
+    std::optional<int64_t> slot =
+        number ? getConstantIntValue(number) : std::nullopt;
+    if (i == 0)
+      first = slot.value_or(-1);
+    if (first < 0 || first >= count || slot != (first + int64_t(i)) % count)
+      return std::nullopt;
+  }
+  return first;
+}
+
+/// Nothing where the memrefs may overlap: then an element of one of them may be
+/// another element of the next one.
+std::optional<unsigned> FunctionProgram::addTurnSet(ArrayRef<Value> memrefs) {
+  TurnSet set;
+  SmallVector<Value> members;
+  for (Value memref : memrefs) {
+    set.memrefs.push_back(memref);
+    members.push_back(getRootBuffer(memref));
+  }
+  AliasClass alias = getAliasClass(members.front());
+  alias.kind = RootKind::Other;
+  sync::Buffer buffer = makeSyncBuffer(alias);
+  auto mayOverlap = [&] {
+    for (size_t i = 0; i < members.size(); ++i)
+      for (size_t k = 0; k < i; ++k)
+        if (mayAlias(members[i], members[k]))
+          return true;
+    return false;
+  };
+  bool isOfOneBuffer = false;
+  if (memrefs.size() > 1) {
+    unsigned base = getBuffer(members.front());
+    if (std::optional<int64_t> first = matchSlotsInOrder(memrefs)) {
+      isOfOneBuffer = true;
+      if (!numbers.contains(base)) {
+        buffer.slotGroup = program.buffers[base].slotGroup = base;
+        set.first = first;
+      }
+    } else if (mayOverlap()) {
+      return std::nullopt;
+    } else if ((set.first = numberMembers(members))) {
+      buffer.slotGroup = program.getSlotGroup(base);
+    }
+  }
+  bool isFixedSet = llvm::all_of(memrefs, isFixedView);
+  if (isOfOneBuffer)
+    members.resize(1);
+  set.buffer =
+      addBuffer(buffer, members, memrefs.front().getType(), isFixedSet);
+  if (set.first)
+    setDepth(set.buffer, memrefs.size());
+  turnSetsOf[memrefs.front()].push_back(turnSets.size());
+  turnSets.push_back(std::move(set));
+  return turnSets.size() - 1;
+}
+
+/// Makes buffers the slots of a group, and returns the slot of the first one.
+/// Nothing where some of them are slots already, and not in this order.
+std::optional<int64_t> FunctionProgram::numberMembers(ArrayRef<Value> members) {
+  SmallVector<unsigned> ofMembers;
+  for (Value member : members)
+    ofMembers.push_back(getBuffer(member));
+  int64_t count = members.size();
+  unsigned group = program.getSlotGroup(ofMembers[0]);
+  if (llvm::none_of(ofMembers, [&](unsigned buffer) {
+        return program.buffers[buffer].slotGroup.has_value();
+      }))
+    for (auto [i, buffer] : llvm::enumerate(ofMembers)) {
+      program.buffers[buffer].slotGroup = group;
+      numbers[buffer] = i;
+    }
+  for (auto [i, buffer] : llvm::enumerate(ofMembers)) {
+    auto number = numbers.find(buffer);
+    if (number == numbers.end() || program.getSlotGroup(buffer) != group ||
+        number->second != (numbers.lookup(ofMembers[0]) + int64_t(i)) % count)
+      return std::nullopt;
+  }
+  if (depths.try_emplace(group, count).first->second != count)
+    return std::nullopt;
+  return numbers.lookup(ofMembers[0]);
+}
+
+/// Where a buffer that takes turns has slots of its own, these are told apart
+/// instead: an access has one slot.
+void FunctionProgram::dropNumbersOfSlottedBuffers() {
+  llvm::DenseSet<unsigned> slotted;
+  function.getFunctionBody().walk([&](Operation *op) {
+    SmallVector<MemoryAccess> accesses;
+    std::string reason;
+    if (op->getNumRegions() == 0)
+      collectAccesses(op, accesses, reason);
+    for (const MemoryAccess &access : accesses) {
+      if (access.space == MemorySpace::Private ||
+          !getSlotNumber(access.memref, access.root) ||
+          cast<MemRefType>(access.root.getType()).getDimSize(0) == 1)
+        continue;
+      auto turn = turns.find(access.root);
+      unsigned buffer = turn == turns.end() ? getBuffer(access.root)
+                                            : turnSets[turn->second.set].buffer;
+      unsigned group = program.getSlotGroup(buffer);
+      if (numbers.contains(group))
+        slotted.insert(group);
+    }
+  });
+  for (unsigned group : slotted)
+    depths.erase(group);
+  for (TurnSet &set : turnSets)
+    if (slotted.contains(program.getSlotGroup(set.buffer)))
+      set.first.reset();
+  for (auto [i, buffer] : llvm::enumerate(program.buffers))
+    if (buffer.slotGroup && slotted.contains(*buffer.slotGroup)) {
+      numbers.erase(i);
+      buffer.slotGroup.reset();
+    }
+}
+
+sync::Slot FunctionProgram::getTurnSlot(const Turn &turn) const {
+  const TurnSet &set = turnSets[turn.set];
+  auto node = nodes.find(turn.loop);
+  if (node == nodes.end())
+    return {};
+  int64_t count = set.memrefs.size();
+  int64_t first = (*set.first + turn.index) % count;
+  if (!turn.isBehind)
+    return sync::Slot::ofLoop(node->second, first);
+  const sync::Node &loop = program[node->second];
+  if (loop.tripCount)
+    return sync::Slot::fixed((first + *loop.tripCount % count) % count);
+  // Threads that iterate differently often have different buffers.
+  return loop.isUniform ? sync::Slot::behindLoop(node->second, first)
+                        : sync::Slot();
 }
 
 //===----------------------------------------------------------------------===//
@@ -214,8 +473,7 @@ sync::Access FunctionProgram::accessEverything(std::optional<unsigned> &number,
     sync::Buffer buffer;
     buffer.spaces = spaces;
     buffer.isEverything = true;
-    roots.push_back(Value());
-    number = program.addBuffer(buffer);
+    number = addBuffer(buffer, {}, Type(), /*isFixed=*/false);
   }
   return {*number, sync::AccessKind::Write, sync::Slot()};
 }
@@ -457,7 +715,10 @@ FunctionProgram::FunctionProgram(FunctionOpInterface function,
   ops.push_back(nullptr);
   findWalkFacts();
   program.overlap = [this](unsigned a, unsigned b) {
-    return mayAlias(roots[a], roots[b]);
+    return llvm::any_of(roots[a], [&](Value root) {
+      return llvm::any_of(roots[b],
+                          [&](Value other) { return mayAlias(root, other); });
+    });
   };
   program.footprintsMeet = [this](int a, int b) {
     return footprints.meet(a, b);
@@ -465,6 +726,7 @@ FunctionProgram::FunctionProgram(FunctionOpInterface function,
   bool hasCallers = !isKernel(function);
   if (hasCallers)
     addUnknown(nullptr, "", sync::Program::kRoot, 0);
+  findTurns();
   addBlock(function.getFunctionBody().front(), sync::Program::kRoot, 0);
   if (hasCallers)
     addUnknown(nullptr, "", sync::Program::kRoot, 0);

@@ -9,6 +9,7 @@
 #include "passes/Synchronization/SyncProgram.h"
 #include "passes/Synchronization/Uniformity.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
 
 #include <string>
@@ -72,19 +73,55 @@ private:
   std::optional<sync::Access> toAccess(const MemoryAccess &access);
   sync::Slot getSlot(const MemoryAccess &access, unsigned buffer);
   unsigned getBuffer(mlir::Value root);
+  unsigned addBuffer(sync::Buffer buffer, llvm::ArrayRef<mlir::Value> roots,
+                     mlir::Type type, bool isFixed);
+  void setDepth(unsigned buffer, int64_t depth);
   void settleSlots();
+
+  /// Memrefs that the iterations of loops use in turn. They are one buffer in
+  /// the program, since accesses by one of them are to any of the memrefs.
+  struct TurnSet {
+    llvm::SmallVector<mlir::Value> memrefs;
+    unsigned buffer;
+    /// The slot that the first of them is; none where slots cannot be told
+    /// apart by which memref it is.
+    std::optional<int64_t> first;
+  };
+  /// A value that is one of the memrefs in each iteration.
+  struct Turn {
+    unsigned set;
+    mlir::scf::ForOp loop;
+    int64_t index; ///< of the one in the first iteration
+    bool isBehind;
+  };
+  void findTurns();
+  void addTurn(mlir::Value value);
+  std::optional<unsigned> addTurnSet(llvm::ArrayRef<mlir::Value> memrefs);
+  std::optional<int64_t> numberMembers(llvm::ArrayRef<mlir::Value> members);
+  void dropNumbersOfSlottedBuffers();
+  sync::Slot getTurnSlot(const Turn &turn) const;
   void distrustWaits();
   void findEndOfRead(mlir::Operation *op, sync::NodeId node);
 
   mlir::FunctionOpInterface function;
   Uniformity uniformity;
   Footprints footprints;
-  std::vector<mlir::Value> roots; ///< one of each buffer, or null
+  /// Of each buffer, what it may be, the type that accesses see, and whether
+  /// its elements are at the same addresses for all threads and iterations.
+  std::vector<llvm::SmallVector<mlir::Value, 1>> roots;
+  std::vector<mlir::Type> types;
+  std::vector<bool> isFixed;
   /// By the identity of their roots.
   llvm::DenseMap<const void *, unsigned> buffers;
   std::optional<unsigned> everything, globalMemory;
-  /// How many slots loops use in turn; 0 where they do not agree.
+  /// How many slots of a group loops use in turn; 0 where they do not agree.
   llvm::DenseMap<unsigned, int64_t> depths;
+  std::vector<TurnSet> turnSets;
+  /// By their first memref.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned, 1>> turnSetsOf;
+  llvm::DenseMap<mlir::Value, Turn> turns;
+  /// The slots that buffers are in groups of buffers that take turns.
+  llvm::DenseMap<unsigned, int64_t> numbers;
   llvm::DenseMap<mlir::Operation *, sync::NodeId> nodes;
   llvm::DenseSet<mlir::Operation *> holdBarriers;
   /// Memory is allocated after other memory was freed: it may be the same.

@@ -16,8 +16,10 @@ def SmaltiPlaceBarriers : InterfacePass<"smalti-place-barriers", "::mlir::Functi
     where they are.
 
     What counts as a hazard:
-    - Memory spaces and alias classes are told apart, and the slots of buffers that loops use in turn
-      (`smalti-multi-buffer`): slot = number of the iteration mod depth.
+    - The pass distinguishes memory spaces, alias classes, and the slots of a buffer that a loop uses in turn
+      (`smalti-multi-buffer`): slot = (iteration number + constant) mod depth.
+    - Separate buffers that a loop uses in turn are slots as well: an `scf.for` permutes them through its `iter_args` in
+      each iteration, or an `arith.select` picks one of two by the parity of the iteration.
     - An asynchronous copy must come after earlier accesses where it starts; later ones must come after the wait for it
       and a barrier.
     - Hazards in *global* memory do not get barriers: threads mostly work on parts of it that are their own, and nothing in
