@@ -196,6 +196,28 @@ def masked_transfers(ops: int) -> str:
     return function(lines, "%a: memref<500x300xf32>, %p: index, %q: index")
 
 
+def windows(ops: int) -> str:
+    """A block-level kernel that reads many windows of one array."""
+    attributes = "{in_layouts = [#strided, #strided], out_layouts = [#strided]}"
+    lines = "".join(
+        f"    %r{n} = vector.transfer_read %a[%i{n}], %zero {{out_layouts = [#strided]}} : memref<500xf32>, vector<64xf32>\n"
+        f"    %s{n} = arith.addf %{f's{n - 1}' if n else 'first'}, %r{n} {attributes} : vector<64xf32>\n"
+        for n in range(ops // 3)
+    )
+    indices = "".join(f"    %i{n} = arith.constant {n % 480} : index\n" for n in range(ops // 3))
+    return (
+        "#strided = #mosaic_gpu.WGStridedFragLayout<[64], 1>\n"
+        "gpu.module @m {\n  gpu.func @f(%a: memref<500xf32>, %b: memref<64xf32>) kernel\n"
+        "      attributes {known_block_size = array<i32: 64, 1, 1>} {\n"
+        "    %c0 = arith.constant 0 : index\n    %zero = arith.constant 0.0 : f32\n"
+        + indices
+        + "    %first = vector.transfer_read %b[%c0], %zero {out_layouts = [#strided]} : memref<64xf32>, vector<64xf32>\n"
+        + lines
+        + f"    vector.transfer_write %s{ops // 3 - 1}, %b[%c0] {{in_layouts = [#strided]}} : vector<64xf32>, memref<64xf32>\n"
+        "    gpu.return\n  }\n}\n"
+    )
+
+
 def contractions(ops: int) -> str:
     """Products of matrices of odd sizes."""
     lines = ["  %m0 = arith.addf %z, %z : tensor<30x30xf32>\n"]
@@ -439,6 +461,7 @@ CASES = [
     Case("smalti-order-tiles{order=auto target=sm_90a}", hopper.ordered, "triton_xla.entry_func"),
     Case("mosaic-gpu-outline-launches", hopper.launch, "builtin.module"),
     Case("convert-mosaic-gpu-to-nvvm{target=sm_90a}", hopper.barriers, "gpu.module"),
+    Case("convert-mosaic-gpu-to-nvvm{target=sm_90a}", windows, "gpu.module"),
 ]
 
 

@@ -113,3 +113,14 @@ def test_work_on_programs_of_warp_groups(pipeline: str, shape: str, anchor: str,
     few, many = instructions(pipeline, [write(count) for count in (FEW // 2, 2 * FEW)], tmp_path, anchor)
     assert few > 20 * FEW
     assert many < 6 * few
+
+
+@pytest.mark.grid(1, cover=False)
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="instructions are counted by valgrind")
+def test_work_on_windows_of_one_array(tmp_path: Path) -> None:
+    # Each read asks whether the kernel writes the array, which takes a walk over the users of the array: once.
+    write = benchmark().windows
+    pipeline = "convert-mosaic-gpu-to-nvvm{target=sm_90a}"
+    few, many = instructions(pipeline, [write(count) for count in (FEW, 4 * FEW)], tmp_path, "gpu.module")
+    assert few > 300 * FEW
+    assert many < 6 * few
