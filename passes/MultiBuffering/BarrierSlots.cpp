@@ -9,6 +9,7 @@
 
 #include "passes/MultiBuffering/BarrierSlots.h"
 
+#include "passes/Analysis/Uniformity.h"
 #include "passes/Interfaces/BufferUses.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Support/AddressSlots.h"
@@ -230,7 +231,7 @@ std::optional<int64_t> BarrierPlanner::evaluateForBlock(OpFoldResult number) {
   if (std::optional<int64_t> constant = getConstantIntValue(number))
     return constant;
   auto value = dyn_cast<Value>(number);
-  if (!value || !isSameForBlock(value, function))
+  if (!value || !uniformity.isBlockUniform(value))
     return std::nullopt;
   values.startWave(0);
   const Lanes *lanes = values.evaluate(value);
@@ -269,7 +270,7 @@ Reason BarrierPlanner::countArrivals(const BarrierPlan &plan,
   Operation *first = &loop.getBody()->front();
   std::optional<int64_t> executing;
   if (!op.isOfBlock() && getBlockSize(function, first) &&
-      isReachedByBlock(first, function))
+      uniformity.isReachedUniformly(first))
     executing = countExecuting(conditions, values.getNumThreads(first));
   if (!executing)
     return "is arrived on by " + quote(op) +

@@ -49,8 +49,9 @@ class BarrierPlanner {
 public:
   /// `target` may be null: then nothing that depends on waves is known.
   BarrierPlanner(mlir::FunctionOpInterface function,
+                 const UniformityAnalysis &uniformity,
                  const targets::Target *target)
-      : function(function),
+      : function(function), uniformity(uniformity),
         values(function, target, ThreadValues::Assume::Nothing) {}
 
   /// Fills in the plan of `plan.barriers` for `plan.loop`, or says why there is
@@ -76,6 +77,7 @@ private:
   std::optional<int64_t> evaluateForBlock(mlir::OpFoldResult number);
 
   mlir::FunctionOpInterface function;
+  const UniformityAnalysis &uniformity;
   ThreadValues values;
   /// The ops on barrier objects in the order of the program.
   llvm::DenseMap<mlir::Operation *, unsigned> order;

@@ -2,6 +2,7 @@
 
 #include "passes/MultiBuffering/BufferSlots.h"
 
+#include "passes/Analysis/Uniformity.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Interfaces/MemoryAccess.h"
@@ -102,19 +103,20 @@ checkLoop(const BufferPlan &plan, scf::ForOp loop, OverwriteProof &proof) {
 }
 
 /// Whether every thread of a block runs the loop as often as any other.
-static bool runsAlike(scf::ForOp loop, FunctionOpInterface function) {
+static bool hasUniformTripCount(scf::ForOp loop,
+                                const UniformityAnalysis &uniformity) {
   return getConstantTripCount(loop) ||
-         (isSameForBlock(loop.getLowerBound(), function) &&
-          isSameForBlock(loop.getUpperBound(), function) &&
-          isSameForBlock(loop.getStep(), function));
+         uniformity
+             .getControl(cast<RegionBranchOpInterface>(loop.getOperation()))
+             .isBlockUniform();
 }
 
 /// Whether uses outside the loops see what they saw: what the buffer holds
 /// where the scope begins, which may be in any slot, must be of no interest,
 /// and all threads must find the values in the same slot behind a loop.
-static std::optional<std::string> checkScope(const BufferPlan &plan,
-                                             FunctionOpInterface function,
-                                             OverwriteProof &proof) {
+static std::optional<std::string>
+checkScope(const BufferPlan &plan, const UniformityAnalysis &uniformity,
+           OverwriteProof &proof) {
   const auto *outside = llvm::find_if(plan.uses.users, [&](Operation *user) {
     return !llvm::is_contained(plan.loops,
                                plan.scope->findAncestorOpInBlock(*user));
@@ -122,7 +124,7 @@ static std::optional<std::string> checkScope(const BufferPlan &plan,
   if (outside == plan.uses.users.end())
     return std::nullopt;
   for (scf::ForOp loop : plan.loops)
-    if (!runsAlike(loop, function))
+    if (!hasUniformTripCount(loop, uniformity))
       return "is also used outside the loop, by " + quote(*outside) +
              ", and threads may run the loop a different number of times";
   if (isExecutedOnce(plan.scope, plan.buffer))
@@ -137,9 +139,9 @@ static std::optional<std::string> checkScope(const BufferPlan &plan,
 
 /// Chooses the loops whose iterations get slots: the innermost one around all
 /// uses, else all of those in the innermost block around all uses that can.
-static std::optional<std::string> planLoops(BufferPlan &plan,
-                                            FunctionOpInterface function,
-                                            OverwriteProof &proof) {
+static std::optional<std::string>
+planLoops(BufferPlan &plan, FunctionOpInterface function,
+          const UniformityAnalysis &uniformity, OverwriteProof &proof) {
   std::optional<std::string> firstReason;
   if (scf::ForOp loop = findLoopAroundAll(plan.uses.users)) {
     plan.scope = loop->getBlock();
@@ -173,7 +175,7 @@ static std::optional<std::string> planLoops(BufferPlan &plan,
                                      quote(plan.uses.users.front()));
   llvm::sort(plan.loops,
              [](scf::ForOp a, scf::ForOp b) { return a->isBeforeInBlock(b); });
-  std::optional<std::string> reason = checkScope(plan, function, proof);
+  std::optional<std::string> reason = checkScope(plan, uniformity, proof);
   return reason && firstReason ? firstReason : reason;
 }
 
@@ -313,10 +315,9 @@ static std::optional<std::string> readPlanSlots(BufferPlan &plan) {
   return std::nullopt;
 }
 
-std::optional<std::string> smalti::planBuffer(FunctionOpInterface function,
-                                              const targets::Target *target,
-                                              BufferPlan &plan,
-                                              bool &isCandidate) {
+std::optional<std::string> smalti::planBuffer(
+    FunctionOpInterface function, const UniformityAnalysis &uniformity,
+    const targets::Target *target, BufferPlan &plan, bool &isCandidate) {
   plan.slotType = cast<MemRefType>(plan.buffer.getType());
   std::optional<std::string> escape =
       collectBufferUses(plan.buffer, plan.uses, /*withAddresses=*/true);
@@ -362,8 +363,8 @@ std::optional<std::string> smalti::planBuffer(FunctionOpInterface function,
   if (!bytes || !getBufferBytes(plan.getType(kMostSlots)))
     return std::string("has a size in bytes that is not known");
   plan.slotBytes = *bytes;
-  OverwriteProof proof(function, target, plan.buffer, plan.uses);
-  if (auto reason = planLoops(plan, function, proof))
+  OverwriteProof proof(function, uniformity, target, plan.buffer, plan.uses);
+  if (auto reason = planLoops(plan, function, uniformity, proof))
     return reason;
   if (auto reason = readPlanSlots(plan))
     return reason;

@@ -19,6 +19,7 @@
 #include <string>
 
 namespace smalti {
+class UniformityAnalysis;
 namespace targets {
 struct Target;
 } // namespace targets
@@ -56,6 +57,7 @@ std::optional<std::string> readSlots(mlir::Operation *op, int64_t &slots);
 /// Fills in the plan of `plan.buffer`, or says why there is none. Nothing is
 /// said about buffers that no loop uses (`isCandidate`).
 std::optional<std::string> planBuffer(mlir::FunctionOpInterface function,
+                                      const UniformityAnalysis &uniformity,
                                       const targets::Target *target,
                                       BufferPlan &plan, bool &isCandidate);
 

@@ -1,5 +1,6 @@
 //===- MultiBuffer.cpp - smalti-multi-buffer ------------------------------===//
 
+#include "passes/Analysis/Uniformity.h"
 #include "passes/Interfaces/CopiedBytes.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
@@ -50,8 +51,10 @@ struct MultiBufferPass : smalti::impl::SmaltiMultiBufferBase<MultiBufferPass> {
 
 private:
   LogicalResult readDepth(const targets::Target *chip);
-  bool planBuffers(const targets::Target *chip);
-  bool planBarriers(const targets::Target *chip);
+  bool planBuffers(const targets::Target *chip,
+                   const UniformityAnalysis &uniformity);
+  bool planBarriers(const targets::Target *chip,
+                    const UniformityAnalysis &uniformity);
   bool dropPartOfLoops();
   int64_t getBytes(int64_t slots);
   LogicalResult chooseDepths(const targets::Target *chip);
@@ -82,7 +85,8 @@ LogicalResult MultiBufferPass::readDepth(const targets::Target *chip) {
 }
 
 /// Plans all buffers. Returns whether one was missed that must not be.
-bool MultiBufferPass::planBuffers(const targets::Target *chip) {
+bool MultiBufferPass::planBuffers(const targets::Target *chip,
+                                  const UniformityAnalysis &uniformity) {
   FunctionOpInterface function = getOperation();
   bool missed = false;
   SmallVector<Value> buffers = findSharedBuffers(function);
@@ -103,7 +107,7 @@ bool MultiBufferPass::planBuffers(const targets::Target *chip) {
     plan.op = getBufferOp(buffer);
     bool isCandidate;
     std::optional<std::string> reason =
-        planBuffer(function, chip, plan, isCandidate);
+        planBuffer(function, uniformity, chip, plan, isCandidate);
     if (!isCandidate)
       continue;
     if (plan.depth == 0)
@@ -122,7 +126,8 @@ bool MultiBufferPass::planBuffers(const targets::Target *chip) {
 /// Barriers and buffers that belong together get slots together: those of which
 /// one gets none leave the plans. Returns whether one was missed that must not
 /// be.
-bool MultiBufferPass::planBarriers(const targets::Target *chip) {
+bool MultiBufferPass::planBarriers(const targets::Target *chip,
+                                   const UniformityAnalysis &uniformity) {
   FunctionOpInterface function = getOperation();
   using Copies = llvm::MapVector<Value, SmallVector<Operation *, 1>>;
   llvm::MapVector<Value, Copies> buffersOf; ///< and the copies into them
@@ -160,7 +165,7 @@ bool MultiBufferPass::planBarriers(const targets::Target *chip) {
       llvm::append_range(worklist, barriersOf[buffer]);
     }
   };
-  BarrierPlanner planner(function, chip);
+  BarrierPlanner planner(function, uniformity, chip);
   for (auto &[barriers, buffers] : buffersOf) {
     BarrierPlan plan;
     plan.barriers = barriers;
@@ -362,11 +367,13 @@ void MultiBufferPass::runOnOperation() {
 
   plans.clear();
   barrierPlans.clear();
-  bool missed = planBuffers(*chip);
+  // All is planned before anything changes.
+  UniformityAnalysis uniformity(function);
+  bool missed = planBuffers(*chip, uniformity);
   // Buffers that are dropped may share a barrier object with others.
   for (size_t before = plans.size() + 1; plans.size() < before;) {
     barrierPlans.clear();
-    missed |= planBarriers(*chip);
+    missed |= planBarriers(*chip, uniformity);
     before = plans.size();
     missed |= dropPartOfLoops();
   }

@@ -2,6 +2,7 @@
 
 #include "passes/MultiBuffering/Overwrite.h"
 
+#include "passes/Analysis/Uniformity.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Interfaces/MemoryAccess.h"
@@ -89,9 +90,11 @@ findUsedElements(Value buffer, const BufferUses &uses, int64_t numElements) {
 }
 
 OverwriteProof::OverwriteProof(FunctionOpInterface function,
+                               const UniformityAnalysis &uniformity,
                                const targets::Target *target, Value buffer,
                                const BufferUses &uses)
-    : function(function), target(target), buffer(buffer),
+    : function(function), uniformity(uniformity), target(target),
+      buffer(buffer),
       numElements(cast<MemRefType>(buffer.getType()).getNumElements()),
       used(findUsedElements(buffer, uses, numElements)),
       numUsed(used ? used->count() : numElements) {
@@ -118,7 +121,7 @@ OverwriteProof::check(Block &block, bool mustWrite,
   overwritingLoops = overwriting;
   areThreadsTogether = !block.empty() &&
                        getBlockSize(function, &block.front()) &&
-                       isReachedByBlock(&block.front(), function);
+                       uniformity.isReachedUniformly(&block.front());
   values.emplace(function, target,
                  areThreadsTogether ? ThreadValues::Assume::Nothing
                                     : ThreadValues::Assume::NothingOfOneThread);
@@ -227,7 +230,7 @@ bool OverwriteProof::visitBranch(scf::IfOp branch, Written &written) {
       llvm::none_of(
           frames,
           [](const Frame &frame) { return !isa<scf::IfOp>(frame.op); }) &&
-      (!areThreadsTogether || isSameForBlock(condition, function));
+      (!areThreadsTogether || uniformity.isBlockUniform(condition));
   if (isKnown(condition) || !isEitherWay) {
     // A frame whose condition is not known lets no write count.
     frames.push_back({branch, /*isElse=*/false});

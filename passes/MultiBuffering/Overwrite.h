@@ -22,11 +22,14 @@
 
 namespace smalti {
 
+class UniformityAnalysis;
+
 class OverwriteProof {
 public:
   /// About one buffer with a static shape and the identity layout. `target` may
   /// be null: then nothing that depends on waves is known.
   OverwriteProof(mlir::FunctionOpInterface function,
+                 const UniformityAnalysis &uniformity,
                  const targets::Target *target, mlir::Value buffer,
                  const BufferUses &uses);
 
@@ -87,6 +90,7 @@ private:
   std::string describeWritten(const Written &written) const;
 
   mlir::FunctionOpInterface function;
+  const UniformityAnalysis &uniformity;
   const targets::Target *target;
   mlir::Value buffer;
   int64_t numElements;

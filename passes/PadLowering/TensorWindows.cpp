@@ -28,7 +28,7 @@ static constexpr size_t kMostWindows = 64;
 
 TensorWindows::TensorWindows(FunctionOpInterface function,
                              const targets::Target &target)
-    : function(function), target(target) {
+    : function(function), target(target), uniformity(function) {
   whyNone = checkKernel();
   if (!whyNone)
     kernel = cast<gpu::GPUFuncOp>(*function);
@@ -51,12 +51,6 @@ std::optional<std::string> TensorWindows::checkKernel() const {
   return std::nullopt;
 }
 
-bool TensorWindows::isSame(Value value) {
-  if (!uniformity)
-    uniformity = std::make_unique<Uniformity>(function);
-  return uniformity->get(value) == Sharing::Same;
-}
-
 /// Whether all threads come here, the same number of times, and it can be told
 /// which time it is.
 std::optional<std::string> TensorWindows::checkPlace(Operation *op) {
@@ -65,11 +59,11 @@ std::optional<std::string> TensorWindows::checkPlace(Operation *op) {
     if (auto loop = dyn_cast<scf::ForOp>(parent)) {
       for (Value bound :
            {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
-        if (!isSame(bound))
+        if (!uniformity.isBlockUniform(bound))
           return std::string("the bounds of a loop around it are not known to "
                              "be the same for all threads");
     } else if (auto branch = dyn_cast<scf::IfOp>(parent)) {
-      if (!isSame(branch.getCondition()))
+      if (!uniformity.isBlockUniform(branch.getCondition()))
         return std::string("the condition of a branch around it is not known "
                            "to be the same for all threads");
     } else {
@@ -94,7 +88,8 @@ bool TensorWindows::isSameForBlock(VectorTransferOpInterface op) {
         values.push_back(operand);
     memref = cast<ViewLikeOpInterface>(view).getViewSource();
   }
-  return llvm::all_of(values, [&](Value value) { return isSame(value); });
+  return llvm::all_of(
+      values, [&](Value value) { return uniformity.isBlockUniform(value); });
 }
 
 /// Whether the threads of a block copy the same window, to the same place.

@@ -12,11 +12,9 @@
 #ifndef SMALTI_PASSES_PADLOWERING_TENSORWINDOWS_H
 #define SMALTI_PASSES_PADLOWERING_TENSORWINDOWS_H
 
+#include "passes/Analysis/Uniformity.h"
 #include "passes/Conversion/BlockToThread/TensorMaps.h"
 #include "passes/PadLowering/PaddedCopies.h"
-#include "passes/Synchronization/Uniformity.h"
-
-#include <memory>
 
 namespace smalti {
 
@@ -65,14 +63,13 @@ private:
   bool isSameForBlock(mlir::VectorTransferOpInterface op);
   std::optional<std::string> checkSameForBlock(const TensorWindow &window);
   std::optional<std::string> add(TensorWindow window, MoveHazards &hazards);
-  bool isSame(mlir::Value value);
 
   mlir::FunctionOpInterface function;
   const targets::Target &target;
   /// Null where there are none in this function.
   mlir::gpu::GPUFuncOp kernel;
   std::optional<std::string> whyNone;
-  std::unique_ptr<Uniformity> uniformity;
+  UniformityAnalysis uniformity;
   std::vector<TensorWindow> windows;
   std::vector<block_to_thread::TensorMapOfKernel> maps;
 };

@@ -2,6 +2,7 @@
 
 #include "passes/Pipelining/IterationDependence.h"
 
+#include "passes/Analysis/Uniformity.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -105,29 +106,18 @@ bool IterationDependence::isSameInAllIterations(Value value) {
          isMemoryEffectFree(def);
 }
 
-/// Whether every thread of a block has the same value.
-bool IterationDependence::isSameInAllThreads(Value value, unsigned depth) {
-  auto it = uniform.find(value);
-  if (it != uniform.end())
-    return it->second;
-  bool result = false;
+/// Whether every thread of a block has the same value, whichever iterations of
+/// loops around this one the threads are in.
+bool IterationDependence::isSameInAllThreads(Value value) {
   Operation *def = value.getDefiningOp();
-  if (!def) {
-    auto argument = cast<BlockArgument>(value);
-    auto kernel =
-        dyn_cast_or_null<gpu::GPUFuncOp>(argument.getOwner()->getParentOp());
-    result = kernel && kernel.isKernel() && argument.getOwner()->isEntryBlock();
-  } else if (isa<gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp>(def)) {
-    result = true;
-  } else if (depth < kDepth &&
-             isa_and_nonnull<arith::ArithDialect>(def->getDialect())) {
-    result = def->getNumRegions() == 0 &&
-             llvm::all_of(def->getOperands(), [&](Value operand) {
-               return isSameInAllThreads(operand, depth + 1);
-             });
-  }
-  uniform[value] = result;
-  return result;
+  if (def && isBlockUniformSource(def))
+    return true;
+  for (Operation *op = value.getParentRegion()->getParentOp();
+       op && !isa<FunctionOpInterface, gpu::LaunchOp>(op);
+       op = op->getParentOp())
+    if (op != loop && isa<LoopLikeOpInterface>(op))
+      return false;
+  return acrossThreads->isBlockUniform(value);
 }
 
 /// Whether it is one buffer for all threads of a block.

@@ -20,6 +20,8 @@
 
 namespace smalti {
 
+class UniformityAnalysis;
+
 /// An index in iteration number n: the constant, plus the terms (values that
 /// are the same in all iterations, times coefficients), plus perIteration * n,
 /// plus perStep * n * the loop's step, plus something from 0 to spread.
@@ -49,8 +51,10 @@ struct AccessRegion {
 class IterationDependence {
 public:
   /// Where the threads of a block wait for one another in the loop, the
-  /// accesses of different threads count as well.
-  IterationDependence(mlir::scf::ForOp loop, bool acrossThreads)
+  /// accesses of different threads count as well: `acrossThreads` says which
+  /// values the threads share. Otherwise it is null.
+  IterationDependence(mlir::scf::ForOp loop,
+                      const UniformityAnalysis *acrossThreads)
       : loop(loop), acrossThreads(acrossThreads) {}
 
   /// Whether `a` in some iteration and `b` so many iterations later may touch
@@ -75,14 +79,13 @@ private:
   Index getInnerInduction(mlir::scf::ForOp inner, unsigned depth);
   Index getTerm(mlir::Value value);
   bool isSameInAllIterations(mlir::Value value);
-  bool isSameInAllThreads(mlir::Value value, unsigned depth = 0);
+  bool isSameInAllThreads(mlir::Value value);
   bool isSharedByThreads(mlir::Value root);
   bool areDisjoint(const IndexRange &a, const IndexRange &b, int64_t distance);
 
   mlir::scf::ForOp loop;
-  bool acrossThreads;
+  const UniformityAnalysis *acrossThreads;
   llvm::DenseMap<mlir::Value, Index> indices;
-  llvm::DenseMap<mlir::Value, bool> uniform;
   llvm::DenseMap<std::pair<mlir::Operation *, mlir::Value>,
                  std::unique_ptr<AccessRegion>>
       regions;

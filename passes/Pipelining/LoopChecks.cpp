@@ -2,11 +2,11 @@
 
 #include "passes/Pipelining/Scheduler.h"
 
+#include "passes/Analysis/Uniformity.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Pipelining/ValueFlow.h"
 #include "passes/Support/TripCount.h"
 #include "passes/Support/ValueNames.h"
-#include "passes/Synchronization/Uniformity.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -108,7 +108,7 @@ Scheduler::Reason Scheduler::classify() {
                         llvm::any_of(units, [](const Unit &unit) {
                           return unit.isWait || !unit.events.empty();
                         });
-  dependence.emplace(loop, /*acrossThreads=*/isSynchronised);
+  dependence.emplace(loop, isSynchronised ? options.uniformity : nullptr);
   return std::nullopt;
 }
 
@@ -124,10 +124,9 @@ Scheduler::Reason Scheduler::checkLanes() {
     return WalkResult::interrupt();
   });
   if (!exchange ||
-      llvm::all_of(
-          ValueRange{loop.getLowerBound(), loop.getUpperBound(),
-                     loop.getStep()},
-          [&](Value value) { return isSameForWave(value, options.waveSize); }))
+      options.uniformity
+              ->getControl(cast<RegionBranchOpInterface>(loop.getOperation()))
+              .scope <= UniformScope::Wave)
     return std::nullopt;
   return "lanes may run it unequally often, and " + quote(exchange) +
          " depends on which of them execute it together";

@@ -26,6 +26,7 @@
 
 namespace smalti {
 class RegisterModel;
+class UniformityAnalysis;
 class ValueNames;
 
 llvm::StringRef toString(PipelineMode mode);
@@ -158,8 +159,6 @@ struct ScheduleOptions {
   bool startsCopiesFirst = true;
   /// The chip counts groups, too.
   bool countsGroups = false;
-  /// Lanes of a wave; of any chip's where it is not known.
-  int64_t waveSize = 64;
   /// Registers that one thread has, the chip's name, and what counts them; null
   /// where the chip is not known.
   int64_t registers = 0;
@@ -169,6 +168,8 @@ struct ScheduleOptions {
   bool isCopy = false;
   /// How reasons name values; never null.
   ValueNames *names = nullptr;
+  /// Of the function as it is when the loop is planned; never null.
+  const UniformityAnalysis *uniformity = nullptr;
 };
 
 /// Takes what the attributes of a loop, or of the function for its loops, ask

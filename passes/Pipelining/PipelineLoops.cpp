@@ -1,5 +1,6 @@
 //===- PipelineLoops.cpp - smalti-pipeline-loops --------------------------===//
 
+#include "passes/Analysis/Uniformity.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Pipelining/LoopSchedule.h"
 #include "passes/Pipelining/SplitConditionals.h"
@@ -17,6 +18,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/ScopeExit.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIPIPELINELOOPS
@@ -145,13 +147,15 @@ void PipelineLoopsPass::runOnOperation() {
   ValueNames names(function);
   ScheduleOptions options;
   options.names = &names;
+  // Where the chip is not known, its waves may have 64 lanes.
+  UniformityAnalysis uniformity(function, *chip ? (*chip)->waveSize : 64);
+  options.uniformity = &uniformity;
   options.stages = stages.getValue();
   options.mode = mode;
   options.useSchedule = useSchedule;
   std::optional<RegisterModel> registerModel;
   if (*chip) {
     registerModel.emplace(function, **chip);
-    options.waveSize = (*chip)->waveSize;
     options.registers = (*chip)->registersPerThread;
     options.chip = (*chip)->name.str();
     options.registerModel = &*registerModel;
@@ -199,6 +203,13 @@ void PipelineLoopsPass::runOnOperation() {
     std::optional<LoopSchedule> schedule;
     {
       ConditionalSplitter splitter(loop);
+      // Whenever ops come or go: others may get their addresses.
+      llvm::scope_exit forget([&, hasSplit = splitter.hasSplit()] {
+        if (hasSplit)
+          uniformity.reset();
+      });
+      if (splitter.hasSplit())
+        uniformity.reset();
       schedule = makeBoundedSchedule(loop, reason);
       if (splitter.hasSplit())
         names.reset();
@@ -206,6 +217,7 @@ void PipelineLoopsPass::runOnOperation() {
         splitter.keep();
       else if (!schedule && splitter.hasSplit()) {
         splitter.undo();
+        uniformity.reset();
         schedule = makeBoundedSchedule(loop, reason);
       }
     }
@@ -250,6 +262,7 @@ void PipelineLoopsPass::runOnOperation() {
     reportApplied(*schedule, "the loop is pipelined with ");
     created += countCreatedOps(*schedule);
     names.forget(candidate.loop);
+    uniformity.reset();
     ExpandedLoop expanded =
         applySchedule(*schedule, schedule->onlySharedHazards &&
                                      (prefersSharedBarrier ||

@@ -2,7 +2,7 @@
 
 #include "passes/Support/ThreadValues.h"
 
-#include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Analysis/Uniformity.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -212,14 +212,8 @@ std::optional<Lanes> ThreadValues::computeArgument(BlockArgument argument,
       return getThreadId(op, gpu::Dimension::y);
     if (argument == ids.z)
       return getThreadId(op, gpu::Dimension::z);
-    return argument.getArgNumber() < launch.getNumConfigRegionAttributes()
-               ? uniform()
-               : std::nullopt;
   }
-  // What a kernel is given is the same for all threads.
-  if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op); kernel && kernel.isKernel())
-    return uniform();
-  return std::nullopt;
+  return isBlockUniformSource(argument) ? uniform() : std::nullopt;
 }
 
 std::optional<Lanes> ThreadValues::copy(Value value, unsigned depth) {
@@ -315,14 +309,6 @@ static std::optional<gpu::Dimension> getThreadDimension(Operation *op) {
   return std::nullopt;
 }
 
-/// Ops whose result is the same for all threads of a block.
-static bool isUniform(Operation *op) {
-  return isa<gpu::BlockIdOp, gpu::GridDimOp, gpu::ClusterIdOp,
-             gpu::ClusterDimOp, gpu::ClusterBlockIdOp, gpu::ClusterDimBlocksOp,
-             NVVM::BlockIdXOp, NVVM::BlockIdYOp, NVVM::BlockIdZOp,
-             ROCDL::BlockIdXOp, ROCDL::BlockIdYOp, ROCDL::BlockIdZOp>(op);
-}
-
 static std::optional<bool> compare(arith::CmpIPredicate predicate, int64_t a,
                                    int64_t b) {
   using Predicate = arith::CmpIPredicate;
@@ -356,8 +342,6 @@ std::optional<Lanes> ThreadValues::computeOp(Operation *op, unsigned result,
                                              unsigned depth) {
   if (std::optional<gpu::Dimension> dimension = getThreadDimension(op))
     return getThreadId(op, *dimension);
-  if (isUniform(op))
-    return uniform();
   using Number = std::optional<int64_t>;
   auto binary = [&](auto fn) {
     return combine(op->getOperand(0), op->getOperand(1), depth, fn);
@@ -528,7 +512,9 @@ std::optional<Lanes> ThreadValues::computeOp(Operation *op, unsigned result,
         }
         return sum;
       })
-      .Default([](Operation *) { return Result(); });
+      .Default([&](Operation *op) {
+        return isBlockUniformSource(op) ? uniform() : Result();
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -584,110 +570,4 @@ std::optional<Lanes> ThreadValues::getElements(Value buffer, Value memref,
   for (auto [index, stride] : llvm::zip_equal(indices, strides))
     elements = add(elements, OpFoldResult(index), stride);
   return elements;
-}
-
-//===----------------------------------------------------------------------===//
-// What is the same for all threads
-//===----------------------------------------------------------------------===//
-
-/// Arithmetic, which gives equal results for equal operands.
-static bool isArithmetic(Operation *op) {
-  return isa_and_nonnull<arith::ArithDialect, affine::AffineDialect>(
-             op->getDialect()) &&
-         op->getNumRegions() == 0 && isMemoryEffectFree(op);
-}
-
-/// Adds what decides the values of a loop's counter, carried values and
-/// results.
-static void addLoopOperands(scf::ForOp loop, SmallVectorImpl<Value> &worklist) {
-  worklist.append({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
-  llvm::append_range(worklist, loop.getInitArgs());
-  llvm::append_range(worklist, loop.getYieldedValues());
-}
-
-/// Whether `argument` is given to all threads alike.
-static bool isKernelArgument(BlockArgument argument,
-                             FunctionOpInterface function) {
-  if (argument.getOwner() != &function.getFunctionBody().front() ||
-      argument.getArgNumber() >= function.getNumArguments())
-    return false;
-  auto kernel = dyn_cast<gpu::GPUFuncOp>(function.getOperation());
-  return kernel ? kernel.isKernel()
-                : getBlockSize(function, function).has_value();
-}
-
-static bool isSameArgument(BlockArgument argument, FunctionOpInterface function,
-                           SmallVectorImpl<Value> &worklist) {
-  Operation *op = argument.getOwner()->getParentOp();
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    addLoopOperands(loop, worklist);
-    return true;
-  }
-  if (auto launch = dyn_cast<gpu::LaunchOp>(op)) {
-    gpu::KernelDim3 ids = launch.getThreadIds();
-    return argument != ids.x && argument != ids.y && argument != ids.z &&
-           argument.getArgNumber() < launch.getNumConfigRegionAttributes();
-  }
-  return isKernelArgument(argument, function);
-}
-
-bool smalti::isSameForBlock(Value value, FunctionOpInterface function) {
-  Operation *place = value.getParentRegion()->getParentOp();
-  auto launch = isa<gpu::LaunchOp>(place)
-                    ? cast<gpu::LaunchOp>(place)
-                    : place->getParentOfType<gpu::LaunchOp>();
-  // What the host hands to a kernel in its midst.
-  if (!launch && llvm::any_of(value.getUsers(), [](Operation *user) {
-        return user->getParentOfType<gpu::LaunchOp>() != nullptr;
-      }))
-    return true;
-  SmallVector<Value> worklist = {value};
-  DenseSet<Value> seen;
-  while (!worklist.empty()) {
-    Value next = worklist.pop_back_val();
-    if (!seen.insert(next).second || getConstantIntValue(next))
-      continue;
-    // Values of the host.
-    if (launch && !launch.getBody().isAncestor(next.getParentRegion()))
-      continue;
-    if (auto argument = dyn_cast<BlockArgument>(next)) {
-      if (!isSameArgument(argument, function, worklist))
-        return false;
-      continue;
-    }
-    Operation *op = next.getDefiningOp();
-    if (isUniform(op) ||
-        isa<gpu::BlockDimOp, gpu::SubgroupSizeOp, gpu::NumSubgroupsOp>(op))
-      continue;
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      addLoopOperands(loop, worklist);
-      continue;
-    }
-    if (!isArithmetic(op) && !isa<memref::DimOp>(op))
-      return false;
-    llvm::append_range(worklist, op->getOperands());
-  }
-  return true;
-}
-
-bool smalti::isReachedByBlock(Operation *op, FunctionOpInterface function) {
-  for (; op != function; op = op->getParentOp()) {
-    if (!op->getBlock()->isEntryBlock())
-      return false;
-    Operation *parent = op->getParentOp();
-    if (parent == function || isa<gpu::LaunchOp>(parent))
-      return true;
-    if (auto branch = dyn_cast<scf::IfOp>(parent)) {
-      if (!isSameForBlock(branch.getCondition(), function))
-        return false;
-    } else if (auto loop = dyn_cast<scf::ForOp>(parent)) {
-      if (!isSameForBlock(loop.getLowerBound(), function) ||
-          !isSameForBlock(loop.getUpperBound(), function) ||
-          !isSameForBlock(loop.getStep(), function))
-        return false;
-    } else if (!isa<scf::ExecuteRegionOp, memref::AllocaScopeOp>(parent)) {
-      return false;
-    }
-  }
-  return true;
 }

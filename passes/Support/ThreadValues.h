@@ -3,7 +3,9 @@
 // Index arithmetic on thread ids, lane ids and constants, through arith, affine
 // and views, evaluated for each lane of a wave. Bank-conflict costs and proofs
 // about which addresses the threads of a block write go by it: the former may
-// assume what is typical, the latter nothing that is not certain.
+// assume what is typical, the latter nothing that is not certain. This is not
+// UniformityAnalysis: a uniform value need not be known, and a known one is
+// seldom uniform. Which ops and arguments are uniform is stated there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -129,15 +131,6 @@ private:
 /// The strides of a memref where all of them are known.
 bool getStaticStrides(mlir::MemRefType type,
                       llvm::SmallVectorImpl<int64_t> &strides);
-
-/// Whether all threads of a block that come to the same point have the same
-/// value, as far as arithmetic on constants, block ids and kernel arguments
-/// tells.
-bool isSameForBlock(mlir::Value value, mlir::FunctionOpInterface function);
-
-/// Whether the threads of a block come to `op` all together or not at all: no
-/// branch or loop around it depends on the thread.
-bool isReachedByBlock(mlir::Operation *op, mlir::FunctionOpInterface function);
 
 } // namespace smalti
 

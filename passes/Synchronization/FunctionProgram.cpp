@@ -543,9 +543,9 @@ void FunctionProgram::addStructure(RegionBranchOpInterface op, Shape shape,
   bool isLoop = shape != Shape::Branch;
   NodeId id = addNode(op, isLoop ? Kind::Loop : Kind::Branch, parent, part);
   // A barrier inside says that all threads of the block come there.
-  Sharing sharing = uniformity.getControl(op);
-  bool isUniform = sharing == Sharing::Same ||
-                   (sharing == Sharing::NotSeen && holdBarriers.contains(op));
+  Uniformity control = uniformity.getControl(op);
+  bool isUniform = control.scope == UniformScope::Block &&
+                   (!control.isAssumed || holdBarriers.contains(op));
   program[id].isUniform = isUniform;
   if (!isUniform)
     notUniform[op] = quote(op) + (isLoop ? ", whose number of iterations may "

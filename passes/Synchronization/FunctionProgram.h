@@ -3,11 +3,11 @@
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_FUNCTIONPROGRAM_H
 #define SMALTI_PASSES_SYNCHRONIZATION_FUNCTIONPROGRAM_H
 
+#include "passes/Analysis/Uniformity.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Synchronization/Footprints.h"
 #include "passes/Synchronization/SyncProgram.h"
-#include "passes/Synchronization/Uniformity.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
@@ -104,7 +104,7 @@ private:
   void findEndOfRead(mlir::Operation *op, sync::NodeId node);
 
   mlir::FunctionOpInterface function;
-  Uniformity uniformity;
+  UniformityAnalysis uniformity;
   Footprints footprints;
   /// Of each buffer, what it may be, the type that accesses see, and whether
   /// its elements are at the same addresses for all threads and iterations.

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Analysis/Uniformity.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Pipelining/LoopSchedule.h"
 #include "passes/Synchronization/SyncBuffers.h"
-#include "passes/Synchronization/Uniformity.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
