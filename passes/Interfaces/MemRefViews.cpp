@@ -3,11 +3,13 @@
 #include "passes/Interfaces/MemRefViews.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Support/IntegerSum.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -19,6 +21,40 @@ bool smalti::isElementPreservingView(Operation *view) {
 
 bool smalti::isInsideSource(Operation *view) {
   return isa<memref::SubViewOp>(view) || isElementPreservingView(view);
+}
+
+OpFoldResult smalti::getSlotNumber(Value memref, Value buffer, bool *isWhole) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  if (isWhole)
+    *isWhole = false;
+  if (!type || type.getRank() == 0 || type.isDynamicDim(0))
+    return {};
+  SmallVector<Operation *> views;
+  for (Value value = memref; value != buffer;) {
+    Operation *view = value.getDefiningOp();
+    if (!view || !isInsideSource(view))
+      return {};
+    views.push_back(view);
+    value = cast<ViewLikeOpInterface>(view).getViewSource();
+  }
+  for (Operation *view : llvm::reverse(views)) {
+    if (isa<memref::CastOp, mosaic_gpu::WithTransformsOp>(view))
+      continue;
+    auto window = dyn_cast<memref::SubViewOp>(view);
+    if (!window)
+      return {};
+    OpFoldResult offset = window.getMixedOffsets().front();
+    std::optional<int64_t> size =
+        evaluateConstant(window.getMixedSizes().front());
+    if (size == 1)
+      return offset;
+    if (size != type.getDimSize(0) || evaluateConstant(offset) != 0 ||
+        evaluateConstant(window.getMixedStrides().front()) != 1)
+      return {};
+  }
+  if (isWhole)
+    *isWhole = true;
+  return {};
 }
 
 /// A cast states the strides that it did state, now the source's where that

@@ -3,13 +3,11 @@
 #ifndef SMALTI_PASSES_INTERFACES_MEMREFVIEWS_H
 #define SMALTI_PASSES_INTERFACES_MEMREFVIEWS_H
 
-#include "mlir/Support/LLVM.h"
+#include "mlir/IR/OpDefinition.h"
 
 namespace mlir {
 class MemRefType;
 class OpBuilder;
-class Operation;
-class Value;
 } // namespace mlir
 
 namespace smalti {
@@ -19,6 +17,12 @@ bool isElementPreservingView(mlir::Operation *view);
 
 /// Whether `view` shows nothing but elements of its source.
 bool isInsideSource(mlir::Operation *view);
+
+/// The index in the first dimension of `buffer` of all that its view `memref`
+/// shows: null where it may show more than that. `isWhole`: it shows the first
+/// dimension as it is.
+mlir::OpFoldResult getSlotNumber(mlir::Value memref, mlir::Value buffer,
+                                 bool *isWhole = nullptr);
 
 /// Makes `view` again on `source`, which has the shape of the old source but
 /// may have another offset: a slot of `slotElements` elements in a larger

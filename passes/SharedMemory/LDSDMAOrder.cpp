@@ -6,6 +6,7 @@
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Support/Describe.h"
+#include "passes/Support/IntegerSum.h"
 #include "passes/Support/IterationShift.h"
 #include "passes/Support/LDSFence.h"
 #include "passes/Support/MemorySize.h"
@@ -13,7 +14,6 @@
 #include "passes/Support/ValueNames.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
@@ -79,7 +79,7 @@ static std::optional<ByteRange> getByteRange(Value memref) {
   auto view = memref.getDefiningOp<memref::ViewOp>();
   if (!view)
     return std::nullopt;
-  std::optional<int64_t> begin = getConstantIntValue(view.getByteShift());
+  std::optional<int64_t> begin = evaluateConstant(view.getByteShift());
   std::optional<int64_t> bytes = getBufferBytes(view.getType());
   if (!begin || !bytes)
     return std::nullopt;
@@ -130,21 +130,10 @@ LDSDMAOrder::Place LDSDMAOrder::getPlace(Operation *op, Value memref,
   int64_t depth = getDepth(place.root);
   if (depth < 2)
     return place;
-  // The slot is what the outermost view takes, or the access itself.
-  Operation *outermost = nullptr;
-  for (Value value = memref; value != buffer;) {
-    outermost = value.getDefiningOp();
-    if (!outermost || !isInsideSource(outermost))
-      return place;
-    value = cast<ViewLikeOpInterface>(outermost).getViewSource();
-  }
-  OpFoldResult slot;
-  if (outermost) {
-    auto window = dyn_cast<OffsetSizeAndStrideOpInterface>(outermost);
-    if (!window || !isConstantIntValue(window.getMixedSizes().front(), 1))
-      return place;
-    slot = window.getMixedOffsets().front();
-  } else if (auto access = dyn_cast<StridedAccessOpInterface>(op)) {
+  // The slot is what a view takes, or the access itself.
+  bool isWhole = false;
+  OpFoldResult slot = getSlotNumber(memref, buffer, &isWhole);
+  if (auto access = dyn_cast<StridedAccessOpInterface>(op); access && isWhole) {
     for (OpOperand &operand : op->getOpOperands()) {
       if (operand.get() != memref)
         continue;
@@ -156,7 +145,7 @@ LDSDMAOrder::Place LDSDMAOrder::getPlace(Operation *op, Value memref,
   }
   if (!slot)
     return place;
-  if (std::optional<int64_t> constant = getConstantIntValue(slot)) {
+  if (std::optional<int64_t> constant = evaluateConstant(slot)) {
     place.slot = *constant;
     return place;
   }
@@ -257,6 +246,11 @@ bool LDSDMAOrder::visit(Operation *op, State &state) {
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return visitLoop(loop, state);
   if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    if (std::optional<int64_t> taken =
+            evaluateConstant(branch.getCondition())) {
+      Block *block = *taken ? branch.thenBlock() : branch.elseBlock();
+      return !block || visit(*block, state);
+    }
     State other = state;
     if (!visit(*branch.thenBlock(), state) ||
         (branch.elseBlock() && !visit(*branch.elseBlock(), other)))
@@ -402,7 +396,7 @@ bool LDSDMAOrder::visitLoop(scf::ForOp loop, State &state) {
     entry = std::move(next);
   }
 
-  std::optional<uint64_t> trips = getConstantTripCount(loop);
+  std::optional<uint64_t> trips = evaluateTripCount(loop);
   if (!trips || *trips == 0) {
     state = std::move(entry);
     return true;

@@ -157,7 +157,8 @@ def SmaltiOverlapLdsDma : InterfacePass<"smalti-overlap-lds-dma", "::mlir::Funct
     It is done where it is proved that nothing relied on LLVM's waits: on every way from a load to an access of the same
     buffer a wait that covers the load, then a barrier, come first, or the access goes to another slot. Slots are
     `memref.subview`s of one element of the first dimension; their numbers are constants, or the number of the iteration
-    plus a constant, modulo the number of slots. A wait with `load(N)` covers a load behind which every wave has started N
+    plus a constant, modulo the number of slots. These numbers may be computed by chains of arith ops and `affine.apply`;
+    the program does not need to be canonicalized. A wait with `load(N)` covers a load behind which every wave has started N
     others.
 
     A barrier stays as it is where

@@ -6,7 +6,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -27,15 +26,15 @@ public:
   Matcher(scf::ForOp loop, int64_t depth)
       : loop(loop), depth(depth), lower(IntegerSum::of(loop.getLowerBound())),
         upper(IntegerSum::of(loop.getUpperBound())),
-        step(getConstantIntValue(loop.getStep())) {}
+        step(IntegerSum::of(loop.getStep())) {}
 
   std::optional<int64_t> match(Value slot);
 
 private:
   void collectConditions();
   std::optional<Bound> getBound(arith::CmpIOp condition);
-  std::optional<int64_t> matchNumber(Value number);
-  std::optional<int64_t> matchQuotient(Value number);
+  std::optional<int64_t> matchNumber(const IntegerSum &number);
+  std::optional<int64_t> matchQuotient(const IntegerSum &distance);
   /// The constant that the value is known not to be below, unsigned.
   int64_t getMinimum(const IntegerSum &value);
   bool isOfCounter(Value value) {
@@ -44,8 +43,7 @@ private:
 
   scf::ForOp loop;
   int64_t depth;
-  std::optional<IntegerSum> lower, upper;
-  std::optional<int64_t> step;
+  std::optional<IntegerSum> lower, upper, step;
   SmallVector<arith::CmpIOp> conditions;
 };
 
@@ -100,8 +98,8 @@ std::optional<Bound> Matcher::getBound(arith::CmpIOp condition) {
       same && subtract(*same, *lower) == 0)
     return Bound{*sum, isStrict};
   // A number above the lower bound does as well.
-  std::optional<int64_t> number = getConstantIntValue(small),
-                         first = getConstantIntValue(loop.getLowerBound());
+  std::optional<int64_t> number = evaluateConstant(small),
+                         first = evaluateConstant(loop.getLowerBound());
   if (!number || !first || !IntegerSum::isSmall(*number) ||
       !IntegerSum::isSmall(*first) || *number < *first ||
       (isUnsigned && *first < 0))
@@ -119,7 +117,7 @@ int64_t Matcher::getMinimum(const IntegerSum &value) {
     else if (predicate != Predicate::ugt && predicate != Predicate::uge)
       continue;
     bool isStrict = predicate == Predicate::ugt || predicate == Predicate::ult;
-    std::optional<int64_t> constant = getConstantIntValue(small);
+    std::optional<int64_t> constant = evaluateConstant(small);
     std::optional<IntegerSum> sum = IntegerSum::of(large);
     if (constant && IntegerSum::isSmall(*constant) && *constant >= 0 && sum &&
         isOfCounter(large) && subtract(*sum, value) == 0)
@@ -130,12 +128,11 @@ int64_t Matcher::getMinimum(const IntegerSum &value) {
 
 /// The number of a loop that counts one by one: upper bound less lower bound,
 /// plus what is to be returned.
-std::optional<int64_t> Matcher::matchNumber(Value number) {
-  std::optional<IntegerSum> sum = IntegerSum::of(number);
+std::optional<int64_t> Matcher::matchNumber(const IntegerSum &number) {
   std::optional<IntegerSum> trips = IntegerSum::combine(upper, lower, -1);
-  if (!sum || !trips)
+  if (!trips)
     return std::nullopt;
-  std::optional<int64_t> shift = subtract(*sum, *trips);
+  std::optional<int64_t> shift = subtract(number, *trips);
   if (!shift || *shift < 0)
     return std::nullopt;
   for (arith::CmpIOp condition : conditions) {
@@ -157,24 +154,15 @@ std::optional<int64_t> Matcher::matchNumber(Value number) {
   return std::nullopt;
 }
 
-/// The same for other steps: the number is a distance divided by the step. The
-/// number of the last iteration before the limit is a quotient as well.
-std::optional<int64_t> Matcher::matchQuotient(Value number) {
-  auto isStep = [&](Value value) {
-    return value == loop.getStep() ||
-           (step && getConstantIntValue(value) == step);
-  };
-  auto division = number.getDefiningOp<arith::DivUIOp>();
-  if (!division || !isStep(division.getRhs()))
-    return std::nullopt;
-  std::optional<IntegerSum> distance = IntegerSum::of(division.getLhs());
-  std::optional<IntegerSum> inSteps =
-      distance ? distance->divideBy(loop.getStep()) : std::nullopt;
+/// The same for other steps: the number is this distance divided by the step.
+/// The number of the last iteration before the limit is a quotient as well.
+std::optional<int64_t> Matcher::matchQuotient(const IntegerSum &distance) {
+  std::optional<IntegerSum> inSteps = distance.divideBy(loop.getStep());
   auto lastAndShift = inSteps ? inSteps->asValueAndConstant() : std::nullopt;
   if (!lastAndShift || lastAndShift->second > 0)
     return std::nullopt;
   auto last = lastAndShift->first.getDefiningOp<arith::DivUIOp>();
-  if (!last || !isStep(last.getRhs()))
+  if (!last || !(IntegerSum::of(last.getRhs()) == step))
     return std::nullopt;
   std::optional<IntegerSum> dividend = IntegerSum::of(last.getLhs());
   if (!dividend)
@@ -201,22 +189,55 @@ std::optional<int64_t> Matcher::matchQuotient(Value number) {
   return std::nullopt;
 }
 
+/// A number modulo the depth, of which the dividend is returned; null for
+/// others.
+static Value getDividend(Operation *op, int64_t depth) {
+  if (isa<arith::RemUIOp>(op))
+    return evaluateConstant(op->getOperand(1)) == depth ? op->getOperand(0)
+                                                        : Value();
+  if (isa<arith::AndIOp>(op) && llvm::isPowerOf2_64(depth))
+    for (unsigned side : {0, 1})
+      if (evaluateConstant(op->getOperand(1 - side)) == depth - 1)
+        return op->getOperand(side);
+  return {};
+}
+
 std::optional<int64_t> Matcher::match(Value slot) {
-  while (isa_and_nonnull<arith::IndexCastUIOp>(slot.getDefiningOp()))
-    slot = slot.getDefiningOp()->getOperand(0);
-  Operation *remainder = slot.getDefiningOp();
-  if (!isa_and_nonnull<arith::RemUIOp, arith::AndIOp>(remainder) || !lower ||
-      !upper || !isOfCounter(slot))
+  slot = getCopiedValue(slot);
+  Operation *op = slot.getDefiningOp();
+  if (!op || !lower || !upper || !step || !isOfCounter(slot))
     return std::nullopt;
-  std::optional<int64_t> divisor =
-      getConstantIntValue(remainder->getOperand(1));
-  bool isMask = isa<arith::AndIOp>(remainder);
-  if (divisor != depth - isMask || (isMask && !llvm::isPowerOf2_64(depth)))
+  bool isByOne = step->asConstant() == 1;
+  std::optional<IntegerSum> number;
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+    auto getParts = [&](AffineExpr expr, AffineExprKind kind,
+                        const IntegerSum &divisor) -> AffineExpr {
+      auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+      return binary && binary.getKind() == kind &&
+                     IntegerSum::of(binary.getRHS(), apply) == divisor
+                 ? binary.getLHS()
+                 : AffineExpr();
+    };
+    AffineExpr expr = getParts(apply.getAffineMap().getResult(0),
+                               AffineExprKind::Mod, IntegerSum::of(depth));
+    if (expr && !isByOne)
+      expr = getParts(expr, AffineExprKind::FloorDiv, *step);
+    if (expr)
+      number = IntegerSum::of(expr, apply);
+  } else if (Value dividend = getDividend(op, depth)) {
+    dividend = getCopiedValue(dividend);
+    auto division = dividend.getDefiningOp<arith::DivUIOp>();
+    if (isByOne)
+      number = IntegerSum::of(dividend);
+    else if (division && isOfCounter(dividend) &&
+             IntegerSum::of(division.getRhs()) == step)
+      number = IntegerSum::of(division.getLhs());
+  }
+  if (!number)
     return std::nullopt;
   collectConditions();
-  Value number = remainder->getOperand(0);
   std::optional<int64_t> shift =
-      step == 1 ? matchNumber(number) : matchQuotient(number);
+      isByOne ? matchNumber(*number) : matchQuotient(*number);
   if (!shift)
     return std::nullopt;
   return *shift % depth;

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 
 using namespace mlir;
 using namespace smalti;
@@ -68,7 +69,11 @@ bool IntegerSum::hasOnce(Value value) const {
 
 std::optional<IntegerSum> IntegerSum::divideBy(Value divisor) const {
   IntegerSum result;
-  std::optional<int64_t> constant = getConstantIntValue(divisor);
+  std::optional<int64_t> constant = evaluateConstant(divisor);
+  std::optional<IntegerSum> sum = of(divisor);
+  if (auto same = sum ? sum->asValueAndConstant() : std::nullopt;
+      same && same->second == 0)
+    divisor = same->first;
   for (auto [product, factor] : products) {
     if (constant) {
       if (*constant <= 0 || factor % *constant != 0)
@@ -121,6 +126,120 @@ IntegerSum::multiply(const std::optional<IntegerSum> &a,
   return result;
 }
 
+static bool isDivision(Operation *op) {
+  return isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp,
+             arith::CeilDivUIOp, arith::CeilDivSIOp>(op);
+}
+
+/// The constant that a sum of values of this type is, where it is one of
+/// theirs.
+static std::optional<int64_t> asConstantOf(const IntegerSum &sum, Type type) {
+  std::optional<int64_t> constant = sum.asConstant();
+  unsigned width = ConstantIntRanges::getStorageBitwidth(type);
+  if (!constant || width == 0 || width > 64 || !llvm::isIntN(width, *constant))
+    return std::nullopt;
+  return constant;
+}
+
+/// What an op computes from constants, and quotients and remainders of 0 and of
+/// the divisor itself.
+std::optional<IntegerSum> IntegerSum::fold(Operation *op, unsigned budget) {
+  auto infer = dyn_cast<InferIntRangeInterface>(op);
+  if (!infer || op->getNumResults() != 1 || op->getNumRegions() != 0 ||
+      !op->getResult(0).getType().isIntOrIndex())
+    return std::nullopt;
+  SmallVector<IntegerSum> operands;
+  SmallVector<ConstantIntRanges> ranges;
+  for (Value operand : op->getOperands()) {
+    std::optional<IntegerSum> sum =
+        operand.getType().isIntOrIndex() ? of(operand, budget) : std::nullopt;
+    if (!sum)
+      return std::nullopt;
+    operands.push_back(*sum);
+    if (std::optional<int64_t> constant = asConstantOf(*sum, operand.getType()))
+      ranges.push_back(ConstantIntRanges::constant(
+          APInt(ConstantIntRanges::getStorageBitwidth(operand.getType()),
+                *constant, /*isSigned=*/true)));
+  }
+  bool isRemainder = isa<arith::RemUIOp, arith::RemSIOp>(op);
+  if (isDivision(op) || isRemainder) {
+    if (operands[0].asConstant() == 0)
+      return of(int64_t(0));
+    if (operands[0] == operands[1])
+      return of(int64_t(isRemainder ? 0 : 1));
+  }
+  if (ranges.size() != operands.size())
+    return std::nullopt;
+  std::optional<APInt> constant;
+  infer.inferResultRanges(ranges, [&](Value, const ConstantIntRanges &range) {
+    constant = range.getConstantValue();
+  });
+  if (!constant || constant->getSignificantBits() > 31)
+    return std::nullopt;
+  return of(constant->getSExtValue());
+}
+
+std::optional<IntegerSum>
+IntegerSum::of(AffineExpr expr, affine::AffineApplyOp apply, unsigned budget) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return isSmall(constant.getValue()) ? std::optional(of(constant.getValue()))
+                                        : std::nullopt;
+  if (budget == 0)
+    return std::nullopt;
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return of(apply.getDimOperands()[dim.getPosition()], budget - 1);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return of(apply.getSymbolOperands()[symbol.getPosition()], budget - 1);
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  std::optional<IntegerSum> lhs = of(binary.getLHS(), apply, budget - 1),
+                            rhs = of(binary.getRHS(), apply, budget - 1);
+  if (expr.getKind() == AffineExprKind::Add)
+    return combine(lhs, rhs, 1);
+  if (expr.getKind() == AffineExprKind::Mul)
+    return multiply(lhs, rhs);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  std::optional<int64_t> dividend = lhs->asConstant(),
+                         divisor = rhs->asConstant();
+  bool isRemainder = expr.getKind() == AffineExprKind::Mod;
+  if (dividend == 0)
+    return of(int64_t(0));
+  if (*lhs == *rhs)
+    return of(int64_t(isRemainder ? 0 : 1));
+  if (!dividend || !divisor || *divisor <= 0)
+    return std::nullopt;
+  if (isRemainder)
+    return of(int64_t(llvm::mod(*dividend, *divisor)));
+  return of(expr.getKind() == AffineExprKind::FloorDiv
+                ? llvm::divideFloorSigned(*dividend, *divisor)
+                : llvm::divideCeilSigned(*dividend, *divisor));
+}
+
+std::optional<int64_t> smalti::evaluateConstant(OpFoldResult value) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return constant;
+  auto dynamic = dyn_cast_if_present<Value>(value);
+  std::optional<IntegerSum> sum = dynamic && dynamic.getType().isIntOrIndex()
+                                      ? IntegerSum::of(dynamic)
+                                      : std::nullopt;
+  return sum ? asConstantOf(*sum, dynamic.getType()) : std::nullopt;
+}
+
+Value smalti::getCopiedValue(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+      value = op->getOperand(0);
+      continue;
+    }
+    std::optional<IntegerSum> sum = IntegerSum::of(value);
+    auto same = sum ? sum->asValueAndConstant() : std::nullopt;
+    if (!same || same->second != 0 || same->first == value)
+      return value;
+    value = same->first;
+  }
+  return value;
+}
+
 std::optional<IntegerSum> IntegerSum::of(Value value, unsigned budget) {
   if (std::optional<int64_t> constant = getConstantIntValue(value)) {
     if (!isSmall(*constant))
@@ -137,6 +256,10 @@ std::optional<IntegerSum> IntegerSum::of(Value value, unsigned budget) {
   else if (isa_and_nonnull<arith::MulIOp, LLVM::MulOp>(op))
     result = multiply(of(op->getOperand(0), budget - 1),
                       of(op->getOperand(1), budget - 1));
+  else if (auto apply = dyn_cast_or_null<affine::AffineApplyOp>(op))
+    result = of(apply.getAffineMap().getResult(0), apply, budget - 1);
+  else if (op)
+    result = fold(op, budget - 1);
   if (result)
     return result;
   IntegerSum sum;

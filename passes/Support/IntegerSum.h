@@ -3,6 +3,9 @@
 #ifndef SMALTI_PASSES_SUPPORT_INTEGERSUM_H
 #define SMALTI_PASSES_SUPPORT_INTEGERSUM_H
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,10 +17,16 @@
 namespace smalti {
 
 /// A sum of multiples of values and of products of two; the product of none is
-/// the constant. Equal sums are equal values, whatever wraps.
+/// the constant. Equal sums are equal values, whatever wraps. Looks through
+/// arith and affine.apply, and folds what is computed from constants, so that a
+/// program need not be canonical.
 class IntegerSum {
 public:
   static std::optional<IntegerSum> of(mlir::Value value, unsigned budget = 12);
+  /// An expression of the map of `apply`; nothing where it is not such a sum.
+  static std::optional<IntegerSum> of(mlir::AffineExpr expr,
+                                      mlir::affine::AffineApplyOp apply,
+                                      unsigned budget = 12);
   /// Larger numbers have nothing to do with iterations, and could overflow.
   static bool isSmall(int64_t value) { return llvm::isInt<31>(value); }
   static IntegerSum of(int64_t constant) {
@@ -52,11 +61,19 @@ private:
   using Product = std::pair<void *, void *>;
 
   bool add(Product product, int64_t factor);
+  static std::optional<IntegerSum> fold(mlir::Operation *op, unsigned budget);
   static std::optional<IntegerSum> multiply(const std::optional<IntegerSum> &a,
                                             const std::optional<IntegerSum> &b);
 
   std::map<Product, int64_t> products;
 };
+
+/// The constant that the value is, also where it is computed from constants, as
+/// a number with a sign.
+std::optional<int64_t> evaluateConstant(mlir::OpFoldResult value);
+/// What a value is a copy of: it adds nothing, and only casts between index and
+/// integer types.
+mlir::Value getCopiedValue(mlir::Value value);
 
 } // namespace smalti
 

@@ -2,16 +2,17 @@
 
 #include "passes/Support/IterationShift.h"
 
+#include "passes/Support/IntegerSum.h"
 #include "passes/Support/TripCount.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using namespace smalti;
 
 namespace {
 
@@ -19,14 +20,21 @@ namespace {
 /// variable, lower bound and step where these are not constants.
 struct Sum {
   int64_t number = 0, variable = 0, lower = 0, step = 0, constant = 0;
+
+  bool operator==(const Sum &other) const {
+    return number == other.number && variable == other.variable &&
+           lower == other.lower && step == other.step &&
+           constant == other.constant;
+  }
 };
 
 class Matcher {
 public:
   Matcher(scf::ForOp loop, int64_t depth)
-      : loop(loop), depth(depth),
-        lower(getConstantIntValue(loop.getLowerBound())),
-        step(getConstantIntValue(loop.getStep())) {}
+      : loop(loop), depth(depth), lower(evaluateConstant(loop.getLowerBound())),
+        step(evaluateConstant(loop.getStep())),
+        lowerSum(IntegerSum::of(loop.getLowerBound())),
+        stepSum(IntegerSum::of(loop.getStep())) {}
 
   std::optional<int64_t> matchSlot(Value value);
 
@@ -34,6 +42,7 @@ private:
   std::optional<Sum> match(Value value, unsigned budget = 8);
   std::optional<Sum> match(AffineExpr expr, affine::AffineApplyOp apply,
                            unsigned budget);
+  AffineExpr getDividend(affine::AffineApplyOp apply);
   /// The iteration's number plus a constant.
   std::optional<int64_t> matchNumber(const Sum &sum) const;
   std::optional<Sum> divide(const std::optional<Sum> &sum,
@@ -49,6 +58,7 @@ private:
   scf::ForOp loop;
   int64_t depth;
   std::optional<int64_t> lower, step;
+  std::optional<IntegerSum> lowerSum, stepSum;
 };
 
 } // namespace
@@ -140,11 +150,12 @@ Matcher::modulo(const std::optional<Sum> &sum,
 std::optional<Sum> Matcher::match(Value value, unsigned budget) {
   if (value == loop.getInductionVar())
     return Sum{0, 1, 0, 0, 0};
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
+  if (std::optional<int64_t> constant = evaluateConstant(value))
     return ifSmall({0, 0, 0, 0, *constant});
-  if (value == loop.getLowerBound())
+  std::optional<IntegerSum> sum = IntegerSum::of(value);
+  if (sum && lowerSum && *sum == *lowerSum)
     return Sum{0, 0, 1, 0, 0};
-  if (value == loop.getStep())
+  if (sum && stepSum && *sum == *stepSum)
     return Sum{0, 0, 0, 1, 0};
   Operation *op = value.getDefiningOp();
   if (!op || budget == 0)
@@ -191,31 +202,61 @@ std::optional<Sum> Matcher::match(AffineExpr expr, affine::AffineApplyOp apply,
   }
 }
 
+/// What `apply` takes modulo the depth. Maps that upstream composes have it as
+/// `d - (d floordiv depth) * depth`.
+AffineExpr Matcher::getDividend(affine::AffineApplyOp apply) {
+  AffineExpr expr = apply.getAffineMap().getResult(0);
+  auto isDivision = [&](AffineExpr expr, AffineExprKind kind) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    return binary && binary.getKind() == kind &&
+           asConstant(match(binary.getRHS(), apply, 8)) == depth;
+  };
+  if (isDivision(expr, AffineExprKind::Mod))
+    return cast<AffineBinaryOpExpr>(expr).getLHS();
+  AffineExpr dividend;
+  std::optional<Sum> rest = Sum();
+  SmallVector<AffineExpr> terms = {expr};
+  while (!terms.empty()) {
+    AffineExpr next = terms.pop_back_val();
+    auto term = dyn_cast<AffineBinaryOpExpr>(next);
+    if (term && term.getKind() == AffineExprKind::Add) {
+      terms.append({term.getLHS(), term.getRHS()});
+      continue;
+    }
+    if (term && term.getKind() == AffineExprKind::Mul && !dividend &&
+        term.getRHS() == getAffineConstantExpr(-depth, apply.getContext()) &&
+        isDivision(term.getLHS(), AffineExprKind::FloorDiv)) {
+      dividend = cast<AffineBinaryOpExpr>(term.getLHS()).getLHS();
+      continue;
+    }
+    rest = combine(rest, match(next, apply, 8), 1);
+  }
+  std::optional<Sum> sum = dividend ? match(dividend, apply, 8) : std::nullopt;
+  return sum && rest && *sum == *rest ? dividend : AffineExpr();
+}
+
 std::optional<int64_t> Matcher::matchSlot(Value value) {
-  while (isa_and_nonnull<arith::IndexCastOp, arith::IndexCastUIOp>(
-      value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  Operation *op = value.getDefiningOp();
+  Operation *op = getCopiedValue(value).getDefiningOp();
   if (!op)
     return std::nullopt;
   return llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
       .Case<arith::RemUIOp, arith::RemSIOp>([&](auto remainder) {
         return modulo(match(remainder.getLhs()),
-                      getConstantIntValue(remainder.getRhs()));
+                      evaluateConstant(remainder.getRhs()));
       })
       .Case([&](arith::AndIOp mask) -> std::optional<int64_t> {
-        std::optional<int64_t> bits = getConstantIntValue(mask.getRhs());
-        if (!bits || !llvm::isPowerOf2_64(depth))
+        if (!llvm::isPowerOf2_64(depth))
           return std::nullopt;
-        return modulo(match(mask.getLhs()), *bits + 1);
+        for (unsigned side : {0, 1})
+          if (std::optional<int64_t> bits =
+                  evaluateConstant(mask->getOperand(1 - side)))
+            return modulo(match(mask->getOperand(side)), *bits + 1);
+        return std::nullopt;
       })
       .Case([&](affine::AffineApplyOp apply) -> std::optional<int64_t> {
-        auto remainder =
-            dyn_cast<AffineBinaryOpExpr>(apply.getAffineMap().getResult(0));
-        if (!remainder || remainder.getKind() != AffineExprKind::Mod)
-          return std::nullopt;
-        return modulo(match(remainder.getLHS(), apply, 8),
-                      asConstant(match(remainder.getRHS(), apply, 8)));
+        AffineExpr dividend = getDividend(apply);
+        return dividend ? modulo(match(dividend, apply, 8), depth)
+                        : std::nullopt;
       })
       .Default([](Operation *) { return std::nullopt; });
 }

@@ -11,6 +11,7 @@
 #include "passes/Support/TripCount.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -347,6 +348,14 @@ static Value createFirst(OpBuilder &builder, Value value, scf::ForOp loop) {
     if (!operand)
       operand = arith::ConstantOp::create(builder, loop.getLoc(),
                                           builder.getZeroAttr(old.getType()));
+  // The operands need not be what an affine map takes.
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+    unsigned dims = apply.getAffineMap().getNumDims();
+    return affine::expandAffineExpr(builder, loop.getLoc(),
+                                    apply.getAffineMap().getResult(0),
+                                    ValueRange(operands).take_front(dims),
+                                    ValueRange(operands).drop_front(dims));
+  }
   Operation *copy = builder.clone(*op);
   copy->setOperands(operands);
   copy->setDiscardableAttrs(DictionaryAttr::get(op->getContext()));

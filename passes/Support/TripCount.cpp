@@ -2,11 +2,14 @@
 
 #include "passes/Support/TripCount.h"
 
+#include "passes/Support/IntegerSum.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using smalti::evaluateConstant;
 
 bool smalti::hasWideCounter(scf::ForOp loop) {
   auto type = dyn_cast<IntegerType>(loop.getInductionVar().getType());
@@ -14,8 +17,10 @@ bool smalti::hasWideCounter(scf::ForOp loop) {
 }
 
 /// The constant as the loop compares it: without a sign where it does so.
-static std::optional<int64_t> getBound(scf::ForOp loop, Value bound) {
-  std::optional<int64_t> constant = getConstantIntValue(bound);
+static std::optional<int64_t> getBound(scf::ForOp loop, Value bound,
+                                       bool evaluate = false) {
+  std::optional<int64_t> constant =
+      evaluate ? evaluateConstant(bound) : getConstantIntValue(bound);
   auto type = dyn_cast<IntegerType>(bound.getType());
   if (!constant || !loop.getUnsignedCmp() || !type || type.getWidth() == 64)
     return constant;
@@ -24,12 +29,12 @@ static std::optional<int64_t> getBound(scf::ForOp loop, Value bound) {
 
 // scf.for's own getStaticTripCount subtracts in the counter's type, so that a
 // signed difference of more than half its range is taken for a negative one.
-std::optional<uint64_t> smalti::getConstantTripCount(scf::ForOp loop) {
-  if (hasWideCounter(loop))
+static std::optional<uint64_t> getTripCount(scf::ForOp loop, bool evaluate) {
+  if (smalti::hasWideCounter(loop))
     return std::nullopt;
-  auto lower = getBound(loop, loop.getLowerBound());
-  auto upper = getBound(loop, loop.getUpperBound());
-  auto step = getBound(loop, loop.getStep());
+  auto lower = getBound(loop, loop.getLowerBound(), evaluate);
+  auto upper = getBound(loop, loop.getUpperBound(), evaluate);
+  auto step = getBound(loop, loop.getStep(), evaluate);
   if (!lower || !upper || !step || *step == 0 ||
       (*step < 0 && !loop.getUnsignedCmp()))
     return std::nullopt;
@@ -38,6 +43,14 @@ std::optional<uint64_t> smalti::getConstantTripCount(scf::ForOp loop) {
   if (isEmpty)
     return 0;
   return llvm::divideCeil(uint64_t(*upper) - uint64_t(*lower), uint64_t(*step));
+}
+
+std::optional<uint64_t> smalti::getConstantTripCount(scf::ForOp loop) {
+  return getTripCount(loop, /*evaluate=*/false);
+}
+
+std::optional<uint64_t> smalti::evaluateTripCount(scf::ForOp loop) {
+  return getTripCount(loop, /*evaluate=*/true);
 }
 
 LogicalResult smalti::checkLoopSteps(Operation *root) {

@@ -25,6 +25,10 @@ bool hasWideCounter(mlir::scf::ForOp loop);
 /// not positive, or the counter has more than 64 bits.
 std::optional<uint64_t> getConstantTripCount(mlir::scf::ForOp loop);
 
+/// The same, also where bounds and step are computed from constants. Upstream's
+/// loop transformations do not see those as constants.
+std::optional<uint64_t> evaluateTripCount(mlir::scf::ForOp loop);
+
 /// Diagnoses the loops in `root` whose step is a constant that is not positive.
 /// Upstream's folders drop such loops without a word.
 llvm::LogicalResult checkLoopSteps(mlir::Operation *root);

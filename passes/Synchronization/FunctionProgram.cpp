@@ -15,7 +15,6 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -123,7 +122,7 @@ static bool isFixedView(Value memref) {
     auto window = dyn_cast<OffsetSizeAndStrideOpInterface>(view.getOperation());
     if (!isInsideSource(view) ||
         (window && llvm::any_of(window.getMixedOffsets(), [](OpFoldResult at) {
-           return !getConstantIntValue(at);
+           return !evaluateConstant(at);
          })))
       return false;
     memref = view.getViewSource();
@@ -138,27 +137,6 @@ unsigned FunctionProgram::getBuffer(Value root) {
     return it->second;
   return it->second = addBuffer(makeSyncBuffer(alias), root, root.getType(),
                                 isFixedRoot(root));
-}
-
-/// The number that a view takes of the first dimension of its root: nothing
-/// where it may show more than one element of that dimension.
-static OpFoldResult getSlotNumber(Value memref, Value root) {
-  auto type = dyn_cast<MemRefType>(root.getType());
-  if (!type || type.getRank() == 0 || type.isDynamicDim(0))
-    return {};
-  Operation *outermost = nullptr;
-  for (Value value = memref; value != root;) {
-    Operation *view = value.getDefiningOp();
-    if (!isInsideSource(view))
-      return {};
-    outermost = view;
-    value = cast<ViewLikeOpInterface>(view).getViewSource();
-  }
-  auto window = dyn_cast_or_null<OffsetSizeAndStrideOpInterface>(outermost);
-  if (!window || window.getMixedSizes().empty() ||
-      !isConstantIntValue(window.getMixedSizes().front(), 1))
-    return {};
-  return window.getMixedOffsets().front();
 }
 
 /// The slot of the iteration that the number is, as the number of slots and the
@@ -186,7 +164,7 @@ sync::Slot FunctionProgram::getSlot(const MemoryAccess &access,
   if (!offset)
     return {};
   int64_t size = cast<MemRefType>(access.root.getType()).getDimSize(0);
-  if (std::optional<int64_t> number = getConstantIntValue(offset))
+  if (std::optional<int64_t> number = evaluateConstant(offset))
     return *number >= 0 && *number < size ? sync::Slot::fixed(*number)
                                           : sync::Slot();
   for (auto loop = access.op->getParentOfType<scf::ForOp>(); loop;
@@ -311,7 +289,7 @@ static std::optional<int64_t> matchSlotsInOrder(ArrayRef<Value> memrefs) {
                               ? getSlotNumber(memref, root)
                               : OpFoldResult();
     std::optional<int64_t> slot =
-        number ? getConstantIntValue(number) : std::nullopt;
+        number ? evaluateConstant(number) : std::nullopt;
     if (i == 0)
       first = slot.value_or(-1);
     if (first < 0 || first >= count || slot != (first + int64_t(i)) % count)
@@ -554,7 +532,7 @@ void FunctionProgram::addStructure(RegionBranchOpInterface op, Shape shape,
                                            "between threads");
   if (shape == Shape::Loop) {
     if (auto loop = dyn_cast<scf::ForOp>(op.getOperation())) {
-      if (std::optional<uint64_t> trips = getConstantTripCount(loop);
+      if (std::optional<uint64_t> trips = evaluateTripCount(loop);
           trips && llvm::isUInt<62>(*trips))
         program[id].tripCount = *trips;
     } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op.getOperation())) {

@@ -40,6 +40,46 @@ func.func @counted(%a: !rows, %thread: index, %init: f32, %n: index, %base: inde
   return %sum : f32
 }
 
+// The sum is an affine.apply, of a base that an affine map outside of the loop could not take: its first value is computed
+// by arith ops.
+// REMARK: Function=affine | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 3072 B, 1 barrier an iteration, a guard for the number of iterations, a guard for the number that slots are counted by"
+// CHECK-LABEL: func.func @affine(
+// CHECK:         scf.while
+// CHECK:         %[[FIRST:.*]] = arith.addi %{{.*}}, %c7
+// CHECK-NEXT:    %[[SUM:.*]] = arith.addi %[[FIRST]], %{{.*}}
+// CHECK:         %[[SMALL:.*]] = arith.cmpi ult, %[[SUM]], %c4611686018427387904
+// CHECK-NEXT:    %[[BOTH:.*]] = arith.andi %{{.*}}, %[[SMALL]]
+// CHECK-NEXT:    scf.if %[[BOTH]]
+func.func @affine(%a: !rows, %thread: index, %init: f32, %n: index, %first: index, %shared: !three) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r:2 = scf.while (%base = %first, %sum = %init) : (index, f32) -> (index, f32) {
+    %more = arith.cmpi ult, %base, %n : index
+    scf.condition(%more) %base, %sum : index, f32
+  } do {
+  ^bb0(%base: index, %old: f32):
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %old) -> f32 {
+      %row = arith.addi %i, %c1 : index
+      %number = affine.apply affine_map<(d0) -> (d0 + 7)>(%i)
+      %other = arith.addi %number, %base : index
+      %slot = arith.remui %other, %c3 : index
+      %view = memref.subview %shared[%slot, 0] [1, 256] [1, 1] : !three to !slot
+      %copy = nvgpu.device_async_copy %a[%row, %thread], %view[%thread], 1 : !rows to !slot
+      %group = nvgpu.device_async_create_group %copy
+      nvgpu.device_async_wait %group {numGroups = 0 : i32}
+      gpu.barrier
+      %x = memref.load %view[%c1] : !slot
+      %next = arith.addf %acc, %x : f32
+      gpu.barrier
+      scf.yield %next : f32
+    }
+    %after = arith.addi %base, %n : index
+    scf.yield %after, %sum : index, f32
+  }
+  return %r#1 : f32
+}
+
 // The number of iterations needs no guard.
 // REMARK: Function=constant_trips | Remark="the loop is pipelined with 3 stages in async mode: 1 copy ahead, 1 shared buffer of 3072 B, 1 barrier an iteration, 16 iterations, a guard for the number that slots are counted by"
 // CHECK-LABEL: func.func @constant_trips(
