@@ -15,7 +15,7 @@ from .corpus import ROOT
 OPT = ROOT / "build" / "bin" / "smalti-opt"
 _SYMBOLIZER = "/usr/lib/llvm-22/bin"
 HANG = 124
-_LIBC = re.compile(r"libc\.so| \./(?:nptl|signal|stdlib|sysdeps|csu)/")
+_LIBC = re.compile(r"libc\.so| \./(?:csu|nptl|signal|stdlib|string|sysdeps)/")
 _ELSEWHERE = re.compile(r"\.so\b|^main\b|^_start\b|" + _LIBC.pattern)
 """Frames of libraries, and of what starts a program: ours are static in `smalti-opt`."""
 UPSTREAM = ("canonicalize", "cse", "sccp", "int-range-optimizations", "loop-invariant-code-motion")
