@@ -153,6 +153,14 @@ SharedStep block_to_thread::getStep(const SharedRef &ref, int64_t dim) {
   return {1, ref.layout.strides[dim]};
 }
 
+std::optional<unsigned> block_to_thread::log2Bytes(unsigned log2Elements,
+                                                   int64_t elementBits) {
+  unsigned log2Bits = log2Elements + log2Divisor(elementBits);
+  if (log2Bits < 3)
+    return std::nullopt;
+  return log2Bits - 3;
+}
+
 Result block_to_thread::getWindow(const SharedRef &source,
                                   const SharedWindow &window) {
   SharedRef ref = source;
@@ -178,13 +186,17 @@ Result block_to_thread::getWindow(const SharedRef &source,
     }
     SharedStep step = getStep(source, dim);
     unsigned log2Index = log2Divisor(offset), log2Run = log2Divisor(step.run);
-    unsigned log2Step =
-        (log2Index == 62 ? 62u : log2Index - std::min(log2Index, log2Run)) +
-        log2Divisor(step.stride * std::max<int64_t>(source.elementBytes(), 1));
-    // The offset as bytes, of elements that are whole bytes.
-    if (source.elementBits % 8 != 0 && log2Index != 62)
-      log2Step = 0;
-    ref.log2Alignment = std::min(ref.log2Alignment, log2Step);
+    if (log2Index != 62) {
+      std::optional<unsigned> log2Step = log2Bytes(
+          log2Index - std::min(log2Index, log2Run) + log2Divisor(step.stride),
+          source.elementBits);
+      if (!log2Step)
+        return Result::none("its offset in " + name +
+                            " is not known to be a multiple of a byte, which " +
+                            std::to_string(8 / source.elementBits) +
+                            " elements share");
+      ref.log2Alignment = std::min(ref.log2Alignment, *log2Step);
+    }
     if (window.isDropped[dim]) {
       if (tile > 1)
         return Result::none("it drops " + name + ", which is in tiles of " +

@@ -56,6 +56,10 @@ ValueOr<SharedRef> getSharedRef(mlir::MemRefType type,
                                 mlir::ArrayAttr transforms,
                                 unsigned log2Alignment);
 
+/// 2^n bytes divide the bytes that 2^log2Elements elements take; nothing where
+/// these may end within a byte.
+std::optional<unsigned> log2Bytes(unsigned log2Elements, int64_t elementBits);
+
 /// A part of a memref, without the dimensions that are dropped.
 struct SharedWindow {
   llvm::SmallVector<mlir::OpFoldResult> offsets;

@@ -162,12 +162,16 @@ static ValueOr<SharedRef> getReinterpreted(memref::ReinterpretCastOp op,
   ref.layout.shape.assign(op.getStaticSizes());
   ref.layout.strides.assign(op.getStaticStrides());
   unsigned log2Offset = log2Divisor(op.getMixedOffsets().front());
-  if (log2Offset != 62)
-    ref.log2Alignment =
-        std::min(ref.log2Alignment,
-                 source.elementBits % 8 != 0
-                     ? 0u
-                     : log2Offset + log2Divisor(source.elementBytes()));
+  if (log2Offset != 62) {
+    std::optional<unsigned> log2Step =
+        log2Bytes(log2Offset, source.elementBits);
+    if (!log2Step)
+      return Result::none("its offset is not known to be a multiple of a byte, "
+                          "which " +
+                          std::to_string(8 / source.elementBits) +
+                          " elements share");
+    ref.log2Alignment = std::min(ref.log2Alignment, *log2Step);
+  }
   if (std::optional<std::string> why = checkRef(ref))
     return Result::none(*why);
   return ref;
