@@ -286,6 +286,44 @@ def SmaltiLowerVectors : Pass<"smalti-lower-vectors", "::mlir::gpu::GPUModuleOp"
                            "::mlir::vector::VectorDialect"];
 }
 
+def SmaltiLowerPackedAccesses : Pass<"smalti-lower-packed-accesses", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lowers accesses of 2- and 4-bit elements of memory to accesses of bytes";
+  let description = [{
+    For thread-level kernels, after `smalti-lower-vectors`. Elements of 2 and 4 bits share bytes of memory, the first in the
+    low bits. The conversions to LLVM would give each element a byte, and pack vectors alone.
+
+    - Loads (`memref.load`, `vector.load`, `vector.maskedload`, `vector.gather`) become loads of bytes and shifts, from any
+      element on. Lanes that are masked off touch no byte of their own.
+    - Stores (`memref.store`, `vector.store`, `vector.maskedstore`) of whole bytes become stores of bytes. A store of a part
+      of a byte would be a load, an insertion and a store; it loses what another thread stores to the rest of the byte in
+      the meantime. The pass refuses it, except in private memory.
+    - Buffers (`memref.alloca` and the attributions of a kernel) become buffers of bytes.
+
+    An op that accesses such memory and is not in this list is an error. So is a vector of elements of 3, 5, 6 or 7 bits in
+    memory, which have no agreed place in a byte. All are found before anything changes.
+
+    Example:
+
+    ```mlir
+    gpu.module @kernels {
+      gpu.func @read(%a: memref<64xi4>) -> vector<8xi4> {
+        %t = gpu.thread_id x
+        %c8 = arith.constant 8 : index
+        %i = arith.muli %t, %c8 : index
+        %v = vector.load %a[%i] : memref<64xi4>, vector<8xi4>
+        gpu.return %v : vector<8xi4>
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"\"",
+           "The chip, e.g. `target=gfx942`; empty: the attribute `smalti.target`. Accesses of private memory need one">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def SmaltiLowerCPUMath : Pass<"smalti-lower-cpu-math", "::mlir::ModuleOp"> {
   let summary = "Calls the C library for the math ops that the conversion to LLVM gets wrong";
   let description = [{

@@ -69,7 +69,7 @@ std::optional<std::string> smalti::findBufferSource(Value memref,
     return std::string("it is one already, with an extent of its own");
   if (getMemorySpace(source.root) != MemorySpace::Global)
     return std::string("it is not in global memory");
-  // Elements of less than a byte are packed in vectors, and not in memory.
+  // A buffer resource accesses elements of whole bytes.
   Type element = type.getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0 ||
       !llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()))

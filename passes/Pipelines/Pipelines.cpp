@@ -153,6 +153,9 @@ static void buildThreadsToLLVM(OpPassManager &pm, const Target &target) {
     pm.nest<gpu::GPUFuncOp>().addPass(createSmaltiOverlapLdsDma(options));
   }
   pm.addPass(createSmaltiLowerVectors());
+  SmaltiLowerPackedAccessesOptions packed;
+  packed.target = target.name.str();
+  pm.addPass(createSmaltiLowerPackedAccesses(packed));
   // The index arithmetic of views becomes visible, so that what does not change
   // leaves the loops.
   pm.addPass(memref::createExpandStridedMetadataPass());

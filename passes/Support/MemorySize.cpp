@@ -4,6 +4,7 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Support/IndexRange.h"
+#include "passes/Support/PackedMemory.h"
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
@@ -45,10 +46,12 @@ std::optional<int64_t> smalti::getBufferBytes(MemRefType type) {
   std::optional<int64_t> bytes = getElementBytes(type.getElementType());
   if (!bytes || !type.hasStaticShape() || !type.getLayout().isIdentity())
     return std::nullopt;
+  int64_t bits = getPackedBits(type.getElementType());
+  int64_t total = bits != 0 ? 1 : *bytes;
   for (int64_t size : type.getShape())
-    if (llvm::MulOverflow(*bytes, size, *bytes))
+    if (llvm::MulOverflow(total, size, total))
       return std::nullopt;
-  return bytes;
+  return bits != 0 ? llvm::divideCeil(total, 8 / bits) : total;
 }
 
 /// The values of an index expression whose dimensions go from 0 up to these

@@ -1,10 +1,21 @@
-// Elements of shared memory that a thread-level kernel cannot access one by one.
-// RUN: smalti-opt %s --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
+// Elements of shared memory that have no agreed place in a byte.
+// RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-nvvm=target=sm_90a
+// RUN: smalti-opt %s --split-input-file --verify-diagnostics --convert-mosaic-gpu-to-rocdl=target=gfx942
 
 gpu.module @m {
   gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{has elements of type 'i4', which are not whole bytes; shared memory of a thread-level kernel has elements of whole bytes, such as i8}}
-    %s = mosaic_gpu.slice_smem 0 : memref<128xi4, #gpu.address_space<workgroup>>
+    // expected-error @below {{has elements of type 'i1', which are neither whole bytes nor 2 or 4 bits}}
+    %s = mosaic_gpu.slice_smem 0 : memref<128xi1, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // expected-error @below {{has elements of type 'f6E2M3FN', which are neither whole bytes nor 2 or 4 bits}}
+    %s = mosaic_gpu.slice_smem 0 : memref<128xf6E2M3FN, #gpu.address_space<workgroup>>
     gpu.return
   }
 }

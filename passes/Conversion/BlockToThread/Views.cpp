@@ -8,6 +8,7 @@
 #include "passes/Layouts/LayoutValues.h"
 #include "passes/Support/Divisibility.h"
 #include "passes/Support/MemorySize.h"
+#include "passes/Support/PackedMemory.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -55,32 +56,19 @@ public:
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// Bytes of a buffer whose elements may share bytes.
-static std::optional<int64_t> getPackedBytes(MemRefType type) {
-  Type element = type.getElementType();
-  if (elementBytes(element) > 0)
-    return getBufferBytes(type);
-  // A truth value has no agreed place in memory.
-  int64_t bits = inference::getElementBits(type);
-  if ((bits != 2 && bits != 4) || !type.hasStaticShape() ||
-      !type.getLayout().isIdentity())
-    return std::nullopt;
-  return llvm::divideCeil(type.getNumElements() * bits, 8);
-}
-
 LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
                                                 Planner &planner) {
   auto op = cast<mosaic_gpu::SliceSMEMOp>(slice);
   KernelPlan &plan = planner.getPlan();
   const targets::Target &target = planner.getVendor().getTarget();
   auto type = cast<MemRefType>(op.getType());
-  std::optional<int64_t> bytes =
-      plan.level == Level::Block ? getPackedBytes(type) : getBufferBytes(type);
-  if (plan.level != Level::Block && elementBytes(type.getElementType()) == 0)
+  // A truth value has no agreed place in memory.
+  Type element = type.getElementType();
+  if (elementBytes(element) == 0 && getPackedBits(element) == 0)
     return op.emitOpError()
-           << "has elements of type " << type.getElementType()
-           << ", which are not whole bytes; shared memory of a thread-level "
-              "kernel has elements of whole bytes, such as i8";
+           << "has elements of type " << element
+           << ", which are neither whole bytes nor 2 or 4 bits";
+  std::optional<int64_t> bytes = getBufferBytes(type);
   if (!bytes)
     return op.emitOpError() << "must have a static, contiguous type";
   if (plan.level == Level::Block && !isWorkgroupMemory(type))

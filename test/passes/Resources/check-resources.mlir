@@ -11,7 +11,7 @@
 // Sub-byte elements take a byte each, in vectors they are packed; a vector of
 // three takes the place of four. Each buffer begins at a multiple of 16 bytes.
 // Two barriers of 8 bytes, a workgroup attribution and a global come behind.
-// CHECK: [Analysis] smalti-check-resources | Category:smalti-check-resources | Function=layout | Remark="640 of 65536 B of shared memory (5 B in memref<5xi4, #gpu.address_space<workgroup>>, 12 B in memref<3xvector<8xi4>, #gpu.address_space<workgroup>>, 32 B in memref<2xvector<3xf32>, #gpu.address_space<workgroup>>, 12 B in memref<3xf32, #gpu.address_space<workgroup>>, 32 B in memref<8xf32, #gpu.address_space<workgroup>>, 512 B in memref<512xi8, #gpu.address_space<workgroup>>, 16 B in memref<2xi64>); values take 0 of 512 registers of a thread; 64 of 1024 threads"
+// CHECK: [Analysis] smalti-check-resources | Category:smalti-check-resources | Function=layout | Remark="640 of 65536 B of shared memory (3 B in memref<5xi4, #gpu.address_space<workgroup>>, 12 B in memref<3xvector<8xi4>, #gpu.address_space<workgroup>>, 32 B in memref<2xvector<3xf32>, #gpu.address_space<workgroup>>, 12 B in memref<3xf32, #gpu.address_space<workgroup>>, 32 B in memref<8xf32, #gpu.address_space<workgroup>>, 512 B in memref<512xi8, #gpu.address_space<workgroup>>, 16 B in memref<2xi64>); values take 0 of 512 registers of a thread; 64 of 1024 threads"
 gpu.module @kernels attributes {smalti.target = "gfx942"} {
   memref.global "private" @shared : memref<512xi8, #gpu.address_space<workgroup>> = uninitialized
   gpu.func @layout() workgroup(%w: memref<8xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
