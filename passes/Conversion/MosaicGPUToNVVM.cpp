@@ -561,7 +561,6 @@ public:
     registerNVIDIAConversions(lowerings);
     registerNVIDIAReductions(lowerings);
     registerNVIDIARelayouts(lowerings);
-    registerNVIDIATransfers(lowerings);
     registerPeerMemory(lowerings);
     if (chip->hasTMA)
       registerTensorCopies(lowerings);

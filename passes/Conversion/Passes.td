@@ -317,8 +317,7 @@ def SmaltiLowerPackedAccesses : Pass<"smalti-lower-packed-accesses", "::mlir::gp
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"\"",
-           "The chip, e.g. `target=gfx942`; empty: the attribute `smalti.target`. Accesses of private memory need one">,
+    TargetOption<", which accesses of private memory need">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];

@@ -369,8 +369,8 @@ transfers::planTransfer(const TransferProblem &problem, const Target &target) {
   });
   if (candidates.empty())
     return Result::none("elements of " + std::to_string(problem.elementBits) +
-                        " bits that one thread holds lie apart in memory, and "
-                        "less than a byte is no access");
+                        " bits that one thread holds are apart in memory: "
+                        "two threads would access one byte");
 
   if (int64_t fewest = candidates.front().numAccesses(); fewest > kMostAccesses)
     return Result::none("a thread would make " + std::to_string(fewest) +

@@ -162,8 +162,8 @@ def test_splats() -> None:
             1,
             "sm_90a",
             4,
-            "elements would cross warps, and through shared memory elements of 1 bits that one thread holds lie apart in "
-            "memory, and less than a byte is no access",
+            "elements would cross warps, and through shared memory elements of 1 bits that one thread holds are apart in "
+            "memory: two threads would access one byte",
         ),
     ],
 )

@@ -82,7 +82,7 @@ def test_every_plan_moves_every_element(chip: str, is_load: bool) -> None:
                 plan = plan_transfer(layout, memory, bits, chip, is_load=is_load, conflict_free=conflict_free)
             except ValueError as error:
                 assert conflict_free or bits < 8, where
-                assert "free of bank conflicts" in str(error) or "less than a byte" in str(error), where
+                assert "free of bank conflicts" in str(error) or "would access one byte" in str(error), where
                 continue
             try:
                 if str(plan) != text:
@@ -175,7 +175,7 @@ def random_problem(rng: random.Random, chip: str) -> tuple[TiledLayout, MemoryLa
 def test_random_problems(chip: str) -> None:
     rng = random.Random(chip)
     planned = 0
-    reasons = ("free of bank conflicts", "less than a byte", "do not nest with runs")
+    reasons = ("free of bank conflicts", "would access one byte", "do not nest with runs")
     for _ in range(150):
         try:
             layout, memory, bits = random_problem(rng, chip)
@@ -295,7 +295,7 @@ def test_a_splat_is_stored_and_never_loaded() -> None:
             named_layout("WGMMA_TRANSPOSED"),
             MemoryLayout([64, 64]),
             4,
-            "elements of 4 bits that one thread holds lie apart in memory, and less than a byte is no access",
+            "elements of 4 bits that one thread holds are apart in memory: two threads would access one byte",
         ),
         (
             layouts.wgmma(warps=2),

@@ -5,20 +5,14 @@
 
 namespace smalti::block_to_thread {
 
-class OpLowering;
 class OpLowerings;
 
 // One function a file. They replace common lowerings of the same ops.
 void registerNVIDIAConversions(OpLowerings &lowerings);
 void registerNVIDIAReductions(OpLowerings &lowerings);
 void registerNVIDIARelayouts(OpLowerings &lowerings);
-void registerNVIDIATransfers(OpLowerings &lowerings);
 /// Of chips without copies in bulk: instead of those.
 void registerThreadCopies(OpLowerings &lowerings);
-
-/// The common lowerings of vector_load and vector_store.
-const OpLowering &getCommonLoads();
-const OpLowering &getCommonStores();
 
 } // namespace smalti::block_to_thread
 

@@ -7,14 +7,16 @@
 #include "passes/Conversion/BlockToThread/RegisterWords.h"
 #include "passes/Conversion/BlockToThread/Windows.h"
 #include "passes/Support/Divisibility.h"
+#include "passes/Support/PackedMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace smalti;
@@ -27,51 +29,19 @@ struct PackedPlan : OpPlan {
   /// Of the vector; of a splat, how the threads share it.
   Distribution distribution;
   SmallVector<int64_t> strides;
-  /// Of every register's first byte.
+  /// Elements of a register that are accessed at once: they are inside of the
+  /// memory or outside together.
+  int64_t width = 1;
+  /// Of the first byte of every access.
   int64_t alignment = 1;
 };
 } // namespace
 
-static int64_t getBits(MemRefType type) {
-  Type element = type.getElementType();
-  return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
-}
-
 bool block_to_thread::isPackedGlobal(Value memref) {
-  auto type = cast<MemRefType>(memref.getType());
-  int64_t bits = getBits(type);
-  return (bits == 2 || bits == 4) && !mosaic_gpu::isSharedMemory(type) &&
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  return type && getPackedBits(type.getElementType()) != 0 &&
+         !mosaic_gpu::isSharedMemory(type) &&
          !mosaic_gpu::isClusterMemory(type) && mosaic_gpu::isGlobalMemory(type);
-}
-
-/// 2^n elements divide where a memref begins, counted from memory that is
-/// aligned to more than any access; 0 where nothing is known.
-static unsigned log2Elements(Value memref, int64_t bits) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(cast<MemRefType>(memref.getType())
-                 .getStridesAndOffset(strides, offset)))
-    return 0;
-  if (auto argument = dyn_cast<BlockArgument>(memref)) {
-    bool isOfKernel = isa<gpu::GPUFuncOp>(argument.getOwner()->getParentOp());
-    return isOfKernel && offset == 0
-               ? log2ArgumentAlignment(argument) + llvm::Log2_64(8 / bits)
-               : 0;
-  }
-  if (auto cast = memref.getDefiningOp<memref::CastOp>())
-    return log2Elements(cast.getSource(), bits);
-  auto view = memref.getDefiningOp<memref::SubViewOp>();
-  if (!view)
-    return 0;
-  unsigned log2 = log2Elements(view.getSource(), bits);
-  if (failed(cast<MemRefType>(view.getSource().getType())
-                 .getStridesAndOffset(strides, offset)))
-    return 0;
-  for (auto [index, stride] : llvm::zip_equal(view.getMixedOffsets(), strides))
-    log2 = std::min(log2, log2Divisor(index) + (ShapedType::isDynamic(stride)
-                                                    ? 0
-                                                    : log2Divisor(stride)));
-  return log2;
 }
 
 /// The index of the first element of a register.
@@ -87,21 +57,26 @@ static SmallVector<int64_t> getIndex(const Distribution &distribution,
   return strided.elementIndex(grid.numThreads, thread, reg, 0);
 }
 
-LogicalResult block_to_thread::planPacked(Operation *op, Value memref,
-                                          Value vector, Planner &planner) {
-  auto type = cast<MemRefType>(memref.getType());
-  int64_t bits = getBits(type);
+/// The widest access of a thread: 2^log2Widest bytes.
+static constexpr unsigned log2Widest = 4;
+
+static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
+  std::string why;
+  std::optional<Window> window = getWindow(op, why, /*mayShareBytes=*/true);
+  if (!window)
+    return op->emitOpError() << "cannot be lowered to threads: " << why;
+  auto type = cast<MemRefType>(window->memref.getType());
+  int64_t bits = getPackedBits(type.getElementType()), perByte = 8 / bits;
   int64_t offset;
   std::optional<Distribution> shared = *planner.find(vector);
   auto refuse = [&](const Twine &why) {
     return op->emitOpError() << "cannot be lowered to threads: elements of "
                              << bits << " bits share bytes, and " << why;
   };
-  std::string why;
   if (shared->isSplat())
     shared = Distribution::share(
-        cast<VectorType>(vector.getType()), /*minLength=*/8 / bits,
-        /*maxLength=*/kMaxAccessBytes * 8 / bits, planner.getGrid(), why);
+        cast<VectorType>(vector.getType()), /*minLength=*/perByte,
+        /*maxLength=*/kMaxAccessBytes * perByte, planner.getGrid(), why);
   if (!shared)
     return refuse("the threads cannot share a splat: " + why);
   auto plan = std::make_unique<PackedPlan>(std::move(*shared));
@@ -110,106 +85,229 @@ LogicalResult block_to_thread::planPacked(Operation *op, Value memref,
       llvm::any_of(plan->strides, ShapedType::isDynamic) ||
       plan->strides.empty() || plan->strides.back() != 1)
     return refuse("the memory is not known to be rows of them");
-  int64_t registerBits = distribution.getVectorLength() * bits;
-  if (registerBits % 8 != 0 || distribution.getVectorStride() != 1 ||
-      distribution.getVectorDim() !=
-          static_cast<int64_t>(distribution.getShape().size()) - 1)
-    return refuse("a register is not of whole bytes of a row");
-  // All places that there are: a register's first element, in elements.
-  unsigned log2 = log2Elements(memref, bits);
+  int64_t length = distribution.getVectorLength();
+  if (length * bits % 8 != 0 || distribution.getVectorStride() != 1 ||
+      distribution.getVectorDim() != window->vectorDims.back())
+    return refuse(
+        "a register is not of whole bytes of a row: two threads would "
+        "access one byte");
+  // The first elements of all registers of all threads.
+  unsigned log2 = log2PackedStart(window->memref), log2Minor = 62;
+  if (!window->indices.empty())
+    for (auto [index, stride] :
+         llvm::zip_equal(window->indices, plan->strides)) {
+      log2 = std::min(log2, log2Divisor(index) + log2Divisor(stride));
+      log2Minor = log2Divisor(index);
+    }
   const ThreadGrid &grid = planner.getGrid();
   for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
     for (int64_t thread = 0; thread < grid.numThreads; ++thread) {
+      SmallVector<int64_t> index = getIndex(distribution, grid, thread, reg);
       int64_t linear = 0;
-      for (auto [index, stride] : llvm::zip_equal(
-               getIndex(distribution, grid, thread, reg), plan->strides))
-        linear += index * stride;
+      for (auto [dim, stride] :
+           llvm::zip_equal(window->vectorDims, plan->strides))
+        if (dim >= 0)
+          linear += index[dim] * stride;
       log2 = std::min(log2, log2Divisor(linear));
+      log2Minor =
+          std::min(log2Minor, log2Divisor(index[window->vectorDims.back()]));
     }
-  if (log2 < llvm::Log2_64(8 / bits))
-    return refuse("a register is not known to begin with a byte");
-  // No load is wider.
-  constexpr unsigned log2Widest = 4;
-  plan->alignment = int64_t(1) << std::min<unsigned>(
-                        log2 - llvm::Log2_64(8 / bits), log2Widest);
+  if (log2 < llvm::Log2_64(perByte))
+    return refuse(
+        "a register is not known to begin with a byte: two threads may "
+        "access one byte");
+  plan->width = length;
+  if (window->isChecked.back()) {
+    int64_t extent = type.getShape().back();
+    unsigned log2Extent =
+        ShapedType::isDynamic(extent) ? 0 : log2Divisor(extent);
+    plan->width =
+        std::gcd(length, int64_t(1) << std::min({log2Extent, log2Minor, 10u}));
+    if (plan->width < perByte)
+      return refuse("the memory is not known to end with a byte");
+  }
+  if (plan->width < length)
+    log2 = std::min(log2, log2Divisor(plan->width));
+  log2 -= llvm::Log2_64(perByte);
+  plan->alignment = int64_t(1) << std::min(log2, log2Widest);
   planner.setOpPlan(op, std::move(plan));
   return success();
 }
 
-/// Pointers to where the registers of a vector lie.
-static SmallVector<Value> emitPointers(Operation *op, Value memref,
-                                       const PackedPlan &plan, Emitter &emitter,
-                                       OpBuilder &builder) {
-  Location loc = op->getLoc();
-  const Distribution &distribution = plan.distribution;
-  ThreadIndices &indices = emitter.indices;
-  int64_t perByte = 8 / getBits(cast<MemRefType>(memref.getType()));
-  Value source = emitter.lookup(memref);
-  auto metadata =
-      memref::ExtractStridedMetadataOp::create(builder, loc, source);
-  Value address =
-      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, source);
-  Value start = metadata.getOffset();
-  SmallVector<Value> pointers;
-  auto pointerType = LLVM::LLVMPointerType::get(
-      builder.getContext(),
-      static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
-  for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg) {
+LogicalResult block_to_thread::planPackedLoad(Operation *op, Planner &planner) {
+  if (failed(planner.setResultLayout(op)))
+    return failure();
+  Value result = op->getResult(0);
+  if (planner.find(result)->isSplat())
+    return op->emitOpError()
+           << "reads memory and cannot have the layout of a splat";
+  return planPacked(op, result, planner);
+}
+
+LogicalResult block_to_thread::planPackedStore(Operation *op,
+                                               Planner &planner) {
+  return planPacked(op, op->getOperand(0), planner);
+}
+
+namespace {
+/// Bytes that a thread accesses at once.
+struct PackedAccess {
+  Value pointer;
+  /// Null: always.
+  Value inBounds;
+};
+
+/// Emits where the registers of a vector are in memory.
+class PackedAccesses {
+public:
+  PackedAccesses(Operation *op, const PackedPlan &plan, Emitter &emitter,
+                 OpBuilder &builder)
+      : plan(plan), emitter(emitter), builder(builder), loc(op->getLoc()) {
+    std::string why;
+    window = *getWindow(op, why, /*mayShareBytes=*/true);
+    memref = emitter.lookup(window.memref);
+    windowIndices = emitter.lookup(window.indices);
+    auto type = cast<MemRefType>(memref.getType());
+    perByte = 8 / getPackedBits(type.getElementType());
+    windows.emplace(window, memref, windowIndices, emitter.indices, builder,
+                    loc);
+    auto metadata =
+        memref::ExtractStridedMetadataOp::create(builder, loc, memref);
+    start = metadata.getOffset();
+    for (auto [index, stride] : llvm::zip(windowIndices, plan.strides)) {
+      Value step = arith::MulIOp::create(builder, loc, index,
+                                         emitter.indices.getConstant(stride));
+      start = arith::AddIOp::create(builder, loc, start, step);
+    }
+    Value address =
+        memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+    address =
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+    constexpr unsigned globalMemory = 1;
+    base = LLVM::IntToPtrOp::create(
+        builder, loc,
+        LLVM::LLVMPointerType::get(builder.getContext(), globalMemory),
+        address);
+  }
+
+  PackedAccess get(int64_t reg, int64_t first) {
+    SmallVector<Coordinate> coordinates =
+        emitter.indices.getCoordinates(plan.distribution, reg);
+    coordinates[plan.distribution.getVectorDim()].offset += first;
+    ThreadIndices &indices = emitter.indices;
     Value own;
     int64_t constant = 0;
-    for (auto [coordinate, stride] : llvm::zip_equal(
-             indices.getCoordinates(distribution, reg), plan.strides)) {
-      own = indices.add(own, indices.mul(coordinate.base, stride));
-      constant += coordinate.offset * stride;
+    for (auto [dim, stride] :
+         llvm::zip_equal(window.vectorDims, plan.strides)) {
+      if (dim < 0)
+        continue;
+      own = indices.add(own, indices.mul(coordinates[dim].base, stride));
+      constant += coordinates[dim].offset * stride;
     }
     own = indices.add(own ? own : indices.getConstant(0), constant);
+    // A view may begin below the pointer: the number has a sign.
     Value element = arith::AddIOp::create(builder, loc, start, own);
-    Value byte = arith::AddIOp::create(
-        builder, loc, address,
-        arith::DivUIOp::create(builder, loc, element,
-                               indices.getConstant(perByte)));
+    Value byte = arith::ShRSIOp::create(
+        builder, loc, element, indices.getConstant(llvm::Log2_64(perByte)));
     byte = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), byte);
-    pointers.push_back(
-        LLVM::IntToPtrOp::create(builder, loc, pointerType, byte));
+    auto piece = VectorType::get(
+        {plan.width}, cast<MemRefType>(memref.getType()).getElementType());
+    return {LLVM::GEPOp::create(builder, loc, base.getType(),
+                                builder.getI8Type(), base,
+                                ArrayRef<LLVM::GEPArg>{byte}),
+            windows->getAccess(coordinates, piece, plan.alignment).inBounds};
   }
-  return pointers;
-}
+
+private:
+  const PackedPlan &plan;
+  Emitter &emitter;
+  OpBuilder &builder;
+  Location loc;
+  Window window;
+  Value memref;
+  SmallVector<Value> windowIndices;
+  std::optional<WindowEmitter> windows;
+  int64_t perByte = 1;
+  /// The first byte, and the element of the window's first one.
+  Value base, start;
+};
+} // namespace
 
 static VectorType getBytes(VectorType reg) {
   int64_t bits = reg.getDimSize(0) * getElementBits(reg.getElementType());
   return VectorType::get({bits / 8}, IntegerType::get(reg.getContext(), 8));
 }
 
-Registers block_to_thread::emitPackedLoad(Operation *op, Value memref,
-                                          VectorType type, Emitter &emitter,
-                                          OpBuilder &builder) {
+void block_to_thread::emitPackedLoad(Operation *op, Emitter &emitter,
+                                     OpBuilder &builder) {
   Location loc = op->getLoc();
   const auto &plan = *emitter.plan.getOpPlan<PackedPlan>(op);
   auto alignment = static_cast<unsigned>(plan.alignment);
-  VectorType reg = plan.distribution.getRegisterType(type.getElementType());
-  Registers loaded;
-  for (Value pointer : emitPointers(op, memref, plan, emitter, builder)) {
+  Value result = op->getResult(0);
+  auto piece = VectorType::get(
+      {plan.width}, cast<VectorType>(result.getType()).getElementType());
+  Value padding;
+  if (auto read = dyn_cast<vector::TransferReadOp>(op))
+    padding = vector::BroadcastOp::create(builder, loc, piece,
+                                          emitter.lookup(read.getPadding()));
+  PackedAccesses accesses(op, plan, emitter, builder);
+  auto load = [&](OpBuilder &nested, Value pointer) -> Value {
     Value bytes =
-        LLVM::LoadOp::create(builder, loc, getBytes(reg), pointer, alignment);
-    loaded.push_back(vector::BitCastOp::create(builder, loc, reg, bytes));
+        LLVM::LoadOp::create(nested, loc, getBytes(piece), pointer, alignment);
+    return vector::BitCastOp::create(nested, loc, piece, bytes);
+  };
+  Registers loaded;
+  for (int64_t reg = 0; reg < plan.distribution.getNumRegisters(); ++reg) {
+    SmallVector<Value> pieces;
+    for (int64_t first = 0; first < plan.distribution.getVectorLength();
+         first += plan.width) {
+      PackedAccess access = accesses.get(reg, first);
+      if (!access.inBounds) {
+        pieces.push_back(load(builder, access.pointer));
+        continue;
+      }
+      auto branch = scf::IfOp::create(
+          builder, loc, access.inBounds,
+          [&](OpBuilder &nested, Location) {
+            scf::YieldOp::create(nested, loc, load(nested, access.pointer));
+          },
+          [&](OpBuilder &nested, Location) {
+            scf::YieldOp::create(nested, loc, padding);
+          });
+      pieces.push_back(branch.getResult(0));
+    }
+    loaded.push_back(concatenate(builder, loc, pieces));
   }
-  return loaded;
+  emitter.setRegisters(result, std::move(loaded));
 }
 
-void block_to_thread::emitPackedStore(Operation *op, Value memref, Value vector,
-                                      Emitter &emitter, OpBuilder &builder) {
+void block_to_thread::emitPackedStore(Operation *op, Emitter &emitter,
+                                      OpBuilder &builder) {
   Location loc = op->getLoc();
   const auto &plan = *emitter.plan.getOpPlan<PackedPlan>(op);
   auto alignment = static_cast<unsigned>(plan.alignment);
   Registers registers =
-      emitter.getRegisters(vector, plan.distribution, builder);
-  auto store = [&](OpBuilder &nested) {
-    for (auto [pointer, reg] : llvm::zip_equal(
-             emitPointers(op, memref, plan, emitter, nested), registers)) {
-      Value bytes = vector::BitCastOp::create(
-          nested, loc, getBytes(cast<VectorType>(reg.getType())), reg);
-      LLVM::StoreOp::create(nested, loc, bytes, pointer, alignment);
-    }
+      emitter.getRegisters(op->getOperand(0), plan.distribution, builder);
+  auto store = [&](OpBuilder &at) {
+    PackedAccesses accesses(op, plan, emitter, at);
+    for (auto [reg, held] : llvm::enumerate(registers))
+      for (int64_t first = 0; first < plan.distribution.getVectorLength();
+           first += plan.width) {
+        PackedAccess access = accesses.get(static_cast<int64_t>(reg), first);
+        Value piece = takeElements(at, loc, held, first, plan.width);
+        Value bytes = vector::BitCastOp::create(
+            at, loc, getBytes(cast<VectorType>(piece.getType())), piece);
+        if (!access.inBounds) {
+          LLVM::StoreOp::create(at, loc, bytes, access.pointer, alignment);
+          continue;
+        }
+        scf::IfOp::create(at, loc, access.inBounds,
+                          [&](OpBuilder &nested, Location) {
+                            LLVM::StoreOp::create(nested, loc, bytes,
+                                                  access.pointer, alignment);
+                            scf::YieldOp::create(nested, loc);
+                          });
+      }
   };
   // Elements that several threads hold are written by the first of them.
   Value isFirst = emitter.indices.isFirstReplica(plan.distribution);

@@ -7,19 +7,17 @@
 
 namespace smalti::block_to_thread {
 
-/// Whether a memref is of global memory and several of its elements share a
-/// byte, the first in its low bits.
+/// Whether a value is a memref of global memory and several of its elements
+/// share a byte, the first in its low bits.
 bool isPackedGlobal(mlir::Value memref);
 
-/// Of a vector_load or a vector_store of such memory: a register must be whole
-/// bytes of one row.
-mlir::LogicalResult planPacked(mlir::Operation *op, mlir::Value memref,
-                               mlir::Value vector, Planner &planner);
-Registers emitPackedLoad(mlir::Operation *op, mlir::Value memref,
-                         mlir::VectorType type, Emitter &emitter,
-                         mlir::OpBuilder &builder);
-void emitPackedStore(mlir::Operation *op, mlir::Value memref,
-                     mlir::Value vector, Emitter &emitter,
+/// Of a vector_load, a vector_store or a transfer of such memory: a register
+/// must be whole bytes of one row, and a byte inside or outside of the memory.
+mlir::LogicalResult planPackedLoad(mlir::Operation *op, Planner &planner);
+mlir::LogicalResult planPackedStore(mlir::Operation *op, Planner &planner);
+void emitPackedLoad(mlir::Operation *op, Emitter &emitter,
+                    mlir::OpBuilder &builder);
+void emitPackedStore(mlir::Operation *op, Emitter &emitter,
                      mlir::OpBuilder &builder);
 
 } // namespace smalti::block_to_thread

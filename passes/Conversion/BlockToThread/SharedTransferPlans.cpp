@@ -52,18 +52,14 @@ block_to_thread::planSharedTransfer(const SharedRequest &request,
   problem.isLoad = request.isLoad;
   problem.warps = planner.getGrid().numWarps();
   targets::Target target = planner.getVendor().getTarget();
-  if (request.isOfPeer)
+  // Nothing emits them.
+  target.transposedReads = {};
+  // Rows of matrices begin at multiples of 16 bytes.
+  int64_t alignment = getAlignment(ref);
+  if (request.isOfPeer || alignment < 16)
     target.hasLdMatrix = target.hasStMatrix = target.hasTransposed8BitMatrix =
         false;
   auto plan = findPlan(problem, request.need, target);
-  int64_t alignment = getAlignment(ref);
-  if (plan && alignment < 16 && !plan->accesses.empty() &&
-      plan->accesses.front().kind != transfers::AccessKind::Vector) {
-    op->emitOpError() << "cannot be lowered to threads: rows of matrices begin "
-                         "at multiples of 16 bytes, not of "
-                      << alignment;
-    return std::nullopt;
-  }
   if (plan && alignment * 8 < ref.elementBits) {
     op->emitOpError() << "cannot be lowered to threads: elements of "
                       << ref.elementBits << " bits begin at multiples of "

@@ -2,7 +2,9 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/Emitter.h"
-#include "passes/Conversion/BlockToThread/NVIDIALowerings.h"
+#include "passes/Conversion/BlockToThread/OpLowerings.h"
+#include "passes/Conversion/BlockToThread/PackedTransfers.h"
+#include "passes/Conversion/BlockToThread/PlannedTransfers.h"
 #include "passes/Conversion/BlockToThread/Planner.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Conversion/BlockToThread/Windows.h"
@@ -40,13 +42,12 @@ public:
 } // namespace
 
 LogicalResult Transfers::plan(Operation *op, Planner &planner) const {
-  if (auto store = dyn_cast<mosaic_gpu::VectorStoreOp>(op);
-      store && store.getMultimem())
-    return op->emitOpError()
-           << "stores to several devices at once, which is not supported";
-  if (auto store = dyn_cast<mosaic_gpu::VectorStoreOp>(op);
-      store && store.getAtomicType())
-    return op->emitOpError() << "stores atomically, which is not supported";
+  if (auto read = dyn_cast<vector::TransferReadOp>(op);
+      read && isPackedGlobal(read.getBase()))
+    return planPackedLoad(op, planner);
+  if (auto write = dyn_cast<vector::TransferWriteOp>(op);
+      write && isPackedGlobal(write.getBase()))
+    return planPackedStore(op, planner);
   std::string why;
   std::optional<Window> window = getWindow(op, why);
   if (!window)
@@ -99,6 +100,9 @@ static SmallVector<Coordinate> advance(ArrayRef<Coordinate> coordinates,
 }
 
 void Loads::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
+  if (auto read = dyn_cast<vector::TransferReadOp>(op);
+      read && isPackedGlobal(read.getBase()))
+    return emitPackedLoad(op, emitter, builder);
   Value result = op->getResult(0);
   const Distribution &distribution = emitter.plan.getDistribution(result);
   Location loc = op->getLoc();
@@ -143,6 +147,9 @@ void Loads::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
 }
 
 void Stores::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
+  if (auto write = dyn_cast<vector::TransferWriteOp>(op);
+      write && isPackedGlobal(write.getBase()))
+    return emitPackedStore(op, emitter, builder);
   Value stored = op->getOperand(0);
   const auto *chosen = emitter.plan.getOpPlan<StorePlan>(op);
   const Distribution &distribution =
@@ -198,6 +205,7 @@ const OpLowering &block_to_thread::getCommonStores() {
 }
 
 void block_to_thread::registerTransfers(OpLowerings &lowerings) {
-  lowerings.add<Loads, mosaic_gpu::VectorLoadOp, vector::TransferReadOp>();
-  lowerings.add<Stores, mosaic_gpu::VectorStoreOp, vector::TransferWriteOp>();
+  lowerings.add<Loads, vector::TransferReadOp>();
+  lowerings.add<Stores, vector::TransferWriteOp>();
+  registerPlannedTransfers(lowerings);
 }

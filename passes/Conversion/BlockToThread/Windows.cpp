@@ -86,7 +86,8 @@ unsigned block_to_thread::log2Alignment(Value memref) {
 }
 
 std::optional<Window> block_to_thread::getWindow(Operation *op,
-                                                 std::string &why) {
+                                                 std::string &why,
+                                                 bool mayShareBytes) {
   Window window;
   if (auto transfer = dyn_cast<VectorTransferOpInterface>(op)) {
     auto type = dyn_cast<MemRefType>(transfer.getBase().getType());
@@ -137,7 +138,8 @@ std::optional<Window> block_to_thread::getWindow(Operation *op,
     return std::nullopt;
   }
   bool isByteBit = hasByteBits && type.getElementType().isInteger(1);
-  if (elementBytes(type.getElementType()) == 0 && !isByteBit) {
+  if (!mayShareBytes && !isByteBit &&
+      elementBytes(type.getElementType()) == 0) {
     why = "elements smaller than a byte are not supported";
     return std::nullopt;
   }

@@ -34,7 +34,8 @@ struct Window {
 
 /// The window of a transfer or of a vector_load/vector_store, and why it is not
 /// supported if it is not.
-std::optional<Window> getWindow(mlir::Operation *op, std::string &why);
+std::optional<Window> getWindow(mlir::Operation *op, std::string &why,
+                                bool mayShareBytes = false);
 
 /// How many consecutive elements of a register can be accessed at once: their
 /// address is provably aligned, and they are inside or outside together.

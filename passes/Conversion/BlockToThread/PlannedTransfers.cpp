@@ -1,4 +1,4 @@
-//===- NVIDIATransfers.cpp - Vectors between memory and registers ---------===//
+//===- PlannedTransfers.cpp - Vectors between memory and registers --------===//
 //
 // Transfers of shared memory as `planTransfer` plans them, where elements lie
 // elsewhere than the memref's type says, or where several programs share the
@@ -6,15 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Conversion/BlockToThread/PlannedTransfers.h"
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/AtomicStores.h"
-#include "passes/Conversion/BlockToThread/NVIDIALowerings.h"
+#include "passes/Conversion/BlockToThread/OpLowerings.h"
 #include "passes/Conversion/BlockToThread/PackedTransfers.h"
 #include "passes/Conversion/BlockToThread/PeerMemory.h"
 #include "passes/Conversion/BlockToThread/Planner.h"
 #include "passes/Conversion/BlockToThread/SharedTransfers.h"
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
+#include "passes/Conversion/BlockToThread/Windows.h"
 #include "passes/Support/KernelAttributes.h"
+#include "targets/Target.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -80,11 +83,8 @@ static SharedPlace getPlace(Emitter &emitter, Value memref,
 }
 
 LogicalResult Loads::plan(mosaic_gpu::VectorLoadOp op, Planner &planner) const {
-  if (isPackedGlobal(op.getSource())) {
-    if (failed(planner.setResultLayout(op)))
-      return failure();
-    return planPacked(op, op.getSource(), op.getResult(), planner);
-  }
+  if (isPackedGlobal(op.getSource()))
+    return planPackedLoad(op, planner);
   if (!isPlanned(planner.getPlan(), op.getSource()))
     return getCommonLoads().plan(op, planner);
   if (failed(planner.setResultLayout(op)))
@@ -106,10 +106,7 @@ LogicalResult Loads::plan(mosaic_gpu::VectorLoadOp op, Planner &planner) const {
 void Loads::emit(mosaic_gpu::VectorLoadOp op, Emitter &emitter,
                  OpBuilder &builder) const {
   if (isPackedGlobal(op.getSource()))
-    return emitter.setRegisters(op.getResult(),
-                                emitPackedLoad(op, op.getSource(),
-                                               op.getResult().getType(),
-                                               emitter, builder));
+    return emitPackedLoad(op, emitter, builder);
   if (!isPlanned(emitter.plan, op.getSource()))
     return getCommonLoads().emit(op, emitter, builder);
   const auto &plan = *emitter.plan.getOpPlan<SharedTransfer>(op);
@@ -135,13 +132,17 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
     return op->emitOpError()
            << "stores to several devices at once, which is not supported";
   std::optional<LLVM::AtomicBinOp> combine;
+  bool isNVIDIA =
+      planner.getVendor().getTarget().vendor == targets::Vendor::NVIDIA;
+  if (op.getAtomicType() && !isNVIDIA)
+    return op->emitOpError() << "stores atomically, which is not supported";
   if (op.getAtomicType()) {
     combine = getAtomicKind(op, planner);
     if (!combine)
       return failure();
   }
   if (isPackedGlobal(op.getDestination()))
-    return planPacked(op, op.getDestination(), op.getValueToStore(), planner);
+    return planPackedStore(op, planner);
   bool isShared = planner.getSharedRef(op.getDestination());
   if (combine && !isShared)
     return planAtomic(op, *combine, planner);
@@ -160,6 +161,20 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
             Distribution::get(cast<VectorType>(op.getValueToStore().getType()),
                               layout, planner.getGrid(), why))
       distribution = std::move(*wanted);
+  }
+  int64_t bits =
+      isShared ? planner.getSharedRef(op.getDestination())->elementBits : 8;
+  if (distribution.isSplat() && bits < 8) {
+    std::string why;
+    std::optional<Distribution> bytes = Distribution::share(
+        cast<VectorType>(op.getValueToStore().getType()),
+        /*minLength=*/8 / bits, /*maxLength=*/kMaxAccessBytes * 8 / bits,
+        planner.getGrid(), why);
+    if (!bytes)
+      return op->emitOpError() << "cannot be lowered to threads: elements of "
+                               << bits << " bits share bytes, and the threads "
+                               << "cannot share a splat: " << why;
+    distribution = std::move(*bytes);
   }
   if (combine && distribution.isSplat()) {
     std::optional<Distribution> dealt = dealSplat(op, planner);
@@ -187,8 +202,7 @@ LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
 void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
                   OpBuilder &builder) const {
   if (isPackedGlobal(op.getDestination()))
-    return emitPackedStore(op, op.getDestination(), op.getValueToStore(),
-                           emitter, builder);
+    return emitPackedStore(op, emitter, builder);
   bool isShared = emitter.plan.getSharedRef(op.getDestination());
   if (op.getAtomicType() && !isShared)
     return emitAtomic(op, emitter, builder);
@@ -229,7 +243,7 @@ void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
     emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
 }
 
-void block_to_thread::registerNVIDIATransfers(OpLowerings &lowerings) {
+void block_to_thread::registerPlannedTransfers(OpLowerings &lowerings) {
   lowerings.add<Loads, mosaic_gpu::VectorLoadOp>();
   lowerings.add<Stores, mosaic_gpu::VectorStoreOp>();
 }
