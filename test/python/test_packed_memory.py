@@ -191,6 +191,32 @@ def test_block_arithmetic(chip: str) -> None:
     np.testing.assert_array_equal(out, signed(x, "i4"))
 
 
+@pytest.mark.grid(6)
+@pytest.mark.parametrize("element", ["i4", "i8", "f16", "f32"])
+@pytest.mark.parametrize("chip", CHIPS)
+def test_block_through_tiles_and_a_swizzle(chip: str, element: str) -> None:
+    """Memory that is not what its type says, on every chip."""
+    bits = int(element[1:])
+    shape = (64, 1024 // bits)
+    sizes = f"64x{shape[1]}x{element}"
+    shared, layout = f"memref<{sizes}, {SHARED}>", rows(shape, 64 // bits)
+    form = f"[#mosaic_gpu.tile<[8, {shape[1]}]>, #mosaic_gpu.swizzle<128 : i32>]"
+    body = f"""
+      %s = mosaic_gpu.slice_smem 0 {{out_transforms = [{form}]}} : {shared}
+      %v = mosaic_gpu.vector_load %a {{out_layouts = [{layout}]}} : memref<{sizes}> -> vector<{sizes}>
+      mosaic_gpu.vector_store %v, %s {{in_layouts = [{layout}]}} : vector<{sizes}>, {shared}
+      gpu.barrier
+      %w = mosaic_gpu.vector_load %s {{optimized = false, out_layouts = [{rows(shape, 128 // bits)}]}}
+          : {shared} -> vector<{sizes}>
+      mosaic_gpu.vector_store %w, %b {{in_layouts = [{rows(shape, 128 // bits)}]}} : vector<{sizes}>, memref<{sizes}>
+    """
+    x = np.random.default_rng(1).integers(0, 256, (64, 128)).astype(np.uint8)
+    out = np.full_like(x, POISON)
+    numpy = {"i4": np.int8, "i8": np.int8, "f16": np.float16, "f32": np.float32}[element]
+    kernel(f"%a: memref<{sizes}>, %b: memref<{sizes}>", body, chip, block=True)(x.view(numpy), out.view(numpy))
+    np.testing.assert_array_equal(out, x)
+
+
 # Threads.
 
 

@@ -7,6 +7,7 @@
 #include "passes/Conversion/BlockToThread/VendorLowering.h"
 #include "passes/Conversion/BlockToThread/Windows.h"
 #include "passes/Support/Divisibility.h"
+#include "passes/Support/PackedMemory.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -55,6 +56,11 @@ LogicalResult AsyncCopies::plan(mosaic_gpu::AsyncCopyOp op,
            << "cannot be lowered for " << target.name << ": " << *why;
   auto sourceType = cast<MemRefType>(op.getSource().getType()),
        destinationType = cast<MemRefType>(op.getDestination().getType());
+  if (getPackedBits(sourceType.getElementType()) != 0)
+    return op.emitOpError()
+           << "copies elements of type " << sourceType.getElementType()
+           << ", which share bytes; copy through registers, with vector_load "
+              "and vector_store";
   int64_t bytes = elementBytes(sourceType.getElementType());
   if (bytes == 0 || sourceType.getElementType().isIndex() ||
       !sourceType.isStrided() || !destinationType.isStrided() ||
