@@ -174,7 +174,7 @@ def test_ctrl_c_while_the_bindings_load_ends_the_process(tmp_path: Path) -> None
     # Started in the background of a shell, a process would ignore the signal.
     start = """
 import signal, sys
-from smalti.cli import commands
+from smalti.cli.commands import main
 signal.signal(signal.SIGINT, signal.default_int_handler)
 class Finder:
     def find_spec(self, name, *_):
@@ -197,7 +197,9 @@ main(["run", "scale.mlir", "-t", "cpu"])
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
-        assert process.returncode in (130, 0) and "Traceback" not in said, (process.returncode, said)
+        # A signal that arrives while Python shuts down ends the process as signals do.
+        assert process.returncode in (130, 0, -signal.SIGINT), (process.returncode, said)
+        assert "Traceback" not in said, said
 
 
 def test_doctor_json(shell: Shell) -> None:

@@ -10,8 +10,9 @@ from xml.etree import ElementTree as Xml
 import pytest
 from click.testing import CliRunner
 from conftest import ROOT
-from smalti.cli import commands, lane_maps
-from smalti.cli.lane_maps import LaneMap
+from smalti import lane_maps
+from smalti.cli import commands
+from smalti.lane_maps import LaneMap
 from smalti.layouts import Replicated, StridedLayout, TiledLayout
 
 WGMMA = TiledLayout([[64, 8], [16, 8], [8, 8], [2]], [-7], [-3, -2])

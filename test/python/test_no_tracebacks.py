@@ -301,7 +301,7 @@ SUBCOMMANDS = {
 }
 
 # Where a command is soon done, Ctrl-C comes when its modules load.
-STOPPED_WHILE_IT_LOADS = {"compile": "smalti.compiler.driver", "layout": "smalti.cli.lane_maps", "targets": "smalti.targets",
+STOPPED_WHILE_IT_LOADS = {"compile": "smalti.compiler.driver", "layout": "smalti.lane_maps", "targets": "smalti.targets",
                           "doctor": "smalti.cli.doctor"}  # fmt: skip
 
 

@@ -297,8 +297,9 @@ def test_stub_is_fresh(tmp_path: Path) -> None:
     import smalti.compiler._generate_pipeline_stub as generator
 
     package = Path(next(iter(smalti.__path__)))
-    assert (package / "pipeline.pyi").read_text() == generator.generate(package / "_passes.json")
-    stub = (package / "pipeline.pyi").read_text()
-    compile(stub, "pipeline.pyi", "exec")
+    for name, generate in (("pipeline", generator.generate), ("options", generator.generate_options)):
+        stub = (package / "compiler" / f"{name}.pyi").read_text()
+        assert stub == generate(package / "_passes.json")
+        compile(stub, f"{name}.pyi", "exec")
     listed = {entry["name"] for entry in json.loads((package / "_passes.json").read_text())}
     assert listed == set(passes.registered())

@@ -13,7 +13,7 @@ from .. import files
 from ..errors import SmaltiError
 
 if TYPE_CHECKING:
-    from .lane_maps import LaneMap
+    from ..lane_maps import LaneMap
 
 
 def parse_shape(text: str) -> list[int]:
@@ -45,9 +45,8 @@ def _bits(element: str) -> int:
 
 
 def _memory(transforms: Sequence[Any], shape: Sequence[int], element: str, target: str | None) -> LaneMap:
-    from .. import targets
+    from .. import lane_maps, targets
     from ..dialects import mosaic_gpu
-    from . import lane_maps
 
     tile, swizzle = [], 16
     for transform in transforms:
@@ -68,9 +67,8 @@ def _memory(transforms: Sequence[Any], shape: Sequence[int], element: str, targe
 
 def lane_map(layout: str, shape: Sequence[int] | None, element: str, target: str | None) -> LaneMap:
     """The map of a layout in the text of its attribute, by its name, or of an array of transforms."""
-    from .. import ir, layouts
+    from .. import ir, lane_maps, layouts
     from ..dialects import mosaic_gpu
-    from . import lane_maps
 
     if layout in layouts.layout_names():
         with _value_errors_are_ours():

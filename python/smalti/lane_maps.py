@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from xml.etree import ElementTree as Xml
 
-from ..layouts import StridedLayout, TiledLayout, name_of
+from .layouts import StridedLayout, TiledLayout, name_of
 
 MAX_ELEMENTS = 1 << 16
 """A map of more elements is refused."""
