@@ -1,7 +1,7 @@
 //===- Main.cpp - smalti-emulator -----------------------------------------===//
 
-#include "emulator/Runtime/Findings.h"
 #include "emulator/Instructions/Instruction.h"
+#include "emulator/Runtime/Findings.h"
 #include "emulator/Runtime/Supervisor.h"
 
 #include <cstdio>

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "emulator/Instructions/AMD/Formats.h"
-#include "emulator/Instructions/Lists.h"
 #include "emulator/Instructions/Context.h"
+#include "emulator/Instructions/Lists.h"
 
 #include <algorithm>
 #include <limits>

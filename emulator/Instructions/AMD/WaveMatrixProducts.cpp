@@ -9,9 +9,9 @@
 #include "emulator/Instructions/AMD/Formats.h"
 #include "emulator/Instructions/AMD/Generation.h"
 #include "emulator/Instructions/AMD/ScaledFactors.h"
+#include "emulator/Instructions/Context.h"
 #include "emulator/Instructions/Lists.h"
 #include "emulator/Instructions/Product.h"
-#include "emulator/Instructions/Context.h"
 
 #include <algorithm>
 #include <limits>
