@@ -47,8 +47,13 @@ struct SmaltiChooseOverlap
   void runOnOperation() override;
 
 private:
+  LogicalResult readRequest(gpu::GPUFuncOp kernel);
   FailureOr<bool> chooseRoles(gpu::GPUFuncOp kernel, const Target &chip);
   FailureOr<Overlap> chooseOverlap(gpu::GPUFuncOp kernel, const Target &chip);
+
+  /// What the options and the kernel's attributes, which win, ask for.
+  AutoOrNumber wantedDepth, wantedStages;
+  Specialize wantedRoles = Specialize::Auto;
 };
 
 } // namespace
@@ -75,13 +80,39 @@ static int64_t sharedBytes(gpu::GPUFuncOp kernel, int64_t depth) {
   });
 }
 
+LogicalResult SmaltiChooseOverlap::readRequest(gpu::GPUFuncOp kernel) {
+  int64_t slots = depth.getOr(0);
+  ScheduleOptions schedule;
+  schedule.stages = stages.getValue();
+  std::optional<bool> roles;
+  std::optional<std::string> wrong = readSlots(kernel, slots);
+  if (!wrong)
+    wrong = readSpecialize(kernel, roles);
+  if (wrong)
+    return kernel.emitError() << kPassName << ": the kernel " << *wrong;
+  if (auto reason = readScheduleAttributes(kernel, schedule))
+    return kernel.emitError() << kPassName << ": " << *reason;
+  wantedDepth = slots == 0 ? AutoOrNumber() : AutoOrNumber(slots);
+  wantedStages = schedule.stages;
+  wantedRoles = specialize;
+  if (roles)
+    wantedRoles = *roles ? Specialize::On : Specialize::Off;
+  if (wantedDepth.getOr(1) <= kMostStages &&
+      wantedStages.getOr(1) <= kMostStages)
+    return success();
+  return kernel.emitError()
+         << kPassName << ": depth and stages must be auto or between 1 and "
+         << kMostStages << ", not " << wantedDepth.str() << " and "
+         << wantedStages.str();
+}
+
 /// Decides whether warps of their own copy, and returns whether they do.
 FailureOr<bool> SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
                                                  const Target &chip) {
-  if (specialize == Specialize::Off || !hasSynchronousProducts(kernel))
+  if (wantedRoles == Specialize::Off || !hasSynchronousProducts(kernel))
     return false;
-  bool isAsked = specialize == Specialize::On;
-  AutoOrNumber slots = depth.isAuto() ? stages : depth;
+  bool isAsked = wantedRoles == Specialize::On;
+  AutoOrNumber slots = wantedDepth.isAuto() ? wantedStages : wantedDepth;
   WarpPlan plan;
   std::optional<WarpRefusal> refusal =
       planWarps(kernel, chip,
@@ -109,13 +140,13 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
   // Asynchronous copies in flight need a slot each; reads into registers need
   // none.
   int64_t wanted = isAsync ? kSlotsOfAsyncCopies : 2;
-  if (!depth.isAuto())
-    wanted = *depth;
-  else if (!stages.isAuto())
-    wanted = isAsync ? *stages : std::min<int64_t>(*stages, 2);
-  bool isAsked = !depth.isAuto() || (isAsync && !stages.isAuto());
+  if (!wantedDepth.isAuto())
+    wanted = *wantedDepth;
+  else if (!wantedStages.isAuto())
+    wanted = isAsync ? *wantedStages : std::min<int64_t>(*wantedStages, 2);
+  bool isAsked = !wantedDepth.isAuto() || (isAsync && !wantedStages.isAuto());
 
-  Overlap overlap{wanted, stages.getOr(2)};
+  Overlap overlap{wanted, wantedStages.getOr(2)};
   while (overlap.depth > 1 &&
          sharedBytes(kernel, overlap.depth) > chip.sharedMemoryPerBlock)
     --overlap.depth;
@@ -123,7 +154,7 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
   if (overlap.depth < wanted && isAsked && fitting <= chip.sharedMemoryPerBlock)
     return kernel.emitError()
            << "buffers of " << wanted << " slots, as "
-           << (depth.isAuto() ? "stages" : "depth") << " asks for, need "
+           << (wantedDepth.isAuto() ? "stages" : "depth") << " asks for, need "
            << sharedBytes(kernel, wanted) << " bytes of shared memory; "
            << chip.name << " has " << chip.sharedMemoryPerBlock << ", which "
            << overlap.depth
@@ -136,7 +167,7 @@ FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
         << chip.name << " has " << chip.sharedMemoryPerBlock << ": slots are "
         << overlap.depth << ", which need " << fitting;
   if (isAsync)
-    overlap.stages = std::min(stages.getOr(overlap.depth), overlap.depth);
+    overlap.stages = std::min(wantedStages.getOr(overlap.depth), overlap.depth);
   remarkAnalysis(kernel, kPassName)
       << "up to " << overlap.stages
       << (overlap.stages == 1 ? " stage, " : " stages, ") << overlap.depth
@@ -156,12 +187,8 @@ void SmaltiChooseOverlap::runOnOperation() {
   const Target *chip = getTarget(kernel, target);
   if (!chip)
     return signalPassFailure();
-  if (depth.getOr(1) > kMostStages || stages.getOr(1) > kMostStages) {
-    kernel.emitError() << kPassName << ": depth and stages must be auto or "
-                       << "between 1 and " << kMostStages << ", not "
-                       << depth.str() << " and " << stages.str();
+  if (failed(readRequest(kernel)))
     return signalPassFailure();
-  }
   Overlap overlap;
   // Warps that copy have their slots already.
   if (!kernel->hasAttr(mosaic_gpu::kProgramThreads)) {

@@ -105,8 +105,10 @@ static LogicalResult verifyLowered(Operation *kernels, const Target &chip) {
         cast = unrealized;
       return WalkResult::advance();
     }
-    op->emitOpError() << "on " << op->getOperandTypes()
-                      << " has no lowering to " << chip.name;
+    InFlightDiagnostic diagnostic = op->emitOpError();
+    if (op->getNumOperands() != 0)
+      diagnostic << "on " << op->getOperandTypes() << " ";
+    diagnostic << "has no lowering to " << chip.name;
     return WalkResult::interrupt();
   });
   if (result.wasInterrupted())

@@ -95,7 +95,7 @@ def SmaltiChooseOverlap : InterfacePass<"smalti-choose-overlap", "::mlir::Functi
     - `smalti.specialize`, on a kernel with synchronous `wgmma`: whether `smalti-specialize-warps` gives the copies to
       warps of their own. The kernel then gets no stages.
 
-    An attribute wins over the option of the pass that reads it. A remark gives the reason and the bytes of shared memory.
+    An attribute wins over the option of the pass that reads it, and over the options of this pass. A remark gives the reason and the bytes of shared memory.
 
     It is an error if the options ask for slots that do not fit, or for warps of their own where they are not possible.
     A kernel whose warps copy already (`mosaic_gpu.program_threads`) gets 1 slot and 1 stage.

@@ -506,7 +506,11 @@ void SmaltiSpecializeWarps::runOnOperation() {
   if (!chip)
     return signalPassFailure();
   int64_t slots = depth.getOr(0);
-  if (std::optional<std::string> wrong = readSlots(func, slots)) {
+  std::optional<bool> wanted;
+  std::optional<std::string> wrong = readSlots(func, slots);
+  if (!wrong)
+    wrong = readSpecialize(func, wanted);
+  if (wrong) {
     func.emitError() << kPassName << ": the kernel " << *wrong;
     return signalPassFailure();
   }
@@ -515,11 +519,8 @@ void SmaltiSpecializeWarps::runOnOperation() {
                      << ", not " << slots;
     return signalPassFailure();
   }
-  bool isAsked = !ifItPays;
-  if (auto wanted = func->getAttrOfType<BoolAttr>(kSpecializeAttr))
-    isAsked = wanted.getValue();
-  if (!isAsked &&
-      (func->hasAttr(kSpecializeAttr) || !hasSynchronousProducts(func)))
+  bool isAsked = wanted.value_or(!ifItPays);
+  if (!isAsked && (wanted || !hasSynchronousProducts(func)))
     return markAllAnalysesPreserved();
   auto miss = [&](Operation *op, const Twine &reason) {
     if (failed(reportMissed(op, kPassName, strict, reason)))

@@ -617,6 +617,19 @@ Refusal smalti::planWarps(gpu::GPUFuncOp func, const targets::Target &target,
   return refusal;
 }
 
+std::optional<std::string>
+smalti::readSpecialize(gpu::GPUFuncOp func, std::optional<bool> &specialize) {
+  Attribute attribute = func->getAttr(kSpecializeAttr);
+  if (!attribute)
+    return std::nullopt;
+  auto wanted = dyn_cast<BoolAttr>(attribute);
+  if (!wanted)
+    return "has the attribute " + kSpecializeAttr.str() +
+           ", which is not true or false";
+  specialize = wanted.getValue();
+  return std::nullopt;
+}
+
 std::string smalti::describeTimes(const WarpPlan &plan) {
   auto count = [](int64_t number, const char *what) {
     return std::to_string(number) + " " + what + (number == 1 ? "" : "s");

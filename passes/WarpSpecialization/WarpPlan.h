@@ -92,6 +92,10 @@ bool hasSynchronousProducts(mlir::gpu::GPUFuncOp func);
 
 /// Whether warps of their own copy (BoolAttr), on a kernel.
 inline constexpr llvm::StringLiteral kSpecializeAttr = "smalti.specialize";
+/// Takes the attribute of a kernel that has it, or returns what is wrong with
+/// it.
+std::optional<std::string> readSpecialize(mlir::gpu::GPUFuncOp func,
+                                          std::optional<bool> &specialize);
 /// More slots than any chip has a use for only make code.
 inline constexpr int64_t kMostWarpSlots = 16;
 

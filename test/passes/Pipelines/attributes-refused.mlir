@@ -1,6 +1,8 @@
 // Attributes of a function that no pass can obey.
 // RUN: not smalti-opt %s -split-input-file --pass-pipeline='builtin.module(func.func(smalti-pipeline-loops))' 2>&1 | FileCheck %s --check-prefix=STAGES
 // RUN: not smalti-opt %s -split-input-file --pass-pipeline='builtin.module(func.func(smalti-multi-buffer))' 2>&1 | FileCheck %s --check-prefix=SLOTS
+// RUN: not smalti-opt %s -split-input-file --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=sm_90a})))' 2>&1 | FileCheck %s --check-prefix=OVERLAP
+// RUN: not smalti-opt %s -split-input-file --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a})))' 2>&1 | FileCheck %s --check-prefix=ROLES
 
 // STAGES: error: smalti-pipeline-loops: smalti.stages is not "auto" or an integer between 1 and 16
 func.func @stages() attributes {smalti.stages = 17 : i64} {
@@ -12,4 +14,23 @@ func.func @stages() attributes {smalti.stages = 17 : i64} {
 // SLOTS: error: smalti-multi-buffer: the function has the attribute smalti.slots, which is not a number from 1 to 64
 func.func @slots() attributes {smalti.slots = "two"} {
   return
+}
+
+// -----
+
+// OVERLAP: error: smalti-choose-overlap: the kernel has the attribute smalti.specialize, which is not true or false
+// ROLES: error: smalti-specialize-warps: the kernel has the attribute smalti.specialize, which is not true or false
+gpu.module @m {
+  gpu.func @roles() kernel attributes {smalti.specialize = 3} {
+    gpu.return
+  }
+}
+
+// -----
+
+// OVERLAP: error: smalti-choose-overlap: smalti.stages is not "auto"
+gpu.module @m {
+  gpu.func @stages() kernel attributes {smalti.stages = true} {
+    gpu.return
+  }
 }

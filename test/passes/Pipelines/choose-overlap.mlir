@@ -4,6 +4,9 @@
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942 stages=1})))' \
 // RUN:   | FileCheck %s --check-prefix=ONE
+// An attribute of the kernel wins.
+// RUN: sed 's/known_block_size/smalti.stages = 1, known_block_size/' %s \
+// RUN:   | smalti-opt --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942 stages=4})))' | FileCheck %s --check-prefix=ONE
 // RUN: not smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=gfx942 depth=5})))' 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=ASKED
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-multi-buffer{target=gfx942},smalti-pipeline-loops{target=gfx942})))' \
