@@ -305,10 +305,6 @@ void execute(const std::string &name,
   }
 }
 
-bool hasInstruction(const std::string &name) {
-  return findPureInstruction(name.c_str());
-}
-
 //===----------------------------------------------------------------------===//
 // Layouts
 //===----------------------------------------------------------------------===//
@@ -357,7 +353,6 @@ NB_MODULE(_smaltiInstructions, m) {
         nb::arg("positions").none());
   m.def("execute", execute, nb::arg("name"), nb::arg("operands"),
         nb::arg("active"), nb::arg("results"), nb::arg("architecture"));
-  m.def("has_instruction", hasInstruction, nb::arg("name"));
   m.def("unpack_scales", unpackScales, nb::arg("packed"), nb::arg("scales"));
   m.def("unpack_metadata", unpackMetadata, nb::arg("packed"),
         nb::arg("metadata"));

@@ -27,7 +27,6 @@ __all__ = [
     "dtype",
     "execute",
     "fused",
-    "has_instruction",
     "matmul",
     "sparse_positions",
     "type_name",
@@ -174,9 +173,31 @@ def matmul(
     return result
 
 
-def has_instruction(name: str) -> bool:
-    """Whether `execute` knows an instruction: those that need neither memory nor other threads than their wave's."""
-    return native.has_instruction(name)
+@dataclass(frozen=True)
+class Signature:
+    """The operands of an instruction."""
+
+    operands: tuple[int, ...]
+    """Bytes of each operand in a lane."""
+    result: int
+    """Bytes of the result in a lane."""
+    lanes: tuple[int, ...] = (32, 64)
+    """The sizes of a wave that execute it."""
+
+
+_SHUFFLE = Signature((4, 4, 4, 4), 4, (32,))
+SIGNATURES = {
+    **{
+        f"llvm.nvvm.shfl.sync.{mode}.{kind}": _SHUFFLE
+        for mode in ("up", "down", "bfly", "idx")
+        for kind in ("i32", "f32")
+    },
+    "llvm.nvvm.mma.m16n8k8.row.col.tf32": Signature((4,) * 10, 16, (32,)),
+    "llvm.nvvm.vote.ballot.sync": Signature((4, 1), 4, (32,)),
+    "llvm.amdgcn.cvt.f32.fp8": Signature((4, 4), 4),
+    "llvm.amdgcn.readfirstlane.i32": Signature((4,), 4),
+}
+"""The instructions that `execute` takes. An instruction reads what its document says, whatever the arrays hold."""
 
 
 def execute(
@@ -191,17 +212,28 @@ def execute(
     """Executes an instruction in waves, and returns an array with `count` elements of the numpy type `result` for each
     lane: its shape is [waves, lanes, count], or [waves, lanes] if `count` is 1.
 
-    `name` is that of the emulator's table (`smalti-emulator --list`). Each operand has the shape [waves, lanes] or
+    `name` is one of `SIGNATURES`, and the operands are as it says. Each operand has the shape [waves, lanes] or
     [waves, lanes, elements]: what its registers hold, an immediate too. Lanes without a bit in `active`, of which each
     wave has a mask, do not participate, and their results are zero. AMD's instructions that mean different things on
     two architectures need the `architecture` as the target table names it ("CDNA3").
     """
+    signature = SIGNATURES.get(name)
+    if signature is None:
+        raise ValueError(f"no instruction is called '{name}'; known are {', '.join(SIGNATURES)}")
     found = [np.ascontiguousarray(operand) for operand in operands]
     if not found or any(operand.ndim not in (2, 3) or operand.shape[:2] != found[0].shape[:2] for operand in found):
         raise ValueError("the operands of an instruction must have one shape [waves, lanes], and elements behind")
     waves, lanes = found[0].shape[:2]
     each = [operand.reshape(waves, lanes, -1).view(np.uint8) for operand in found]
     results = np.zeros((waves, lanes, count), result)
+    sizes, size = tuple(operand.shape[2] for operand in each), count * np.dtype(result).itemsize
+    if lanes not in signature.lanes:
+        raise ValueError(f"{name}: a wave has {lanes} lanes; it must have {' or '.join(map(str, signature.lanes))}")
+    if sizes != signature.operands or size != signature.result:
+        raise ValueError(
+            f"{name}: a lane has operands of {sizes} bytes and a result of {size}; "
+            f"it must have {signature.operands} and {signature.result}"
+        )
     if active is None:
         active = np.full(waves, (1 << lanes) - 1, np.uint64)
     masks = np.ascontiguousarray(active, np.uint64)
