@@ -2,8 +2,8 @@
 
 #include "passes/Analysis/Uniformity.h"
 
+#include "passes/Interfaces/Kernels.h"
 #include "passes/Interfaces/MemoryAccess.h"
-#include "passes/Support/ThreadValues.h"
 
 #include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
 #include "mlir/Analysis/DataFlow/SparseAnalysis.h"
@@ -28,15 +28,6 @@ using namespace smalti;
 //===----------------------------------------------------------------------===//
 // Sources
 //===----------------------------------------------------------------------===//
-
-bool smalti::isKernel(FunctionOpInterface function) {
-  Operation *op = function;
-  if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op))
-    return kernel.isKernel();
-  return op->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()) ||
-         op->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) ||
-         op->hasAttr(ROCDL::ROCDLDialect::getKernelFuncAttrName());
-}
 
 bool smalti::isBlockUniformSource(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>() ||

@@ -39,10 +39,6 @@ struct Uniformity {
   }
 };
 
-/// Whether the function is a kernel: no access is outstanding when it starts,
-/// and its arguments are block-uniform.
-bool isKernel(mlir::FunctionOpInterface function);
-
 /// Whether the op's result is block-uniform by definition, like a block id.
 bool isBlockUniformSource(mlir::Operation *op);
 

@@ -8,6 +8,7 @@
 #define SMALTI_PASSES_CONVERSION_TILEEMITTER_H
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Analysis/IntegerRanges.h"
 #include "passes/Conversion/TilePlan.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -27,7 +28,7 @@ inline mlir::VectorType vectorOf(mlir::Type tile) {
 class TileEmitter {
 public:
   TileEmitter(const TilePlan &plan)
-      : plan(plan), func(plan.func), builder(func.getContext()) {}
+      : plan(plan), func(plan.func), ranges(func), builder(func.getContext()) {}
 
   mlir::gpu::GPUModuleOp run();
 
@@ -106,6 +107,8 @@ private:
 
   const TilePlan &plan;
   triton_xla::EntryFuncOp func;
+  /// Of `func`, which does not change while this writes another one.
+  IntegerRanges ranges;
   mlir::OpBuilder builder;
   mlir::IRMapping mapping;
   mlir::Block *entry = nullptr;

@@ -1,9 +1,9 @@
 //===- WarpgroupEmitter.cpp - Products of warp groups, written out --------===//
 
+#include "passes/Analysis/IntegerRanges.h"
 #include "passes/Conversion/TileEmitter.h"
 
 #include "passes/Interfaces/SynchronousProducts.h"
-#include "passes/Support/IndexRange.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -110,7 +110,7 @@ TileEmitter::allocateTensorBuffer(Location loc, const TensorWindow &window) {
 /// The offset as the copy takes it. What does not fit lies outside of the array
 /// wherever it is, and so does what it becomes.
 Value TileEmitter::coordinate(Location loc, OpFoldResult offset) {
-  std::optional<IndexRange> range = getIndexRange(offset);
+  std::optional<SignedRange> range = ranges.get(offset);
   Value value = index(loc, mapped(offset));
   if (!range || !range->isWithin(-kMostCoordinate, kMostCoordinate)) {
     value = arith::MinSIOp::create(

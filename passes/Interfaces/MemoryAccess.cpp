@@ -3,10 +3,10 @@
 #include "passes/Interfaces/MemoryAccess.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Interfaces/Kernels.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/SynchronousProducts.h"
 #include "passes/Support/Describe.h"
-#include "passes/Support/MemorySize.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -130,8 +130,7 @@ bool smalti::isAddressOf(Operation *op, Value source) {
   return false;
 }
 
-/// Whether `root` is new memory that nothing else points to.
-static bool isAllocation(Value root) {
+bool smalti::isAllocation(Value root) {
   if (auto effects = root.getDefiningOp<MemoryEffectOpInterface>())
     return effects.getEffectOnValue<MemoryEffects::Allocate>(root).has_value();
   auto argument = dyn_cast<BlockArgument>(root);
@@ -144,8 +143,7 @@ static bool isAllocation(Value root) {
          argument.getArgNumber() >= kernel.getNumArguments();
 }
 
-/// The function that `root` is an argument of, or null.
-static FunctionOpInterface getFunctionOfArgument(Value root) {
+FunctionOpInterface smalti::getFunctionOfArgument(Value root) {
   auto argument = dyn_cast<BlockArgument>(root);
   if (!argument || !argument.getOwner()->isEntryBlock())
     return {};
@@ -154,13 +152,6 @@ static FunctionOpInterface getFunctionOfArgument(Value root) {
   if (!function || argument.getArgNumber() >= function.getNumArguments())
     return {};
   return function;
-}
-
-static bool isNoAliasArgument(Value root) {
-  FunctionOpInterface function = getFunctionOfArgument(root);
-  return function &&
-         function.getArgAttr(cast<BlockArgument>(root).getArgNumber(),
-                             "llvm.noalias");
 }
 
 static MemorySpace getMemorySpaceOfType(Type type) {
@@ -306,15 +297,8 @@ static MemorySpace getUnstatedSpace(Value value) {
 static bool isPointerOfHost(Value root) {
   auto pointer = dyn_cast<LLVM::LLVMPointerType>(root.getType());
   FunctionOpInterface function = getFunctionOfArgument(root);
-  if (!pointer || pointer.getAddressSpace() != 0 || !function)
-    return false;
-  auto kernel = dyn_cast<gpu::GPUFuncOp>(function.getOperation());
-  return kernel ? kernel.isKernel()
-                : function->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()) ||
-                      function->hasAttr(
-                          NVVM::NVVMDialect::getKernelFuncAttrName()) ||
-                      function->hasAttr(
-                          ROCDL::ROCDLDialect::getKernelFuncAttrName());
+  return pointer && pointer.getAddressSpace() == 0 && function &&
+         isKernel(function);
 }
 
 MemorySpace smalti::getMemorySpace(Value memref) {
@@ -325,69 +309,6 @@ MemorySpace smalti::getMemorySpace(Value memref) {
   MemorySpace space = getMemorySpaceOfType(root.getType());
   auto type = dyn_cast<BaseMemRefType>(root.getType());
   return type && !type.getMemorySpace() ? getUnstatedSpace(root) : space;
-}
-
-AliasClass smalti::getAliasClass(Value root) {
-  AliasClass result = {getMemorySpace(root), RootKind::Other,
-                       root.getAsOpaquePointer()};
-  if (auto global = root.getDefiningOp<memref::GetGlobalOp>()) {
-    result.kind = RootKind::Global;
-    result.identity = global.getNameAttr().getAsOpaquePointer();
-  } else if (auto global = root.getDefiningOp<LLVM::AddressOfOp>()) {
-    result.kind = RootKind::Global;
-    result.identity = global.getGlobalNameAttr().getAsOpaquePointer();
-  } else if (isAllocation(root)) {
-    result.kind = RootKind::Allocation;
-  } else if (getFunctionOfArgument(root)) {
-    result.kind = isNoAliasArgument(root) ? RootKind::NoAliasArgument
-                                          : RootKind::Argument;
-  }
-  return result;
-}
-
-bool smalti::mayAlias(RootKind kindA, RootKind kindB) {
-  if (kindA == RootKind::Other || kindB == RootKind::Other)
-    return true;
-  if (kindA == RootKind::Allocation || kindB == RootKind::Allocation)
-    return false;
-  if (kindA == RootKind::Global || kindB == RootKind::Global)
-    return kindA != kindB;
-  return kindA == RootKind::Argument && kindB == RootKind::Argument;
-}
-
-static bool isUnknownMemory(MemorySpace space) {
-  return space == MemorySpace::Other;
-}
-
-/// Whether the memory may be this block's shared memory.
-static bool isOfBlock(MemorySpace space) {
-  return space == MemorySpace::Shared || space == MemorySpace::Cluster;
-}
-
-/// Whether the two are parts of a kernel's shared memory that have no byte in
-/// common.
-static bool areApart(Value rootA, Value rootB) {
-  auto a = rootA.getDefiningOp<mosaic_gpu::SliceSMEMOp>();
-  auto b = rootB.getDefiningOp<mosaic_gpu::SliceSMEMOp>();
-  if (!a || !b)
-    return false;
-  std::optional<int64_t> bytesA = getBufferBytes(cast<MemRefType>(a.getType()));
-  std::optional<int64_t> bytesB = getBufferBytes(cast<MemRefType>(b.getType()));
-  int64_t beginA = a.getOffset(), beginB = b.getOffset();
-  return (bytesA && *bytesA <= beginB - beginA) ||
-         (bytesB && *bytesB <= beginA - beginB);
-}
-
-bool smalti::mayAlias(Value rootA, Value rootB) {
-  if (areApart(rootA, rootB))
-    return false;
-  AliasClass a = getAliasClass(rootA), b = getAliasClass(rootB);
-  if (a.identity == b.identity)
-    return true;
-  if (isUnknownMemory(a.space) || isUnknownMemory(b.space) ||
-      (isOfBlock(a.space) && isOfBlock(b.space) && a.space != b.space))
-    return true;
-  return a.space == b.space && mayAlias(a.kind, b.kind);
 }
 
 /// Appends one access. Returns false, with the reason, where the memory is not

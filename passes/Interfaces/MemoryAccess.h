@@ -17,6 +17,7 @@
 #include <string>
 
 namespace mlir {
+class FunctionOpInterface;
 class Operation;
 } // namespace mlir
 
@@ -44,27 +45,11 @@ bool isAddressOf(mlir::Operation *op, mlir::Value source);
 /// The memory that the buffer of `memref` lies in.
 MemorySpace getMemorySpace(mlir::Value memref);
 
-/// What is known of where a buffer came from.
-enum class RootKind { Allocation, Global, NoAliasArgument, Argument, Other };
+/// Whether `root` is new memory that nothing else points to.
+bool isAllocation(mlir::Value root);
 
-/// Roots with the same identity are the same buffer.
-struct AliasClass {
-  MemorySpace space;
-  RootKind kind;
-  const void *identity;
-};
-
-AliasClass getAliasClass(mlir::Value root);
-
-/// Whether different roots of these kinds in one memory may overlap.
-bool mayAlias(RootKind kindA, RootKind kindB);
-
-/// Whether two roots may overlap. They do not where they lie in different
-/// memories (but the cluster's may be the block's own, and what is not known
-/// may be any), are different allocations or globals, an allocation and a
-/// function argument, or two function arguments of which one is marked
-/// `llvm.noalias`.
-bool mayAlias(mlir::Value rootA, mlir::Value rootB);
+/// The function that `root` is an argument of, or null.
+mlir::FunctionOpInterface getFunctionOfArgument(mlir::Value root);
 
 struct MemoryAccess {
   mlir::Operation *op; ///< the op that has the effect; it may be nested

@@ -3,12 +3,12 @@
 #include "passes/Layouts/InferLayouts.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
+#include "passes/Interfaces/Kernels.h"
 #include "passes/Layouts/Conflict.h"
 #include "passes/Layouts/Rules.h"
 #include "passes/Resources/Estimate.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
-#include "passes/Support/ThreadValues.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -9,8 +9,10 @@
 
 #include "passes/MultiBuffering/BarrierSlots.h"
 
+#include "passes/Analysis/BufferAliasing.h"
 #include "passes/Analysis/Uniformity.h"
 #include "passes/Interfaces/BufferUses.h"
+#include "passes/Interfaces/Kernels.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Support/AddressSlots.h"
 #include "passes/Support/Describe.h"
@@ -116,7 +118,8 @@ static std::optional<int64_t> getNumber(const BarrierPlan &plan,
 
 /// Whether the loop sees barriers in memory through windows of the slot of its
 /// iteration, or through addresses in it, alone.
-static bool isUsedBySlots(const BarrierPlan &plan) {
+static bool isUsedBySlots(const BarrierPlan &plan,
+                          const IntegerRanges &ranges) {
   bool isUsed = false;
   scf::ForOp loop = plan.loop;
   SmallVector<Value> values = {plan.barriers};
@@ -128,7 +131,7 @@ static bool isUsedBySlots(const BarrierPlan &plan) {
         if (!isa<LLVM::LLVMPointerType>(value.getType()))
           return false;
         std::optional<IterationSlot> slot =
-            matchAddressSlot(value, plan.barriers, kBarrierBytes, loop);
+            matchAddressSlot(value, plan.barriers, kBarrierBytes, loop, ranges);
         if (!slot || slot->depth < 2)
           return false;
         isUsed = true;
@@ -423,7 +426,7 @@ static Reason checkOwner(Value barriers) {
 
 /// A buffer that holds barriers, as one with slots.
 Reason BarrierPlanner::planMemory(BarrierPlan &plan) {
-  plan.hasSlots = isUsedBySlots(plan);
+  plan.hasSlots = isUsedBySlots(plan, ranges);
   if (plan.hasSlots)
     return std::nullopt;
   if (Reason reason = checkOwner(plan.barriers))

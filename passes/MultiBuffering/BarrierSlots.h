@@ -9,6 +9,7 @@
 #ifndef SMALTI_PASSES_MULTIBUFFERING_BARRIERSLOTS_H
 #define SMALTI_PASSES_MULTIBUFFERING_BARRIERSLOTS_H
 
+#include "passes/Analysis/IntegerRanges.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/MultiBuffering/BufferSlots.h"
 #include "passes/Support/ThreadValues.h"
@@ -51,7 +52,7 @@ public:
   BarrierPlanner(mlir::FunctionOpInterface function,
                  const UniformityAnalysis &uniformity,
                  const targets::Target *target)
-      : function(function), uniformity(uniformity),
+      : function(function), uniformity(uniformity), ranges(function),
         values(function, target, ThreadValues::Assume::Nothing) {}
 
   /// Fills in the plan of `plan.barriers` for `plan.loop`, or says why there is
@@ -78,6 +79,7 @@ private:
 
   mlir::FunctionOpInterface function;
   const UniformityAnalysis &uniformity;
+  IntegerRanges ranges;
   ThreadValues values;
   /// The ops on barrier objects in the order of the program.
   llvm::DenseMap<mlir::Operation *, unsigned> order;

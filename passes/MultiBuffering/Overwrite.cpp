@@ -3,6 +3,7 @@
 #include "passes/MultiBuffering/Overwrite.h"
 
 #include "passes/Analysis/Uniformity.h"
+#include "passes/Interfaces/Kernels.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Interfaces/MemoryAccess.h"

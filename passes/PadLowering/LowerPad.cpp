@@ -1,7 +1,7 @@
 //===- LowerPad.cpp - smalti-lower-pad ------------------------------------===//
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
-#include "passes/PadLowering/ConstantBounds.h"
+#include "passes/Analysis/IntegerRanges.h"
 #include "passes/PadLowering/PaddedCopies.h"
 #include "passes/PadLowering/PaddedTransfers.h"
 #include "passes/PadLowering/TensorWindows.h"
@@ -10,8 +10,6 @@
 #include "passes/Support/TargetOption.h"
 #include "targets/Target.h"
 
-#include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
-#include "mlir/Analysis/DataFlow/Utils.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -70,10 +68,9 @@ static std::optional<std::string> planShape(PadPlan &plan,
   for (auto [dim, size] : llvm::enumerate(type.getShape())) {
     int64_t most = size;
     if (ShapedType::isDynamic(size)) {
-      FailureOr<int64_t> bound =
-          findConstantBound(presburger::BoundType::UB,
-                            {plan.op.getResult(), static_cast<int64_t>(dim)});
-      if (failed(bound))
+      std::optional<int64_t> bound = findConstantUpperBound(
+          plan.op.getResult(), static_cast<int64_t>(dim));
+      if (!bound)
         return "dimension " + std::to_string(dim) + " of the pad's result " +
                describe(type) + " has no constant bound";
       most = std::max<int64_t>(*bound, 1);
@@ -259,17 +256,13 @@ void LowerPadPass::runOnOperation() {
   }
   TransferOptions options{*chip && (*chip)->hasBufferLoads, assumeSmall};
 
-  DataFlowSolver solver;
-  dataflow::loadBaselineAnalyses(solver);
-  solver.load<dataflow::IntegerRangeAnalysis>();
-  if (failed(solver.initializeAndRun(function)))
-    return signalPassFailure();
+  IntegerRanges ranges(function);
 
   bool zeroFill = hasZeroFillCopies(*chip);
   std::optional<TensorWindows> windows;
   if (*chip && tensorMaps)
-    windows.emplace(cast<FunctionOpInterface>(function), **chip);
-  MoveHazards hazards;
+    windows.emplace(cast<FunctionOpInterface>(function), **chip, ranges);
+  MoveHazards hazards(function);
   bool missed = false;
   SmallVector<PadPlan> pads;
   std::vector<CopyPlan> copies;
@@ -293,7 +286,7 @@ void LowerPadPass::runOnOperation() {
         op->hasAttr(mosaic_gpu::kInLayouts))
       return;
     TransferPlan plan{transfer, {}, {}, {}, {}, {}};
-    if (!report(op, planTransfer(plan, solver, options)))
+    if (!report(op, planTransfer(plan, ranges, options)))
       return;
     auto read = dyn_cast<vector::TransferReadOp>(op);
     vector::TransferWriteOp write =

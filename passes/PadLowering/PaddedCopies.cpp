@@ -114,7 +114,7 @@ std::optional<std::string> MoveHazards::find(Operation *read,
       return "more than " + std::to_string(kMostHazards) +
              " ops between the read and the write touch memory";
     if (it->roots.empty() || llvm::any_of(it->roots, [&](Value written) {
-          return mayAlias(written, root);
+          return !aliasing.alias(written, root).isNo();
         }))
       return "'" + it->op->getName().getStringRef().str() +
              "' stands between the read and the write, and what is read may "
@@ -337,6 +337,8 @@ namespace {
 /// Copies that were started, and not waited for.
 class OpenGroup {
 public:
+  explicit OpenGroup(AliasAnalysis &aliasing) : aliasing(aliasing) {}
+
   bool isEmpty() const { return plans.empty(); }
 
   /// Whether a further copy may be in flight together with these.
@@ -360,8 +362,8 @@ public:
       return true;
     for (const MemoryAccess &access : accesses)
       for (const CopyPlan *plan : plans)
-        if (mayAlias(access.root, getWritten(*plan)) ||
-            (access.isWrite && mayAlias(access.root, getRead(*plan))))
+        if (mayAlias(access.memref, getWritten(*plan)) ||
+            (access.isWrite && mayAlias(access.memref, getRead(*plan))))
           return true;
     return false;
   }
@@ -379,8 +381,10 @@ public:
   }
 
 private:
+  bool mayAlias(Value a, Value b) const { return !aliasing.alias(a, b).isNo(); }
+
   /// Whether `a` may write what `b` writes or reads.
-  static bool mayMeet(const CopyPlan &a, const CopyPlan &b) {
+  bool mayMeet(const CopyPlan &a, const CopyPlan &b) const {
     if (mayAlias(getWritten(a), getRead(b)))
       return true;
     vector::TransferWriteOp first = a.write, second = b.write;
@@ -389,12 +393,17 @@ private:
                                           /*testDynamicValueUsingBounds=*/true);
   }
 
+  AliasAnalysis &aliasing;
   SmallVector<const CopyPlan *> plans;
 };
 
 } // namespace
 
 void smalti::commitCopies(RewriterBase &rewriter, ArrayRef<CopyPlan> plans) {
+  if (plans.empty())
+    return;
+  vector::TransferReadOp first = plans.front().read;
+  AliasAnalysis aliasing = makeAliasAnalysis(first->getParentOp());
   DenseMap<Operation *, const CopyPlan *> ofWrite;
   llvm::DenseSet<Operation *> reads;
   llvm::SmallSetVector<Block *, 8> blocks;
@@ -406,7 +415,7 @@ void smalti::commitCopies(RewriterBase &rewriter, ArrayRef<CopyPlan> plans) {
   }
   // The old ops are compared with until all is made.
   for (Block *block : blocks) {
-    OpenGroup group;
+    OpenGroup group(aliasing);
     SmallVector<Value> tokens;
     Location loc = block->getParentOp()->getLoc();
     for (Operation &op : llvm::make_early_inc_range(*block)) {

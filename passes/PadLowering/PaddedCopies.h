@@ -9,6 +9,7 @@
 #ifndef SMALTI_PASSES_PADLOWERING_PADDEDCOPIES_H
 #define SMALTI_PASSES_PADLOWERING_PADDEDCOPIES_H
 
+#include "passes/Analysis/BufferAliasing.h"
 #include "passes/PadLowering/PaddedTransfers.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -35,6 +36,9 @@ struct CopyPlan {
 /// The ops between which a read can be moved to its write, of one block.
 class MoveHazards {
 public:
+  explicit MoveHazards(mlir::Operation *function)
+      : aliasing(makeAliasAnalysis(function)) {}
+
   /// Why what `read` reads may not be read at `write`, a later op of the block.
   std::optional<std::string> find(mlir::Operation *read,
                                   mlir::Operation *write);
@@ -48,6 +52,7 @@ private:
   };
   void scan(mlir::Block *block);
 
+  mlir::AliasAnalysis aliasing;
   llvm::DenseMap<mlir::Block *, std::vector<Hazard>> hazards;
   llvm::DenseMap<mlir::Operation *, unsigned> positions;
 };

@@ -1,13 +1,12 @@
 //===- PaddedTransfers.cpp - Reads and writes that overhang ---------------===//
 
 #include "passes/PadLowering/PaddedTransfers.h"
-#include "passes/PadLowering/ConstantBounds.h"
+#include "passes/Analysis/IntegerRanges.h"
 #include "passes/PadLowering/TransferMasks.h"
 
 #include "passes/Support/Divisibility.h"
 #include "passes/Support/MemorySize.h"
 
-#include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -45,20 +44,12 @@ bool smalti::isZeroBits(Value padding) {
 // The plan
 //===----------------------------------------------------------------------===//
 
-/// By what ops say of bounds (affine, loops), or of ranges (arith, gpu).
-static bool isKnownNonNegative(DataFlowSolver &solver, Value index) {
-  FailureOr<int64_t> bound =
-      findConstantBound(presburger::BoundType::LB, index);
-  return (succeeded(bound) && *bound >= 0) ||
-         succeeded(dataflow::staticallyNonNegative(solver, index));
-}
-
 bool smalti::mayBeginAhead(VectorTransferOpInterface op,
-                           DataFlowSolver &solver) {
+                           const IntegerRanges &ranges) {
   for (auto [dim, expr] : llvm::enumerate(op.getPermutationMap().getResults()))
     if (auto memrefDim = dyn_cast<AffineDimExpr>(expr);
         memrefDim && !op.isDimInBounds(dim) &&
-        !isKnownNonNegative(solver, op.getIndices()[memrefDim.getPosition()]))
+        !ranges.isNonNegative(op.getIndices()[memrefDim.getPosition()]))
       return true;
   return false;
 }
@@ -185,7 +176,7 @@ static std::optional<std::string> planBuffer(const TransferPlan &plan,
 }
 
 std::optional<std::string>
-smalti::planTransfer(TransferPlan &plan, DataFlowSolver &solver,
+smalti::planTransfer(TransferPlan &plan, const IntegerRanges &ranges,
                      const TransferOptions &options) {
   VectorTransferOpInterface op = plan.op;
   std::string noun = plan.isRead() ? "the read" : "the write";
@@ -211,7 +202,7 @@ smalti::planTransfer(TransferPlan &plan, DataFlowSolver &solver,
     bool inBounds = op.isDimInBounds(*dim);
     plan.dims.push_back(
         {memrefDim, *dim, vectorType.getDimSize(*dim), inBounds,
-         !inBounds && !isKnownNonNegative(solver, op.getIndices()[memrefDim])});
+         !inBounds && !ranges.isNonNegative(op.getIndices()[memrefDim])});
   }
   if (!options.hasBuffers)
     return std::nullopt;

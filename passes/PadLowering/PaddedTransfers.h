@@ -18,11 +18,12 @@
 #include <string>
 
 namespace mlir {
-class DataFlowSolver;
 class RewriterBase;
 } // namespace mlir
 
 namespace smalti {
+
+class IntegerRanges;
 
 /// One dimension of a memref that a transfer runs along.
 struct TransferDim {
@@ -77,11 +78,11 @@ struct TransferOptions {
 
 /// Whether some lane may lie ahead of the memory.
 bool mayBeginAhead(mlir::VectorTransferOpInterface op,
-                   mlir::DataFlowSolver &solver);
+                   const IntegerRanges &ranges);
 
 /// The reason why a transfer stays as it is, if it does.
 std::optional<std::string> planTransfer(TransferPlan &plan,
-                                        mlir::DataFlowSolver &solver,
+                                        const IntegerRanges &ranges,
                                         const TransferOptions &options);
 
 /// What is done with the transfer, in words.

@@ -1,11 +1,11 @@
 //===- TensorWindowCopies.cpp - The copies of windows by TMA --------------===//
 
+#include "passes/Analysis/BufferAliasing.h"
 #include "passes/PadLowering/TensorWindows.h"
 
+#include "passes/Interfaces/Kernels.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
-#include "passes/Support/IndexRange.h"
-#include "passes/Support/ThreadValues.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -39,7 +39,8 @@ public:
   WindowWriter(RewriterBase &rewriter, gpu::GPUFuncOp kernel,
                ArrayRef<TensorWindow> windows,
                ArrayRef<block_to_thread::TensorMapOfKernel> maps)
-      : rewriter(rewriter), kernel(kernel), windows(windows), maps(maps) {}
+      : rewriter(rewriter), kernel(kernel), windows(windows), maps(maps),
+        aliasing(makeAliasAnalysis(kernel)) {}
 
   void run();
 
@@ -64,6 +65,7 @@ private:
   gpu::GPUFuncOp kernel;
   ArrayRef<TensorWindow> windows;
   ArrayRef<block_to_thread::TensorMapOfKernel> maps;
+  AliasAnalysis aliasing;
   std::vector<WindowGroup> groups;
   SmallVector<Value> descriptors;
   /// Whether this is the thread that asks for the copies.
@@ -81,10 +83,10 @@ static constexpr size_t kMostWritten = 64;
 static constexpr int64_t kTicks = 10000000;
 
 /// Whether two copies in one direction may write the same elements.
-static bool mayOverlap(const TensorWindow &a, const TensorWindow &b) {
+static bool mayOverlap(AliasAnalysis &aliasing, const TensorWindow &a,
+                       const TensorWindow &b) {
   vector::TransferWriteOp first = a.write, second = b.write;
-  return mayAlias(getRootBuffer(first.getBase()),
-                  getRootBuffer(second.getBase())) &&
+  return !aliasing.alias(first.getBase(), second.getBase()).isNo() &&
          !vector::isDisjointTransferSet(first, second,
                                         /*testDynamicValueUsingBounds=*/true);
 }
@@ -111,7 +113,7 @@ void WindowWriter::collectGroups() {
                      open.windows.size() == kMostWindowsOfGroup ||
                      open.bytes + window->bytes > kMostTransactionBytes ||
                      llvm::any_of(open.windows, [&](const TensorWindow *other) {
-                       return mayOverlap(*window, *other);
+                       return mayOverlap(aliasing, *window, *other);
                      }));
       if (!open.windows.empty() && (isSeen || isFull)) {
         open.end = &op;
@@ -170,10 +172,11 @@ void WindowWriter::findFences() {
       group->needsFence =
           !isKnown ||
           llvm::any_of(group->windows, [&](const TensorWindow *window) {
-            Value from = getRootBuffer(window->getGlobal().getBase()),
-                  to = getRootBuffer(window->getShared().getBase());
+            Value from = window->getGlobal().getBase(),
+                  to = window->getShared().getBase();
             return llvm::any_of(written, [&](Value root) {
-              return mayAlias(root, from) || mayAlias(root, to);
+              return !aliasing.alias(root, from).isNo() ||
+                     !aliasing.alias(root, to).isNo();
             });
           });
   }
@@ -402,11 +405,8 @@ SmallVector<Value> WindowWriter::getCoordinates(const TensorWindow &window) {
                                   constant(loc, -kMostExtent));
   };
   SmallVector<Value> indices;
-  for (Value index : op.getIndices()) {
-    std::optional<IndexRange> range = getIndexRange(index);
-    bool fits = range && range->isWithin(-kMostExtent, kMostExtent);
+  for (auto [index, fits] : llvm::zip_equal(op.getIndices(), window.fits))
     indices.push_back(fits ? index : clamp(index));
-  }
   SmallVector<Value> coordinates;
   for (ArrayRef<transfers::CoordinateTerm> terms : window.copy.coordinates) {
     Value sum;

@@ -2,6 +2,7 @@
 
 #include "passes/PadLowering/TensorWindows.h"
 
+#include "passes/Analysis/IntegerRanges.h"
 #include "passes/Conversion/BlockToThread/Planner.h"
 #include "passes/Conversion/BlockToThread/Windows.h"
 #include "passes/Support/Divisibility.h"
@@ -27,8 +28,9 @@ static constexpr size_t kMostWindows = 64;
 //===----------------------------------------------------------------------===//
 
 TensorWindows::TensorWindows(FunctionOpInterface function,
-                             const targets::Target &target)
-    : function(function), target(target), uniformity(function) {
+                             const targets::Target &target,
+                             const IntegerRanges &ranges)
+    : function(function), target(target), uniformity(function), ranges(ranges) {
   whyNone = checkKernel();
   if (!whyNone)
     kernel = cast<gpu::GPUFuncOp>(*function);
@@ -159,7 +161,7 @@ std::optional<std::string> TensorWindows::addLoad(vector::TransferReadOp read,
     return whyNone;
   if (std::optional<std::string> why = checkCopiedPair(read, write))
     return why;
-  return add({read, write, /*isStore=*/false, {}}, hazards);
+  return add({read, write, /*isStore=*/false, {}, 0, 0, {}}, hazards);
 }
 
 std::optional<std::string>
@@ -169,7 +171,7 @@ TensorWindows::addStore(vector::TransferReadOp read,
     return whyNone;
   if (std::optional<std::string> why = checkStoredPair(read, write))
     return why;
-  return add({read, write, /*isStore=*/true, {}}, hazards);
+  return add({read, write, /*isStore=*/true, {}, 0, 0, {}}, hazards);
 }
 
 std::optional<std::string> TensorWindows::add(TensorWindow window,
@@ -232,6 +234,10 @@ std::optional<std::string> TensorWindows::add(TensorWindow window,
       return "the kernel would take more than " + std::to_string(kMostMaps) +
              " tensor maps";
     maps.push_back(std::move(map));
+  }
+  for (Value index : global.getIndices()) {
+    std::optional<SignedRange> range = ranges.get(index);
+    window.fits.push_back(range && range->isWithin(-kMostExtent, kMostExtent));
   }
   windows.push_back(std::move(window));
   return std::nullopt;

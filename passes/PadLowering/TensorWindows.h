@@ -18,6 +18,8 @@
 
 namespace smalti {
 
+class IntegerRanges;
+
 /// Coordinates have 32 bits; what lies farther out is moved here, so that
 /// nothing wraps around.
 inline constexpr int64_t kMostExtent = -transfers::kOutside;
@@ -32,6 +34,8 @@ struct TensorWindow {
   /// The number of its tensor map among those that the pass makes.
   size_t map = 0;
   int64_t bytes = 0;
+  /// For each index of global memory whether it is within kMostExtent.
+  llvm::SmallVector<bool> fits;
 
   mlir::VectorTransferOpInterface getGlobal() const;
   mlir::VectorTransferOpInterface getShared() const;
@@ -41,7 +45,7 @@ struct TensorWindow {
 class TensorWindows {
 public:
   TensorWindows(mlir::FunctionOpInterface function,
-                const targets::Target &target);
+                const targets::Target &target, const IntegerRanges &ranges);
 
   /// Plans a copy of a padded read to shared memory, or of shared memory to a
   /// padded write; the reason why there is none, if there is none.
@@ -70,6 +74,7 @@ private:
   mlir::gpu::GPUFuncOp kernel;
   std::optional<std::string> whyNone;
   UniformityAnalysis uniformity;
+  const IntegerRanges &ranges;
   std::vector<TensorWindow> windows;
   std::vector<block_to_thread::TensorMapOfKernel> maps;
 };

@@ -1,13 +1,12 @@
 //===- TransferMasks.cpp - Masks of transfers -----------------------------===//
 
 #include "passes/PadLowering/TransferMasks.h"
+#include "passes/Analysis/IntegerRanges.h"
 #include "passes/PadLowering/PaddedTransfers.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Support/Remarks.h"
 
-#include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
-#include "mlir/Analysis/DataFlow/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -76,18 +75,14 @@ LogicalResult smalti::maskTransferBegins(Operation *root, StringRef passName) {
   if (overhanging.empty())
     return success();
 
-  DataFlowSolver solver;
-  dataflow::loadBaselineAnalyses(solver);
-  solver.load<dataflow::IntegerRangeAnalysis>();
-  if (failed(solver.initializeAndRun(root)))
-    return failure();
+  IntegerRanges ranges(root);
   std::vector<TransferPlan> plans;
   for (VectorTransferOpInterface op : overhanging) {
-    if (!mayBeginAhead(op, solver))
+    if (!mayBeginAhead(op, ranges))
       continue;
     TransferPlan plan{};
     plan.op = op;
-    if (std::optional<std::string> why = planTransfer(plan, solver, {}))
+    if (std::optional<std::string> why = planTransfer(plan, ranges, {}))
       return op->emitError()
              << passName << ": an index may be negative, and " << *why;
     plans.push_back(std::move(plan));

@@ -7,8 +7,8 @@
 #ifndef SMALTI_PASSES_PIPELINING_ASYNCANALYSIS_H
 #define SMALTI_PASSES_PIPELINING_ASYNCANALYSIS_H
 
+#include "passes/Analysis/BufferAliasing.h"
 #include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Interfaces/MemoryAccess.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"

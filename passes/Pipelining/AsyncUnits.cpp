@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Analysis/BufferAliasing.h"
 #include "passes/Pipelining/AsyncAnalysis.h"
 #include "passes/Pipelining/Scheduler.h"
 #include "passes/Support/TripCount.h"

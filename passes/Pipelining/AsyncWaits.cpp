@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Analysis/BufferAliasing.h"
 #include "passes/Pipelining/Scheduler.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"

@@ -1,5 +1,6 @@
 //===- LoopChecks.cpp - What the ops of a loop do -------------------------===//
 
+#include "passes/Analysis/BufferAliasing.h"
 #include "passes/Pipelining/Scheduler.h"
 
 #include "passes/Analysis/Uniformity.h"

@@ -25,6 +25,7 @@
 #include <tuple>
 
 namespace smalti {
+class IntegerRanges;
 class RegisterModel;
 class UniformityAnalysis;
 class ValueNames;
@@ -170,6 +171,7 @@ struct ScheduleOptions {
   ValueNames *names = nullptr;
   /// Of the function as it is when the loop is planned; never null.
   const UniformityAnalysis *uniformity = nullptr;
+  const IntegerRanges *ranges = nullptr;
 };
 
 /// Takes what the attributes of a loop, or of the function for its loops, ask

@@ -1,5 +1,7 @@
 //===- PipelineLoops.cpp - smalti-pipeline-loops --------------------------===//
 
+#include "passes/Analysis/BufferAliasing.h"
+#include "passes/Analysis/IntegerRanges.h"
 #include "passes/Analysis/Uniformity.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Pipelining/LoopSchedule.h"
@@ -150,6 +152,13 @@ void PipelineLoopsPass::runOnOperation() {
   // Where the chip is not known, its waves may have 64 lanes.
   UniformityAnalysis uniformity(function, *chip ? (*chip)->waveSize : 64);
   options.uniformity = &uniformity;
+  IntegerRanges ranges(function);
+  options.ranges = &ranges;
+  // Whenever ops come or go: others may get their addresses.
+  auto forgetAnalyses = [&] {
+    uniformity.reset();
+    ranges.reset();
+  };
   options.stages = stages.getValue();
   options.mode = mode;
   options.useSchedule = useSchedule;
@@ -203,13 +212,12 @@ void PipelineLoopsPass::runOnOperation() {
     std::optional<LoopSchedule> schedule;
     {
       ConditionalSplitter splitter(loop);
-      // Whenever ops come or go: others may get their addresses.
       llvm::scope_exit forget([&, hasSplit = splitter.hasSplit()] {
         if (hasSplit)
-          uniformity.reset();
+          forgetAnalyses();
       });
       if (splitter.hasSplit())
-        uniformity.reset();
+        forgetAnalyses();
       schedule = makeBoundedSchedule(loop, reason);
       if (splitter.hasSplit())
         names.reset();
@@ -217,7 +225,7 @@ void PipelineLoopsPass::runOnOperation() {
         splitter.keep();
       else if (!schedule && splitter.hasSplit()) {
         splitter.undo();
-        uniformity.reset();
+        forgetAnalyses();
         schedule = makeBoundedSchedule(loop, reason);
       }
     }
@@ -262,7 +270,7 @@ void PipelineLoopsPass::runOnOperation() {
     reportApplied(*schedule, "the loop is pipelined with ");
     created += countCreatedOps(*schedule);
     names.forget(candidate.loop);
-    uniformity.reset();
+    forgetAnalyses();
     ExpandedLoop expanded =
         applySchedule(*schedule, schedule->onlySharedHazards &&
                                      (prefersSharedBarrier ||

@@ -1,5 +1,6 @@
 //===- ScheduleChecks.cpp - What a schedule must not break ----------------===//
 
+#include "passes/Analysis/BufferAliasing.h"
 #include "passes/Pipelining/Scheduler.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
@@ -48,7 +49,8 @@ std::optional<IterationSlot> Scheduler::findSlot(Value root,
   auto type = cast<MemRefType>(root.getType());
   if (!isa<MemRefType>(memref.getType())) {
     int64_t bytes = bytesOfThread.lookup(memref);
-    return bytes ? matchAddressSlot(memref, root, bytes, loop) : std::nullopt;
+    return bytes ? matchAddressSlot(memref, root, bytes, loop, *options.ranges)
+                 : std::nullopt;
   }
   // A memref that is made of an address.
   if (auto cast = memref.getDefiningOp<UnrealizedConversionCastOp>();
@@ -56,7 +58,8 @@ std::optional<IterationSlot> Scheduler::findSlot(Value root,
       isa<LLVM::LLVMPointerType>(cast.getOperand(0).getType())) {
     std::optional<int64_t> bytes =
         getBufferBytes(mlir::cast<MemRefType>(memref.getType()));
-    return bytes ? matchAddressSlot(cast.getOperand(0), root, *bytes, loop)
+    return bytes ? matchAddressSlot(cast.getOperand(0), root, *bytes, loop,
+                                    *options.ranges)
                  : std::nullopt;
   }
   Value offset;

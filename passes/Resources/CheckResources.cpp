@@ -1,12 +1,12 @@
 //===- CheckResources.cpp - smalti-check-resources ------------------------===//
 
 #include "passes/Interfaces/BufferUses.h"
+#include "passes/Interfaces/Kernels.h"
 #include "passes/Resources/Estimate.h"
 #include "passes/SharedMemory/SharedBuffers.h"
 #include "passes/Support/Describe.h"
 #include "passes/Support/Remarks.h"
 #include "passes/Support/TargetOption.h"
-#include "passes/Support/ThreadValues.h"
 #include "targets/Target.h"
 
 #include "mlir/Pass/Pass.h"

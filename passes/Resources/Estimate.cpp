@@ -4,10 +4,10 @@
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
 #include "passes/Conversion/BlockToThread/Distribution.h"
+#include "passes/Interfaces/Kernels.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Support/Describe.h"
 #include "passes/Support/MemorySize.h"
-#include "passes/Support/ThreadValues.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

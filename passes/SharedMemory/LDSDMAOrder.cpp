@@ -2,6 +2,7 @@
 
 #include "passes/SharedMemory/LDSDMAOrder.h"
 
+#include "passes/Analysis/BufferAliasing.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Interfaces/MemoryAccess.h"

@@ -2,6 +2,7 @@
 
 #include "passes/Support/AddressSlots.h"
 
+#include "passes/Analysis/IntegerRanges.h"
 #include "passes/Support/IntegerSum.h"
 #include "passes/Support/IterationSlots.h"
 #include "passes/Support/MemorySize.h"
@@ -17,30 +18,6 @@
 
 using namespace mlir;
 using namespace smalti;
-
-/// What a number can be, from the ops that compute it.
-static ConstantIntRanges getRange(Value value, unsigned budget) {
-  unsigned width = ConstantIntRanges::getStorageBitwidth(value.getType());
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return ConstantIntRanges::constant(constant);
-  ConstantIntRanges range = ConstantIntRanges::maxRange(width);
-  auto infer = value.getDefiningOp<InferIntRangeInterface>();
-  if (!infer || budget == 0)
-    return range;
-  SmallVector<ConstantIntRanges> operands;
-  for (Value operand : infer->getOperands()) {
-    if (!operand.getType().isIntOrIndex())
-      return range;
-    operands.push_back(getRange(operand, budget - 1));
-  }
-  infer.inferResultRanges(operands,
-                          [&](Value result, const ConstantIntRanges &found) {
-                            if (result == value)
-                              range = found;
-                          });
-  return range;
-}
 
 /// The summands of an address.
 static SmallVector<Value> getSummands(Value address) {
@@ -133,10 +110,9 @@ static bool isAddressOf(Value value, Value buffer) {
   return true;
 }
 
-std::optional<IterationSlot> smalti::matchAddressSlot(Value pointer,
-                                                      Value buffer,
-                                                      int64_t bytes,
-                                                      scf::ForOp loop) {
+std::optional<IterationSlot>
+smalti::matchAddressSlot(Value pointer, Value buffer, int64_t bytes,
+                         scf::ForOp loop, const IntegerRanges &ranges) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
   std::optional<IntegerSum> offset = IntegerSum::of(int64_t(0));
   while (Operation *step = pointer.getDefiningOp()) {
@@ -188,7 +164,7 @@ std::optional<IterationSlot> smalti::matchAddressSlot(Value pointer,
       if (slot)
         continue;
     }
-    APInt most = getRange(value, /*budget=*/8).umax();
+    APInt most = ranges.getRanges(value).umax();
     if (most.getActiveBits() > 31 ||
         llvm::MulOverflow(factor, int64_t(most.getZExtValue()), factor) ||
         llvm::AddOverflow(last, factor, last))

@@ -9,13 +9,16 @@
 
 namespace smalti {
 
+class IntegerRanges;
+
 /// The slot of the iteration in which `bytes` bytes from `pointer` on lie in
 /// `buffer`, a memref whose first dimension counts slots: a pointer that is
 /// computed from the buffer's address, a multiple of the slot's number and
 /// offsets of known range.
 std::optional<IterationSlot> matchAddressSlot(mlir::Value pointer,
                                               mlir::Value buffer, int64_t bytes,
-                                              mlir::scf::ForOp loop);
+                                              mlir::scf::ForOp loop,
+                                              const IntegerRanges &ranges);
 
 } // namespace smalti
 

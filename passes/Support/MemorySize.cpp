@@ -3,7 +3,7 @@
 #include "passes/Support/MemorySize.h"
 
 #include "dialects/MosaicGPU/MosaicGPU.h"
-#include "passes/Support/IndexRange.h"
+#include "passes/Analysis/IntegerRanges.h"
 #include "passes/Support/PackedMemory.h"
 
 #include "mlir/IR/AffineExpr.h"
@@ -56,20 +56,20 @@ std::optional<int64_t> smalti::getBufferBytes(MemRefType type) {
 
 /// The values of an index expression whose dimensions go from 0 up to these
 /// sizes; nothing where they are not known.
-static std::optional<IndexRange> getRange(AffineExpr expr,
-                                          ArrayRef<int64_t> sizes) {
+static std::optional<SignedRange> getRange(AffineExpr expr,
+                                           ArrayRef<int64_t> sizes) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return IndexRange{constant.getValue(), constant.getValue()};
+    return SignedRange{constant.getValue(), constant.getValue()};
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return IndexRange{0, sizes[dim.getPosition()] - 1};
+    return SignedRange{0, sizes[dim.getPosition()] - 1};
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  std::optional<IndexRange> a =
+  std::optional<SignedRange> a =
       binary ? getRange(binary.getLHS(), sizes) : std::nullopt;
-  std::optional<IndexRange> b =
+  std::optional<SignedRange> b =
       a ? getRange(binary.getRHS(), sizes) : std::nullopt;
   if (!b)
     return std::nullopt;
-  IndexRange range;
+  SignedRange range;
   if (expr.getKind() == AffineExprKind::Add) {
     if (llvm::AddOverflow(a->low, b->low, range.low) ||
         llvm::AddOverflow(a->high, b->high, range.high))
@@ -91,13 +91,13 @@ static std::optional<IndexRange> getRange(AffineExpr expr,
   if (by <= 0)
     return std::nullopt;
   if (expr.getKind() == AffineExprKind::FloorDiv)
-    return IndexRange{llvm::divideFloorSigned(a->low, by),
-                      llvm::divideFloorSigned(a->high, by)};
+    return SignedRange{llvm::divideFloorSigned(a->low, by),
+                       llvm::divideFloorSigned(a->high, by)};
   if (expr.getKind() == AffineExprKind::CeilDiv)
-    return IndexRange{llvm::divideCeilSigned(a->low, by),
-                      llvm::divideCeilSigned(a->high, by)};
+    return SignedRange{llvm::divideCeilSigned(a->low, by),
+                       llvm::divideCeilSigned(a->high, by)};
   bool isSmall = a->low >= 0 && a->high < by;
-  return isSmall ? *a : IndexRange{0, by - 1};
+  return isSmall ? *a : SignedRange{0, by - 1};
 }
 
 std::optional<int64_t> smalti::getAllocatedBytes(MemRefType type) {
@@ -106,7 +106,7 @@ std::optional<int64_t> smalti::getAllocatedBytes(MemRefType type) {
     return getBufferBytes(type);
   std::optional<int64_t> bytes = getElementBytes(type.getElementType());
   for (AffineExpr index : type.getLayout().getAffineMap().getResults()) {
-    std::optional<IndexRange> range = getRange(index, type.getShape());
+    std::optional<SignedRange> range = getRange(index, type.getShape());
     int64_t size;
     if (!bytes || !range || range->low < 0 ||
         llvm::AddOverflow<int64_t>(range->high, 1, size) ||

@@ -3,6 +3,7 @@
 #include "passes/Support/ThreadValues.h"
 
 #include "passes/Analysis/Uniformity.h"
+#include "passes/Interfaces/Kernels.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -32,46 +33,6 @@ bool smalti::getStaticStrides(MemRefType type,
   int64_t offset;
   return type && succeeded(type.getStridesAndOffset(strides, offset)) &&
          llvm::none_of(strides, ShapedType::isDynamic);
-}
-
-/// No chip has more threads in a block.
-static constexpr int64_t kMostThreads = 1 << 16;
-
-static std::optional<std::array<int64_t, 3>>
-checkBlockSize(std::array<int64_t, 3> size) {
-  int64_t threads = 1;
-  for (int64_t length : size) {
-    if (length <= 0 || length > kMostThreads)
-      return std::nullopt;
-    threads *= length;
-    if (threads > kMostThreads)
-      return std::nullopt;
-  }
-  return size;
-}
-
-std::optional<std::array<int64_t, 3>>
-smalti::getBlockSize(FunctionOpInterface function, Operation *op) {
-  auto launch = dyn_cast<gpu::LaunchOp>(op);
-  if (!launch)
-    launch = op->getParentOfType<gpu::LaunchOp>();
-  if (launch) {
-    gpu::KernelDim3 size = launch.getBlockSizeOperandValues();
-    std::optional<int64_t> x = getConstantIntValue(size.x),
-                           y = getConstantIntValue(size.y),
-                           z = getConstantIntValue(size.z);
-    return x && y && z ? checkBlockSize({*x, *y, *z}) : std::nullopt;
-  }
-  Operation *kernel = function;
-  std::optional<ArrayRef<int32_t>> size;
-  if (auto gpuFunction = dyn_cast<gpu::GPUFuncOp>(kernel))
-    size = gpuFunction.getKnownBlockSize();
-  else if (auto attribute = kernel->getAttrOfType<DenseI32ArrayAttr>(
-               gpu::GPUDialect::KnownBlockSizeAttrHelper::getNameStr()))
-    size = attribute.asArrayRef();
-  if (!size || size->size() != 3)
-    return std::nullopt;
-  return checkBlockSize({(*size)[0], (*size)[1], (*size)[2]});
 }
 
 ThreadValues::ThreadValues(FunctionOpInterface function,

@@ -34,11 +34,6 @@ struct Target;
 /// One number for each lane of a wave.
 using Lanes = llvm::SmallVector<int64_t, 64>;
 
-/// Threads of a block along x, y and z around an op: what the launch or the
-/// kernel's attributes state.
-std::optional<std::array<int64_t, 3>>
-getBlockSize(mlir::FunctionOpInterface function, mlir::Operation *op);
-
 /// Evaluates integers of one function. A value of n bits is kept as the signed
 /// number that the bits are; true is -1.
 class ThreadValues {

@@ -2,6 +2,7 @@
 
 #include "passes/Synchronization/Footprints.h"
 
+#include "passes/Interfaces/Kernels.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Support/ThreadValues.h"
 

@@ -2,6 +2,8 @@
 
 #include "passes/Synchronization/FunctionProgram.h"
 
+#include "passes/Analysis/BufferAliasing.h"
+#include "passes/Interfaces/Kernels.h"
 #include "passes/Interfaces/MemRefViews.h"
 #include "passes/Support/BufferTurns.h"
 #include "passes/Support/Describe.h"

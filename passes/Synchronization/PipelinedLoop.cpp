@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Analysis/Uniformity.h"
+#include "passes/Analysis/BufferAliasing.h"
+#include "passes/Interfaces/Kernels.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Pipelining/LoopSchedule.h"
 #include "passes/Synchronization/SyncBuffers.h"

@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_SYNCBUFFERS_H
 #define SMALTI_PASSES_SYNCHRONIZATION_SYNCBUFFERS_H
 
-#include "passes/Interfaces/MemoryAccess.h"
+#include "passes/Analysis/BufferAliasing.h"
 #include "passes/Synchronization/SyncProgram.h"
 
 namespace smalti {

@@ -2,6 +2,7 @@
 
 #include "passes/WarpSpecialization/WarpPlan.h"
 
+#include "passes/Analysis/BufferAliasing.h"
 #include "passes/Interfaces/LoopInterfaces.h"
 #include "passes/Interfaces/MemoryAccess.h"
 #include "passes/Interfaces/SynchronousProducts.h"
@@ -47,7 +48,8 @@ class WarpPlanner {
 public:
   WarpPlanner(WarpPlan &plan, const targets::Target &target,
               std::optional<int64_t> depth)
-      : plan(plan), func(plan.func), target(target), depth(depth) {}
+      : plan(plan), func(plan.func), target(target), depth(depth),
+        aliasing(makeAliasAnalysis(func)) {}
 
   Refusal run();
 
@@ -71,6 +73,7 @@ private:
   gpu::GPUFuncOp func;
   const targets::Target &target;
   std::optional<int64_t> depth;
+  AliasAnalysis aliasing;
   llvm::DenseSet<Value> checked;
   /// The first write to each memory that threads or copies write, and ops of
   /// which nobody knows what they write.
@@ -285,7 +288,7 @@ Refusal WarpPlanner::checkSource(AsyncLoadOp load) {
   for (const Write &write : writes) {
     if (!write.unknown.empty())
       return refuse(write.op, write.unknown);
-    if (mayAlias(write.root, source))
+    if (!aliasing.alias(write.root, source).isNo())
       return refuse(write.op, quote(write.op) + " may write what " +
                                   quote(load) + " reads ahead");
   }
