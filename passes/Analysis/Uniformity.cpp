@@ -220,18 +220,15 @@ public:
           getOrCreate<dataflow::Executable>(getProgramPointBefore(block));
       propagateIfChanged(executable, executable->setToLive());
     });
+    // Which of its predecessors a block is entered from may depend on the
+    // thread. The base class visits the arguments of such a block only along
+    // edges of control flow that another analysis finds live.
+    top->walk([&](Block *block) {
+      if (!block->isEntryBlock())
+        for (BlockArgument argument : block->getArguments())
+          setToEntryState(getLatticeElement(argument));
+    });
     return SparseForwardDataFlowAnalysis::initialize(top);
-  }
-
-  /// Which of its predecessors a block is entered from may depend on the
-  /// thread.
-  LogicalResult visit(ProgramPoint *point) override {
-    if (point->isBlockStart() && !point->getBlock()->isEntryBlock()) {
-      for (BlockArgument argument : point->getBlock()->getArguments())
-        setToEntryState(getLatticeElement(argument));
-      return success();
-    }
-    return SparseForwardDataFlowAnalysis::visit(point);
   }
 
   LogicalResult visitOperation(Operation *op,
@@ -286,6 +283,11 @@ private:
       return AbstractSparseForwardDataFlowAnalysis::setAllToEntryStates(
           lattices);
     UniformityState control;
+    // Which block leaves a region may depend on the thread.
+    if (llvm::any_of(branch->getRegions(), [](Region &region) {
+          return !region.empty() && !region.hasOneBlock();
+        }))
+      control = kPerLane;
     visitControlOperands(branch, [&](Value operand) {
       control = UniformityState::join(
           control, getLatticeElementFor(point, operand)->getValue());

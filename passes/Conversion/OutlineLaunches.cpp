@@ -212,7 +212,8 @@ collectMapAddresses(Value array, gpu::LaunchOp launch,
   for (Operation *user : array.getUsers()) {
     if (!launch->isProperAncestor(user))
       continue;
-    if (!isa<UnrealizedConversionCastOp>(user) ||
+    if (!isa<UnrealizedConversionCastOp>(user) || user->getNumOperands() != 1 ||
+        user->getNumResults() != 1 ||
         !isa<LLVM::LLVMPointerType>(user->getResult(0).getType()))
       return std::nullopt;
     casts.push_back(user);
