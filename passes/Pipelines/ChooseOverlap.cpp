@@ -36,6 +36,12 @@ struct Overlap {
   int64_t stages = 1;
 };
 
+/// The attributes that the kernel gets; nothing where it keeps its own.
+struct Decision {
+  std::optional<bool> specialize;
+  std::optional<int64_t> slots, stages;
+};
+
 struct SmaltiChooseOverlap
     : smalti::impl::SmaltiChooseOverlapBase<SmaltiChooseOverlap> {
   using Base::Base;
@@ -48,7 +54,8 @@ struct SmaltiChooseOverlap
 
 private:
   LogicalResult readRequest(gpu::GPUFuncOp kernel);
-  FailureOr<bool> chooseRoles(gpu::GPUFuncOp kernel, const Target &chip);
+  LogicalResult chooseRoles(gpu::GPUFuncOp kernel, const Target &chip,
+                            Decision &decision);
   FailureOr<Overlap> chooseOverlap(gpu::GPUFuncOp kernel, const Target &chip);
 
   /// What the options and the kernel's attributes, which win, ask for.
@@ -106,11 +113,12 @@ LogicalResult SmaltiChooseOverlap::readRequest(gpu::GPUFuncOp kernel) {
          << wantedStages.str();
 }
 
-/// Decides whether warps of their own copy, and returns whether they do.
-FailureOr<bool> SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
-                                                 const Target &chip) {
+/// Decides whether warps of their own copy.
+LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
+                                               const Target &chip,
+                                               Decision &decision) {
   if (wantedRoles == Specialize::Off || !hasSynchronousProducts(kernel))
-    return false;
+    return success();
   bool isAsked = wantedRoles == Specialize::On;
   AutoOrNumber slots = wantedDepth.isAuto() ? wantedStages : wantedDepth;
   WarpPlan plan;
@@ -121,15 +129,11 @@ FailureOr<bool> SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
     refusal = WarpRefusal{kernel, "the kernel is not specialised: it would "
                                   "not pay: estimated " +
                                       describeTimes(plan)};
-  Builder builder(kernel.getContext());
-  kernel->setAttr(kSpecializeAttr, builder.getBoolAttr(!refusal));
-  if (refusal) {
-    if (failed(reportMissed(refusal->op, kPassName, isAsked, refusal->reason)))
-      return failure();
-    return false;
-  }
-  kernel->setAttr(kSlotsAttr, builder.getI64IntegerAttr(plan.depth));
-  return true;
+  decision.specialize = !refusal;
+  if (refusal)
+    return reportMissed(refusal->op, kPassName, isAsked, refusal->reason);
+  decision.slots = plan.depth;
+  return success();
 }
 
 FailureOr<Overlap> SmaltiChooseOverlap::chooseOverlap(gpu::GPUFuncOp kernel,
@@ -189,24 +193,27 @@ void SmaltiChooseOverlap::runOnOperation() {
     return signalPassFailure();
   if (failed(readRequest(kernel)))
     return signalPassFailure();
-  Overlap overlap;
-  // Warps that copy have their slots already.
-  if (!kernel->hasAttr(mosaic_gpu::kProgramThreads)) {
-    FailureOr<bool> hasRoles = chooseRoles(kernel, *chip);
-    if (failed(hasRoles))
-      return signalPassFailure();
-    if (*hasRoles)
-      return;
-    if (!kernel
-             ->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })
-             .wasInterrupted())
-      return;
+  Decision decision;
+  bool hasLoops =
+      kernel->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  if (kernel->hasAttr(mosaic_gpu::kProgramThreads)) {
+    // Warps that copy have their slots already.
+    decision.slots = decision.stages = 1;
+  } else if (failed(chooseRoles(kernel, *chip, decision))) {
+    return signalPassFailure();
+  } else if (!decision.specialize.value_or(false) && hasLoops) {
     FailureOr<Overlap> chosen = chooseOverlap(kernel, *chip);
     if (failed(chosen))
       return signalPassFailure();
-    overlap = *chosen;
+    decision.slots = chosen->depth;
+    decision.stages = chosen->stages;
   }
   Builder builder(kernel.getContext());
-  kernel->setAttr(kSlotsAttr, builder.getI64IntegerAttr(overlap.depth));
-  kernel->setAttr(kStagesAttr, builder.getI64IntegerAttr(overlap.stages));
+  if (decision.specialize)
+    kernel->setAttr(kSpecializeAttr, builder.getBoolAttr(*decision.specialize));
+  if (decision.slots)
+    kernel->setAttr(kSlotsAttr, builder.getI64IntegerAttr(*decision.slots));
+  if (decision.stages)
+    kernel->setAttr(kStagesAttr, builder.getI64IntegerAttr(*decision.stages));
 }

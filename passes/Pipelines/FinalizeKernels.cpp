@@ -66,7 +66,7 @@ static std::string getAssemblerName(StringRef name) {
 
 /// Renames the kernels whose names an assembler does not take;
 /// `smalti.source_name` keeps the name.
-static LogicalResult renameKernels(gpu::GPUModuleOp kernels, ModuleOp module) {
+static void renameKernels(gpu::GPUModuleOp kernels, ModuleOp module) {
   SymbolTable symbols(kernels);
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
     if (kernel.isExternal())
@@ -78,16 +78,24 @@ static LogicalResult renameKernels(gpu::GPUModuleOp kernels, ModuleOp module) {
     while (symbols.lookup(valid))
       valid += '_';
     auto renamed = StringAttr::get(module.getContext(), valid);
-    if (failed(SymbolTable::replaceAllSymbolUses(kernel, renamed, module)))
-      return kernel.emitOpError()
-             << "cannot be renamed to '" << valid
-             << "', a name that an assembler takes: the module has ops that "
-                "may refer to symbols in ways that are not known";
+    (void)SymbolTable::replaceAllSymbolUses(kernel, renamed, module);
     symbols.remove(kernel);
     kernel.setSymNameAttr(renamed);
     symbols.insert(kernel);
     kernel->setAttr(kSourceName, name);
   }
+}
+
+/// Whether every kernel that needs another name can get one.
+static LogicalResult verifyNames(gpu::GPUModuleOp kernels, ModuleOp module) {
+  for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
+    if (!kernel.isExternal() &&
+        getAssemblerName(kernel.getSymName()) != kernel.getSymName() &&
+        !SymbolTable::getSymbolUses(kernel, module))
+      return kernel.emitOpError()
+             << "has a name that an assembler does not take, and cannot be "
+                "renamed: the module has ops whose references to symbols "
+                "cannot be determined";
   return success();
 }
 
@@ -134,8 +142,16 @@ void SmaltiFinalizeKernels::runOnOperation() {
     return signalPassFailure();
   auto modules = module.getOps<gpu::GPUModuleOp>();
   for (gpu::GPUModuleOp kernels : modules)
-    if (failed(verifyLowered(kernels, *chip)))
+    if (failed(verifyLowered(kernels, *chip)) ||
+        failed(verifyNames(kernels, module)))
       return signalPassFailure();
+  WalkResult launched = module.walk([](gpu::LaunchOp launch) {
+    launch.emitOpError() << "has no kernel in a gpu.module; run "
+                            "mosaic-gpu-outline-launches or smalti-compile";
+    return WalkResult::interrupt();
+  });
+  if (launched.wasInterrupted())
+    return signalPassFailure();
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (function->hasAttr("smalti.num_tiles") &&
         failed(verifyLowered(function, *chip)))
@@ -145,7 +161,6 @@ void SmaltiFinalizeKernels::runOnOperation() {
       declareDynamicSharedMemory(kernels);
       declareResidentBlocks(kernels);
     }
-    if (failed(renameKernels(kernels, module)))
-      return signalPassFailure();
+    renameKernels(kernels, module);
   }
 }

@@ -18,7 +18,8 @@ def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
 
     The pipelines `smalti-compile-nvidia`, `smalti-compile-amd` and `smalti-compile-cpu` are the same passes for a target
     of one family, with the same options: `smalti-opt --smalti-compile-amd=target=gfx942 --dump-pass-pipeline` prints
-    them, to insert a pass of your own. They do not read the attribute `smalti.target`.
+    them, to insert a pass of your own. They do not read the attribute `smalti.target`, and they do not take modules with
+    `gpu.launch`, as JAX prints them.
 
     A module of block programs, with no tile programs, starts at 3. So does one of programs of threads: kernels in
     `gpu.func` with no op of `mosaic_gpu` and no layout, whose vectors belong to one thread; `thread` leaves these as

@@ -25,7 +25,12 @@ def _target_of(module: ir.Module, target: str | targets.Target | None) -> target
         return targets.get(target)
     attributes = module.operation.attributes
     if "mosaic_gpu.arch_major" in attributes and "mosaic_gpu.arch_minor" in attributes:
-        major, minor = (ir.IntegerAttr(attributes[f"mosaic_gpu.arch_{part}"]).value for part in ("major", "minor"))
+        numbers = [attributes[f"mosaic_gpu.arch_{part}"] for part in ("major", "minor")]
+        if not all(isinstance(number, ir.IntegerAttr) for number in numbers):
+            raise TargetError(
+                f"the module's mosaic_gpu.arch_major and arch_minor are {numbers[0]} and {numbers[1]}; both must be integers"
+            )
+        major, minor = (ir.IntegerAttr(number).value for number in numbers)
         if (fitting := targets.for_compute_capability(major, minor)) is None:
             raise TargetError(f"the module is for compute capability {major}.{minor}, which no target has")
         return fitting

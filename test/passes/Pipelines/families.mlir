@@ -7,6 +7,12 @@
 // RUN: not smalti-opt %s --smalti-compile-amd=target=sm_90a 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: not smalti-opt %s --smalti-compile-cpu 2>&1 | FileCheck %s --check-prefix=NONE
 
+// RUN: not smalti-opt %S/../../pallas/Inputs/pointwise.mlir --smalti-compile-nvidia=target=sm_90a 2>&1 | FileCheck %s --check-prefix=LAUNCH
+// RUN: smalti-opt %s --smalti-compile-nvidia=target=sm_90a -o %t.family
+// RUN: smalti-opt %s --smalti-compile=target=sm_90a -o %t.compile
+// RUN: cmp %t.family %t.compile
+
+// LAUNCH: error: 'gpu.launch' op has no kernel in a gpu.module
 // TILE: triton_xla.extract
 // PASSES: smalti-choose-overlap{depth=auto specialize=auto stages=auto target=sm_90a}
 // PASSES-NOT: convert-mosaic-gpu-to-nvvm
