@@ -94,7 +94,8 @@ def type_name(found: np.dtype[Any]) -> str:
 def _bytes(array: Array, name: str) -> Array:
     """The bytes of an array of a type, one after the other."""
     wanted = types().get(name)
-    if wanted is None or array.dtype.itemsize != wanted.bytes:
+    is_number = array.dtype.kind in "biufV" and array.dtype.names is None and array.dtype.isnative
+    if wanted is None or not is_number or array.dtype.itemsize != wanted.bytes:
         raise ValueError(f"an array of {array.dtype} holds no elements of type '{name}'")
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
@@ -153,6 +154,8 @@ def matmul(
     result = np.array(accumulator, order="C")
     positions = None
     if sparsity is not None:
+        if sparsity.dtype.kind not in "iu" or (sparsity.size and not 0 <= sparsity.min() <= sparsity.max() < 4):
+            raise ValueError("a position must be an integer from 0 to 3")
         positions = np.ascontiguousarray(sparsity, np.uint8).reshape(-1)
     given = None if scales is None else (_bytes(scales[0], scale_type), _bytes(scales[1], scale_type))
     native.matmul(
@@ -253,6 +256,8 @@ def unpack_scales(packed: Array) -> Array:
 def unpack_metadata(packed: Array) -> Array:
     """The bytes of sparse metadata as rows and columns, from the form in which they are copied to tensor memory,
     [M / 128, N / 64, 128, 64 metadata], of which four share a byte."""
+    if packed.ndim != 4 or packed.shape[2] != 128 or packed.shape[3] not in (16, 64) or packed.dtype.itemsize != 1:
+        raise ValueError(f"packed metadata must have the shape [M / 128, N / 64, 128, 16 or 64], not {packed.shape}")
     rows, columns, height, width = packed.shape
     result = np.empty((rows * height, columns * width), packed.dtype)
     native.unpack_metadata(np.ascontiguousarray(packed).view(np.uint8), result.reshape(-1).view(np.uint8))
@@ -262,6 +267,8 @@ def unpack_metadata(packed: Array) -> Array:
 def sparse_positions(metadata: Array, element_bits: int) -> Array:
     """The positions of the two elements of each four of a sparse operand A of the tensor core, from its metadata as
     tensor memory has them: an array of rows x columns / 2 x 2."""
+    if element_bits not in (8, 16):
+        raise ValueError(f"a sparse operand has elements of 8 or 16 bits, not {element_bits}")
     rows, columns = metadata.shape
     result = np.empty((rows, columns // 2, 2), np.uint8)
     native.sparse_positions(np.ascontiguousarray(metadata).view(np.uint8), element_bits, result.reshape(-1))

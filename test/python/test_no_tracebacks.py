@@ -371,3 +371,34 @@ def test_positions_of_a_launch_are_numbers(value: str) -> None:
     smalti.compile(LAUNCH.replace("%VALUE", f"%{value}"), "sim:sm_90a")(got)
     added = {"gx": 1, "gz": 1, "sx": 8, "sz": 1}.get(value, 0)
     np.testing.assert_array_equal(got, np.arange(8) + added)
+
+
+@pytest.mark.parametrize("target", ["cpu", "emu:sm_80"])
+def test_indices_of_all_64_bits(target: str) -> None:
+    kernel = smalti.compile(
+        """
+triton_xla.entry_func @add(%x: memref<64xf32>, %n: index, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %t = triton_xla.extract %x[%c0] [64] [1] : memref<64xf32> to tensor<64xf32>
+  %m = arith.index_castui %n : index to i64
+  %f = arith.uitofp %m : i64 to f32
+  %s = tensor.splat %f : tensor<64xf32>
+  %d = arith.addf %t, %s : tensor<64xf32>
+  triton_xla.insert %d into %x[%c0] [64] [1] : tensor<64xf32> into memref<64xf32>
+  triton_xla.return
+}
+""",
+        target=target,
+    )
+    for number in (0, 2**63, 2**64 - 1, np.uint64(2**63)):
+        x = np.zeros(64, np.float32)
+        kernel(x, number)
+        assert (x == np.float32(int(number))).all()
+    with pytest.raises(smalti.LaunchError, match="does not fit"):
+        kernel(np.zeros(64, np.float32), 2**64)
+
+
+def test_an_architecture_that_is_no_number() -> None:
+    text = 'module attributes {mosaic_gpu.arch_major = "9", mosaic_gpu.arch_minor = 0 : i64} {}'
+    with pytest.raises(smalti.TargetError, match="both must be integers"):
+        smalti.compile(text)

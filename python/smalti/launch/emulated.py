@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from .compiled import CompiledCode
 
 
+def _number(argument: Argument, value: Any) -> bytes:
+    """A scalar as a kernel takes it; an integer without a sign may be any that fits its bits."""
+    if isinstance(value, int) and argument.dtype.kind in "iu":
+        return value.to_bytes(argument.dtype.bits // 8, "little", signed=value < 0)
+    return np.array(value, argument.dtype.numpy).tobytes()
+
+
 class EmulatedLauncher:
     """Makes a library of the kernel for each sanitizer that is asked for, and runs it."""
 
@@ -71,7 +78,7 @@ class EmulatedLauncher:
             if isinstance(value, arrays.ArrayView):
                 placed.append(_array(argument, value))
             else:
-                numbers[argument.index] = np.array(value, argument.dtype.numpy).tobytes()
+                numbers[argument.index] = _number(argument, value)
         addresses: dict[int, memory.Address] = {}
         for index, described in enumerate(kernel.tensor_maps, len(kernel.arguments)):
             numbers[index] = tensor_maps.encode(described)

@@ -476,7 +476,7 @@ def test_lanes_that_do_not_participate() -> None:
             lambda: instructions.matmul(
                 np.zeros((1, 1)), np.zeros((1, 2)), np.zeros((4, 1)), "f64", "f64", "f64", sparsity=np.array([[[1, 4]]])
             ),
-            "must be below 4",
+            "from 0 to 3",
         ),
         (lambda: instructions.execute("llvm.nvvm.mbarrier.init", [np.zeros((1, 32))], np.int32), "no instruction is"),
         (
@@ -517,6 +517,10 @@ def test_lanes_that_do_not_participate() -> None:
         ),
         (lambda: instructions.unpack_scales(np.zeros((1, 1, 31, 16), np.uint8)), "must have the shape"),
         (lambda: instructions.sparse_positions(np.zeros((15, 64), np.int8), 16), "multiples of 16"),
+        (lambda: instructions.sparse_positions(np.zeros((16, 64), np.int8), 7), "8 or 16 bits"),
+        (lambda: instructions.unpack_metadata(np.zeros((1, 1, 3, 5), np.uint8)), "must have the shape"),
+        (lambda: instructions.convert(np.ones(3, ">f4"), "f32", "f16"), "holds no elements"),
+        (lambda: instructions.convert(np.ones(3, "M8[s]"), "f64", "f16"), "holds no elements"),
     ],
 )
 def test_refusals(call: Any, message: str) -> None:
