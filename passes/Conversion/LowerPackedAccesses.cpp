@@ -69,8 +69,10 @@ static int64_t getPackedBits(Value value) {
 
 /// Whether elements are smaller than a byte, and do not divide it.
 static bool isUneven(Type element) {
-  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() < 8 &&
-         8 % element.getIntOrFloatBitWidth() != 0;
+  if (!element.isIntOrFloat())
+    return false;
+  unsigned bits = element.getIntOrFloatBitWidth();
+  return bits == 0 || (bits < 8 && 8 % bits != 0);
 }
 
 //===----------------------------------------------------------------------===//

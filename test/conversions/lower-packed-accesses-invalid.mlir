@@ -201,3 +201,13 @@ gpu.module @six_bits {
     return %v : vector<4xf6E2M3FN>
   }
 }
+
+// -----
+
+gpu.module @no_bits {
+  func.func @store(%a: memref<64xi0>, %i: index, %v: vector<4xi0>) {
+    // expected-error@+1 {{elements of type 'i0', which have no agreed place in a byte}}
+    vector.store %v, %a[%i] : memref<64xi0>, vector<4xi0>
+    return
+  }
+}

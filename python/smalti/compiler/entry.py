@@ -29,7 +29,10 @@ def _argument(index: int, value: Any, alignment: int | None) -> Argument:
     if isinstance(ty, ir.MemRefType):
         spelling = str(ty.element_type)
         dynamic_stride = ir.ShapedType.get_dynamic_stride_or_offset()
-        step, _ = ty.get_strides_and_offset()
+        step, offset = ty.get_strides_and_offset()
+        if offset not in (0, dynamic_stride):
+            message = f"argument {index} of type {ty}: an array begins with its first element, so its offset must be 0 or ?"
+            raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
         shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
         strides = tuple(_dynamic(s, dynamic_stride) for s in step)
     argument = Argument(index, str(ty), dtypes.BYTE, shape, strides, reads, writes, alignment, place, name=_name(value))
