@@ -78,7 +78,7 @@ def add_op(path: Path) -> None:
 
 CHANGES = {
     "pass": ("passes/MultiBuffering/MultiBuffer.cpp", append_comment),
-    "helper": ("passes/Support/MemorySize.h", change_header),
+    "helper": ("passes/Analysis/Memory/MemorySize.h", change_header),
     "dialect": ("dialects/MosaicGPU/MosaicGPU.h", change_header),
     "op": ("dialects/MosaicGPU/Ops/Barriers.td", add_op),
 }

@@ -1,8 +1,8 @@
 //===- Passes.cpp - Registration of Smalti's passes -----------------------===//
 
-#include "passes/Passes.h"
-#include "passes/Options.h"
-#include "passes/Pipelines/Pipelines.h"
+#include "smalti/passes/Passes.h"
+#include "smalti/passes/Pipelines/Pipelines.h"
+#include "smalti/passes/Support/Options.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -18,7 +18,7 @@
 namespace smalti {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
-#include "passes/Passes.h.inc"
+#include "smalti/passes/Passes.h.inc"
 } // namespace smalti
 
 void smalti::registerPasses() {

@@ -5,15 +5,15 @@
 #ifndef SMALTI_PASSES_PASSES
 #define SMALTI_PASSES_PASSES
 
-include "passes/MultiBuffering/Passes.td"
-include "passes/Pipelining/Passes.td"
-include "passes/Synchronization/Passes.td"
-include "passes/PadLowering/Passes.td"
-include "passes/Conversion/Passes.td"
-include "passes/Layouts/Passes.td"
-include "passes/SharedMemory/Passes.td"
-include "passes/Resources/Passes.td"
-include "passes/Pipelines/Passes.td"
-include "passes/WarpSpecialization/Passes.td"
+include "smalti/passes/MultiBuffering/Passes.td"
+include "smalti/passes/Pipelining/Passes.td"
+include "smalti/passes/Synchronization/Passes.td"
+include "smalti/passes/PadLowering/Passes.td"
+include "smalti/passes/Conversion/Passes.td"
+include "smalti/passes/Layouts/Passes.td"
+include "smalti/passes/SharedMemory/Passes.td"
+include "smalti/passes/Resources/Passes.td"
+include "smalti/passes/Pipelines/Passes.td"
+include "smalti/passes/WarpSpecialization/Passes.td"
 
 #endif // SMALTI_PASSES_PASSES

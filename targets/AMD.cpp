@@ -22,8 +22,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "targets/Chips.h"
-#include "targets/Fragments.h"
+#include "smalti/targets/Chips.h"
+#include "smalti/targets/Fragments.h"
 
 using namespace smalti::targets;
 

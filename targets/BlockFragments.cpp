@@ -1,6 +1,6 @@
 //===- BlockFragments.cpp - Operands of products that a block makes -------===//
 
-#include "targets/BlockFragments.h"
+#include "smalti/targets/BlockFragments.h"
 
 using namespace smalti;
 using namespace smalti::targets;

@@ -1,6 +1,6 @@
 //===- CPU.cpp - The host as a target -------------------------------------===//
 
-#include "targets/Chips.h"
+#include "smalti/targets/Chips.h"
 
 using namespace smalti::targets;
 

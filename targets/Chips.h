@@ -3,7 +3,7 @@
 #ifndef SMALTI_TARGETS_CHIPS_H
 #define SMALTI_TARGETS_CHIPS_H
 
-#include "targets/Target.h"
+#include "smalti/targets/Target.h"
 
 #include <deque>
 #include <utility>

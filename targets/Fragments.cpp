@@ -1,6 +1,6 @@
 //===- Fragments.cpp - Operand layouts of matrix instructions -------------===//
 
-#include "targets/Fragments.h"
+#include "smalti/targets/Fragments.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"

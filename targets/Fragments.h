@@ -9,7 +9,7 @@
 #ifndef SMALTI_TARGETS_FRAGMENTS_H
 #define SMALTI_TARGETS_FRAGMENTS_H
 
-#include "targets/Target.h"
+#include "smalti/targets/Target.h"
 
 namespace smalti::targets {
 

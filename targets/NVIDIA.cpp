@@ -19,8 +19,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "targets/Chips.h"
-#include "targets/Fragments.h"
+#include "smalti/targets/Chips.h"
+#include "smalti/targets/Fragments.h"
 
 #include <string>
 

@@ -1,9 +1,9 @@
 //===- Target.cpp - Lookup in the chip table and its JSON form ------------===//
 
-#include "targets/Target.h"
+#include "smalti/targets/Target.h"
 
-#include "targets/Chips.h"
-#include "targets/Timing.h"
+#include "smalti/targets/Chips.h"
+#include "smalti/targets/Timing.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -8,7 +8,7 @@
 #ifndef SMALTI_TARGETS_TARGET_H
 #define SMALTI_TARGETS_TARGET_H
 
-#include "dialects/MosaicGPU/LayoutAlgebra.h"
+#include "smalti/layouts/LayoutAlgebra.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"

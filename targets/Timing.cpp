@@ -30,7 +30,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "targets/Timing.h"
+#include "smalti/targets/Timing.h"
 
 #include <utility>
 

@@ -8,9 +8,9 @@
 #ifndef SMALTI_TOOLS_REGISTERSMALTI_H
 #define SMALTI_TOOLS_REGISTERSMALTI_H
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "dialects/TritonXLA/TritonXLA.h"
-#include "passes/Passes.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/passes/Passes.h"
 
 namespace smalti {
 

@@ -1,6 +1,6 @@
 //===- Attributes.cpp - Attributes and types of the mosaic_gpu dialect ----===//
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -24,25 +24,25 @@ static void printShape(AsmPrinter &printer, ArrayRef<int64_t> shape) {
   printer << ']';
 }
 
-#include "dialects/MosaicGPU/MosaicGPUEnums.cpp.inc"
+#include "smalti/dialects/MosaicGPU/MosaicGPUEnums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
-#include "dialects/MosaicGPU/MosaicGPUAttrs.cpp.inc"
+#include "smalti/dialects/MosaicGPU/MosaicGPUAttrs.cpp.inc"
 
 #define GET_TYPEDEF_CLASSES
-#include "dialects/MosaicGPU/MosaicGPUTypes.cpp.inc"
+#include "smalti/dialects/MosaicGPU/MosaicGPUTypes.cpp.inc"
 
 void MosaicGPUDialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST
-#include "dialects/MosaicGPU/MosaicGPUAttrs.cpp.inc"
+#include "smalti/dialects/MosaicGPU/MosaicGPUAttrs.cpp.inc"
       >();
 }
 
 void MosaicGPUDialect::registerTypes() {
   addTypes<
 #define GET_TYPEDEF_LIST
-#include "dialects/MosaicGPU/MosaicGPUTypes.cpp.inc"
+#include "smalti/dialects/MosaicGPU/MosaicGPUTypes.cpp.inc"
       >();
 }
 

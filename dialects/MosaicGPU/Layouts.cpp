@@ -1,7 +1,7 @@
 //===- Layouts.cpp - Layouts and transforms of values ---------------------===//
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "dialects/MosaicGPU/Verification.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/MosaicGPU/Verification.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -1,6 +1,6 @@
 //===- MosaicGPU.cpp - The mosaic_gpu dialect -----------------------------===//
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
@@ -9,7 +9,7 @@ using namespace smalti::mosaic_gpu;
 // The dialect
 //===----------------------------------------------------------------------===//
 
-#include "dialects/MosaicGPU/MosaicGPUDialect.cpp.inc"
+#include "smalti/dialects/MosaicGPU/MosaicGPUDialect.cpp.inc"
 
 void MosaicGPUDialect::initialize() {
   registerAttributes();

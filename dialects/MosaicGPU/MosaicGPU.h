@@ -3,8 +3,8 @@
 #ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPU_H
 #define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPU_H
 
-#include "dialects/MosaicGPU/LayoutAlgebra.h"
-#include "dialects/MosaicGPU/MosaicGPUEnums.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPUEnums.h"
+#include "smalti/layouts/LayoutAlgebra.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -18,16 +18,16 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
-#include "dialects/MosaicGPU/MosaicGPUDialect.h.inc"
+#include "smalti/dialects/MosaicGPU/MosaicGPUDialect.h.inc"
 
 #define GET_ATTRDEF_CLASSES
-#include "dialects/MosaicGPU/MosaicGPUAttrs.h.inc"
+#include "smalti/dialects/MosaicGPU/MosaicGPUAttrs.h.inc"
 
 #define GET_TYPEDEF_CLASSES
-#include "dialects/MosaicGPU/MosaicGPUTypes.h.inc"
+#include "smalti/dialects/MosaicGPU/MosaicGPUTypes.h.inc"
 
 #define GET_OP_CLASSES
-#include "dialects/MosaicGPU/MosaicGPUOps.h.inc"
+#include "smalti/dialects/MosaicGPU/MosaicGPUOps.h.inc"
 
 namespace smalti::mosaic_gpu {
 

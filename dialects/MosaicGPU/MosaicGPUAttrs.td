@@ -3,7 +3,7 @@
 #ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUATTRS
 #define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUATTRS
 
-include "dialects/MosaicGPU/MosaicGPUDialect.td"
+include "smalti/dialects/MosaicGPU/MosaicGPUDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 
 class MosaicGPU_Attr<string name, string attrMnemonic, list<Trait> traits = []>

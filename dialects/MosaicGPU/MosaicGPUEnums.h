@@ -6,6 +6,6 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpImplementation.h"
 
-#include "dialects/MosaicGPU/MosaicGPUEnums.h.inc"
+#include "smalti/dialects/MosaicGPU/MosaicGPUEnums.h.inc"
 
 #endif // SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUENUMS_H

@@ -3,12 +3,12 @@
 #ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUOPS
 #define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUOPS
 
-include "dialects/MosaicGPU/Ops/References.td"
-include "dialects/MosaicGPU/Ops/Registers.td"
-include "dialects/MosaicGPU/Ops/Copies.td"
-include "dialects/MosaicGPU/Ops/Products.td"
-include "dialects/MosaicGPU/Ops/Barriers.td"
-include "dialects/MosaicGPU/Ops/TensorMemory.td"
-include "dialects/MosaicGPU/Ops/Regions.td"
+include "smalti/dialects/MosaicGPU/Ops/References.td"
+include "smalti/dialects/MosaicGPU/Ops/Registers.td"
+include "smalti/dialects/MosaicGPU/Ops/Copies.td"
+include "smalti/dialects/MosaicGPU/Ops/Products.td"
+include "smalti/dialects/MosaicGPU/Ops/Barriers.td"
+include "smalti/dialects/MosaicGPU/Ops/TensorMemory.td"
+include "smalti/dialects/MosaicGPU/Ops/Regions.td"
 
 #endif // SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUOPS

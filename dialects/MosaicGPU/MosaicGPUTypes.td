@@ -3,7 +3,7 @@
 #ifndef SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUTYPES
 #define SMALTI_DIALECTS_MOSAICGPU_MOSAICGPUTYPES
 
-include "dialects/MosaicGPU/MosaicGPUDialect.td"
+include "smalti/dialects/MosaicGPU/MosaicGPUDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinTypeInterfaces.td"
 

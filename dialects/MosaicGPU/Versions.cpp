@@ -1,8 +1,8 @@
 //===- Versions.cpp - Forms of other versions of the dialect --------------===//
 
-#include "dialects/MosaicGPU/Versions.h"
+#include "smalti/dialects/MosaicGPU/Versions.h"
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
 
@@ -205,6 +205,6 @@ void MosaicGPUDialect::registerBytecode() { addInterface<BytecodeVersions>(); }
 void MosaicGPUDialect::registerOps() {
   addVersionedOps<
 #define GET_OP_LIST
-#include "dialects/MosaicGPU/MosaicGPUOps.cpp.inc"
+#include "smalti/dialects/MosaicGPU/MosaicGPUOps.cpp.inc"
       >(*this);
 }

@@ -1,6 +1,6 @@
 //===- TritonXLA.cpp - The triton_xla dialect -----------------------------===//
 
-#include "dialects/TritonXLA/TritonXLA.h"
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -16,10 +16,10 @@
 using namespace mlir;
 using namespace smalti::triton_xla;
 
-#include "dialects/TritonXLA/TritonXLADialect.cpp.inc"
+#include "smalti/dialects/TritonXLA/TritonXLADialect.cpp.inc"
 
 #define GET_OP_CLASSES
-#include "dialects/TritonXLA/TritonXLAOps.cpp.inc"
+#include "smalti/dialects/TritonXLA/TritonXLAOps.cpp.inc"
 
 bool smalti::triton_xla::fitsTile(ArrayRef<int64_t> shape) {
   int64_t elements = 1;
@@ -32,7 +32,7 @@ bool smalti::triton_xla::fitsTile(ArrayRef<int64_t> shape) {
 void TritonXLADialect::initialize() {
   addOperations<
 #define GET_OP_LIST
-#include "dialects/TritonXLA/TritonXLAOps.cpp.inc"
+#include "smalti/dialects/TritonXLA/TritonXLAOps.cpp.inc"
       >();
 }
 

@@ -15,7 +15,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
-#include "dialects/TritonXLA/TritonXLADialect.h.inc"
+#include "smalti/dialects/TritonXLA/TritonXLADialect.h.inc"
 
 namespace smalti::triton_xla {
 /// Whether a tile of this static shape has less than 2^31 elements: vectors and
@@ -24,6 +24,6 @@ bool fitsTile(llvm::ArrayRef<int64_t> shape);
 } // namespace smalti::triton_xla
 
 #define GET_OP_CLASSES
-#include "dialects/TritonXLA/TritonXLAOps.h.inc"
+#include "smalti/dialects/TritonXLA/TritonXLAOps.h.inc"
 
 #endif // SMALTI_DIALECTS_TRITONXLA_TRITONXLA_H

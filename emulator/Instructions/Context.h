@@ -9,7 +9,7 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_CONTEXT_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_CONTEXT_H
 
-#include "emulator/Instructions/Instruction.h"
+#include "smalti/emulator/Instructions/Instruction.h"
 
 namespace smalti::emulator {
 

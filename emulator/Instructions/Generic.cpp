@@ -1,7 +1,7 @@
 //===- Generic.cpp - Intrinsics of both vendors ---------------------------===//
 
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 using namespace smalti::emulator;
 

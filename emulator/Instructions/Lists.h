@@ -3,12 +3,12 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_LISTS_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_LISTS_H
 
-#include "emulator/Instructions/Instruction.h"
+#include "smalti/emulator/Instructions/Instruction.h"
 
 namespace smalti::emulator {
 
 #define SMALTI_INSTRUCTION_LIST(name) extern const InstructionList name;
-#include "emulator/Instructions/Lists.def"
+#include "smalti/emulator/Instructions/Lists.def"
 
 } // namespace smalti::emulator
 

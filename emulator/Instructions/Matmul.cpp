@@ -1,6 +1,6 @@
 //===- Matmul.cpp - Matrix products of any size and element type ----------===//
 
-#include "emulator/Instructions/Matmul.h"
+#include "smalti/emulator/Instructions/Matmul.h"
 
 #include <cmath>
 #include <vector>

@@ -9,7 +9,7 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_MATMUL_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_MATMUL_H
 
-#include "emulator/Instructions/Types.h"
+#include "smalti/emulator/Instructions/Types.h"
 
 #include <cstdint>
 

@@ -9,8 +9,8 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_PRODUCT_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_PRODUCT_H
 
-#include "emulator/Instructions/Instruction.h"
-#include "emulator/Instructions/Numbers.h"
+#include "smalti/emulator/Instructions/Instruction.h"
+#include "smalti/emulator/Instructions/Numbers.h"
 
 namespace smalti::emulator {
 

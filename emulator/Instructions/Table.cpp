@@ -1,13 +1,13 @@
 //===- Table.cpp - The table of instructions ------------------------------===//
 
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/Lookup.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/Lookup.h"
 
 using namespace smalti::emulator;
 
 static const InstructionList *const lists[] = {
 #define SMALTI_INSTRUCTION_LIST(name) &name,
-#include "emulator/Instructions/Lists.def"
+#include "smalti/emulator/Instructions/Lists.def"
 };
 
 const Instruction *smalti::emulator::findInstruction(const char *name) {

@@ -11,7 +11,7 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_THREAD_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_THREAD_H
 
-#include "emulator/Instructions/Context.h"
+#include "smalti/emulator/Instructions/Context.h"
 
 #include <functional>
 #include <vector>

@@ -1,8 +1,8 @@
 //===- Types.cpp - Element types by their MLIR names ----------------------===//
 
-#include "emulator/Instructions/Types.h"
-#include "emulator/Instructions/AMD/Formats.h"
-#include "emulator/Instructions/Vectors.h"
+#include "smalti/emulator/Instructions/Types.h"
+#include "smalti/emulator/Instructions/AMD/Formats.h"
+#include "smalti/emulator/Instructions/Vectors.h"
 
 #include <algorithm>
 #include <iterator>

@@ -8,7 +8,7 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_TYPES_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_TYPES_H
 
-#include "emulator/Instructions/Numbers.h"
+#include "smalti/emulator/Instructions/Numbers.h"
 
 #include <cstddef>
 

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Rewrite/Steps.h"
+#include "smalti/emulator/Rewrite/Steps.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/IRBuilder.h"

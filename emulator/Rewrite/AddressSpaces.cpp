@@ -1,7 +1,7 @@
 //===- AddressSpaces.cpp - One address space for all memory ---------------===//
 
-#include "emulator/Rewrite/Steps.h"
-#include "emulator/Runtime/Layout.h"
+#include "smalti/emulator/Rewrite/Steps.h"
+#include "smalti/emulator/Runtime/Layout.h"
 
 #include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/IR/Constants.h"

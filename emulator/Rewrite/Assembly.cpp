@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Rewrite/AssemblyExpansion.h"
+#include "smalti/emulator/Rewrite/AssemblyExpansion.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Dominators.h"

@@ -8,9 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Rewrite/AssemblyConstants.h"
+#include "smalti/emulator/Rewrite/AssemblyConstants.h"
 
-#include "emulator/Rewrite/AssemblyText.h"
+#include "smalti/emulator/Rewrite/AssemblyText.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"

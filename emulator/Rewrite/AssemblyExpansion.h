@@ -3,8 +3,8 @@
 #ifndef SMALTI_EMULATOR_REWRITE_ASSEMBLYEXPANSION_H
 #define SMALTI_EMULATOR_REWRITE_ASSEMBLYEXPANSION_H
 
-#include "emulator/Rewrite/AssemblyText.h"
-#include "emulator/Rewrite/Steps.h"
+#include "smalti/emulator/Rewrite/AssemblyText.h"
+#include "smalti/emulator/Rewrite/Steps.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"

@@ -1,6 +1,6 @@
 //===- AssemblyStatements.cpp - Statements that become LLVM's code --------===//
 
-#include "emulator/Rewrite/AssemblyExpansion.h"
+#include "smalti/emulator/Rewrite/AssemblyExpansion.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

@@ -1,9 +1,9 @@
 //===- AssemblyText.cpp - The text of NVIDIA's inline assembly ------------===//
 
-#include "emulator/Rewrite/AssemblyText.h"
+#include "smalti/emulator/Rewrite/AssemblyText.h"
 
-#include "emulator/Rewrite/AssemblyConstants.h"
-#include "emulator/Rewrite/Steps.h"
+#include "smalti/emulator/Rewrite/AssemblyConstants.h"
+#include "smalti/emulator/Rewrite/Steps.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"

@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Rewrite/Steps.h"
+#include "smalti/emulator/Rewrite/Steps.h"
 
 #include "llvm/Analysis/ScopedNoAliasAA.h"
 #include "llvm/Analysis/ValueTracking.h"

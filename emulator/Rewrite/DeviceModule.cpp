@@ -1,7 +1,7 @@
 //===- DeviceModule.cpp - Reads and completes a device module -------------===//
 
-#include "emulator/Rewrite/PassRun.h"
-#include "emulator/Rewrite/Steps.h"
+#include "smalti/emulator/Rewrite/PassRun.h"
+#include "smalti/emulator/Rewrite/Steps.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"

@@ -1,6 +1,6 @@
 //===- Entries.cpp - How the emulator calls a kernel ----------------------===//
 
-#include "emulator/Rewrite/Steps.h"
+#include "smalti/emulator/Rewrite/Steps.h"
 
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"

@@ -1,8 +1,8 @@
 //===- HostModule.cpp - Device code as an object file of the host ---------===//
 
-#include "emulator/Rewrite/HostModule.h"
+#include "smalti/emulator/Rewrite/HostModule.h"
 
-#include "emulator/Rewrite/Steps.h"
+#include "smalti/emulator/Rewrite/Steps.h"
 
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/LLVMContext.h"

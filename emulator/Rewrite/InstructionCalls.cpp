@@ -1,6 +1,6 @@
 //===- InstructionCalls.cpp - Instructions become calls of the emulator ---===//
 
-#include "emulator/Rewrite/Steps.h"
+#include "smalti/emulator/Rewrite/Steps.h"
 
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/StringMap.h"

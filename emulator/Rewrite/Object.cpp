@@ -1,7 +1,7 @@
 //===- Object.cpp - From a module of the host to an object file -----------===//
 
-#include "emulator/Rewrite/PassRun.h"
-#include "emulator/Rewrite/Steps.h"
+#include "smalti/emulator/Rewrite/PassRun.h"
+#include "smalti/emulator/Rewrite/Steps.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/CodeGen/AtomicExpandUtils.h"

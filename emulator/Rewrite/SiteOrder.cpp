@@ -1,6 +1,6 @@
 //===- SiteOrder.cpp - Blocks in an order for lanes that diverge ----------===//
 
-#include "emulator/Rewrite/Steps.h"
+#include "smalti/emulator/Rewrite/Steps.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SetVector.h"

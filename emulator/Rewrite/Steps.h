@@ -3,7 +3,7 @@
 #ifndef SMALTI_EMULATOR_REWRITE_STEPS_H
 #define SMALTI_EMULATOR_REWRITE_STEPS_H
 
-#include "emulator/Rewrite/HostModule.h"
+#include "smalti/emulator/Rewrite/HostModule.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"

@@ -1,11 +1,11 @@
 //===- AsyncWork.cpp - What threads and waves have put off ----------------===//
 
-#include "emulator/Runtime/AsyncWork.h"
-#include "emulator/Runtime/Block.h"
-#include "emulator/Runtime/Findings.h"
-#include "emulator/Runtime/Launch.h"
-#include "emulator/Runtime/Memory.h"
-#include "emulator/Runtime/Sanitizers.h"
+#include "smalti/emulator/Runtime/AsyncWork.h"
+#include "smalti/emulator/Runtime/Block.h"
+#include "smalti/emulator/Runtime/Findings.h"
+#include "smalti/emulator/Runtime/Launch.h"
+#include "smalti/emulator/Runtime/Memory.h"
+#include "smalti/emulator/Runtime/Sanitizers.h"
 
 #include <algorithm>
 

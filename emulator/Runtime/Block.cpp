@@ -1,10 +1,10 @@
 //===- Block.cpp - The threads of a block and their schedule --------------===//
 
-#include "emulator/Runtime/Block.h"
-#include "emulator/Runtime/Launch.h"
-#include "emulator/Runtime/Library.h"
-#include "emulator/Runtime/Memory.h"
-#include "emulator/Runtime/Sanitizers.h"
+#include "smalti/emulator/Runtime/Block.h"
+#include "smalti/emulator/Runtime/Launch.h"
+#include "smalti/emulator/Runtime/Library.h"
+#include "smalti/emulator/Runtime/Memory.h"
+#include "smalti/emulator/Runtime/Sanitizers.h"
 
 #include <algorithm>
 #include <bitset>

@@ -9,10 +9,10 @@
 #ifndef SMALTI_EMULATOR_RUNTIME_BLOCK_H
 #define SMALTI_EMULATOR_RUNTIME_BLOCK_H
 
-#include "emulator/Instructions/Thread.h"
-#include "emulator/Runtime/AsyncWork.h"
-#include "emulator/Runtime/Fiber.h"
-#include "emulator/Runtime/Findings.h"
+#include "smalti/emulator/Instructions/Thread.h"
+#include "smalti/emulator/Runtime/AsyncWork.h"
+#include "smalti/emulator/Runtime/Fiber.h"
+#include "smalti/emulator/Runtime/Findings.h"
 
 #include <memory>
 #include <string>

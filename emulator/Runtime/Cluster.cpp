@@ -1,9 +1,9 @@
 //===- Cluster.cpp - Blocks that run together -----------------------------===//
 
-#include "emulator/Runtime/Block.h"
-#include "emulator/Runtime/Launch.h"
-#include "emulator/Runtime/Proxies.h"
-#include "emulator/Runtime/Sanitizers.h"
+#include "smalti/emulator/Runtime/Block.h"
+#include "smalti/emulator/Runtime/Launch.h"
+#include "smalti/emulator/Runtime/Proxies.h"
+#include "smalti/emulator/Runtime/Sanitizers.h"
 
 #include <algorithm>
 

@@ -1,12 +1,12 @@
 //===- Faults.cpp - Signals that end a worker -----------------------------===//
 
-#include "emulator/Runtime/Faults.h"
-#include "emulator/Runtime/Block.h"
-#include "emulator/Runtime/Findings.h"
-#include "emulator/Runtime/Launch.h"
-#include "emulator/Runtime/Library.h"
-#include "emulator/Runtime/Memory.h"
-#include "emulator/Runtime/Sanitizers.h"
+#include "smalti/emulator/Runtime/Faults.h"
+#include "smalti/emulator/Runtime/Block.h"
+#include "smalti/emulator/Runtime/Findings.h"
+#include "smalti/emulator/Runtime/Launch.h"
+#include "smalti/emulator/Runtime/Library.h"
+#include "smalti/emulator/Runtime/Memory.h"
+#include "smalti/emulator/Runtime/Sanitizers.h"
 
 #include <csignal>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 //===- Fiber.cpp - A stack of its own for each GPU thread -----------------===//
 
-#include "emulator/Runtime/Fiber.h"
-#include "emulator/Runtime/Sanitizers.h"
+#include "smalti/emulator/Runtime/Fiber.h"
+#include "smalti/emulator/Runtime/Sanitizers.h"
 
 #include <cstdint>
 #include <cstring>

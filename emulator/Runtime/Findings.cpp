@@ -1,8 +1,8 @@
 //===- Findings.cpp - What is told to Python, a line of JSON each ---------===//
 
-#include "emulator/Runtime/Findings.h"
-#include "emulator/Runtime/Launch.h"
-#include "emulator/Runtime/Library.h"
+#include "smalti/emulator/Runtime/Findings.h"
+#include "smalti/emulator/Runtime/Launch.h"
+#include "smalti/emulator/Runtime/Library.h"
 
 #include <cerrno>
 #include <cstdio>

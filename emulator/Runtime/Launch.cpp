@@ -1,7 +1,7 @@
 //===- Launch.cpp - What a process is to run ------------------------------===//
 
-#include "emulator/Runtime/Launch.h"
-#include "emulator/Runtime/Layout.h"
+#include "smalti/emulator/Runtime/Launch.h"
+#include "smalti/emulator/Runtime/Layout.h"
 
 #include <cerrno>
 #include <cmath>

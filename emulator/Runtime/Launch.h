@@ -3,7 +3,7 @@
 #ifndef SMALTI_EMULATOR_RUNTIME_LAUNCH_H
 #define SMALTI_EMULATOR_RUNTIME_LAUNCH_H
 
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 #include <string>
 #include <vector>

@@ -1,8 +1,8 @@
 //===- Library.cpp - A kernel library -------------------------------------===//
 
-#include "emulator/Runtime/Library.h"
-#include "emulator/Instructions/Instruction.h"
-#include "emulator/Runtime/Layout.h"
+#include "smalti/emulator/Runtime/Library.h"
+#include "smalti/emulator/Instructions/Instruction.h"
+#include "smalti/emulator/Runtime/Layout.h"
 
 #include <algorithm>
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 //===- Main.cpp - smalti-emulator -----------------------------------------===//
 
-#include "emulator/Instructions/Instruction.h"
-#include "emulator/Runtime/Findings.h"
-#include "emulator/Runtime/Supervisor.h"
+#include "smalti/emulator/Instructions/Instruction.h"
+#include "smalti/emulator/Runtime/Findings.h"
+#include "smalti/emulator/Runtime/Supervisor.h"
 
 #include <cstdio>
 #include <cstring>

@@ -1,10 +1,10 @@
 //===- Memory.cpp - The memory that a kernel sees -------------------------===//
 
-#include "emulator/Runtime/Memory.h"
-#include "emulator/Runtime/Block.h"
-#include "emulator/Runtime/Launch.h"
-#include "emulator/Runtime/Layout.h"
-#include "emulator/Runtime/Sanitizers.h"
+#include "smalti/emulator/Runtime/Memory.h"
+#include "smalti/emulator/Runtime/Block.h"
+#include "smalti/emulator/Runtime/Launch.h"
+#include "smalti/emulator/Runtime/Layout.h"
+#include "smalti/emulator/Runtime/Sanitizers.h"
 
 #include <algorithm>
 #include <cerrno>

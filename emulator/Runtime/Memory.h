@@ -3,7 +3,7 @@
 #ifndef SMALTI_EMULATOR_RUNTIME_MEMORY_H
 #define SMALTI_EMULATOR_RUNTIME_MEMORY_H
 
-#include "emulator/Runtime/Findings.h"
+#include "smalti/emulator/Runtime/Findings.h"
 
 #include <cstdlib>
 #include <memory>

@@ -1,10 +1,10 @@
 //===- Proxies.cpp - What the asynchronous proxy may not see --------------===//
 
-#include "emulator/Runtime/Proxies.h"
-#include "emulator/Runtime/Block.h"
-#include "emulator/Runtime/Launch.h"
-#include "emulator/Runtime/Memory.h"
-#include "emulator/Runtime/Sanitizers.h"
+#include "smalti/emulator/Runtime/Proxies.h"
+#include "smalti/emulator/Runtime/Block.h"
+#include "smalti/emulator/Runtime/Launch.h"
+#include "smalti/emulator/Runtime/Memory.h"
+#include "smalti/emulator/Runtime/Sanitizers.h"
 
 #include <algorithm>
 

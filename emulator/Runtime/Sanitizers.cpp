@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Runtime/Sanitizers.h"
-#include "emulator/Runtime/AsyncWork.h"
-#include "emulator/Runtime/Block.h"
-#include "emulator/Runtime/Findings.h"
-#include "emulator/Runtime/Memory.h"
+#include "smalti/emulator/Runtime/Sanitizers.h"
+#include "smalti/emulator/Runtime/AsyncWork.h"
+#include "smalti/emulator/Runtime/Block.h"
+#include "smalti/emulator/Runtime/Findings.h"
+#include "smalti/emulator/Runtime/Memory.h"
 
 #include <cstdlib>
 #include <cstring>

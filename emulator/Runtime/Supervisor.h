@@ -3,7 +3,7 @@
 #ifndef SMALTI_EMULATOR_RUNTIME_SUPERVISOR_H
 #define SMALTI_EMULATOR_RUNTIME_SUPERVISOR_H
 
-#include "emulator/Runtime/Findings.h"
+#include "smalti/emulator/Runtime/Findings.h"
 
 namespace smalti::emulator {
 

@@ -1,12 +1,12 @@
 //===- Thread.cpp - What an instruction can ask of the running thread -----===//
 
-#include "emulator/Instructions/Thread.h"
-#include "emulator/Runtime/Block.h"
-#include "emulator/Runtime/Launch.h"
-#include "emulator/Runtime/Library.h"
-#include "emulator/Runtime/Memory.h"
-#include "emulator/Runtime/Proxies.h"
-#include "emulator/Runtime/Sanitizers.h"
+#include "smalti/emulator/Instructions/Thread.h"
+#include "smalti/emulator/Runtime/Block.h"
+#include "smalti/emulator/Runtime/Launch.h"
+#include "smalti/emulator/Runtime/Library.h"
+#include "smalti/emulator/Runtime/Memory.h"
+#include "smalti/emulator/Runtime/Proxies.h"
+#include "smalti/emulator/Runtime/Sanitizers.h"
 
 #include <cstdarg>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_CONVERSION_PASSES
 #define SMALTI_PASSES_CONVERSION_PASSES
 
-include "passes/Options.td"
+include "smalti/passes/Support/Options.td"
 
 def ConvertTritonXLAToCPU : Pass<"convert-triton-xla-to-cpu", "::mlir::ModuleOp"> {
   let summary = "Tile programs to functions of vectorised loops";

@@ -1,6 +1,6 @@
 //===- Kernels.cpp - Functions that the host launches ---------------------===//
 
-#include "passes/Interfaces/Kernels.h"
+#include "smalti/passes/Interfaces/Kernels.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -9,7 +9,7 @@ def Smalti_LayoutInferenceOpInterface : OpInterface<"LayoutInferenceOpInterface"
   let cppNamespace = "::smalti";
   let description = [{
     The op has operands or results that have a layout (vectors, shared memory, tensor memory), and says what it demands
-    of them. Ops of other dialects implement it through external models (passes/Layouts/Rules.h); those that work
+    of them. Ops of other dialects implement it through external models (passes/Layouts/Rules/Rules.h); those that work
     element by element all have the same one, by their trait.
 
     Every operand and result that has a layout gets a variable, and so do those of the terminators of the op's regions

@@ -1,15 +1,13 @@
 //===- LoopInterfaces.cpp - What loop passes ask of an op -----------------===//
 
-#include "passes/Interfaces/LoopInterfaces.h"
-
-#include "passes/Interfaces/ExternalModels.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/VectorInterfaces.h"
 
 using namespace mlir;
 
-#include "passes/Interfaces/LoopInterfaces.cpp.inc"
+#include "smalti/passes/Interfaces/LoopInterfaces.cpp.inc"
 
 /// Whether an unmasked write of a vector that starts at the origin reaches
 /// every element.
@@ -62,12 +60,4 @@ bool smalti::overwritesWholeMemRef(Operation *op, Value memref) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return coversWholeMemRef(linalgOp, memref);
   return false;
-}
-
-void smalti::registerLoopInterfaceModels(DialectRegistry &registry) {
-  registerAccessModels(registry);
-  registerAsyncCopyModels(registry);
-  registerBarrierModels(registry);
-  registerOverwriteModels(registry);
-  registerRegisterModels(registry);
 }

@@ -62,17 +62,9 @@ struct BlockAccess {
 
 } // namespace smalti
 
-#include "passes/Interfaces/LoopInterfaces.h.inc"
-
-namespace mlir {
-class DialectRegistry;
-} // namespace mlir
+#include "smalti/passes/Interfaces/LoopInterfaces.h.inc"
 
 namespace smalti {
-
-/// Adds the external models by which ops of upstream dialects and of
-/// mosaic_gpu implement the interfaces above.
-void registerLoopInterfaceModels(mlir::DialectRegistry &registry);
 
 /// Which barrier object an op works on: two ops with the same reference, in one
 /// iteration of a loop, work on the same barrier.

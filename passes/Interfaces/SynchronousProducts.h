@@ -10,7 +10,7 @@
 #ifndef SMALTI_PASSES_INTERFACES_SYNCHRONOUSPRODUCTS_H
 #define SMALTI_PASSES_INTERFACES_SYNCHRONOUSPRODUCTS_H
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 
 namespace smalti {
 

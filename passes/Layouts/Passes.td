@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_LAYOUTS_PASSES
 #define SMALTI_PASSES_LAYOUTS_PASSES
 
-include "passes/Options.td"
+include "smalti/passes/Support/Options.td"
 
 def MosaicGPUInferLayouts : Pass<"mosaic-gpu-infer-layouts", "::mlir::ModuleOp"> {
   let summary = "Gives every vector, shared memory and tensor memory of a block program its layout";

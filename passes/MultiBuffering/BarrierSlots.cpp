@@ -7,18 +7,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/MultiBuffering/BarrierSlots.h"
+#include "smalti/passes/MultiBuffering/BarrierSlots.h"
 
-#include "passes/Analysis/BufferAliasing.h"
-#include "passes/Analysis/Uniformity.h"
-#include "passes/Interfaces/BufferUses.h"
-#include "passes/Interfaces/Kernels.h"
-#include "passes/Interfaces/MemoryAccess.h"
-#include "passes/Support/AddressSlots.h"
-#include "passes/Support/Describe.h"
-#include "passes/Support/IterationParity.h"
-#include "passes/Support/IterationSlots.h"
-#include "passes/Support/MemorySize.h"
+#include "smalti/passes/Analysis/Memory/BufferAliasing.h"
+#include "smalti/passes/Analysis/Memory/BufferUses.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Threads/Uniformity.h"
+#include "smalti/passes/Interfaces/Kernels.h"
+#include "smalti/passes/Slots/AddressSlots.h"
+#include "smalti/passes/Slots/IterationParity.h"
+#include "smalti/passes/Slots/IterationSlots.h"
+#include "smalti/passes/Support/Describe.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

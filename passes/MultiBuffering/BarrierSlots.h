@@ -9,10 +9,10 @@
 #ifndef SMALTI_PASSES_MULTIBUFFERING_BARRIERSLOTS_H
 #define SMALTI_PASSES_MULTIBUFFERING_BARRIERSLOTS_H
 
-#include "passes/Analysis/IntegerRanges.h"
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/MultiBuffering/BufferSlots.h"
-#include "passes/Support/ThreadValues.h"
+#include "smalti/passes/Analysis/Integers/IntegerRanges.h"
+#include "smalti/passes/Analysis/Threads/ThreadValues.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/MultiBuffering/BufferSlots.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -1,17 +1,17 @@
 //===- BufferSlots.cpp - A buffer with one slot an iteration --------------===//
 
-#include "passes/MultiBuffering/BufferSlots.h"
+#include "smalti/passes/MultiBuffering/BufferSlots.h"
 
-#include "passes/Analysis/Uniformity.h"
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Interfaces/MemRefViews.h"
-#include "passes/Interfaces/MemoryAccess.h"
-#include "passes/MultiBuffering/Overwrite.h"
-#include "passes/Resources/Estimate.h"
-#include "passes/Support/Describe.h"
-#include "passes/Support/IterationSlots.h"
-#include "passes/Support/MemorySize.h"
-#include "passes/Support/TripCount.h"
+#include "smalti/passes/Analysis/Integers/TripCount.h"
+#include "smalti/passes/Analysis/Memory/MemRefViews.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Memory/Overwrite.h"
+#include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
+#include "smalti/passes/Analysis/Threads/Uniformity.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Slots/IterationSlots.h"
+#include "smalti/passes/Support/Describe.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -9,7 +9,7 @@
 #ifndef SMALTI_PASSES_MULTIBUFFERING_BUFFERSLOTS_H
 #define SMALTI_PASSES_MULTIBUFFERING_BUFFERSLOTS_H
 
-#include "passes/Interfaces/BufferUses.h"
+#include "smalti/passes/Analysis/Memory/BufferUses.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinTypes.h"

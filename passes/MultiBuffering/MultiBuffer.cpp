@@ -1,20 +1,21 @@
 //===- MultiBuffer.cpp - smalti-multi-buffer ------------------------------===//
 
-#include "passes/Analysis/Uniformity.h"
-#include "passes/Interfaces/CopiedBytes.h"
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Interfaces/MemoryAccess.h"
-#include "passes/MultiBuffering/BarrierSlots.h"
-#include "passes/MultiBuffering/BufferSlots.h"
-#include "passes/Options.h"
-#include "passes/Resources/Estimate.h"
-#include "passes/SharedMemory/SharedBuffers.h"
-#include "passes/Support/IterationSlots.h"
-#include "passes/Support/MemorySize.h"
-#include "passes/Support/Remarks.h"
-#include "passes/Support/TargetOption.h"
-#include "passes/Support/ValueNames.h"
-#include "targets/Target.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
+#include "smalti/passes/Analysis/Resources/SharedBuffers.h"
+#include "smalti/passes/Analysis/Threads/Uniformity.h"
+#include "smalti/passes/Interfaces/CopiedBytes.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Models/ExternalModels.h"
+#include "smalti/passes/MultiBuffering/BarrierSlots.h"
+#include "smalti/passes/MultiBuffering/BufferSlots.h"
+#include "smalti/passes/Slots/IterationSlots.h"
+#include "smalti/passes/Support/Options.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/passes/Support/ValueNames.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -27,7 +28,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIMULTIBUFFER
 #define GEN_PASS_DEF_SMALTIMULTIBUFFER
-#include "passes/MultiBuffering/Passes.h.inc"
+#include "smalti/passes/MultiBuffering/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -39,12 +40,13 @@ static constexpr int64_t kMostAutomaticSlots = 16;
 
 namespace {
 
-struct MultiBufferPass : smalti::impl::SmaltiMultiBufferBase<MultiBufferPass> {
+struct SmaltiMultiBuffer
+    : smalti::impl::SmaltiMultiBufferBase<SmaltiMultiBuffer> {
   using SmaltiMultiBufferBase::SmaltiMultiBufferBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
     SmaltiMultiBufferBase::getDependentDialects(registry);
-    registerLoopInterfaceModels(registry);
+    registerExternalModels(registry);
   }
 
   void runOnOperation() override;
@@ -68,7 +70,7 @@ private:
 
 } // namespace
 
-LogicalResult MultiBufferPass::readDepth(const targets::Target *chip) {
+LogicalResult SmaltiMultiBuffer::readDepth(const targets::Target *chip) {
   FunctionOpInterface function = getOperation();
   slots = depth.getOr(0);
   if (std::optional<std::string> wrong = readSlots(function, slots))
@@ -85,8 +87,8 @@ LogicalResult MultiBufferPass::readDepth(const targets::Target *chip) {
 }
 
 /// Plans all buffers. Returns whether one was missed that must not be.
-bool MultiBufferPass::planBuffers(const targets::Target *chip,
-                                  const UniformityAnalysis &uniformity) {
+bool SmaltiMultiBuffer::planBuffers(const targets::Target *chip,
+                                    const UniformityAnalysis &uniformity) {
   FunctionOpInterface function = getOperation();
   bool missed = false;
   SmallVector<Value> buffers = findSharedBuffers(function);
@@ -126,8 +128,8 @@ bool MultiBufferPass::planBuffers(const targets::Target *chip,
 /// Barriers and buffers that belong together get slots together: those of which
 /// one gets none leave the plans. Returns whether one was missed that must not
 /// be.
-bool MultiBufferPass::planBarriers(const targets::Target *chip,
-                                   const UniformityAnalysis &uniformity) {
+bool SmaltiMultiBuffer::planBarriers(const targets::Target *chip,
+                                     const UniformityAnalysis &uniformity) {
   FunctionOpInterface function = getOperation();
   using Copies = llvm::MapVector<Value, SmallVector<Operation *, 1>>;
   llvm::MapVector<Value, Copies> buffersOf; ///< and the copies into them
@@ -242,7 +244,7 @@ static bool writesSlot(AsyncCopyOpInterface copy, scf::ForOp loop) {
 /// a copy to a buffer without slots: smalti-pipeline-loops issues all of a
 /// loop's copies early, or none. Returns whether one was missed that must not
 /// be.
-bool MultiBufferPass::dropPartOfLoops() {
+bool SmaltiMultiBuffer::dropPartOfLoops() {
   DenseSet<Value> planned;
   for (const BufferPlan &plan : plans)
     planned.insert(plan.buffer);
@@ -280,7 +282,7 @@ bool MultiBufferPass::dropPartOfLoops() {
 
 /// Bytes of shared memory where every plan's buffer has its slots, or `slots`
 /// of them where it does not say, and barriers have as many as their buffers.
-int64_t MultiBufferPass::getBytes(int64_t slots) {
+int64_t SmaltiMultiBuffer::getBytes(int64_t slots) {
   DenseMap<Value, MemRefType> types;
   DenseMap<Value, int64_t> depths;
   for (const BufferPlan &plan : plans) {
@@ -301,7 +303,7 @@ int64_t MultiBufferPass::getBytes(int64_t slots) {
 
 /// Gives every plan its number of slots, or all of them none: half of a loop's
 /// buffers with slots overlap nothing.
-LogicalResult MultiBufferPass::chooseDepths(const targets::Target *chip) {
+LogicalResult SmaltiMultiBuffer::chooseDepths(const targets::Target *chip) {
   if (plans.empty() || !chip)
     return success();
   auto refuse = [&](const Twine &reason) {
@@ -357,7 +359,7 @@ LogicalResult MultiBufferPass::chooseDepths(const targets::Target *chip) {
   return refuse(reason + has());
 }
 
-void MultiBufferPass::runOnOperation() {
+void SmaltiMultiBuffer::runOnOperation() {
   FunctionOpInterface function = getOperation();
   if (function.isExternal())
     return;

@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_MULTIBUFFERING_PASSES
 #define SMALTI_PASSES_MULTIBUFFERING_PASSES
 
-include "passes/Options.td"
+include "smalti/passes/Support/Options.td"
 
 def SmaltiMultiBuffer : InterfacePass<"smalti-multi-buffer", "::mlir::FunctionOpInterface"> {
   let summary = "Gives shared-memory buffers of a loop several slots, one an iteration in turn";

@@ -1,9 +1,9 @@
 //===- ConvFilterLayout.cpp - smalti-conv-filter-layout -------------------===//
 
-#include "passes/Options.h"
-#include "passes/PadLowering/ConvolutionLoops.h"
-#include "passes/Support/Describe.h"
-#include "passes/Support/Remarks.h"
+#include "smalti/passes/PadLowering/ConvolutionLoops.h"
+#include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/Options.h"
+#include "smalti/passes/Support/Remarks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -18,7 +18,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTICONVFILTERLAYOUT
 #define GEN_PASS_DEF_SMALTICONVFILTERLAYOUT
-#include "passes/PadLowering/Passes.h.inc"
+#include "smalti/passes/PadLowering/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -241,15 +241,15 @@ static void commitFilter(RewriterBase &rewriter, const FilterPlan &plan,
 
 namespace {
 
-struct ConvFilterLayoutPass
-    : smalti::impl::SmaltiConvFilterLayoutBase<ConvFilterLayoutPass> {
+struct SmaltiConvFilterLayout
+    : smalti::impl::SmaltiConvFilterLayoutBase<SmaltiConvFilterLayout> {
   using SmaltiConvFilterLayoutBase::SmaltiConvFilterLayoutBase;
   void runOnOperation() override;
 };
 
 } // namespace
 
-void ConvFilterLayoutPass::runOnOperation() {
+void SmaltiConvFilterLayout::runOnOperation() {
   Operation *function = getOperation();
   FilterLayout layout = filterLayout;
   StringRef layoutName = layout == FilterLayout::FHWC ? "fhwc" : "hwfc";

@@ -1,6 +1,6 @@
 //===- ConvolutionLoops.cpp - What the loops of a convolution run over ----===//
 
-#include "passes/PadLowering/ConvolutionLoops.h"
+#include "smalti/passes/PadLowering/ConvolutionLoops.h"
 
 using namespace mlir;
 using namespace smalti;

@@ -1,14 +1,14 @@
 //===- LowerPad.cpp - smalti-lower-pad ------------------------------------===//
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "passes/Analysis/IntegerRanges.h"
-#include "passes/PadLowering/PaddedCopies.h"
-#include "passes/PadLowering/PaddedTransfers.h"
-#include "passes/PadLowering/TensorWindows.h"
-#include "passes/Support/Describe.h"
-#include "passes/Support/Remarks.h"
-#include "passes/Support/TargetOption.h"
-#include "targets/Target.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Analysis/Integers/IntegerRanges.h"
+#include "smalti/passes/PadLowering/PaddedCopies.h"
+#include "smalti/passes/PadLowering/PaddedTransfers.h"
+#include "smalti/passes/PadLowering/TensorWindows.h"
+#include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,7 +31,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTILOWERPAD
 #define GEN_PASS_DEF_SMALTILOWERPAD
-#include "passes/PadLowering/Passes.h.inc"
+#include "smalti/passes/PadLowering/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -236,14 +236,14 @@ static void commitPad(RewriterBase &rewriter, const PadPlan &plan) {
 
 namespace {
 
-struct LowerPadPass : smalti::impl::SmaltiLowerPadBase<LowerPadPass> {
+struct SmaltiLowerPad : smalti::impl::SmaltiLowerPadBase<SmaltiLowerPad> {
   using SmaltiLowerPadBase::SmaltiLowerPadBase;
   void runOnOperation() override;
 };
 
 } // namespace
 
-void LowerPadPass::runOnOperation() {
+void SmaltiLowerPad::runOnOperation() {
   Operation *function = getOperation();
   FailureOr<const targets::Target *> chip = findTarget(function, target);
   if (failed(chip))

@@ -1,14 +1,14 @@
 //===- PadToIntrinsics.cpp - smalti-pad-to-intrinsics ---------------------===//
 
-#include "passes/Conversion/MmaSelection.h"
-#include "passes/Options.h"
-#include "passes/PadLowering/ConvolutionLoops.h"
-#include "passes/PadLowering/PaddingValues.h"
-#include "passes/Support/Describe.h"
-#include "passes/Support/Divisibility.h"
-#include "passes/Support/Remarks.h"
-#include "passes/Support/TargetOption.h"
-#include "targets/Target.h"
+#include "smalti/passes/Analysis/Memory/Divisibility.h"
+#include "smalti/passes/Layouts/Vectors/MmaSelection.h"
+#include "smalti/passes/PadLowering/ConvolutionLoops.h"
+#include "smalti/passes/PadLowering/PaddingValues.h"
+#include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/Options.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,7 +27,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIPADTOINTRINSICS
 #define GEN_PASS_DEF_SMALTIPADTOINTRINSICS
-#include "passes/PadLowering/Passes.h.inc"
+#include "smalti/passes/PadLowering/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -620,15 +620,15 @@ static void commitPad(RewriterBase &rewriter, const PadPlan &plan) {
 
 namespace {
 
-struct PadToIntrinsicsPass
-    : smalti::impl::SmaltiPadToIntrinsicsBase<PadToIntrinsicsPass> {
+struct SmaltiPadToIntrinsics
+    : smalti::impl::SmaltiPadToIntrinsicsBase<SmaltiPadToIntrinsics> {
   using SmaltiPadToIntrinsicsBase::SmaltiPadToIntrinsicsBase;
   void runOnOperation() override;
 };
 
 } // namespace
 
-void PadToIntrinsicsPass::runOnOperation() {
+void SmaltiPadToIntrinsics::runOnOperation() {
   Operation *function = getOperation();
   for (auto [name, size] :
        {std::pair("m", m.getOr(1)), {"n", n.getOr(1)}, {"k", k.getOr(1)}})

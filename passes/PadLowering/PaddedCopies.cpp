@@ -1,14 +1,14 @@
 //===- PaddedCopies.cpp - Copies that fill in zeros -----------------------===//
 
-#include "passes/PadLowering/PaddedCopies.h"
-#include "passes/PadLowering/TransferMasks.h"
+#include "smalti/passes/PadLowering/PaddedCopies.h"
+#include "smalti/passes/PadLowering/TransferMasks.h"
 
-#include "passes/Conversion/BlockToThread/Windows.h"
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Interfaces/MemoryAccess.h"
-#include "passes/Support/Describe.h"
-#include "passes/Support/Divisibility.h"
-#include "targets/Target.h"
+#include "smalti/passes/Analysis/Memory/Divisibility.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Support/Describe.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -9,8 +9,8 @@
 #ifndef SMALTI_PASSES_PADLOWERING_PADDEDCOPIES_H
 #define SMALTI_PASSES_PADLOWERING_PADDEDCOPIES_H
 
-#include "passes/Analysis/BufferAliasing.h"
-#include "passes/PadLowering/PaddedTransfers.h"
+#include "smalti/passes/Analysis/Memory/BufferAliasing.h"
+#include "smalti/passes/PadLowering/PaddedTransfers.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/DenseSet.h"

@@ -1,11 +1,11 @@
 //===- PaddedTransfers.cpp - Reads and writes that overhang ---------------===//
 
-#include "passes/PadLowering/PaddedTransfers.h"
-#include "passes/Analysis/IntegerRanges.h"
-#include "passes/PadLowering/TransferMasks.h"
+#include "smalti/passes/PadLowering/PaddedTransfers.h"
+#include "smalti/passes/Analysis/Integers/IntegerRanges.h"
+#include "smalti/passes/PadLowering/TransferMasks.h"
 
-#include "passes/Support/Divisibility.h"
-#include "passes/Support/MemorySize.h"
+#include "smalti/passes/Analysis/Memory/Divisibility.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

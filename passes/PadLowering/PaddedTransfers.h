@@ -10,7 +10,7 @@
 #ifndef SMALTI_PASSES_PADLOWERING_PADDEDTRANSFERS_H
 #define SMALTI_PASSES_PADLOWERING_PADDEDTRANSFERS_H
 
-#include "passes/PadLowering/RawBuffers.h"
+#include "smalti/passes/PadLowering/RawBuffers.h"
 
 #include "mlir/Interfaces/VectorInterfaces.h"
 

@@ -1,6 +1,6 @@
 //===- PaddingValues.cpp - Values that a reduction does not see -----------===//
 
-#include "passes/PadLowering/PaddingValues.h"
+#include "smalti/passes/PadLowering/PaddingValues.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_PADLOWERING_PASSES
 #define SMALTI_PASSES_PADLOWERING_PASSES
 
-include "passes/Options.td"
+include "smalti/passes/Support/Options.td"
 
 def SmaltiLowerPad : InterfacePass<"smalti-lower-pad", "::mlir::FunctionOpInterface"> {
   let summary = "Makes masked transfers of pads, and of reads and writes that overhang";

@@ -1,11 +1,11 @@
 //===- RawBuffers.cpp - Memory whose bounds the hardware checks -----------===//
 
-#include "passes/PadLowering/RawBuffers.h"
+#include "smalti/passes/PadLowering/RawBuffers.h"
 
-#include "passes/Interfaces/MemRefViews.h"
-#include "passes/Interfaces/MemoryAccess.h"
-#include "passes/Support/Divisibility.h"
-#include "passes/Support/MemorySize.h"
+#include "smalti/passes/Analysis/Memory/Divisibility.h"
+#include "smalti/passes/Analysis/Memory/MemRefViews.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

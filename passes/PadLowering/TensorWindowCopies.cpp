@@ -1,11 +1,11 @@
 //===- TensorWindowCopies.cpp - The copies of windows by TMA --------------===//
 
-#include "passes/Analysis/BufferAliasing.h"
-#include "passes/PadLowering/TensorWindows.h"
+#include "smalti/passes/Analysis/Memory/BufferAliasing.h"
+#include "smalti/passes/PadLowering/TensorWindows.h"
 
-#include "passes/Interfaces/Kernels.h"
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Interfaces/MemoryAccess.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
+#include "smalti/passes/Interfaces/Kernels.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -1,12 +1,12 @@
 //===- TensorWindows.cpp - Windows that TMA copies ------------------------===//
 
-#include "passes/PadLowering/TensorWindows.h"
+#include "smalti/passes/PadLowering/TensorWindows.h"
 
-#include "passes/Analysis/IntegerRanges.h"
-#include "passes/Conversion/BlockToThread/Planner.h"
-#include "passes/Conversion/BlockToThread/Windows.h"
-#include "passes/Support/Divisibility.h"
-#include "targets/Target.h"
+#include "smalti/passes/Analysis/Integers/IntegerRanges.h"
+#include "smalti/passes/Analysis/Memory/Divisibility.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

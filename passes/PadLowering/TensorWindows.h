@@ -12,9 +12,9 @@
 #ifndef SMALTI_PASSES_PADLOWERING_TENSORWINDOWS_H
 #define SMALTI_PASSES_PADLOWERING_TENSORWINDOWS_H
 
-#include "passes/Analysis/Uniformity.h"
-#include "passes/Conversion/BlockToThread/TensorMaps.h"
-#include "passes/PadLowering/PaddedCopies.h"
+#include "smalti/passes/Analysis/Threads/Uniformity.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/TensorMaps.h"
+#include "smalti/passes/PadLowering/PaddedCopies.h"
 
 namespace smalti {
 

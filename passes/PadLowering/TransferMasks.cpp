@@ -1,11 +1,11 @@
 //===- TransferMasks.cpp - Masks of transfers -----------------------------===//
 
-#include "passes/PadLowering/TransferMasks.h"
-#include "passes/Analysis/IntegerRanges.h"
-#include "passes/PadLowering/PaddedTransfers.h"
+#include "smalti/passes/PadLowering/TransferMasks.h"
+#include "smalti/passes/Analysis/Integers/IntegerRanges.h"
+#include "smalti/passes/PadLowering/PaddedTransfers.h"
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "passes/Support/Remarks.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Support/Remarks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -16,7 +16,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIMASKTRANSFERS
 #define GEN_PASS_DEF_SMALTIMASKTRANSFERS
-#include "passes/PadLowering/Passes.h.inc"
+#include "smalti/passes/PadLowering/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -98,8 +98,8 @@ LogicalResult smalti::maskTransferBegins(Operation *root, StringRef passName) {
 }
 
 namespace {
-struct MaskTransfersPass
-    : smalti::impl::SmaltiMaskTransfersBase<MaskTransfersPass> {
+struct SmaltiMaskTransfers
+    : smalti::impl::SmaltiMaskTransfersBase<SmaltiMaskTransfers> {
   using Base::Base;
   void runOnOperation() override {
     if (failed(maskTransferBegins(getOperation(), "smalti-mask-transfers")))

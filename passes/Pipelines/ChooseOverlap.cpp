@@ -1,15 +1,16 @@
 //===- ChooseOverlap.cpp - smalti-choose-overlap --------------------------===//
 
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/MultiBuffering/BufferSlots.h"
-#include "passes/Options.h"
-#include "passes/Pipelining/LoopSchedule.h"
-#include "passes/Resources/Estimate.h"
-#include "passes/Support/MemorySize.h"
-#include "passes/Support/Remarks.h"
-#include "passes/Support/TargetOption.h"
-#include "passes/WarpSpecialization/WarpPlan.h"
-#include "targets/Target.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Models/ExternalModels.h"
+#include "smalti/passes/MultiBuffering/BufferSlots.h"
+#include "smalti/passes/Pipelining/LoopSchedule.h"
+#include "smalti/passes/Support/Options.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/passes/WarpSpecialization/WarpPlan.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -19,7 +20,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTICHOOSEOVERLAP
 #define GEN_PASS_DEF_SMALTICHOOSEOVERLAP
-#include "passes/Pipelines/Passes.h.inc"
+#include "smalti/passes/Pipelines/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -48,7 +49,7 @@ struct SmaltiChooseOverlap
 
   void getDependentDialects(DialectRegistry &registry) const override {
     Base::getDependentDialects(registry);
-    registerLoopInterfaceModels(registry);
+    registerExternalModels(registry);
   }
   void runOnOperation() override;
 

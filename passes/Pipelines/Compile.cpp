@@ -1,15 +1,13 @@
 //===- Compile.cpp - From tile programs to the LLVM dialect, any target ---===//
 
-#include "passes/Conversion/TritonXLAToCPU.h"
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Layouts/Rules.h"
-#include "passes/Options.h"
-#include "passes/Pipelines/Pipelines.h"
-#include "passes/Support/TargetOption.h"
-#include "targets/Target.h"
+#include "smalti/passes/Conversion/ToCPU/TritonXLAToCPU.h"
+#include "smalti/passes/Layouts/Rules/Rules.h"
+#include "smalti/passes/Models/ExternalModels.h"
+#include "smalti/passes/Pipelines/Pipelines.h"
+#include "smalti/passes/Support/Options.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "dialects/TritonXLA/TritonXLA.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,11 +29,13 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTICOMPILE
 #define GEN_PASS_DEF_SMALTICOMPILE
-#include "passes/Pipelines/Passes.h.inc"
+#include "smalti/passes/Pipelines/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -73,7 +73,7 @@ struct SmaltiCompile : smalti::impl::SmaltiCompileBase<SmaltiCompile> {
 
   void getDependentDialects(DialectRegistry &registry) const override {
     Base::getDependentDialects(registry);
-    registerLoopInterfaceModels(registry);
+    registerExternalModels(registry);
     registerBufferizationModels(registry);
     inference::registerLayoutRules(registry);
   }

@@ -1,21 +1,21 @@
 //===- FinalizeKernels.cpp - smalti-finalize-kernels ----------------------===//
 
-#include "passes/Support/KernelAttributes.h"
-#include "passes/Support/MemorySize.h"
-#include "passes/Support/TargetOption.h"
-#include "targets/Target.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Support/KernelAttributes.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Pass/Pass.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIFINALIZEKERNELS
 #define GEN_PASS_DEF_SMALTIFINALIZEKERNELS
-#include "passes/Pipelines/Passes.h.inc"
+#include "smalti/passes/Pipelines/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

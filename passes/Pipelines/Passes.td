@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_PIPELINES_PASSES
 #define SMALTI_PASSES_PIPELINES_PASSES
 
-include "passes/Options.td"
+include "smalti/passes/Support/Options.td"
 
 def SmaltiCompile : Pass<"smalti-compile", "::mlir::ModuleOp"> {
   let summary = "Tile programs to the LLVM dialect, for any target";

@@ -1,11 +1,11 @@
 //===- Pipelines.cpp - The passes of smalti-compile -----------------------===//
 
-#include "passes/Pipelines/Pipelines.h"
-#include "passes/Options.h"
+#include "smalti/passes/Pipelines/Pipelines.h"
+#include "smalti/passes/Support/Options.h"
 
-#include "dialects/TritonXLA/TritonXLA.h"
-#include "targets/Target.h"
-#include "targets/Timing.h"
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/targets/Target.h"
+#include "smalti/targets/Timing.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,7 +20,7 @@
 
 namespace smalti {
 #define GEN_PASS_DECL
-#include "passes/Passes.h.inc"
+#include "smalti/passes/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -1,9 +1,9 @@
 //===- VerifyKernels.cpp - smalti-verify-kernels --------------------------===//
 
-#include "passes/Support/KernelAttributes.h"
-#include "passes/Support/TargetOption.h"
-#include "passes/Support/TripCount.h"
-#include "targets/Target.h"
+#include "smalti/passes/Analysis/Integers/TripCount.h"
+#include "smalti/passes/Support/KernelAttributes.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -13,7 +13,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIVERIFYKERNELS
 #define GEN_PASS_DEF_SMALTIVERIFYKERNELS
-#include "passes/Pipelines/Passes.h.inc"
+#include "smalti/passes/Pipelines/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- AccessLists.cpp - The accesses of a loop by what they may alias ----===//
 
-#include "passes/Pipelining/AccessLists.h"
+#include "smalti/passes/Pipelining/AccessLists.h"
 
 using namespace smalti;
 

@@ -9,7 +9,7 @@
 #ifndef SMALTI_PASSES_PIPELINING_ACCESSLISTS_H
 #define SMALTI_PASSES_PIPELINING_ACCESSLISTS_H
 
-#include "passes/Analysis/BufferAliasing.h"
+#include "smalti/passes/Analysis/Memory/BufferAliasing.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <map>

@@ -7,8 +7,8 @@
 #ifndef SMALTI_PASSES_PIPELINING_ASYNCANALYSIS_H
 #define SMALTI_PASSES_PIPELINING_ASYNCANALYSIS_H
 
-#include "passes/Analysis/BufferAliasing.h"
-#include "passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Analysis/Memory/BufferAliasing.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"

@@ -1,8 +1,8 @@
 //===- AsyncSchedule.cpp - Asynchronous copies ahead ----------------------===//
 
-#include "passes/Pipelining/Scheduler.h"
+#include "smalti/passes/Pipelining/Scheduler.h"
 
-#include "passes/Support/IterationSlots.h"
+#include "smalti/passes/Slots/IterationSlots.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"

@@ -7,11 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Analysis/BufferAliasing.h"
-#include "passes/Pipelining/AsyncAnalysis.h"
-#include "passes/Pipelining/Scheduler.h"
-#include "passes/Support/TripCount.h"
-#include "passes/Support/ValueNames.h"
+#include "smalti/passes/Analysis/Integers/TripCount.h"
+#include "smalti/passes/Analysis/Memory/BufferAliasing.h"
+#include "smalti/passes/Pipelining/AsyncAnalysis.h"
+#include "smalti/passes/Pipelining/Scheduler.h"
+#include "smalti/passes/Support/ValueNames.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/OperationSupport.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Analysis/BufferAliasing.h"
-#include "passes/Pipelining/Scheduler.h"
+#include "smalti/passes/Analysis/Memory/BufferAliasing.h"
+#include "smalti/passes/Pipelining/Scheduler.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"

@@ -9,10 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Pipelining/LoopSchedule.h"
-#include "passes/Pipelining/ValueFlow.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Pipelining/LoopSchedule.h"
+#include "smalti/passes/Pipelining/ValueFlow.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,10 +1,11 @@
 //===- HoldLoads.cpp - smalti-hold-loads ----------------------------------===//
 
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Interfaces/MemoryAccess.h"
-#include "passes/Support/Remarks.h"
-#include "passes/Support/TargetOption.h"
-#include "targets/Target.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Models/ExternalModels.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -16,7 +17,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIHOLDLOADS
 #define GEN_PASS_DEF_SMALTIHOLDLOADS
-#include "passes/Pipelining/Passes.h.inc"
+#include "smalti/passes/Pipelining/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -54,12 +55,12 @@ private:
   unsigned readsAhead = 0;
 };
 
-struct HoldLoadsPass : smalti::impl::SmaltiHoldLoadsBase<HoldLoadsPass> {
+struct SmaltiHoldLoads : smalti::impl::SmaltiHoldLoadsBase<SmaltiHoldLoads> {
   using SmaltiHoldLoadsBase::SmaltiHoldLoadsBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
     SmaltiHoldLoadsBase::getDependentDialects(registry);
-    registerLoopInterfaceModels(registry);
+    registerExternalModels(registry);
   }
   void runOnOperation() override;
 };
@@ -157,7 +158,7 @@ Body::Body(scf::ForOp loop) : block(loop.getBody()) {
       firstStore = writer;
 }
 
-void HoldLoadsPass::runOnOperation() {
+void SmaltiHoldLoads::runOnOperation() {
   Operation *function = getOperation();
   FailureOr<const targets::Target *> chip = findTarget(function, target);
   if (failed(chip))

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Pipelining/LoopSchedule.h"
-#include "passes/Pipelining/ValueFlow.h"
-#include "passes/Resources/Estimate.h"
+#include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
+#include "smalti/passes/Pipelining/LoopSchedule.h"
+#include "smalti/passes/Pipelining/ValueFlow.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,13 +1,13 @@
 //===- LoopChecks.cpp - What the ops of a loop do -------------------------===//
 
-#include "passes/Analysis/BufferAliasing.h"
-#include "passes/Pipelining/Scheduler.h"
+#include "smalti/passes/Analysis/Memory/BufferAliasing.h"
+#include "smalti/passes/Pipelining/Scheduler.h"
 
-#include "passes/Analysis/Uniformity.h"
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Pipelining/ValueFlow.h"
-#include "passes/Support/TripCount.h"
-#include "passes/Support/ValueNames.h"
+#include "smalti/passes/Analysis/Integers/TripCount.h"
+#include "smalti/passes/Analysis/Threads/Uniformity.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Pipelining/ValueFlow.h"
+#include "smalti/passes/Support/ValueNames.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SmallPtrSet.h"

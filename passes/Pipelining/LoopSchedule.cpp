@@ -1,8 +1,8 @@
 //===- LoopSchedule.cpp - How a loop is pipelined, as data ----------------===//
 
-#include "passes/Pipelining/Scheduler.h"
+#include "smalti/passes/Pipelining/Scheduler.h"
 
-#include "passes/Resources/Estimate.h"
+#include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"

@@ -9,10 +9,10 @@
 #ifndef SMALTI_PASSES_PIPELINING_LOOPSCHEDULE_H
 #define SMALTI_PASSES_PIPELINING_LOOPSCHEDULE_H
 
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Interfaces/MemoryAccess.h"
-#include "passes/Options.h"
-#include "passes/Support/IterationSlots.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Slots/IterationSlots.h"
+#include "smalti/passes/Support/Options.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"

@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_PIPELINING_PASSES
 #define SMALTI_PASSES_PIPELINING_PASSES
 
-include "passes/Options.td"
+include "smalti/passes/Support/Options.td"
 
 def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::FunctionOpInterface"> {
   let summary = "Overlaps the memory reads of later iterations of a loop with the computing of earlier ones";

@@ -1,18 +1,19 @@
 //===- PipelineLoops.cpp - smalti-pipeline-loops --------------------------===//
 
-#include "passes/Analysis/BufferAliasing.h"
-#include "passes/Analysis/IntegerRanges.h"
-#include "passes/Analysis/Uniformity.h"
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Pipelining/LoopSchedule.h"
-#include "passes/Pipelining/SplitConditionals.h"
-#include "passes/Resources/Estimate.h"
-#include "passes/Support/Describe.h"
-#include "passes/Support/MemorySize.h"
-#include "passes/Support/Remarks.h"
-#include "passes/Support/TargetOption.h"
-#include "passes/Support/ValueNames.h"
-#include "targets/Target.h"
+#include "smalti/passes/Analysis/Integers/IntegerRanges.h"
+#include "smalti/passes/Analysis/Memory/BufferAliasing.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
+#include "smalti/passes/Analysis/Threads/Uniformity.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Models/ExternalModels.h"
+#include "smalti/passes/Pipelining/LoopSchedule.h"
+#include "smalti/passes/Pipelining/SplitConditionals.h"
+#include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/passes/Support/ValueNames.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,7 +26,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIPIPELINELOOPS
 #define GEN_PASS_DEF_SMALTIPIPELINELOOPS
-#include "passes/Pipelining/Passes.h.inc"
+#include "smalti/passes/Pipelining/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -105,13 +106,13 @@ static void separateGroups(Operation *function) {
 
 namespace {
 
-struct PipelineLoopsPass
-    : smalti::impl::SmaltiPipelineLoopsBase<PipelineLoopsPass> {
+struct SmaltiPipelineLoops
+    : smalti::impl::SmaltiPipelineLoopsBase<SmaltiPipelineLoops> {
   using SmaltiPipelineLoopsBase::SmaltiPipelineLoopsBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
     SmaltiPipelineLoopsBase::getDependentDialects(registry);
-    registerLoopInterfaceModels(registry);
+    registerExternalModels(registry);
   }
 
   void runOnOperation() override;
@@ -119,7 +120,7 @@ struct PipelineLoopsPass
 
 } // namespace
 
-void PipelineLoopsPass::runOnOperation() {
+void SmaltiPipelineLoops::runOnOperation() {
   FunctionOpInterface function = getOperation();
   FailureOr<const targets::Target *> chip = findTarget(function, target);
   if (failed(chip))

@@ -1,6 +1,6 @@
 //===- ScheduleAttributes.cpp - Schedules as attributes -------------------===//
 
-#include "passes/Pipelining/Scheduler.h"
+#include "smalti/passes/Pipelining/Scheduler.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

@@ -1,16 +1,16 @@
 //===- ScheduleChecks.cpp - What a schedule must not break ----------------===//
 
-#include "passes/Analysis/BufferAliasing.h"
-#include "passes/Pipelining/Scheduler.h"
+#include "smalti/passes/Analysis/Memory/BufferAliasing.h"
+#include "smalti/passes/Pipelining/Scheduler.h"
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "passes/Interfaces/MemRefViews.h"
-#include "passes/Pipelining/AccessLists.h"
-#include "passes/Pipelining/ValueFlow.h"
-#include "passes/Support/AddressSlots.h"
-#include "passes/Support/IterationSlots.h"
-#include "passes/Support/MemorySize.h"
-#include "passes/Support/ValueNames.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Analysis/Memory/MemRefViews.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Pipelining/AccessLists.h"
+#include "smalti/passes/Pipelining/ValueFlow.h"
+#include "smalti/passes/Slots/AddressSlots.h"
+#include "smalti/passes/Slots/IterationSlots.h"
+#include "smalti/passes/Support/ValueNames.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

@@ -12,11 +12,11 @@
 #ifndef SMALTI_PASSES_PIPELINING_SCHEDULER_H
 #define SMALTI_PASSES_PIPELINING_SCHEDULER_H
 
-#include "passes/Pipelining/AccessLists.h"
-#include "passes/Pipelining/AsyncAnalysis.h"
-#include "passes/Pipelining/IterationDependence.h"
-#include "passes/Pipelining/LoopSchedule.h"
-#include "passes/Support/Describe.h"
+#include "smalti/passes/Analysis/Memory/IterationDependence.h"
+#include "smalti/passes/Pipelining/AccessLists.h"
+#include "smalti/passes/Pipelining/AsyncAnalysis.h"
+#include "smalti/passes/Pipelining/LoopSchedule.h"
+#include "smalti/passes/Support/Describe.h"
 
 #include "llvm/ADT/DenseSet.h"
 

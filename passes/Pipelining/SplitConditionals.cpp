@@ -1,10 +1,10 @@
 //===- SplitConditionals.cpp - Reads and writes of an scf.if apart --------===//
 
-#include "passes/Pipelining/SplitConditionals.h"
+#include "smalti/passes/Pipelining/SplitConditionals.h"
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Interfaces/MemoryAccess.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"

@@ -1,6 +1,6 @@
 //===- StreamSchedule.cpp - Reads ahead into registers --------------------===//
 
-#include "passes/Pipelining/Scheduler.h"
+#include "smalti/passes/Pipelining/Scheduler.h"
 
 using namespace mlir;
 using namespace smalti;

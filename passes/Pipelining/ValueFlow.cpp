@@ -1,6 +1,6 @@
 //===- ValueFlow.cpp - Where values come from in a pipelined loop ---------===//
 
-#include "passes/Pipelining/ValueFlow.h"
+#include "smalti/passes/Pipelining/ValueFlow.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"

@@ -8,7 +8,7 @@
 #ifndef SMALTI_PASSES_PIPELINING_VALUEFLOW_H
 #define SMALTI_PASSES_PIPELINING_VALUEFLOW_H
 
-#include "passes/Pipelining/LoopSchedule.h"
+#include "smalti/passes/Pipelining/LoopSchedule.h"
 
 namespace smalti {
 

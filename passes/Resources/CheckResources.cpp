@@ -1,20 +1,20 @@
 //===- CheckResources.cpp - smalti-check-resources ------------------------===//
 
-#include "passes/Interfaces/BufferUses.h"
-#include "passes/Interfaces/Kernels.h"
-#include "passes/Resources/Estimate.h"
-#include "passes/SharedMemory/SharedBuffers.h"
-#include "passes/Support/Describe.h"
-#include "passes/Support/Remarks.h"
-#include "passes/Support/TargetOption.h"
-#include "targets/Target.h"
+#include "smalti/passes/Analysis/Memory/BufferUses.h"
+#include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
+#include "smalti/passes/Analysis/Resources/SharedBuffers.h"
+#include "smalti/passes/Interfaces/Kernels.h"
+#include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Pass/Pass.h"
 
 namespace smalti {
 #define GEN_PASS_DECL_SMALTICHECKRESOURCES
 #define GEN_PASS_DEF_SMALTICHECKRESOURCES
-#include "passes/Resources/Passes.h.inc"
+#include "smalti/passes/Resources/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -34,8 +34,8 @@ struct Usage {
   int64_t threads = 0; ///< 0: not known
 };
 
-struct CheckResourcesPass
-    : smalti::impl::SmaltiCheckResourcesBase<CheckResourcesPass> {
+struct SmaltiCheckResources
+    : smalti::impl::SmaltiCheckResourcesBase<SmaltiCheckResources> {
   using SmaltiCheckResourcesBase::SmaltiCheckResourcesBase;
 
   void runOnOperation() override;
@@ -56,7 +56,7 @@ static std::string describe(const SharedBuffer &buffer) {
   return text + smalti::describe(buffer.type);
 }
 
-void CheckResourcesPass::report(const Usage &usage, const Target &chip) {
+void SmaltiCheckResources::report(const Usage &usage, const Target &chip) {
   RemarkBuilder remark = remarkAnalysis(getOperation(), kPassName);
   remark << usage.shared.bytes << " of " << chip.sharedMemoryPerBlock
          << " B of shared memory";
@@ -80,9 +80,9 @@ void CheckResourcesPass::report(const Usage &usage, const Target &chip) {
            << " columns of tensor memory";
 }
 
-LogicalResult CheckResourcesPass::checkNumber(int64_t number, int64_t limit,
-                                              StringRef unit,
-                                              const Target &chip) {
+LogicalResult SmaltiCheckResources::checkNumber(int64_t number, int64_t limit,
+                                                StringRef unit,
+                                                const Target &chip) {
   if (number <= limit)
     return success();
   return getOperation()->emitError()
@@ -90,8 +90,8 @@ LogicalResult CheckResourcesPass::checkNumber(int64_t number, int64_t limit,
          << " has at most " << limit;
 }
 
-LogicalResult CheckResourcesPass::check(const Usage &usage,
-                                        const Target &chip) {
+LogicalResult SmaltiCheckResources::check(const Usage &usage,
+                                          const Target &chip) {
   Operation *function = getOperation();
   for (Value buffer : usage.shared.unknown)
     remarkMissed(getBufferOp(buffer), kPassName)
@@ -130,7 +130,7 @@ LogicalResult CheckResourcesPass::check(const Usage &usage,
   return success(succeeded(shared) && succeeded(threads) && succeeded(columns));
 }
 
-void CheckResourcesPass::runOnOperation() {
+void SmaltiCheckResources::runOnOperation() {
   FunctionOpInterface function = getOperation();
   markAllAnalysesPreserved();
   if (function.isExternal())

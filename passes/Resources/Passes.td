@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_RESOURCES_PASSES
 #define SMALTI_PASSES_RESOURCES_PASSES
 
-include "passes/Options.td"
+include "smalti/passes/Support/Options.td"
 
 def SmaltiCheckResources : InterfacePass<"smalti-check-resources", "::mlir::FunctionOpInterface"> {
   let summary = "Checks what a kernel takes against what the chip has";

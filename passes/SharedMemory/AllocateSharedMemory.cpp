@@ -1,12 +1,12 @@
 //===- AllocateSharedMemory.cpp - Offsets for shared-memory buffers -------===//
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "passes/Interfaces/MemoryAccess.h"
-#include "passes/Resources/Estimate.h"
-#include "passes/Support/MemorySize.h"
-#include "passes/Support/Remarks.h"
-#include "passes/Support/TargetOption.h"
-#include "targets/Target.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -17,7 +17,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIALLOCATESHAREDMEMORY
 #define GEN_PASS_DEF_SMALTIALLOCATESHAREDMEMORY
-#include "passes/SharedMemory/Passes.h.inc"
+#include "smalti/passes/SharedMemory/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- AnnotateLDSDMA.cpp - smalti-annotate-lds-dma -----------------------===//
 
-#include "passes/Support/LDSFence.h"
-#include "passes/Support/Remarks.h"
+#include "smalti/passes/Support/LDSFence.h"
+#include "smalti/passes/Support/Remarks.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -11,7 +11,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIANNOTATELDSDMA
 #define GEN_PASS_DEF_SMALTIANNOTATELDSDMA
-#include "passes/SharedMemory/Passes.h.inc"
+#include "smalti/passes/SharedMemory/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -53,8 +53,8 @@ private:
   llvm::DenseSet<Block *> startsUnordered;
 };
 
-struct AnnotateLDSDMAPass
-    : smalti::impl::SmaltiAnnotateLdsDmaBase<AnnotateLDSDMAPass> {
+struct SmaltiAnnotateLdsDma
+    : smalti::impl::SmaltiAnnotateLdsDmaBase<SmaltiAnnotateLdsDma> {
   using SmaltiAnnotateLdsDmaBase::SmaltiAnnotateLdsDmaBase;
   void runOnOperation() override;
 };
@@ -129,7 +129,7 @@ static ArrayAttr append(ArrayAttr scopes, Attribute scope) {
   return ArrayAttr::get(scope.getContext(), all);
 }
 
-void AnnotateLDSDMAPass::runOnOperation() {
+void SmaltiAnnotateLdsDma::runOnOperation() {
   LLVM::LLVMFuncOp func = getOperation();
   if (func.isExternal())
     return;

@@ -1,11 +1,11 @@
 //===- OverlapLDSDMA.cpp - smalti-overlap-lds-dma -------------------------===//
 
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/SharedMemory/LDSDMAOrder.h"
-#include "passes/Support/LDSFence.h"
-#include "passes/Support/Remarks.h"
-#include "passes/Support/TargetOption.h"
-#include "targets/Target.h"
+#include "smalti/passes/Models/ExternalModels.h"
+#include "smalti/passes/SharedMemory/LDSDMAOrder.h"
+#include "smalti/passes/Support/LDSFence.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -15,7 +15,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIOVERLAPLDSDMA
 #define GEN_PASS_DEF_SMALTIOVERLAPLDSDMA
-#include "passes/SharedMemory/Passes.h.inc"
+#include "smalti/passes/SharedMemory/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -25,20 +25,20 @@ static constexpr llvm::StringLiteral kPassName = "smalti-overlap-lds-dma";
 
 namespace {
 
-struct OverlapLDSDMAPass
-    : smalti::impl::SmaltiOverlapLdsDmaBase<OverlapLDSDMAPass> {
+struct SmaltiOverlapLdsDma
+    : smalti::impl::SmaltiOverlapLdsDmaBase<SmaltiOverlapLdsDma> {
   using SmaltiOverlapLdsDmaBase::SmaltiOverlapLdsDmaBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
     SmaltiOverlapLdsDmaBase::getDependentDialects(registry);
-    registerLoopInterfaceModels(registry);
+    registerExternalModels(registry);
   }
   void runOnOperation() override;
 };
 
 } // namespace
 
-void OverlapLDSDMAPass::runOnOperation() {
+void SmaltiOverlapLdsDma::runOnOperation() {
   Operation *function = getOperation();
   FailureOr<const targets::Target *> chip = findTarget(function, target);
   if (failed(chip))

@@ -1,14 +1,15 @@
 //===- PadSharedMemory.cpp - smalti-pad-shared-memory ---------------------===//
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "passes/Interfaces/MemRefViews.h"
-#include "passes/Resources/Estimate.h"
-#include "passes/SharedMemory/SharedBuffers.h"
-#include "passes/Support/Describe.h"
-#include "passes/Support/MemorySize.h"
-#include "passes/Support/Remarks.h"
-#include "passes/Support/TargetOption.h"
-#include "targets/Target.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Analysis/Memory/MemRefViews.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
+#include "smalti/passes/Analysis/Resources/SharedBuffers.h"
+#include "smalti/passes/Models/ExternalModels.h"
+#include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -27,7 +28,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIPADSHAREDMEMORY
 #define GEN_PASS_DEF_SMALTIPADSHAREDMEMORY
-#include "passes/SharedMemory/Passes.h.inc"
+#include "smalti/passes/SharedMemory/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -330,13 +331,13 @@ static void commit(PadPlan &plan) {
 
 namespace {
 
-struct PadSharedMemoryPass
-    : smalti::impl::SmaltiPadSharedMemoryBase<PadSharedMemoryPass> {
+struct SmaltiPadSharedMemory
+    : smalti::impl::SmaltiPadSharedMemoryBase<SmaltiPadSharedMemory> {
   using SmaltiPadSharedMemoryBase::SmaltiPadSharedMemoryBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
     SmaltiPadSharedMemoryBase::getDependentDialects(registry);
-    registerLoopInterfaceModels(registry);
+    registerExternalModels(registry);
   }
 
   void runOnOperation() override;
@@ -344,7 +345,7 @@ struct PadSharedMemoryPass
 
 } // namespace
 
-void PadSharedMemoryPass::runOnOperation() {
+void SmaltiPadSharedMemory::runOnOperation() {
   FunctionOpInterface function = getOperation();
   if (function.isExternal())
     return;

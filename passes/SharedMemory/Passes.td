@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_SHAREDMEMORY_PASSES
 #define SMALTI_PASSES_SHAREDMEMORY_PASSES
 
-include "passes/Options.td"
+include "smalti/passes/Support/Options.td"
 
 def SmaltiAllocateSharedMemory : InterfacePass<"smalti-allocate-shared-memory", "::mlir::FunctionOpInterface"> {
   let summary = "Gives every buffer in shared memory its place";

@@ -1,13 +1,13 @@
 //===- SwizzleSharedMemory.cpp - smalti-swizzle-shared-memory -------------===//
 
-#include "passes/SharedMemory/SharedBuffers.h"
-#include "passes/Support/Describe.h"
-#include "passes/Support/MemorySize.h"
-#include "passes/Support/Remarks.h"
-#include "passes/Support/TargetOption.h"
-#include "targets/Target.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Resources/SharedBuffers.h"
+#include "smalti/passes/Models/ExternalModels.h"
+#include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/ViewLikeInterfaceUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,6 +19,7 @@
 #include "mlir/Interfaces/ShapedOpInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/Pass.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Threading.h"
@@ -28,7 +29,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTISWIZZLESHAREDMEMORY
 #define GEN_PASS_DEF_SMALTISWIZZLESHAREDMEMORY
-#include "passes/SharedMemory/Passes.h.inc"
+#include "smalti/passes/SharedMemory/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -372,13 +373,13 @@ static void commit(SwizzlePlan &plan) {
 
 namespace {
 
-struct SwizzleSharedMemoryPass
-    : smalti::impl::SmaltiSwizzleSharedMemoryBase<SwizzleSharedMemoryPass> {
+struct SmaltiSwizzleSharedMemory
+    : smalti::impl::SmaltiSwizzleSharedMemoryBase<SmaltiSwizzleSharedMemory> {
   using SmaltiSwizzleSharedMemoryBase::SmaltiSwizzleSharedMemoryBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
     SmaltiSwizzleSharedMemoryBase::getDependentDialects(registry);
-    registerLoopInterfaceModels(registry);
+    registerExternalModels(registry);
   }
 
   void runOnOperation() override;
@@ -386,7 +387,7 @@ struct SwizzleSharedMemoryPass
 
 } // namespace
 
-void SwizzleSharedMemoryPass::runOnOperation() {
+void SmaltiSwizzleSharedMemory::runOnOperation() {
   FunctionOpInterface function = getOperation();
   if (function.isExternal())
     return;

@@ -1,6 +1,6 @@
 //===- KernelAttributes.cpp - What a kernel says about itself -------------===//
 
-#include "passes/Support/KernelAttributes.h"
+#include "smalti/passes/Support/KernelAttributes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 

@@ -1,6 +1,6 @@
 //===- LDSFence.cpp - Where LLVM keeps accesses to LDS apart --------------===//
 
-#include "passes/Support/LDSFence.h"
+#include "smalti/passes/Support/LDSFence.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,6 +1,6 @@
 //===- Remarks.cpp - What a pass did, and why it did not ------------------===//
 
-#include "passes/Support/Remarks.h"
+#include "smalti/passes/Support/Remarks.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"

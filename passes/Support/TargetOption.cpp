@@ -1,8 +1,8 @@
 //===- TargetOption.cpp - The target that a pass works for ----------------===//
 
-#include "passes/Support/TargetOption.h"
+#include "smalti/passes/Support/TargetOption.h"
 
-#include "targets/Target.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"

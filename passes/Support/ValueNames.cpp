@@ -1,6 +1,6 @@
 //===- ValueNames.cpp - Values as the printed program names them ----------===//
 
-#include "passes/Support/ValueNames.h"
+#include "smalti/passes/Support/ValueNames.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Operation.h"

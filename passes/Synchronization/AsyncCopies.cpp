@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Synchronization/AsyncCopies.h"
+#include "smalti/passes/Synchronization/AsyncCopies.h"
 
-#include "passes/Synchronization/FunctionProgram.h"
-#include "passes/Synchronization/SyncItems.h"
+#include "smalti/passes/Synchronization/FunctionProgram.h"
+#include "smalti/passes/Synchronization/SyncItems.h"
 
 #include <map>
 #include <set>

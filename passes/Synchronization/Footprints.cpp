@@ -1,10 +1,10 @@
 //===- Footprints.cpp - Which elements each thread accesses ---------------===//
 
-#include "passes/Synchronization/Footprints.h"
+#include "smalti/passes/Synchronization/Footprints.h"
 
-#include "passes/Interfaces/Kernels.h"
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Support/ThreadValues.h"
+#include "smalti/passes/Analysis/Threads/ThreadValues.h"
+#include "smalti/passes/Interfaces/Kernels.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
 
 using namespace mlir;
 using namespace smalti;

@@ -9,7 +9,7 @@
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_FOOTPRINTS_H
 #define SMALTI_PASSES_SYNCHRONIZATION_FOOTPRINTS_H
 
-#include "passes/Interfaces/MemoryAccess.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"

@@ -1,17 +1,17 @@
 //===- FunctionProgram.cpp - A function as barriers see it ----------------===//
 
-#include "passes/Synchronization/FunctionProgram.h"
+#include "smalti/passes/Synchronization/FunctionProgram.h"
 
-#include "passes/Analysis/BufferAliasing.h"
-#include "passes/Interfaces/Kernels.h"
-#include "passes/Interfaces/MemRefViews.h"
-#include "passes/Support/BufferTurns.h"
-#include "passes/Support/Describe.h"
-#include "passes/Support/IterationParity.h"
-#include "passes/Support/IterationSlots.h"
-#include "passes/Support/TripCount.h"
-#include "passes/Synchronization/AsyncCopies.h"
-#include "passes/Synchronization/SyncBuffers.h"
+#include "smalti/passes/Analysis/Integers/TripCount.h"
+#include "smalti/passes/Analysis/Memory/BufferAliasing.h"
+#include "smalti/passes/Analysis/Memory/MemRefViews.h"
+#include "smalti/passes/Interfaces/Kernels.h"
+#include "smalti/passes/Slots/BufferTurns.h"
+#include "smalti/passes/Slots/IterationParity.h"
+#include "smalti/passes/Slots/IterationSlots.h"
+#include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Synchronization/AsyncCopies.h"
+#include "smalti/passes/Synchronization/SyncBuffers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -3,11 +3,11 @@
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_FUNCTIONPROGRAM_H
 #define SMALTI_PASSES_SYNCHRONIZATION_FUNCTIONPROGRAM_H
 
-#include "passes/Analysis/Uniformity.h"
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Interfaces/MemoryAccess.h"
-#include "passes/Synchronization/Footprints.h"
-#include "passes/Synchronization/SyncProgram.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
+#include "smalti/passes/Analysis/Threads/Uniformity.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Synchronization/Footprints.h"
+#include "smalti/passes/Synchronization/SyncProgram.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"

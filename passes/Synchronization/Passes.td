@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_PASSES
 #define SMALTI_PASSES_SYNCHRONIZATION_PASSES
 
-include "passes/Options.td"
+include "smalti/passes/Support/Options.td"
 
 def SmaltiPlaceBarriers : InterfacePass<"smalti-place-barriers", "::mlir::FunctionOpInterface"> {
   let summary = "Places barriers that order every hazard in shared memory, none of which can be removed";

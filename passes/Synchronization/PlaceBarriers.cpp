@@ -1,10 +1,11 @@
 //===- PlaceBarriers.cpp - smalti-place-barriers --------------------------===//
 
-#include "passes/Support/Describe.h"
-#include "passes/Support/Remarks.h"
-#include "passes/Support/TargetOption.h"
-#include "passes/Synchronization/FunctionProgram.h"
-#include "targets/Target.h"
+#include "smalti/passes/Models/ExternalModels.h"
+#include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/passes/Synchronization/FunctionProgram.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -13,7 +14,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIPLACEBARRIERS
 #define GEN_PASS_DEF_SMALTIPLACEBARRIERS
-#include "passes/Synchronization/Passes.h.inc"
+#include "smalti/passes/Synchronization/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -25,13 +26,13 @@ static constexpr unsigned kMostGlobalHazards = 16;
 
 namespace {
 
-struct PlaceBarriersPass
-    : smalti::impl::SmaltiPlaceBarriersBase<PlaceBarriersPass> {
+struct SmaltiPlaceBarriers
+    : smalti::impl::SmaltiPlaceBarriersBase<SmaltiPlaceBarriers> {
   using SmaltiPlaceBarriersBase::SmaltiPlaceBarriersBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
     SmaltiPlaceBarriersBase::getDependentDialects(registry);
-    registerLoopInterfaceModels(registry);
+    registerExternalModels(registry);
   }
 
   void runOnOperation() override;
@@ -276,7 +277,7 @@ static LogicalResult reportUnstructured(FunctionOpInterface function,
   return failure(missed);
 }
 
-void PlaceBarriersPass::runOnOperation() {
+void SmaltiPlaceBarriers::runOnOperation() {
   FunctionOpInterface function = getOperation();
   FailureOr<const targets::Target *> chip = findTarget(function, target);
   if (failed(chip))

@@ -3,8 +3,8 @@
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_SYNCBUFFERS_H
 #define SMALTI_PASSES_SYNCHRONIZATION_SYNCBUFFERS_H
 
-#include "passes/Analysis/BufferAliasing.h"
-#include "passes/Synchronization/SyncProgram.h"
+#include "smalti/passes/Analysis/Memory/BufferAliasing.h"
+#include "smalti/passes/Synchronization/SyncProgram.h"
 
 namespace smalti {
 

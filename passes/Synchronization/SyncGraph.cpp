@@ -1,6 +1,6 @@
 //===- SyncGraph.cpp - Where one comes from a barrier ---------------------===//
 
-#include "passes/Synchronization/SyncGraph.h"
+#include "smalti/passes/Synchronization/SyncGraph.h"
 
 #include <numeric>
 

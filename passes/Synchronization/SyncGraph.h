@@ -9,7 +9,7 @@
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_SYNCGRAPH_H
 #define SMALTI_PASSES_SYNCHRONIZATION_SYNCGRAPH_H
 
-#include "passes/Synchronization/SyncItems.h"
+#include "smalti/passes/Synchronization/SyncItems.h"
 
 #include "llvm/ADT/DenseSet.h"
 

@@ -1,6 +1,6 @@
 //===- SyncItems.cpp - Accesses that are under way ------------------------===//
 
-#include "passes/Synchronization/SyncItems.h"
+#include "smalti/passes/Synchronization/SyncItems.h"
 
 #include "llvm/ADT/STLExtras.h"
 

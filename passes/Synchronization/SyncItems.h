@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_SYNCHRONIZATION_SYNCITEMS_H
 #define SMALTI_PASSES_SYNCHRONIZATION_SYNCITEMS_H
 
-#include "passes/Synchronization/SyncProgram.h"
+#include "smalti/passes/Synchronization/SyncProgram.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"

@@ -1,6 +1,6 @@
 //===- SyncProgram.cpp - What threads must wait for, as data --------------===//
 
-#include "passes/Synchronization/SyncProgram.h"
+#include "smalti/passes/Synchronization/SyncProgram.h"
 
 using namespace smalti::sync;
 

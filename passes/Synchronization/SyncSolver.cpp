@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Synchronization/SyncGraph.h"
+#include "smalti/passes/Synchronization/SyncGraph.h"
 
 #include "llvm/ADT/STLExtras.h"
 

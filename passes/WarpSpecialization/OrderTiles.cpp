@@ -1,12 +1,12 @@
 //===- OrderTiles.cpp - smalti-order-tiles --------------------------------===//
 
-#include "dialects/TritonXLA/TritonXLA.h"
-#include "passes/Options.h"
-#include "passes/Support/MemorySize.h"
-#include "passes/Support/Remarks.h"
-#include "passes/Support/TargetOption.h"
-#include "targets/Target.h"
-#include "targets/Timing.h"
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Support/Options.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
+#include "smalti/targets/Timing.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -19,7 +19,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTIORDERTILES
 #define GEN_PASS_DEF_SMALTIORDERTILES
-#include "passes/WarpSpecialization/Passes.h.inc"
+#include "smalti/passes/WarpSpecialization/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 #ifndef SMALTI_PASSES_WARPSPECIALIZATION_PASSES
 #define SMALTI_PASSES_WARPSPECIALIZATION_PASSES
 
-include "passes/Options.td"
+include "smalti/passes/Support/Options.td"
 
 def SmaltiStartProducts : InterfacePass<"smalti-start-products", "::mlir::FunctionOpInterface"> {
   let summary = "Makes products of warp groups asynchronous, with the waits that they need";

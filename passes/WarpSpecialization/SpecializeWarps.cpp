@@ -8,18 +8,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/WarpSpecialization/WarpPlan.h"
+#include "smalti/passes/Models/ExternalModels.h"
+#include "smalti/passes/WarpSpecialization/WarpPlan.h"
 
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Interfaces/MemRefViews.h"
-#include "passes/Interfaces/MemoryAccess.h"
-#include "passes/Interfaces/SynchronousProducts.h"
-#include "passes/MultiBuffering/BufferSlots.h"
-#include "passes/Options.h"
-#include "passes/Pipelining/LoopSchedule.h"
-#include "passes/Support/Remarks.h"
-#include "passes/Support/TargetOption.h"
-#include "targets/Target.h"
+#include "smalti/passes/Analysis/Memory/MemRefViews.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Interfaces/SynchronousProducts.h"
+#include "smalti/passes/MultiBuffering/BufferSlots.h"
+#include "smalti/passes/Pipelining/LoopSchedule.h"
+#include "smalti/passes/Support/Options.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -31,7 +32,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTISPECIALIZEWARPS
 #define GEN_PASS_DEF_SMALTISPECIALIZEWARPS
-#include "passes/WarpSpecialization/Passes.h.inc"
+#include "smalti/passes/WarpSpecialization/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;
@@ -491,7 +492,7 @@ struct SmaltiSpecializeWarps
   using Base::Base;
   void getDependentDialects(DialectRegistry &registry) const override {
     Base::getDependentDialects(registry);
-    registerLoopInterfaceModels(registry);
+    registerExternalModels(registry);
   }
   void runOnOperation() override;
 };

@@ -1,7 +1,7 @@
 //===- StartProducts.cpp - smalti-start-products --------------------------===//
 
-#include "passes/Interfaces/SynchronousProducts.h"
-#include "passes/Support/Remarks.h"
+#include "smalti/passes/Interfaces/SynchronousProducts.h"
+#include "smalti/passes/Support/Remarks.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -13,7 +13,7 @@
 namespace smalti {
 #define GEN_PASS_DECL_SMALTISTARTPRODUCTS
 #define GEN_PASS_DEF_SMALTISTARTPRODUCTS
-#include "passes/WarpSpecialization/Passes.h.inc"
+#include "smalti/passes/WarpSpecialization/Passes.h.inc"
 } // namespace smalti
 
 using namespace mlir;

@@ -1,10 +1,10 @@
 //===- WarpEstimate.cpp - What it takes to copy and to multiply -----------===//
 
-#include "passes/WarpSpecialization/WarpEstimate.h"
+#include "smalti/passes/WarpSpecialization/WarpEstimate.h"
 
-#include "passes/Layouts/Relayouts.h"
-#include "targets/Target.h"
-#include "targets/Timing.h"
+#include "smalti/passes/Layouts/Plans/Relayouts.h"
+#include "smalti/targets/Target.h"
+#include "smalti/targets/Timing.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -1,16 +1,16 @@
 //===- WarpPlan.cpp - Which warps copy and which multiply -----------------===//
 
-#include "passes/WarpSpecialization/WarpPlan.h"
+#include "smalti/passes/WarpSpecialization/WarpPlan.h"
 
-#include "passes/Analysis/BufferAliasing.h"
-#include "passes/Interfaces/LoopInterfaces.h"
-#include "passes/Interfaces/MemoryAccess.h"
-#include "passes/Interfaces/SynchronousProducts.h"
-#include "passes/Resources/Estimate.h"
-#include "passes/Support/Describe.h"
-#include "passes/Support/MemorySize.h"
-#include "passes/Support/TripCount.h"
-#include "targets/Target.h"
+#include "smalti/passes/Analysis/Integers/TripCount.h"
+#include "smalti/passes/Analysis/Memory/BufferAliasing.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Interfaces/SynchronousProducts.h"
+#include "smalti/passes/Support/Describe.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -7,8 +7,8 @@
 #ifndef SMALTI_PASSES_WARPSPECIALIZATION_WARPPLAN_H
 #define SMALTI_PASSES_WARPSPECIALIZATION_WARPPLAN_H
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "passes/WarpSpecialization/WarpEstimate.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/WarpSpecialization/WarpEstimate.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

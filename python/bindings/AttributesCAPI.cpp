@@ -1,6 +1,6 @@
 //===- AttributesCAPI.cpp - What upstream's bindings do not read ----------===//
 
-#include "python/bindings/SmaltiCAPI.h"
+#include "smalti/python/bindings/SmaltiCAPI.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"

@@ -1,9 +1,9 @@
 //===- EmulatorCAPI.cpp - The emulator's rewriter through C ---------------===//
 
-#include "python/bindings/EmulatorCAPI.h"
+#include "smalti/python/bindings/EmulatorCAPI.h"
 
-#include "emulator/Rewrite/AssemblyText.h"
-#include "emulator/Rewrite/HostModule.h"
+#include "smalti/emulator/Rewrite/AssemblyText.h"
+#include "smalti/emulator/Rewrite/HostModule.h"
 
 #include "mlir/CAPI/Support.h"
 

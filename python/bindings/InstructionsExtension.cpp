@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Instructions/Context.h"
-#include "emulator/Instructions/Matmul.h"
-#include "emulator/Instructions/NVIDIA/TensorMemory.h"
-#include "emulator/Instructions/Types.h"
+#include "smalti/emulator/Instructions/Context.h"
+#include "smalti/emulator/Instructions/Matmul.h"
+#include "smalti/emulator/Instructions/NVIDIA/TensorMemory.h"
+#include "smalti/emulator/Instructions/Types.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

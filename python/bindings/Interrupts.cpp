@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "python/bindings/Interrupts.h"
+#include "smalti/python/bindings/Interrupts.h"
 
 #include <atomic>
 #include <cerrno>

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "python/bindings/Layouts.h"
+#include "smalti/python/bindings/Layouts.h"
 
-#include "python/bindings/Results.h"
+#include "smalti/python/bindings/Results.h"
 
-#include "dialects/MosaicGPU/NamedLayouts.h"
+#include "smalti/layouts/NamedLayouts.h"
 
 #include "llvm/ADT/StringExtras.h"
 

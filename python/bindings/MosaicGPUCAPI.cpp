@@ -1,8 +1,8 @@
 //===- MosaicGPUCAPI.cpp - C API of mosaic_gpu's attributes and types -----===//
 
-#include "python/bindings/MosaicGPUCAPI.h"
+#include "smalti/python/bindings/MosaicGPUCAPI.h"
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"

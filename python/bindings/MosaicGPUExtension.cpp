@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/MosaicGPU/LayoutAlgebra.h"
-#include "python/bindings/MosaicGPUCAPI.h"
+#include "smalti/layouts/LayoutAlgebra.h"
+#include "smalti/python/bindings/MosaicGPUCAPI.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"

@@ -1,6 +1,6 @@
 //===- RemarksCAPI.cpp - Remarks as data ----------------------------------===//
 
-#include "python/bindings/SmaltiCAPI.h"
+#include "smalti/python/bindings/SmaltiCAPI.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"

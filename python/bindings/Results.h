@@ -3,7 +3,7 @@
 #ifndef SMALTI_PYTHON_BINDINGS_RESULTS_H
 #define SMALTI_PYTHON_BINDINGS_RESULTS_H
 
-#include "dialects/MosaicGPU/LayoutAlgebra.h"
+#include "smalti/layouts/LayoutAlgebra.h"
 
 #include <nanobind/nanobind.h>
 

@@ -1,9 +1,9 @@
 //===- SmaltiCAPI.cpp - Smalti's C API ------------------------------------===//
 
-#include "python/bindings/SmaltiCAPI.h"
+#include "smalti/python/bindings/SmaltiCAPI.h"
 
-#include "targets/Target.h"
-#include "tools/RegisterSmalti.h"
+#include "smalti/targets/Target.h"
+#include "smalti/tools/RegisterSmalti.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"

@@ -1,12 +1,12 @@
 //===- SmaltiExtension.cpp - The extension module smalti._mlir_libs._smalti
 //===//
 
-#include "python/bindings/EmulatorCAPI.h"
-#include "python/bindings/Interrupts.h"
-#include "python/bindings/Layouts.h"
-#include "python/bindings/SmaltiCAPI.h"
-#include "python/bindings/ThreadAccesses.h"
-#include "python/bindings/TransferPlans.h"
+#include "smalti/python/bindings/EmulatorCAPI.h"
+#include "smalti/python/bindings/Interrupts.h"
+#include "smalti/python/bindings/Layouts.h"
+#include "smalti/python/bindings/SmaltiCAPI.h"
+#include "smalti/python/bindings/ThreadAccesses.h"
+#include "smalti/python/bindings/TransferPlans.h"
 
 #include "mlir/Bindings/Python/Nanobind.h"
 #include "mlir/Bindings/Python/NanobindAdaptors.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "python/bindings/ThreadAccesses.h"
+#include "smalti/python/bindings/ThreadAccesses.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>

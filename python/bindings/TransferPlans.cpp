@@ -1,13 +1,13 @@
 //===- TransferPlans.cpp - Plans of transfers and relayouts in Python -----===//
 
-#include "python/bindings/TransferPlans.h"
+#include "smalti/python/bindings/TransferPlans.h"
 
-#include "python/bindings/Results.h"
+#include "smalti/python/bindings/Results.h"
 
-#include "dialects/MosaicGPU/NamedLayouts.h"
-#include "passes/Layouts/RelayoutPlan.h"
-#include "passes/Layouts/TransferPlan.h"
-#include "targets/BlockFragments.h"
+#include "smalti/layouts/NamedLayouts.h"
+#include "smalti/passes/Layouts/Plans/RelayoutPlan.h"
+#include "smalti/passes/Layouts/Plans/TransferPlan.h"
+#include "smalti/targets/BlockFragments.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Conversion/BlockToThread/PTXTable.h"
+#include "smalti/passes/Conversion/BlockToThread/Assembly/PTXTable.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"

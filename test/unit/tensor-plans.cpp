@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Layouts/TensorCopyPlan.h"
-#include "passes/Layouts/WgmmaPlan.h"
+#include "smalti/passes/Layouts/Plans/TensorCopyPlan.h"
+#include "smalti/passes/Layouts/Plans/WgmmaPlan.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"

@@ -1,6 +1,6 @@
 //===- smalti-lsp-server.cpp - MLIR language server with Smalti's dialects ===//
 
-#include "tools/RegisterSmalti.h"
+#include "smalti/tools/RegisterSmalti.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"

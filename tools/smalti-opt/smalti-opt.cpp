@@ -1,6 +1,6 @@
 //===- smalti-opt.cpp - mlir-opt with Smalti's dialects and passes --------===//
 
-#include "tools/RegisterSmalti.h"
+#include "smalti/tools/RegisterSmalti.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/InitAllDialects.h"

@@ -1,7 +1,7 @@
 //===- Barriers.cpp - Barriers, and requests that complete on them --------===//
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "dialects/MosaicGPU/Verification.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/MosaicGPU/Verification.h"
 
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
@@ -33,7 +33,7 @@ static void printExpectTx(OpAsmPrinter &printer, Operation *, Value bytes,
 }
 
 #define GET_OP_CLASSES
-#include "dialects/MosaicGPU/Ops/Barriers.cpp.inc"
+#include "smalti/dialects/MosaicGPU/Ops/Barriers.cpp.inc"
 
 LogicalResult smalti::mosaic_gpu::verifyBarrier(Operation *op, Value barrier) {
   auto type = cast<MemRefType>(barrier.getType());

@@ -3,7 +3,7 @@
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_BARRIERS
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_BARRIERS
 
-include "dialects/MosaicGPU/Ops/Base.td"
+include "smalti/dialects/MosaicGPU/Ops/Base.td"
 include "mlir/Dialect/LLVMIR/LLVMTypes.td"
 
 def MosaicGPU_InitializeBarrierOp : MosaicGPU_Op<"initialize_barrier", [MemoryEffects<[MemWrite]>]> {

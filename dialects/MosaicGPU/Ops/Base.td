@@ -3,9 +3,9 @@
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_BASE
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_BASE
 
-include "dialects/MosaicGPU/MosaicGPUAttrs.td"
-include "dialects/MosaicGPU/MosaicGPUEnums.td"
-include "dialects/MosaicGPU/MosaicGPUTypes.td"
+include "smalti/dialects/MosaicGPU/MosaicGPUAttrs.td"
+include "smalti/dialects/MosaicGPU/MosaicGPUEnums.td"
+include "smalti/dialects/MosaicGPU/MosaicGPUTypes.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/ViewLikeInterface.td"

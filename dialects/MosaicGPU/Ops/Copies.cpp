@@ -1,7 +1,7 @@
 //===- Copies.cpp - Asynchronous copies -----------------------------------===//
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "dialects/MosaicGPU/Verification.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/MosaicGPU/Verification.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -45,7 +45,7 @@ static void printDimensions(OpAsmPrinter &printer, Operation *,
 }
 
 #define GET_OP_CLASSES
-#include "dialects/MosaicGPU/Ops/Copies.cpp.inc"
+#include "smalti/dialects/MosaicGPU/Ops/Copies.cpp.inc"
 
 //===----------------------------------------------------------------------===//
 // In groups

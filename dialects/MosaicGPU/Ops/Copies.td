@@ -3,7 +3,7 @@
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_COPIES
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_COPIES
 
-include "dialects/MosaicGPU/Ops/Base.td"
+include "smalti/dialects/MosaicGPU/Ops/Base.td"
 
 //===----------------------------------------------------------------------===//
 // In groups

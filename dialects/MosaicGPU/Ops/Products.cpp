@@ -1,15 +1,15 @@
 //===- Products.cpp - Matrix products -------------------------------------===//
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "dialects/MosaicGPU/Verification.h"
-#include "targets/Target.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/MosaicGPU/Verification.h"
+#include "smalti/targets/Target.h"
 
 using namespace mlir;
 using namespace smalti;
 using namespace smalti::mosaic_gpu;
 
 #define GET_OP_CLASSES
-#include "dialects/MosaicGPU/Ops/Products.cpp.inc"
+#include "smalti/dialects/MosaicGPU/Ops/Products.cpp.inc"
 
 //===----------------------------------------------------------------------===//
 // What products have in common

@@ -3,7 +3,7 @@
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_PRODUCTS
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_PRODUCTS
 
-include "dialects/MosaicGPU/Ops/Base.td"
+include "smalti/dialects/MosaicGPU/Ops/Base.td"
 
 def MosaicGPU_MMAOp : MosaicGPU_Op<"mma", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
   let summary = "Matrix product of block-level vectors in registers, added to an accumulator";

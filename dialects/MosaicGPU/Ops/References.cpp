@@ -1,7 +1,7 @@
 //===- References.cpp - Parts and views of shared memory ------------------===//
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "dialects/MosaicGPU/Verification.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/MosaicGPU/Verification.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace smalti::mosaic_gpu;
 
 #define GET_OP_CLASSES
-#include "dialects/MosaicGPU/Ops/References.cpp.inc"
+#include "smalti/dialects/MosaicGPU/Ops/References.cpp.inc"
 
 //===----------------------------------------------------------------------===//
 // What verifiers ask of memory

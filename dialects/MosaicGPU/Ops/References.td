@@ -3,7 +3,7 @@
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_REFERENCES
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_REFERENCES
 
-include "dialects/MosaicGPU/Ops/Base.td"
+include "smalti/dialects/MosaicGPU/Ops/Base.td"
 include "mlir/IR/CommonAttrConstraints.td"
 
 def MosaicGPU_SliceSMEMOp : MosaicGPU_Op<"slice_smem", [Pure]> {

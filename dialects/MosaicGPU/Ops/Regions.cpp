@@ -1,7 +1,7 @@
 //===- Regions.cpp - Ops with regions, and ops for debugging --------------===//
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "dialects/MosaicGPU/Verification.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/MosaicGPU/Verification.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -51,7 +51,7 @@ static void printMappedRegion(OpAsmPrinter &printer, Operation *,
 }
 
 #define GET_OP_CLASSES
-#include "dialects/MosaicGPU/Ops/Regions.cpp.inc"
+#include "smalti/dialects/MosaicGPU/Ops/Regions.cpp.inc"
 
 /// Checks that a region has an argument for each operand, of its type.
 static LogicalResult verifyMapping(Operation *op, Region &region) {

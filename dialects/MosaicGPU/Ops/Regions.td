@@ -3,7 +3,7 @@
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_REGIONS
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_REGIONS
 
-include "dialects/MosaicGPU/Ops/Base.td"
+include "smalti/dialects/MosaicGPU/Ops/Base.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 def MosaicGPU_CustomPrimitiveOp : MosaicGPU_Op<"custom_primitive", [IsolatedFromAbove, SingleBlock]> {

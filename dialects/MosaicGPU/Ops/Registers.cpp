@@ -1,13 +1,13 @@
 //===- Registers.cpp - Vectors in registers -------------------------------===//
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "dialects/MosaicGPU/Verification.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/dialects/MosaicGPU/Verification.h"
 
 using namespace mlir;
 using namespace smalti::mosaic_gpu;
 
 #define GET_OP_CLASSES
-#include "dialects/MosaicGPU/Ops/Registers.cpp.inc"
+#include "smalti/dialects/MosaicGPU/Ops/Registers.cpp.inc"
 
 //===----------------------------------------------------------------------===//
 // Loads and stores

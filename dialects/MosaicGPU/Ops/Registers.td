@@ -3,7 +3,7 @@
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_REGISTERS
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_REGISTERS
 
-include "dialects/MosaicGPU/Ops/Base.td"
+include "smalti/dialects/MosaicGPU/Ops/Base.td"
 
 def MosaicGPU_VectorLoadOp : MosaicGPU_InferringOp<"vector_load"> {
   let summary = "Loads a block-level vector from memory of the same shape";

@@ -3,7 +3,7 @@
 #ifndef SMALTI_DIALECTS_MOSAICGPU_OPS_TENSORMEMORY
 #define SMALTI_DIALECTS_MOSAICGPU_OPS_TENSORMEMORY
 
-include "dialects/MosaicGPU/Ops/Base.td"
+include "smalti/dialects/MosaicGPU/Ops/Base.td"
 
 class MosaicGPU_TMEMRef<list<Type> elements> : MemRefRankOf<elements, [2]>;
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Instructions/AMD/Formats.h"
-#include "emulator/Instructions/Context.h"
-#include "emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/AMD/Formats.h"
+#include "smalti/emulator/Instructions/Context.h"
+#include "smalti/emulator/Instructions/Lists.h"
 
 #include <algorithm>
 #include <limits>

@@ -3,8 +3,8 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_AMD_ATOMIC_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_AMD_ATOMIC_H
 
-#include "emulator/Instructions/AMD/Formats.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/AMD/Formats.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 #include <algorithm>
 #include <type_traits>

@@ -1,8 +1,8 @@
 //===- Barriers.cpp - Barriers and waits of AMD ---------------------------===//
 
-#include "emulator/Instructions/AMD/Generation.h"
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/AMD/Generation.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 using namespace smalti::emulator;
 

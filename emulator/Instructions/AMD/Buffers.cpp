@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Instructions/AMD/Buffers.h"
-#include "emulator/Instructions/AMD/Atomic.h"
-#include "emulator/Instructions/AMD/Generation.h"
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/AMD/Buffers.h"
+#include "smalti/emulator/Instructions/AMD/Atomic.h"
+#include "smalti/emulator/Instructions/AMD/Generation.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 #include <algorithm>
 #include <deque>

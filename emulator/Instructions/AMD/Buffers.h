@@ -3,7 +3,7 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_AMD_BUFFERS_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_AMD_BUFFERS_H
 
-#include "emulator/Instructions/Instruction.h"
+#include "smalti/emulator/Instructions/Instruction.h"
 
 namespace smalti::emulator {
 

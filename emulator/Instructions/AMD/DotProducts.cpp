@@ -1,9 +1,9 @@
 //===- DotProducts.cpp - Dot products of a lane, of AMD -------------------===//
 
-#include "emulator/Instructions/AMD/Formats.h"
-#include "emulator/Instructions/AMD/Generation.h"
-#include "emulator/Instructions/Context.h"
-#include "emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/AMD/Formats.h"
+#include "smalti/emulator/Instructions/AMD/Generation.h"
+#include "smalti/emulator/Instructions/Context.h"
+#include "smalti/emulator/Instructions/Lists.h"
 
 #include <algorithm>
 #include <limits>

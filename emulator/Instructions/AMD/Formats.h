@@ -3,7 +3,7 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_AMD_FORMATS_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_AMD_FORMATS_H
 
-#include "emulator/Instructions/Numbers.h"
+#include "smalti/emulator/Instructions/Numbers.h"
 
 namespace smalti::emulator {
 

@@ -1,7 +1,7 @@
 //===- Generation.cpp - The generations of AMD's instructions -------------===//
 
-#include "emulator/Instructions/AMD/Generation.h"
-#include "emulator/Instructions/Context.h"
+#include "smalti/emulator/Instructions/AMD/Generation.h"
+#include "smalti/emulator/Instructions/Context.h"
 
 using namespace smalti::emulator;
 

@@ -1,7 +1,7 @@
 //===- Indices.cpp - Places of AMD's work items ---------------------------===//
 
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Instructions/AMD/Buffers.h"
-#include "emulator/Instructions/AMD/Formats.h"
-#include "emulator/Instructions/AMD/Generation.h"
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/AMD/Buffers.h"
+#include "smalti/emulator/Instructions/AMD/Formats.h"
+#include "smalti/emulator/Instructions/AMD/Generation.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 using namespace smalti::emulator;
 

@@ -1,9 +1,9 @@
 //===- Lanes.cpp - Exchange between the lanes of a wave, of AMD -----------===//
 
-#include "emulator/Instructions/AMD/Generation.h"
-#include "emulator/Instructions/Context.h"
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/Numbers.h"
+#include "smalti/emulator/Instructions/AMD/Generation.h"
+#include "smalti/emulator/Instructions/Context.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/Numbers.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Instructions/AMD/Formats.h"
-#include "emulator/Instructions/AMD/Generation.h"
-#include "emulator/Instructions/AMD/ScaledFactors.h"
-#include "emulator/Instructions/Context.h"
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/Product.h"
+#include "smalti/emulator/Instructions/AMD/Formats.h"
+#include "smalti/emulator/Instructions/AMD/Generation.h"
+#include "smalti/emulator/Instructions/AMD/ScaledFactors.h"
+#include "smalti/emulator/Instructions/Context.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/Product.h"
 
 #include <type_traits>
 

@@ -3,8 +3,8 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_AMD_SCALEDFACTORS_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_AMD_SCALEDFACTORS_H
 
-#include "emulator/Instructions/AMD/Formats.h"
-#include "emulator/Instructions/Context.h"
+#include "smalti/emulator/Instructions/AMD/Formats.h"
+#include "smalti/emulator/Instructions/Context.h"
 
 namespace smalti::emulator {
 

@@ -1,8 +1,8 @@
 //===- System.cpp - Clocks, caches, addresses and ends, of AMD ------------===//
 
-#include "emulator/Instructions/AMD/Atomic.h"
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/AMD/Atomic.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 using namespace smalti::emulator;
 

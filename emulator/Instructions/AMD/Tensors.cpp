@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 #include <algorithm>
 #include <array>

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/NVIDIA/Floats.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/NVIDIA/Floats.h"
 
 using namespace smalti::emulator;
 using namespace smalti::emulator::nvidia;

@@ -1,9 +1,9 @@
 //===- AsyncCopies.cpp - cp.async of NVIDIA -------------------------------===//
 
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/NVIDIA/Mbarrier.h"
-#include "emulator/Instructions/NVIDIA/Multicast.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/NVIDIA/Mbarrier.h"
+#include "smalti/emulator/Instructions/NVIDIA/Multicast.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 using namespace smalti::emulator;
 using namespace smalti::emulator::nvidia;

@@ -8,7 +8,7 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_ATOMIC_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_ATOMIC_H
 
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 namespace smalti::emulator::nvidia {
 

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/NVIDIA/Atomic.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/NVIDIA/Atomic.h"
 
 #include <type_traits>
 

@@ -1,8 +1,8 @@
 //===- Barriers.cpp - Barriers of NVIDIA ----------------------------------===//
 
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/NVIDIA/Warp.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/NVIDIA/Warp.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 #include <map>
 

@@ -3,7 +3,7 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_FLOATS_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_FLOATS_H
 
-#include "emulator/Instructions/NVIDIA/Fragments.h"
+#include "smalti/emulator/Instructions/NVIDIA/Fragments.h"
 
 #include <cfenv>
 

@@ -13,9 +13,9 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_FRAGMENTS_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_FRAGMENTS_H
 
-#include "emulator/Instructions/Context.h"
-#include "emulator/Instructions/NVIDIA/Warp.h"
-#include "emulator/Instructions/Product.h"
+#include "smalti/emulator/Instructions/Context.h"
+#include "smalti/emulator/Instructions/NVIDIA/Warp.h"
+#include "smalti/emulator/Instructions/Product.h"
 
 namespace smalti::emulator::nvidia {
 

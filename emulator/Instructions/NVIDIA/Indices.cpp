@@ -1,7 +1,7 @@
 //===- Indices.cpp - Special registers of NVIDIA --------------------------===//
 
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 using namespace smalti::emulator;
 

@@ -1,6 +1,6 @@
 //===- Integers.cpp - Integer and bit instructions of NVIDIA --------------===//
 
-#include "emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/Lists.h"
 
 using namespace smalti::emulator;
 

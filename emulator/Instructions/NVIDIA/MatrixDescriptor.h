@@ -8,7 +8,7 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_MATRIXDESCRIPTOR_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_MATRIXDESCRIPTOR_H
 
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 namespace smalti::emulator::nvidia {
 

@@ -9,7 +9,7 @@
 #ifndef SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_MULTICAST_H
 #define SMALTI_EMULATOR_INSTRUCTIONS_NVIDIA_MULTICAST_H
 
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 namespace smalti::emulator::nvidia {
 

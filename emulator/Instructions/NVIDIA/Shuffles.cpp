@@ -1,8 +1,8 @@
 //===- Shuffles.cpp - Exchanges between the lanes of a warp ---------------===//
 
-#include "emulator/Instructions/Context.h"
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/NVIDIA/Warp.h"
+#include "smalti/emulator/Instructions/Context.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/NVIDIA/Warp.h"
 
 #include <cmath>
 

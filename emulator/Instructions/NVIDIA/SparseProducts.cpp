@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/NVIDIA/Fragments.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/NVIDIA/Fragments.h"
 
 using namespace smalti::emulator;
 using namespace smalti::emulator::nvidia;

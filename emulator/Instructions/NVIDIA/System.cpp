@@ -1,8 +1,8 @@
 //===- System.cpp - Memory spaces, hints and system calls of NVIDIA -------===//
 
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/NVIDIA/Mbarrier.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/NVIDIA/Mbarrier.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 #include <map>
 #include <string>

@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/NVIDIA/Mbarrier.h"
-#include "emulator/Instructions/NVIDIA/Multicast.h"
-#include "emulator/Instructions/NVIDIA/TensorMap.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/NVIDIA/Mbarrier.h"
+#include "smalti/emulator/Instructions/NVIDIA/Multicast.h"
+#include "smalti/emulator/Instructions/NVIDIA/TensorMap.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 #include <array>
 

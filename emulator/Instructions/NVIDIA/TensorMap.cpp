@@ -1,8 +1,8 @@
 //===- TensorMap.cpp - Tensor maps of NVIDIA ------------------------------===//
 
-#include "emulator/Instructions/NVIDIA/TensorMap.h"
-#include "emulator/Instructions/Numbers.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/NVIDIA/TensorMap.h"
+#include "smalti/emulator/Instructions/Numbers.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 #include <algorithm>
 #include <vector>

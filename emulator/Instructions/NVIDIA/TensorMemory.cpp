@@ -1,6 +1,6 @@
 //===- TensorMemory.cpp - Layouts of scales and of sparse metadata --------===//
 
-#include "emulator/Instructions/NVIDIA/TensorMemory.h"
+#include "smalti/emulator/Instructions/NVIDIA/TensorMemory.h"
 
 #include <cstring>
 

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/NVIDIA/Atomic.h"
-#include "emulator/Instructions/NVIDIA/Fragments.h"
-#include "emulator/Instructions/NVIDIA/Mbarrier.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/NVIDIA/Atomic.h"
+#include "smalti/emulator/Instructions/NVIDIA/Fragments.h"
+#include "smalti/emulator/Instructions/NVIDIA/Mbarrier.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 #include <algorithm>
 #include <array>

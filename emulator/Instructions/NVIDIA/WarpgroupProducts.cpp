@@ -12,11 +12,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "emulator/Instructions/Lists.h"
-#include "emulator/Instructions/Matmul.h"
-#include "emulator/Instructions/NVIDIA/Fragments.h"
-#include "emulator/Instructions/NVIDIA/MatrixDescriptor.h"
-#include "emulator/Instructions/Thread.h"
+#include "smalti/emulator/Instructions/Lists.h"
+#include "smalti/emulator/Instructions/Matmul.h"
+#include "smalti/emulator/Instructions/NVIDIA/Fragments.h"
+#include "smalti/emulator/Instructions/NVIDIA/MatrixDescriptor.h"
+#include "smalti/emulator/Instructions/Thread.h"
 
 #include <deque>
 #include <map>

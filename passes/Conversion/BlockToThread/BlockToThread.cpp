@@ -1,15 +1,15 @@
 //===- BlockToThread.cpp - Block programs to thread programs --------------===//
 
-#include "passes/Conversion/BlockToThread/BlockToThread.h"
+#include "smalti/passes/Conversion/BlockToThread/BlockToThread.h"
 
-#include "dialects/MosaicGPU/MosaicGPU.h"
-#include "passes/Conversion/BlockToThread/Emitter.h"
-#include "passes/Conversion/BlockToThread/Planner.h"
-#include "passes/Conversion/BlockToThread/RegisterOrder.h"
-#include "passes/Conversion/BlockToThread/VendorLowering.h"
-#include "passes/Resources/Estimate.h"
-#include "passes/Support/KernelAttributes.h"
-#include "targets/Target.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterOrder.h"
+#include "smalti/passes/Support/KernelAttributes.h"
+#include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,0 +1,26 @@
+//===- Divisibility.h - Powers of two that divide an index value -*- C++
+//-*-===//
+
+#ifndef SMALTI_PASSES_ANALYSIS_MEMORY_DIVISIBILITY_H
+#define SMALTI_PASSES_ANALYSIS_MEMORY_DIVISIBILITY_H
+
+#include "mlir/IR/OpDefinition.h"
+
+namespace smalti {
+
+/// The largest n for which 2^n provably divides an integer or index value (62
+/// for zero). Powers of two alone, because they survive the wrap-around of
+/// machine arithmetic. Looks through arith and affine.apply, and at the bounds
+/// of scf.for.
+unsigned log2Divisor(mlir::Value value);
+unsigned log2Divisor(mlir::OpFoldResult value);
+unsigned log2Divisor(int64_t value);
+
+/// The exponent of the power of two that divides the address, in bytes, of the
+/// first element of a function's memref argument: what llvm.align promises, or
+/// kArgumentAlignment. Elements begin behind the layout's offset.
+unsigned log2ArgumentAlignment(mlir::BlockArgument argument);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_ANALYSIS_MEMORY_DIVISIBILITY_H

@@ -1,0 +1,622 @@
+//===- Overwrite.cpp - Whether ops together overwrite a buffer ------------===//
+
+#include "smalti/passes/Analysis/Memory/Overwrite.h"
+
+#include "smalti/passes/Analysis/Integers/TripCount.h"
+#include "smalti/passes/Analysis/Memory/MemRefViews.h"
+#include "smalti/passes/Analysis/Memory/MemoryAccess.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Threads/Uniformity.h"
+#include "smalti/passes/Interfaces/Kernels.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Support/Describe.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace smalti;
+
+/// No shared memory has more elements, bits included.
+static constexpr int64_t kMostElements = 1 << 22;
+/// Subviews of which the elements are counted, each as many as the buffer has.
+static constexpr unsigned kMostDifferentViews = 16;
+/// Addresses that are looked at for one buffer.
+static constexpr int64_t kMostSteps = 1 << 23;
+/// What an iteration costs however few lanes run it, in steps.
+static constexpr int64_t kStepsOfIteration = 64;
+
+/// The users of the buffer, and the copies whose descriptors some of them make.
+static SmallVector<Operation *> findAccessingOps(const BufferUses &uses) {
+  SmallVector<Operation *> ops(uses.users);
+  DenseSet<Operation *> seen(ops.begin(), ops.end());
+  for (size_t i = 0; i < ops.size(); ++i)
+    if (isa<MemoryDescriptorOpInterface>(ops[i]))
+      for (Operation *user : ops[i]->getUsers())
+        if (seen.insert(user).second)
+          ops.push_back(user);
+  return ops;
+}
+
+/// Calls `visit` with the number of each element that a view of this type shows
+/// whose first element has the number `first`.
+static void forEachElement(MemRefType type, ArrayRef<int64_t> strides,
+                           int64_t first,
+                           llvm::function_ref<void(int64_t)> visit) {
+  for (int64_t i = 0, e = type.getNumElements(); i < e; ++i) {
+    int64_t element = first, rest = i;
+    for (auto [size, stride] :
+         llvm::reverse(llvm::zip_equal(type.getShape(), strides))) {
+      element += rest % size * stride;
+      rest /= size;
+    }
+    visit(element);
+  }
+}
+
+/// The elements that views show where the buffer is used through static
+/// subviews alone: the rest is padding, which nothing reads. Nothing where all
+/// elements may be used.
+static std::optional<llvm::BitVector>
+findUsedElements(Value buffer, const BufferUses &uses, int64_t numElements) {
+  if (numElements > kMostElements)
+    return std::nullopt;
+  llvm::BitVector used(numElements);
+  DenseSet<Attribute> seen;
+  for (Operation *user : buffer.getUsers()) {
+    if (llvm::is_contained(uses.deallocs, user))
+      continue;
+    auto view = dyn_cast<memref::SubViewOp>(user);
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (!view || !view.getType().hasStaticShape() ||
+        failed(view.getType().getStridesAndOffset(strides, offset)) ||
+        ShapedType::isDynamic(offset) ||
+        llvm::any_of(strides, ShapedType::isDynamic))
+      return std::nullopt;
+    // Views of one type show the same elements.
+    if (!seen.insert(TypeAttr::get(view.getType())).second)
+      continue;
+    if (seen.size() > kMostDifferentViews)
+      return std::nullopt;
+    forEachElement(view.getType(), strides, offset, [&](int64_t element) {
+      if (element >= 0 && element < numElements)
+        used.set(element);
+    });
+  }
+  return used.all() ? std::nullopt : std::optional(std::move(used));
+}
+
+OverwriteProof::OverwriteProof(FunctionOpInterface function,
+                               const UniformityAnalysis &uniformity,
+                               const targets::Target *target, Value buffer,
+                               const BufferUses &uses)
+    : function(function), uniformity(uniformity), target(target),
+      buffer(buffer),
+      numElements(cast<MemRefType>(buffer.getType()).getNumElements()),
+      used(findUsedElements(buffer, uses, numElements)),
+      numUsed(used ? used->count() : numElements) {
+  SmallVector<Operation *> ops = findAccessingOps(uses);
+  users.insert(ops.begin(), ops.end());
+  views.insert(buffer);
+  for (Operation *view : uses.views)
+    views.insert(view->result_begin(), view->result_end());
+  for (Operation *op : uses.addresses)
+    addresses.insert(op->getResult(0));
+  DenseSet<Operation *> seen;
+  for (Operation *user : ops)
+    for (Operation *op = user; op != function && seen.insert(op).second;
+         op = op->getParentOp())
+      opsOf[op->getBlock()].push_back(op);
+  for (auto &[block, ops] : opsOf)
+    llvm::sort(
+        ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+}
+
+std::optional<std::string>
+OverwriteProof::check(Block &block, bool mustWrite,
+                      ArrayRef<scf::ForOp> overwriting) {
+  overwritingLoops = overwriting;
+  areThreadsTogether = !block.empty() &&
+                       getBlockSize(function, &block.front()) &&
+                       uniformity.isReachedUniformly(&block.front());
+  values.emplace(function, target,
+                 areThreadsTogether ? ThreadValues::Assume::Nothing
+                                    : ThreadValues::Assume::NothingOfOneThread);
+  frames.clear();
+  wasAllWritten.reset();
+  steps = 0;
+  ignored.clear();
+  reason.clear();
+  Written written;
+  if (numUsed == 0)
+    written.all = true;
+  if (!walk(block, written))
+    return reason;
+  if (mustWrite && !written.all)
+    return "is not shown to be overwritten in every iteration" +
+           describeWritten(written);
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// In the order of the program
+//===----------------------------------------------------------------------===//
+
+bool OverwriteProof::walk(Block &block, Written &written) {
+  auto ops = opsOf.find(&block);
+  if (ops == opsOf.end())
+    return true;
+  return llvm::all_of(ops->second,
+                      [&](Operation *op) { return visit(op, written); });
+}
+
+bool OverwriteProof::visit(Operation *op, Written &written) {
+  if (users.contains(op))
+    return visitUser(op, written);
+  if (llvm::is_contained(overwritingLoops, op)) {
+    written.all |= getConstantTripCount(cast<scf::ForOp>(op)).value_or(0) > 0;
+    return true;
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return visitBranch(branch, written);
+  if (isa<scf::ExecuteRegionOp, memref::AllocaScopeOp>(op) &&
+      op->getRegion(0).hasOneBlock())
+    return walk(op->getRegion(0).front(), written);
+  // What an iteration writes late, an earlier one has not written: only what
+  // was there when the loop began counts for reads.
+  bool isOutermost = !wasAllWritten.has_value();
+  if (isOutermost)
+    wasAllWritten = written.all;
+  bool isFine = visitRegions(op, written);
+  if (isOutermost)
+    wasAllWritten.reset();
+  return isFine;
+}
+
+bool OverwriteProof::visitRegions(Operation *op, Written &written) {
+  frames.push_back({op, /*isElse=*/false});
+  bool isFine = true;
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      isFine = isFine && walk(block, written);
+  frames.pop_back();
+  return isFine;
+}
+
+bool OverwriteProof::visitUser(Operation *op, Written &written) {
+  SmallVector<MemoryAccess> accesses;
+  std::string why;
+  if (!collectAccesses(op, accesses, why)) {
+    reason = "cannot be shown to be overwritten: " + why;
+    return false;
+  }
+  bool isWritten = false;
+  for (const MemoryAccess &access : accesses) {
+    if (access.root != getRootBuffer(buffer))
+      continue;
+    isWritten |= access.isWrite;
+    if (access.isWrite || wasAllWritten.value_or(written.all))
+      continue;
+    reason = "is read by " + quote(op) +
+             " before it is overwritten in the iteration" +
+             describeWritten(written);
+    return false;
+  }
+  if (isWritten && !written.all)
+    addWrites(op, written);
+  return true;
+}
+
+/// What is written either way.
+void OverwriteProof::keepCommon(Written &written, Written other) {
+  if (written.all) {
+    written = std::move(other);
+  } else if (!other.all) {
+    if (other.elements.empty())
+      written.elements.clear();
+    written.elements &= other.elements;
+    written.count = written.elements.count();
+  }
+}
+
+bool OverwriteProof::visitBranch(scf::IfOp branch, Written &written) {
+  Value condition = branch.getCondition();
+  Block *thenBlock = branch.thenBlock(), *elseBlock = branch.elseBlock();
+  // In an inner loop the way may change from one iteration to the next.
+  bool isEitherWay =
+      llvm::none_of(
+          frames,
+          [](const Frame &frame) { return !isa<scf::IfOp>(frame.op); }) &&
+      (!areThreadsTogether || uniformity.isBlockUniform(condition));
+  if (isKnown(condition) || !isEitherWay) {
+    // A frame whose condition is not known lets no write count.
+    frames.push_back({branch, /*isElse=*/false});
+    bool isFine = walk(*thenBlock, written);
+    frames.back().isElse = true;
+    isFine = isFine && (!elseBlock || walk(*elseBlock, written));
+    frames.pop_back();
+    return isFine;
+  }
+  // All threads go the same way, or one thread is looked at alone: what both
+  // ways write is written.
+  Written other = written;
+  if (!walk(*thenBlock, written) || (elseBlock && !walk(*elseBlock, other)))
+    return false;
+  if (written.all && other.all)
+    return true;
+  if (written.all || other.all || written.count != other.count)
+    ignore(branch, "one way through it writes less than the other");
+  keepCommon(written, std::move(other));
+  return true;
+}
+
+bool OverwriteProof::isKnown(Value condition) {
+  values->startWave(0);
+  for (const Frame &frame : frames)
+    if (auto loop = dyn_cast<scf::ForOp>(frame.op))
+      values->bind(loop.getInductionVar(), values->fill(0));
+    else if (auto loop = dyn_cast<affine::AffineForOp>(frame.op))
+      values->bind(loop.getInductionVar(), values->fill(0));
+  bool isKnown = values->evaluate(condition) != nullptr;
+  for (const Frame &frame : frames)
+    if (auto loop = dyn_cast<LoopLikeOpInterface>(frame.op))
+      if (std::optional<Value> counter = loop.getSingleInductionVar())
+        values->unbind(*counter);
+  return isKnown;
+}
+
+//===----------------------------------------------------------------------===//
+// What an op writes
+//===----------------------------------------------------------------------===//
+
+bool OverwriteProof::ignore(Operation *op, const Twine &why) {
+  if (ignored.empty())
+    ignored = ("; " + quote(op) + " does not count: " + why).str();
+  return false;
+}
+
+std::string OverwriteProof::describeUnknown() const {
+  if (areThreadsTogether)
+    return "is not known";
+  return "is not known (nor that all threads of a block of known size come "
+         "there)";
+}
+
+std::string OverwriteProof::describeWritten(const Written &written) const {
+  return " (" + std::to_string(written.count) + " of " +
+         std::to_string(numUsed) + " elements are)" + ignored;
+}
+
+bool OverwriteProof::addWrites(Operation *op, Written &written) {
+  int64_t threads = areThreadsTogether ? values->getNumThreads(op) : 1;
+  int64_t lanes = values->getNumLanes();
+  for (int64_t wave = 0; wave * lanes < threads; ++wave) {
+    values->startWave(wave);
+    Active active(lanes);
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      active[lane] = values->getThread(lane) < threads;
+    if (!addWritesOfAnyElected(active, op, written) || written.all)
+      break;
+  }
+  written.all |= written.count == numUsed;
+  return true;
+}
+
+/// What a wave writes whichever lane is elected.
+bool OverwriteProof::addWritesOfAnyElected(const Active &active, Operation *op,
+                                           Written &written) {
+  std::string ignoredBefore = ignored;
+  values->takeNeedsElected();
+  bool isFine = addFrame(0, active, op, written);
+  if (!values->takeNeedsElected())
+    return isFine;
+  ignored = std::move(ignoredBefore);
+  std::optional<Written> common;
+  isFine = true;
+  for (size_t lane = 0; isFine && lane < active.size(); ++lane) {
+    if (!active[lane])
+      continue;
+    values->setElected(lane);
+    Written own = written;
+    isFine = addFrame(0, active, op, own);
+    if (common)
+      keepCommon(*common, std::move(own));
+    else
+      common = std::move(own);
+  }
+  values->setElected(std::nullopt);
+  if (isFine && common)
+    written = std::move(*common);
+  return isFine;
+}
+
+bool OverwriteProof::addFrame(size_t frame, const Active &active, Operation *op,
+                              Written &written) {
+  if (!llvm::is_contained(active, true))
+    return true;
+  steps += kStepsOfIteration + static_cast<int64_t>(active.size());
+  if (steps > kMostSteps)
+    return ignore(op, "its addresses are too many");
+  if (frame == frames.size())
+    return addWritesOfWave(op, active, written);
+  auto branch = dyn_cast<scf::IfOp>(frames[frame].op);
+  if (!branch)
+    return addIterations(frame, active, op, written);
+  const Lanes *condition = values->evaluate(branch.getCondition());
+  if (!condition)
+    return ignore(op, "the condition around it " + describeUnknown());
+  Active taking = active;
+  for (auto [takes, holds] : llvm::zip_equal(taking, *condition))
+    takes = takes && (holds != 0) != frames[frame].isElse;
+  return addFrame(frame + 1, taking, op, written);
+}
+
+bool OverwriteProof::addIterations(size_t frame, const Active &active,
+                                   Operation *op, Written &written) {
+  Operation *around = frames[frame].op;
+  std::optional<Lanes> counter, end, step;
+  Value variable;
+  bool isUnsigned = false;
+  auto copy = [&](Value value) {
+    const Lanes *lanes = values->evaluate(value);
+    return lanes ? std::optional<Lanes>(*lanes) : std::nullopt;
+  };
+  if (auto loop = dyn_cast<scf::ForOp>(around)) {
+    counter = copy(loop.getLowerBound());
+    end = copy(loop.getUpperBound());
+    step = copy(loop.getStep());
+    variable = loop.getInductionVar();
+    isUnsigned = loop.getUnsignedCmp();
+  } else if (auto loop = dyn_cast<affine::AffineForOp>(around);
+             loop && loop.hasConstantBounds()) {
+    counter = values->fill(loop.getConstantLowerBound());
+    end = values->fill(loop.getConstantUpperBound());
+    step = values->fill(loop.getStepAsInt());
+    variable = loop.getInductionVar();
+  }
+  if (!counter || !end || !step)
+    return ignore(op, "how often " + quote(around) + " around it repeats it " +
+                          describeUnknown());
+  while (true) {
+    Active running = active;
+    for (auto [lane, runs] : llvm::enumerate(running)) {
+      int64_t now = (*counter)[lane], last = (*end)[lane];
+      runs =
+          runs && (*step)[lane] > 0 &&
+          (isUnsigned ? static_cast<uint64_t>(now) < static_cast<uint64_t>(last)
+                      : now < last);
+    }
+    if (!llvm::is_contained(running, true))
+      break;
+    values->bind(variable, *counter);
+    if (!addFrame(frame + 1, running, op, written))
+      return false;
+    for (auto [now, distance] : llvm::zip_equal(*counter, *step))
+      if (llvm::AddOverflow(now, distance, now))
+        return ignore(op, "the counter of the loop around it overflows");
+  }
+  values->unbind(variable);
+  return true;
+}
+
+bool OverwriteProof::addWritesOfWave(Operation *op, const Active &reaching,
+                                     Written &written) {
+  Active active = reaching;
+  auto object = dyn_cast<BarrierObjectOpInterface>(op);
+  if (Value predicate = object ? object.getPredicate() : Value()) {
+    const Lanes *holds = values->evaluate(predicate);
+    if (!holds)
+      return ignore(op, "its predicate " + describeUnknown());
+    for (auto [executes, bit] : llvm::zip_equal(active, *holds))
+      executes = executes && bit != 0;
+    if (!llvm::is_contained(active, true))
+      return true;
+  }
+  auto strided = dyn_cast<StridedAccessOpInterface>(op);
+  bool isFine = true;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (addresses.contains(operand.get()))
+      isFine = addBytes(op, operand.get(), active, written) && isFine;
+    if (!views.contains(operand.get()))
+      continue;
+    if (overwritesWholeMemRef(op, operand.get()))
+      isFine = addView(op, operand.get(), active, written) && isFine;
+    else if (strided)
+      isFine = addRow(operand, active, written) && isFine;
+    else
+      isFine = ignore(op, "the addresses that it writes are not known");
+  }
+  // A copy by its descriptor.
+  auto copy = dyn_cast<AsyncCopyOpInterface>(op);
+  Value destination = copy ? copy.getCopyDestination() : Value();
+  if (!destination || !views.contains(destination) ||
+      llvm::is_contained(op->getOperands(), destination))
+    return isFine;
+  if (overwritesWholeMemRef(op, destination))
+    return addView(op, destination, active, written) && isFine;
+  return ignore(op, "the addresses that it writes are not known");
+}
+
+void OverwriteProof::mark(int64_t element, Written &written) const {
+  if (element < 0 || element >= numElements || (used && !used->test(element)))
+    return;
+  if (written.elements.empty())
+    written.elements.resize(numElements);
+  written.count += !written.elements.test(element);
+  written.elements.set(element);
+}
+
+/// Whether `memref` shows every element of the buffer.
+static bool showsWholeBuffer(Value memref, Value buffer) {
+  while (memref != buffer) {
+    Operation *view = memref.getDefiningOp();
+    if (!view || !isElementPreservingView(view))
+      return false;
+    memref = cast<ViewLikeOpInterface>(view).getViewSource();
+  }
+  return true;
+}
+
+bool OverwriteProof::addView(Operation *op, Value memref, const Active &active,
+                             Written &written) {
+  if (showsWholeBuffer(memref, buffer)) {
+    written.all = true;
+    return true;
+  }
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<int64_t> strides;
+  std::optional<Lanes> start = values->getStart(buffer, memref);
+  if (!start || !type.hasStaticShape() || !getStaticStrides(type, strides))
+    return ignore(op,
+                  "where the view that it writes lies " + describeUnknown());
+  if (numElements > kMostElements || type.getNumElements() > kMostElements)
+    return ignore(op, "the buffer is too large");
+  DenseSet<int64_t> seen;
+  for (auto [lane, first] : llvm::enumerate(*start)) {
+    if (!active[lane] || !seen.insert(first).second)
+      continue;
+    steps += type.getNumElements();
+    if (steps > kMostSteps)
+      return ignore(op, "its addresses are too many");
+    forEachElement(type, strides, first,
+                   [&](int64_t element) { mark(element, written); });
+  }
+  return true;
+}
+
+/// How many bytes behind the buffer's begin an address lies.
+std::optional<Lanes> OverwriteProof::getByteOffset(Value address) {
+  Operation *op = address.getDefiningOp();
+  if (isa<memref::ExtractAlignedPointerAsIndexOp>(op))
+    return values->fill(0);
+  auto plus = [&](Value base, Value offset, int64_t factor) {
+    std::optional<Lanes> sum = getByteOffset(base);
+    const Lanes *lanes = values->evaluate(offset);
+    if (!sum || !lanes)
+      return std::optional<Lanes>();
+    int64_t bytes;
+    for (auto [total, number] : llvm::zip_equal(*sum, *lanes))
+      if (llvm::MulOverflow(number, factor, bytes) ||
+          llvm::AddOverflow(total, bytes, total))
+        return std::optional<Lanes>();
+    return sum;
+  };
+  if (isa<arith::AddIOp, LLVM::AddOp>(op)) {
+    bool isLeft = addresses.contains(op->getOperand(0));
+    return plus(op->getOperand(!isLeft), op->getOperand(isLeft), 1);
+  }
+  auto step = dyn_cast<LLVM::GEPOp>(op);
+  if (!step)
+    return getByteOffset(op->getOperand(0));
+  std::optional<int64_t> bytes = getElementBytes(step.getElemType());
+  if (!bytes || !step.getElemType().isIntOrFloat() ||
+      !llvm::isPowerOf2_64(*bytes) ||
+      step.getElemType().getIntOrFloatBitWidth() != 8 * *bytes ||
+      step.getRawConstantIndices().size() != 1)
+    return std::nullopt;
+  if (!step.getDynamicIndices().empty())
+    return plus(step.getBase(), step.getDynamicIndices().front(), *bytes);
+  std::optional<Lanes> sum = getByteOffset(step.getBase());
+  if (sum)
+    for (int64_t &total : *sum)
+      total += step.getRawConstantIndices().front() * *bytes;
+  return sum;
+}
+
+/// What a copy writes from an address on.
+bool OverwriteProof::addBytes(Operation *op, Value address,
+                              const Active &active, Written &written) {
+  auto copy = dyn_cast<AsyncCopyOpInterface>(op);
+  int64_t bytes = copy && copy.getCopyDestination() == address
+                      ? copy.getBytesOfThread()
+                      : 0;
+  if (bytes == 0)
+    return ignore(op, "how much it writes behind the address is not known");
+  Type element = cast<MemRefType>(buffer.getType()).getElementType();
+  std::optional<int64_t> size = getElementBytes(element);
+  std::optional<Lanes> first = getByteOffset(address);
+  if (!size || !first)
+    return ignore(op, "where it writes " + describeUnknown());
+  if (numElements > kMostElements)
+    return ignore(op, "the buffer is too large");
+  for (auto [lane, begin] : llvm::enumerate(*first)) {
+    if (!active[lane] || begin < 0)
+      continue;
+    steps += bytes;
+    if (steps > kMostSteps)
+      return ignore(op, "its addresses are too many");
+    for (int64_t i = llvm::divideCeil(begin, *size);
+         (i + 1) * *size <= begin + bytes; ++i)
+      mark(i, written);
+  }
+  return true;
+}
+
+bool OverwriteProof::addRow(OpOperand &memref, const Active &active,
+                            Written &written) {
+  Operation *op = memref.getOwner();
+  std::optional<RowAccess> row =
+      cast<StridedAccessOpInterface>(op).getRowAccess(memref);
+  if (!row)
+    return ignore(op, "the addresses that it writes are not known");
+  if (row->isRead)
+    return true;
+  if (row->isMasked)
+    return ignore(op, "its mask may keep elements from being written");
+  if (numElements > kMostElements)
+    return ignore(op, "the buffer is too large");
+  auto type = cast<MemRefType>(memref.get().getType());
+  SmallVector<int64_t> strides;
+  std::optional<Lanes> elements =
+      values->getElements(buffer, memref.get(), row->indices);
+  if (!elements || !getStaticStrides(type, strides))
+    return ignore(op, "where it writes " + describeUnknown());
+  if (row->isWaveWide) {
+    // Lanes of less than a dword write a dword each, those of three take the
+    // place of four.
+    std::optional<int64_t> bytes = getElementBytes(type.getElementType());
+    int64_t lanesBytes = bytes ? *bytes * row->elements : 0;
+    if (!areThreadsTogether || (lanesBytes != 4 && lanesBytes != 16) ||
+        !llvm::all_equal(*elements))
+      return ignore(op,
+                    "which elements the lanes of a wave write is not known");
+    for (auto [lane, element] : llvm::enumerate(*elements)) {
+      element += static_cast<int64_t>(lane) * row->elements;
+      // In a slot it would be the next one's.
+      if (active[lane] && element + row->elements > numElements)
+        return ignore(op, "lanes of a wave write past the buffer's end");
+    }
+  }
+  // How many elements of a row lie inside the memref, for each lane.
+  Lanes inside = values->fill(row->elements);
+  if (row->isBoundsChecked) {
+    if (!type.hasStaticShape())
+      return ignore(op, "the bounds that it checks are not known");
+    for (auto [dim, index] : llvm::enumerate(row->indices)) {
+      const Lanes *lanes = values->evaluate(index);
+      bool isLast = dim + 1 == row->indices.size();
+      if (!lanes)
+        return ignore(op, "where it writes " + describeUnknown());
+      for (auto [count, at] : llvm::zip_equal(inside, *lanes))
+        if (at < 0 || at >= type.getDimSize(dim))
+          count = 0;
+        else if (isLast)
+          count = std::min(count, type.getDimSize(dim) - at);
+    }
+  }
+  int64_t stride = row->mayCrossRows || strides.empty() ? 1 : strides.back();
+  for (auto [lane, element] : llvm::enumerate(*elements)) {
+    if (!active[lane])
+      continue;
+    steps += row->elements;
+    if (steps > kMostSteps)
+      return ignore(op, "its addresses are too many");
+    for (int64_t i = 0; i < inside[lane]; ++i)
+      mark(element + i * stride, written);
+  }
+  return true;
+}

@@ -1,0 +1,116 @@
+//===- PTXTable.cpp - Inline PTX of the project ---------------------------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Assembly/PTXTable.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace smalti;
+using namespace smalti::ptx;
+using llvm::StringRef;
+
+// What is older is refused by the assembler, which a test checks.
+static constexpr Instruction held{"(none)", "Identifiers", 70, 80, false};
+static constexpr Instruction product{
+    "wgmma.mma_async",
+    "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions: "
+    "wgmma.mma_async",
+    80, 90, true};
+static constexpr Instruction remoteStore{
+    "st.async", "Data Movement and Conversion Instructions: st.async", 81, 90,
+    false};
+static constexpr Instruction remoteReduction{
+    "red.async",
+    "Parallel Synchronization and Communication Instructions: red.async", 81,
+    90, false};
+
+/// "{$0, $1}" from number `first` on.
+static std::string listOperands(size_t first, size_t count) {
+  std::string text = "{";
+  for (size_t number = 0; number < count; ++number)
+    text += (number ? ", $" : "$") + std::to_string(first + number);
+  return text + "}";
+}
+
+Text ptx::getHeld(std::string letters) {
+  return {&held, "", std::move(letters), ""};
+}
+
+Text ptx::getProductOfRegisters(const Product &form) {
+  // A register is one of f32, or 32 bits: of i32 or of two f16.
+  bool isInteger = form.sum == "s32", isPacked = form.sum == "f16";
+  size_t sums = form.columns / (isPacked ? 4 : 2), a = 4;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
+     << "wgmma.mma_async.sync.aligned.m64n" << form.columns << "k" << form.depth
+     << "." << form.sum << "." << form.a << "." << form.b << " "
+     << listOperands(0, sums) << ", " << listOperands(2 * sums, a) << ", $"
+     << 2 * sums + a << ", p";
+  // Signs of the operands, which integers do not have; then whether B is
+  // transposed, which only 16-bit elements can be.
+  if (!isInteger)
+    os << ", 1, 1";
+  if (form.a == "f16" || form.a == "bf16")
+    os << ", " << (form.transposesB ? 1 : 0);
+  os << ";\n}";
+  return {&product, text, std::string(sums, isInteger || isPacked ? 'r' : 'f'),
+          std::string(a, 'r') + "l"};
+}
+
+static constexpr StringRef kCountedBytes =
+    ".shared::cluster.mbarrier::complete_tx::bytes";
+
+Text ptx::getRemoteStore(unsigned registers) {
+  std::string text = "st.async.weak" + kCountedBytes.str();
+  if (registers > 1)
+    text += ".v" + std::to_string(registers);
+  text += ".b32 [$0], " +
+          (registers > 1 ? listOperands(1, registers) : std::string("$1")) +
+          ", [$" + std::to_string(registers + 1) + "];";
+  return {&remoteStore, text, "", "l" + std::string(registers, 'r') + "l"};
+}
+
+Text ptx::getRemoteReduction(StringRef operation) {
+  bool isBitwise =
+      operation == "and" || operation == "or" || operation == "xor";
+  return {&remoteReduction,
+          "red.async.relaxed.cluster" + kCountedBytes.str() + "." +
+              operation.str() + (isBitwise ? ".b32" : ".u32") +
+              " [$0], $1, [$2];",
+          "", "lrl"};
+}
+
+std::vector<Text> ptx::getAll() {
+  std::vector<Text> all;
+  all.push_back(getHeld("hrlfd"));
+
+  struct Types {
+    StringRef a, b, sum;
+    int64_t depth;
+  };
+  static constexpr Types types[] = {
+      {"f16", "f16", "f32", 16},   {"f16", "f16", "f16", 16},
+      {"bf16", "bf16", "f32", 16}, {"tf32", "tf32", "f32", 8},
+      {"e4m3", "e4m3", "f32", 32}, {"e4m3", "e5m2", "f32", 32},
+      {"e5m2", "e4m3", "f32", 32}, {"e5m2", "e5m2", "f32", 32},
+      {"e4m3", "e4m3", "f16", 32}, {"e4m3", "e5m2", "f16", 32},
+      {"e5m2", "e4m3", "f16", 32}, {"e5m2", "e5m2", "f16", 32},
+      {"s8", "s8", "s32", 32}};
+  for (const Types &type : types)
+    for (int64_t columns = 8; columns <= 256; columns += 8) {
+      // Products of integers have no other numbers of columns.
+      if (type.sum == "s32" && columns > 32 && columns % 16 != 0)
+        continue;
+      bool isHalf = type.a == "f16" || type.a == "bf16";
+      for (bool transposesB : {false, true})
+        if (isHalf || !transposesB)
+          all.push_back(getProductOfRegisters(
+              {columns, type.depth, type.sum, type.a, type.b, transposesB}));
+    }
+  for (unsigned registers : {1, 2, 4})
+    all.push_back(getRemoteStore(registers));
+  for (StringRef operation : {"add", "min", "max", "and", "or", "xor"})
+    all.push_back(getRemoteReduction(operation));
+  return all;
+}

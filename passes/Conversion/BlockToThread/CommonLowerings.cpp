@@ -1,0 +1,20 @@
+//===- CommonLowerings.cpp - Lowerings that both vendors have -------------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
+
+using namespace smalti;
+
+void block_to_thread::registerCommonLowerings(OpLowerings &lowerings) {
+  registerAsyncCopies(lowerings);
+  registerBarrierObjects(lowerings);
+  registerBlockBarriers(lowerings);
+  registerControlFlow(lowerings);
+  registerElementwise(lowerings);
+  registerMma(lowerings);
+  registerOpaque(lowerings);
+  registerRegions(lowerings);
+  registerRelayouts(lowerings);
+  registerShapes(lowerings);
+  registerTransfers(lowerings);
+  registerViews(lowerings);
+}

@@ -1,0 +1,153 @@
+//===- Announcements.cpp - Which copies a barrier waits for ---------------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Copies/Announcements.h"
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Conversion/BlockToThread/Copies/TensorSlices.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+namespace {
+/// Announcements of bytes, where no barrier counts bytes: arrivals, behind the
+/// copies.
+class ThreadAnnouncements : public LoweringOf<mosaic_gpu::ArriveExpectTxOp> {
+public:
+  LogicalResult plan(mosaic_gpu::ArriveExpectTxOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::ArriveExpectTxOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Planning
+//===----------------------------------------------------------------------===//
+
+/// What a barrier's memref was made from.
+static Value getBarrierRoot(Value barrier) {
+  while (auto cast = barrier.getDefiningOp<UnrealizedConversionCastOp>()) {
+    if (cast.getNumOperands() != 1)
+      break;
+    barrier = cast.getOperand(0);
+  }
+  return barrier;
+}
+
+/// Whether all that an op does is to compute, or to access memory that it
+/// names.
+static bool isOfOneThread(Operation *op) {
+  if (isMemoryEffectFree(op))
+    return true;
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface || op->getNumRegions() != 0)
+    return false;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  return llvm::all_of(effects, [](const MemoryEffects::EffectInstance &effect) {
+    Value value = effect.getValue();
+    auto type = value ? dyn_cast<MemRefType>(value.getType()) : MemRefType();
+    return type && !isa<mosaic_gpu::BarrierType>(type.getElementType());
+  });
+}
+
+/// Bytes that a copy brings, those outside of the tensor too.
+static int64_t countBytes(Operation *op) {
+  SliceOp slice = getSlice(op);
+  int64_t elements = 1;
+  for (int64_t length : slice.lengths)
+    elements *= length == -1 ? 1 : length;
+  return elements *
+         elementBytes(
+             cast<MemRefType>(slice.global.getType()).getElementType());
+}
+
+void block_to_thread::planAnnouncements(Operation *op, Planner &planner) {
+  if (planner.getPlan().getOpPlan<OpPlan>(op))
+    return;
+  llvm::MapVector<Operation *, std::unique_ptr<Announcement>> found;
+  DenseMap<Value, Operation *> open;
+  for (Operation &other : *op->getBlock()) {
+    if (auto arrive = dyn_cast<mosaic_gpu::ArriveExpectTxOp>(other)) {
+      open[getBarrierRoot(arrive.getBarrier())] = &other;
+      found[&other] = std::make_unique<Announcement>();
+    } else if (auto load = dyn_cast<mosaic_gpu::AsyncLoadOp>(other)) {
+      if (Operation *arrival = open.lookup(getBarrierRoot(load.getBarrier()))) {
+        Announcement &announcement = *found[arrival];
+        announcement.last = &other;
+        announcement.bytes += countBytes(&other);
+        planner.setOpPlan(&other, std::make_unique<AnnouncedLoad>());
+      }
+    } else if (!isOfOneThread(&other)) {
+      open.clear();
+    }
+  }
+  for (auto &[arrival, announcement] : found) {
+    if (announcement->last) {
+      auto last = std::make_unique<AnnouncedLoad>();
+      last->arrival = arrival;
+      planner.setOpPlan(announcement->last, std::move(last));
+    }
+    planner.setOpPlan(arrival, std::move(announcement));
+  }
+}
+
+LogicalResult ThreadAnnouncements::plan(mosaic_gpu::ArriveExpectTxOp op,
+                                        Planner &planner) const {
+  const targets::Target &target = planner.getVendor().getTarget();
+  planAnnouncements(op, planner);
+  const auto &announcement = *planner.getPlan().getOpPlan<Announcement>(op);
+  auto refuseBytes = [&](const Twine &announced) -> LogicalResult {
+    return op->emitOpError()
+           << "cannot be lowered for " << target.name
+           << ": its barriers do not count bytes, but arrive behind the copies "
+              "that follow in the block with nothing in between that may order "
+              "threads; it announces "
+           << announced << " bytes, and they bring " << announcement.bytes;
+  };
+  if (op.getDynamicExpectTx())
+    return announcement.last ? success() : refuseBytes("some");
+  int64_t bytes = op.getExpectTx().value_or(0);
+  return bytes == announcement.bytes ? success() : refuseBytes(Twine(bytes));
+}
+
+//===----------------------------------------------------------------------===//
+// Emission
+//===----------------------------------------------------------------------===//
+
+void block_to_thread::emitArrival(Operation *announcement, bool isBehindCopies,
+                                  Emitter &emitter, OpBuilder &builder) {
+  auto op = cast<mosaic_gpu::ArriveExpectTxOp>(announcement);
+  Location loc = op.getLoc();
+  Value address = emitter.getSharedPointer(op.getBarrier(), builder);
+  int64_t arrivals = op->getParentOfType<mosaic_gpu::WarpMapOp>()
+                         ? emitter.plan.grid.numWarps()
+                         : 1;
+  if (isBehindCopies) {
+    NVVM::CpAsyncMBarrierArriveOp::create(builder, loc, address,
+                                          /*noinc=*/true);
+    --arrivals;
+  }
+  if (arrivals > 0)
+    emitter.vendor.emitBarrierArrive(builder, loc, address, arrivals);
+}
+
+void ThreadAnnouncements::emit(mosaic_gpu::ArriveExpectTxOp op,
+                               Emitter &emitter, OpBuilder &builder) const {
+  if (!emitter.plan.getOpPlan<Announcement>(op)->last)
+    emitArrival(op, /*isBehindCopies=*/false, emitter, builder);
+}
+
+void block_to_thread::registerAnnouncements(OpLowerings &lowerings) {
+  lowerings.add<ThreadAnnouncements, mosaic_gpu::ArriveExpectTxOp>();
+}

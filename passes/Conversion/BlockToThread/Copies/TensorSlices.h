@@ -1,0 +1,30 @@
+//===- TensorSlices.h - Slices of tensors that ops copy ---------*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_COPIES_TENSORSLICES_H
+#define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_COPIES_TENSORSLICES_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace smalti::block_to_thread {
+
+/// What async_load, async_store and async_prefetch have in common.
+struct SliceOp {
+  mlir::Operation *op = nullptr;
+  mlir::Value global;
+  /// Null for a prefetch.
+  mlir::Value shared;
+  mlir::OperandRange indices;
+  llvm::ArrayRef<int64_t> lengths;
+  mlir::Value predicate;
+  mlir::ArrayAttr collective;
+  bool promisesInside = false;
+};
+SliceOp getSlice(mlir::Operation *op);
+
+/// Whether a barrier of the program goes ahead of an op, as JAX's programs take
+/// for granted of loads.
+bool isOrderedLoad(mlir::Operation *op, mlir::gpu::GPUFuncOp func);
+
+} // namespace smalti::block_to_thread
+
+#endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_COPIES_TENSORSLICES_H

@@ -1,0 +1,253 @@
+//===- ControlFlowLowering.cpp - Loops and branches that pass on vectors --===//
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/layouts/LayoutText.h"
+#include "smalti/passes/Analysis/Memory/Divisibility.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Layouts/Plans/TransferDigits.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+namespace {
+class ControlFlow : public OpLowering {
+public:
+  LogicalResult plan(Operation *op, Planner &planner) const override;
+  void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
+};
+
+class Terminators : public OpLowering {
+public:
+  LogicalResult plan(Operation *op, Planner &planner) const override;
+  void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
+};
+} // namespace
+
+/// Shared memory that is passed on may come from another place each time: what
+/// is kept is how it is stored, and the alignment that accesses rely on.
+static void shareRef(Value from, Value to, Planner &planner) {
+  const SharedRef *ref = planner.getSharedRef(from);
+  if (!ref)
+    return;
+  SharedRef passed = *ref;
+  int64_t swizzle = ref->layout.swizzleBytes;
+  int64_t needed = swizzle == 16 ? kSharedMemoryAlignment
+                                 : transfers::swizzlePeriod(swizzle);
+  passed.log2Alignment = std::min(ref->log2Alignment, log2Divisor(needed));
+  planner.setSharedRef(to, std::move(passed));
+}
+
+LogicalResult ControlFlow::plan(Operation *op, Planner &planner) const {
+  // A carried vector has one distribution: the declared one, that of its
+  // initial value, or, where that is one scalar, that of what a round yields.
+  auto choose = [&](Value value, unsigned vectorIndex, Value initial,
+                    Value yielded) -> LogicalResult {
+    Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, vectorIndex);
+    if (!layout && initial && !planner.find(initial)->isSplat()) {
+      planner.shareDistribution(initial, value);
+      return success();
+    }
+    if (!layout && yielded)
+      layout = findDeclaredLayout(yielded);
+    if (!layout)
+      layout = mosaic_gpu::WGSplatFragLayoutAttr::get(
+          op->getContext(), cast<VectorType>(value.getType()).getShape());
+    if (failed(planner.setLayout(op, value, layout)))
+      return failure();
+    if (initial && !planner.find(initial)->isSplat() &&
+        *planner.find(initial) != *planner.find(value))
+      return op->emitOpError()
+             << "carries a vector in layout " << planner.find(value)->str()
+             << ", but its initial value is in "
+             << "layout " << planner.find(initial)->str();
+    return success();
+  };
+
+  unsigned vectorIndex = 0;
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (auto [initial, argument, yielded, result] :
+         llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(),
+                         loop.getYieldedValues(), loop.getResults())) {
+      shareRef(initial, argument, planner);
+      shareRef(initial, result, planner);
+      if (!isVector(result))
+        continue;
+      if (failed(choose(result, vectorIndex++, initial, yielded)))
+        return failure();
+      planner.shareDistribution(result, argument);
+    }
+    return planner.planBlock(*loop.getBody());
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    for (OpResult result : branch.getResults()) {
+      if (!isVector(result))
+        continue;
+      Value yielded = branch.thenYield().getOperand(result.getResultNumber());
+      if (!findDeclaredLayout(yielded) && branch.elseBlock())
+        yielded = branch.elseYield().getOperand(result.getResultNumber());
+      if (failed(choose(result, vectorIndex++, {}, yielded)))
+        return failure();
+    }
+    if (failed(planner.planBlock(*branch.thenBlock())))
+      return failure();
+    return branch.elseBlock() ? planner.planBlock(*branch.elseBlock())
+                              : success();
+  }
+  if (auto branch = dyn_cast<scf::IndexSwitchOp>(op)) {
+    for (OpResult result : branch.getResults()) {
+      if (!isVector(result))
+        continue;
+      Value yielded;
+      for (Region &region : branch->getRegions()) {
+        yielded = region.front().getTerminator()->getOperand(
+            result.getResultNumber());
+        if (findDeclaredLayout(yielded))
+          break;
+      }
+      if (failed(choose(result, vectorIndex++, {}, yielded)))
+        return failure();
+    }
+    for (Region &region : branch->getRegions())
+      if (failed(planner.planBlock(region.front())))
+        return failure();
+    return success();
+  }
+  auto loop = cast<scf::WhileOp>(op);
+  unsigned initialIndex = 0;
+  for (auto [initial, argument, yielded] :
+       llvm::zip_equal(loop.getInits(), loop.getBeforeArguments(),
+                       loop.getYieldOp().getResults())) {
+    shareRef(initial, argument, planner);
+    if (isVector(argument)) {
+      Attribute declared = layoutAt(op, mosaic_gpu::kInLayouts, initialIndex++);
+      if (declared && planner.find(initial)->isSplat()) {
+        if (failed(planner.setLayout(op, argument, declared)))
+          return failure();
+      } else if (!planner.find(initial)->isSplat())
+        planner.shareDistribution(initial, argument);
+      else if (Attribute layout = findDeclaredLayout(yielded);
+               layout && failed(planner.setLayout(op, argument, layout)))
+        return failure();
+      else if (!layout)
+        planner.shareDistribution(initial, argument);
+    }
+  }
+  for (auto [passed, argument, result] :
+       llvm::zip_equal(loop.getConditionOp().getArgs(),
+                       loop.getAfterArguments(), loop.getResults()))
+    if (isVector(result)) {
+      Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, vectorIndex++);
+      if (const Distribution *known = planner.find(passed); !layout && known)
+        planner.shareDistribution(passed, result);
+      else if (failed(choose(result, vectorIndex - 1, {}, passed)))
+        return failure();
+      planner.shareDistribution(result, argument);
+    }
+  if (failed(planner.planBlock(*loop.getBeforeBody())))
+    return failure();
+  // What the condition passes on is known now.
+  for (auto [argument, result] :
+       llvm::zip_equal(loop.getAfterArguments(), loop.getResults()))
+    shareRef(result, argument, planner);
+  return planner.planBlock(*loop.getAfterBody());
+}
+
+/// The values that the operands of a region terminator become, from the first
+/// that becomes one.
+static std::pair<ValueRange, unsigned> getTargets(Operation *terminator) {
+  Operation *parent = terminator->getParentOp();
+  if (isa<scf::ConditionOp>(terminator))
+    return {parent->getResults(), 1};
+  if (auto loop = dyn_cast<scf::WhileOp>(parent))
+    return {loop.getBeforeArguments(), 0};
+  return {parent->getResults(), 0};
+}
+
+/// The distributions that the operands of a region terminator must have, one
+/// for each operand (null for scalars).
+static SmallVector<const Distribution *>
+getTerminatorDistributions(const KernelPlan &plan, Operation *terminator) {
+  SmallVector<const Distribution *> wanted(terminator->getNumOperands(),
+                                           nullptr);
+  auto [targets, first] = getTargets(terminator);
+  for (auto [index, target] : llvm::enumerate(targets))
+    if (isVector(target))
+      wanted[first + index] = &plan.getDistribution(target);
+  return wanted;
+}
+
+LogicalResult Terminators::plan(Operation *op, Planner &planner) const {
+  for (auto [operand, wanted] :
+       llvm::zip_equal(op->getOperands(),
+                       getTerminatorDistributions(planner.getPlan(), op))) {
+    if (!wanted)
+      continue;
+    const Distribution &distribution = *planner.find(operand);
+    if (distribution != *wanted && !distribution.isSplat())
+      return op->emitOpError()
+             << "passes on a vector in layout " << distribution.str()
+             << " where layout " << wanted->str() << " is expected";
+  }
+  auto [targets, first] = getTargets(op);
+  for (auto [operand, target] :
+       llvm::zip_equal(op->getOperands().drop_front(first), targets)) {
+    const SharedRef *ref = planner.getSharedRef(operand),
+                    *wanted = planner.getSharedRef(target);
+    if (ref && !wanted) {
+      shareRef(operand, target, planner);
+    } else if (!ref != !wanted) {
+      return op->emitOpError() << "passes on memory that is not known to be "
+                                  "in shared memory";
+    } else if (ref && !ref->isStoredAs(*wanted)) {
+      return op->emitOpError()
+             << "passes on shared memory stored with " << ref->str()
+             << " and strides " << layout::listText(ref->layout.strides)
+             << " where " << wanted->str() << " and strides "
+             << layout::listText(wanted->layout.strides) << " are expected";
+    } else if (ref && ref->log2Alignment < wanted->log2Alignment) {
+      return op->emitOpError()
+             << "passes on shared memory whose offset is known to be a "
+                "multiple of "
+             << (int64_t(1) << ref->log2Alignment) << " bytes where "
+             << (int64_t(1) << wanted->log2Alignment) << " are expected";
+    }
+  }
+  return success();
+}
+
+void ControlFlow::emit(Operation *op, Emitter &emitter,
+                       OpBuilder &builder) const {
+  const KernelPlan &plan = emitter.plan;
+  SmallVector<const Distribution *> wanted(op->getNumOperands(), nullptr);
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (auto [index, argument] : llvm::enumerate(loop.getRegionIterArgs()))
+      if (isa<VectorType>(argument.getType()))
+        wanted[loop.getNumControlOperands() + index] =
+            &plan.getDistribution(argument);
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    for (auto [index, argument] : llvm::enumerate(loop.getBeforeArguments()))
+      if (isa<VectorType>(argument.getType()))
+        wanted[index] = &plan.getDistribution(argument);
+  }
+  Operation *created = emitter.expand(op, wanted, builder);
+
+  emitter.emitRegions(op, created);
+  emitter.mapExpanded(op->getResults(), created->getResults(), builder);
+}
+
+void Terminators::emit(Operation *op, Emitter &emitter,
+                       OpBuilder &builder) const {
+  emitter.expand(op, getTerminatorDistributions(emitter.plan, op), builder);
+}
+
+void block_to_thread::registerControlFlow(OpLowerings &lowerings) {
+  lowerings.add<ControlFlow, scf::ForOp, scf::IfOp, scf::IndexSwitchOp,
+                scf::WhileOp>();
+  lowerings.add<Terminators, scf::YieldOp, scf::ConditionOp>();
+}

@@ -1,0 +1,19 @@
+//===- NVIDIALowerings.h - Lowerings of NVIDIA GPUs alone -------*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_NVIDIALOWERINGS_H
+#define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_NVIDIALOWERINGS_H
+
+namespace smalti::block_to_thread {
+
+class OpLowerings;
+
+// One function a file. They replace common lowerings of the same ops.
+void registerNVIDIAConversions(OpLowerings &lowerings);
+void registerNVIDIAReductions(OpLowerings &lowerings);
+void registerNVIDIARelayouts(OpLowerings &lowerings);
+/// Of chips without copies in bulk: instead of those.
+void registerThreadCopies(OpLowerings &lowerings);
+
+} // namespace smalti::block_to_thread
+
+#endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_NVIDIALOWERINGS_H

@@ -1,0 +1,11 @@
+//===- OpLowerings.cpp - How each op becomes one of a thread --------------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+OpLowering::~OpLowering() = default;
+
+LogicalResult OpLowering::planKernel(Planner &) const { return success(); }

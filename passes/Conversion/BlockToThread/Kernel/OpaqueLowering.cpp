@@ -1,0 +1,305 @@
+//===- OpaqueLowering.cpp - Barriers of the optimiser, and output ---------===//
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Layouts/Vectors/LayoutValues.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+namespace {
+/// Values that the optimiser knows nothing about.
+class OptimizationBarriers
+    : public LoweringOf<mosaic_gpu::OptimizationBarrierOp> {
+public:
+  LogicalResult plan(mosaic_gpu::OptimizationBarrierOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::OptimizationBarrierOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+
+class DebugPrints : public LoweringOf<mosaic_gpu::DebugPrintOp> {
+public:
+  LogicalResult plan(mosaic_gpu::DebugPrintOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+
+/// A remark, and nothing in the program.
+class LayoutPrints : public LoweringOf<mosaic_gpu::PrintLayoutOp> {
+public:
+  LogicalResult plan(mosaic_gpu::PrintLayoutOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::PrintLayoutOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Barriers of the optimiser
+//===----------------------------------------------------------------------===//
+
+static int64_t getBits(Type type) {
+  if (type.isIndex())
+    return 64;
+  return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
+}
+
+LogicalResult OptimizationBarriers::plan(mosaic_gpu::OptimizationBarrierOp op,
+                                         Planner &planner) const {
+  if (planner.getVendor().getTarget().vendor != targets::Vendor::NVIDIA)
+    return op.emitOpError()
+           << "is not supported on " << planner.getVendor().getTarget().name;
+  unsigned index = 0;
+  for (auto [operand, result] :
+       llvm::zip_equal(op.getOperands(), op.getResults())) {
+    Type type = getElementTypeOrSelf(operand.getType());
+    int64_t bits = getBits(type);
+    if (isa<ShapedType>(operand.getType()) && !isVector(operand))
+      bits = 0;
+    if (bits == 0 || bits > 64 || (bits < 64 && 32 % bits != 0))
+      return op.emitOpError()
+             << "on " << operand.getType() << " is not supported";
+    if (!isVector(operand))
+      continue;
+    if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, index++)) {
+      if (failed(planner.setLayout(op, result, layout)))
+        return failure();
+      const Distribution &from = *planner.find(operand),
+                         &to = *planner.find(result);
+      if (from != to && !from.isSplat())
+        return op.emitOpError() << "has a result in layout " << to.str()
+                                << ", but an operand in layout " << from.str();
+    } else {
+      planner.shareDistribution(operand, result);
+    }
+  }
+  return success();
+}
+
+/// The same registers, as some that the optimiser has not seen before.
+static Value hideRegister(Value held, const VendorLowering &vendor,
+                          OpBuilder &builder, Location loc) {
+  auto type = cast<VectorType>(held.getType());
+  Type element = type.getElementType();
+  if (element.isIndex()) {
+    VectorType words = type.clone(builder.getI64Type());
+    held = hideRegister(arith::IndexCastOp::create(builder, loc, words, held),
+                        vendor, builder, loc);
+    return arith::IndexCastOp::create(builder, loc, type, held);
+  }
+  int64_t bits = element.getIntOrFloatBitWidth(), count = type.getDimSize(0);
+  int64_t wordBits = std::max<int64_t>(bits, 16);
+  for (int64_t wider : {32, 16})
+    if (bits < wider && bits * count % wider == 0) {
+      wordBits = wider;
+      break;
+    }
+  if (bits * count % wordBits != 0) {
+    // Fewer bits than a register has.
+    VectorType integers = type.clone(builder.getIntegerType(bits)),
+               wide = type.clone(builder.getI16Type());
+    Value value = element.isInteger()
+                      ? held
+                      : arith::BitcastOp::create(builder, loc, integers, held)
+                            .getResult();
+    value = hideRegister(arith::ExtUIOp::create(builder, loc, wide, value),
+                         vendor, builder, loc);
+    value = arith::TruncIOp::create(builder, loc, integers, value);
+    return element.isInteger()
+               ? value
+               : arith::BitcastOp::create(builder, loc, type, value)
+                     .getResult();
+  }
+  auto words = VectorType::get({bits * count / wordBits},
+                               builder.getIntegerType(wordBits));
+  Value asWords = vector::BitCastOp::create(builder, loc, words, held);
+  SmallVector<Value> hidden;
+  for (int64_t word = 0; word < words.getDimSize(0); ++word)
+    hidden.push_back(vector::ExtractOp::create(builder, loc, asWords,
+                                               ArrayRef<int64_t>{word}));
+  hidden = vendor.emitHeld(builder, loc, hidden);
+  return vector::BitCastOp::create(
+      builder, loc, type,
+      vector::FromElementsOp::create(builder, loc, words, hidden));
+}
+
+void OptimizationBarriers::emit(mosaic_gpu::OptimizationBarrierOp op,
+                                Emitter &emitter, OpBuilder &builder) const {
+  Location loc = op.getLoc();
+  for (auto [operand, result] :
+       llvm::zip_equal(op.getOperands(), op.getResults())) {
+    if (isVector(operand)) {
+      Registers held = emitter.getRegisters(
+          operand, emitter.plan.getDistribution(result), builder);
+      for (Value &reg : held)
+        reg = hideRegister(reg, emitter.vendor, builder, loc);
+      emitter.setRegisters(result, std::move(held));
+      continue;
+    }
+    auto type = VectorType::get({1}, operand.getType());
+    Value one = vector::BroadcastOp::create(builder, loc, type,
+                                            emitter.lookup(operand));
+    emitter.map(result, vector::ExtractOp::create(
+                            builder, loc,
+                            hideRegister(one, emitter.vendor, builder, loc),
+                            ArrayRef<int64_t>{0}));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Output
+//===----------------------------------------------------------------------===//
+
+LogicalResult DebugPrints::plan(mosaic_gpu::DebugPrintOp op,
+                                Planner &planner) const {
+  if (planner.getVendor().getTarget().vendor != targets::Vendor::NVIDIA)
+    return op.emitOpError()
+           << "is not supported on " << planner.getVendor().getTarget().name;
+  auto type = cast<VectorType>(op.getValue().getType());
+  Type element = type.getElementType();
+  // There is no conversion of 8-bit floats to what printf takes.
+  if (!element.isIntOrIndexOrFloat() ||
+      (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16))
+    return op.emitOpError() << "cannot print elements of type " << element;
+  return success();
+}
+
+/// A number as printf takes it, and how it is printed.
+static std::pair<Value, StringRef> getPrinted(Value number, OpBuilder &builder,
+                                              Location loc) {
+  Type type = number.getType();
+  if (auto floating = dyn_cast<FloatType>(type)) {
+    if (floating.getWidth() < 64)
+      number =
+          arith::ExtFOp::create(builder, loc, builder.getF64Type(), number);
+    return {number, "%f"};
+  }
+  if (type.isIndex())
+    return {
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), number),
+        "%lld"};
+  if (type.getIntOrFloatBitWidth() == 1)
+    return {arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number),
+            "%lld"};
+  if (type.getIntOrFloatBitWidth() < 64)
+    number = arith::ExtSIOp::create(builder, loc, builder.getI64Type(), number);
+  return {number, "%lld"};
+}
+
+/// A text as printf prints it.
+static std::string escape(StringRef text) {
+  std::string escaped;
+  for (char letter : text)
+    escaped += letter == '%' ? "%%" : std::string(1, letter);
+  return escaped;
+}
+
+/// Adds the index of an element to what is printed: "[%lld, %lld]: ".
+static std::string addIndex(const Distribution &distribution, int64_t reg,
+                            int64_t element, ThreadIndices &indices,
+                            OpBuilder &builder, Location loc,
+                            SmallVectorImpl<Value> &printed) {
+  std::string format = "[";
+  for (auto [dim, coordinate] :
+       llvm::enumerate(indices.getCoordinates(distribution, reg))) {
+    int64_t offset = coordinate.offset;
+    if (static_cast<int64_t>(dim) == distribution.getVectorDim())
+      offset += element * distribution.getVectorStride();
+    Value index = indices.getConstant(offset);
+    if (coordinate.base)
+      index = arith::AddIOp::create(builder, loc, coordinate.base, index);
+    printed.push_back(
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index));
+    format += dim == 0 ? "%lld" : ", %lld";
+  }
+  return format + "]: ";
+}
+
+void DebugPrints::emit(mosaic_gpu::DebugPrintOp op, Emitter &emitter,
+                       OpBuilder &builder) const {
+  Location loc = op.getLoc();
+  const Distribution &distribution =
+      emitter.plan.getDistribution(op.getValue());
+  Registers held = emitter.getRegisters(op.getValue());
+  SmallVector<StringRef> parts;
+  op.getFormat().split(parts, "{}");
+  auto print = [&](OpBuilder &nested) {
+    for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
+      for (int64_t element = 0; element < distribution.getVectorLength();
+           ++element) {
+        SmallVector<Value> printed;
+        std::string format;
+        if (!distribution.isSplat())
+          format = addIndex(distribution, reg, element, emitter.indices, nested,
+                            loc, printed);
+        auto [number, conversion] =
+            getPrinted(vector::ExtractOp::create(nested, loc, held[reg],
+                                                 ArrayRef<int64_t>{element}),
+                       nested, loc);
+        printed.push_back(number);
+        format += conversion;
+        std::string text = escape(parts.front());
+        SmallVector<Value> values;
+        for (StringRef part : ArrayRef(parts).drop_front()) {
+          llvm::append_range(values, printed);
+          text += format + escape(part);
+        }
+        text += "\n";
+        gpu::PrintfOp::create(nested, loc, text, values);
+      }
+  };
+  // Elements that several threads hold are printed by the first of them.
+  Value isFirst =
+      distribution.isSplat()
+          ? arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                  emitter.indices.getThread(),
+                                  emitter.indices.getConstant(0))
+                .getResult()
+          : emitter.indices.isFirstReplica(distribution);
+  if (!isFirst)
+    return print(builder);
+  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
+    print(nested);
+    scf::YieldOp::create(nested, loc);
+  });
+}
+
+LogicalResult LayoutPrints::plan(mosaic_gpu::PrintLayoutOp op,
+                                 Planner &planner) const {
+  if (!isVector(op.getValue()) && !planner.getSharedRef(op.getValue()))
+    return op.emitOpError() << "has no layout for " << op.getValue().getType();
+  return success();
+}
+
+void LayoutPrints::emit(mosaic_gpu::PrintLayoutOp op, Emitter &emitter,
+                        OpBuilder &) const {
+  std::string layout = isVector(op.getValue())
+                           ? emitter.plan.getDistribution(op.getValue()).str()
+                           : emitter.plan.getSharedRef(op.getValue())->str();
+  SmallVector<StringRef> parts;
+  op.getFormat().split(parts, "{}");
+  bool isNVIDIA = emitter.vendor.getTarget().vendor == targets::Vendor::NVIDIA;
+  remarkAnalysis(op, isNVIDIA ? "convert-mosaic-gpu-to-nvvm"
+                              : "convert-mosaic-gpu-to-rocdl")
+      << llvm::join(parts, layout);
+}
+
+void block_to_thread::registerOpaque(OpLowerings &lowerings) {
+  lowerings.add<OptimizationBarriers, mosaic_gpu::OptimizationBarrierOp>();
+  lowerings.add<DebugPrints, mosaic_gpu::DebugPrintOp>();
+  lowerings.add<LayoutPrints, mosaic_gpu::PrintLayoutOp>();
+}

@@ -1,0 +1,361 @@
+//===- Planner.cpp - Decides what becomes of a kernel ---------------------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Layouts/Plans/TransferDigits.h"
+#include "smalti/passes/Layouts/Vectors/LayoutValues.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+OpPlan::~OpPlan() = default;
+
+/// Whether the op is a buffer in shared memory, which means the same to a block
+/// and to each of its threads. Barrier objects belong to block-level ops.
+static bool isSharedBuffer(Operation *op) {
+  auto slice = dyn_cast<mosaic_gpu::SliceSMEMOp>(op);
+  return slice && !isa<mosaic_gpu::BarrierType>(
+                      cast<MemRefType>(slice.getType()).getElementType());
+}
+
+Level block_to_thread::getLevel(gpu::GPUFuncOp func) {
+  if (func->hasAttr(mosaic_gpu::kProgramThreads))
+    return Level::Block;
+  Level level = Level::Lowered;
+  func.walk([&](Operation *op) {
+    if (isSharedBuffer(op)) {
+      level = Level::Thread;
+      return WalkResult::advance();
+    }
+    bool isBlockOp =
+        isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect()) ||
+        op->hasAttr(mosaic_gpu::kInLayouts) ||
+        op->hasAttr(mosaic_gpu::kOutLayouts);
+    if (!isBlockOp)
+      return WalkResult::advance();
+    level = Level::Block;
+    return WalkResult::interrupt();
+  });
+  return level;
+}
+
+Attribute block_to_thread::layoutAt(Operation *op, StringRef name,
+                                    unsigned index) {
+  auto layouts = op->getAttrOfType<ArrayAttr>(name);
+  return layouts && index < layouts.size() ? layouts[index] : Attribute();
+}
+
+/// The layout that the program declares for a value, looking through control
+/// flow that does not say: loops are rebuilt by passes that drop attributes.
+Attribute block_to_thread::findDeclaredLayout(Value value, unsigned depth) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result || depth > 8)
+    return {};
+  Operation *op = result.getOwner();
+  unsigned index = 0;
+  for (OpResult other : op->getResults().take_front(result.getResultNumber()))
+    if (isa<VectorType>(other.getType()))
+      ++index;
+  Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, index);
+  if (layout && !isa<mosaic_gpu::WGSplatFragLayoutAttr>(layout))
+    return layout;
+  if (isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp>(op)) {
+    for (Region &region : op->getRegions())
+      if (!region.empty())
+        if (Attribute yielded =
+                findDeclaredLayout(region.front().getTerminator()->getOperand(
+                                       result.getResultNumber()),
+                                   depth + 1))
+          return yielded;
+  } else if (OpTrait::hasElementwiseMappableTraits(op)) {
+    for (Value operand : op->getOperands())
+      if (isa<VectorType>(operand.getType()))
+        if (Attribute inherited = findDeclaredLayout(operand, depth + 1))
+          return inherited;
+  } else if (auto mma = dyn_cast<mosaic_gpu::MMAOp>(op)) {
+    return findDeclaredLayout(mma.getAccumulator(), depth + 1);
+  }
+  return layout;
+}
+
+LogicalResult Planner::setLayout(Operation *op, Value value, Attribute layout) {
+  auto type = cast<VectorType>(value.getType());
+  // The ops of a thread have no other scalars.
+  Type element = type.getElementType();
+  if (!element.isSignlessIntOrIndexOrFloat())
+    return op->emitOpError()
+           << "has a vector of type " << type
+           << "; its elements must be signless integers, floats or of type "
+              "index";
+  std::string why;
+  std::optional<Distribution> distribution =
+      Distribution::get(type, layout, plan.grid, why);
+  if (!distribution)
+    return op->emitOpError()
+           << "has a vector of type " << type << " that cannot have layout "
+           << layout << ": " << why;
+  plan.distributions.try_emplace(value, std::move(*distribution));
+  return success();
+}
+
+LogicalResult Planner::setResultLayout(Operation *op) {
+  Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0);
+  if (!layout)
+    return op->emitOpError() << "has no layout for its result; block-level "
+                                "vectors need the attribute '"
+                             << mosaic_gpu::kOutLayouts << "'";
+  return setLayout(op, op->getResult(0), layout);
+}
+
+LogicalResult Planner::checkOperands(Operation *op) {
+  auto layouts = op->getAttrOfType<ArrayAttr>(mosaic_gpu::kInLayouts);
+  unsigned index = 0;
+  for (Value operand : op->getOperands()) {
+    auto type = dyn_cast<VectorType>(operand.getType());
+    if (!type)
+      continue;
+    const Distribution *distribution = find(operand);
+    if (!distribution)
+      return op->emitOpError() << "uses a vector that has no layout";
+    if (layouts && index < layouts.size()) {
+      std::string why;
+      std::optional<Distribution> wanted =
+          Distribution::get(type, layouts[index], plan.grid, why);
+      if (!wanted)
+        return op->emitOpError()
+               << "has a vector of type " << type << " that cannot have layout "
+               << layouts[index] << ": " << why;
+      // One scalar fits every layout.
+      if (*wanted != *distribution && !distribution->isSplat())
+        return op->emitOpError()
+               << "wants vector operand #" << index << " in layout "
+               << wanted->str() << ", but its value is in layout "
+               << distribution->str();
+    }
+    ++index;
+  }
+  if (layouts && layouts.size() != index)
+    return op->emitOpError()
+           << "has " << index << " vector operands and " << layouts.size()
+           << " '" << mosaic_gpu::kInLayouts << "'";
+  return success();
+}
+
+LogicalResult Planner::planGrid() {
+  gpu::GPUFuncOp func = plan.func;
+  if (!func.getBody().hasOneBlock())
+    return func.emitOpError() << "has unstructured control flow, which "
+                                 "block-level kernels cannot have";
+  std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize();
+  if (!size)
+    return func.emitOpError() << "is a block-level kernel and needs the "
+                                 "attribute 'known_block_size'";
+  const targets::Target &target = vendor.getTarget();
+  ArrayRef<int32_t> threads = *size;
+  if (threads.size() != 3 || threads[1] != 1 || threads[2] != 1)
+    return func.emitOpError() << "must have a one-dimensional block";
+  plan.grid = {threads[0], target.waveSize, threads[0]};
+  if (threads[0] <= 0 || threads[0] % target.waveSize != 0)
+    return func.emitOpError()
+           << "has blocks of " << threads[0]
+           << " threads, which is not a multiple of the " << target.waveSize
+           << " threads of a warp on " << target.name;
+  if (threads[0] > target.maxThreadsPerBlock)
+    return func.emitOpError()
+           << "has blocks of " << threads[0] << " threads, " << target.name
+           << " has at most " << target.maxThreadsPerBlock;
+  auto program = func->getAttrOfType<IntegerAttr>(mosaic_gpu::kProgramThreads);
+  if (!program)
+    return success();
+  int64_t together = program.getInt();
+  // The last program may be a part of one: warps that only copy.
+  if (together <= 0 || together % target.waveSize != 0 || together > threads[0])
+    return func.emitOpError()
+           << "has programs of " << together << " threads, which must be whole "
+           << "warps of " << target.waveSize << ", and at most the "
+           << threads[0] << " threads of its block";
+  plan.grid.numThreads = together;
+  return success();
+}
+
+LogicalResult Planner::planBlock(Block &block) {
+  for (Operation &op : block)
+    if (failed(planOp(&op)))
+      return failure();
+  return success();
+}
+
+static bool hasVectors(Operation *op) {
+  return llvm::any_of(op->getOperands(), isVector) ||
+         llvm::any_of(op->getResults(), isVector) ||
+         llvm::any_of(op->getRegions(), [](Region &region) {
+           return llvm::any_of(region.getArguments(), isVector);
+         });
+}
+
+/// The transforms that an op declares for a value in shared memory; null where
+/// it declares none. `values` are all operands or all results.
+static ArrayAttr getDeclaredTransforms(Operation *op, StringRef name,
+                                       ValueRange values, Value value) {
+  auto lists = op->getAttrOfType<ArrayAttr>(name);
+  unsigned index = 0;
+  // Custom primitives count barriers, too.
+  bool countsBarriers = isa<mosaic_gpu::CustomPrimitiveOp>(op);
+  for (Value other : values) {
+    auto type = dyn_cast<MemRefType>(other.getType());
+    bool isBarrier =
+        type && isa<mosaic_gpu::BarrierType>(type.getElementType());
+    if (inference::getMemory(other.getType()) != inference::Memory::Shared &&
+        !(countsBarriers && isBarrier))
+      continue;
+    if (other == value)
+      return lists && index < lists.size() ? dyn_cast<ArrayAttr>(lists[index])
+                                           : ArrayAttr();
+    ++index;
+  }
+  return {};
+}
+
+/// Whether memory stored as `ref` is what transforms make of its type; null:
+/// they are not declared.
+static bool isDeclared(const SharedRef &ref, MemRefType type,
+                       ArrayAttr transforms) {
+  if (!transforms)
+    return true;
+  inference::LayoutTable table(type.getContext(), 1, 1);
+  inference::LayoutId id = table.fromAttribute(transforms, type);
+  return id != inference::kNoLayout &&
+         ArrayRef<int64_t>(table[id].tile) ==
+             ArrayRef<int64_t>(ref.layout.tile) &&
+         table[id].swizzle == ref.layout.swizzleBytes;
+}
+
+LogicalResult Planner::checkSharedOperands(Operation *op,
+                                           const OpLowering *lowering) {
+  for (Value operand : op->getOperands()) {
+    const SharedRef *ref = getSharedRef(operand);
+    if (!ref)
+      continue;
+    ArrayAttr declared = getDeclaredTransforms(op, mosaic_gpu::kInTransforms,
+                                               op->getOperands(), operand);
+    if (!isDeclared(*ref, cast<MemRefType>(operand.getType()), declared))
+      return op->emitOpError()
+             << "takes shared memory with transforms " << declared
+             << ", but it is stored with " << ref->str();
+    if (mosaic_gpu::isClusterMemory(cast<MemRefType>(operand.getType())) &&
+        (!lowering || !lowering->acceptsPeers()))
+      return op->emitOpError() << "has the shared memory of another block, "
+                                  "which its lowering to threads does not "
+                                  "support";
+    if (ref->isTransformed() && (!lowering || !lowering->acceptsTransforms()))
+      return op->emitOpError()
+             << "has shared memory in a transformed layout (" << ref->str()
+             << "), which its lowering to threads does not support";
+  }
+  return success();
+}
+
+LogicalResult block_to_thread::setResultRef(Operation *op, Value result,
+                                            const ValueOr<SharedRef> &ref,
+                                            Planner &planner) {
+  if (!ref)
+    return op->emitOpError() << "cannot be lowered to threads: " << ref.reason;
+  ArrayAttr declared = getDeclaredTransforms(op, mosaic_gpu::kOutTransforms,
+                                             op->getResults(), result);
+  if (!isDeclared(*ref, cast<MemRefType>(result.getType()), declared))
+    return op->emitOpError()
+           << "has a result with transforms " << declared
+           << ", but its memory is stored with " << ref->str();
+  if (ref->layout.swizzleBytes != 16)
+    planner.requireSharedAlignment(
+        transfers::swizzlePeriod(ref->layout.swizzleBytes));
+  planner.setSharedRef(result, *ref);
+  return success();
+}
+
+LogicalResult Planner::planThreadCode(Block &block) {
+  llvm::SaveAndRestore guard(isInThreadCode, true);
+  return planBlock(block);
+}
+
+bool Planner::isThreadOp(Operation *op) const {
+  if (isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect()) ||
+      !hasVectors(op))
+    return false;
+  // Registers become a vector of the program by a cast that has its layout.
+  if (isa<UnrealizedConversionCastOp>(op) && op->hasAttr(kCastLayout))
+    return false;
+  return llvm::none_of(op->getOperands(), [&](Value operand) {
+    return plan.isBlockVector(operand);
+  });
+}
+
+LogicalResult Planner::planOp(Operation *op) {
+  const OpLowering *lowering = lowerings.find(op);
+  if (isInThreadCode && isThreadOp(op)) {
+    plan.threadOps.insert(op);
+    lowering = nullptr;
+  }
+  if (failed(checkSharedOperands(op, lowering)))
+    return failure();
+  bool isBlockOp =
+      isa_and_nonnull<mosaic_gpu::MosaicGPUDialect>(op->getDialect());
+  bool isThread = plan.threadOps.contains(op);
+  // Casts are between vectors of a program and their registers.
+  if (!isThread && !isa<UnrealizedConversionCastOp>(op) &&
+      (isBlockOp || hasVectors(op)) && failed(checkOperands(op)))
+    return failure();
+  if (lowering) {
+    used.insert(lowering);
+    return lowering->plan(op, *this);
+  }
+  if (isBlockOp)
+    return op->emitOpError()
+           << "cannot be lowered to threads: the op is not supported";
+  if (isa<memref::AllocOp>(op))
+    return op->emitOpError() << "allocates memory; allocate shared memory "
+                                "first (smalti-allocate-shared-memory)";
+  if (hasVectors(op) && !isThread) {
+    if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumRegions() == 0)
+      return getElementwiseLowering().plan(op, *this);
+    return op->emitOpError() << "cannot be lowered to threads: the op is not "
+                                "supported on block-level vectors";
+  }
+  for (Region &region : op->getRegions()) {
+    if (region.empty())
+      continue;
+    if (!region.hasOneBlock())
+      return op->emitOpError() << "has unstructured control flow, which "
+                                  "block-level kernels cannot have";
+    if (failed(planBlock(region.front())))
+      return failure();
+  }
+  return success();
+}
+
+std::optional<KernelPlan> Planner::run(Level level) {
+  plan.level = level;
+  if (level == Level::Thread) {
+    WalkResult result = plan.func.walk([&](mosaic_gpu::SliceSMEMOp slice) {
+      return failed(planSharedBuffer(slice, *this)) ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return std::nullopt;
+    return std::move(plan);
+  }
+  if (failed(planGrid()) || failed(planBlock(plan.func.getBody().front())))
+    return std::nullopt;
+  for (const OpLowering *lowering : used)
+    if (failed(lowering->planKernel(*this)))
+      return std::nullopt;
+  return std::move(plan);
+}

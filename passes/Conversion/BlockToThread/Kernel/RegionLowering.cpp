@@ -1,0 +1,176 @@
+//===- RegionLowering.cpp - Code for threads and for warps ----------------===//
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+namespace {
+/// The body stands in place of the op: its vectors are the operands', which it
+/// may take apart into registers.
+class CustomPrimitives : public LoweringOf<mosaic_gpu::CustomPrimitiveOp> {
+public:
+  LogicalResult plan(mosaic_gpu::CustomPrimitiveOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::CustomPrimitiveOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
+};
+
+/// The body stands in place of the op, between barriers of the program: what
+/// the program did to memory comes before what its warps do, and that before
+/// what follows.
+class WarpMaps : public LoweringOf<mosaic_gpu::WarpMapOp> {
+public:
+  LogicalResult plan(mosaic_gpu::WarpMapOp op, Planner &planner) const override;
+  void emit(mosaic_gpu::WarpMapOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
+};
+
+class Returns : public LoweringOf<mosaic_gpu::ReturnOp> {
+public:
+  LogicalResult plan(mosaic_gpu::ReturnOp op, Planner &planner) const override;
+  void emit(mosaic_gpu::ReturnOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+
+class Assumptions : public LoweringOf<mosaic_gpu::AssumeMultipleOp> {
+public:
+  LogicalResult plan(mosaic_gpu::AssumeMultipleOp, Planner &) const override {
+    return success();
+  }
+  void emit(mosaic_gpu::AssumeMultipleOp op, Emitter &emitter,
+            OpBuilder &) const override {
+    emitter.map(op.getResult(), emitter.lookup(op.getValue()));
+  }
+};
+} // namespace
+
+/// Arguments of the body are what the operands are.
+static void shareArguments(ValueRange operands, Block &body, Planner &planner) {
+  for (auto [operand, argument] :
+       llvm::zip_equal(operands, body.getArguments())) {
+    if (planner.find(operand))
+      planner.shareDistribution(operand, argument);
+    if (const SharedRef *ref = planner.getSharedRef(operand))
+      planner.setSharedRef(argument, SharedRef(*ref));
+  }
+}
+
+static void mapArguments(ValueRange operands, Block &body, Emitter &emitter) {
+  for (auto [operand, argument] :
+       llvm::zip_equal(operands, body.getArguments()))
+    emitter.mapSame(operand, argument);
+}
+
+LogicalResult CustomPrimitives::plan(mosaic_gpu::CustomPrimitiveOp op,
+                                     Planner &planner) const {
+  unsigned vectors = 0;
+  for (Value result : op.getResults()) {
+    if (!isVector(result))
+      continue;
+    if (vectors >= op.getOutLayouts().size())
+      return op.emitOpError() << "has no layout for result #" << vectors;
+    if (failed(planner.setLayout(op, result, op.getOutLayouts()[vectors++])))
+      return failure();
+  }
+  for (Value result : op.getResults())
+    if (isa<MemRefType>(result.getType()))
+      return op.emitOpError() << "returns memory, which is not supported";
+  Block &body = op.getBody().front();
+  // A splat is held as its operand says, unless the op wants it otherwise.
+  unsigned index = 0;
+  for (auto [operand, argument] :
+       llvm::zip_equal(op.getOperands(), body.getArguments())) {
+    if (!isVector(operand))
+      continue;
+    if (index < op.getInLayouts().size() &&
+        failed(planner.setLayout(op, argument, op.getInLayouts()[index])))
+      return failure();
+    ++index;
+  }
+  shareArguments(op.getOperands(), body, planner);
+  return planner.planThreadCode(body);
+}
+
+void CustomPrimitives::emit(mosaic_gpu::CustomPrimitiveOp op, Emitter &emitter,
+                            OpBuilder &builder) const {
+  Block &body = op.getBody().front();
+  for (auto [operand, argument] :
+       llvm::zip_equal(op.getOperands(), body.getArguments())) {
+    if (isVector(operand))
+      emitter.setRegisters(
+          argument,
+          emitter.getRegisters(operand, emitter.plan.getDistribution(argument),
+                               builder));
+    else
+      emitter.mapSame(operand, argument);
+  }
+  emitter.emitBlock(body, builder);
+}
+
+LogicalResult Returns::plan(mosaic_gpu::ReturnOp op, Planner &planner) const {
+  for (auto [operand, result] :
+       llvm::zip_equal(op.getOperands(), op->getParentOp()->getResults())) {
+    if (!isVector(result))
+      continue;
+    const Distribution *from = planner.find(operand),
+                       &to = *planner.find(result);
+    if (!from)
+      return op.emitOpError() << "returns a vector of a thread; registers "
+                                 "become one of the program by an "
+                                 "unrealized_conversion_cast with a layout";
+    if (*from != to && !from->isSplat())
+      return op.emitOpError() << "returns a vector in layout " << from->str()
+                              << " where layout " << to.str() << " is declared";
+  }
+  return success();
+}
+
+void Returns::emit(mosaic_gpu::ReturnOp op, Emitter &emitter,
+                   OpBuilder &builder) const {
+  for (auto [operand, result] :
+       llvm::zip_equal(op.getOperands(), op->getParentOp()->getResults())) {
+    if (isVector(result))
+      emitter.setRegisters(
+          result, emitter.getRegisters(
+                      operand, emitter.plan.getDistribution(result), builder));
+    else
+      emitter.map(result, emitter.lookup(operand));
+  }
+}
+
+LogicalResult WarpMaps::plan(mosaic_gpu::WarpMapOp op, Planner &planner) const {
+  if (std::optional<std::string> why =
+          planner.getVendor().refuseProgramBarrier(planner.getGrid()))
+    return op.emitOpError() << "needs barriers of a program: " << *why;
+  for (Value operand : op.getOperands())
+    if (isVector(operand))
+      return op.emitOpError() << "hands a vector to single warps";
+  Block &body = op.getRegion().front();
+  shareArguments(op.getOperands(), body, planner);
+  return planner.planBlock(body);
+}
+
+void WarpMaps::emit(mosaic_gpu::WarpMapOp op, Emitter &emitter,
+                    OpBuilder &builder) const {
+  Block &body = op.getRegion().front();
+  mapArguments(op.getOperands(), body, emitter);
+  emitter.vendor.emitProgramBarrier(builder, op.getLoc(), emitter.indices);
+  emitter.emitBlock(body, builder);
+  emitter.vendor.emitProgramBarrier(builder, op.getLoc(), emitter.indices);
+}
+
+void block_to_thread::registerRegions(OpLowerings &lowerings) {
+  lowerings.add<CustomPrimitives, mosaic_gpu::CustomPrimitiveOp>();
+  lowerings.add<Returns, mosaic_gpu::ReturnOp>();
+  lowerings.add<WarpMaps, mosaic_gpu::WarpMapOp>();
+  lowerings.add<Assumptions, mosaic_gpu::AssumeMultipleOp>();
+}

@@ -1,0 +1,145 @@
+//===- TensorMaps.cpp - Tensor maps of a kernel ---------------------------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Kernel/TensorMaps.h"
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+static DictionaryAttr describe(const TensorMapOfKernel &entry,
+                               Builder &builder) {
+  const transfers::TensorMap &map = entry.map;
+  SmallVector<int64_t> steps(map.extents.size(), 1);
+  auto named = [&](StringRef name, Attribute value) {
+    return builder.getNamedAttr(name, value);
+  };
+  return builder.getDictionaryAttr(
+      {named("argument", builder.getI64IntegerAttr(entry.argument)),
+       named("offset", builder.getI64IntegerAttr(entry.offset)),
+       named("element", TypeAttr::get(entry.element)),
+       named("extents", builder.getDenseI64ArrayAttr(map.extents)),
+       named("strides", builder.getDenseI64ArrayAttr(map.strides)),
+       named("box", builder.getDenseI64ArrayAttr(map.box)),
+       named("element_strides", builder.getDenseI64ArrayAttr(steps)),
+       named("swizzle", builder.getI64IntegerAttr(map.swizzleBytes)),
+       named("fill", builder.getStringAttr("zeros"))});
+}
+
+void block_to_thread::describeTensorMaps(gpu::GPUFuncOp func,
+                                         ArrayRef<TensorMapOfKernel> maps) {
+  if (maps.empty())
+    return;
+  Builder builder(func.getContext());
+  SmallVector<Attribute> entries;
+  if (auto present = func->getAttrOfType<ArrayAttr>(kTensorMaps))
+    llvm::append_range(entries, present);
+  auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), kTensorMapBytes);
+  DictionaryAttr attributes = builder.getDictionaryAttr(
+      {builder.getNamedAttr(LLVM::LLVMDialect::getByValAttrName(),
+                            TypeAttr::get(bytes)),
+       builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(),
+                            builder.getI64IntegerAttr(kTensorMapAlignment))});
+  unsigned argument = func.getNumArguments() - maps.size();
+  for (const TensorMapOfKernel &entry : maps) {
+    func.setArgAttrs(argument++, attributes);
+    entries.push_back(describe(entry, builder));
+  }
+  func->setAttr(kTensorMaps, builder.getArrayAttr(entries));
+}
+
+void block_to_thread::addTensorMaps(gpu::GPUFuncOp func,
+                                    ArrayRef<TensorMapOfKernel> maps) {
+  auto pointer = LLVM::LLVMPointerType::get(func.getContext());
+  for (size_t number = 0; number < maps.size(); ++number)
+    (void)func.insertArgument(func.getNumArguments(), pointer, {},
+                              func.getLoc());
+  describeTensorMaps(func, maps);
+}
+
+void block_to_thread::addTensorMapsToLaunches(Operation *root) {
+  SymbolTableCollection symbols;
+  root->walk([&](gpu::LaunchFuncOp launch) {
+    auto kernel = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(
+        launch, launch.getKernelAttr());
+    if (!kernel || !kernel->hasAttr(kTensorMaps))
+      return;
+    OpBuilder builder(launch);
+    while (launch.getNumKernelOperands() < kernel.getNumArguments())
+      launch.getKernelOperandsMutable().append(
+          LLVM::ZeroOp::create(builder, launch.getLoc(),
+                               LLVM::LLVMPointerType::get(root->getContext()))
+              .getResult());
+  });
+}
+
+layout::ValueOr<GlobalTensor>
+block_to_thread::findGlobalTensor(Value memref, gpu::GPUFuncOp func) {
+  using Result = layout::ValueOr<GlobalTensor>;
+  GlobalTensor tensor;
+  auto type = cast<MemRefType>(memref.getType());
+  if (!type.hasStaticShape())
+    return Result::none("the sizes of the tensor are not known");
+  tensor.extents.assign(type.getShape().begin(), type.getShape().end());
+  bool hasStrides = false, hasOffset = false;
+  int64_t bits = type.getElementTypeBitWidth(), offset = 0;
+  while (true) {
+    auto viewed = cast<MemRefType>(memref.getType());
+    SmallVector<int64_t> strides;
+    int64_t start;
+    if (failed(viewed.getStridesAndOffset(strides, start)))
+      return Result::none("the tensor is not strided");
+    // Views of one memory count from its start, and casts forget numbers.
+    if (!hasOffset && !ShapedType::isDynamic(start)) {
+      hasOffset = true;
+      offset = start;
+    }
+    if (!hasStrides && llvm::none_of(strides, [](int64_t stride) {
+          return ShapedType::isDynamic(stride);
+        })) {
+      hasStrides = true;
+      tensor.strides = strides;
+    }
+    if (auto argument = dyn_cast<BlockArgument>(memref)) {
+      // Code for warps sees what it is handed.
+      if (auto map = dyn_cast<mosaic_gpu::WarpMapOp>(
+              argument.getOwner()->getParentOp())) {
+        memref = map.getOperands()[argument.getArgNumber()];
+        continue;
+      }
+      if (argument.getOwner() != &func.getBody().front() ||
+          argument.getArgNumber() >= func.getNumArguments())
+        return Result::none("the tensor is chosen while the kernel runs");
+      tensor.argument = argument.getArgNumber();
+      break;
+    }
+    Operation *op = memref.getDefiningOp();
+    bool isCast = isa<memref::CastOp, memref::MemorySpaceCastOp>(op);
+    if (!hasStrides && !isCast)
+      return Result::none("the strides of the tensor are not known");
+    if (!isCast && !hasOffset)
+      return Result::none("where the tensor begins in the kernel's argument is "
+                          "not known");
+    if (!isa<memref::CastOp, memref::MemorySpaceCastOp, memref::SubViewOp,
+             memref::ReinterpretCastOp, memref::CollapseShapeOp,
+             memref::ExpandShapeOp, memref::TransposeOp,
+             mosaic_gpu::ReinterpretCastOp>(op))
+      return Result::none("the tensor is no view of an argument of the kernel");
+    memref = op->getOperand(0);
+  }
+  if (!hasStrides || !hasOffset)
+    return Result::none("the strides of the tensor, or where it begins in the "
+                        "kernel's argument, are not known");
+  if (offset * bits % (transfers::kTensorMapStrideBytes * 8) != 0)
+    return Result::none(
+        "the tensor begins at element " + std::to_string(offset) +
+        " of the kernel's argument, which is not at a multiple "
+        "of " +
+        std::to_string(transfers::kTensorMapStrideBytes) + " bytes");
+  tensor.offset = offset * bits / 8;
+  return tensor;
+}

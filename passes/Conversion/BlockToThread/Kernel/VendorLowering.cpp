@@ -1,0 +1,138 @@
+//===- VendorLowering.cpp - What the vendors have in common ---------------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+// Shuffles, because every lowering to LLVM takes them.
+
+Value block_to_thread::concatenate(OpBuilder &builder, Location loc,
+                                   ArrayRef<Value> pieces) {
+  SmallVector<Value> vectors(pieces);
+  while (vectors.size() > 1) {
+    SmallVector<Value> joined;
+    for (size_t index = 0; index + 1 < vectors.size(); index += 2) {
+      Value first = vectors[index], second = vectors[index + 1];
+      int64_t length = cast<VectorType>(first.getType()).getDimSize(0) +
+                       cast<VectorType>(second.getType()).getDimSize(0);
+      joined.push_back(vector::ShuffleOp::create(
+          builder, loc, first, second,
+          llvm::to_vector(llvm::seq<int64_t>(0, length))));
+    }
+    if (vectors.size() % 2 != 0)
+      joined.push_back(vectors.back());
+    vectors = std::move(joined);
+  }
+  return vectors.front();
+}
+
+Value block_to_thread::takeElements(OpBuilder &builder, Location loc,
+                                    Value vector, int64_t first,
+                                    int64_t length) {
+  if (cast<VectorType>(vector.getType()).getDimSize(0) == length)
+    return vector;
+  return vector::ShuffleOp::create(
+      builder, loc, vector, vector,
+      llvm::to_vector(llvm::seq<int64_t>(first, first + length)));
+}
+
+VendorLowering::~VendorLowering() = default;
+
+std::optional<std::string>
+VendorLowering::refuseProgramBarrier(const ThreadGrid &grid) const {
+  if (grid.blockThreads == grid.numThreads)
+    return std::nullopt;
+  return target.name.str() + " has none for some of the threads of a block";
+}
+
+void VendorLowering::emitProgramBarrier(OpBuilder &builder, Location loc,
+                                        ThreadIndices &) const {
+  emitBarrier(builder, loc, /*ordersGlobalMemory=*/false,
+              /*hasAsyncCopies=*/false);
+}
+
+SmallVector<Value> VendorLowering::emitFragmentLoad(OpBuilder &, Location,
+                                                    Value, unsigned,
+                                                    const Distribution &,
+                                                    ThreadIndices &) const {
+  return {};
+}
+
+Value VendorLowering::emitUniform(OpBuilder &, Location, Value index) const {
+  return index;
+}
+
+Value VendorLowering::emitElected(ThreadIndices &indices) const {
+  return arith::CmpIOp::create(indices.getBuilder(), indices.getLoc(),
+                               arith::CmpIPredicate::eq, indices.getLane(),
+                               indices.getConstant(0));
+}
+
+SmallVector<Value> VendorLowering::emitHeld(OpBuilder &, Location,
+                                            ArrayRef<Value> registers) const {
+  return SmallVector<Value>(registers);
+}
+
+static Value plainLoad(OpBuilder &builder, Location loc, const Access &access,
+                       ValueRange indices) {
+  return vector::LoadOp::create(builder, loc, access.type, access.memref,
+                                indices, /*nontemporal=*/false,
+                                llvm::MaybeAlign(access.alignment));
+}
+
+Value VendorLowering::emitLoad(OpBuilder &builder, Location loc,
+                               const Access &access, Value pad) const {
+  if (!access.inBounds)
+    return plainLoad(builder, loc, access, access.indices);
+  Value padding = vector::BroadcastOp::create(builder, loc, access.type, pad);
+
+  auto memrefType = cast<MemRefType>(access.memref.getType());
+  if (memrefType.hasStaticShape() && memrefType.getNumElements() > 0 &&
+      access.isOnlyRead) {
+    // Lanes outside read the first element, which exists and which no other
+    // thread writes, and drop it: no branch keeps the loads of a thread apart.
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    SmallVector<Value> safe;
+    for (Value index : access.indices)
+      safe.push_back(
+          arith::SelectOp::create(builder, loc, access.inBounds, index, zero));
+    Value loaded = plainLoad(builder, loc, access, safe);
+    return arith::SelectOp::create(builder, loc, access.inBounds, loaded,
+                                   padding);
+  }
+  auto branch = scf::IfOp::create(
+      builder, loc, access.inBounds,
+      [&](OpBuilder &nested, Location nestedLoc) {
+        scf::YieldOp::create(
+            nested, nestedLoc,
+            plainLoad(nested, nestedLoc, access, access.indices));
+      },
+      [&](OpBuilder &nested, Location nestedLoc) {
+        scf::YieldOp::create(nested, nestedLoc, padding);
+      });
+  return branch.getResult(0);
+}
+
+void VendorLowering::emitStore(OpBuilder &builder, Location loc, Value value,
+                               const Access &access) const {
+  auto store = [&](OpBuilder &nested, Location nestedLoc) {
+    vector::StoreOp::create(nested, nestedLoc, value, access.memref,
+                            access.indices, /*nontemporal=*/false,
+                            llvm::MaybeAlign(access.alignment));
+  };
+  if (!access.inBounds)
+    return store(builder, loc);
+  scf::IfOp::create(builder, loc, access.inBounds,
+                    [&](OpBuilder &nested, Location nestedLoc) {
+                      store(nested, nestedLoc);
+                      scf::YieldOp::create(nested, nestedLoc);
+                    });
+}

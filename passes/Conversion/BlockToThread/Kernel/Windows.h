@@ -1,0 +1,80 @@
+//===- Windows.h - Windows of memory that vectors go through ----*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_WINDOWS_H
+#define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_WINDOWS_H
+
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Layouts/Vectors/Distribution.h"
+
+namespace smalti::block_to_thread {
+
+/// Bytes that a thread accesses at once at most.
+inline constexpr int64_t kMaxAccessBytes = 16;
+
+bool isWorkgroupMemory(mlir::MemRefType type);
+
+/// Bytes of an element in memory; 0 where elements share bytes.
+int64_t elementBytes(mlir::Type type);
+
+/// The largest n for which 2^n bytes provably divide the address of a memref's
+/// first element.
+unsigned log2Alignment(mlir::Value memref);
+
+/// A window of memory that a vector is read from or written to.
+struct Window {
+  mlir::Value memref;
+  /// Of the window's first element, one a memref dimension; empty where it is
+  /// the origin.
+  mlir::ValueRange indices;
+  /// The vector dimension that runs along each memref dimension, or -1.
+  llvm::SmallVector<int64_t> vectorDims;
+  /// Whether elements may lie outside along this memref dimension.
+  llvm::SmallVector<bool> isChecked;
+};
+
+/// The window of a transfer or of a vector_load/vector_store, and why it is not
+/// supported if it is not.
+std::optional<Window> getWindow(mlir::Operation *op, std::string &why,
+                                bool mayShareBytes = false);
+
+/// How many consecutive elements of a register can be accessed at once: their
+/// address is provably aligned, and they are inside or outside together.
+/// `coordinates` are those of the register's first element.
+int64_t getAccessWidth(const Window &window, const Distribution &distribution,
+                       llvm::ArrayRef<Coordinate> coordinates,
+                       unsigned log2MemRefAlignment);
+
+/// Emits the addresses and bounds of a thread's pieces of a window; equal parts
+/// once.
+class WindowEmitter {
+public:
+  WindowEmitter(const Window &window, mlir::Value memref,
+                mlir::ValueRange windowIndices, ThreadIndices &indices,
+                mlir::OpBuilder &builder, mlir::Location loc);
+
+  /// The piece of `type` whose first element has these coordinates in the
+  /// vector.
+  Access getAccess(llvm::ArrayRef<Coordinate> coordinates,
+                   mlir::VectorType type, int64_t alignment);
+  /// The index along a dimension of the memref.
+  mlir::Value getIndex(int64_t dim, llvm::ArrayRef<Coordinate> coordinates);
+  mlir::Value getExtent(int64_t dim);
+
+private:
+  const Window &window;
+  mlir::Value memref;
+  mlir::ValueRange windowIndices;
+  ThreadIndices &indices;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  bool onlyRead;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> sums;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> offsets;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> bounds;
+  llvm::DenseMap<int64_t, mlir::Value> extents;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> conjunctions;
+};
+
+} // namespace smalti::block_to_thread
+
+#endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_KERNEL_WINDOWS_H

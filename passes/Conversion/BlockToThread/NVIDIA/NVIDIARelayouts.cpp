@@ -1,0 +1,162 @@
+//===- NVIDIARelayouts.cpp - Vectors that change their layout -------------===//
+//
+// In registers, by shuffles, or through shared memory: whatever
+// `planRelayout` finds cheapest.
+//
+//===----------------------------------------------------------------------===//
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/NVIDIALowerings.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterRelayouts.h"
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
+#include "smalti/passes/Conversion/BlockToThread/Transfers/ProgramScratch.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+using relayouts::Means;
+
+namespace {
+struct LayoutCastPlan : OpPlan {
+  relayouts::RelayoutPlan steps;
+  /// Elements of less than a byte that do not keep to their bytes are bytes on
+  /// their way.
+  bool isWidened = false;
+};
+
+class LayoutCasts : public LoweringOf<mosaic_gpu::LayoutCastOp> {
+public:
+  LogicalResult plan(mosaic_gpu::LayoutCastOp op,
+                     Planner &planner) const override;
+  LogicalResult planKernel(Planner &planner) const override {
+    placeScratch(planner.getPlan());
+    return success();
+  }
+  void emit(mosaic_gpu::LayoutCastOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+} // namespace
+
+LogicalResult LayoutCasts::plan(mosaic_gpu::LayoutCastOp op,
+                                Planner &planner) const {
+  if (failed(planner.setLayout(op, op.getResult(), op.getNewLayout())))
+    return failure();
+  const Distribution &from = *planner.find(op.getX()),
+                     &to = *planner.find(op.getResult());
+  if (from == to || from.isSplat())
+    return success();
+  const targets::Target &target = planner.getVendor().getTarget();
+  auto plan = std::make_unique<LayoutCastPlan>();
+  int64_t bits = getElementBits(op.getX().getType().getElementType());
+  auto find = [&](int64_t width) {
+    return relayouts::planRelayoutSteps(
+        getRegisterLayout(from), getRegisterLayout(to), from.getShape(), width,
+        target, planner.getGrid().numWarps());
+  };
+  auto steps = find(bits);
+  constexpr int64_t byteBits = 8;
+  if (!steps && bits < byteBits) {
+    plan->isWidened = true;
+    steps = find(byteBits);
+  }
+  if (!steps)
+    return op->emitOpError() << "cannot change the layout from " << from.str()
+                             << " to " << to.str() << ": " << steps.reason;
+  plan->steps = *steps;
+  if (plan->steps.cost.means == Means::SharedMemory &&
+      failed(reserveScratch(op, planner, plan->steps.cost.scratchBytes)))
+    return failure();
+  planner.setOpPlan(op, std::move(plan));
+  return success();
+}
+
+/// Units through shared memory, as many together as it has room for.
+static Registers
+emitScratchTrip(OpBuilder &builder, Location loc, Emitter &emitter,
+                const relayouts::RelayoutPlan &plan, ArrayRef<Value> registers,
+                const Distribution &from, VectorType type, int64_t count) {
+  SharedPlace scratch = getScratch(emitter);
+  const relayouts::ScratchTrip &trip = plan.trip;
+  auto placeOf = [&](int64_t unit) {
+    SharedPlace place = scratch;
+    if (unit > 0)
+      place.offset =
+          arith::AddIOp::create(builder, loc, place.offset,
+                                getI32(builder, loc, unit * trip.unitBytes));
+    return place;
+  };
+  Registers results(count);
+  for (int64_t first = 0; first < plan.numUnits(); first += trip.together) {
+    int64_t units = std::min(trip.together, plan.numUnits() - first);
+    auto store = [&](OpBuilder &nested) {
+      for (int64_t unit = 0; unit < units; ++unit) {
+        SmallVector<Value> own;
+        for (int64_t reg : plan.sourceRegisters[first + unit])
+          own.push_back(registers[reg]);
+        SharedPlace place = placeOf(unit);
+        TransferEmitter(nested, loc, emitter.indices, *trip.store, place)
+            .store(own);
+      }
+    };
+    if (Value isFirst = emitter.indices.isFirstReplica(from))
+      scf::IfOp::create(builder, loc, isFirst,
+                        [&](OpBuilder &nested, Location) {
+                          store(nested);
+                          scf::YieldOp::create(nested, loc);
+                        });
+    else
+      store(builder);
+    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+    for (int64_t unit = 0; unit < units; ++unit) {
+      ArrayRef<int64_t> targets = plan.resultRegisters[first + unit];
+      SharedPlace place = placeOf(unit);
+      Registers loaded =
+          TransferEmitter(builder, loc, emitter.indices, *trip.load, place)
+              .load(type, targets.size());
+      for (auto [reg, value] : llvm::zip_equal(targets, loaded))
+        results[reg] = value;
+    }
+    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+  }
+  return results;
+}
+
+void LayoutCasts::emit(mosaic_gpu::LayoutCastOp op, Emitter &emitter,
+                       OpBuilder &builder) const {
+  const Distribution &from = emitter.plan.getDistribution(op.getX()),
+                     &to = emitter.plan.getDistribution(op.getResult());
+  const auto *plan = emitter.plan.getOpPlan<LayoutCastPlan>(op);
+  if (!plan || plan->steps.cost.means == Means::None)
+    return emitter.setRegisters(op.getResult(),
+                                emitter.getRegisters(op.getX(), to, builder));
+  Location loc = op.getLoc();
+  Registers registers = emitter.getRegisters(op.getX());
+  Type elementType = op.getX().getType().getElementType();
+  Type moved = plan->isWidened ? builder.getI8Type() : elementType;
+  if (plan->isWidened)
+    for (Value &reg : registers)
+      reg = arith::ExtUIOp::create(builder, loc, from.getRegisterType(moved),
+                                   reg);
+  Registers results =
+      plan->steps.cost.means == Means::SharedMemory
+          ? emitScratchTrip(builder, loc, emitter, plan->steps, registers, from,
+                            to.getRegisterType(moved), to.getNumRegisters())
+          : emitRelayoutSteps(builder, loc, emitter.indices, plan->steps,
+                              registers, to.getRegisterType(moved),
+                              to.getNumRegisters());
+  if (plan->isWidened)
+    for (Value &reg : results)
+      reg = arith::TruncIOp::create(builder, loc,
+                                    to.getRegisterType(elementType), reg);
+  emitter.setRegisters(op.getResult(), std::move(results));
+}
+
+void block_to_thread::registerNVIDIARelayouts(OpLowerings &lowerings) {
+  lowerings.add<LayoutCasts, mosaic_gpu::LayoutCastOp>();
+}

@@ -1,0 +1,226 @@
+//===- MmaLowering.cpp - Products of matrices in registers ----------------===//
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Registers/Gather.h"
+#include "smalti/passes/Layouts/Vectors/MmaSelection.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+namespace {
+struct MmaPlan : OpPlan {
+  BlockMma mma;
+  /// To the instruction's order of registers, and back to the result's; null
+  /// where that is the vector's own.
+  std::optional<Reorder> a, b, accumulator, result;
+};
+
+class Mma : public LoweringOf<mosaic_gpu::MMAOp> {
+public:
+  LogicalResult plan(mosaic_gpu::MMAOp op, Planner &planner) const override;
+  void emit(mosaic_gpu::MMAOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+} // namespace
+
+/// Whether the instruction takes registers of a fragment tile after tile, as
+/// the emission has them.
+static bool hasTilesInOrder(const layout::TiledLayout &layout,
+                            ArrayRef<int64_t> shape, int64_t tilesOuter,
+                            int64_t tilesInner, int64_t stepOuter,
+                            int64_t stepInner, int64_t registers) {
+  if (layout.numRegisters(shape) != tilesOuter * tilesInner * registers)
+    return false;
+  for (int64_t outer = 0; outer < tilesOuter; ++outer)
+    for (int64_t inner = 0; inner < tilesInner; ++inner) {
+      SmallVector<int64_t> index = layout.elementIndex(
+          shape, 0, 0, (outer * tilesInner + inner) * registers, 0);
+      if (index[0] != outer * stepOuter || index[1] != inner * stepInner)
+        return false;
+    }
+  return true;
+}
+
+static bool hasTilesInOrder(const BlockMma &mma) {
+  const targets::MmaInstruction &instruction = *mma.instruction;
+  int64_t stepM = instruction.m * mma.warpsM,
+          stepN = instruction.n * mma.warpsN, stepK = instruction.k;
+  return hasTilesInOrder(mma.a, {mma.m, mma.k}, mma.tilesM(), mma.tilesK(),
+                         stepM, stepK, instruction.aOrder.size()) &&
+         hasTilesInOrder(mma.b, {mma.k, mma.n}, mma.tilesK(), mma.tilesN(),
+                         stepK, stepN, instruction.bOrder.size()) &&
+         hasTilesInOrder(mma.accumulator, {mma.m, mma.n}, mma.tilesM(),
+                         mma.tilesN(), stepM, stepN, instruction.cOrder.size());
+}
+
+LogicalResult Mma::plan(mosaic_gpu::MMAOp op, Planner &planner) const {
+  auto aType = cast<VectorType>(op.getA().getType()),
+       bType = cast<VectorType>(op.getB().getType()),
+       accumulatorType = cast<VectorType>(op.getAccumulator().getType());
+  int64_t m = aType.getDimSize(0), k = aType.getDimSize(1),
+          n = bType.getDimSize(1);
+  for (auto [value, name] :
+       {std::pair<Value, StringRef>{op.getA(), "a"}, {op.getB(), "b"}})
+    if (planner.find(value)->getKind() != Distribution::Kind::Tiled)
+      return op.emitOpError() << "needs operand " << name
+                              << " in a fragment layout, it is in layout "
+                              << planner.find(value)->str();
+  // The accumulator may start as one scalar; the result says how it is held.
+  if (Attribute layout = layoutAt(op, mosaic_gpu::kOutLayouts, 0)) {
+    if (failed(planner.setLayout(op, op.getResult(), layout)))
+      return failure();
+  } else {
+    planner.shareDistribution(op.getAccumulator(), op.getResult());
+  }
+  const Distribution &a = *planner.find(op.getA()),
+                     &b = *planner.find(op.getB()),
+                     &accumulator = *planner.find(op.getAccumulator()),
+                     &result = *planner.find(op.getResult());
+  if (accumulator != result && !accumulator.isSplat())
+    return op.emitOpError()
+           << "has an accumulator in layout " << accumulator.str()
+           << ", but a result in layout " << result.str();
+  if (result.getKind() != Distribution::Kind::Tiled)
+    return op.emitOpError()
+           << "needs its result in a fragment layout, it is in layout "
+           << result.str();
+
+  const VendorLowering &vendor = planner.getVendor();
+  const targets::Target &target = vendor.getTarget();
+  std::optional<targets::Element> aElement =
+                                      getMmaElement(aType.getElementType()),
+                                  bElement =
+                                      getMmaElement(bType.getElementType()),
+                                  accumulatorElement = getMmaElement(
+                                      accumulatorType.getElementType());
+  std::optional<BlockMma> mma;
+  auto plan = std::make_unique<MmaPlan>();
+  bool hasElements = aElement && bElement && accumulatorElement;
+  auto isHeld = [](const Distribution &held,
+                   const layout::TiledLayout &layout) {
+    return held.getTiled() == layout;
+  };
+  auto isExact = [&](const BlockMma &candidate) {
+    return isHeld(a, candidate.a) && isHeld(b, candidate.b) &&
+           isHeld(result, candidate.accumulator) && hasTilesInOrder(candidate);
+  };
+  // Each thread has the elements that it needs, in some order.
+  auto isReordered = [&](const BlockMma &candidate) {
+    if (!hasTilesInOrder(candidate))
+      return false;
+    const ThreadGrid &grid = planner.getGrid();
+    // An operand of another candidate may have been reordered.
+    plan = std::make_unique<MmaPlan>();
+    return planReorder(aType, a, candidate.a, grid, plan->a) &&
+           planReorder(bType, b, candidate.b, grid, plan->b) &&
+           planReorder(accumulatorType, result, candidate.accumulator, grid,
+                       plan->accumulator, &plan->result);
+  };
+  auto match = [&](targets::Element lhs, targets::Element rhs) {
+    auto find = [&](llvm::function_ref<bool(const BlockMma &)> accepts) {
+      return findMma(target, lhs, rhs, *accumulatorElement, m, n, k,
+                     planner.getGrid().numWarps(), accepts);
+    };
+    if (std::optional<BlockMma> exact = find(isExact)) {
+      plan = std::make_unique<MmaPlan>();
+      return exact;
+    }
+    return find(isReordered);
+  };
+  if (hasElements && op.getAllowTf32() && *aElement == targets::Element::F32 &&
+      *bElement == targets::Element::F32)
+    mma = match(targets::Element::TF32, targets::Element::TF32);
+  if (hasElements && !mma)
+    mma = match(*aElement, *bElement);
+  if (!mma)
+    return op.emitOpError()
+           << "matches no matrix instruction of " << target.name << ": "
+           << aType << " in layout " << a.str() << " times " << bType
+           << " in layout " << b.str() << " into " << accumulatorType
+           << " in layout " << result.str();
+  if (std::optional<std::string> why = vendor.refuseMma(*mma->instruction))
+    return op.emitOpError()
+           << "cannot be lowered for " << target.name << ": " << *why;
+
+  plan->mma = std::move(*mma);
+  planner.setOpPlan(op, std::move(plan));
+  return success();
+}
+
+/// One rounding on every chip, and no call of a device library.
+static Value fusedMultiplyAdd(OpBuilder &builder, Location loc, Value a,
+                              Value b, Value accumulator) {
+  Type wide = cast<VectorType>(accumulator.getType()).getElementType();
+  auto extend = [&](Value value) -> Value {
+    auto type = cast<VectorType>(value.getType());
+    if (type.getElementType() == wide)
+      return value;
+    return arith::ExtFOp::create(builder, loc, type.clone(wide), value);
+  };
+  return LLVM::FMAOp::create(builder, loc, extend(a), extend(b), accumulator);
+}
+
+void Mma::emit(mosaic_gpu::MMAOp op, Emitter &emitter,
+               OpBuilder &builder) const {
+  const auto &plan = *emitter.plan.getOpPlan<MmaPlan>(op);
+  const BlockMma &mma = plan.mma;
+  const targets::MmaInstruction &instruction = *mma.instruction;
+  Location loc = op.getLoc();
+  auto reorder = [&](const std::optional<Reorder> &order, Value value,
+                     Registers held) {
+    return order ? order->emit(getElementTypeOrSelf(value.getType()), held,
+                               builder, loc)
+                 : held;
+  };
+  Registers a = reorder(plan.a, op.getA(), emitter.getRegisters(op.getA())),
+            b = reorder(plan.b, op.getB(), emitter.getRegisters(op.getB())),
+            result = reorder(plan.accumulator, op.getAccumulator(),
+                             emitter.getRegisters(
+                                 op.getAccumulator(),
+                                 emitter.plan.getDistribution(op.getResult()),
+                                 builder));
+  // Operand register i of the instruction is register order[i] of its tile.
+  auto gather = [](ArrayRef<Value> held, int64_t tile,
+                   ArrayRef<int64_t> order) {
+    SmallVector<Value> gathered;
+    for (int64_t reg : order)
+      gathered.push_back(held[tile * order.size() + reg]);
+    return gathered;
+  };
+  for (int64_t tileK = 0; tileK < mma.tilesK(); ++tileK)
+    for (int64_t tileM = 0; tileM < mma.tilesM(); ++tileM)
+      for (int64_t tileN = 0; tileN < mma.tilesN(); ++tileN) {
+        int64_t tile = tileM * mma.tilesN() + tileN;
+        SmallVector<Value> operandA = gather(a, tileM * mma.tilesK() + tileK,
+                                             instruction.aOrder),
+                           operandB = gather(b, tileK * mma.tilesN() + tileN,
+                                             instruction.bOrder),
+                           accumulator =
+                               gather(result, tile, instruction.cOrder);
+        SmallVector<Value> products;
+        if (instruction.kind == targets::MmaKind::Fma)
+          products.push_back(fusedMultiplyAdd(builder, loc, operandA.front(),
+                                              operandB.front(),
+                                              accumulator.front()));
+        else
+          products = emitter.vendor.emitMma(builder, loc, instruction, operandA,
+                                            operandB, accumulator);
+        for (auto [reg, product] :
+             llvm::zip_equal(instruction.cOrder, products))
+          result[tile * instruction.cOrder.size() + reg] = product;
+      }
+  emitter.setRegisters(op.getResult(),
+                       reorder(plan.result, op.getResult(), std::move(result)));
+}
+
+void block_to_thread::registerMma(OpLowerings &lowerings) {
+  lowerings.add<Mma, mosaic_gpu::MMAOp>();
+}

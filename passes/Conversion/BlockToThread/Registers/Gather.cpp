@@ -1,0 +1,201 @@
+//===- Gather.cpp - Elements that a thread has already --------------------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Registers/Gather.h"
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/layouts/LayoutText.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+namespace {
+/// Which element of a vector a thread holds where.
+class Elements {
+public:
+  Elements(const Distribution &distribution, const ThreadGrid &grid)
+      : distribution(distribution), grid(grid) {
+    ArrayRef<int64_t> shape = distribution.getShape();
+    strides.resize(shape.size());
+    int64_t stride = 1;
+    for (size_t dim = shape.size(); dim-- > 0;) {
+      strides[dim] = stride;
+      stride *= shape[dim];
+    }
+    if (distribution.getKind() != Distribution::Kind::Tiled)
+      return;
+    // The place is linear in thread, register and element.
+    const layout::TiledLayout &tiled = distribution.getTiled();
+    for (int64_t thread = 0; thread < grid.numThreads; ++thread)
+      threads.push_back(flatten(tiled.elementIndex(
+          shape, thread / grid.waveSize, thread % grid.waveSize, 0, 0)));
+    for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
+      registers.push_back(flatten(tiled.elementIndex(shape, 0, 0, reg, 0)));
+    elementStride =
+        distribution.getVectorStride() * strides[distribution.getVectorDim()];
+  }
+
+  /// The element's number in row-major order.
+  int64_t get(int64_t thread, int64_t reg, int64_t element) const {
+    if (distribution.getKind() == Distribution::Kind::Strided)
+      return (reg * grid.numThreads + thread) * distribution.getVectorLength() +
+             element;
+    return threads[thread] + registers[reg] + element * elementStride;
+  }
+  int64_t flatten(ArrayRef<int64_t> index) const {
+    int64_t flat = 0;
+    for (auto [position, stride] : llvm::zip_equal(index, strides))
+      flat += position * stride;
+    return flat;
+  }
+  SmallVector<int64_t> unflatten(int64_t flat) const {
+    SmallVector<int64_t> index;
+    for (auto [size, stride] :
+         llvm::zip_equal(distribution.getShape(), strides))
+      index.push_back(flat / stride % size);
+    return index;
+  }
+
+private:
+  const Distribution &distribution;
+  const ThreadGrid &grid;
+  SmallVector<int64_t> strides;
+  std::vector<int64_t> threads, registers;
+  int64_t elementStride = 1;
+};
+} // namespace
+
+ValueOr<std::vector<ElementPlace>> block_to_thread::planGather(
+    const Distribution &to, ArrayRef<const Distribution *> from,
+    llvm::function_ref<ElementIndex(ArrayRef<int64_t>)> source,
+    const ThreadGrid &grid) {
+  using Result = ValueOr<std::vector<ElementPlace>>;
+  // Equal elements are anywhere.
+  if (to.isSplat()) {
+    if (from.size() == 1 && from.front()->isSplat())
+      return std::vector<ElementPlace>{ElementPlace()};
+    return Result::none("the elements of a splat are not known to be equal");
+  }
+  Elements elements(to, grid);
+  std::vector<Elements> sources;
+  // Where the first thread has elements: several places, if it has them twice.
+  std::vector<DenseMap<int64_t, SmallVector<ElementPlace, 1>>> held(
+      from.size());
+  for (auto [vector, distribution] : llvm::enumerate(from)) {
+    sources.emplace_back(*distribution, grid);
+    if (distribution->isSplat())
+      continue;
+    for (int64_t reg = 0; reg < distribution->getNumRegisters(); ++reg)
+      for (int64_t element = 0; element < distribution->getVectorLength();
+           ++element)
+        held[vector][sources.back().get(0, reg, element)].push_back(
+            {static_cast<unsigned>(vector), reg, element});
+  }
+
+  std::vector<ElementPlace> places;
+  for (int64_t reg = 0; reg < to.getNumRegisters(); ++reg)
+    for (int64_t element = 0; element < to.getVectorLength(); ++element) {
+      SmallVector<ElementPlace, 1> candidates;
+      for (int64_t thread = 0; thread < grid.numThreads; ++thread) {
+        SmallVector<int64_t> index =
+            elements.unflatten(elements.get(thread, reg, element));
+        ElementIndex wanted = source(index);
+        if (from[wanted.vector]->isSplat()) {
+          if (thread == 0)
+            candidates = {{wanted.vector, 0, 0}};
+        } else {
+          int64_t flat = sources[wanted.vector].flatten(wanted.index);
+          if (thread == 0)
+            candidates = held[wanted.vector].lookup(flat);
+          llvm::erase_if(candidates, [&](const ElementPlace &place) {
+            return place.vector != wanted.vector ||
+                   sources[place.vector].get(thread, place.reg,
+                                             place.element) != flat;
+          });
+        }
+        if (candidates.empty() || candidates.front().vector != wanted.vector)
+          return Result::none("thread " + std::to_string(thread) +
+                              " would need element " +
+                              layout::listText(wanted.index) +
+                              ", which it does not have in the register in "
+                              "which the threads before it have theirs");
+      }
+      // Of several places, one that continues a register.
+      ElementPlace place = candidates.front();
+      if (element > 0)
+        for (const ElementPlace &candidate : candidates)
+          if (candidate.vector == places.back().vector &&
+              candidate.reg == places.back().reg &&
+              candidate.element == places.back().element + 1)
+            place = candidate;
+      places.push_back(place);
+    }
+  return places;
+}
+
+Registers block_to_thread::emitGather(const Distribution &to, Type elementType,
+                                      ArrayRef<Registers> from,
+                                      ArrayRef<ElementPlace> places,
+                                      OpBuilder &builder, Location loc) {
+  Registers result;
+  int64_t length = to.getVectorLength();
+  VectorType type = to.getRegisterType(elementType);
+  for (; !places.empty(); places = places.drop_front(length)) {
+    ArrayRef<ElementPlace> wanted = places.take_front(length);
+    const ElementPlace &first = wanted.front();
+    Value whole = from[first.vector][first.reg];
+    bool isWhole = whole.getType() == type;
+    for (auto [element, place] : llvm::enumerate(wanted))
+      isWhole &= place.vector == first.vector && place.reg == first.reg &&
+                 place.element == static_cast<int64_t>(element);
+    if (isWhole) {
+      result.push_back(whole);
+      continue;
+    }
+    SmallVector<Value> scalars;
+    for (const ElementPlace &place : wanted)
+      scalars.push_back(
+          vector::ExtractOp::create(builder, loc, from[place.vector][place.reg],
+                                    ArrayRef<int64_t>{place.element}));
+    result.push_back(
+        vector::FromElementsOp::create(builder, loc, type, scalars));
+  }
+  return result;
+}
+
+static std::optional<Reorder> getReorder(const Distribution &from,
+                                         const Distribution &to,
+                                         const ThreadGrid &grid) {
+  auto keep = [](ArrayRef<int64_t> index) {
+    return ElementIndex{0, SmallVector<int64_t>(index)};
+  };
+  auto places = planGather(to, &from, keep, grid);
+  if (!places)
+    return std::nullopt;
+  return Reorder{to, std::move(*places.value)};
+}
+
+bool block_to_thread::planReorder(VectorType type, const Distribution &held,
+                                  const layout::TiledLayout &layout,
+                                  const ThreadGrid &grid,
+                                  std::optional<Reorder> &forth,
+                                  std::optional<Reorder> *back) {
+  forth.reset();
+  if (back)
+    back->reset();
+  std::string why;
+  std::optional<Distribution> wanted = Distribution::get(
+      type, mosaic_gpu::TiledLayoutAttr::get(type.getContext(), layout), grid,
+      why);
+  if (!wanted)
+    return false;
+  if (*wanted == held)
+    return true;
+  forth = getReorder(held, *wanted, grid);
+  if (!forth || !back)
+    return forth.has_value();
+  *back = getReorder(*wanted, held, grid);
+  return back->has_value();
+}

@@ -1,0 +1,257 @@
+//===- RegisterOrder.cpp - Ops in an order that needs few registers -------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterOrder.h"
+
+#include "mlir/IR/Block.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+/// The 32-bit registers of a value. Indices and addresses count for nothing:
+/// those of a vector's registers differ by constants.
+static int64_t countWords(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (op && matchPattern(op, m_Constant()))
+    return 0;
+  Type type = value.getType();
+  int64_t elements = 1;
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    elements = vector.getNumElements();
+    type = vector.getElementType();
+  }
+  if (!type.isIntOrFloat())
+    return 0;
+  return llvm::divideCeil(elements * type.getIntOrFloatBitWidth(), 32);
+}
+
+/// Whether it is a register of a vector that fills words.
+static bool fillsWords(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector || !vector.getElementType().isIntOrFloat())
+    return false;
+  int64_t bits = vector.getElementTypeBitWidth();
+  return bits >= 8 && bits * vector.getNumElements() % 32 == 0;
+}
+
+/// Whether the op may change places with others that are movable.
+static bool isMovable(Operation *op) {
+  if (op->getNumRegions() > 0 || op->hasTrait<OpTrait::IsTerminator>())
+    return false;
+  if (isMemoryEffectFree(op))
+    return true;
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface)
+    return false;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  return llvm::all_of(effects, [](const MemoryEffects::EffectInstance &effect) {
+    return isa<MemoryEffects::Read>(effect.getEffect());
+  });
+}
+
+namespace {
+/// The ops of a block, and how long their values are needed. Values from
+/// outside of the block are not counted.
+class Schedule {
+public:
+  explicit Schedule(Block &block);
+
+  /// Gives each run of movable ops an order of its own where they take more
+  /// registers than there are.
+  void reorder(int64_t budget, HoldFn hold);
+
+private:
+  /// A run: the ops from `first` to before `end`.
+  struct Run {
+    int64_t first, end;
+  };
+
+  /// Depth first from what ops behind the run use; `isReadFirst`: behind all
+  /// that is read from memory.
+  SmallVector<Operation *> orderDepthFirst(Run run, bool isReadFirst) const;
+  /// The most registers at once in a run whose ops are in this order.
+  int64_t findPeak(Run run, ArrayRef<Operation *> order) const;
+
+  /// Has what an op computes for ops behind the run computed where it stands.
+  void holdResults(Operation *op, Run run, HoldFn hold);
+
+  Block &block;
+  SmallVector<Operation *> ops;
+  DenseMap<Operation *, int64_t> places;
+  /// The place of the last op that uses a value, in regions or not; -1 where
+  /// there is none.
+  DenseMap<Value, int64_t> lastUses;
+  /// Registers that are in use when an op begins.
+  SmallVector<int64_t> live;
+};
+} // namespace
+
+Schedule::Schedule(Block &block) : block(block) {
+  for (Operation &op : block) {
+    places[&op] = ops.size();
+    ops.push_back(&op);
+  }
+  SmallVector<int64_t> freed(ops.size(), 0);
+  auto record = [&](Value value) {
+    int64_t last = -1;
+    for (Operation *user : value.getUsers()) {
+      // In another block it is used behind all of this one.
+      auto place = places.find(block.findAncestorOpInBlock(*user));
+      last = std::max<int64_t>(last, place == places.end() ? ops.size() - 1
+                                                           : place->second);
+    }
+    lastUses[value] = last;
+    if (last < 0)
+      return int64_t(0);
+    int64_t words = countWords(value);
+    freed[last] += words;
+    return words;
+  };
+  int64_t now = 0;
+  for (Value argument : block.getArguments())
+    now += record(argument);
+  for (auto [place, op] : llvm::enumerate(ops)) {
+    live.push_back(now);
+    for (Value result : op->getResults())
+      now += record(result);
+    now -= freed[place];
+  }
+}
+
+SmallVector<Operation *> Schedule::orderDepthFirst(Run run,
+                                                   bool isReadFirst) const {
+  auto isInRun = [&](Operation *op) {
+    auto it = places.find(op);
+    return it != places.end() && it->second >= run.first &&
+           it->second < run.end;
+  };
+  SmallVector<Operation *> order;
+  llvm::SmallPtrSet<Operation *, 32> placed;
+  // Ops with the number of their operands that were looked at.
+  SmallVector<std::pair<Operation *, unsigned>> open;
+  auto place = [&](Operation *root) {
+    if (!placed.insert(root).second)
+      return;
+    open.push_back({root, 0});
+    while (!open.empty()) {
+      auto &[op, operand] = open.back();
+      if (operand == op->getNumOperands()) {
+        order.push_back(op);
+        open.pop_back();
+        continue;
+      }
+      Operation *source = op->getOperand(operand++).getDefiningOp();
+      if (source && isInRun(source) && placed.insert(source).second)
+        open.push_back({source, 0});
+    }
+  };
+  ArrayRef<Operation *> all =
+      ArrayRef(ops).slice(run.first, run.end - run.first);
+  if (isReadFirst)
+    for (Operation *op : all)
+      if (!isMemoryEffectFree(op))
+        place(op);
+  // Ops come when they are needed, the others in their order.
+  for (Operation *op : all) {
+    auto isOnlyInside = [&](Value result) {
+      int64_t last = lastUses.lookup(result);
+      return last >= 0 && last < run.end;
+    };
+    if (op->getNumResults() == 0 ||
+        !llvm::all_of(op->getResults(), isOnlyInside))
+      place(op);
+  }
+  return order;
+}
+
+int64_t Schedule::findPeak(Run run, ArrayRef<Operation *> order) const {
+  // How many ops have still to use what nothing behind the run uses.
+  DenseMap<Value, int64_t> users;
+  auto forEachEnding = [&](Operation *op, auto use) {
+    llvm::SmallPtrSet<Value, 4> seen;
+    for (Value operand : op->getOperands()) {
+      auto it = lastUses.find(operand);
+      if (it != lastUses.end() && it->second < run.end &&
+          seen.insert(operand).second)
+        use(operand);
+    }
+  };
+  for (Operation *op : order)
+    forEachEnding(op, [&](Value operand) { ++users[operand]; });
+  int64_t now = live[run.first], peak = now;
+  for (Operation *op : order) {
+    // A result can have the register of an operand.
+    forEachEnding(op, [&](Value operand) {
+      if (--users[operand] == 0)
+        now -= countWords(operand);
+    });
+    for (Value result : op->getResults())
+      if (lastUses.lookup(result) >= 0)
+        now += countWords(result);
+    peak = std::max(peak, now);
+  }
+  return peak;
+}
+
+void Schedule::holdResults(Operation *op, Run run, HoldFn hold) {
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  for (Value result : op->getResults()) {
+    int64_t last = lastUses.lookup(result);
+    if (last < run.end || !fillsWords(result.getType()))
+      continue;
+    Value held = hold(builder, result);
+    result.replaceUsesWithIf(held, [&](OpOperand &use) {
+      Operation *user = block.findAncestorOpInBlock(*use.getOwner());
+      auto place = places.find(user);
+      return place != places.end() && place->second >= run.end;
+    });
+    lastUses[held] = last;
+  }
+}
+
+void Schedule::reorder(int64_t budget, HoldFn hold) {
+  int64_t count = ops.size();
+  for (int64_t first = 0; first < count; ++first) {
+    if (!isMovable(ops[first]))
+      continue;
+    Run run = {first, first + 1};
+    while (run.end < count && isMovable(ops[run.end]))
+      ++run.end;
+    first = run.end;
+    ArrayRef<Operation *> old =
+        ArrayRef(ops).slice(run.first, run.end - run.first);
+    int64_t peak = findPeak(run, old);
+    if (peak <= budget)
+      continue;
+    // Reads are begun early where there is room for what they bring.
+    SmallVector<Operation *> order = orderDepthFirst(run, /*isReadFirst=*/true);
+    int64_t newPeak = findPeak(run, order);
+    if (newPeak > budget) {
+      order = orderDepthFirst(run, /*isReadFirst=*/false);
+      newPeak = findPeak(run, order);
+    }
+    if (newPeak >= peak)
+      continue;
+    // A block ends with a terminator, which is not movable.
+    for (Operation *op : order)
+      op->moveBefore(ops[run.end]);
+    for (Operation *op : order)
+      holdResults(op, run, hold);
+  }
+}
+
+void block_to_thread::orderForRegisters(Operation *root, int64_t budget,
+                                        HoldFn hold) {
+  SmallVector<Block *> blocks;
+  root->walk([&](Block *block) { blocks.push_back(block); });
+  for (Block *block : blocks)
+    Schedule(*block).reorder(budget, hold);
+}

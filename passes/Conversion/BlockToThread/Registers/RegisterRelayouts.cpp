@@ -1,0 +1,100 @@
+//===- RegisterRelayouts.cpp - Emits the steps of a relayout --------------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterRelayouts.h"
+
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+using relayouts::Step;
+
+layout::RegisterLayout
+block_to_thread::getRegisterLayout(const Distribution &distribution) {
+  switch (distribution.getKind()) {
+  case Distribution::Kind::Splat:
+    return layout::SplatLayout{SmallVector<int64_t>(distribution.getShape())};
+  case Distribution::Kind::Strided:
+    return layout::StridedLayout{SmallVector<int64_t>(distribution.getShape()),
+                                 distribution.getVectorLength()};
+  case Distribution::Kind::Tiled:
+    return distribution.getTiled();
+  }
+  llvm_unreachable("no such kind");
+}
+
+/// The bits in which every lane's source differs from the lane; nothing where
+/// they do not do so alike.
+static std::optional<int64_t> matchExchange(ArrayRef<int64_t> table,
+                                            int64_t lanes) {
+  for (auto [thread, source] : llvm::enumerate(table))
+    if ((source ^ static_cast<int64_t>(thread % lanes)) != table.front())
+      return std::nullopt;
+  return table.front();
+}
+
+Registers block_to_thread::emitRelayoutSteps(
+    OpBuilder &builder, Location loc, ThreadIndices &indices,
+    const relayouts::RelayoutPlan &plan, ArrayRef<Value> registers,
+    VectorType type, int64_t count) {
+  ThreadTables tables(indices);
+  int64_t lanes = indices.getGrid().waveSize;
+  // What a thread takes is the same for all units.
+  SmallVector<Value> taken(plan.tables.size());
+  auto take = [&](const Step &step) {
+    Value &value = taken[step.table];
+    if (!value)
+      value = tables.lookup(plan.tables[step.table]);
+    return value;
+  };
+  // A table may serve steps of two kinds.
+  SmallVector<Value> bits(plan.tables.size());
+  auto takeBit = [&](const Step &step) {
+    Value &value = bits[step.table];
+    if (!value)
+      value = tables.lookupBit(plan.tables[step.table]);
+    return value;
+  };
+
+  Registers results(count);
+  for (auto [sources, targets] :
+       llvm::zip_equal(plan.sourceRegisters, plan.resultRegisters)) {
+    SmallVector<Value> words;
+    for (int64_t reg : sources)
+      llvm::append_range(words, toWords(builder, loc, registers[reg]));
+    for (const Step &step : plan.steps) {
+      Value a = words[step.a], b = words[step.b];
+      switch (step.kind) {
+      case Step::Kind::Select:
+        words.push_back(
+            arith::SelectOp::create(builder, loc, takeBit(step), b, a));
+        break;
+      case Step::Kind::Permute:
+        words.push_back(
+            NVVM::PermuteOp::create(builder, loc, builder.getI32Type(), a, b,
+                                    take(step), NVVM::PermuteMode::DEFAULT));
+        break;
+      case Step::Kind::Shuffle: {
+        ArrayRef<int64_t> table = plan.tables[step.table];
+        std::optional<int64_t> exchange = matchExchange(table, lanes);
+        words.push_back(NVVM::ShflOp::create(
+            builder, loc, builder.getI32Type(), getI32(builder, loc, -1), a,
+            exchange ? getI32(builder, loc, *exchange) : take(step),
+            getI32(builder, loc, lanes - 1),
+            exchange ? NVVM::ShflKind::bfly : NVVM::ShflKind::idx, UnitAttr()));
+        break;
+      }
+      }
+    }
+    for (auto [index, reg] : llvm::enumerate(targets)) {
+      SmallVector<Value> own;
+      for (int64_t word = 0; word < plan.resultWords; ++word)
+        own.push_back(words[plan.results[index * plan.resultWords + word]]);
+      results[reg] = fromWords(builder, loc, own, type);
+    }
+  }
+  return results;
+}

@@ -1,0 +1,24 @@
+//===- RegisterRelayouts.h - Emits the steps of a relayout ------*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_REGISTERS_REGISTERRELAYOUTS_H
+#define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_REGISTERS_REGISTERRELAYOUTS_H
+
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
+#include "smalti/passes/Layouts/Plans/RelayoutPlan.h"
+
+namespace smalti::block_to_thread {
+
+/// The layout that a distribution is of.
+layout::RegisterLayout getRegisterLayout(const Distribution &distribution);
+
+/// Emits the steps of a relayout in registers and by shuffles: from registers
+/// to those of `count` registers of this type.
+Registers emitRelayoutSteps(mlir::OpBuilder &builder, mlir::Location loc,
+                            ThreadIndices &indices,
+                            const relayouts::RelayoutPlan &plan,
+                            llvm::ArrayRef<mlir::Value> registers,
+                            mlir::VectorType type, int64_t count);
+
+} // namespace smalti::block_to_thread
+
+#endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_REGISTERS_REGISTERRELAYOUTS_H

@@ -1,0 +1,186 @@
+//===- AtomicStores.cpp - Stores that combine -----------------------------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Transfers/AtomicStores.h"
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+namespace {
+struct AtomicStore : OpPlan {
+  AtomicStore(LLVM::AtomicBinOp kind, Distribution distribution)
+      : kind(kind), distribution(std::move(distribution)) {}
+  LLVM::AtomicBinOp kind;
+  /// Of what is stored; a splat is dealt to the threads.
+  Distribution distribution;
+};
+} // namespace
+
+/// Minima and maxima of integers are of those without a sign, as JAX takes
+/// types that do not say.
+static std::optional<LLVM::AtomicBinOp> getKind(mosaic_gpu::AtomicOpType type,
+                                                Type elementType) {
+  using Kind = mosaic_gpu::AtomicOpType;
+  bool isFloat = isa<FloatType>(elementType);
+  switch (type) {
+  case Kind::Add:
+    return isFloat ? LLVM::AtomicBinOp::fadd : LLVM::AtomicBinOp::add;
+  case Kind::Min:
+    return isFloat ? LLVM::AtomicBinOp::fmin : LLVM::AtomicBinOp::umin;
+  case Kind::Max:
+    return isFloat ? LLVM::AtomicBinOp::fmax : LLVM::AtomicBinOp::umax;
+  case Kind::And:
+    return isFloat ? std::nullopt : std::make_optional(LLVM::AtomicBinOp::_and);
+  case Kind::Or:
+    return isFloat ? std::nullopt : std::make_optional(LLVM::AtomicBinOp::_or);
+  case Kind::Xor:
+    return isFloat ? std::nullopt : std::make_optional(LLVM::AtomicBinOp::_xor);
+  }
+  return std::nullopt;
+}
+
+std::optional<LLVM::AtomicBinOp>
+block_to_thread::getAtomicKind(mosaic_gpu::VectorStoreOp op, Planner &planner) {
+  auto type = cast<MemRefType>(op.getDestination().getType());
+  Type elementType = type.getElementType();
+  if (mosaic_gpu::isClusterMemory(type)) {
+    op->emitOpError() << "combines elements with another block's, which is not "
+                         "supported; async_store_smem does";
+    return std::nullopt;
+  }
+  std::optional<LLVM::AtomicBinOp> kind =
+      getKind(*op.getAtomicType(), elementType);
+  int64_t bits = getElementBits(elementType);
+  if (kind && !elementType.isIndex() &&
+      (elementType.isF16() || elementType.isBF16() || bits == 32 || bits == 64))
+    return kind;
+  op->emitOpError() << "combines elements of type " << elementType << " by "
+                    << mosaic_gpu::stringifyAtomicOpType(*op.getAtomicType())
+                    << ", for which " << planner.getVendor().getTarget().name
+                    << " has no atomic instruction on single elements";
+  return std::nullopt;
+}
+
+std::optional<Distribution>
+block_to_thread::dealSplat(mosaic_gpu::VectorStoreOp op, Planner &planner) {
+  std::string why;
+  std::optional<Distribution> dealt = Distribution::share(
+      cast<VectorType>(op.getValueToStore().getType()),
+      /*minLength=*/1, /*maxLength=*/1, planner.getGrid(), why);
+  if (!dealt)
+    op->emitOpError() << "stores a splat that the threads cannot share: "
+                      << why;
+  return dealt;
+}
+
+LogicalResult block_to_thread::planAtomic(mosaic_gpu::VectorStoreOp op,
+                                          LLVM::AtomicBinOp kind,
+                                          Planner &planner) {
+  std::string why;
+  if (!getWindow(op, why))
+    return op->emitOpError() << "cannot be lowered to threads: " << why;
+  if (isWorkgroupMemory(op.getDestination().getType()))
+    return op->emitOpError() << "cannot be lowered to threads: it is not known "
+                                "which shared memory it is of";
+  std::optional<Distribution> distribution =
+      *planner.find(op.getValueToStore());
+  if (distribution->isSplat())
+    distribution = dealSplat(op, planner);
+  if (!distribution)
+    return failure();
+  planner.setOpPlan(
+      op, std::make_unique<AtomicStore>(kind, std::move(*distribution)));
+  return success();
+}
+
+void block_to_thread::emitAtomics(OpBuilder &builder, Location loc,
+                                  LLVM::AtomicBinOp kind, Value address,
+                                  Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  int64_t bytes = getElementBits(type.getElementType()) / 8;
+  for (int64_t element = 0; element < type.getDimSize(0); ++element) {
+    Value place = LLVM::GEPOp::create(
+        builder, loc, address.getType(), builder.getI8Type(), address,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(element * bytes)});
+    Value scalar = vector::ExtractOp::create(builder, loc, vector,
+                                             ArrayRef<int64_t>{element});
+    LLVM::AtomicRMWOp::create(
+        builder, loc, kind, place, scalar, LLVM::AtomicOrdering::monotonic,
+        /*syncscope=*/"block", static_cast<unsigned>(bytes));
+  }
+}
+
+void block_to_thread::emitAtomic(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
+                                 OpBuilder &builder) {
+  Location loc = op.getLoc();
+  const auto &plan = *emitter.plan.getOpPlan<AtomicStore>(op);
+  const Distribution &distribution = plan.distribution;
+  Registers held =
+      emitter.getRegisters(op.getValueToStore(), distribution, builder);
+  std::string why;
+  Window window = *getWindow(op, why);
+  Value memref = emitter.lookup(window.memref);
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t bytes = getElementBits(type.getElementType()) / 8;
+  ThreadIndices &indices = emitter.indices;
+
+  auto emit = [&](OpBuilder &nested) {
+    auto metadata =
+        memref::ExtractStridedMetadataOp::create(nested, loc, memref);
+    Value address =
+        memref::ExtractAlignedPointerAsIndexOp::create(nested, loc, memref);
+    address =
+        arith::IndexCastOp::create(nested, loc, nested.getI64Type(), address);
+    Value base = LLVM::IntToPtrOp::create(
+        nested, loc, LLVM::LLVMPointerType::get(nested.getContext()), address);
+    WindowEmitter windows(window, memref, ValueRange(), indices, nested, loc);
+    for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
+      for (int64_t element = 0; element < distribution.getVectorLength();
+           ++element) {
+        SmallVector<Coordinate> coordinates =
+            indices.getCoordinates(distribution, reg);
+        coordinates[distribution.getVectorDim()].offset +=
+            element * distribution.getVectorStride();
+        Value offset = metadata.getOffset();
+        for (int64_t dim = 0; dim < type.getRank(); ++dim)
+          offset = arith::AddIOp::create(
+              nested, loc, offset,
+              arith::MulIOp::create(nested, loc,
+                                    windows.getIndex(dim, coordinates),
+                                    metadata.getStrides()[dim]));
+        offset = arith::MulIOp::create(nested, loc, offset,
+                                       indices.getConstant(bytes));
+        offset = arith::IndexCastOp::create(nested, loc, nested.getI64Type(),
+                                            offset);
+        Value pointer =
+            LLVM::GEPOp::create(nested, loc, base.getType(), nested.getI8Type(),
+                                base, ArrayRef<LLVM::GEPArg>{offset});
+        Value scalar = vector::ExtractOp::create(nested, loc, held[reg],
+                                                 ArrayRef<int64_t>{element});
+        LLVM::AtomicRMWOp::create(nested, loc, plan.kind, pointer, scalar,
+                                  LLVM::AtomicOrdering::monotonic,
+                                  /*syncscope=*/"device",
+                                  static_cast<unsigned>(bytes));
+      }
+  };
+  Value isFirst = indices.isFirstReplica(distribution);
+  if (!isFirst)
+    return emit(builder);
+  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
+    emit(nested);
+    scf::YieldOp::create(nested, loc);
+  });
+}

@@ -1,0 +1,320 @@
+//===- PackedTransfers.cpp - Elements that share bytes --------------------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Transfers/PackedTransfers.h"
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Analysis/Memory/Divisibility.h"
+#include "smalti/passes/Analysis/Memory/PackedMemory.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+namespace {
+struct PackedPlan : OpPlan {
+  explicit PackedPlan(Distribution distribution)
+      : distribution(std::move(distribution)) {}
+  /// Of the vector; of a splat, how the threads share it.
+  Distribution distribution;
+  SmallVector<int64_t> strides;
+  /// Elements of a register that are accessed at once: they are inside of the
+  /// memory or outside together.
+  int64_t width = 1;
+  /// Of the first byte of every access.
+  int64_t alignment = 1;
+};
+} // namespace
+
+bool block_to_thread::isPackedGlobal(Value memref) {
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  return type && getPackedBits(type.getElementType()) != 0 &&
+         !mosaic_gpu::isSharedMemory(type) &&
+         !mosaic_gpu::isClusterMemory(type) && mosaic_gpu::isGlobalMemory(type);
+}
+
+/// The index of the first element of a register.
+static SmallVector<int64_t> getIndex(const Distribution &distribution,
+                                     const ThreadGrid &grid, int64_t thread,
+                                     int64_t reg) {
+  if (distribution.getKind() == Distribution::Kind::Tiled)
+    return distribution.getTiled().elementIndex(distribution.getShape(),
+                                                thread / grid.waveSize,
+                                                thread % grid.waveSize, reg, 0);
+  layout::StridedLayout strided{SmallVector<int64_t>(distribution.getShape()),
+                                distribution.getVectorLength()};
+  return strided.elementIndex(grid.numThreads, thread, reg, 0);
+}
+
+/// The widest access of a thread: 2^log2Widest bytes.
+static constexpr unsigned log2Widest = 4;
+
+static LogicalResult planPacked(Operation *op, Value vector, Planner &planner) {
+  std::string why;
+  std::optional<Window> window = getWindow(op, why, /*mayShareBytes=*/true);
+  if (!window)
+    return op->emitOpError() << "cannot be lowered to threads: " << why;
+  auto type = cast<MemRefType>(window->memref.getType());
+  int64_t bits = getPackedBits(type.getElementType()), perByte = 8 / bits;
+  int64_t offset;
+  std::optional<Distribution> shared = *planner.find(vector);
+  auto refuse = [&](const Twine &why) {
+    return op->emitOpError() << "cannot be lowered to threads: elements of "
+                             << bits << " bits share bytes, and " << why;
+  };
+  if (shared->isSplat())
+    shared = Distribution::share(
+        cast<VectorType>(vector.getType()), /*minLength=*/perByte,
+        /*maxLength=*/kMaxAccessBytes * perByte, planner.getGrid(), why);
+  if (!shared)
+    return refuse("the threads cannot share a splat: " + why);
+  auto plan = std::make_unique<PackedPlan>(std::move(*shared));
+  const Distribution &distribution = plan->distribution;
+  if (failed(type.getStridesAndOffset(plan->strides, offset)) ||
+      llvm::any_of(plan->strides, ShapedType::isDynamic) ||
+      plan->strides.empty() || plan->strides.back() != 1)
+    return refuse("the memory is not known to be rows of them");
+  int64_t length = distribution.getVectorLength();
+  if (length * bits % 8 != 0 || distribution.getVectorStride() != 1 ||
+      distribution.getVectorDim() != window->vectorDims.back())
+    return refuse(
+        "a register is not of whole bytes of a row: two threads would "
+        "access one byte");
+  // The first elements of all registers of all threads.
+  unsigned log2 = log2PackedStart(window->memref), log2Minor = 62;
+  if (!window->indices.empty())
+    for (auto [index, stride] :
+         llvm::zip_equal(window->indices, plan->strides)) {
+      log2 = std::min(log2, log2Divisor(index) + log2Divisor(stride));
+      log2Minor = log2Divisor(index);
+    }
+  const ThreadGrid &grid = planner.getGrid();
+  for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
+    for (int64_t thread = 0; thread < grid.numThreads; ++thread) {
+      SmallVector<int64_t> index = getIndex(distribution, grid, thread, reg);
+      int64_t linear = 0;
+      for (auto [dim, stride] :
+           llvm::zip_equal(window->vectorDims, plan->strides))
+        if (dim >= 0)
+          linear += index[dim] * stride;
+      log2 = std::min(log2, log2Divisor(linear));
+      log2Minor =
+          std::min(log2Minor, log2Divisor(index[window->vectorDims.back()]));
+    }
+  if (log2 < llvm::Log2_64(perByte))
+    return refuse(
+        "a register is not known to begin with a byte: two threads may "
+        "access one byte");
+  plan->width = length;
+  if (window->isChecked.back()) {
+    int64_t extent = type.getShape().back();
+    unsigned log2Extent =
+        ShapedType::isDynamic(extent) ? 0 : log2Divisor(extent);
+    plan->width =
+        std::gcd(length, int64_t(1) << std::min({log2Extent, log2Minor, 10u}));
+    if (plan->width < perByte)
+      return refuse("the memory is not known to end with a byte");
+  }
+  if (plan->width < length)
+    log2 = std::min(log2, log2Divisor(plan->width));
+  log2 -= llvm::Log2_64(perByte);
+  plan->alignment = int64_t(1) << std::min(log2, log2Widest);
+  planner.setOpPlan(op, std::move(plan));
+  return success();
+}
+
+LogicalResult block_to_thread::planPackedLoad(Operation *op, Planner &planner) {
+  if (failed(planner.setResultLayout(op)))
+    return failure();
+  Value result = op->getResult(0);
+  if (planner.find(result)->isSplat())
+    return op->emitOpError()
+           << "reads memory and cannot have the layout of a splat";
+  return planPacked(op, result, planner);
+}
+
+LogicalResult block_to_thread::planPackedStore(Operation *op,
+                                               Planner &planner) {
+  return planPacked(op, op->getOperand(0), planner);
+}
+
+namespace {
+/// Bytes that a thread accesses at once.
+struct PackedAccess {
+  Value pointer;
+  /// Null: always.
+  Value inBounds;
+};
+
+/// Emits where the registers of a vector are in memory.
+class PackedAccesses {
+public:
+  PackedAccesses(Operation *op, const PackedPlan &plan, Emitter &emitter,
+                 OpBuilder &builder)
+      : plan(plan), emitter(emitter), builder(builder), loc(op->getLoc()) {
+    std::string why;
+    window = *getWindow(op, why, /*mayShareBytes=*/true);
+    memref = emitter.lookup(window.memref);
+    windowIndices = emitter.lookup(window.indices);
+    auto type = cast<MemRefType>(memref.getType());
+    perByte = 8 / getPackedBits(type.getElementType());
+    windows.emplace(window, memref, windowIndices, emitter.indices, builder,
+                    loc);
+    auto metadata =
+        memref::ExtractStridedMetadataOp::create(builder, loc, memref);
+    start = metadata.getOffset();
+    for (auto [index, stride] : llvm::zip(windowIndices, plan.strides)) {
+      Value step = arith::MulIOp::create(builder, loc, index,
+                                         emitter.indices.getConstant(stride));
+      start = arith::AddIOp::create(builder, loc, start, step);
+    }
+    Value address =
+        memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+    address =
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+    constexpr unsigned globalMemory = 1;
+    base = LLVM::IntToPtrOp::create(
+        builder, loc,
+        LLVM::LLVMPointerType::get(builder.getContext(), globalMemory),
+        address);
+  }
+
+  PackedAccess get(int64_t reg, int64_t first) {
+    SmallVector<Coordinate> coordinates =
+        emitter.indices.getCoordinates(plan.distribution, reg);
+    coordinates[plan.distribution.getVectorDim()].offset += first;
+    ThreadIndices &indices = emitter.indices;
+    Value own;
+    int64_t constant = 0;
+    for (auto [dim, stride] :
+         llvm::zip_equal(window.vectorDims, plan.strides)) {
+      if (dim < 0)
+        continue;
+      own = indices.add(own, indices.mul(coordinates[dim].base, stride));
+      constant += coordinates[dim].offset * stride;
+    }
+    own = indices.add(own ? own : indices.getConstant(0), constant);
+    // A view may begin below the pointer: the number has a sign.
+    Value element = arith::AddIOp::create(builder, loc, start, own);
+    Value byte = arith::ShRSIOp::create(
+        builder, loc, element, indices.getConstant(llvm::Log2_64(perByte)));
+    byte = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), byte);
+    auto piece = VectorType::get(
+        {plan.width}, cast<MemRefType>(memref.getType()).getElementType());
+    return {LLVM::GEPOp::create(builder, loc, base.getType(),
+                                builder.getI8Type(), base,
+                                ArrayRef<LLVM::GEPArg>{byte}),
+            windows->getAccess(coordinates, piece, plan.alignment).inBounds};
+  }
+
+private:
+  const PackedPlan &plan;
+  Emitter &emitter;
+  OpBuilder &builder;
+  Location loc;
+  Window window;
+  Value memref;
+  SmallVector<Value> windowIndices;
+  std::optional<WindowEmitter> windows;
+  int64_t perByte = 1;
+  /// The first byte, and the element of the window's first one.
+  Value base, start;
+};
+} // namespace
+
+static VectorType getBytes(VectorType reg) {
+  int64_t bits = reg.getDimSize(0) * getElementBits(reg.getElementType());
+  return VectorType::get({bits / 8}, IntegerType::get(reg.getContext(), 8));
+}
+
+void block_to_thread::emitPackedLoad(Operation *op, Emitter &emitter,
+                                     OpBuilder &builder) {
+  Location loc = op->getLoc();
+  const auto &plan = *emitter.plan.getOpPlan<PackedPlan>(op);
+  auto alignment = static_cast<unsigned>(plan.alignment);
+  Value result = op->getResult(0);
+  auto piece = VectorType::get(
+      {plan.width}, cast<VectorType>(result.getType()).getElementType());
+  Value padding;
+  if (auto read = dyn_cast<vector::TransferReadOp>(op))
+    padding = vector::BroadcastOp::create(builder, loc, piece,
+                                          emitter.lookup(read.getPadding()));
+  PackedAccesses accesses(op, plan, emitter, builder);
+  auto load = [&](OpBuilder &nested, Value pointer) -> Value {
+    Value bytes =
+        LLVM::LoadOp::create(nested, loc, getBytes(piece), pointer, alignment);
+    return vector::BitCastOp::create(nested, loc, piece, bytes);
+  };
+  Registers loaded;
+  for (int64_t reg = 0; reg < plan.distribution.getNumRegisters(); ++reg) {
+    SmallVector<Value> pieces;
+    for (int64_t first = 0; first < plan.distribution.getVectorLength();
+         first += plan.width) {
+      PackedAccess access = accesses.get(reg, first);
+      if (!access.inBounds) {
+        pieces.push_back(load(builder, access.pointer));
+        continue;
+      }
+      auto branch = scf::IfOp::create(
+          builder, loc, access.inBounds,
+          [&](OpBuilder &nested, Location) {
+            scf::YieldOp::create(nested, loc, load(nested, access.pointer));
+          },
+          [&](OpBuilder &nested, Location) {
+            scf::YieldOp::create(nested, loc, padding);
+          });
+      pieces.push_back(branch.getResult(0));
+    }
+    loaded.push_back(concatenate(builder, loc, pieces));
+  }
+  emitter.setRegisters(result, std::move(loaded));
+}
+
+void block_to_thread::emitPackedStore(Operation *op, Emitter &emitter,
+                                      OpBuilder &builder) {
+  Location loc = op->getLoc();
+  const auto &plan = *emitter.plan.getOpPlan<PackedPlan>(op);
+  auto alignment = static_cast<unsigned>(plan.alignment);
+  Registers registers =
+      emitter.getRegisters(op->getOperand(0), plan.distribution, builder);
+  auto store = [&](OpBuilder &at) {
+    PackedAccesses accesses(op, plan, emitter, at);
+    for (auto [reg, held] : llvm::enumerate(registers))
+      for (int64_t first = 0; first < plan.distribution.getVectorLength();
+           first += plan.width) {
+        PackedAccess access = accesses.get(static_cast<int64_t>(reg), first);
+        Value piece = takeElements(at, loc, held, first, plan.width);
+        Value bytes = vector::BitCastOp::create(
+            at, loc, getBytes(cast<VectorType>(piece.getType())), piece);
+        if (!access.inBounds) {
+          LLVM::StoreOp::create(at, loc, bytes, access.pointer, alignment);
+          continue;
+        }
+        scf::IfOp::create(at, loc, access.inBounds,
+                          [&](OpBuilder &nested, Location) {
+                            LLVM::StoreOp::create(nested, loc, bytes,
+                                                  access.pointer, alignment);
+                            scf::YieldOp::create(nested, loc);
+                          });
+      }
+  };
+  // Elements that several threads hold are written by the first of them.
+  Value isFirst = emitter.indices.isFirstReplica(plan.distribution);
+  if (!isFirst)
+    return store(builder);
+  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
+    store(nested);
+    scf::YieldOp::create(nested, loc);
+  });
+}

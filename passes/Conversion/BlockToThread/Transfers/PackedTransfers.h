@@ -1,0 +1,25 @@
+//===- PackedTransfers.h - Elements that share bytes ------------*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PACKEDTRANSFERS_H
+#define SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PACKEDTRANSFERS_H
+
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
+
+namespace smalti::block_to_thread {
+
+/// Whether a value is a memref of global memory and several of its elements
+/// share a byte, the first in its low bits.
+bool isPackedGlobal(mlir::Value memref);
+
+/// Of a vector_load, a vector_store or a transfer of such memory: a register
+/// must be whole bytes of one row, and a byte inside or outside of the memory.
+mlir::LogicalResult planPackedLoad(mlir::Operation *op, Planner &planner);
+mlir::LogicalResult planPackedStore(mlir::Operation *op, Planner &planner);
+void emitPackedLoad(mlir::Operation *op, Emitter &emitter,
+                    mlir::OpBuilder &builder);
+void emitPackedStore(mlir::Operation *op, Emitter &emitter,
+                     mlir::OpBuilder &builder);
+
+} // namespace smalti::block_to_thread
+
+#endif // SMALTI_PASSES_CONVERSION_BLOCKTOTHREAD_TRANSFERS_PACKEDTRANSFERS_H

@@ -1,0 +1,290 @@
+//===- PeerMemory.cpp - Shared memory of other blocks ---------------------===//
+//
+// Blocks of a cluster reach one another's shared memory: a block's place there
+// is the same as in its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Transfers/PeerMemory.h"
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Conversion/BlockToThread/Assembly/NVIDIAAssembly.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
+#include "smalti/passes/Conversion/BlockToThread/Transfers/SharedTransfers.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+using transfers::TransferPlan;
+
+namespace {
+class ClusterRefs : public LoweringOf<mosaic_gpu::GetClusterRefOp> {
+public:
+  LogicalResult plan(mosaic_gpu::GetClusterRefOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::GetClusterRefOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
+};
+
+struct PeerStore : OpPlan {
+  TransferPlan transfer;
+  std::optional<Distribution> distribution;
+  int64_t bytes = 0;
+};
+
+/// Stores that the other block's barrier counts.
+class PeerStores : public LoweringOf<mosaic_gpu::AsyncStoreSmemOp> {
+public:
+  LogicalResult plan(mosaic_gpu::AsyncStoreSmemOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::AsyncStoreSmemOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+/// Why block `index` along a dimension of the cluster is none.
+static LogicalResult checkPeer(Operation *op, unsigned dim, Value index,
+                               Planner &planner) {
+  const targets::Target &target = planner.getVendor().getTarget();
+  if (target.maxClusterSize == 1)
+    return op->emitOpError() << "cannot be lowered for " << target.name
+                             << ": it has no clusters of blocks";
+  std::optional<ArrayRef<int32_t>> cluster =
+      planner.getPlan().func.getKnownClusterSize();
+  if (!cluster)
+    return op->emitOpError() << "is of another block, but its kernel has no "
+                                "'known_cluster_size'";
+  APInt block;
+  if (matchPattern(index, m_ConstantInt(&block)) &&
+      (block.isNegative() || block.sge((*cluster)[dim])))
+    return op->emitOpError()
+           << "is of block " << block.getSExtValue() << " along "
+           << "xyz"[dim] << ", and the cluster has " << (*cluster)[dim];
+  return success();
+}
+
+/// The number of a block in the cluster, x fastest, which differs from this one
+/// along one dimension at most.
+static Value emitRank(unsigned dim, Value index, const KernelPlan &plan,
+                      OpBuilder &builder, Location loc) {
+  gpu::GPUFuncOp func = plan.func;
+  ArrayRef<int32_t> cluster = *func.getKnownClusterSize();
+  Value rank;
+  int64_t stride = 1;
+  for (unsigned other = 0; other < 3; ++other) {
+    if (cluster[other] > 1) {
+      Value block = index;
+      if (other != dim)
+        block = arith::IndexCastOp::create(
+            builder, loc, builder.getI32Type(),
+            gpu::ClusterBlockIdOp::create(builder, loc,
+                                          static_cast<gpu::Dimension>(other)));
+      if (stride > 1)
+        block = arith::MulIOp::create(builder, loc, block,
+                                      getI32(builder, loc, stride));
+      rank = rank ? arith::AddIOp::create(builder, loc, rank, block).getResult()
+                  : block;
+    }
+    stride *= cluster[other];
+  }
+  return rank ? rank : getI32(builder, loc, 0);
+}
+
+static Value emitMap(Value pointer, Value rank, OpBuilder &builder,
+                     Location loc) {
+  auto type = LLVM::LLVMPointerType::get(
+      builder.getContext(),
+      static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+  return NVVM::MapaOp::create(builder, loc, type, pointer, rank);
+}
+
+//===----------------------------------------------------------------------===//
+// References
+//===----------------------------------------------------------------------===//
+
+mosaic_gpu::GetClusterRefOp block_to_thread::findClusterRef(Value memref) {
+  // Views have their source as the first operand; loops carry none.
+  while (Operation *op = memref.getDefiningOp()) {
+    if (auto peer = dyn_cast<mosaic_gpu::GetClusterRefOp>(op))
+      return peer;
+    if (op->getNumOperands() == 0)
+      break;
+    memref = op->getOperand(0);
+  }
+  return {};
+}
+
+static std::pair<unsigned, Value> getPeer(mosaic_gpu::GetClusterRefOp op) {
+  if (Value x = op.getX())
+    return {0, x};
+  if (Value y = op.getY())
+    return {1, y};
+  return {2, op.getZ()};
+}
+
+Value block_to_thread::emitPeerBase(Value memref, Emitter &emitter,
+                                    OpBuilder &builder) {
+  Location loc = memref.getLoc();
+  auto [dim, index] = getPeer(findClusterRef(memref));
+  return emitMap(
+      emitter.getSharedBase(),
+      emitRank(dim, emitter.lookup(index), emitter.plan, builder, loc), builder,
+      loc);
+}
+
+LogicalResult ClusterRefs::plan(mosaic_gpu::GetClusterRefOp op,
+                                Planner &planner) const {
+  auto [dim, index] = getPeer(op);
+  if (failed(checkPeer(op, dim, index, planner)))
+    return failure();
+  const SharedRef *ref = planner.getSharedRef(op.getSource());
+  if (!ref)
+    return op.emitOpError() << "cannot be lowered to threads: it is not known "
+                               "which shared memory it is of";
+  return setResultRef(op, op.getResult(), SharedRef(*ref), planner);
+}
+
+void ClusterRefs::emit(mosaic_gpu::GetClusterRefOp op, Emitter &emitter,
+                       OpBuilder &) const {
+  emitter.setSharedOffset(op.getResult(),
+                          emitter.getSharedOffset(op.getSource()));
+}
+
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+/// The bytes of the narrowest store of a plan.
+static int64_t getStoreBytes(const TransferPlan &plan, const SharedRef &ref) {
+  constexpr unsigned log2Widest = 4;
+  int64_t bytes = int64_t(1) << std::min(ref.log2Alignment, log2Widest);
+  for (const transfers::Access &access : plan.accesses)
+    bytes = std::min(bytes, access.bytes);
+  return bytes;
+}
+
+LogicalResult PeerStores::plan(mosaic_gpu::AsyncStoreSmemOp op,
+                               Planner &planner) const {
+  constexpr int64_t wordBytes = 4;
+  if (failed(checkPeer(op, static_cast<unsigned>(op.getClusterDim()),
+                       op.getClusterIdx(), planner)))
+    return failure();
+  if (op->getParentOfType<mosaic_gpu::WarpMapOp>())
+    return op.emitOpError() << "would be done by every warp";
+  VectorType type = op.getValueToStore().getType();
+  Type element = type.getElementType();
+  if (op.getAtomicType() && !element.isInteger(32))
+    return op.emitOpError()
+           << "combines elements of type " << element
+           << " with another block's, for which "
+           << planner.getVendor().getTarget().name
+           << " has no instruction; it has those of 32-bit integers";
+  const Distribution &distribution = *planner.find(op.getValueToStore());
+  if (distribution.isSplat())
+    return op.emitOpError() << "stores a splat, of which it is not known which "
+                               "thread stores what; give it another layout";
+  const SharedRef *ref = planner.getSharedRef(op.getDestination());
+  if (!ref || !planner.getSharedRef(op.getBarrier()))
+    return op.emitOpError() << "cannot be lowered to threads: it is not known "
+                               "which shared memory it is of";
+  std::optional<TransferPlan> transfer =
+      planSharedTransfer({op, op.getDestination(), &distribution,
+                          getNeed(op.getOptimized(), /*isLoad=*/false),
+                          /*isLoad=*/false, /*isOfPeer=*/true},
+                         planner);
+  if (!transfer)
+    return failure();
+  if (int64_t bytes = getStoreBytes(*transfer, *ref); bytes < wordBytes)
+    return op.emitOpError()
+           << "cannot be lowered to threads: a thread has " << bytes
+           << " bytes that lie together, and such stores are of " << wordBytes
+           << " or more";
+  auto plan = std::make_unique<PeerStore>();
+  plan->bytes = type.getNumElements() * ref->elementBits / 8;
+  if (plan->bytes > kMostBarrierBytes)
+    return op.emitOpError()
+           << "stores " << plan->bytes << " bytes, and a barrier counts to "
+           << kMostBarrierBytes;
+  plan->transfer = std::move(*transfer);
+  plan->distribution = distribution;
+  planner.setOpPlan(op, std::move(plan));
+  planner.getPlan().isWrittenByPeers = true;
+  return success();
+}
+
+void PeerStores::emit(mosaic_gpu::AsyncStoreSmemOp op, Emitter &emitter,
+                      OpBuilder &builder) const {
+  Location loc = op.getLoc();
+  const auto &plan = *emitter.plan.getOpPlan<PeerStore>(op);
+  ThreadIndices &indices = emitter.indices;
+  Value rank =
+      emitRank(static_cast<unsigned>(op.getClusterDim()),
+               emitter.lookup(op.getClusterIdx()), emitter.plan, builder, loc);
+  Value barrier = emitMap(emitter.getSharedPointer(op.getBarrier(), builder),
+                          rank, builder, loc);
+  // Every thread arrives at the other block's barrier, and all together
+  // announce the bytes.
+  int64_t threads = emitter.plan.grid.numThreads;
+  Value bytes = getI32(builder, loc, plan.bytes / threads);
+  if (plan.bytes % threads != 0 ||
+      emitter.plan.grid.blockThreads % threads != 0)
+    bytes = arith::SelectOp::create(builder, loc, emitter.getLeader(op),
+                                    getI32(builder, loc, plan.bytes),
+                                    getI32(builder, loc, 0));
+  NVVM::MBarrierArriveExpectTxOp::create(
+      builder, loc, Type(), barrier, bytes, NVVM::MemScopeKind::CLUSTER,
+      /*relaxed=*/false, /*predicate=*/Value());
+
+  SharedPlace place{
+      emitMap(emitter.getSharedBase(), rank, builder, loc),
+      emitter.getSharedOffset(op.getDestination()),
+      emitter.plan.getSharedRef(op.getDestination())->log2Alignment};
+  std::string operation;
+  if (op.getAtomicType())
+    operation = mosaic_gpu::stringifyAtomicOpType(*op.getAtomicType()).str();
+  Registers held = emitter.getRegisters(op.getValueToStore());
+  auto store = [&](OpBuilder &nested) {
+    auto storePiece = [&](Value address, Value data) {
+      SmallVector<Value> words = toWords(nested, loc, data);
+      if (operation.empty())
+        return nvidia::emitRemoteStore(nested, loc, address, words, barrier);
+      for (auto [number, word] : llvm::enumerate(words))
+        nvidia::emitRemoteReduction(
+            nested, loc,
+            LLVM::GEPOp::create(
+                nested, loc, address.getType(), nested.getI32Type(), address,
+                ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)}),
+            word, barrier, operation);
+    };
+    TransferEmitter(nested, loc, indices, plan.transfer, place, storePiece)
+        .store(held);
+  };
+  // Elements that several threads hold are written by the first of them.
+  Value isFirst = indices.isFirstReplica(*plan.distribution);
+  if (!isFirst)
+    return store(builder);
+  scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
+    store(nested);
+    scf::YieldOp::create(nested, loc);
+  });
+}
+
+void block_to_thread::registerPeerMemory(OpLowerings &lowerings) {
+  lowerings.add<ClusterRefs, mosaic_gpu::GetClusterRefOp>();
+  lowerings.add<PeerStores, mosaic_gpu::AsyncStoreSmemOp>();
+}

@@ -1,0 +1,249 @@
+//===- PlannedTransfers.cpp - Vectors between memory and registers --------===//
+//
+// Transfers of shared memory as `planTransfer` plans them, where elements lie
+// elsewhere than the memref's type says, or where several programs share the
+// memory; and stores that combine. All others are the common ones.
+//
+//===----------------------------------------------------------------------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Transfers/PlannedTransfers.h"
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
+#include "smalti/passes/Conversion/BlockToThread/Transfers/AtomicStores.h"
+#include "smalti/passes/Conversion/BlockToThread/Transfers/PackedTransfers.h"
+#include "smalti/passes/Conversion/BlockToThread/Transfers/PeerMemory.h"
+#include "smalti/passes/Conversion/BlockToThread/Transfers/SharedTransfers.h"
+#include "smalti/passes/Support/KernelAttributes.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+using transfers::TransferNeed;
+using transfers::TransferPlan;
+
+namespace {
+struct SharedTransfer : OpPlan {
+  TransferPlan transfer;
+  /// Of what is stored; a splat's is one.
+  std::optional<Distribution> distribution;
+  /// How it is combined with what is there.
+  std::optional<LLVM::AtomicBinOp> combine;
+};
+
+class Loads : public LoweringOf<mosaic_gpu::VectorLoadOp> {
+public:
+  LogicalResult plan(mosaic_gpu::VectorLoadOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::VectorLoadOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
+  bool acceptsPeers() const override { return true; }
+};
+
+class Stores : public LoweringOf<mosaic_gpu::VectorStoreOp> {
+public:
+  LogicalResult plan(mosaic_gpu::VectorStoreOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
+  bool acceptsPeers() const override { return true; }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+static bool isOfPeer(Value memref) {
+  return mosaic_gpu::isClusterMemory(cast<MemRefType>(memref.getType()));
+}
+
+/// Whether a memref is accessed by a plan.
+static bool isPlanned(const KernelPlan &plan, Value memref) {
+  const SharedRef *ref = plan.getSharedRef(memref);
+  return ref && (ref->isTransformed() || isOfPeer(memref) ||
+                 plan.func->hasAttr(mosaic_gpu::kProgramThreads));
+}
+
+static SharedPlace getPlace(Emitter &emitter, Value memref,
+                            OpBuilder &builder) {
+  return {isOfPeer(memref) ? emitPeerBase(memref, emitter, builder)
+                           : emitter.getSharedBase(),
+          emitter.getSharedOffset(memref),
+          emitter.plan.getSharedRef(memref)->log2Alignment};
+}
+
+LogicalResult Loads::plan(mosaic_gpu::VectorLoadOp op, Planner &planner) const {
+  if (isPackedGlobal(op.getSource()))
+    return planPackedLoad(op, planner);
+  if (!isPlanned(planner.getPlan(), op.getSource()))
+    return getCommonLoads().plan(op, planner);
+  if (failed(planner.setResultLayout(op)))
+    return failure();
+  const Distribution distribution = *planner.find(op.getResult());
+  std::optional<TransferPlan> transfer =
+      planSharedTransfer({op, op.getSource(), &distribution,
+                          getNeed(op.getOptimized(), /*isLoad=*/true),
+                          /*isLoad=*/true, isOfPeer(op.getSource())},
+                         planner);
+  if (!transfer)
+    return failure();
+  auto plan = std::make_unique<SharedTransfer>();
+  plan->transfer = std::move(*transfer);
+  planner.setOpPlan(op, std::move(plan));
+  return success();
+}
+
+void Loads::emit(mosaic_gpu::VectorLoadOp op, Emitter &emitter,
+                 OpBuilder &builder) const {
+  if (isPackedGlobal(op.getSource()))
+    return emitPackedLoad(op, emitter, builder);
+  if (!isPlanned(emitter.plan, op.getSource()))
+    return getCommonLoads().emit(op, emitter, builder);
+  const auto &plan = *emitter.plan.getOpPlan<SharedTransfer>(op);
+  const Distribution &distribution =
+      emitter.plan.getDistribution(op.getResult());
+  SharedPlace place = getPlace(emitter, op.getSource(), builder);
+  emitter.setRegisters(
+      op.getResult(),
+      TransferEmitter(builder, op.getLoc(), emitter.indices, plan.transfer,
+                      place)
+          .load(distribution.getRegisterType(
+                    getElementTypeOrSelf(op.getResult().getType())),
+                distribution.getNumRegisters()));
+}
+
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+LogicalResult Stores::plan(mosaic_gpu::VectorStoreOp op,
+                           Planner &planner) const {
+  if (op.getMultimem())
+    return op->emitOpError()
+           << "stores to several devices at once, which is not supported";
+  std::optional<LLVM::AtomicBinOp> combine;
+  bool isNVIDIA =
+      planner.getVendor().getTarget().vendor == targets::Vendor::NVIDIA;
+  if (op.getAtomicType() && !isNVIDIA)
+    return op->emitOpError() << "stores atomically, which is not supported";
+  if (op.getAtomicType()) {
+    combine = getAtomicKind(op, planner);
+    if (!combine)
+      return failure();
+  }
+  if (isPackedGlobal(op.getDestination()))
+    return planPackedStore(op, planner);
+  bool isShared = planner.getSharedRef(op.getDestination());
+  if (combine && !isShared)
+    return planAtomic(op, *combine, planner);
+  if (!combine && !isPlanned(planner.getPlan(), op.getDestination()))
+    return getCommonStores().plan(op, planner);
+  if (planner.getPlan().func->hasAttr(kAutoBarriers))
+    if (std::optional<std::string> why =
+            planner.getVendor().refuseProgramBarrier(planner.getGrid()))
+      return op->emitOpError() << "needs barriers of a program: " << *why;
+  Distribution distribution = *planner.find(op.getValueToStore());
+  // The store may say how the threads share a splat.
+  if (Attribute layout = layoutAt(op, mosaic_gpu::kInLayouts, 0);
+      layout && distribution.isSplat()) {
+    std::string why;
+    if (std::optional<Distribution> wanted =
+            Distribution::get(cast<VectorType>(op.getValueToStore().getType()),
+                              layout, planner.getGrid(), why))
+      distribution = std::move(*wanted);
+  }
+  int64_t bits =
+      isShared ? planner.getSharedRef(op.getDestination())->elementBits : 8;
+  if (distribution.isSplat() && bits < 8) {
+    std::string why;
+    std::optional<Distribution> bytes = Distribution::share(
+        cast<VectorType>(op.getValueToStore().getType()),
+        /*minLength=*/8 / bits, /*maxLength=*/kMaxAccessBytes * 8 / bits,
+        planner.getGrid(), why);
+    if (!bytes)
+      return op->emitOpError() << "cannot be lowered to threads: elements of "
+                               << bits << " bits share bytes, and the threads "
+                               << "cannot share a splat: " << why;
+    distribution = std::move(*bytes);
+  }
+  if (combine && distribution.isSplat()) {
+    std::optional<Distribution> dealt = dealSplat(op, planner);
+    if (!dealt)
+      return failure();
+    distribution = std::move(*dealt);
+  }
+  std::optional<TransferPlan> transfer = planSharedTransfer(
+      {op, op.getDestination(), &distribution,
+       getNeed(op.getOptimized(), /*isLoad=*/false),
+       /*isLoad=*/false, combine || isOfPeer(op.getDestination())},
+      planner);
+  if (!transfer)
+    return failure();
+  auto plan = std::make_unique<SharedTransfer>();
+  plan->transfer = std::move(*transfer);
+  plan->distribution = std::move(distribution);
+  plan->combine = combine;
+  planner.setOpPlan(op, std::move(plan));
+  if (isOfPeer(op.getDestination()))
+    planner.getPlan().isWrittenByPeers = true;
+  return success();
+}
+
+void Stores::emit(mosaic_gpu::VectorStoreOp op, Emitter &emitter,
+                  OpBuilder &builder) const {
+  if (isPackedGlobal(op.getDestination()))
+    return emitPackedStore(op, emitter, builder);
+  bool isShared = emitter.plan.getSharedRef(op.getDestination());
+  if (op.getAtomicType() && !isShared)
+    return emitAtomic(op, emitter, builder);
+  if (!op.getAtomicType() && !isPlanned(emitter.plan, op.getDestination()))
+    return getCommonStores().emit(op, emitter, builder);
+  Location loc = op.getLoc();
+  const auto &plan = *emitter.plan.getOpPlan<SharedTransfer>(op);
+  SharedPlace place = getPlace(emitter, op.getDestination(), builder);
+  Registers held =
+      emitter.getRegisters(op.getValueToStore(), *plan.distribution, builder);
+  auto store = [&](OpBuilder &nested) {
+    auto combine = [&](Value address, Value data) {
+      emitAtomics(nested, loc, *plan.combine, address, data);
+    };
+    TransferEmitter transfer(nested, loc, emitter.indices, plan.transfer, place,
+                             plan.combine ? TransferEmitter::StorePiece(combine)
+                                          : nullptr);
+    if (plan.distribution->isSplat())
+      transfer.storeSplat(vector::ExtractOp::create(nested, loc, held.front(),
+                                                    ArrayRef<int64_t>{0}));
+    else
+      transfer.store(held);
+  };
+  // What the program reads ahead of it, it has read; what it reads behind it
+  // is there.
+  bool isOrdered = emitter.plan.func->hasAttr(kAutoBarriers);
+  if (isOrdered)
+    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+  // Elements that several threads hold are written by the first of them.
+  if (Value isFirst = emitter.indices.isFirstReplica(*plan.distribution))
+    scf::IfOp::create(builder, loc, isFirst, [&](OpBuilder &nested, Location) {
+      store(nested);
+      scf::YieldOp::create(nested, loc);
+    });
+  else
+    store(builder);
+  if (isOrdered)
+    emitter.vendor.emitProgramBarrier(builder, loc, emitter.indices);
+}
+
+void block_to_thread::registerPlannedTransfers(OpLowerings &lowerings) {
+  lowerings.add<Loads, mosaic_gpu::VectorLoadOp>();
+  lowerings.add<Stores, mosaic_gpu::VectorStoreOp>();
+}

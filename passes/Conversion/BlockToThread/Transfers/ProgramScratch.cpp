@@ -1,0 +1,86 @@
+//===- ProgramScratch.cpp - Memory that a program uses in passing ---------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Transfers/ProgramScratch.h"
+
+#include "smalti/passes/Analysis/Memory/Divisibility.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterWords.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+/// What every swizzle repeats after.
+static constexpr int64_t kScratchAlignment = 1024;
+
+int64_t block_to_thread::getNumPrograms(const ThreadGrid &grid) {
+  return llvm::divideCeil(grid.blockThreads, grid.numThreads);
+}
+
+LogicalResult block_to_thread::reserveScratch(Operation *op, Planner &planner,
+                                              int64_t bytes) {
+  KernelPlan &plan = planner.getPlan();
+  const targets::Target &target = planner.getVendor().getTarget();
+  if (std::optional<std::string> why =
+          planner.getVendor().refuseProgramBarrier(plan.grid))
+    return op->emitOpError()
+           << "needs a barrier of the program's threads: " << *why;
+  if (!plan.scratch)
+    plan.scratch.emplace();
+  Scratch &scratch = *plan.scratch;
+  bytes = llvm::alignTo(bytes, kScratchAlignment);
+  scratch.bytes = std::max(scratch.bytes, bytes);
+  int64_t programs = getNumPrograms(plan.grid);
+  int64_t end = llvm::alignTo(plan.sharedMemoryBytes, kScratchAlignment) +
+                programs * scratch.bytes;
+  if (end <= target.sharedMemoryPerBlock)
+    return success();
+  return op->emitOpError() << "moves elements between warps through "
+                           << programs * bytes
+                           << " bytes of shared memory, behind "
+                           << plan.sharedMemoryBytes
+                           << " that the kernel has, but " << target.name
+                           << " has " << target.sharedMemoryPerBlock
+                           << " for a block";
+}
+
+void block_to_thread::placeScratch(KernelPlan &plan) {
+  std::optional<Scratch> &scratch = plan.scratch;
+  if (!scratch || scratch->offset)
+    return;
+  scratch->offset = llvm::alignTo(plan.sharedMemoryBytes, kScratchAlignment);
+  plan.sharedMemoryBytes =
+      *scratch->offset + getNumPrograms(plan.grid) * scratch->bytes;
+  plan.sharedMemoryAlignment =
+      std::max(plan.sharedMemoryAlignment, kScratchAlignment);
+}
+
+SharedPlace block_to_thread::getProgramPlace(Emitter &emitter, int64_t offset,
+                                             int64_t bytes) {
+  ThreadIndices &indices = emitter.indices;
+  OpBuilder &head = indices.getBuilder();
+  Location loc = indices.getLoc();
+  SharedPlace place;
+  place.base = emitter.getSharedBase();
+  place.offset = getI32(head, loc, offset);
+  place.log2Alignment = log2Divisor(offset);
+  const ThreadGrid &grid = indices.getGrid();
+  if (getNumPrograms(grid) == 1)
+    return place;
+  Value program = indices.div(indices.getThreadOfBlock(), grid.numThreads);
+  Value own = arith::IndexCastOp::create(head, loc, head.getI32Type(),
+                                         indices.mul(program, bytes));
+  place.offset = arith::AddIOp::create(head, loc, place.offset, own);
+  place.log2Alignment = std::min(place.log2Alignment, log2Divisor(bytes));
+  return place;
+}
+
+SharedPlace block_to_thread::getScratch(Emitter &emitter) {
+  const Scratch &scratch = *emitter.plan.scratch;
+  return getProgramPlace(emitter, *scratch.offset, scratch.bytes);
+}

@@ -1,0 +1,83 @@
+//===- SharedTransferPlans.cpp - Which plan a transfer takes --------------===//
+
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Registers/RegisterRelayouts.h"
+#include "smalti/passes/Conversion/BlockToThread/Transfers/SharedTransfers.h"
+#include "smalti/targets/Target.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+using transfers::TransferNeed;
+using transfers::TransferPlan;
+using transfers::TransferProblem;
+
+/// The best plan for what an op needs, or why there is none.
+static layout::ValueOr<TransferPlan> findPlan(TransferProblem problem,
+                                              TransferNeed need,
+                                              const targets::Target &target) {
+  layout::ValueOr<TransferPlan> any = planTransfer(problem, target);
+  if (!any || need == TransferNeed::Unoptimized || any->isConflictFree())
+    return any;
+  problem.mustBeConflictFree = true;
+  layout::ValueOr<TransferPlan> free = planTransfer(problem, target);
+  if (need == TransferNeed::Downgradable)
+    return free && free->cycles <= any->cycles ? free : any;
+  // JAX does not count all conflicts of accesses of less than four bytes.
+  if (!free && isTransferInJAX(problem, need))
+    return any;
+  return free;
+}
+
+/// The bytes that divide where the memory begins, as far as they matter.
+static int64_t getAlignment(const SharedRef &ref) {
+  constexpr unsigned log2Pattern = 10;
+  return int64_t(1) << std::min(ref.log2Alignment, log2Pattern);
+}
+
+std::optional<TransferPlan>
+block_to_thread::planSharedTransfer(const SharedRequest &request,
+                                    Planner &planner) {
+  Operation *op = request.op;
+  const SharedRef &ref = *planner.getSharedRef(request.memref);
+  if (std::optional<std::string> why = checkSwizzleStart(ref)) {
+    op->emitOpError() << "cannot be lowered to threads: " << *why;
+    return std::nullopt;
+  }
+  TransferProblem problem;
+  problem.registers = getRegisterLayout(*request.distribution);
+  problem.memory = ref.layout;
+  problem.elementBits = ref.elementBits;
+  problem.isLoad = request.isLoad;
+  problem.warps = planner.getGrid().numWarps();
+  targets::Target target = planner.getVendor().getTarget();
+  // Nothing emits them.
+  target.transposedReads = {};
+  // Rows of matrices begin at multiples of 16 bytes.
+  int64_t alignment = getAlignment(ref);
+  if (request.isOfPeer || alignment < 16)
+    target.hasLdMatrix = target.hasStMatrix = target.hasTransposed8BitMatrix =
+        false;
+  auto plan = findPlan(problem, request.need, target);
+  if (plan && alignment * 8 < ref.elementBits) {
+    op->emitOpError() << "cannot be lowered to threads: elements of "
+                      << ref.elementBits << " bits begin at multiples of "
+                      << alignment << " bytes";
+    return std::nullopt;
+  }
+  if (plan)
+    return *plan;
+  InFlightDiagnostic error = op->emitOpError()
+                             << "cannot be lowered to threads: " << plan.reason;
+  if (request.need == TransferNeed::Optimized && planTransfer(problem, target))
+    error.attachNote() << "with 'optimized = false' it may have conflicts";
+  return std::nullopt;
+}
+
+TransferNeed block_to_thread::getNeed(std::optional<bool> optimized,
+                                      bool isLoad) {
+  if (!optimized)
+    return isLoad ? TransferNeed::Optimized : TransferNeed::Downgradable;
+  return *optimized ? TransferNeed::Optimized : TransferNeed::Unoptimized;
+}

@@ -1,0 +1,457 @@
+//===- ViewLowering.cpp - Views of shared memory --------------------------===//
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Analysis/Memory/Divisibility.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Analysis/Memory/PackedMemory.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Emitter.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Planner.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/Windows.h"
+#include "smalti/passes/Layouts/Vectors/LayoutValues.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+
+namespace {
+class Slices : public LoweringOf<mosaic_gpu::SliceSMEMOp> {
+public:
+  LogicalResult plan(mosaic_gpu::SliceSMEMOp op,
+                     Planner &planner) const override;
+  void emit(mosaic_gpu::SliceSMEMOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
+};
+
+/// Ops whose result is some of the memory of their first operand.
+class Views : public OpLowering {
+public:
+  LogicalResult plan(Operation *op, Planner &planner) const override;
+  void emit(Operation *op, Emitter &emitter, OpBuilder &builder) const override;
+  bool acceptsTransforms() const override { return true; }
+  bool acceptsPeers() const override { return true; }
+};
+
+/// Casts between memrefs and what LLVM makes of them.
+class Descriptors : public LoweringOf<UnrealizedConversionCastOp> {
+public:
+  LogicalResult plan(UnrealizedConversionCastOp op,
+                     Planner &planner) const override;
+  void emit(UnrealizedConversionCastOp op, Emitter &emitter,
+            OpBuilder &builder) const override;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+LogicalResult block_to_thread::planSharedBuffer(Operation *slice,
+                                                Planner &planner) {
+  auto op = cast<mosaic_gpu::SliceSMEMOp>(slice);
+  KernelPlan &plan = planner.getPlan();
+  const targets::Target &target = planner.getVendor().getTarget();
+  auto type = cast<MemRefType>(op.getType());
+  // A truth value has no agreed place in memory.
+  Type element = type.getElementType();
+  if (elementBytes(element) == 0 && getPackedBits(element) == 0)
+    return op.emitOpError()
+           << "has elements of type " << element
+           << ", which are neither whole bytes nor 2 or 4 bits";
+  std::optional<int64_t> bytes = getBufferBytes(type);
+  if (!bytes)
+    return op.emitOpError() << "must have a static, contiguous type";
+  if (plan.level == Level::Block && !isWorkgroupMemory(type))
+    return op.emitOpError() << "must be in the address space workgroup in a "
+                               "program of blocks, got "
+                            << type;
+  int64_t end = appendBuffer(op.getOffset(), *bytes, /*alignment=*/1);
+  auto total =
+      plan.func->getAttrOfType<IntegerAttr>(mosaic_gpu::kSharedMemoryBytes);
+  if (total && end > total.getInt())
+    return op.emitOpError() << "ends at byte " << end << ", but the kernel has "
+                            << total.getInt() << " bytes of shared memory";
+  int64_t limit = target.sharedMemoryPerBlock;
+  if (end > limit)
+    return op.emitOpError()
+           << "ends at byte " << end << ", but " << target.name << " has "
+           << limit << " bytes of shared memory for a block";
+  plan.sharedMemoryBytes =
+      std::max(plan.sharedMemoryBytes, total ? total.getInt() : end);
+  if (auto alignment = plan.func->getAttrOfType<IntegerAttr>(
+          mosaic_gpu::kSharedMemoryAlignment))
+    plan.sharedMemoryAlignment =
+        std::max(plan.sharedMemoryAlignment, alignment.getInt());
+  return success();
+}
+
+LogicalResult Slices::plan(mosaic_gpu::SliceSMEMOp op, Planner &planner) const {
+  if (failed(planSharedBuffer(op, planner)))
+    return failure();
+  auto transforms = op->getAttrOfType<ArrayAttr>(mosaic_gpu::kOutTransforms);
+  bool isDeclared = transforms && transforms.size() == 1;
+  ValueOr<SharedRef> ref = getSharedRef(
+      cast<MemRefType>(op.getType()),
+      isDeclared ? dyn_cast<ArrayAttr>(transforms[0]) : ArrayAttr(),
+      log2Divisor(static_cast<int64_t>(op.getOffset())));
+  if (ref)
+    if (std::optional<std::string> why = checkSwizzleStart(*ref))
+      ref = ValueOr<SharedRef>::none(*why);
+  return setResultRef(op, op.getResult(), ref, planner);
+}
+
+void Slices::emit(mosaic_gpu::SliceSMEMOp op, Emitter &emitter,
+                  OpBuilder &) const {
+  Value slice = op.getResult();
+  emitter.setSharedOffset(slice, emitter.getI32(op.getOffset()));
+  if (emitter.plan.getSharedRef(slice)->isTransformed())
+    return;
+  // At the head, where one view serves every use of the slice.
+  ThreadIndices &indices = emitter.indices;
+  OpBuilder &head = indices.getBuilder();
+  Value offset = indices.getConstant(op.getOffset());
+  auto type = cast<MemRefType>(convertType(op.getType()));
+  emitter.map(slice, memref::ViewOp::create(head, op.getLoc(), type,
+                                            emitter.getSharedMemory(), offset,
+                                            ValueRange())
+                         .getResult());
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+/// Where the memory is that a memref.reinterpret_cast shows: from the start of
+/// the buffer on, not from that of its source.
+static ValueOr<SharedRef> getReinterpreted(memref::ReinterpretCastOp op,
+                                           const SharedRef &source) {
+  using Result = ValueOr<SharedRef>;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto type = dyn_cast<MemRefType>(op.getSource().getType());
+  if (!type || failed(type.getStridesAndOffset(strides, offset)) || offset != 0)
+    return Result::none("its source is not known to be the start of a buffer");
+  if (!source.layout.tile.empty())
+    return Result::none("the memory is in tiles");
+  if (llvm::any_of(op.getStaticSizes(), ShapedType::isDynamic) ||
+      llvm::any_of(op.getStaticStrides(), ShapedType::isDynamic))
+    return Result::none("its sizes and strides are not static");
+  SharedRef ref = source;
+  ref.layout.shape.assign(op.getStaticSizes());
+  ref.layout.strides.assign(op.getStaticStrides());
+  unsigned log2Offset = log2Divisor(op.getMixedOffsets().front());
+  if (log2Offset != 62) {
+    std::optional<unsigned> log2Step =
+        log2Bytes(log2Offset, source.elementBits);
+    if (!log2Step)
+      return Result::none("its offset is not known to be a multiple of a byte, "
+                          "which " +
+                          std::to_string(8 / source.elementBits) +
+                          " elements share");
+    ref.log2Alignment = std::min(ref.log2Alignment, *log2Step);
+  }
+  if (std::optional<std::string> why = checkRef(ref))
+    return Result::none(*why);
+  return ref;
+}
+
+/// Why only static sizes are known.
+static bool hasStaticShape(Operation *view) {
+  auto type = dyn_cast<MemRefType>(view->getResult(0).getType());
+  return type && type.hasStaticShape();
+}
+
+static ValueOr<SharedRef> getViewed(Operation *op, const SharedRef &source) {
+  using Result = ValueOr<SharedRef>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](memref::SubViewOp view) -> Result {
+        if (llvm::any_of(view.getStaticSizes(), ShapedType::isDynamic) ||
+            llvm::any_of(view.getStaticStrides(), ShapedType::isDynamic))
+          return Result::none("its sizes and strides are not static");
+        SharedWindow window;
+        window.offsets = view.getMixedOffsets();
+        window.sizes.assign(view.getStaticSizes());
+        window.strides.assign(view.getStaticStrides());
+        llvm::SmallBitVector dropped = view.getDroppedDims();
+        for (unsigned dim = 0; dim < dropped.size(); ++dim)
+          window.isDropped.push_back(dropped.test(dim));
+        return getWindow(source, window);
+      })
+      .Case([&](memref::TransposeOp view) -> Result {
+        SmallVector<int64_t> permutation;
+        for (AffineExpr dim : view.getPermutation().getResults())
+          permutation.push_back(cast<AffineDimExpr>(dim).getPosition());
+        return transpose(source, permutation);
+      })
+      .Case([&](memref::ExpandShapeOp view) -> Result {
+        if (!hasStaticShape(view))
+          return Result::none("its shape is not static");
+        SmallVector<SmallVector<int64_t>> groups;
+        for (ReassociationIndices &group : view.getReassociationIndices()) {
+          SmallVector<int64_t> &sizes = groups.emplace_back();
+          for (int64_t dim : group)
+            sizes.push_back(view.getResultType().getDimSize(dim));
+        }
+        return expand(source, groups);
+      })
+      .Case([&](memref::CollapseShapeOp view) -> Result {
+        SmallVector<int64_t> groups;
+        for (ReassociationIndices &group : view.getReassociationIndices())
+          groups.push_back(group.size());
+        return collapse(source, groups);
+      })
+      .Case([&](memref::ReinterpretCastOp view) {
+        return getReinterpreted(view, source);
+      })
+      .Case([&](mosaic_gpu::ReinterpretCastOp view) -> Result {
+        auto type = cast<MemRefType>(view.getType());
+        SmallVector<int64_t> strides;
+        int64_t offset;
+        if (!type.hasStaticShape() ||
+            failed(type.getStridesAndOffset(strides, offset)) ||
+            llvm::any_of(strides, ShapedType::isDynamic))
+          return Result::none("its shape or its strides are not static");
+        return reinterpret(source, type.getShape(), strides);
+      })
+      // Casts and statements.
+      .Default([&](Operation *) -> Result { return source; });
+}
+
+LogicalResult Views::plan(Operation *op, Planner &planner) const {
+  Value source = op->getOperand(0), result = op->getResult(0);
+  if (const SharedRef *ref = planner.getSharedRef(source))
+    return setResultRef(op, result, getViewed(op, SharedRef(*ref)), planner);
+  auto type = dyn_cast<MemRefType>(source.getType());
+  if (!type || isWorkgroupMemory(type))
+    return op->emitOpError() << "cannot be lowered to threads: it is not known "
+                                "which shared memory it is a view of";
+  return success();
+}
+
+/// A multiple of an index, as an i32.
+static Value multiply(Value index, int64_t run, int64_t stride,
+                      OpBuilder &builder, Location loc, Emitter &emitter) {
+  Value word =
+      arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+  if (run > 1)
+    word = arith::DivUIOp::create(builder, loc, word, emitter.getI32(run));
+  return arith::MulIOp::create(builder, loc, word, emitter.getI32(stride));
+}
+
+/// Bytes from the start of the source's buffer, and then from that of the
+/// source, to the view.
+static Value emitOffset(Operation *op, const SharedRef &source, Value start,
+                        Emitter &emitter, OpBuilder &builder) {
+  Location loc = op->getLoc();
+  SmallVector<OpFoldResult> offsets;
+  SmallVector<SharedStep> steps;
+  if (auto view = dyn_cast<memref::SubViewOp>(op)) {
+    offsets = view.getMixedOffsets();
+    for (int64_t dim = 0, rank = offsets.size(); dim < rank; ++dim)
+      steps.push_back(getStep(source, dim));
+  } else if (auto view = dyn_cast<memref::ReinterpretCastOp>(op)) {
+    offsets = {view.getMixedOffsets().front()};
+    steps.push_back({1, 1});
+  }
+  int64_t constant = 0;
+  Value offset = start;
+  for (auto [index, step] : llvm::zip_equal(offsets, steps)) {
+    if (std::optional<int64_t> known = getConstantIntValue(index)) {
+      constant += *known / step.run * step.stride;
+      continue;
+    }
+    // Elements that share bytes are in runs that do not.
+    int64_t run = step.run, stride = step.stride * source.elementBits;
+    if (stride % 8 != 0) {
+      run *= 8 / source.elementBits;
+      stride *= 8 / source.elementBits;
+    }
+    offset =
+        arith::AddIOp::create(builder, loc, offset,
+                              multiply(emitter.lookup(cast<Value>(index)), run,
+                                       stride / 8, builder, loc, emitter));
+  }
+  if (constant == 0)
+    return offset;
+  return arith::AddIOp::create(
+      builder, loc, offset, emitter.getI32(constant * source.elementBits / 8));
+}
+
+void Views::emit(Operation *op, Emitter &emitter, OpBuilder &builder) const {
+  Value source = op->getOperand(0), result = op->getResult(0);
+  const SharedRef *ref = emitter.plan.getSharedRef(source);
+  bool isOwnView = isa<mosaic_gpu::ReinterpretCastOp>(op);
+  if (ref)
+    emitter.setSharedOffset(result, emitOffset(op, *ref,
+                                               emitter.getSharedOffset(source),
+                                               emitter, builder));
+  // Nothing stands for other blocks' memory but its offset.
+  if (ref && (ref->isTransformed() ||
+              mosaic_gpu::isClusterMemory(cast<MemRefType>(source.getType()))))
+    return;
+  if (isa<mosaic_gpu::WithTransformsOp>(op))
+    return emitter.map(result, emitter.lookup(source));
+  if (ref && isOwnView)
+    return emitter.mapShared(result, emitter.getSharedOffset(result), builder);
+  if (!isOwnView)
+    return emitter.emitScalar(op, builder);
+  // Of global memory.
+  Location loc = op->getLoc();
+  auto type = cast<MemRefType>(result.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  emitter.map(result, memref::ReinterpretCastOp::create(
+                          builder, loc, type, emitter.lookup(source), offset,
+                          type.getShape(), strides)
+                          .getResult());
+}
+
+//===----------------------------------------------------------------------===//
+// Descriptors
+//===----------------------------------------------------------------------===//
+
+static bool isSharedPointer(Type type) {
+  auto pointer = dyn_cast<LLVM::LLVMPointerType>(type);
+  return pointer && pointer.getAddressSpace() ==
+                        static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+}
+
+namespace {
+/// Of a cast between a vector of the program and its registers.
+struct CastPlan : OpPlan {
+  explicit CastPlan(Value vector) : vector(vector) {}
+  Value vector;
+};
+} // namespace
+
+static LogicalResult planRegisters(UnrealizedConversionCastOp op, Value vector,
+                                   Planner &planner) {
+  if (!planner.find(vector) &&
+      failed(planner.setLayout(op, vector, op->getAttr(kCastLayout))))
+    return failure();
+  const Distribution &distribution = *planner.find(vector);
+  auto type = cast<VectorType>(vector.getType());
+  std::string why;
+  std::optional<Distribution> declared =
+      Distribution::get(type, op->getAttr(kCastLayout), planner.getGrid(), why);
+  if (!declared || *declared != distribution)
+    return op.emitOpError() << "has layout " << op->getAttr(kCastLayout)
+                            << " for a vector in layout " << distribution.str();
+  bool isFromVector = op.getNumOperands() == 1 && op.getOperand(0) == vector;
+  TypeRange registers = isFromVector ? TypeRange(op.getResultTypes())
+                                     : TypeRange(op.getOperandTypes());
+  Type wanted = distribution.getRegisterType(type.getElementType());
+  // JAX holds a splat in a scalar.
+  auto isRegister = [&](Type held) {
+    return held == wanted ||
+           (distribution.isSplat() && held == type.getElementType());
+  };
+  if (static_cast<int64_t>(registers.size()) !=
+          distribution.getNumRegisters() ||
+      !llvm::all_of(registers, isRegister))
+    return op.emitOpError() << "must have " << distribution.getNumRegisters()
+                            << " registers of type " << wanted << " for layout "
+                            << distribution.str();
+  planner.setOpPlan(op, std::make_unique<CastPlan>(vector));
+  return success();
+}
+
+LogicalResult Descriptors::plan(UnrealizedConversionCastOp op,
+                                Planner &planner) const {
+  if (op->hasAttr(kCastLayout)) {
+    bool isFromVector =
+        op.getNumOperands() == 1 && planner.find(op.getOperand(0));
+    if (!isFromVector &&
+        (op.getNumResults() != 1 || !isVector(op.getResult(0))))
+      return op.emitOpError() << "with a layout must be between a vector of "
+                                 "the program and its registers";
+    return planRegisters(op, isFromVector ? op.getOperand(0) : op.getResult(0),
+                         planner);
+  }
+  if (llvm::any_of(op.getOperands(), isVector) ||
+      llvm::any_of(op.getResults(), isVector))
+    return op.emitOpError()
+           << "of vectors must have the attribute '" << kCastLayout << "'";
+  auto type = op.getNumResults() == 1
+                  ? dyn_cast<MemRefType>(op.getResult(0).getType())
+                  : MemRefType();
+  if (!type || !isWorkgroupMemory(type))
+    return success();
+  if (op.getNumOperands() != 1 || !isSharedPointer(op.getOperand(0).getType()))
+    return op.emitOpError() << "makes shared memory of " << op.getOperandTypes()
+                            << ", which is not supported; of a pointer it is";
+  if (planner.getPlan().sharedMemoryBytes == 0)
+    return op.emitOpError() << "makes shared memory of a pointer, but the "
+                               "kernel has none";
+  // What divides the offset is not known, but that elements are aligned.
+  int64_t bytes = elementBytes(type.getElementType());
+  if (bytes == 0)
+    return op.emitOpError() << "makes shared memory of a pointer to elements "
+                               "smaller than a byte, which is not supported";
+  return setResultRef(op, op.getResult(0),
+                      getSharedRef(type, ArrayAttr(), log2Divisor(bytes)),
+                      planner);
+}
+
+void Descriptors::emit(UnrealizedConversionCastOp op, Emitter &emitter,
+                       OpBuilder &builder) const {
+  Location loc = op.getLoc();
+  if (const auto *plan = emitter.plan.getOpPlan<CastPlan>(op)) {
+    Value vector = plan->vector;
+    if (op.getNumOperands() == 1 && op.getOperand(0) == vector) {
+      for (auto [result, reg] :
+           llvm::zip_equal(op.getResults(), emitter.getRegisters(vector))) {
+        if (!isa<VectorType>(result.getType()))
+          reg = vector::ExtractOp::create(builder, loc, reg,
+                                          ArrayRef<int64_t>{0});
+        emitter.map(result, reg);
+      }
+    } else {
+      Registers held;
+      for (Value operand : op.getOperands()) {
+        Value reg = emitter.lookup(operand);
+        if (!isa<VectorType>(reg.getType()))
+          reg = vector::BroadcastOp::create(
+              builder, loc, VectorType::get({1}, reg.getType()), reg);
+        held.push_back(reg);
+      }
+      emitter.setRegisters(vector, std::move(held));
+    }
+    return;
+  }
+  if (op.getNumOperands() == 1 && op.getNumResults() == 1 &&
+      emitter.plan.getSharedRef(op.getOperand(0)) &&
+      isSharedPointer(op.getResult(0).getType()))
+    return emitter.map(op.getResult(0),
+                       emitter.getSharedPointer(op.getOperand(0), builder));
+  if (op.getNumResults() != 1 || !emitter.plan.getSharedRef(op.getResult(0)))
+    return emitter.emitScalar(op, builder);
+  auto toWord = [&](Value pointer, OpBuilder &at) -> Value {
+    return LLVM::PtrToIntOp::create(at, loc, at.getI32Type(), pointer);
+  };
+  Value offset = arith::SubIOp::create(
+      builder, loc, toWord(emitter.lookup(op.getOperand(0)), builder),
+      toWord(emitter.getSharedBase(), builder));
+  emitter.mapShared(op.getResult(0), offset, builder);
+  emitter.setSharedPointer(op.getResult(0), emitter.lookup(op.getOperand(0)));
+}
+
+void block_to_thread::registerViews(OpLowerings &lowerings) {
+  lowerings.add<Slices, mosaic_gpu::SliceSMEMOp>();
+  lowerings.add<Views, memref::SubViewOp, memref::CastOp, memref::TransposeOp,
+                memref::ExpandShapeOp, memref::CollapseShapeOp,
+                memref::ReinterpretCastOp, mosaic_gpu::ReinterpretCastOp,
+                mosaic_gpu::WithTransformsOp>();
+  lowerings.add<Descriptors, UnrealizedConversionCastOp>();
+}

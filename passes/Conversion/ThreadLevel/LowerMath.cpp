@@ -1,0 +1,159 @@
+//===- LowerMath.cpp - Math ops that the usual conversions get wrong ------===//
+
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/MathToROCDL/MathToROCDL.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTILOWERCPUMATH
+#define GEN_PASS_DEF_SMALTILOWERCPUMATH
+#define GEN_PASS_DECL_SMALTILOWERMATH
+#define GEN_PASS_DEF_SMALTILOWERMATH
+#include "smalti/passes/Conversion/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+namespace {
+/// Computes a function of half floats in single precision.
+template <class Op> struct WidenHalf : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (!isHalf(op))
+      return failure();
+    Type wide = rewriter.getF32Type();
+    if (auto vector = dyn_cast<VectorType>(type))
+      wide = vector.clone(wide);
+    Location loc = op.getLoc();
+    Value operand = arith::ExtFOp::create(rewriter, loc, wide, op.getOperand());
+    Value result = Op::create(rewriter, loc, operand, op.getFastmath());
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, result);
+    return success();
+  }
+
+  static bool isHalf(Op op) {
+    return getElementTypeOrSelf(op.getType()).isF16();
+  }
+};
+
+template <class... Ops>
+void widenHalves(RewritePatternSet &patterns, ConversionTarget &legal) {
+  patterns.add<WidenHalf<Ops>...>(patterns.getContext(), /*benefit=*/2);
+  (legal.addDynamicallyLegalOp<Ops>(
+       [](Ops op) { return !WidenHalf<Ops>::isHalf(op); }),
+   ...);
+}
+
+/// A function of 16384 elements takes a fourth of a second to expand.
+constexpr uint64_t kMostElements = 16384;
+
+uint64_t countElements(ArrayRef<int64_t> shape) {
+  uint64_t count = 1;
+  for (int64_t size : shape)
+    count = llvm::SaturatingMultiply<uint64_t>(count, size);
+  return count;
+}
+
+/// An error on each op to lower whose type no library and no instruction takes.
+LogicalResult checkTypes(Operation *root, const ConversionTarget &legal) {
+  LogicalResult result = success();
+  root->walk([&](Operation *op) {
+    if (!isa<math::MathDialect>(op->getDialect()) || !legal.isIllegal(op))
+      return;
+    Type type = op->getResult(0).getType();
+    Type element = getElementTypeOrSelf(type);
+    bool isKnown = element.isIntOrIndex() || element.isF16() ||
+                   element.isBF16() || element.isF32() || element.isF64();
+    auto vector = dyn_cast<VectorType>(type);
+    if (vector && !vector.isScalable() &&
+        countElements(vector.getShape()) > kMostElements) {
+      op->emitOpError() << "has type " << type
+                        << ", whose elements are computed one after the other; "
+                           "at most "
+                        << kMostElements << " elements are supported";
+      result = failure();
+      return;
+    }
+    if (isKnown && !isa<TensorType>(type))
+      return;
+    op->emitOpError() << "has type " << type
+                      << "; a float of type f16, bf16, f32 or f64, an integer "
+                         "or a vector of either is required";
+    result = failure();
+  });
+  return result;
+}
+
+struct SmaltiLowerMath : smalti::impl::SmaltiLowerMathBase<SmaltiLowerMath> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    gpu::GPUModuleOp kernels = getOperation();
+    const targets::Target *chip = getTarget(kernels, target);
+    if (!chip)
+      return signalPassFailure();
+
+    LLVMTypeConverter types(&getContext());
+    RewritePatternSet patterns(&getContext());
+    ConversionTarget legal(getContext());
+    legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    if (chip->vendor == targets::Vendor::NVIDIA) {
+      // The chips have instructions for these. The conversion to NVVM accepts
+      // no other intrinsics.
+      legal.addIllegalOp<math::AbsIOp, math::CountLeadingZerosOp,
+                         math::CountTrailingZerosOp, math::CtPopOp, math::FmaOp,
+                         math::TruncOp>();
+      populateMathToLLVMConversionPatterns(types, patterns);
+    } else if (chip->vendor == targets::Vendor::AMD) {
+      // LLVM's intrinsics end in calls that the chips do not have; and exp(x) -
+      // 1 and log(1 + x) are wrong near zero.
+      legal
+          .addIllegalOp<math::AcosOp, math::AsinOp, math::Atan2Op, math::AtanOp,
+                        math::CoshOp, math::ExpM1Op, math::Log1pOp,
+                        math::SinhOp, math::TanOp, math::TanhOp>();
+      // Some releases of the device library return NaN for every finite half.
+      widenHalves<math::CosOp, math::SinOp>(patterns, legal);
+      patterns.add<WidenHalf<math::TanOp>>(&getContext(), /*benefit=*/2);
+      populateMathToROCDLConversionPatterns(types, patterns,
+                                            /*chipset=*/std::nullopt);
+    }
+    if (failed(checkTypes(kernels, legal)) ||
+        failed(applyPartialConversion(kernels, legal, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+struct SmaltiLowerCPUMath
+    : smalti::impl::SmaltiLowerCPUMathBase<SmaltiLowerCPUMath> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateMathToLibmConversionPatterns(patterns);
+    ConversionTarget legal(getContext());
+    legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    legal.addIllegalOp<math::ExpM1Op, math::Log1pOp>();
+    if (failed(checkTypes(getOperation(), legal)) ||
+        failed(
+            applyPartialConversion(getOperation(), legal, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

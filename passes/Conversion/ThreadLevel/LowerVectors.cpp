@@ -1,0 +1,345 @@
+//===- LowerVectors.cpp - Vector ops without a direct lowering to LLVM ----===//
+
+#include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
+#include "smalti/passes/PadLowering/TransferMasks.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_SMALTILOWERVECTORS
+#define GEN_PASS_DEF_SMALTILOWERVECTORS
+#include "smalti/passes/Conversion/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+namespace {
+/// A transfer of several rows, or whose elements are apart in memory, as
+/// transfers of one row each, or as accesses of one element each.
+class UnrolledTransfer {
+public:
+  /// Whether upstream's patterns have nothing for the transfer.
+  static bool isNeeded(VectorTransferOpInterface op);
+
+  UnrolledTransfer(RewriterBase &rewriter, VectorTransferOpInterface op)
+      : rewriter(rewriter), op(op), loc(op.getLoc()), type(op.getVectorType()),
+        map(op.getPermutationMap()), mask(op.getMask()),
+        accessesRows(hasRows(op)) {}
+
+  void run();
+
+private:
+  static bool hasRows(VectorTransferOpInterface op);
+
+  SmallVector<Value> getIndices(ArrayRef<int64_t> position, Value &condition);
+  SmallVector<int64_t> getMaskPosition(ArrayRef<int64_t> position) const;
+  void writePart(Value part, ValueRange indices, Value partMask);
+  Value readPart(Type partType, ValueRange indices, Value partMask);
+  Value under(Value condition, Value otherwise, function_ref<Value()> create);
+
+  RewriterBase &rewriter;
+  VectorTransferOpInterface op;
+  Location loc;
+  VectorType type;
+  AffineMap map;
+  Value mask;
+  bool accessesRows;
+};
+} // namespace
+
+bool UnrolledTransfer::hasRows(VectorTransferOpInterface op) {
+  auto memory = cast<MemRefType>(op.getBase().getType());
+  AffineMap map = op.getPermutationMap();
+  auto last = map.getNumResults() == 0
+                  ? AffineDimExpr(nullptr)
+                  : dyn_cast<AffineDimExpr>(map.getResults().back());
+  return last && last.getPosition() + 1 == memory.getRank() &&
+         memory.isLastDimUnitStride();
+}
+
+bool UnrolledTransfer::isNeeded(VectorTransferOpInterface op) {
+  auto memory = dyn_cast<MemRefType>(op.getBase().getType());
+  VectorType type = op.getVectorType();
+  // Upstream's verifier does not compare the element types.
+  return memory && memory.getElementType() == type.getElementType() &&
+         !type.isScalable() && type.getRank() > 0 &&
+         (type.getRank() > 1 || !hasRows(op));
+}
+
+/// Where the part at this position of the vector begins in memory, and the
+/// condition under which it is in bounds (null: always), but for its row.
+SmallVector<Value> UnrolledTransfer::getIndices(ArrayRef<int64_t> position,
+                                                Value &condition) {
+  SmallVector<Value> indices = op.getIndices();
+  for (auto [dim, at] : llvm::enumerate(position)) {
+    auto expr = dyn_cast<AffineDimExpr>(map.getResult(dim));
+    if (!expr)
+      continue; // The same element for all.
+    Value &index = indices[expr.getPosition()];
+    if (at != 0)
+      index = arith::AddIOp::create(
+          rewriter, loc, index,
+          arith::ConstantIndexOp::create(rewriter, loc, at));
+    if (op.isDimInBounds(dim))
+      continue;
+    Value size =
+        memref::DimOp::create(rewriter, loc, op.getBase(), expr.getPosition());
+    Value isInside = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::slt, index, size);
+    condition = condition
+                    ? arith::AndIOp::create(rewriter, loc, condition, isInside)
+                    : isInside;
+  }
+  return indices;
+}
+
+/// The dimensions of a mask are in the order of the memref's.
+SmallVector<int64_t>
+UnrolledTransfer::getMaskPosition(ArrayRef<int64_t> position) const {
+  SmallVector<std::pair<unsigned, int64_t>> dims;
+  for (auto [dim, at] : llvm::enumerate(position))
+    if (auto expr = dyn_cast<AffineDimExpr>(map.getResult(dim)))
+      dims.emplace_back(expr.getPosition(), at);
+  llvm::sort(dims);
+  return llvm::to_vector(llvm::make_second_range(dims));
+}
+
+Value UnrolledTransfer::under(Value condition, Value otherwise,
+                              function_ref<Value()> create) {
+  if (!condition)
+    return create();
+  SmallVector<Type, 1> types;
+  if (otherwise)
+    types.push_back(otherwise.getType());
+  auto branch = scf::IfOp::create(rewriter, loc, types, condition,
+                                  /*withElseRegion=*/otherwise != nullptr);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(branch.thenBlock());
+  Value value = create();
+  if (!otherwise)
+    return {};
+  scf::YieldOp::create(rewriter, loc, value);
+  rewriter.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(rewriter, loc, otherwise);
+  return branch.getResult(0);
+}
+
+Value UnrolledTransfer::readPart(Type partType, ValueRange indices,
+                                 Value partMask) {
+  if (!accessesRows)
+    return memref::LoadOp::create(rewriter, loc, op.getBase(), indices);
+  auto read = cast<vector::TransferReadOp>(*op);
+  auto memory = cast<MemRefType>(op.getBase().getType());
+  return vector::TransferReadOp::create(
+      rewriter, loc, cast<VectorType>(partType), op.getBase(), indices,
+      AffineMapAttr::get(AffineMap::getMinorIdentityMap(memory.getRank(), 1,
+                                                        rewriter.getContext())),
+      read.getPadding(), partMask,
+      rewriter.getBoolArrayAttr({op.isDimInBounds(type.getRank() - 1)}));
+}
+
+void UnrolledTransfer::writePart(Value part, ValueRange indices,
+                                 Value partMask) {
+  if (!accessesRows) {
+    memref::StoreOp::create(rewriter, loc, part, op.getBase(), indices);
+    return;
+  }
+  auto memory = cast<MemRefType>(op.getBase().getType());
+  vector::TransferWriteOp::create(
+      rewriter, loc, /*result=*/Type(), part, op.getBase(), indices,
+      AffineMapAttr::get(AffineMap::getMinorIdentityMap(memory.getRank(), 1,
+                                                        rewriter.getContext())),
+      partMask,
+      rewriter.getBoolArrayAttr({op.isDimInBounds(type.getRank() - 1)}));
+}
+
+void UnrolledTransfer::run() {
+  rewriter.setInsertionPoint(op);
+  auto read = dyn_cast<vector::TransferReadOp>(*op);
+  ArrayRef<int64_t> outer = type.getShape().drop_back(accessesRows ? 1 : 0);
+  Type partType =
+      accessesRows
+          ? Type(VectorType::get(type.getShape().back(), type.getElementType()))
+          : type.getElementType();
+  Value result, padding;
+  if (read) {
+    result = arith::ConstantOp::create(rewriter, loc, type,
+                                       rewriter.getZeroAttr(type));
+    padding = read.getPadding();
+    if (accessesRows)
+      padding = vector::BroadcastOp::create(rewriter, loc, partType, padding);
+  }
+  SmallVector<int64_t> strides = computeStrides(outer);
+  for (int64_t i = 0, count = computeProduct(outer); i < count; ++i) {
+    SmallVector<int64_t> position = delinearize(i, strides);
+    Value condition;
+    SmallVector<Value> indices = getIndices(position, condition);
+    Value partMask = mask;
+    SmallVector<int64_t> at = getMaskPosition(position);
+    // Where all dimensions are broadcast, the mask is a vector of one bit.
+    if (at.empty() && !accessesRows)
+      at.push_back(0);
+    if (mask && !at.empty())
+      partMask = vector::ExtractOp::create(rewriter, loc, mask, at);
+    if (partMask && !accessesRows) {
+      condition =
+          condition ? arith::AndIOp::create(rewriter, loc, condition, partMask)
+                    : partMask;
+      partMask = {};
+    }
+    if (read) {
+      Value part = under(condition, padding,
+                         [&] { return readPart(partType, indices, partMask); });
+      result = vector::InsertOp::create(rewriter, loc, part, result, position);
+      continue;
+    }
+    Value part =
+        vector::ExtractOp::create(rewriter, loc, op.getVector(), position);
+    under(condition, /*otherwise=*/{}, [&] {
+      writePart(part, indices, partMask);
+      return Value();
+    });
+  }
+  if (read)
+    rewriter.replaceOp(op, result);
+  else
+    rewriter.eraseOp(op);
+}
+
+/// Upstream's lowering of `vector.mask` has none for lanes of another vector,
+/// and that of transfers has none for several rows.
+static void lowerTransfers(Operation *root) {
+  SmallVector<VectorTransferOpInterface> masked, unrolled;
+  root->walk([&](VectorTransferOpInterface op) {
+    bool isUnrolled = UnrolledTransfer::isNeeded(op);
+    if (isMaskedTransfer(op) && (isUnrolled || hasPassthru(op)) &&
+        (op.getPermutationMap().isMinorIdentity() || !hasPassthru(op)))
+      masked.push_back(op);
+    if (isUnrolled &&
+        (op.getPermutationMap().isMinorIdentity() || !hasPassthru(op)))
+      unrolled.push_back(op);
+  });
+  IRRewriter rewriter(root->getContext());
+  for (VectorTransferOpInterface op : masked)
+    takeOutOfMask(rewriter, op);
+  for (VectorTransferOpInterface op : unrolled)
+    UnrolledTransfer(rewriter, op).run();
+}
+
+namespace {
+/// A broadcast that repeats nothing, which upstream's lowering makes on its way
+/// and leaves to folding. Unfolded, it would take its first element for all.
+struct IdentityBroadcast : OpRewritePattern<vector::BroadcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(vector::BroadcastOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getSourceType() != op.getType())
+      return failure();
+    rewriter.replaceOp(op, op.getSource());
+    return success();
+  }
+};
+
+/// Upstream takes the distance of an element from its memref's begin for a
+/// number of no sign (`inbounds nuw`), which it is not where a stride is
+/// negative. What is accessed becomes a memref of its own, with the distance as
+/// its offset.
+template <typename Op> struct SignedStrideAccess : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    MemRefType type = op.getMemRefType();
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(type.getStridesAndOffset(strides, offset)) ||
+        llvm::all_of(strides, [](int64_t stride) {
+          return !ShapedType::isDynamic(stride) && stride >= 0;
+        }))
+      return failure();
+    SmallVector<OpFoldResult> offsets = getAsOpFoldResult(op.getIndices()),
+                              ones(strides.size(), rewriter.getIndexAttr(1));
+    MemRefType element = memref::SubViewOp::inferRankReducedResultType(
+        {}, type, offsets, ones, ones);
+    Value view = memref::SubViewOp::create(rewriter, op.getLoc(), element,
+                                           op.getMemref(), offsets, ones, ones);
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getMemrefMutable().assign(view);
+      op.getIndicesMutable().clear();
+    });
+    return success();
+  }
+};
+
+struct SmaltiLowerVectors
+    : smalti::impl::SmaltiLowerVectorsBase<SmaltiLowerVectors> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    FailureOr<const targets::Target *> named = findTarget(getOperation(), "");
+    if (failed(named))
+      return signalPassFailure();
+    const targets::Target *chip =
+        *named && (*named)->isGPU()
+            ? *named
+            : *llvm::max_element(targets::all(), [](auto *a, auto *b) {
+                return a->registersPerThread < b->registersPerThread;
+              });
+    if (failed(checkVectors(getOperation(), *chip, /*threads=*/1)))
+      return signalPassFailure();
+    // The patterns look at the end of the memory alone.
+    if (failed(maskTransferBegins(getOperation(), "smalti-lower-vectors")))
+      return signalPassFailure();
+    lowerTransfers(getOperation());
+    RewritePatternSet patterns(&getContext());
+    vector::populateVectorMaskLoweringPatternsForSideEffectingOps(patterns);
+    vector::populateVectorMaskOpLoweringPatterns(patterns);
+    vector::populateVectorMaskMaterializationPatterns(
+        patterns, /*force32BitVectorIndices=*/false);
+    vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
+    vector::populateVectorTransferLoweringPatterns(patterns,
+                                                   /*maxTransferRank=*/1);
+    patterns.add<IdentityBroadcast>(&getContext(), PatternBenefit(2));
+    vector::populateVectorBroadcastLoweringPatterns(patterns);
+    vector::populateVectorContractLoweringPatterns(
+        patterns, vector::VectorContractLowering::OuterProduct);
+    vector::populateVectorMultiReductionLoweringPatterns(
+        patterns, vector::VectorMultiReductionLowering::InnerParallel);
+    vector::populateVectorOuterProductLoweringPatterns(patterns);
+    vector::populateVectorShapeCastLoweringPatterns(patterns);
+    // Shape casts become slices of rows.
+    vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
+    vector::populateVectorTransposeLoweringPatterns(
+        patterns, vector::VectorTransposeLowering::EltWise);
+    vector::populateVectorGatherLoweringPatterns(patterns);
+    vector::populateVectorStepLoweringPatterns(patterns);
+    vector::populateVectorFromElementsUnrollPatterns(patterns);
+    vector::populateVectorToElementsUnrollPatterns(patterns);
+    patterns.add<SignedStrideAccess<memref::LoadOp>,
+                 SignedStrideAccess<memref::StoreOp>,
+                 SignedStrideAccess<memref::AtomicRMWOp>,
+                 SignedStrideAccess<memref::GenericAtomicRMWOp>>(&getContext());
+    // Only what has no lowering changes: the rest is LLVM's to simplify.
+    GreedyRewriteConfig config;
+    config.enableFolding(false)
+        .enableConstantCSE(false)
+        .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
+} // namespace

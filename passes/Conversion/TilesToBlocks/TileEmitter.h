@@ -1,0 +1,127 @@
+//===- TileEmitter.h - Writes block programs of tile programs ---*- C++ -*-===//
+//
+// Private to the files that write what TilePlan decided. Nothing here can fail.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEEMITTER_H
+#define SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEEMITTER_H
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Analysis/Integers/IntegerRanges.h"
+#include "smalti/passes/Conversion/TilesToBlocks/TilePlan.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace smalti {
+
+inline mlir::VectorType vectorOf(mlir::Type tile) {
+  auto type = mlir::cast<mlir::RankedTensorType>(tile);
+  return mlir::VectorType::get(type.getShape(), type.getElementType());
+}
+
+/// Writes one planned program.
+class TileEmitter {
+public:
+  TileEmitter(const TilePlan &plan)
+      : plan(plan), func(plan.func), ranges(func), builder(func.getContext()) {}
+
+  mlir::gpu::GPUModuleOp run();
+
+private:
+  void emitBlock(mlir::Block &block);
+  void emitOp(mlir::Operation *op);
+  void emitExtract(triton_xla::ExtractOp op);
+  void emitInsert(triton_xla::InsertOp op);
+  void emitMask(triton_xla::MaskOp op);
+  void emitDot(triton_xla::DotOp op);
+  void emitFor(mlir::scf::ForOp op);
+  void emitIf(mlir::scf::IfOp op);
+
+  /// A window as vector.transfer_read and _write see it.
+  struct Transfer {
+    mlir::Value memref;
+    mlir::SmallVector<mlir::Value> indices;
+    mlir::AffineMap map;
+    mlir::SmallVector<bool> inBounds;
+    /// Whether the dimensions that the tile does not have are inside (null:
+    /// proven).
+    mlir::Value isInside;
+  };
+  Transfer makeTransfer(mlir::Location loc, const Window &window);
+
+  mlir::Value index(mlir::Location loc, mlir::OpFoldResult value) {
+    return getValueOrCreateConstantIndexOp(builder, loc, value);
+  }
+  mlir::OpFoldResult mapped(mlir::OpFoldResult value) {
+    if (auto v = mlir::dyn_cast<mlir::Value>(value))
+      return mapping.lookup(v);
+    return value;
+  }
+  mlir::Value allocateBuffer(mlir::Location loc, mlir::ArrayRef<int64_t> shape,
+                             mlir::Type element, int64_t alignment = 0);
+  mlir::Value stageOperand(triton_xla::DotOp dot, mlir::Value operand);
+  void commitCopies(mlir::Location loc);
+  mlir::Attribute storageLayout(mlir::Value tile);
+  /// Records the layouts of an op's vector operands and results.
+  void setLayouts(mlir::Operation *op, mlir::ArrayRef<mlir::Attribute> in,
+                  mlir::ArrayRef<mlir::Attribute> out) {
+    if (!in.empty())
+      op->setAttr(mosaic_gpu::kInLayouts, builder.getArrayAttr(in));
+    if (!out.empty())
+      op->setAttr(mosaic_gpu::kOutLayouts, builder.getArrayAttr(out));
+  }
+  mlir::Attribute splatLayout(mlir::VectorType type) {
+    return mosaic_gpu::WGSplatFragLayoutAttr::get(builder.getContext(),
+                                                  type.getShape());
+  }
+
+  /// A tile that a tensor copy fills.
+  struct TensorBuffer {
+    mlir::Value memory; ///< as the copy writes it
+    mlir::Value tile;   ///< as the product reads it
+    mlir::ArrayAttr transforms, tileTransforms;
+  };
+  void emitWarpgroupBarriers();
+  void emitTiles(mlir::Block &body, mlir::Value first);
+  void emitWarpgroupDot(const WarpgroupDot &dot);
+  TensorBuffer allocateTensorBuffer(mlir::Location loc,
+                                    const TensorWindow &window);
+  mlir::Value coordinate(mlir::Location loc, mlir::OpFoldResult offset);
+  mlir::SmallVector<mlir::Value> coordinates(mlir::Location loc,
+                                             const TensorWindow &window);
+  void emitTensorStore(triton_xla::InsertOp op, const TensorWindow &window);
+  void emitTensorLoad(mlir::Location loc, const TensorWindow &window,
+                      const TensorBuffer &buffer, mlir::Value barrier);
+  /// The products of warp groups inside an op, each of which has a phase that
+  /// loops and branches hand on.
+  mlir::SmallVector<mlir::Operation *> productsIn(mlir::Operation *op) const;
+  mlir::SmallVector<mlir::Value>
+  phasesOf(mlir::ArrayRef<mlir::Operation *> products) const;
+  void setPhases(mlir::ArrayRef<mlir::Operation *> products,
+                 mlir::ValueRange values);
+
+  const TilePlan &plan;
+  triton_xla::EntryFuncOp func;
+  /// Of `func`, which does not change while this writes another one.
+  IntegerRanges ranges;
+  mlir::OpBuilder builder;
+  mlir::IRMapping mapping;
+  mlir::Block *entry = nullptr;
+  mlir::Operation *lastBuffer = nullptr;
+  /// Shared-memory buffers of tiles that were copied asynchronously.
+  llvm::DenseMap<mlir::Value, mlir::Value> copied;
+  /// Copies that no group holds yet.
+  bool hasUncommittedCopies = false;
+  /// Of each product of warp groups the barrier on which its copies complete,
+  /// and the parity of its next phase.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> barriers, phases;
+};
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEEMITTER_H

@@ -1,0 +1,26 @@
+//===- TileWindow.h - Windows of kernel arguments ---------------*- C++ -*-===//
+
+#ifndef SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEWINDOW_H
+#define SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEWINDOW_H
+
+#include "smalti/dialects/TritonXLA/TritonXLA.h"
+
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace smalti {
+
+/// A window of a kernel argument, of an extract or an insert.
+struct Window {
+  mlir::TypedValue<mlir::MemRefType> memref;
+  mlir::SmallVector<mlir::OpFoldResult> offsets;
+  mlir::SmallVector<int64_t> sizes, strides;
+  llvm::SmallBitVector dropped;
+  mlir::RankedTensorType tile;
+
+  static Window of(triton_xla::ExtractOp op);
+  static Window of(triton_xla::InsertOp op);
+};
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_CONVERSION_TILESTOBLOCKS_TILEWINDOW_H

@@ -1,0 +1,643 @@
+//===- TritonXLAToMosaicGPU.cpp - Tile programs to block programs ---------===//
+//
+// TilePlan decides everything; this file writes down what was decided and
+// cannot fail.
+//
+//===----------------------------------------------------------------------===//
+
+#include "smalti/passes/Conversion/TilesToBlocks/TileEmitter.h"
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Support/KernelAttributes.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/passes/Support/TargetOption.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+#include <vector>
+
+namespace smalti {
+#define GEN_PASS_DECL_CONVERTTRITONXLATOMOSAICGPU
+#define GEN_PASS_DEF_CONVERTTRITONXLATOMOSAICGPU
+#include "smalti/passes/Conversion/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+static constexpr llvm::StringLiteral kPassName =
+    "convert-triton-xla-to-mosaic-gpu";
+
+static bool isVector(Value value) { return isa<VectorType>(value.getType()); }
+
+gpu::GPUModuleOp TileEmitter::run() {
+  Location loc = func.getLoc();
+  auto module = gpu::GPUModuleOp::create(builder, loc,
+                                         (func.getSymName() + "_module").str());
+  builder.setInsertionPointToStart(module.getBody());
+
+  SmallVector<Type> types(llvm::drop_end(func.getArgumentTypes()));
+  auto kernel = gpu::GPUFuncOp::create(builder, loc, func.getSymName(),
+                                       builder.getFunctionType(types, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  builder.getUnitAttr());
+  kernel.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr(
+      {static_cast<int32_t>(plan.block.threads()), 1, 1}));
+  kernel.setKnownGridSizeAttr(builder.getDenseI32ArrayAttr(
+      {static_cast<int32_t>(plan.persistentBlocks != 0 ? plan.persistentBlocks
+                                                       : func.getNumTiles()),
+       1, 1}));
+  kernel->setAttr(kNumWarps, builder.getI64IntegerAttr(plan.block.numWarps));
+  kernel->setAttr(kArguments, builder.getTypeArrayAttr(types));
+  for (auto [number, argument] : llvm::enumerate(func.getKernelArguments())) {
+    if (DictionaryAttr attributes = func.getArgAttrDict(number))
+      kernel.setArgAttrs(number, attributes);
+    if (isa<MemRefType>(argument.getType())) {
+      // Memrefs of a tile program share no element that is written.
+      kernel.setArgAttr(number, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        builder.getUnitAttr());
+      if (!kernel.getArgAttr(number, LLVM::LLVMDialect::getAlignAttrName()))
+        kernel.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(),
+                          builder.getI64IntegerAttr(kArgumentAlignment));
+    }
+  }
+
+  entry = &kernel.getBody().front();
+  builder.setInsertionPointToStart(entry);
+  for (auto [from, to] :
+       llvm::zip_equal(func.getKernelArguments(), entry->getArguments()))
+    mapping.map(from, to);
+  Value tileId = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  emitWarpgroupBarriers();
+  emitTiles(func.getBody().front(), tileId);
+  return module;
+}
+
+/// The tile of the block, or in a persistent grid all of its tiles.
+void TileEmitter::emitTiles(Block &body, Value first) {
+  Location loc = func.getLoc();
+  mapping.map(func.getTileId(), first);
+  if (plan.persistentBlocks == 0) {
+    emitBlock(body);
+  } else {
+    SmallVector<Operation *> products = productsIn(func);
+    Value end =
+        arith::ConstantIndexOp::create(builder, loc, func.getNumTiles());
+    Value step =
+        arith::ConstantIndexOp::create(builder, loc, plan.persistentBlocks);
+    auto loop =
+        scf::ForOp::create(builder, loc, first, end, step, phasesOf(products),
+                           [](OpBuilder &, Location, Value, ValueRange) {});
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    mapping.map(func.getTileId(), loop.getInductionVar());
+    setPhases(products, loop.getRegionIterArgs());
+    emitBlock(body);
+    scf::YieldOp::create(builder, loc, phasesOf(products));
+  }
+  // The block's memory stays until copies have read it.
+  if (!plan.tensorStores.empty())
+    NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc, /*group=*/0,
+                                         builder.getUnitAttr());
+  gpu::ReturnOp::create(builder, loc);
+}
+
+void TileEmitter::emitBlock(Block &block) {
+  for (Operation &op : block)
+    emitOp(&op);
+}
+
+void TileEmitter::emitOp(Operation *op) {
+  if (plan.barrierBefore.contains(op))
+    gpu::BarrierOp::create(builder, op->getLoc());
+
+  if (auto extract = dyn_cast<triton_xla::ExtractOp>(op))
+    return emitExtract(extract);
+  if (auto insert = dyn_cast<triton_xla::InsertOp>(op))
+    return emitInsert(insert);
+  if (auto mask = dyn_cast<triton_xla::MaskOp>(op))
+    return emitMask(mask);
+  if (auto dot = dyn_cast<triton_xla::DotOp>(op))
+    return emitDot(dot);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return emitFor(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return emitIf(branch);
+  if (isa<triton_xla::ReturnOp>(op))
+    return;
+
+  if (auto splat = dyn_cast<tensor::SplatOp>(op)) {
+    VectorType type = vectorOf(splat.getType());
+    auto broadcast = vector::BroadcastOp::create(
+        builder, op->getLoc(), type, mapping.lookup(splat.getInput()));
+    setLayouts(broadcast, {}, {splatLayout(type)});
+    mapping.map(splat.getResult(), broadcast.getResult());
+    return;
+  }
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  if (constant && isa<RankedTensorType>(constant.getType())) {
+    VectorType type = vectorOf(constant.getType());
+    auto value = cast<SplatElementsAttr>(constant.getValue()).resizeSplat(type);
+    auto vector = arith::ConstantOp::create(builder, op->getLoc(), type,
+                                            cast<TypedAttr>(Attribute(value)));
+    setLayouts(vector, {}, {splatLayout(type)});
+    mapping.map(constant.getResult(), vector.getResult());
+    return;
+  }
+
+  // Scalars stay as they are, element-wise ops of tiles work on vectors too.
+  Operation *clone = builder.clone(*op, mapping);
+  Attribute layout;
+  for (OpResult result : op->getResults()) {
+    if (!isa<RankedTensorType>(result.getType()))
+      continue;
+    layout = plan.layoutOf(result);
+    clone->getResult(result.getResultNumber())
+        .setType(vectorOf(result.getType()));
+  }
+  if (!layout)
+    return;
+  setLayouts(clone,
+             SmallVector<Attribute>(
+                 llvm::count_if(clone->getOperands(), isVector), layout),
+             SmallVector<Attribute>(
+                 llvm::count_if(clone->getResults(), isVector), layout));
+}
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+TileEmitter::Transfer TileEmitter::makeTransfer(Location loc,
+                                                const Window &window) {
+  MLIRContext *context = builder.getContext();
+  MemRefType type = window.memref.getType();
+  auto rank = static_cast<int64_t>(window.sizes.size());
+  Transfer transfer;
+  transfer.memref = mapping.lookup<Value>(window.memref);
+
+  SmallVector<OpFoldResult> offsets = llvm::map_to_vector(
+      window.offsets, [&](OpFoldResult o) { return mapped(o); });
+  SmallVector<OpFoldResult> sizes =
+      getAsIndexOpFoldResult(context, type.getShape());
+
+  // A window of stride s is a dense window of the memref's every s-th element,
+  // starting at the offset modulo s; then `i * s + o` is in bounds exactly
+  // where `i + o floordiv s` is in bounds there.
+  if (llvm::any_of(window.strides,
+                   [](int64_t stride) { return stride != 1; })) {
+    SmallVector<int64_t> strides = type.getStridesAndOffset().first;
+    AffineExpr offset = getAffineDimExpr(0, context),
+               base = getAffineConstantExpr(0, context);
+    SmallVector<OpFoldResult> viewStrides;
+    SmallVector<OpFoldResult> phases;
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      int64_t stride = window.strides[dim];
+      viewStrides.push_back(builder.getIndexAttr(strides[dim] * stride));
+      if (stride == 1)
+        continue;
+      auto apply = [&](AffineExpr expr, OpFoldResult operand) {
+        return affine::makeComposedFoldedAffineApply(
+            builder, loc, AffineMap::get(1, 0, expr), {operand});
+      };
+      OpFoldResult phase = apply(offset % stride, offsets[dim]);
+      // Where the stride divides the extent, every phase has as many elements.
+      int64_t extent = type.getDimSize(dim);
+      sizes[dim] = extent % stride == 0
+                       ? OpFoldResult(builder.getIndexAttr(extent / stride))
+                       : apply((extent - offset).ceilDiv(stride), phase);
+      offsets[dim] = apply(offset.floorDiv(stride), offsets[dim]);
+      base = base + getAffineDimExpr(phases.size(), context) * strides[dim];
+      phases.push_back(phase);
+    }
+    OpFoldResult start = affine::makeComposedFoldedAffineApply(
+        builder, loc, AffineMap::get(phases.size(), 0, base), phases);
+    transfer.memref = memref::ReinterpretCastOp::create(
+        builder, loc, transfer.memref, start, sizes, viewStrides);
+  }
+
+  SmallVector<AffineExpr> kept;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    std::optional<int64_t> offset = getConstantIntValue(offsets[dim]),
+                           extent = getConstantIntValue(sizes[dim]);
+    bool inBounds = offset && extent && *offset >= 0 &&
+                    *offset + window.sizes[dim] <= *extent;
+    Value start = index(loc, offsets[dim]);
+    if (!window.dropped.test(dim)) {
+      kept.push_back(getAffineDimExpr(dim, context));
+      transfer.inBounds.push_back(inBounds);
+    } else if (!inBounds) {
+      // A transfer checks the dimensions of its vector alone.
+      Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+      Value end = index(loc, sizes[dim]);
+      // One unsigned comparison covers both ends.
+      Value inside = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::ult, start, end);
+      start = arith::SelectOp::create(builder, loc, inside, start, zero);
+      transfer.isInside =
+          transfer.isInside
+              ? arith::AndIOp::create(builder, loc, transfer.isInside, inside)
+                    .getResult()
+              : inside;
+    }
+    transfer.indices.push_back(start);
+  }
+  transfer.map = AffineMap::get(rank, 0, kept, context);
+  return transfer;
+}
+
+void TileEmitter::emitExtract(triton_xla::ExtractOp op) {
+  Location loc = op.getLoc();
+  Window window = Window::of(op);
+  if (plan.tensorCopies.contains(op))
+    return; // The product has it copied.
+  if (plan.asyncCopies.contains(op)) {
+    Value buffer = allocateBuffer(loc, op.getTileType().getShape(),
+                                  op.getTileType().getElementType());
+    SmallVector<Value> indices = llvm::map_to_vector(
+        window.offsets, [&](OpFoldResult o) { return index(loc, mapped(o)); });
+    mosaic_gpu::AsyncCopyOp::create(
+        builder, loc, mapping.lookup(op.getSource()), indices, buffer);
+    copied[op.getTile()] = buffer;
+    hasUncommittedCopies = true;
+    return;
+  }
+
+  Attribute layout = plan.layoutOf(op.getTile());
+  Transfer transfer = makeTransfer(loc, window);
+  Value fill = arith::ConstantOp::create(builder, loc, op.getFillOrZero());
+  VectorType type = vectorOf(op.getTileType());
+  auto read = vector::TransferReadOp::create(
+      builder, loc, type, transfer.memref, transfer.indices, fill, transfer.map,
+      ArrayRef<bool>(transfer.inBounds));
+  setLayouts(read, {}, {layout});
+  Value tile = read;
+  if (transfer.isInside) {
+    auto outside = vector::BroadcastOp::create(builder, loc, type, fill);
+    setLayouts(outside, {}, {splatLayout(type)});
+    auto select =
+        arith::SelectOp::create(builder, loc, transfer.isInside, tile, outside);
+    setLayouts(select, {layout, layout}, {layout});
+    tile = select;
+  }
+  mapping.map(op.getTile(), tile);
+}
+
+void TileEmitter::emitInsert(triton_xla::InsertOp op) {
+  if (auto it = plan.tensorStores.find(op); it != plan.tensorStores.end())
+    return emitTensorStore(op, it->second);
+  Location loc = op.getLoc();
+  Transfer transfer = makeTransfer(loc, Window::of(op));
+  OpBuilder::InsertionGuard guard(builder);
+  if (transfer.isInside) {
+    auto guarded = scf::IfOp::create(builder, loc, transfer.isInside,
+                                     /*withElseRegion=*/false);
+    builder.setInsertionPointToStart(guarded.thenBlock());
+  }
+  auto write = vector::TransferWriteOp::create(
+      builder, loc, mapping.lookup(op.getTile()), transfer.memref,
+      transfer.indices, transfer.map, ArrayRef<bool>(transfer.inBounds));
+  setLayouts(write, {storageLayout(op.getTile())}, {});
+}
+
+Attribute TileEmitter::storageLayout(Value tile) {
+  if (!isSplat(tile))
+    return plan.layoutOf(tile);
+  auto type = cast<RankedTensorType>(tile.getType());
+  return chooseTileLayout(builder.getContext(), type.getShape(),
+                          /*maxVector=*/1, plan.block);
+}
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+void TileEmitter::emitMask(triton_xla::MaskOp op) {
+  Location loc = op.getLoc();
+  Attribute layout = plan.layoutOf(op.getResult());
+  VectorType type = vectorOf(op.getTile().getType());
+  SmallVector<Value> bounds;
+  for (OpFoldResult bound : op.getMixedBounds())
+    bounds.push_back(index(loc, mapped(bound)));
+  auto mask = vector::CreateMaskOp::create(
+      builder, loc, type.clone(builder.getI1Type()), bounds);
+  setLayouts(mask, {}, {layout});
+  auto other = vector::BroadcastOp::create(builder, loc, type,
+                                           mapping.lookup(op.getValue()));
+  setLayouts(other, {}, {splatLayout(type)});
+  auto select = arith::SelectOp::create(builder, loc, mask,
+                                        mapping.lookup(op.getTile()), other);
+  setLayouts(select, {layout, layout, layout}, {layout});
+  mapping.map(op.getResult(), select.getResult());
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+Value TileEmitter::allocateBuffer(Location loc, ArrayRef<int64_t> shape,
+                                  Type element, int64_t alignment) {
+  // In the entry block, so that every iteration of every loop uses the same
+  // buffer.
+  OpBuilder::InsertionGuard guard(builder);
+  if (lastBuffer)
+    builder.setInsertionPointAfter(lastBuffer);
+  else
+    builder.setInsertionPointToStart(entry);
+  auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  auto type =
+      MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space);
+  auto alloc = memref::AllocOp::create(builder, loc, type);
+  if (alignment != 0)
+    alloc.setAlignment(alignment);
+  lastBuffer = alloc;
+  return alloc.getResult();
+}
+
+Value TileEmitter::stageOperand(triton_xla::DotOp dot, Value operand) {
+  if (Value buffer = copied.lookup(operand))
+    return buffer;
+  Location loc = dot.getLoc();
+  Operation *producer = operand.getDefiningOp();
+  auto type = cast<RankedTensorType>(operand.getType());
+  Value buffer = allocateBuffer(producer ? producer->getLoc() : loc,
+                                type.getShape(), type.getElementType());
+  auto store = mosaic_gpu::VectorStoreOp::create(
+      builder, loc, mapping.lookup(operand), buffer, /*optimized=*/BoolAttr(),
+      /*atomic_type=*/mosaic_gpu::AtomicOpTypeAttr());
+  setLayouts(store, {storageLayout(operand)}, {});
+  return buffer;
+}
+
+/// Makes a group of the copies that none holds yet.
+void TileEmitter::commitCopies(Location loc) {
+  if (!hasUncommittedCopies)
+    return;
+  mosaic_gpu::AsyncCommitGroupOp::create(builder, loc);
+  hasUncommittedCopies = false;
+}
+
+void TileEmitter::emitDot(triton_xla::DotOp op) {
+  Location loc = op.getLoc();
+  MLIRContext *context = builder.getContext();
+  if (auto it = plan.warpgroupDots.find(op); it != plan.warpgroupDots.end())
+    return emitWarpgroupDot(it->second);
+  const DotPlan &dot = plan.dots.find(op)->second;
+
+  Value lhs = stageOperand(op, op.getLhs());
+  Value rhs = op.getLhs() == op.getRhs() ? lhs : stageOperand(op, op.getRhs());
+  commitCopies(loc);
+  if (copied.contains(op.getLhs()) || copied.contains(op.getRhs()))
+    mosaic_gpu::AsyncWaitGroupOp::create(builder, loc, /*pending=*/0);
+  gpu::BarrierOp::create(builder, loc);
+
+  Attribute aLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.a);
+  Attribute bLayout = mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.b);
+  Attribute accLayout =
+      mosaic_gpu::TiledLayoutAttr::get(context, dot.mma.accumulator);
+  auto loadFragment = [&](Value buffer, ArrayRef<OpFoldResult> offsets,
+                          ArrayRef<int64_t> shape, Attribute layout) {
+    auto type = cast<MemRefType>(buffer.getType());
+    if (type.getShape() != shape)
+      buffer = memref::SubViewOp::create(
+          builder, loc, buffer, offsets, getAsIndexOpFoldResult(context, shape),
+          {builder.getIndexAttr(1), builder.getIndexAttr(1)});
+    auto load = mosaic_gpu::VectorLoadOp::create(
+        builder, loc, VectorType::get(shape, type.getElementType()), buffer,
+        /*optimized=*/BoolAttr());
+    setLayouts(load, {}, {layout});
+    return load.getResult();
+  };
+  auto multiply = [&](OpFoldResult k, Value accumulator) {
+    OpFoldResult zero = builder.getIndexAttr(0);
+    Value a = loadFragment(lhs, {zero, k}, {dot.mma.m, dot.kStep}, aLayout);
+    Value b = loadFragment(rhs, {k, zero}, {dot.kStep, dot.mma.n}, bLayout);
+    auto mma = mosaic_gpu::MMAOp::create(builder, loc, accumulator, a, b);
+    if (dot.mma.instruction->a == targets::Element::TF32)
+      mma.setAllowTf32(true);
+    setLayouts(mma, {accLayout, aLayout, bLayout}, {accLayout});
+    return mma.getResult();
+  };
+
+  Value accumulator = mapping.lookup(op.getAccumulator());
+  if (dot.loopOverK) {
+    Value begin = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value end = arith::ConstantIndexOp::create(builder, loc, dot.mma.k);
+    Value step = arith::ConstantIndexOp::create(builder, loc, dot.kStep);
+    auto loop = scf::ForOp::create(builder, loc, begin, end, step, accumulator);
+    setLayouts(loop, {accLayout}, {accLayout});
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    auto yield = scf::YieldOp::create(
+        builder, loc,
+        multiply(loop.getInductionVar(), loop.getRegionIterArg(0)));
+    setLayouts(yield, {accLayout}, {});
+    accumulator = loop.getResult(0);
+  } else {
+    for (int64_t k = 0; k < dot.mma.k; k += dot.kStep)
+      accumulator = multiply(builder.getIndexAttr(k), accumulator);
+  }
+  if (dot.inLoop)
+    gpu::BarrierOp::create(builder, loc);
+  mapping.map(op.getResult(), accumulator);
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+void TileEmitter::emitFor(scf::ForOp op) {
+  // A product inside, which may not execute, must not be what commits them.
+  commitCopies(op.getLoc());
+  SmallVector<Value> inits = llvm::map_to_vector(
+      op.getInitArgs(), [&](Value init) { return mapping.lookup(init); });
+  SmallVector<Operation *> products = productsIn(op);
+  llvm::append_range(inits, phasesOf(products));
+  auto loop = scf::ForOp::create(
+      builder, op.getLoc(), mapping.lookup(op.getLowerBound()),
+      mapping.lookup(op.getUpperBound()), mapping.lookup(op.getStep()), inits,
+      /*bodyBuilder=*/[](OpBuilder &, Location, Value, ValueRange) {},
+      op.getUnsignedCmp());
+  loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  unsigned numValues = op.getNumResults();
+  mapping.map(op.getBody()->getArguments(),
+              loop.getBody()->getArguments().take_front(1 + numValues));
+  setPhases(products, loop.getRegionIterArgs().drop_front(numValues));
+  SmallVector<Attribute> layouts;
+  for (Value result : op.getResults())
+    if (isa<RankedTensorType>(result.getType()))
+      layouts.push_back(plan.layoutOf(result));
+  setLayouts(loop, layouts, layouts);
+
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  for (Operation &inner : op.getBody()->without_terminator())
+    emitOp(&inner);
+  SmallVector<Value> yielded = llvm::map_to_vector(
+      op.getYieldedValues(), [&](Value v) { return mapping.lookup(v); });
+  llvm::append_range(yielded, phasesOf(products));
+  auto yield = scf::YieldOp::create(builder, op.getLoc(), yielded);
+  setLayouts(yield, layouts, {});
+  mapping.map(op.getResults(), loop.getResults().take_front(numValues));
+  setPhases(products, loop.getResults().drop_front(numValues));
+}
+
+void TileEmitter::emitIf(scf::IfOp op) {
+  commitCopies(op.getLoc());
+  SmallVector<Type> types;
+  SmallVector<Attribute> layouts;
+  for (Value result : op.getResults()) {
+    bool isTile = isa<RankedTensorType>(result.getType());
+    types.push_back(isTile ? vectorOf(result.getType()) : result.getType());
+    if (isTile)
+      layouts.push_back(plan.layoutOf(result));
+  }
+  SmallVector<Operation *> products = productsIn(op);
+  SmallVector<Value> phasesBefore = phasesOf(products);
+  types.append(products.size(), builder.getI1Type());
+  bool hasElse = op.elseBlock() != nullptr || !products.empty();
+  auto branch = scf::IfOp::create(
+      builder, op.getLoc(), types, mapping.lookup(op.getCondition()),
+      /*addThenBlock=*/true, /*addElseBlock=*/hasElse);
+  branch->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  setLayouts(branch, {}, layouts);
+  auto emitBranch = [&](Block *from, Block *to) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(to);
+    setPhases(products, phasesBefore);
+    SmallVector<Value> yielded;
+    if (from) {
+      for (Operation &inner : from->without_terminator())
+        emitOp(&inner);
+      yielded = llvm::map_to_vector(from->getTerminator()->getOperands(),
+                                    [&](Value v) { return mapping.lookup(v); });
+    }
+    llvm::append_range(yielded, phasesOf(products));
+    auto yield = scf::YieldOp::create(builder, op.getLoc(), yielded);
+    setLayouts(yield, layouts, {});
+  };
+  emitBranch(op.thenBlock(), branch.thenBlock());
+  if (hasElse)
+    emitBranch(op.elseBlock(), branch.elseBlock());
+  mapping.map(op.getResults(),
+              branch.getResults().take_front(op.getNumResults()));
+  setPhases(products, branch.getResults().drop_front(op.getNumResults()));
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct ConvertTritonXLAToMosaicGPU
+    : smalti::impl::ConvertTritonXLAToMosaicGPUBase<
+          ConvertTritonXLAToMosaicGPU> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<triton_xla::EntryFuncOp> funcs =
+        llvm::to_vector(module.getOps<triton_xla::EntryFuncOp>());
+    if (funcs.empty())
+      return markAllAnalysesPreserved();
+    const targets::Target *chip = getTarget(module, target);
+    if (!chip)
+      return signalPassFailure();
+    if (!chip->isGPU()) {
+      module.emitError() << "the target " << chip->name << " is not a GPU";
+      return signalPassFailure();
+    }
+
+    if (blocks < 0 || blocks > std::numeric_limits<int32_t>::max()) {
+      module.emitError() << "blocks must be between 0 and "
+                         << std::numeric_limits<int32_t>::max() << ", not "
+                         << int64_t(blocks);
+      return signalPassFailure();
+    }
+
+    TileOptions options{numWarps.getOr(0), copies, products, blocks};
+    std::vector<TilePlan> plans;
+    for (triton_xla::EntryFuncOp func : funcs) {
+      FailureOr<TilePlan> plan = planTiles(func, *chip, options);
+      if (failed(plan))
+        return signalPassFailure();
+      plans.push_back(std::move(*plan));
+    }
+
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    UnitAttr::get(&getContext()));
+    for (TilePlan &plan : plans) {
+      report(plan);
+      gpu::GPUModuleOp kernels = TileEmitter(plan).run();
+      SymbolTable symbols(module);
+      symbols.insert(kernels, Block::iterator(plan.func.getOperation()));
+      plan.func->erase();
+    }
+  }
+
+  static void report(const TilePlan &plan) {
+    for (const MissedAsyncCopy &missed : plan.missedAsyncCopies)
+      remarkMissed(missed.extract, kPassName)
+          << "not an asynchronous copy: " << missed.reason;
+    if (plan.missedWarpgroupDot)
+      remarkMissed(plan.missedWarpgroupDot, kPassName)
+          << "no product of warp groups: " << plan.whyNoWarpgroups;
+    for (const auto &[op, dot] : plan.warpgroupDots) {
+      auto lhs =
+          cast<RankedTensorType>(triton_xla::DotOp(dot.dot).getLhs().getType());
+      remarkApplied(op, kPassName)
+          << "product of " << lhs.getDimSize(0) << "x"
+          << dot.rhs.window.tile.getDimSize(1) << "x" << lhs.getDimSize(1)
+          << " by wgmma on " << plan.block.numWarps / 4 << " warp groups, of "
+          << (dot.lhs ? "" : "registers and ") << "tensor copies of "
+          << dot.getBytes() << " bytes";
+    }
+    for (const auto &[insert, reason] : plan.missedTensorStores)
+      remarkMissed(insert, kPassName) << "no tensor copy stores it: " << reason;
+    for (const auto &[op, window] : plan.tensorStores)
+      remarkApplied(op, kPassName)
+          << "stored by tensor copies of " << window.getShape()[0] << "x"
+          << window.getTiling()[1] << " elements";
+    for (const auto &[op, dot] : plan.dots) {
+      if (dot.missed)
+        remarkMissed(op, kPassName)
+            << "no matrix instruction: M, N and K of a warp must be multiples "
+               "of "
+            << dot.missed->m << ", " << dot.missed->n << " and "
+            << dot.missed->k << " for " << dot.missed->mnemonic
+            << " (num-warps = " << plan.block.numWarps << ")";
+      StringRef instruction = dot.mma.instruction->mnemonic;
+      remarkApplied(op, kPassName)
+          << "product of " << dot.mma.m << "x" << dot.mma.n << "x" << dot.mma.k
+          << " by "
+          << (instruction.empty() ? "scalar multiply-adds" : instruction)
+          << " on " << dot.mma.warpsM << "x" << dot.mma.warpsN << " warps";
+    }
+    remarkApplied(plan.func, kPassName)
+        << "a block is " << plan.block.numWarps << " warps of "
+        << plan.block.waveSize << " threads";
+    if (plan.persistentBlocks != 0)
+      remarkApplied(plan.func, kPassName)
+          << plan.persistentBlocks << " blocks compute "
+          << static_cast<int64_t>(
+                 triton_xla::EntryFuncOp(plan.func).getNumTiles())
+          << " tiles";
+  }
+};
+
+} // namespace

@@ -1,0 +1,730 @@
+//===- CPULoops.cpp - Vectorised loops over buffers -----------------------===//
+
+#include "smalti/passes/Conversion/ToCPU/CPULoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+
+namespace {
+
+/// Builder with the few index expressions that the loops need; constants fold.
+struct LoopBuilder {
+  OpBuilder &b;
+  Location loc;
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  Value add(Value x, Value y) {
+    return b.createOrFold<arith::AddIOp>(loc, x, y);
+  }
+  Value sub(Value x, Value y) {
+    return b.createOrFold<arith::SubIOp>(loc, x, y);
+  }
+  Value mul(Value x, int64_t y) {
+    return y == 1 ? x : b.createOrFold<arith::MulIOp>(loc, x, index(y));
+  }
+  Value maxSigned(Value x, int64_t y) {
+    return b.createOrFold<arith::MaxSIOp>(loc, x, index(y));
+  }
+  Value minSigned(Value x, Value y) {
+    return b.createOrFold<arith::MinSIOp>(loc, x, y);
+  }
+  Value minUnsigned(Value x, Value y) {
+    return b.createOrFold<arith::MinUIOp>(loc, x, y);
+  }
+  Value ceilDivUnsigned(Value x, int64_t y) {
+    return y == 1 ? x : b.createOrFold<arith::CeilDivUIOp>(loc, x, index(y));
+  }
+
+  /// A loop from `begin` to `end`; `body` gets the induction variable. No loop
+  /// where a single iteration is certain. Dynamic bounds are at most `most`
+  /// apart.
+  void loop(Value begin, Value end, int64_t step,
+            llvm::function_ref<void(Value)> body, int64_t most = 0) {
+    std::optional<int64_t> first = getConstantIntValue(begin),
+                           last = getConstantIntValue(end);
+    if (first && last && *first >= *last)
+      return;
+    if (first && last && *last - *first <= step)
+      return body(begin);
+    auto loop =
+        scf::ForOp::create(b, loc, begin, end, index(step), ValueRange(),
+                           [&](OpBuilder &, Location, Value iv, ValueRange) {
+                             body(iv);
+                             scf::YieldOp::create(b, loc);
+                           });
+    if (most)
+      loop->setAttr(smalti::kMostIterationsAttr,
+                    b.getI64IntegerAttr(llvm::divideCeil(most, step)));
+  }
+};
+
+} // namespace
+
+/// Whether vectors along the last dimension can be loaded and stored as they
+/// are: unit stride, and elements that fill their bytes (a vector of i1 in
+/// memory is bits, a memref of i1 is bytes).
+static bool hasVectorRows(MemRefType type) {
+  Type element = type.getElementType();
+  if (type.getRank() == 0 ||
+      !(element.isIndex() || element.getIntOrFloatBitWidth() % 8 == 0))
+    return false;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  return succeeded(type.getStridesAndOffset(strides, offset)) &&
+         strides.back() == 1;
+}
+
+/// The widths, powers of two of at most `lanes`, of the vectors that make up
+/// `count` elements. (LLVM's code generation aborts on some vectors of bf16 of
+/// other widths, and makes little of them elsewhere.)
+static int64_t widestVector(int64_t count, int64_t lanes) {
+  return llvm::bit_floor<uint64_t>(
+      std::min(count, std::max<int64_t>(1, lanes)));
+}
+static SmallVector<int64_t> splitIntoVectors(int64_t count, int64_t lanes) {
+  SmallVector<int64_t> widths;
+  for (; count > 0; count -= widths.back())
+    widths.push_back(widestVector(count, lanes));
+  return widths;
+}
+
+/// The type of `lanes` elements. One is a scalar.
+static Type laneType(Type element, int64_t lanes) {
+  return lanes == 1 ? element : VectorType::get({lanes}, element);
+}
+
+static Value load(OpBuilder &builder, Location loc, Type type, Value memref,
+                  ValueRange indices) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector::LoadOp::create(builder, loc, vector, memref, indices);
+  return memref::LoadOp::create(builder, loc, memref, indices);
+}
+
+static void store(OpBuilder &builder, Location loc, Value value, Value memref,
+                  ValueRange indices) {
+  if (isa<VectorType>(value.getType()))
+    vector::StoreOp::create(builder, loc, value, memref, indices);
+  else
+    memref::StoreOp::create(builder, loc, value, memref, indices);
+}
+
+static int64_t bitWidth(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+void smalti::emitWindowCopy(OpBuilder &builder, Location loc,
+                            const WindowCopy &copy, TypedAttr fill,
+                            int64_t vectorBits) {
+  LoopBuilder loops{builder, loc};
+  auto type = cast<MemRefType>(copy.memref.getType());
+  int64_t rank = type.getRank();
+
+  // Lanes [first, last) of each dimension lie in the memref.
+  SmallVector<Value> offsets, first, last;
+  Value overhangs;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    int64_t size = copy.sizes[dim], stride = copy.strides[dim];
+    Value extent = builder.createOrFold<memref::DimOp>(loc, copy.memref, dim);
+    Value offset =
+        getValueOrCreateConstantIndexOp(builder, loc, copy.offsets[dim]);
+    // An offset so far out that no lane is inside is moved to where nothing
+    // below overflows.
+    offset = loops.minSigned(loops.maxSigned(offset, -size * stride), extent);
+    offsets.push_back(offset);
+    Value below = loops.maxSigned(loops.sub(loops.index(0), offset), 0);
+    first.push_back(loops.ceilDivUnsigned(below, stride));
+    last.push_back(loops.minUnsigned(
+        loops.ceilDivUnsigned(loops.sub(extent, offset), stride),
+        loops.index(size)));
+    auto addCheck = [&](Value lane, int64_t expected) {
+      if (getConstantIntValue(lane) == expected)
+        return;
+      Value differs = builder.createOrFold<arith::CmpIOp>(
+          loc, arith::CmpIPredicate::ne, lane, loops.index(expected));
+      overhangs = overhangs ? builder.createOrFold<arith::OrIOp>(loc, overhangs,
+                                                                 differs)
+                            : differs;
+    };
+    addCheck(first.back(), 0);
+    addCheck(last.back(), size);
+  }
+  if (fill && overhangs) {
+    auto ifOp =
+        scf::IfOp::create(builder, loc, overhangs, /*withElseRegion=*/false);
+    OpBuilder then = ifOp.getThenBodyBuilder();
+    Value value = arith::ConstantOp::create(then, loc, fill);
+    linalg::FillOp::create(then, loc, value, copy.buffer);
+  }
+
+  // Indices into the memref and into the buffer for a lane of the window.
+  SmallVector<Value> lane(rank);
+  auto memrefIndices = [&] {
+    SmallVector<Value> indices;
+    for (int64_t dim = 0; dim < rank; ++dim)
+      indices.push_back(
+          loops.add(offsets[dim], loops.mul(lane[dim], copy.strides[dim])));
+    return indices;
+  };
+  auto bufferIndices = [&] {
+    SmallVector<Value> indices;
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      if (!copy.droppedDims.test(dim))
+        indices.push_back(lane[dim]);
+    }
+    return indices;
+  };
+  auto copyLanes = [&](int64_t lanes) {
+    Type lanesType = laneType(type.getElementType(), lanes);
+    if (fill) {
+      Value value = load(builder, loc, lanesType, copy.memref, memrefIndices());
+      store(builder, loc, value, copy.buffer, bufferIndices());
+    } else {
+      Value value = load(builder, loc, lanesType, copy.buffer, bufferIndices());
+      store(builder, loc, value, copy.memref, memrefIndices());
+    }
+  };
+
+  bool vectorise = rank > 0 && !copy.droppedDims.test(rank - 1) &&
+                   copy.strides[rank - 1] == 1 && hasVectorRows(type) &&
+                   hasVectorRows(cast<MemRefType>(copy.buffer.getType()));
+  int64_t lanes = vectorise ? widestVector(copy.sizes[rank - 1],
+                                           vectorBits / bitWidth(type))
+                            : 1;
+  std::function<void(int64_t)> nest = [&](int64_t dim) {
+    if (dim == rank)
+      return copyLanes(1);
+    auto inner = [&](Value iv) {
+      lane[dim] = iv;
+      nest(dim + 1);
+    };
+    if (dim + 1 < rank || lanes <= 1)
+      return loops.loop(first[dim], last[dim], 1, inner, copy.sizes[dim]);
+    // Whole vectors, then the rest of the row lane by lane: nothing outside the
+    // memref is touched.
+    Value count = loops.sub(last[dim], first[dim]);
+    Value rest =
+        builder.createOrFold<arith::RemUIOp>(loc, count, loops.index(lanes));
+    Value whole = loops.sub(last[dim], rest);
+    loops.loop(
+        first[dim], whole, lanes,
+        [&](Value iv) {
+          lane[dim] = iv;
+          copyLanes(lanes);
+        },
+        copy.sizes[dim]);
+    loops.loop(whole, last[dim], 1, inner, lanes - 1);
+  };
+  nest(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Element-wise loops
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// An element-wise linalg op as loops: scalar ones over the outer dimensions,
+/// vectors along the innermost one.
+class ElementwiseLoops {
+public:
+  ElementwiseLoops(RewriterBase &rewriter, linalg::GenericOp op,
+                   int64_t vectorBits)
+      : rewriter(rewriter), op(op), loops{rewriter, op.getLoc()} {
+    int64_t widest = 8;
+    for (Value operand : op->getOperands())
+      widest = std::max(widest, bitWidth(operand.getType()));
+    for (Operation &inner : *op.getBody()) {
+      for (Type type : inner.getResultTypes()) {
+        // Indices are compared and gone.
+        if (type.isIntOrFloat())
+          widest = std::max(widest, bitWidth(type));
+      }
+    }
+    maxLanes =
+        std::max<int64_t>(1, llvm::bit_floor<uint64_t>(vectorBits / widest));
+  }
+
+  bool isVectorisable() {
+    if (op.getNumLoops() == 0 || op.getNumParallelLoops() != op.getNumLoops() ||
+        !op.hasPureBufferSemantics())
+      return false;
+    int64_t innermost = op.getNumLoops() - 1;
+    for (OpOperand &operand : op->getOpOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      auto type = dyn_cast<MemRefType>(operand.get().getType());
+      if (!type) {
+        if (map.getNumResults() != 0)
+          return false;
+        continue;
+      }
+      if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
+        return false;
+      // The innermost loop runs along the operand's last dimension or not along
+      // the operand at all.
+      bool moves = false;
+      for (auto [position, result] : llvm::enumerate(map.getResults())) {
+        if (!result.isFunctionOfDim(innermost))
+          continue;
+        if (position + 1 != map.getNumResults() || !hasVectorRows(type))
+          return false;
+        moves = true;
+      }
+      if (!moves && op.isDpsInit(&operand))
+        return false;
+    }
+    for (Operation &inner : *op.getBody()) {
+      if (isa<linalg::IndexOp, linalg::YieldOp>(inner))
+        continue;
+      if (auto constant = dyn_cast<arith::ConstantOp>(inner);
+          constant && constant.getType().isIntOrIndexOrFloat())
+        continue;
+      if (!OpTrait::hasElementwiseMappableTraits(&inner) ||
+          inner.getNumRegions() != 0 ||
+          !llvm::all_of(inner.getOperandTypes(),
+                        [](Type type) { return type.isIntOrIndexOrFloat(); }))
+        return false;
+    }
+    return true;
+  }
+
+  void emit() {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(op);
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    operands = llvm::to_vector(op->getOperands());
+    if (isContiguous()) {
+      int64_t size = 1;
+      for (int64_t range : ranges)
+        size *= range;
+      flatten();
+      ranges = {size};
+    }
+    iv.resize(ranges.size());
+    nest(ranges, 0);
+    rewriter.eraseOp(op);
+  }
+
+private:
+  /// Whether the op walks all of its operands from the first element to the
+  /// last, so that one loop does.
+  bool isContiguous() {
+    if (op.getNumLoops() < 2 || op.hasIndexSemantics())
+      return false;
+    for (OpOperand &operand : op->getOpOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      auto type = dyn_cast<MemRefType>(operand.get().getType());
+      if (map.getNumResults() == 0)
+        continue;
+      if (!map.isIdentity() || !type.getLayout().isIdentity())
+        return false;
+    }
+    return true;
+  }
+
+  void flatten() {
+    for (auto [position, operand] : llvm::enumerate(operands)) {
+      auto type = dyn_cast<MemRefType>(operand.getType());
+      if (!type || type.getRank() < 2)
+        continue;
+      SmallVector<ReassociationIndices> all(
+          1, llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
+      operands[position] =
+          memref::CollapseShapeOp::create(rewriter, op.getLoc(), operand, all);
+    }
+    flat = true;
+  }
+
+  void nest(ArrayRef<int64_t> ranges, size_t dim) {
+    if (dim + 1 < ranges.size()) {
+      loops.loop(loops.index(0), loops.index(ranges[dim]), 1, [&](Value index) {
+        iv[dim] = index;
+        nest(ranges, dim + 1);
+      });
+      return;
+    }
+    int64_t rest = ranges[dim] % maxLanes;
+    loops.loop(loops.index(0), loops.index(ranges[dim] - rest), maxLanes,
+               [&](Value index) {
+                 iv[dim] = index;
+                 body(maxLanes);
+               });
+    for (int64_t part : splitIntoVectors(rest, maxLanes)) {
+      iv[dim] = loops.index(ranges[dim] - rest);
+      body(part);
+      rest -= part;
+    }
+  }
+
+  SmallVector<Value> indices(AffineMap map) {
+    SmallVector<Value> result;
+    for (AffineExpr expr : map.getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      result.push_back(dim ? iv[dim.getPosition()] : loops.index(0));
+    }
+    return result;
+  }
+
+  AffineMap mapOf(OpOperand &operand) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    return flat && map.getNumResults() != 0 ? rewriter.getMultiDimIdentityMap(1)
+                                            : map;
+  }
+
+  Value broadcast(Value scalar, int64_t lanes) {
+    if (lanes == 1)
+      return scalar;
+    return vector::BroadcastOp::create(
+        rewriter, op.getLoc(), VectorType::get({lanes}, scalar.getType()),
+        scalar);
+  }
+
+  void body(int64_t lanes) {
+    Location loc = op.getLoc();
+    int64_t innermost = iv.size() - 1;
+    IRMapping mapping;
+    for (OpOperand &operand : op->getOpOperands()) {
+      BlockArgument argument = op.getMatchingBlockArgument(&operand);
+      if (argument.use_empty())
+        continue;
+      AffineMap map = mapOf(operand);
+      Value value = operands[operand.getOperandNumber()];
+      if (!isa<MemRefType>(value.getType())) {
+        mapping.map(argument, broadcast(value, lanes));
+      } else if (map.isFunctionOfDim(innermost)) {
+        mapping.map(argument,
+                    load(rewriter, loc, laneType(argument.getType(), lanes),
+                         value, indices(map)));
+      } else {
+        mapping.map(argument, broadcast(memref::LoadOp::create(
+                                            rewriter, loc, value, indices(map)),
+                                        lanes));
+      }
+    }
+    auto vectorOf = [&](Value value) {
+      if (Value known = mapping.lookupOrNull(value))
+        return known;
+      Value result = broadcast(value, lanes);
+      mapping.map(value, result);
+      return result;
+    };
+    for (Operation &inner : op.getBody()->without_terminator()) {
+      if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
+        Value position = broadcast(iv[index.getDim()], lanes);
+        if (static_cast<int64_t>(index.getDim()) == innermost && lanes > 1) {
+          Value steps = vector::StepOp::create(
+              rewriter, loc, VectorType::get({lanes}, rewriter.getIndexType()));
+          position = arith::AddIOp::create(rewriter, loc, position, steps);
+        }
+        mapping.map(index.getResult(), position);
+        continue;
+      }
+      if (auto constant = dyn_cast<arith::ConstantOp>(inner)) {
+        TypedAttr value = constant.getValue();
+        if (lanes > 1)
+          value = DenseElementsAttr::get(
+              VectorType::get({lanes}, constant.getType()), value);
+        mapping.map(
+            constant.getResult(),
+            arith::ConstantOp::create(rewriter, loc, value).getResult());
+        continue;
+      }
+      for (Value operand : inner.getOperands())
+        vectorOf(operand);
+      Operation *clone = rewriter.clone(inner, mapping);
+      for (Value result : clone->getResults())
+        result.setType(laneType(result.getType(), lanes));
+    }
+    auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
+    // All loads are before the first store: an output may be an input.
+    for (auto [position, value] : llvm::enumerate(yield.getOperands())) {
+      OpOperand &init = *op.getDpsInitOperand(position);
+      store(rewriter, loc, vectorOf(value), operands[init.getOperandNumber()],
+            indices(mapOf(init)));
+    }
+  }
+
+  RewriterBase &rewriter;
+  linalg::GenericOp op;
+  LoopBuilder loops;
+  int64_t maxLanes = 1;
+  bool flat = false;
+  SmallVector<Value> operands;
+  SmallVector<Value> iv;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Matrix products
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// acc += a * b with the accumulators of a block of rows x panel columns in
+/// registers. b is repacked into panels as wide as the block, so that the inner
+/// loop reads it in order; narrow operands are extended once, not once per use.
+class ProductLoops {
+public:
+  ProductLoops(RewriterBase &rewriter, linalg::MatmulOp op, int64_t vectorBits)
+      : rewriter(rewriter), op(op), loc(op.getLoc()),
+        loops{rewriter, op.getLoc()}, a(op.getDpsInputs()[0]),
+        b(op.getDpsInputs()[1]), c(op.getDpsInits()[0]) {
+    Type element = getElementTypeOrSelf(c.getType());
+    lanes = vectorBits / bitWidth(element);
+    // 16 of 32 registers (512 bits), else 8 of 16, hold accumulators; the rest
+    // is for the operands.
+    blockRows = vectorBits >= 512 ? 8 : 4;
+    panelColumns = 2 * lanes;
+  }
+
+  bool isSupported() {
+    auto aType = dyn_cast<MemRefType>(a.getType()),
+         bType = dyn_cast<MemRefType>(b.getType());
+    auto cType = dyn_cast<MemRefType>(c.getType());
+    if (op.hasUserDefinedMaps() || !aType || !bType || !cType ||
+        !aType.hasStaticShape() || !bType.hasStaticShape() ||
+        !cType.hasStaticShape())
+      return false;
+    Type element = cType.getElementType();
+    bool isInteger = element.isSignlessInteger(32);
+    if (!isInteger && !element.isF32() && !element.isF64())
+      return false;
+    // Integers without a sign: named ops take theirs from an attribute.
+    if (isInteger && op.getCast() != linalg::TypeFn::cast_signed)
+      return false;
+    for (MemRefType type : {aType, bType}) {
+      Type factor = type.getElementType();
+      if (isInteger ? !factor.isSignlessInteger() : !isa<FloatType>(factor))
+        return false;
+      if (bitWidth(type) > bitWidth(element))
+        return false;
+    }
+    return lanes > 0 && hasVectorRows(bType) && hasVectorRows(cType);
+  }
+
+  void emit() {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(op);
+    auto cType = cast<MemRefType>(c.getType());
+    int64_t rows = cType.getDimSize(0), columns = cType.getDimSize(1);
+    extendLhs();
+    int64_t panels = columns / panelColumns;
+    if (panels > 0) {
+      Value packed = pack(0, panels, panelColumns);
+      loops.loop(loops.index(0), loops.index(panels), 1, [&](Value panel) {
+        Value column = loops.mul(panel, panelColumns);
+        emitPanel(packed, panel, column, rows, panelColumns);
+      });
+    }
+    if (int64_t rest = columns % panelColumns) {
+      Value packed = pack(panels * panelColumns, 1, rest);
+      emitPanel(packed, loops.index(0), loops.index(panels * panelColumns),
+                rows, rest);
+    }
+    rewriter.eraseOp(op);
+  }
+
+private:
+  Type accumulatorType() { return getElementTypeOrSelf(c.getType()); }
+
+  Value extend(Value value) {
+    Type type = accumulatorType();
+    if (getElementTypeOrSelf(value.getType()) == type)
+      return value;
+    if (auto vector = dyn_cast<VectorType>(value.getType()))
+      type = VectorType::get(vector.getShape(), type);
+    if (isa<IntegerType>(accumulatorType()))
+      return arith::ExtSIOp::create(rewriter, loc, type, value);
+    return arith::ExtFOp::create(rewriter, loc, type, value);
+  }
+
+  Value multiplyAdd(Value lhs, Value rhs, Value sum) {
+    if (isa<IntegerType>(accumulatorType()))
+      return arith::AddIOp::create(
+          rewriter, loc, sum, arith::MulIOp::create(rewriter, loc, lhs, rhs));
+    // Left to the target: a fused multiply-add where it has one.
+    auto contract = arith::FastMathFlagsAttr::get(
+        rewriter.getContext(), arith::FastMathFlags::contract);
+    Value product = arith::MulFOp::create(rewriter, loc, lhs, rhs, contract);
+    return arith::AddFOp::create(rewriter, loc, sum, product, contract);
+  }
+
+  Value buffer(ArrayRef<int64_t> shape) {
+    return memref::AllocOp::create(rewriter, loc,
+                                   MemRefType::get(shape, accumulatorType()),
+                                   rewriter.getI64IntegerAttr(64));
+  }
+
+  void extendLhs() {
+    auto type = cast<MemRefType>(a.getType());
+    if (type.getElementType() == accumulatorType())
+      return;
+    Value wide = buffer(type.getShape());
+    loops.loop(
+        loops.index(0), loops.index(type.getDimSize(0)), 1, [&](Value row) {
+          if (!hasVectorRows(type)) {
+            loops.loop(
+                loops.index(0), loops.index(type.getDimSize(1)), 1,
+                [&](Value column) {
+                  Value value = load(rewriter, loc, type.getElementType(), a,
+                                     {row, column});
+                  store(rewriter, loc, extend(value), wide, {row, column});
+                });
+            return;
+          }
+          int64_t rest = type.getDimSize(1) % lanes;
+          auto step = [&](Value column, int64_t width) {
+            Value value =
+                load(rewriter, loc, laneType(type.getElementType(), width), a,
+                     {row, column});
+            store(rewriter, loc, extend(value), wide, {row, column});
+          };
+          loops.loop(loops.index(0), loops.index(type.getDimSize(1) - rest),
+                     lanes, [&](Value column) { step(column, lanes); });
+          for (int64_t part : splitIntoVectors(rest, lanes)) {
+            step(loops.index(type.getDimSize(1) - rest), part);
+            rest -= part;
+          }
+        });
+    a = wide;
+  }
+
+  /// Columns [begin, begin + panels * width) of b as [panel][k][column].
+  Value pack(int64_t begin, int64_t panels, int64_t width) {
+    auto type = cast<MemRefType>(b.getType());
+    int64_t depth = type.getDimSize(0);
+    Value packed = buffer({panels, depth, width});
+    loops.loop(loops.index(0), loops.index(depth), 1, [&](Value k) {
+      loops.loop(loops.index(0), loops.index(panels), 1, [&](Value panel) {
+        Value column = loops.add(loops.mul(panel, width), loops.index(begin));
+        int64_t done = 0;
+        for (int64_t part : splitIntoVectors(width, lanes)) {
+          Value from = loops.add(column, loops.index(done)),
+                to = loops.index(done);
+          Value value =
+              load(rewriter, loc, laneType(type.getElementType(), part), b,
+                   {k, from});
+          store(rewriter, loc, extend(value), packed, {panel, k, to});
+          done += part;
+        }
+      });
+    });
+    return packed;
+  }
+
+  void emitPanel(Value packed, Value panel, Value column, int64_t rows,
+                 int64_t width) {
+    int64_t rest = rows % blockRows;
+    loops.loop(loops.index(0), loops.index(rows - rest), blockRows,
+               [&](Value row) {
+                 emitBlock(packed, panel, row, column, blockRows, width);
+               });
+    if (rest != 0)
+      emitBlock(packed, panel, loops.index(rows - rest), column, rest, width);
+  }
+
+  void emitBlock(Value packed, Value panel, Value row, Value column,
+                 int64_t rows, int64_t width) {
+    SmallVector<int64_t> widths = splitIntoVectors(width, lanes);
+    Type element = accumulatorType();
+    int64_t depth = cast<MemRefType>(b.getType()).getDimSize(0);
+    // The (row, column) of every accumulator, row by row.
+    SmallVector<std::pair<Value, Value>> places;
+    SmallVector<Value> accumulators;
+    for (int64_t i = 0; i < rows; ++i) {
+      int64_t done = 0;
+      for (int64_t part : widths) {
+        places.emplace_back(loops.add(row, loops.index(i)),
+                            loops.add(column, loops.index(done)));
+        accumulators.push_back(
+            load(rewriter, loc, laneType(element, part), c,
+                 {places.back().first, places.back().second}));
+        done += part;
+      }
+    }
+    auto loop = scf::ForOp::create(
+        rewriter, loc, loops.index(0), loops.index(depth), loops.index(1),
+        accumulators, [&](OpBuilder &, Location, Value k, ValueRange carried) {
+          SmallVector<Value> rhs, next;
+          int64_t done = 0;
+          for (int64_t part : widths) {
+            rhs.push_back(load(rewriter, loc, laneType(element, part), packed,
+                               {panel, k, loops.index(done)}));
+            done += part;
+          }
+          for (int64_t i = 0; i < rows; ++i) {
+            Value lhs = load(rewriter, loc, element, a,
+                             {loops.add(row, loops.index(i)), k});
+            for (auto [part, value] : llvm::enumerate(rhs)) {
+              Value splat = lhs;
+              if (isa<VectorType>(value.getType()))
+                splat = vector::BroadcastOp::create(rewriter, loc,
+                                                    value.getType(), lhs);
+              next.push_back(
+                  multiplyAdd(splat, value, carried[i * rhs.size() + part]));
+            }
+          }
+          scf::YieldOp::create(rewriter, loc, next);
+        });
+    for (auto [place, value] : llvm::zip_equal(places, loop.getResults()))
+      store(rewriter, loc, value, c, {place.first, place.second});
+  }
+
+  RewriterBase &rewriter;
+  linalg::MatmulOp op;
+  Location loc;
+  LoopBuilder loops;
+  Value a, b, c;
+  int64_t lanes, blockRows, panelColumns;
+};
+
+} // namespace
+
+LogicalResult smalti::lowerLinalgToVectorLoops(RewriterBase &rewriter,
+                                               linalg::LinalgOp op,
+                                               int64_t vectorBits) {
+  if (auto product = dyn_cast<linalg::MatmulOp>(op.getOperation())) {
+    ProductLoops productLoops(rewriter, product, vectorBits);
+    if (productLoops.isSupported()) {
+      productLoops.emit();
+      return success();
+    }
+  }
+  rewriter.setInsertionPoint(op);
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  if (!generic && op.getNumParallelLoops() == op.getNumLoops()) {
+    FailureOr<linalg::GenericOp> generalised =
+        linalg::generalizeNamedOp(rewriter, op);
+    if (succeeded(generalised))
+      generic = *generalised;
+  }
+  if (generic) {
+    ElementwiseLoops elementwise(rewriter, generic, vectorBits);
+    if (elementwise.isVectorisable()) {
+      elementwise.emit();
+      return success();
+    }
+    op = cast<linalg::LinalgOp>(generic.getOperation());
+  }
+  rewriter.setInsertionPoint(op);
+  if (failed(linalg::linalgOpToLoops(rewriter, op)))
+    return failure();
+  rewriter.eraseOp(op);
+  return success();
+}

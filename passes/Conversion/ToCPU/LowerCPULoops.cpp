@@ -1,0 +1,334 @@
+//===- LowerCPULoops.cpp - Loops on the CPU that a caller can stop --------===//
+//
+// A function of the CPU target takes the address of a stop flag. Its loops read
+// the flag once in each iteration and leave the function when the flag is set.
+// The load is inserted while loops are scf.for and scf.while; the branch to the
+// exit follows once they are blocks.
+//
+// Loops that end within a few milliseconds anyway do not read the flag: a
+// volatile load would prevent LLVM's loop optimizations.
+//
+//===----------------------------------------------------------------------===//
+
+#include "smalti/passes/Analysis/Integers/TripCount.h"
+#include "smalti/passes/Conversion/ToCPU/CPULoops.h"
+
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace smalti {
+#define GEN_PASS_DEF_SMALTILOWERCPULOOPS
+#include "smalti/passes/Conversion/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+/// The estimated time, in nanoseconds, of a loop that need not read the flag.
+static constexpr int64_t shortTime = 4'000'000;
+
+/// The product of the sizes; none where a size is not known, or the product is
+/// more than `shortTime`.
+static std::optional<int64_t> getShortProduct(ArrayRef<int64_t> sizes) {
+  if (llvm::is_contained(sizes, 0))
+    return 0;
+  int64_t product = 1;
+  for (int64_t size : sizes) {
+    if (ShapedType::isDynamic(size) || size > shortTime / product)
+      return std::nullopt;
+    product *= size;
+  }
+  return product;
+}
+
+/// An upper estimate of the time of an op without its regions, in nanoseconds.
+/// None where it cannot be determined, or is more than `shortTime`.
+static std::optional<int64_t> estimateOwnTime(Operation *op) {
+  if (isa<CallOpInterface>(op))
+    return std::nullopt;
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(op);
+      loop && !isa<scf::ForOp>(op))
+    return std::nullopt;
+  if (isa<LLVM::MemcpyOp, LLVM::MemcpyInlineOp, LLVM::MemmoveOp, LLVM::MemsetOp,
+          LLVM::MemsetInlineOp>(op))
+    return std::nullopt;
+  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    auto type = dyn_cast<ShapedType>(copy.getSource().getType());
+    return type && type.hasRank() ? getShortProduct(type.getShape())
+                                  : std::nullopt;
+  }
+  bool isMath = isa_and_nonnull<math::MathDialect>(op->getDialect());
+  int64_t elements = 1;
+  auto add = [&](ArrayRef<int64_t> shape) {
+    std::optional<int64_t> count = getShortProduct(shape);
+    elements = std::max(elements, count.value_or(shortTime + 1));
+  };
+  // Ops on a vector of one register take as long as those on a number; larger
+  // vectors may be computed element by element.
+  constexpr int64_t registerBits = 512;
+  for (Type type :
+       llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
+    auto vector = dyn_cast<VectorType>(type);
+    if (!vector)
+      continue;
+    if (vector.isScalable())
+      return std::nullopt;
+    Type element = vector.getElementType();
+    int64_t bits =
+        element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
+    std::optional<int64_t> count = getShortProduct(vector.getShape());
+    if (isMath || !count || *count > registerBits / std::max<int64_t>(bits, 1))
+      add(vector.getShape());
+  }
+  if (auto contract = dyn_cast<vector::ContractionOp>(op))
+    add(contract.getShapeForUnroll().value_or(SmallVector<int64_t, 4>()));
+  if (elements > shortTime)
+    return std::nullopt;
+  // Most functions are called once for each element.
+  constexpr int64_t callTime = 50;
+  return isMath ? elements * callTime : elements;
+}
+
+/// An upper estimate of the time of an op, in nanoseconds. None where it cannot
+/// be determined, or is more than `shortTime`.
+static std::optional<int64_t> estimateTime(Operation *op) {
+  std::optional<int64_t> own = estimateOwnTime(op);
+  if (!own)
+    return std::nullopt;
+  int64_t time = std::max<int64_t>(*own, 1);
+  for (Region &region : op->getRegions()) {
+    for (Operation &inner : region.getOps()) {
+      std::optional<int64_t> more = estimateTime(&inner);
+      if (!more)
+        return std::nullopt;
+      time += *more;
+      if (time > shortTime)
+        return std::nullopt;
+    }
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    std::optional<uint64_t> count = getConstantTripCount(loop);
+    if (auto most = loop->getAttrOfType<IntegerAttr>(kMostIterationsAttr);
+        most && !count)
+      count = most.getInt();
+    if (!count || *count > uint64_t(shortTime / time))
+      return std::nullopt;
+    time *= std::max<int64_t>(*count, 1);
+  }
+  return time <= shortTime ? std::optional(time) : std::nullopt;
+}
+
+namespace {
+
+/// The function's stop flag: what is read and written of it, until the loops
+/// are blocks.
+class StopFlag {
+public:
+  explicit StopFlag(func::FuncOp function) : function(function) {
+    MLIRContext *context = function.getContext();
+    unsigned position = function.getNumArguments();
+    (void)function.insertArgument(position, LLVM::LLVMPointerType::get(context),
+                                  /*argAttrs=*/{}, function.getLoc());
+    address = function.getArgument(position);
+  }
+
+  /// Reads the flag in all loops that may be long, and sets it where the step
+  /// of a loop is not positive.
+  void insert() {
+    SmallVector<Operation *> loops;
+    function.walk([&](Operation *op) {
+      if (isa<scf::ForOp, scf::WhileOp>(op))
+        loops.push_back(op);
+    });
+    SmallVector<Attribute> locations;
+    for (Operation *op : loops) {
+      auto loop = dyn_cast<scf::ForOp>(op);
+      if (loop && !getConstantIntValue(loop.getStep())) {
+        locations.push_back(LocationAttr(loop.getLoc()));
+        checkStep(loop, locations.size());
+      }
+      if (loop && estimateTime(loop))
+        continue;
+      Block *body =
+          loop ? loop.getBody() : cast<scf::WhileOp>(op).getAfterBody();
+      OpBuilder builder(body->getTerminator());
+      reads.push_back(LLVM::LoadOp::create(builder, op->getLoc(),
+                                           builder.getI32Type(), address,
+                                           /*alignment=*/4,
+                                           /*isVolatile=*/true));
+    }
+    if (!locations.empty())
+      function->setAttr("smalti.loop_locations",
+                        ArrayAttr::get(function.getContext(), locations));
+  }
+
+  /// Leaves the function where the flag is set. Loops are blocks by now.
+  void branch() {
+    if (reads.empty() && writes.empty())
+      return;
+    // The blocks that the branches leave from, before any branch is added.
+    SmallVector<Block *> sources;
+    for (LLVM::StoreOp write : writes)
+      sources.push_back(write->getBlock());
+    for (LLVM::LoadOp read : reads)
+      sources.push_back(read->getBlock());
+    std::vector<SmallVector<memref::AllocOp>> held = collectHeld(sources);
+    SmallVector<std::pair<ArrayRef<memref::AllocOp>, Block *>> exits;
+    auto getExit = [&](size_t number) {
+      for (auto [allocs, exit] : exits)
+        if (allocs == ArrayRef(held[number]))
+          return exit;
+      exits.emplace_back(held[number], createExit(held[number]));
+      return exits.back().second;
+    };
+    for (auto [number, write] : llvm::enumerate(writes)) {
+      Operation *terminator = write->getBlock()->getTerminator();
+      OpBuilder builder(terminator);
+      cf::BranchOp::create(builder, write.getLoc(), getExit(number));
+      terminator->erase();
+    }
+    for (auto [number, read] : llvm::enumerate(reads)) {
+      auto back = cast<cf::BranchOp>(read->getBlock()->getTerminator());
+      OpBuilder builder(back);
+      Location loc = read.getLoc();
+      Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
+      Value isSet = arith::CmpIOp::create(builder, loc,
+                                          arith::CmpIPredicate::ne, read, zero);
+      cf::CondBranchOp::create(builder, loc, isSet,
+                               getExit(writes.size() + number), ValueRange(),
+                               back.getDest(), back.getDestOperands());
+      back.erase();
+    }
+  }
+
+private:
+  void checkStep(scf::ForOp loop, int64_t number) {
+    OpBuilder builder(loop);
+    Location loc = loop.getLoc();
+    Value step = loop.getStep();
+    Value zero = arith::ConstantOp::create(
+        builder, loc, builder.getIntegerAttr(step.getType(), 0));
+    Value isWrong =
+        arith::CmpIOp::create(builder, loc,
+                              loop.getUnsignedCmp() ? arith::CmpIPredicate::eq
+                                                    : arith::CmpIPredicate::sle,
+                              step, zero);
+    auto ifOp = scf::IfOp::create(builder, loc, isWrong,
+                                  /*withElseRegion=*/false);
+    OpBuilder inside = ifOp.getThenBodyBuilder();
+    Value value = arith::ConstantIntOp::create(inside, loc, number, 32);
+    writes.push_back(LLVM::StoreOp::create(inside, loc, value, address,
+                                           /*alignment=*/4,
+                                           /*isVolatile=*/true));
+  }
+
+  /// For each of the blocks, the memory that is allocated at its end and that
+  /// the function would deallocate later. Memory that may be deallocated before
+  /// is not included.
+  std::vector<SmallVector<memref::AllocOp>>
+  collectHeld(ArrayRef<Block *> blocks) {
+    Region &body = function.getBody();
+    DominanceInfo dominance(function);
+    std::vector<SmallVector<memref::AllocOp>> held(blocks.size());
+    for (auto alloc : body.getOps<memref::AllocOp>()) {
+      // Where the memory may be deallocated already, up to the next allocation.
+      llvm::SetVector<Block *> ended;
+      for (Operation *user : alloc->getUsers())
+        if (isa<memref::DeallocOp>(user))
+          ended.insert(body.findAncestorBlockInRegion(*user->getBlock()));
+      if (ended.empty())
+        continue;
+      for (size_t number = 0; number < ended.size(); ++number)
+        for (Block *successor : ended[number]->getSuccessors())
+          if (successor != alloc->getBlock())
+            ended.insert(successor);
+      for (auto [allocs, block] : llvm::zip_equal(held, blocks))
+        if (!ended.contains(block) &&
+            dominance.properlyDominates(alloc.getOperation(),
+                                        block->getTerminator()))
+          allocs.push_back(alloc);
+    }
+    return held;
+  }
+
+  /// A block that deallocates the memory and returns.
+  Block *createExit(ArrayRef<memref::AllocOp> allocs) {
+    Region &body = function.getBody();
+    OpBuilder builder(function.getContext());
+    Block *exit = builder.createBlock(&body, body.end());
+    for (memref::AllocOp alloc : allocs)
+      memref::DeallocOp::create(builder, alloc.getLoc(), alloc);
+    func::ReturnOp::create(builder, function.getLoc());
+    return exit;
+  }
+
+  func::FuncOp function;
+  Value address;
+  SmallVector<LLVM::LoadOp> reads;
+  SmallVector<LLVM::StoreOp> writes;
+};
+
+struct SmaltiLowerCPULoops
+    : smalti::impl::SmaltiLowerCPULoopsBase<SmaltiLowerCPULoops> {
+  using Base::Base;
+
+  /// Branches need regions of several blocks. An error on the first op of scf
+  /// that stays inside an op of one block.
+  static LogicalResult checkRegions(ModuleOp module) {
+    WalkResult result = module.walk([](Operation *op) {
+      Operation *parent = op->getParentOp();
+      if (!isa_and_nonnull<scf::SCFDialect>(op->getDialect()) ||
+          op->hasTrait<OpTrait::IsTerminator>() || !parent ||
+          isa_and_nonnull<scf::SCFDialect>(parent->getDialect()) ||
+          !parent->hasTrait<OpTrait::SingleBlock>())
+        return WalkResult::advance();
+      op->emitOpError() << "cannot become branches inside '"
+                        << parent->getName() << "', which has one block";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(checkRegions(module)))
+      return signalPassFailure();
+    SmallVector<StopFlag> flags;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      // A function with callers here keeps its type.
+      if (function->hasAttr("smalti.num_tiles") && !function.isExternal() &&
+          function.getNumResults() == 0 &&
+          SymbolTable::symbolKnownUseEmpty(function, module)) {
+        flags.emplace_back(function);
+        flags.back().insert();
+      }
+    }
+    RewritePatternSet patterns(&getContext());
+    populateSCFToControlFlowConversionPatterns(patterns);
+    ConversionTarget target(getContext());
+    target.addIllegalOp<scf::ExecuteRegionOp, scf::ForallOp, scf::ForOp,
+                        scf::IfOp, scf::IndexSwitchOp, scf::ParallelOp,
+                        scf::WhileOp>();
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    if (failed(applyPartialConversion(module, target, std::move(patterns))))
+      return signalPassFailure();
+    for (StopFlag &flag : flags)
+      flag.branch();
+  }
+};
+
+} // namespace

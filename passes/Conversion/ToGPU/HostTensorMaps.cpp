@@ -1,0 +1,318 @@
+//===- HostTensorMaps.cpp - Tensor maps that host code encodes ------------===//
+
+#include "smalti/passes/Conversion/ToGPU/HostTensorMaps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace smalti;
+using block_to_thread::TensorMapOfKernel;
+
+/// (map, address, element type, rank, sizes, strides, swizzle bytes, box)
+static constexpr llvm::StringLiteral kEncoder = "mosaic_gpu_init_tma_desc";
+
+bool smalti::isHostArray(Value value) {
+  auto type = dyn_cast<LLVM::LLVMArrayType>(value.getType());
+  return type && type.getElementType().isInteger(8);
+}
+
+/// The element type that a number of the encoder's names; null for an unknown
+/// one. Types that it has no number for move as integers of their size.
+static Type getElementType(int64_t number, MLIRContext *context) {
+  Builder builder(context);
+  switch (number) {
+  case 0:
+    return builder.getIntegerType(4);
+  case 1:
+    return builder.getIntegerType(8);
+  case 2:
+    return builder.getIntegerType(16);
+  case 3:
+    return builder.getIntegerType(32, /*isSigned=*/false);
+  case 4:
+    return builder.getIntegerType(64, /*isSigned=*/false);
+  case 5:
+    return builder.getF16Type();
+  case 6:
+    return builder.getF32Type();
+  case 7:
+    return builder.getBF16Type();
+  case 8:
+    return builder.getIntegerType(2);
+  case 9:
+    return builder.getIntegerType(32, /*isSigned=*/true);
+  case 10:
+    return builder.getIntegerType(64, /*isSigned=*/true);
+  default:
+    return {};
+  }
+}
+
+/// The value of an integer that is known before the launch.
+static std::optional<int64_t> evaluate(Value value) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getSExtValue();
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<arith::IndexCastOp, arith::IndexCastUIOp>(op))
+    return evaluate(op->getOperand(0));
+  auto metadata = dyn_cast_or_null<memref::ExtractStridedMetadataOp>(op);
+  if (!metadata)
+    return std::nullopt;
+  auto type = cast<MemRefType>(metadata.getSource().getType());
+  SmallVector<int64_t> strides;
+  int64_t known;
+  if (failed(type.getStridesAndOffset(strides, known)))
+    return std::nullopt;
+  for (auto [number, size] : llvm::enumerate(metadata.getSizes()))
+    if (value == size)
+      known = type.getDimSize(number);
+  for (auto [number, stride] : llvm::enumerate(metadata.getStrides()))
+    if (value == stride)
+      known = strides[number];
+  return ShapedType::isDynamic(known) ? std::nullopt : std::optional(known);
+}
+
+/// The one constant index of an address computation in elements of a type.
+static std::optional<int64_t> getConstantIndex(LLVM::GEPOp element, Type type) {
+  if (element.getElemType() != type ||
+      element.getRawConstantIndices().size() != 1)
+    return std::nullopt;
+  if (element.getDynamicIndices().empty())
+    return element.getRawConstantIndices().front();
+  return evaluate(element.getDynamicIndices().front());
+}
+
+/// Calls `visit(use, index)` for every use of an array, and of addresses of its
+/// elements. Returns an address that is not constant, if there is one.
+static Operation *visitUses(Value array, Type elementType,
+                            function_ref<void(OpOperand &, int64_t)> visit) {
+  for (OpOperand &use : array.getUses()) {
+    auto element = dyn_cast<LLVM::GEPOp>(use.getOwner());
+    if (!element) {
+      visit(use, 0);
+      continue;
+    }
+    std::optional<int64_t> index = getConstantIndex(element, elementType);
+    if (!index)
+      return element;
+    for (OpOperand &user : element.getResult().getUses())
+      visit(user, *index);
+  }
+  return nullptr;
+}
+
+/// A call of the encoder; null for another op.
+static func::CallOp getEncoderCall(Operation *op) {
+  auto call = dyn_cast<func::CallOp>(op);
+  return call && call.getCallee() == kEncoder && call.getNumOperands() == 8
+             ? call
+             : func::CallOp();
+}
+
+/// Whether `op` runs exactly once before each run of `reader`.
+static bool isBefore(Operation *op, Operation *reader) {
+  return op->getBlock() == reader->getBlock() && op->isBeforeInBlock(reader);
+}
+
+/// What is wrong with a use of an array of integers that an encoder's call
+/// reads; null where the use is a store of an i64 before the call, or a read by
+/// an encoder's call.
+static const char *findFault(OpOperand &use, func::CallOp call) {
+  if (auto encoder = getEncoderCall(use.getOwner()))
+    return llvm::is_contained({4u, 5u, 7u}, use.getOperandNumber())
+               ? nullptr
+               : "the array is passed here as something other than sizes, "
+                 "strides or a box";
+  auto store = dyn_cast<LLVM::StoreOp>(use.getOwner());
+  if (!store || store.getAddr() != use.get() || store.getValue() == use.get())
+    return "this use of the array is not a store to it";
+  if (!store.getValue().getType().isInteger(64))
+    return "this store to the array is not a store of an i64";
+  if (!isBefore(store, call))
+    return "this store to the array is not before the call of the encoder in "
+           "its block";
+  return nullptr;
+}
+
+/// The integers that the host code stores to an array of i64, as many as asked
+/// for, before a call reads them.
+static std::optional<SmallVector<int64_t>>
+readIntegers(func::CallOp call, unsigned operand, int64_t count,
+             TensorMapRefusal &refusal) {
+  Value array = call.getOperand(operand);
+  auto refuse = [&](Operation *op, const char *note) {
+    if (!refusal.op) {
+      refusal.op = op;
+      refusal.note = note;
+    }
+    return std::nullopt;
+  };
+  if (!array.getDefiningOp<LLVM::AllocaOp>())
+    return refuse(call, "an array of the call is not allocated by llvm.alloca");
+  SmallVector<std::optional<int64_t>> values(count);
+  SmallVector<LLVM::StoreOp> stores(count);
+  auto note = [&](OpOperand &use, int64_t index) {
+    if (const char *fault = findFault(use, call)) {
+      refuse(use.getOwner(), fault);
+      return;
+    }
+    auto store = dyn_cast<LLVM::StoreOp>(use.getOwner());
+    if (!store || index < 0 || index >= count)
+      return;
+    // Uses come in no order.
+    if (LLVM::StoreOp other = stores[index])
+      refuse(other->isBeforeInBlock(store) ? store : other,
+             "this store writes an element a second time");
+    stores[index] = store;
+    values[index] = evaluate(store.getValue());
+    if (!values[index])
+      refuse(store, "the value that this store writes is not constant");
+  };
+  if (Operation *unknown =
+          visitUses(array, IntegerType::get(array.getContext(), 64), note))
+    refuse(unknown, "this address in the array is not a constant number of "
+                    "i64");
+  if (refusal.op)
+    return std::nullopt;
+  if (llvm::is_contained(values, std::nullopt))
+    return refuse(call, "an element of an array of the call is not stored");
+  return llvm::map_to_vector(
+      values, [](std::optional<int64_t> value) { return *value; });
+}
+
+/// The memref whose address a pointer is, and the elements from that address to
+/// the pointer.
+static std::optional<std::pair<Value, int64_t>> findMemRef(Value pointer) {
+  int64_t bits = 0;
+  if (auto element = pointer.getDefiningOp<LLVM::GEPOp>()) {
+    std::optional<int64_t> known =
+        getConstantIndex(element, element.getElemType());
+    if (!known || !element.getElemType().isIntOrFloat() ||
+        llvm::MulOverflow<int64_t>(
+            *known, element.getElemType().getIntOrFloatBitWidth(), bits))
+      return std::nullopt;
+    pointer = element.getBase();
+  }
+  auto toPointer = pointer.getDefiningOp<LLVM::IntToPtrOp>();
+  if (!toPointer)
+    return std::nullopt;
+  Value integer = toPointer.getArg();
+  if (auto cast = integer.getDefiningOp<arith::IndexCastOp>())
+    integer = cast.getIn();
+  auto extract =
+      integer.getDefiningOp<memref::ExtractAlignedPointerAsIndexOp>();
+  if (!extract)
+    return std::nullopt;
+  Value memref = extract.getSource();
+  // Views have the aligned address of what they are views of.
+  while (Operation *op = memref.getDefiningOp()) {
+    if (!isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
+             memref::ReinterpretCastOp, memref::SubViewOp, memref::TransposeOp>(
+            op))
+      break;
+    memref = op->getOperand(0);
+  }
+  return std::pair(memref, bits / 8);
+}
+
+static std::optional<TensorMapOfKernel>
+readCall(func::CallOp call, GetEntry getEntry, TensorMapRefusal &refusal) {
+  auto refuse = [&](std::string reason) {
+    refusal.reason = std::move(reason);
+    return std::nullopt;
+  };
+  TensorMapOfKernel entry;
+  auto memref = findMemRef(call.getOperand(1));
+  if (!memref)
+    return refuse("its address is not that of a memref");
+  std::string why;
+  std::optional<int64_t> argument = getEntry(memref->first, why);
+  if (!argument)
+    return refuse("its memory is not an entry of the function: " + why);
+  entry.argument = *argument;
+
+  std::optional<int64_t> number = evaluate(call.getOperand(2)),
+                         rank = evaluate(call.getOperand(3)),
+                         swizzle = evaluate(call.getOperand(6));
+  entry.element = number ? getElementType(*number, call.getContext()) : Type();
+  if (!entry.element)
+    return refuse("its element type is not known");
+  if (!rank || *rank < 1 || *rank > transfers::kMostTensorMapDims || !swizzle)
+    return refuse("its rank or its swizzle is not known");
+  auto extents = readIntegers(call, 4, *rank, refusal),
+       strides = readIntegers(call, 5, *rank, refusal),
+       box = readIntegers(call, 7, *rank, refusal);
+  if (!extents || !strides || !box)
+    return refuse("its sizes, its strides or its box are not constant");
+
+  int64_t bits = entry.element.getIntOrFloatBitWidth();
+  entry.offset = memref->second;
+  // Several elements of a byte are one element of the map.
+  int64_t packing = std::max<int64_t>(8 / bits, 1);
+  if (packing > 1) {
+    entry.element = IntegerType::get(call.getContext(), 8);
+    if (strides->back() != 1 || extents->back() % packing != 0 ||
+        box->back() % packing != 0)
+      return refuse("its rows are not whole bytes");
+    extents->back() /= packing;
+    box->back() /= packing;
+  }
+  entry.map.elementBits = std::max<int64_t>(bits, 8);
+  entry.map.extents = std::move(*extents);
+  entry.map.box = std::move(*box);
+  entry.map.swizzleBytes = *swizzle;
+  for (int64_t stride : *strides)
+    entry.map.strides.push_back(stride * bits / 8);
+  entry.map.strides.back() = strides->back() * entry.map.elementBits / 8;
+  return entry;
+}
+
+std::optional<HostTensorMaps>
+smalti::readHostTensorMaps(Value array, GetEntry getEntry,
+                           TensorMapRefusal &refusal) {
+  auto load = array.getDefiningOp<LLVM::LoadOp>();
+  if (!load || !load.getAddr().getDefiningOp<LLVM::AllocaOp>()) {
+    refusal.reason = "it is not an array that the function fills";
+    return std::nullopt;
+  }
+  HostTensorMaps maps;
+  auto refuse = [&](std::string reason, Operation *op, std::string note) {
+    refusal = {std::move(reason), op, std::move(note)};
+  };
+  Operation *unknown = visitUses(
+      load.getAddr(), IntegerType::get(array.getContext(), 8),
+      [&](OpOperand &use, int64_t offset) {
+        if (isa<LLVM::LoadOp>(use.getOwner()) || !refusal.reason.empty())
+          return;
+        func::CallOp call = getEncoderCall(use.getOwner());
+        if (!call || use.getOperandNumber() != 0)
+          return refuse("something other than tensor maps is written to it",
+                        use.getOwner(),
+                        "this use of the array is not a call that encodes a "
+                        "tensor map");
+        std::string map = "tensor map at byte " + std::to_string(offset);
+        if (!isBefore(call, load))
+          return refuse(map + ": it may not be encoded when the array is "
+                              "loaded",
+                        call,
+                        "this call is not before the load of the array in its "
+                        "block");
+        std::optional<TensorMapOfKernel> entry =
+            readCall(call, getEntry, refusal);
+        if (!entry)
+          refusal.reason = map + ": " + refusal.reason;
+        else if (!maps.try_emplace(offset, *entry).second)
+          refuse("two tensor maps are at byte " + std::to_string(offset), call,
+                 "the second one is encoded here");
+      });
+  if (unknown && refusal.reason.empty())
+    refuse("an address in it is not constant", unknown, "the address is here");
+  if (!refusal.reason.empty())
+    return std::nullopt;
+  return maps;
+}

@@ -1,0 +1,575 @@
+//===- MosaicGPUToNVVM.cpp - Block programs to threads on NVIDIA GPUs -----===//
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Analysis/Memory/Divisibility.h"
+#include "smalti/passes/Conversion/BlockToThread/Assembly/NVIDIAAssembly.h"
+#include "smalti/passes/Conversion/BlockToThread/BlockToThread.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/NVIDIALowerings.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_CONVERTMOSAICGPUTONVVM
+#define GEN_PASS_DEF_CONVERTMOSAICGPUTONVVM
+#include "smalti/passes/Conversion/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+using targets::Element;
+using targets::MmaInstruction;
+using targets::MmaKind;
+
+//===----------------------------------------------------------------------===//
+// Matrix instructions
+//===----------------------------------------------------------------------===//
+
+/// The multiplicand's type in mma.sync; nothing for those that this lowering
+/// does not reach.
+static std::optional<NVVM::MMATypes> getMultiplicandType(Element element) {
+  switch (element) {
+  case Element::F16:
+    return NVVM::MMATypes::f16;
+  case Element::BF16:
+    return NVVM::MMATypes::bf16;
+  case Element::TF32:
+    return NVVM::MMATypes::tf32;
+  case Element::I8:
+    return NVVM::MMATypes::s8;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Whether NVVM has no op for the type in mma.sync, and LLVM an intrinsic.
+static bool isIntrinsic(Element element) {
+  return element == Element::E4M3 || element == Element::E5M2;
+}
+
+/// A register of a multiplicand: 32 bits, as vector<2xf16> for f16 and as i32
+/// for all others.
+static Value toMultiplicand(OpBuilder &builder, Location loc, Value reg,
+                            Element element) {
+  if (element == Element::F16)
+    return reg;
+  if (element == Element::TF32) {
+    // mma.sync would cut off the low bits.
+    Value wide =
+        vector::ExtractOp::create(builder, loc, reg, ArrayRef<int64_t>{0});
+    return NVVM::ConvertFloatToTF32Op::create(
+        builder, loc, builder.getI32Type(), wide, NVVM::FPRoundingMode::RNA);
+  }
+  Value word = vector::BitCastOp::create(
+      builder, loc, VectorType::get({1}, builder.getI32Type()), reg);
+  return vector::ExtractOp::create(builder, loc, word, ArrayRef<int64_t>{0});
+}
+
+//===----------------------------------------------------------------------===//
+// ldmatrix
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How ldmatrix brings the registers of a vector: an 8x8 matrix of 16-bit
+/// elements each, of which a thread receives two neighbours in a row of the
+/// matrix, or with `transposed` in a column.
+struct MatrixLoad {
+  bool transposed = false;
+  /// Matrices of one instruction; 1, 2 or 4.
+  int64_t count = 1;
+  /// From the first matrix of an instruction to the second and to the third.
+  SmallVector<int64_t> toSecond{0, 0}, toThird{0, 0};
+};
+} // namespace
+
+/// Whether each register of the layout is an 8x8 matrix.
+static std::optional<MatrixLoad>
+matchMatrixLoad(const Distribution &distribution, const ThreadGrid &grid) {
+  if (distribution.getKind() != Distribution::Kind::Tiled ||
+      distribution.getShape().size() != 2 ||
+      distribution.getVectorLength() != 2 || grid.waveSize != 32)
+    return std::nullopt;
+  const layout::TiledLayout &tiled = distribution.getTiled();
+  ArrayRef<int64_t> shape = distribution.getShape();
+  auto isMatrix = [&](bool transposed) {
+    for (int64_t lane = 0; lane < 32; ++lane)
+      for (int64_t element = 0; element < 2; ++element) {
+        int64_t major = lane / 4, minor = 2 * (lane % 4) + element;
+        SmallVector<int64_t> index =
+            tiled.elementIndex(shape, 0, lane, 0, element);
+        if (index[0] != (transposed ? minor : major) ||
+            index[1] != (transposed ? major : minor))
+          return false;
+      }
+    return true;
+  };
+  MatrixLoad load;
+  if (!isMatrix(false)) {
+    if (!isMatrix(true))
+      return std::nullopt;
+    load.transposed = true;
+  }
+  // Rows of a matrix start at multiples of 16 bytes.
+  for (int64_t warp = 0; warp < grid.numWarps(); ++warp)
+    for (int64_t reg = 0; reg < distribution.getNumRegisters(); ++reg)
+      if (tiled.elementIndex(shape, warp, 0, reg, 0)[1] % 8 != 0)
+        return std::nullopt;
+
+  auto step = [&](int64_t from, int64_t to) {
+    SmallVector<int64_t> first = tiled.elementIndex(shape, 0, 0, from, 0),
+                         second = tiled.elementIndex(shape, 0, 0, to, 0);
+    return SmallVector<int64_t>{second[0] - first[0], second[1] - first[1]};
+  };
+  // Several matrices at once where the steps between them are the same
+  // everywhere.
+  int64_t registers = distribution.getNumRegisters();
+  auto haveEqualSteps = [&](int64_t count) {
+    if (registers % count != 0)
+      return false;
+    for (int64_t first = 0; first < registers; first += count) {
+      if (step(first, first + 1) != step(0, 1))
+        return false;
+      if (count == 4 && (step(first, first + 2) != step(0, 2) ||
+                         step(first + 2, first + 3) != step(0, 1)))
+        return false;
+    }
+    return true;
+  };
+  if (registers % 2 == 0 && haveEqualSteps(2)) {
+    load.count = 2;
+    load.toSecond = step(0, 1);
+    if (registers % 4 == 0 && haveEqualSteps(4)) {
+      load.count = 4;
+      load.toThird = step(0, 2);
+    }
+  }
+  return load;
+}
+
+//===----------------------------------------------------------------------===//
+// The lowering
+//===----------------------------------------------------------------------===//
+
+namespace {
+class NVIDIALowering : public VendorLowering {
+public:
+  using VendorLowering::VendorLowering;
+
+  std::optional<std::string>
+  refuseMma(const MmaInstruction &instruction) const override {
+    if (instruction.kind == MmaKind::Fma)
+      return std::nullopt;
+    auto isKnown = [](Element element) {
+      return getMultiplicandType(element) || isIntrinsic(element);
+    };
+    if (instruction.kind != MmaKind::MmaSync || !isKnown(instruction.a) ||
+        !isKnown(instruction.b))
+      return "the matrix instruction " + instruction.mnemonic +
+             " is not supported";
+    return std::nullopt;
+  }
+  std::optional<std::string> refuseAsyncCopy() const override {
+    if (target.asyncCopyBytes.empty())
+      return "it has no asynchronous copies to shared memory";
+    return std::nullopt;
+  }
+  /// All have mbarriers, older ones without counts of bytes.
+  std::optional<std::string> refuseBarriers() const override {
+    return std::nullopt;
+  }
+  bool countsBytes() const {
+    return llvm::is_contained(target.waits, targets::WaitKind::Mbarrier);
+  }
+
+  Value emitSharedMemory(OpBuilder &builder, gpu::GPUFuncOp func, int64_t,
+                         int64_t) const override {
+    auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                            gpu::AddressSpace::Workgroup);
+    auto type = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type(),
+                                MemRefLayoutAttrInterface(), space);
+    return gpu::DynamicSharedMemoryOp::create(builder, func.getLoc(), type);
+  }
+  void emitBarrier(OpBuilder &builder, Location loc, bool,
+                   bool) const override {
+    gpu::BarrierOp::create(builder, loc);
+  }
+
+  std::optional<std::string>
+  refuseProgramBarrier(const ThreadGrid &grid) const override {
+    // Number 0 is the barrier of the block.
+    constexpr int64_t barriers = 16;
+    if (grid.blockThreads / grid.numThreads < barriers)
+      return std::nullopt;
+    return "there are " + std::to_string(barriers - 1) +
+           " of them, and a block runs " +
+           std::to_string(grid.blockThreads / grid.numThreads) + " programs";
+  }
+  void emitProgramBarrier(OpBuilder &builder, Location loc,
+                          ThreadIndices &indices) const override {
+    const ThreadGrid &grid = indices.getGrid();
+    if (grid.blockThreads == grid.numThreads) {
+      gpu::BarrierOp::create(builder, loc);
+      return;
+    }
+    Value program = indices.add(
+        indices.div(indices.getThreadOfBlock(), grid.numThreads), 1);
+    OpBuilder &head = indices.getBuilder();
+    Type word = builder.getI32Type();
+    Value number = arith::IndexCastOp::create(head, loc, word, program);
+    Value threads = arith::ConstantOp::create(
+        head, loc,
+        head.getI32IntegerAttr(static_cast<int32_t>(grid.numThreads)));
+    NVVM::BarrierOp::create(builder, loc, /*res=*/Type(), number, threads,
+                            NVVM::BarrierReductionAttr(), Value());
+  }
+
+  SmallVector<Value> emitMma(OpBuilder &builder, Location loc,
+                             const MmaInstruction &instruction,
+                             ArrayRef<Value> a, ArrayRef<Value> b,
+                             ArrayRef<Value> accumulator) const override;
+  SmallVector<Value> emitFragmentLoad(OpBuilder &builder, Location loc,
+                                      Value memref, unsigned log2Alignment,
+                                      const Distribution &distribution,
+                                      ThreadIndices &indices) const override;
+
+  Value emitElected(ThreadIndices &indices) const override {
+    if (!target.hasTMA)
+      return VendorLowering::emitElected(indices);
+    return NVVM::ElectSyncOp::create(indices.getBuilder(), indices.getLoc(),
+                                     indices.getBuilder().getI1Type(),
+                                     /*membermask=*/Value());
+  }
+  SmallVector<Value> emitHeld(OpBuilder &builder, Location loc,
+                              ArrayRef<Value> registers) const override {
+    return nvidia::emitHeld(builder, loc, registers);
+  }
+  Value emitUniform(OpBuilder &builder, Location loc,
+                    Value index) const override;
+
+  void emitAsyncCopy(OpBuilder &builder, Location loc,
+                     const AsyncPiece &piece) const override;
+  void emitAsyncCommit(OpBuilder &builder, Location loc) const override {
+    NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+  }
+  void emitAsyncWait(OpBuilder &builder, Location loc, int64_t groups,
+                     int64_t /*pieces*/) const override {
+    NVVM::CpAsyncWaitGroupOp::create(builder, loc,
+                                     static_cast<uint32_t>(groups));
+  }
+
+  void emitBarrierInit(OpBuilder &builder, Location loc, Value address,
+                       int64_t arrivals) const override {
+    Value count = arith::ConstantOp::create(
+        builder, loc,
+        builder.getI32IntegerAttr(static_cast<int32_t>(arrivals)));
+    NVVM::MBarrierInitOp::create(builder, loc, address, count,
+                                 /*predicate=*/Value());
+  }
+  void emitBarrierArrive(OpBuilder &builder, Location loc, Value address,
+                         int64_t count) const override {
+    // Older ones count one arrival an instruction.
+    for (; !countsBytes() && count > 1; --count)
+      NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(),
+                                     address, /*count=*/Value());
+    Value arrivals;
+    if (count > 1)
+      arrivals = arith::ConstantOp::create(
+          builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(count)));
+    NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(), address,
+                                   arrivals);
+  }
+  void emitBarrierArriveExpectTx(OpBuilder &builder, Location loc,
+                                 Value address, Value bytes) const override {
+    NVVM::MBarrierArriveExpectTxOp::create(
+        builder, loc, Type(), address, bytes, NVVM::MemScopeKind::CTA,
+        /*relaxed=*/false, /*predicate=*/Value());
+  }
+  void emitBarrierWait(OpBuilder &builder, Location loc, Value address,
+                       Value phase, Value ticks,
+                       bool seesPeers) const override {
+    // One try suspends the thread for a while, not until the phase completes.
+    auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&loop.getBefore());
+    auto scope =
+        seesPeers ? NVVM::MemScopeKind::CLUSTER : NVVM::MemScopeKind::CTA;
+    Type bit = builder.getI1Type();
+    Value done;
+    if (countsBytes())
+      done = NVVM::MBarrierTryWaitOp::create(builder, loc, bit, address, phase,
+                                             ticks, scope, /*relaxed=*/false);
+    else
+      done = NVVM::MBarrierTestWaitOp::create(builder, loc, bit, address, phase,
+                                              scope, /*relaxed=*/false);
+    Value isOpen = arith::XOrIOp::create(
+        builder, loc, done,
+        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)));
+    scf::ConditionOp::create(builder, loc, isOpen, ValueRange());
+    builder.createBlock(&loop.getAfter());
+    scf::YieldOp::create(builder, loc);
+  }
+};
+} // namespace
+
+SmallVector<Value> NVIDIALowering::emitMma(OpBuilder &builder, Location loc,
+                                           const MmaInstruction &instruction,
+                                           ArrayRef<Value> a, ArrayRef<Value> b,
+                                           ArrayRef<Value> accumulator) const {
+  SmallVector<Value> operandsA, operandsB, operandsC;
+  for (Value reg : a)
+    operandsA.push_back(toMultiplicand(builder, loc, reg, instruction.a));
+  for (Value reg : b)
+    operandsB.push_back(toMultiplicand(builder, loc, reg, instruction.b));
+  auto accumulatorType = cast<VectorType>(accumulator.front().getType());
+  // 16-bit accumulators stay packed, wider ones are passed one by one.
+  bool isPacked = accumulatorType.getElementType().isF16();
+  for (Value reg : accumulator) {
+    if (isPacked) {
+      operandsC.push_back(reg);
+      continue;
+    }
+    for (int64_t element = 0; element < accumulatorType.getDimSize(0);
+         ++element)
+      operandsC.push_back(vector::ExtractOp::create(
+          builder, loc, reg, ArrayRef<int64_t>{element}));
+  }
+  SmallVector<Type> resultTypes;
+  for (Value operand : operandsC)
+    resultTypes.push_back(operand.getType());
+  auto resultType =
+      LLVM::LLVMStructType::getLiteral(builder.getContext(), resultTypes);
+  Value product;
+  if (isIntrinsic(instruction.a)) {
+    // Its name is that of the instruction but for what all of them have.
+    StringRef name = StringRef(instruction.mnemonic).split(".aligned.").second;
+    SmallVector<Value> operands = operandsA;
+    llvm::append_range(operands, operandsB);
+    llvm::append_range(operands, operandsC);
+    product = LLVM::CallIntrinsicOp::create(
+                  builder, loc, resultType,
+                  builder.getStringAttr("llvm.nvvm.mma." + name), operands)
+                  .getResult(0);
+  } else {
+    std::optional<NVVM::MMAIntOverflow> overflow;
+    if (accumulatorType.getElementType().isInteger())
+      overflow = NVVM::MMAIntOverflow::wrapped;
+    product = NVVM::MmaOp::create(
+        builder, loc, resultType, operandsA, operandsB, operandsC,
+        ArrayRef<int64_t>{instruction.m, instruction.n, instruction.k},
+        /*b1Op=*/std::nullopt, overflow,
+        std::array<NVVM::MMATypes, 2>{*getMultiplicandType(instruction.a),
+                                      *getMultiplicandType(instruction.b)},
+        std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                       NVVM::MMALayout::col});
+  }
+
+  SmallVector<Value> results;
+  int64_t position = 0;
+  for (size_t reg = 0; reg < accumulator.size(); ++reg) {
+    if (isPacked) {
+      results.push_back(
+          LLVM::ExtractValueOp::create(builder, loc, product, position++));
+      continue;
+    }
+    SmallVector<Value> elements;
+    for (int64_t element = 0; element < accumulatorType.getDimSize(0);
+         ++element)
+      elements.push_back(
+          LLVM::ExtractValueOp::create(builder, loc, product, position++));
+    results.push_back(vector::FromElementsOp::create(
+        builder, loc, accumulatorType, elements));
+  }
+  return results;
+}
+
+/// What lane 0 has.
+Value NVIDIALowering::emitUniform(OpBuilder &builder, Location loc,
+                                  Value index) const {
+  Type word = builder.getI32Type();
+  auto constant = [&](int32_t value) {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getI32IntegerAttr(value));
+  };
+  Value shared = NVVM::ShflOp::create(
+      builder, loc, word, constant(-1),
+      arith::IndexCastOp::create(builder, loc, word, index), constant(0),
+      constant(static_cast<int32_t>(target.waveSize) - 1), NVVM::ShflKind::idx,
+      /*return_value_and_is_valid=*/UnitAttr());
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    shared);
+}
+
+/// nvgpu.device_async_copy takes memrefs of consecutive elements alone: of
+/// others, which are copied one element at a time, that element.
+static Value emitRowView(OpBuilder &builder, Location loc, Value memref,
+                         SmallVector<Value> &indices) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (type.isLastDimUnitStride())
+    return memref;
+  SmallVector<OpFoldResult> offsets = getAsOpFoldResult(indices),
+                            ones(indices.size(), builder.getIndexAttr(1));
+  MemRefType element = memref::SubViewOp::inferRankReducedResultType(
+      {}, type, offsets, ones, ones);
+  indices.clear();
+  return memref::SubViewOp::create(builder, loc, element, memref, offsets, ones,
+                                   ones);
+}
+
+void NVIDIALowering::emitAsyncCopy(OpBuilder &builder, Location loc,
+                                   const AsyncPiece &piece) const {
+  // How many elements of the chunk lie below the upper bound; a chunk that
+  // starts below zero lies there whole.
+  int64_t size = piece.from.type.getDimSize(0);
+  Value minor = piece.from.indices.back();
+  Value full = arith::ConstantIndexOp::create(builder, loc, size),
+        none = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value count = arith::MinSIOp::create(
+      builder, loc,
+      arith::SubIOp::create(builder, loc, piece.minorExtent, minor,
+                            arith::IntegerOverflowFlags::nsw),
+      full);
+  Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                       minor, piece.minorExtent);
+  if (piece.from.inBounds)
+    inside = arith::AndIOp::create(builder, loc, inside, piece.from.inBounds);
+  count = arith::SelectOp::create(builder, loc, inside, count, none);
+  int64_t bits = size * piece.from.type.getElementTypeBitWidth();
+  SmallVector<Value> toIndices(piece.indices), fromIndices(piece.from.indices);
+  Value to = emitRowView(builder, loc, piece.destination, toIndices),
+        from = emitRowView(builder, loc, piece.from.memref, fromIndices);
+  nvgpu::DeviceAsyncCopyOp::create(
+      builder, loc, nvgpu::DeviceAsyncTokenType::get(builder.getContext()), to,
+      toIndices, from, fromIndices, builder.getIndexAttr(size), count,
+      bits == 128 ? builder.getUnitAttr() : UnitAttr());
+}
+
+SmallVector<Value> NVIDIALowering::emitFragmentLoad(
+    OpBuilder &builder, Location loc, Value memref, unsigned log2Alignment,
+    const Distribution &distribution, ThreadIndices &indices) const {
+  auto type = cast<MemRefType>(memref.getType());
+  Type elementType = type.getElementType();
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!target.hasLdMatrix ||
+      !gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type) ||
+      !elementType.isIntOrFloat() ||
+      elementType.getIntOrFloatBitWidth() != 16 ||
+      failed(type.getStridesAndOffset(strides, offset)))
+    return {};
+  std::optional<MatrixLoad> load =
+      matchMatrixLoad(distribution, indices.getGrid());
+  // Every row of 16 bytes starts at a multiple of 16 bytes.
+  if (!load || strides[1] != 1 || ShapedType::isDynamic(strides[0]) ||
+      strides[0] % 8 != 0 || log2Alignment < 4)
+    return {};
+
+  // Lanes 8*i to 8*i+7 address the rows of matrix i.
+  SmallVector<Coordinate> base = indices.getWarpCoordinates(distribution);
+  Value lane = indices.getLane();
+  base[0].base = indices.add(base[0].base, indices.rem(lane, 8));
+  for (int64_t dim = 0; dim < 2; ++dim) {
+    if (load->count >= 2)
+      base[dim].base = indices.add(
+          base[dim].base, indices.mul(indices.rem(indices.div(lane, 8), 2),
+                                      load->toSecond[dim]));
+    if (load->count == 4)
+      base[dim].base =
+          indices.add(base[dim].base,
+                      indices.mul(indices.div(lane, 16), load->toThird[dim]));
+  }
+  // Fewer than 32 addresses are read for one or two matrices; the others must
+  // be valid all the same: they repeat.
+  auto fragmentType = VectorType::get({load->count, 2}, elementType);
+  SmallVector<Value> registers;
+  for (int64_t reg = 0; reg < distribution.getNumRegisters();
+       reg += load->count) {
+    SmallVector<int64_t> origin = distribution.getTiled().elementIndex(
+        distribution.getShape(), 0, 0, reg, 0);
+    SmallVector<Value> address;
+    for (int64_t dim = 0; dim < 2; ++dim)
+      address.push_back(base[dim].base
+                            ? indices.add(base[dim].base, origin[dim])
+                            : indices.getConstant(origin[dim]));
+    Value fragment = nvgpu::LdMatrixOp::create(
+        builder, loc, fragmentType, memref, address,
+        builder.getBoolAttr(load->transposed),
+        builder.getI32IntegerAttr(static_cast<int32_t>(load->count)));
+    for (int64_t matrix = 0; matrix < load->count; ++matrix)
+      registers.push_back(vector::ExtractOp::create(builder, loc, fragment,
+                                                    ArrayRef<int64_t>{matrix}));
+  }
+  return registers;
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// Tensor maps come to a kernel as pointers, which is what the conversion of
+/// the ops that take them makes of their type; that of functions knows none.
+static void passTensorMapsByPointer(gpu::GPUFuncOp func) {
+  if (!func.isKernel() || func.isExternal())
+    return;
+  OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
+  SmallVector<Type> types;
+  // Buffers of the block follow the arguments of the function.
+  for (BlockArgument argument :
+       func.getArguments().take_front(func.getFunctionType().getNumInputs())) {
+    Type type = argument.getType();
+    if (isa<nvgpu::TensorMapDescriptorType>(type)) {
+      argument.setType(LLVM::LLVMPointerType::get(builder.getContext()));
+      auto cast = UnrealizedConversionCastOp::create(builder, argument.getLoc(),
+                                                     type, argument);
+      argument.replaceAllUsesExcept(cast.getResult(0), cast);
+    }
+    types.push_back(argument.getType());
+  }
+  func.setFunctionType(
+      builder.getFunctionType(types, func.getFunctionType().getResults()));
+}
+
+namespace {
+class ConvertMosaicGPUToNVVM
+    : public smalti::impl::ConvertMosaicGPUToNVVMBase<ConvertMosaicGPUToNVVM> {
+public:
+  using ConvertMosaicGPUToNVVMBase::ConvertMosaicGPUToNVVMBase;
+
+  void runOnOperation() override {
+    Operation *root = getOperation();
+    const targets::Target *chip = getTarget(root, target);
+    if (!chip)
+      return signalPassFailure();
+    if (chip->vendor != targets::Vendor::NVIDIA) {
+      root->emitError() << getArgument() << ": " << chip->name
+                        << " is not an NVIDIA GPU";
+      return signalPassFailure();
+    }
+    OpLowerings lowerings;
+    registerCommonLowerings(lowerings);
+    registerNVIDIAConversions(lowerings);
+    registerNVIDIAReductions(lowerings);
+    registerNVIDIARelayouts(lowerings);
+    registerPeerMemory(lowerings);
+    if (chip->hasTMA)
+      registerTensorCopies(lowerings);
+    else
+      registerThreadCopies(lowerings);
+    registerWgmma(lowerings);
+    if (failed(convertKernels(root, NVIDIALowering(*chip), lowerings)))
+      return signalPassFailure();
+    root->walk([](gpu::GPUFuncOp func) { passTensorMapsByPointer(func); });
+  }
+};
+} // namespace

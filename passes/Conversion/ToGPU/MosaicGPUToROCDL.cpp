@@ -1,0 +1,391 @@
+//===- MosaicGPUToROCDL.cpp - Block programs to threads on AMD GPUs -------===//
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Analysis/Memory/MemorySize.h"
+#include "smalti/passes/Conversion/BlockToThread/BlockToThread.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/OpLowerings.h"
+#include "smalti/passes/Conversion/BlockToThread/Kernel/VendorLowering.h"
+#include "smalti/passes/Support/LDSFence.h"
+#include "smalti/passes/Support/TargetOption.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Pass/Pass.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_CONVERTMOSAICGPUTOROCDL
+#define GEN_PASS_DEF_CONVERTMOSAICGPUTOROCDL
+#include "smalti/passes/Conversion/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::block_to_thread;
+using targets::AsyncCopyKind;
+using targets::MmaInstruction;
+using targets::MmaKind;
+
+/// All registers in one vector, or as a scalar where there is but one element.
+static Value joinRegisters(OpBuilder &builder, Location loc,
+                           ArrayRef<Value> registers) {
+  auto type = cast<VectorType>(registers.front().getType());
+  int64_t length = type.getDimSize(0);
+  int64_t total = length * static_cast<int64_t>(registers.size());
+  if (total == 1)
+    return vector::ExtractOp::create(builder, loc, registers.front(),
+                                     ArrayRef<int64_t>{0});
+  return concatenate(builder, loc, registers);
+}
+
+/// Buffer accesses reach global memory alone.
+static bool isGlobalMemory(MemRefType type) {
+  Attribute space = type.getMemorySpace();
+  if (!space)
+    return true;
+  if (auto number = dyn_cast<IntegerAttr>(space))
+    return number.getInt() <= 1;
+  auto named = dyn_cast<gpu::AddressSpaceAttr>(space);
+  return named && named.getValue() == gpu::AddressSpace::Global;
+}
+
+namespace {
+class AMDLowering : public VendorLowering {
+public:
+  using VendorLowering::VendorLowering;
+
+  std::optional<std::string>
+  refuseMma(const MmaInstruction &instruction) const override {
+    if (instruction.kind == MmaKind::MmaSync)
+      return "the matrix instruction " + instruction.mnemonic +
+             " is not supported";
+    return std::nullopt;
+  }
+  std::optional<std::string> refuseAsyncCopy() const override {
+    if (target.asyncCopy == AsyncCopyKind::None)
+      return "it has no asynchronous copies to shared memory; copy through "
+             "registers";
+    return std::nullopt;
+  }
+  std::optional<std::string> refuseBarriers() const override {
+    return "it has no barrier objects in shared memory";
+  }
+
+  Value emitSharedMemory(OpBuilder &builder, gpu::GPUFuncOp func, int64_t bytes,
+                         int64_t alignment) const override {
+    auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                            gpu::AddressSpace::Workgroup);
+    auto type = MemRefType::get({bytes}, builder.getI8Type(),
+                                MemRefLayoutAttrInterface(), space);
+    unsigned index = func.getNumWorkgroupAttributions();
+    // Upstream adds to an attribute that must exist, and in its type.
+    func->setAttr(gpu::GPUFuncOp::getNumWorkgroupAttributionsAttrName(),
+                  builder.getI64IntegerAttr(index));
+    BlockArgument buffer = func.addWorkgroupAttribution(type, func.getLoc());
+    func.setWorkgroupAttributionAttr(index,
+                                     LLVM::LLVMDialect::getAlignAttrName(),
+                                     builder.getI64IntegerAttr(alignment));
+    return buffer;
+  }
+  void emitBarrier(OpBuilder &builder, Location loc, bool ordersGlobalMemory,
+                   bool hasAsyncCopies) const override {
+    bool isDrained =
+        hasAsyncCopies && target.asyncCopy == AsyncCopyKind::LDSLoad;
+    // gpu.barrier waits for global memory on some chips; the others never do.
+    if (ordersGlobalMemory)
+      gpu::BarrierOp::create(builder, loc);
+    else if (isDrained)
+      createLDSBarrier(builder, loc, /*isOrdered=*/true);
+    else
+      amdgpu::LDSBarrierOp::create(builder, loc);
+    if (ordersGlobalMemory && isDrained)
+      createLDSFence(builder, loc, /*isOrdered=*/true);
+  }
+  Value emitUniform(OpBuilder &builder, Location loc,
+                    Value index) const override {
+    Value narrow =
+        arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+    Value uniform = ROCDL::ReadfirstlaneOp::create(
+        builder, loc, builder.getI32Type(), narrow);
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      uniform);
+  }
+
+  SmallVector<Value> emitMma(OpBuilder &builder, Location loc,
+                             const MmaInstruction &instruction,
+                             ArrayRef<Value> a, ArrayRef<Value> b,
+                             ArrayRef<Value> accumulator) const override;
+  Value emitLoad(OpBuilder &builder, Location loc, const Access &access,
+                 Value pad) const override;
+  void emitStore(OpBuilder &builder, Location loc, Value value,
+                 const Access &access) const override;
+
+  void emitAsyncCopy(OpBuilder &builder, Location loc,
+                     const AsyncPiece &piece) const override;
+  // A group is but a number of copies.
+  void emitAsyncCommit(OpBuilder &, Location) const override {}
+  void emitAsyncWait(OpBuilder &builder, Location loc, int64_t groups,
+                     int64_t pieces) const override;
+
+  // Refused while planning.
+  void emitBarrierInit(OpBuilder &, Location, Value, int64_t) const override {}
+  void emitBarrierArrive(OpBuilder &, Location, Value, int64_t) const override {
+  }
+  void emitBarrierArriveExpectTx(OpBuilder &, Location, Value,
+                                 Value) const override {}
+  void emitBarrierWait(OpBuilder &, Location, Value, Value, Value,
+                       bool) const override {}
+
+private:
+  /// Whether a masked access can leave the bounds check to the hardware.
+  bool usesBuffer(const Access &access) const {
+    auto type = cast<MemRefType>(access.memref.getType());
+    return access.inBounds && target.hasBufferLoads && isGlobalMemory(type) &&
+           getRawBuffer(type);
+  }
+};
+} // namespace
+
+SmallVector<Value> AMDLowering::emitMma(OpBuilder &builder, Location loc,
+                                        const MmaInstruction &instruction,
+                                        ArrayRef<Value> a, ArrayRef<Value> b,
+                                        ArrayRef<Value> accumulator) const {
+  Value operandA = joinRegisters(builder, loc, a),
+        operandB = joinRegisters(builder, loc, b),
+        operandC = joinRegisters(builder, loc, accumulator);
+  Value product;
+  auto attr = [&](int64_t value) { return builder.getI32IntegerAttr(value); };
+  if (instruction.kind == MmaKind::Mfma)
+    product = amdgpu::MFMAOp::create(builder, loc, operandC.getType(),
+                                     attr(instruction.m), attr(instruction.n),
+                                     attr(instruction.k), /*blocks=*/attr(1),
+                                     operandA, operandB, operandC);
+  else
+    product = amdgpu::WMMAOp::create(
+        builder, loc, operandC.getType(), attr(instruction.m),
+        attr(instruction.n), attr(instruction.k), operandA, operandB, operandC);
+  auto registerType = cast<VectorType>(accumulator.front().getType());
+  if (accumulator.size() == 1)
+    return {product};
+  SmallVector<Value> results;
+  int64_t length = registerType.getDimSize(0);
+  for (size_t reg = 0; reg < accumulator.size(); ++reg)
+    results.push_back(takeElements(builder, loc, product,
+                                   static_cast<int64_t>(reg) * length, length));
+  return results;
+}
+
+/// The indices of a buffer access, of type `i32` or `index`: outside the buffer
+/// where the access is masked off.
+static SmallVector<Value> bufferIndices(OpBuilder &builder, Location loc,
+                                        const Access &access, Type indexType) {
+  auto type = cast<MemRefType>(access.memref.getType());
+  int64_t outsideDim = getRawBuffer(type)->longestDim;
+  SmallVector<Value> indices;
+  for (auto [dim, index] : llvm::enumerate(access.indices)) {
+    int64_t outside =
+        static_cast<int64_t>(dim) == outsideDim ? type.getDimSize(dim) : 0;
+    Value narrow =
+        index.getType() == indexType
+            ? index
+            : arith::IndexCastOp::create(builder, loc, indexType, index)
+                  .getResult();
+    Value masked = arith::ConstantOp::create(
+        builder, loc, builder.getIntegerAttr(indexType, outside));
+    indices.push_back(
+        arith::SelectOp::create(builder, loc, access.inBounds, narrow, masked));
+  }
+  return indices;
+}
+
+Value AMDLowering::emitLoad(OpBuilder &builder, Location loc,
+                            const Access &access, Value pad) const {
+  if (!usesBuffer(access))
+    return VendorLowering::emitLoad(builder, loc, access, pad);
+  // One element is loaded as a scalar.
+  bool isScalar = access.type.getDimSize(0) == 1;
+  Type type = isScalar ? access.type.getElementType() : Type(access.type);
+  Value loaded = amdgpu::RawBufferLoadOp::create(
+      builder, loc, type, access.memref,
+      bufferIndices(builder, loc, access, builder.getI32Type()),
+      /*boundsCheck=*/true,
+      /*indexOffset=*/IntegerAttr(), /*sgprOffset=*/Value());
+  if (isScalar)
+    loaded = vector::BroadcastOp::create(builder, loc, access.type, loaded);
+  // The hardware answers zero.
+  if (matchPattern(pad, m_PosZeroFloat()) || matchPattern(pad, m_Zero()))
+    return loaded;
+  Value padding = vector::BroadcastOp::create(builder, loc, access.type, pad);
+  return arith::SelectOp::create(builder, loc, access.inBounds, loaded,
+                                 padding);
+}
+
+void AMDLowering::emitStore(OpBuilder &builder, Location loc, Value value,
+                            const Access &access) const {
+  if (!usesBuffer(access))
+    return VendorLowering::emitStore(builder, loc, value, access);
+  if (access.type.getDimSize(0) == 1)
+    value =
+        vector::ExtractOp::create(builder, loc, value, ArrayRef<int64_t>{0});
+  amdgpu::RawBufferStoreOp::create(
+      builder, loc, value, access.memref,
+      bufferIndices(builder, loc, access, builder.getI32Type()),
+      /*boundsCheck=*/true, /*indexOffset=*/IntegerAttr(),
+      /*sgprOffset=*/Value());
+}
+
+/// The address of an element, as a number.
+static Value emitAddress(OpBuilder &builder, Location loc, Value memref,
+                         ValueRange indices) {
+  Type word = builder.getI64Type();
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
+  Value element = metadata.getOffset();
+  for (auto [index, stride] :
+       llvm::zip_equal(indices, metadata.getConstifiedMixedStrides())) {
+    Value step = getValueOrCreateConstantIndexOp(builder, loc, stride);
+    element =
+        arith::AddIOp::create(builder, loc, element,
+                              arith::MulIOp::create(builder, loc, index, step));
+  }
+  int64_t bytes =
+      *getElementBytes(cast<MemRefType>(memref.getType()).getElementType());
+  Value offset = arith::MulIOp::create(
+      builder, loc, element,
+      arith::ConstantIndexOp::create(builder, loc, bytes));
+  Value base =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+  return arith::IndexCastOp::create(
+      builder, loc, word, arith::AddIOp::create(builder, loc, base, offset));
+}
+
+/// 16 bytes of zeros in global memory, one for all kernels of a module.
+static LLVM::GlobalOp getZeros(OpBuilder &builder, Location loc, Value memref) {
+  // The builder may stand in a region that has no parent yet.
+  auto module = memref.getParentRegion()->getParentOfType<gpu::GPUModuleOp>();
+  auto type = LLVM::LLVMArrayType::get(builder.getI32Type(), 4);
+  std::string name = "smalti_zeros";
+  while (Operation *symbol = SymbolTable::lookupSymbolIn(module, name)) {
+    auto global = dyn_cast<LLVM::GlobalOp>(symbol);
+    if (global && global.getConstant() && global.getGlobalType() == type &&
+        isa_and_nonnull<DenseElementsAttr>(global.getValueOrNull()))
+      return global;
+    name += "_";
+  }
+  OpBuilder atHead = OpBuilder::atBlockBegin(module.getBody());
+  return LLVM::GlobalOp::create(
+      atHead, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+      atHead.getI32TensorAttr({0, 0, 0, 0}), /*alignment=*/16,
+      /*addrSpace=*/ROCDL::ROCDLDialect::kGlobalMemoryAddressSpace);
+}
+
+/// A pointer to the piece in global memory, or to zeros: every wave issues its
+/// copies, so that they can be counted.
+static Value emitSourceOrZeros(OpBuilder &builder, Location loc,
+                               const Access &access) {
+  Value address = emitAddress(builder, loc, access.memref, access.indices);
+  auto type = LLVM::LLVMPointerType::get(
+      builder.getContext(), ROCDL::ROCDLDialect::kGlobalMemoryAddressSpace);
+  Value source = LLVM::IntToPtrOp::create(builder, loc, type, address);
+  if (!access.inBounds)
+    return source;
+  LLVM::GlobalOp zeros = getZeros(builder, loc, access.memref);
+  return arith::SelectOp::create(
+      builder, loc, access.inBounds, source,
+      LLVM::AddressOfOp::create(builder, loc, type, zeros.getSymName()));
+}
+
+void AMDLowering::emitAsyncCopy(OpBuilder &builder, Location loc,
+                                const AsyncPiece &piece) const {
+  const Access &from = piece.from;
+  int64_t bytes =
+      from.type.getDimSize(0) * *getElementBytes(from.type.getElementType());
+  auto toLDS = [&](ValueRange indices) -> Value {
+    auto type = LLVM::LLVMPointerType::get(
+        builder.getContext(), ROCDL::ROCDLDialect::kSharedMemoryAddressSpace);
+    return LLVM::IntToPtrOp::create(
+        builder, loc, type,
+        emitAddress(builder, loc, piece.destination, indices));
+  };
+  if (target.asyncCopy == AsyncCopyKind::AsyncLDSLoad) {
+    Value source = emitSourceOrZeros(builder, loc, from),
+          place = toLDS(piece.indices);
+    auto emit = [&](auto op) {
+      decltype(op)::create(builder, loc, source, place, /*offset=*/0,
+                           /*aux=*/0, ArrayAttr(), ArrayAttr(), ArrayAttr());
+    };
+    switch (bytes) {
+    case 1:
+      return emit(ROCDL::GlobalLoadAsyncToLDSB8Op());
+    case 4:
+      return emit(ROCDL::GlobalLoadAsyncToLDSB32Op());
+    case 8:
+      return emit(ROCDL::GlobalLoadAsyncToLDSB64Op());
+    default:
+      return emit(ROCDL::GlobalLoadAsyncToLDSB128Op());
+    }
+  }
+  if (!usesBuffer(from)) {
+    ROCDL::LoadToLDSOp::create(
+        builder, loc, emitSourceOrZeros(builder, loc, from),
+        toLDS(piece.waveIndices), bytes, /*offset=*/0,
+        /*aux=*/0, ArrayAttr(), ArrayAttr(), ArrayAttr());
+    return;
+  }
+  auto buffer = amdgpu::FatRawBufferCastOp::create(
+      builder, loc, from.memref, /*validBytes=*/Value(),
+      /*cacheSwizzleStride=*/Value(), /*boundsCheck=*/true,
+      /*resetOffset=*/false);
+  amdgpu::GatherToLDSOp::create(
+      builder, loc, buffer,
+      bufferIndices(builder, loc, from, builder.getIndexType()),
+      piece.destination, piece.waveIndices, TypeAttr::get(from.type));
+}
+
+void AMDLowering::emitAsyncWait(OpBuilder &builder, Location loc,
+                                int64_t /*groups*/, int64_t pieces) const {
+  // What the counters hold; fewer in flight are right too.
+  auto count = static_cast<int32_t>(std::min<int64_t>(pieces, 63));
+  if (target.asyncCopy == AsyncCopyKind::AsyncLDSLoad)
+    ROCDL::WaitAsynccntOp::create(builder, loc,
+                                  builder.getI16IntegerAttr(count));
+  else
+    amdgpu::MemoryCounterWaitOp::create(
+        builder, loc, /*load=*/builder.getI32IntegerAttr(count),
+        /*store=*/IntegerAttr(), /*ds=*/IntegerAttr(), /*exp=*/IntegerAttr(),
+        /*tensor=*/IntegerAttr());
+  createLDSFence(builder, loc, /*isOrdered=*/false);
+}
+
+namespace {
+class ConvertMosaicGPUToROCDL
+    : public smalti::impl::ConvertMosaicGPUToROCDLBase<
+          ConvertMosaicGPUToROCDL> {
+public:
+  using ConvertMosaicGPUToROCDLBase::ConvertMosaicGPUToROCDLBase;
+
+  void runOnOperation() override {
+    Operation *root = getOperation();
+    const targets::Target *chip = getTarget(root, target);
+    if (!chip)
+      return signalPassFailure();
+    if (chip->vendor != targets::Vendor::AMD) {
+      root->emitError() << getArgument() << ": " << chip->name
+                        << " is not an AMD GPU";
+      return signalPassFailure();
+    }
+    OpLowerings lowerings;
+    registerCommonLowerings(lowerings);
+    if (failed(convertKernels(root, AMDLowering(*chip), lowerings)))
+      signalPassFailure();
+  }
+};
+} // namespace

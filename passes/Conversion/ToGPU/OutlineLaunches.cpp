@@ -1,0 +1,504 @@
+//===- OutlineLaunches.cpp - From gpu.launch to kernels -------------------===//
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Conversion/ToGPU/HostTensorMaps.h"
+#include "smalti/passes/Support/KernelAttributes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Utils/GPUUtils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+#include <limits>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace smalti {
+#define GEN_PASS_DECL_MOSAICGPUOUTLINELAUNCHES
+#define GEN_PASS_DEF_MOSAICGPUOUTLINELAUNCHES
+#include "smalti/passes/Conversion/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+
+/// Attributes that JAX puts on the memref of an entry, and that a kernel's
+/// argument keeps.
+static constexpr llvm::StringLiteral kKernelArgument =
+    "mosaic_gpu.from_kernel_arg_idx";
+
+/// What JAX's thread-level kernels assume the start of the dynamic shared
+/// memory to be a multiple of: the period of the widest swizzle, in bytes.
+static constexpr int64_t kDynamicMemoryAlignment = 1024;
+
+/// A kernel has at most 4 KiB of parameters before CUDA 12.1, and 32 KiB since.
+static constexpr int64_t kMaxEntry = 4095;
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+/// What was inserted in a struct, by position; nothing where the struct is not
+/// made by insertions in an undefined one.
+static std::optional<std::map<std::vector<int64_t>, Value>>
+collectFields(Value descriptor) {
+  std::map<std::vector<int64_t>, Value> fields;
+  while (auto insert = descriptor.getDefiningOp<LLVM::InsertValueOp>()) {
+    // The last insertion counts.
+    fields.try_emplace(std::vector<int64_t>(insert.getPosition()),
+                       insert.getValue());
+    descriptor = insert.getContainer();
+  }
+  if (!descriptor.getDefiningOp<LLVM::UndefOp>() &&
+      !descriptor.getDefiningOp<LLVM::PoisonOp>())
+    return std::nullopt;
+  return fields;
+}
+
+/// Which of the entry's pointers it is, if it is loaded from the array of
+/// pointers that is the function's last argument.
+static std::optional<int64_t> getEntry(Value pointer, func::FuncOp func) {
+  auto load = pointer.getDefiningOp<LLVM::LoadOp>();
+  if (!load || func.getNumArguments() == 0)
+    return std::nullopt;
+  Value array = func.getArguments().back();
+  if (load.getAddr() == array)
+    return 0;
+  auto element = load.getAddr().getDefiningOp<LLVM::GEPOp>();
+  if (!element || element.getBase() != array ||
+      !isa<LLVM::LLVMPointerType>(element.getElemType()) ||
+      !element.getDynamicIndices().empty() ||
+      element.getRawConstantIndices().size() != 1)
+    return std::nullopt;
+  int64_t entry = element.getRawConstantIndices().front();
+  return entry >= 0 && entry <= kMaxEntry ? std::optional(entry) : std::nullopt;
+}
+
+static bool isConstant(Value value, int64_t expected) {
+  APInt constant;
+  return value && matchPattern(value, m_ConstantInt(&constant)) &&
+         constant.getSExtValue() == expected;
+}
+
+/// Which entry a memref is all of, or why it is none: its descriptor says what
+/// its type says.
+static std::optional<int64_t> getEntryOfMemRef(Value memref, func::FuncOp func,
+                                               std::string &why) {
+  auto type = cast<MemRefType>(memref.getType());
+  auto cast = memref.getDefiningOp<UnrealizedConversionCastOp>();
+  if (!cast || cast->getNumOperands() != 1) {
+    why = "it is not made of a descriptor";
+    return std::nullopt;
+  }
+  auto fields = collectFields(cast.getOperand(0));
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!fields || !type.hasStaticShape() ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset) ||
+      llvm::any_of(strides, ShapedType::isDynamic)) {
+    why = "its descriptor is not made of fields, or its type is not static";
+    return std::nullopt;
+  }
+  auto field = [&](std::vector<int64_t> position) {
+    auto it = fields->find(position);
+    return it == fields->end() ? Value() : it->second;
+  };
+  Value pointer = field({1});
+  std::optional<int64_t> entry =
+      pointer ? getEntry(pointer, func) : std::nullopt;
+  if (!entry || field({0}) != pointer) {
+    why = "its address is not loaded from the entry's array of pointers";
+    return std::nullopt;
+  }
+  bool isAsTyped = isConstant(field({2}), offset);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    isAsTyped &= isConstant(field({3, dim}), type.getDimSize(dim)) &&
+                 isConstant(field({4, dim}), strides[dim]);
+  if (!isAsTyped) {
+    why = "its descriptor has another offset, other sizes or other strides "
+          "than its type";
+    return std::nullopt;
+  }
+  return entry;
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct LaunchPlan {
+  gpu::LaunchOp launch;
+  /// The kernel's arguments: the memref of each entry, null where the function
+  /// makes none.
+  SmallVector<Value> arguments;
+  /// Of which entry's memory each is, and the values in the launch that are its
+  /// address.
+  SmallVector<block_to_thread::TensorMapOfKernel> tensorMaps;
+  SmallVector<SmallVector<Value>> tensorMapUses;
+  /// The pointers in the launch to arrays of tensor maps.
+  SmallVector<Operation *> tensorMapCasts;
+  int64_t sharedMemoryBytes = 0;
+  /// Whether its vectors belong to programs of several threads.
+  bool isBlockLevel = false;
+};
+
+class MosaicGPUOutlineLaunches
+    : public smalti::impl::MosaicGPUOutlineLaunchesBase<
+          MosaicGPUOutlineLaunches> {
+public:
+  using MosaicGPUOutlineLaunchesBase::MosaicGPUOutlineLaunchesBase;
+  void runOnOperation() override;
+
+private:
+  FailureOr<LaunchPlan> plan(gpu::LaunchOp launch);
+  LogicalResult planArguments(LaunchPlan &plan, func::FuncOp func);
+  void outline(const LaunchPlan &plan, SymbolTable &symbols);
+};
+} // namespace
+
+/// What can be made again in the kernel at no cost.
+static bool isSunk(Operation *op) {
+  return op->getNumOperands() == 0 && op->getNumRegions() == 0 &&
+         (op->hasTrait<OpTrait::ConstantLike>() ||
+          isa<LLVM::UndefOp, LLVM::PoisonOp>(op));
+}
+
+static std::optional<int64_t> getConstant(Value value) {
+  APInt constant;
+  if (!matchPattern(value, m_ConstantInt(&constant)))
+    return std::nullopt;
+  return constant.getSExtValue();
+}
+
+/// The product of the sizes, or nothing where one is not a positive constant.
+static std::optional<int64_t> getVolume(const gpu::KernelDim3 &size) {
+  int64_t volume = 1;
+  for (Value value : {size.x, size.y, size.z}) {
+    std::optional<int64_t> constant = getConstant(value);
+    if (!constant || *constant <= 0 ||
+        *constant > std::numeric_limits<int32_t>::max())
+      return std::nullopt;
+    volume = std::min<int64_t>(volume * *constant,
+                               std::numeric_limits<int32_t>::max());
+  }
+  return volume;
+}
+
+/// Memrefs of the function that are all of an entry, as the attribute of JAX
+/// says or the launch takes for granted.
+static void noteEntry(int64_t entry, Value memref,
+                      SmallVectorImpl<Value> &byEntry) {
+  if (entry >= static_cast<int64_t>(byEntry.size()))
+    byEntry.resize(entry + 1);
+  byEntry[entry] = memref;
+}
+
+/// The addresses in the launch of tensor maps in an array that it captures, by
+/// their offset; nothing where an address is not constant. The casts of the
+/// array are appended to `casts`.
+static std::optional<std::map<int64_t, SmallVector<Value>>>
+collectMapAddresses(Value array, gpu::LaunchOp launch,
+                    SmallVectorImpl<Operation *> &casts) {
+  std::map<int64_t, SmallVector<Value>> addresses;
+  for (Operation *user : array.getUsers()) {
+    if (!launch->isProperAncestor(user))
+      continue;
+    if (!isa<UnrealizedConversionCastOp>(user) || user->getNumOperands() != 1 ||
+        user->getNumResults() != 1 ||
+        !isa<LLVM::LLVMPointerType>(user->getResult(0).getType()))
+      return std::nullopt;
+    casts.push_back(user);
+    for (Operation *use : user->getUsers()) {
+      auto element = dyn_cast<LLVM::GEPOp>(use);
+      if (!element || !element.getElemType().isInteger(8) ||
+          !element.getDynamicIndices().empty() ||
+          element.getRawConstantIndices().size() != 1)
+        return std::nullopt;
+      addresses[element.getRawConstantIndices().front()].push_back(
+          element.getResult());
+    }
+  }
+  return addresses;
+}
+
+LogicalResult MosaicGPUOutlineLaunches::planArguments(LaunchPlan &plan,
+                                                      func::FuncOp func) {
+  gpu::LaunchOp launch = plan.launch;
+  // An argument that no code uses keeps its place.
+  DominanceInfo dominance(func);
+  std::map<int64_t, UnrealizedConversionCastOp> unavailable;
+  WalkResult marked = func.walk([&](UnrealizedConversionCastOp cast) {
+    auto number = cast->getAttrOfType<IntegerAttr>(kKernelArgument);
+    std::string why;
+    if (!number || cast->getNumResults() != 1 ||
+        !isa<MemRefType>(cast.getResult(0).getType()))
+      return WalkResult::advance();
+    std::optional<int64_t> entry =
+        getEntryOfMemRef(cast.getResult(0), func, why);
+    if (!entry)
+      return WalkResult::advance();
+    if (number.getValue() != *entry) {
+      cast.emitOpError() << "has '" << kKernelArgument << "' = " << number
+                         << ", but its address is loaded from entry " << *entry
+                         << " of its function";
+      return WalkResult::interrupt();
+    }
+    if (dominance.properlyDominates(cast, launch))
+      noteEntry(*entry, cast.getResult(0), plan.arguments);
+    else
+      unavailable.try_emplace(*entry, cast);
+    return WalkResult::advance();
+  });
+  if (marked.wasInterrupted())
+    return failure();
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(launch.getBody(), captured);
+  llvm::SmallDenseSet<int64_t> used;
+  for (Value value : captured) {
+    Operation *definition = value.getDefiningOp();
+    if ((definition && isSunk(definition)) || isHostArray(value))
+      continue;
+    if (!isa<MemRefType>(value.getType()))
+      return launch.emitOpError()
+             << "uses a value of type " << value.getType()
+             << " from outside, which is neither a constant nor a memref of an "
+                "entry of its function";
+    std::string why;
+    std::optional<int64_t> entry = getEntryOfMemRef(value, func, why);
+    if (!entry)
+      return launch.emitOpError() << "uses a memref of type " << value.getType()
+                                  << " from outside, but " << why;
+    if (!used.insert(*entry).second)
+      return launch.emitOpError()
+             << "uses two memrefs of entry " << *entry << " of its function";
+    noteEntry(*entry, value, plan.arguments);
+  }
+  for (auto [entry, cast] : unavailable) {
+    if (entry < static_cast<int64_t>(plan.arguments.size()) &&
+        plan.arguments[entry])
+      continue;
+    InFlightDiagnostic diagnostic =
+        launch.emitOpError()
+        << "needs the memref of entry " << entry
+        << " of its function as an argument, but no such memref dominates the "
+           "launch";
+    diagnostic.attachNote(cast.getLoc()) << "the memref is defined here";
+    return diagnostic;
+  }
+  auto getEntry = [&](Value memref, std::string &why) {
+    return getEntryOfMemRef(memref, func, why);
+  };
+  for (Value array : captured) {
+    if (!isHostArray(array))
+      continue;
+    TensorMapRefusal refusal;
+    std::optional<HostTensorMaps> maps =
+        readHostTensorMaps(array, getEntry, refusal);
+    if (!maps) {
+      InFlightDiagnostic diagnostic =
+          launch.emitOpError() << "uses an array of type " << array.getType()
+                               << " from outside, but " << refusal.reason;
+      if (refusal.op)
+        diagnostic.attachNote(refusal.op->getLoc()) << refusal.note;
+      return diagnostic;
+    }
+    auto addresses = collectMapAddresses(array, launch, plan.tensorMapCasts);
+    if (!addresses)
+      return launch.emitOpError()
+             << "uses an array of tensor maps other than by the constant "
+                "offset of a map";
+    for (auto &[offset, values] : *addresses) {
+      auto map = maps->find(offset);
+      if (map == maps->end())
+        return launch.emitOpError()
+               << "uses byte " << offset
+               << " of an array, where there is no tensor map";
+      if (map->second.argument >= static_cast<int64_t>(plan.arguments.size()))
+        plan.arguments.resize(map->second.argument + 1);
+      plan.tensorMaps.push_back(map->second);
+      plan.tensorMapUses.push_back(values);
+    }
+  }
+  return success();
+}
+
+FailureOr<LaunchPlan> MosaicGPUOutlineLaunches::plan(gpu::LaunchOp launch) {
+  LaunchPlan plan;
+  plan.launch = launch;
+  auto func = launch->getParentOfType<func::FuncOp>();
+  if (!func || func->getParentOp() != getOperation())
+    return launch.emitOpError() << "is not in a function of the module";
+  if (!launch.getBody().hasOneBlock())
+    return launch.emitOpError() << "has unstructured control flow";
+  if (!launch.getWorkgroupAttributions().empty() ||
+      !launch.getPrivateAttributions().empty())
+    return launch.emitOpError()
+           << "declares memory of its own; block programs slice the dynamic "
+              "shared memory";
+  std::optional<int64_t> threads =
+      getVolume(launch.getBlockSizeOperandValues());
+  bool isStatic = threads && getVolume(launch.getGridSizeOperandValues());
+  if (std::optional<gpu::KernelDim3> cluster =
+          launch.getClusterSizeOperandValues())
+    isStatic &= getVolume(*cluster).has_value();
+  if (!isStatic)
+    return launch.emitOpError()
+           << "has sizes of its grid, its blocks or its clusters that are not "
+              "positive constants";
+  plan.isBlockLevel = mosaic_gpu::hasBlockLevelOps(launch);
+  if (plan.isBlockLevel &&
+      (programThreads <= 0 || *threads % programThreads != 0))
+    return launch.emitOpError()
+           << "has blocks of " << *threads
+           << " threads, which is not a multiple of the "
+           << int64_t(programThreads) << " threads that run a program together";
+  if (Value bytes = launch.getDynamicSharedMemorySize()) {
+    std::optional<int64_t> constant = getConstant(bytes);
+    if (!constant || *constant < 0)
+      return launch.emitOpError() << "needs a constant size of shared memory";
+    plan.sharedMemoryBytes = *constant;
+  }
+
+  if (failed(planArguments(plan, func)))
+    return failure();
+
+  // Symbols of the module are not those of the kernel's.
+  WalkResult result = launch.getBody().walk([&](Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs())
+      if (auto symbol = dyn_cast<SymbolRefAttr>(attribute.getValue())) {
+        op->emitOpError() << "in a launch refers to " << symbol
+                          << ", which the kernel cannot take along";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+void MosaicGPUOutlineLaunches::outline(const LaunchPlan &plan,
+                                       SymbolTable &symbols) {
+  gpu::LaunchOp launch = plan.launch;
+  auto func = launch->getParentOfType<func::FuncOp>();
+  (void)sinkOperationsIntoLaunchOp(launch, isSunk);
+
+  StringRef name = func.getSymName();
+  name.consume_back("_mosaic_gpu");
+  // Null pointers stand for what the launcher passes: arguments that nothing
+  // describes, and tensor maps.
+  OpBuilder builder(launch);
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  SmallVector<Value> operands = plan.arguments;
+  for (Value &operand : operands)
+    if (!operand)
+      operand = LLVM::ZeroOp::create(builder, launch.getLoc(), pointer);
+  for (ArrayRef<Value> addresses : plan.tensorMapUses) {
+    Value map = LLVM::ZeroOp::create(builder, launch.getLoc(), pointer);
+    operands.push_back(map);
+    for (Value address : addresses) {
+      address.replaceAllUsesWith(map);
+      address.getDefiningOp()->erase();
+    }
+  }
+  // A cast that stays would make its array an argument after the tensor maps.
+  for (Operation *cast : plan.tensorMapCasts)
+    cast->erase();
+  gpu::GPUFuncOp kernel = outlineKernelFunc(launch, name, operands);
+  block_to_thread::describeTensorMaps(kernel, plan.tensorMaps);
+  if (std::optional<gpu::KernelDim3> cluster =
+          launch.getClusterSizeOperandValues()) {
+    auto sizeOf = [](Value size) {
+      return static_cast<int32_t>(*getConstant(size));
+    };
+    kernel.setKnownClusterSizeAttr(DenseI32ArrayAttr::get(
+        kernel.getContext(),
+        {sizeOf(cluster->x), sizeOf(cluster->y), sizeOf(cluster->z)}));
+  }
+
+  builder.setInsertionPoint(func);
+  auto kernels = gpu::GPUModuleOp::create(builder, func.getLoc(),
+                                          (name + "_module").str());
+  symbols.insert(kernels, Block::iterator(func));
+  SymbolTable(kernels).insert(kernel);
+
+  SmallVector<Type> types;
+  for (size_t index = 0; index < plan.arguments.size(); ++index) {
+    types.push_back(kernel.getArgument(index).getType());
+    kernel.setArgAttr(index, kKernelArgument, builder.getI32IntegerAttr(index));
+  }
+  kernel->setAttr(kArguments, builder.getTypeArrayAttr(types));
+  if (plan.isBlockLevel) {
+    kernel->setAttr(mosaic_gpu::kProgramThreads,
+                    builder.getI64IntegerAttr(programThreads));
+    kernel->setAttr(kAutoBarriers, builder.getUnitAttr());
+  }
+  if (plan.sharedMemoryBytes > 0) {
+    kernel->setAttr(mosaic_gpu::kSharedMemoryBytes,
+                    builder.getI64IntegerAttr(plan.sharedMemoryBytes));
+    // Swizzles of thread-level kernels count on it, and no op says so.
+    if (!plan.isBlockLevel)
+      kernel->setAttr(mosaic_gpu::kSharedMemoryAlignment,
+                      builder.getI64IntegerAttr(kDynamicMemoryAlignment));
+  }
+
+  builder.setInsertionPoint(launch);
+  auto call = gpu::LaunchFuncOp::create(
+      builder, launch.getLoc(), kernel, launch.getGridSizeOperandValues(),
+      launch.getBlockSizeOperandValues(), launch.getDynamicSharedMemorySize(),
+      operands,
+      launch.getAsyncToken() ? launch.getAsyncToken().getType() : Type(),
+      launch.getAsyncDependencies(), launch.getClusterSizeOperandValues());
+  launch.replaceAllUsesWith(call->getResults());
+  launch.erase();
+}
+
+/// Declarations that JAX adds to every module and that nothing refers to.
+static void eraseDeadDeclarations(ModuleOp module) {
+  for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
+    auto function = dyn_cast<func::FuncOp>(op);
+    auto global = dyn_cast<LLVM::GlobalOp>(op);
+    bool isDeclaration =
+        (function && function.isDeclaration()) ||
+        (global && global.getLinkage() == LLVM::Linkage::External &&
+         !global.getValueOrNull() && global.getInitializerRegion().empty());
+    if (isDeclaration && SymbolTable::symbolKnownUseEmpty(&op, module))
+      op.erase();
+  }
+}
+
+void MosaicGPUOutlineLaunches::runOnOperation() {
+  ModuleOp module = getOperation();
+  std::vector<LaunchPlan> plans;
+  bool hasFailed = false;
+  module.walk([&](gpu::LaunchOp launch) {
+    FailureOr<LaunchPlan> planned = plan(launch);
+    if (succeeded(planned))
+      plans.push_back(std::move(*planned));
+    else
+      hasFailed = true;
+  });
+  if (hasFailed)
+    return signalPassFailure();
+  if (plans.empty())
+    return;
+  SymbolTable symbols(module);
+  for (const LaunchPlan &plan : plans)
+    outline(plan, symbols);
+  eraseDeadDeclarations(module);
+  module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                  UnitAttr::get(&getContext()));
+}

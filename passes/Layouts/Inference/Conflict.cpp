@@ -1,0 +1,644 @@
+//===- Conflict.cpp - Why there are no layouts ----------------------------===//
+
+#include "smalti/passes/Layouts/Inference/Conflict.h"
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Layouts/Inference/SearchState.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::inference;
+using Kind = Constraint::Kind;
+
+//===----------------------------------------------------------------------===//
+// The smallest contradiction
+//===----------------------------------------------------------------------===//
+
+/// Some constraints, with their variables.
+static Problem makeProblem(ArrayRef<Constraint> all,
+                           ArrayRef<int> constraints) {
+  Problem part;
+  part.constraints.assign(constraints.begin(), constraints.end());
+  llvm::sort(part.constraints);
+  for (int number : constraints) {
+    part.vars.push_back(all[number].a);
+    if (all[number].b != kNoVar)
+      part.vars.push_back(all[number].b);
+  }
+  llvm::sort(part.vars);
+  part.vars.erase(std::unique(part.vars.begin(), part.vars.end()),
+                  part.vars.end());
+  return part;
+}
+
+/// Searches for a contradiction in parts of a problem, constraints that all of
+/// them may look at together, and assignments that each may try: what takes
+/// longer is taken for no contradiction, and what is not left out stays.
+static constexpr int64_t kMaxTests = 400;
+static constexpr int64_t kMaxWork = 2 * 1000 * 1000;
+static constexpr int64_t kTestFuel = 500, kMinTestFuel = 16;
+static constexpr int64_t kTestWork = 20 * 1000;
+/// Assignments that look for a solution with a hint.
+static constexpr int64_t kHintFuel = 2000;
+/// Uses between the demands of a contradiction that are looked at one by one.
+static constexpr size_t kMaxUses = 64;
+
+/// Whether a constraint says that a layout is handed on, and not which.
+static bool isLink(const Constraint &constraint) {
+  return constraint.kind == Kind::Use || constraint.kind == Kind::Equal;
+}
+
+namespace {
+
+class CoreFinder {
+public:
+  explicit CoreFinder(Solver &solver)
+      : solver(solver),
+        all(solver.getEvaluator().getSystem().getConstraints()) {}
+
+  bool isContradiction(ArrayRef<int> constraints) {
+    Problem part = makeProblem(all, constraints);
+    SolveMode mode;
+    mode.asInJAX = false;
+    mode.refuteOnly = !needsCandidates;
+    mode.firstOnly = true;
+    int64_t fuel = solver.getFuel();
+    int64_t size = std::max<int64_t>(part.constraints.size(), 1);
+    solver.setFuel(std::clamp(kTestWork / size, kMinTestFuel, kTestFuel));
+    Solution solution = solver.solve(part, mode);
+    solver.setFuel(fuel);
+    return solution.status == SolveStatus::Conflict;
+  }
+
+  /// Takes also for a contradiction what no known layout meets.
+  void needCandidates() { needsCandidates = true; }
+
+  /// Those of `constraints` without which `background` and the others are no
+  /// contradiction. QuickXplain: halves are left out at once, so that k of n
+  /// are found with about k log(n / k) tests.
+  std::vector<int> minimize(std::vector<int> &background, bool hasNew,
+                            ArrayRef<int> constraints) {
+    if (constraints.empty())
+      return {};
+    if (hasNew && hasBudget(background.size()) && isContradiction(background))
+      return {};
+    if (constraints.size() == 1 || !hasBudget(0))
+      return constraints.vec();
+    ArrayRef<int> first = constraints.take_front(constraints.size() / 2);
+    ArrayRef<int> second = constraints.drop_front(constraints.size() / 2);
+    size_t length = background.size();
+    llvm::append_range(background, first);
+    std::vector<int> ofSecond = minimize(background, true, second);
+    background.resize(length);
+    llvm::append_range(background, ofSecond);
+    std::vector<int> ofFirst = minimize(background, !ofSecond.empty(), first);
+    background.resize(length);
+    llvm::append_range(ofFirst, ofSecond);
+    return ofFirst;
+  }
+
+  /// The links that connect the variables of some demands, by the shortest ways
+  /// from the first one.
+  std::vector<int> connect(ArrayRef<int> demands, ArrayRef<int> links) {
+    llvm::DenseMap<VarId, SmallVector<int, 2>> edges;
+    for (int number : llvm::concat<const int>(demands, links))
+      if (all[number].b != kNoVar) {
+        edges[all[number].a].push_back(number);
+        edges[all[number].b].push_back(number);
+      }
+    llvm::DenseMap<VarId, int> way;
+    std::vector<VarId> queue{all[demands.front()].a};
+    way[queue.front()] = -1;
+    for (size_t next = 0; next < queue.size(); ++next)
+      for (int number : edges[queue[next]]) {
+        VarId other =
+            all[number].a == queue[next] ? all[number].b : all[number].a;
+        if (way.try_emplace(other, number).second)
+          queue.push_back(other);
+      }
+    llvm::DenseSet<int> taken;
+    for (int demand : demands)
+      for (VarId var : {all[demand].a, all[demand].b})
+        while (var != kNoVar && way.count(var) && way[var] >= 0 &&
+               taken.insert(way[var]).second)
+          var = all[way[var]].a == var ? all[way[var]].b : all[way[var]].a;
+    std::vector<int> result;
+    for (int number : taken)
+      if (isLink(all[number]))
+        result.push_back(number);
+    llvm::sort(result);
+    return result;
+  }
+
+private:
+  bool hasBudget(int64_t size) {
+    if (size > 0) {
+      ++tests;
+      work += size;
+    }
+    return tests <= kMaxTests && work <= kMaxWork;
+  }
+
+  Solver &solver;
+  ArrayRef<Constraint> all;
+  int64_t tests = 0, work = 0;
+  bool needsCandidates = false;
+};
+
+} // namespace
+
+std::vector<int> inference::findCore(Solver &solver, const Problem &problem) {
+  CoreFinder finder(solver);
+  if (!finder.isContradiction(problem.constraints)) {
+    finder.needCandidates();
+    if (!finder.isContradiction(problem.constraints))
+      return {};
+  }
+  ArrayRef<Constraint> all = solver.getEvaluator().getSystem().getConstraints();
+  std::vector<int> links, demands;
+  for (int number : problem.constraints)
+    (isLink(all[number]) ? links : demands).push_back(number);
+  std::vector<int> background = links;
+  std::vector<int> core = finder.minimize(background, !links.empty(), demands);
+  if (!core.empty()) {
+    std::vector<int> between = finder.connect(core, links);
+    std::vector<int> both = core;
+    llvm::append_range(both, between);
+    if (finder.isContradiction(both))
+      links = std::move(between);
+  }
+  if (links.size() <= kMaxUses) {
+    background = core;
+    links = finder.minimize(background, true, links);
+  }
+  llvm::append_range(core, links);
+  llvm::sort(core);
+  return core;
+}
+
+//===----------------------------------------------------------------------===//
+// In words
+//===----------------------------------------------------------------------===//
+
+static std::string listText(ArrayRef<int64_t> numbers) {
+  std::string text = "[";
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(numbers, os);
+  os << "]";
+  return text;
+}
+
+static std::string typeText(Type type) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << type;
+  return text;
+}
+
+/// What an op demands: "needs WGMMA".
+static std::string describe(Evaluator &evaluator,
+                            const Constraint &constraint) {
+  LayoutTable &layouts = evaluator.getLayouts();
+  auto joinNames = [&](ArrayRef<LayoutId> ids) {
+    return llvm::join(
+        llvm::map_range(ids, [&](LayoutId id) { return layouts.name(id); }),
+        " or ");
+  };
+  switch (constraint.kind) {
+  case Kind::Assign:
+  case Kind::OneOf:
+    return "needs " + joinNames(constraint.layouts);
+  case Kind::NotSplat:
+    return "needs a layout that is not splat";
+  case Kind::NotStrided:
+    return "needs a layout that is not strided";
+  case Kind::SharedTransfer:
+    return std::string("needs a layout that ") +
+           (constraint.isLoad ? "reads " : "writes ") +
+           typeText(constraint.type) +
+           (constraint.need == transfers::TransferNeed::Optimized
+                ? " without bank conflicts"
+                : "");
+  case Kind::TensorTransfer:
+    return "needs a layout that moves to or from " + typeText(constraint.type);
+  case Kind::MmaTile: {
+    std::string tiles;
+    int64_t bits = getElementBits(constraint.type);
+    for (const auto &tile : getMmaTiles(bits, constraint.isTransposed,
+                                        constraint.allowsUnswizzled))
+      tiles += (tiles.empty() ? "" : " or ") + std::to_string(tile[0]) + "x" +
+               std::to_string(tile[1]);
+    return "needs tile " + tiles + ", swizzled over its rows";
+  }
+  case Kind::Divides:
+    return "needs tiles whose sizes divide " + listText(constraint.numbers);
+  case Kind::MinorDivisible:
+    return "needs tiles whose rows are a multiple of " +
+           std::to_string(constraint.numbers.front()) + " elements";
+  case Kind::Relayout:
+    return "needs a relayout from its operand's layout";
+  case Kind::Use:
+    return "takes operand " +
+           std::to_string(constraint.operand->getOperandNumber()) +
+           " as it is laid out";
+  case Kind::GlobalTransfer:
+    return "accesses " + typeText(constraint.type) + " in global memory";
+  case Kind::BulkCopy:
+  case Kind::Equal:
+  case Kind::Becomes:
+  case Kind::Broadcast:
+    break;
+  }
+  return "ties the layouts of " +
+         typeText(evaluator.getSystem().getVariables()[constraint.a].type) +
+         " and " +
+         typeText(evaluator.getSystem().getVariables()[constraint.b].type) +
+         " together";
+}
+
+/// Whether an op is there to state a layout.
+static bool isAnnotation(Operation *op) {
+  return isa<mosaic_gpu::LayoutCastOp, mosaic_gpu::WithTransformsOp,
+             mosaic_gpu::TmemLayoutCastOp>(op);
+}
+
+/// The next sizes that threads can share, where those of a vector have no
+/// layout at all.
+static bool suggestPadding(InFlightDiagnostic &diagnostic, Evaluator &evaluator,
+                           const Variable &variable) {
+  auto type = dyn_cast<VectorType>(variable.type);
+  auto hasLayout = [&](VectorType vector) {
+    // The last one is the splat.
+    return evaluator.getRegisterLayouts(vector).size() > 1;
+  };
+  if (!type || hasLayout(type))
+    return false;
+  SmallVector<int64_t> sizes;
+  for (int64_t size : type.getShape())
+    sizes.push_back(llvm::PowerOf2Ceil(size));
+  auto padded = VectorType::get(sizes, type.getElementType());
+  if (!hasLayout(padded))
+    return false;
+  diagnostic.attachNote(variable.getOp()->getLoc())
+      << "to resolve it, pad the vector to " << padded << ", which the "
+      << evaluator.getLayouts().getThreads() << " threads can share evenly";
+  return true;
+}
+
+namespace {
+
+class Reporter {
+public:
+  Reporter(Solver &solver, const Problem &problem, ArrayRef<int> core,
+           bool allowsRelayouts)
+      : problem(problem), allowsRelayouts(allowsRelayouts), solver(solver),
+        evaluator(solver.getEvaluator()),
+        constraints(evaluator.getSystem().getConstraints()), core(core) {
+    if (allowsRelayouts)
+      for (int number : problem.constraints)
+        if (constraints[number].kind == Kind::Use)
+          usual.insert(number);
+  }
+
+  /// `stuck`: a variable for which no candidate was left, if any.
+  void report(VarId stuck) {
+    // The op with the last demand; the others are what it meets.
+    int last = core.back();
+    size_t demands = 0;
+    llvm::SmallPtrSet<Operation *, 8> ops;
+    for (int number : core) {
+      const Constraint &constraint = constraints[number];
+      if (isLink(constraint))
+        continue;
+      last = number;
+      demands += ops.insert(constraint.op).second;
+    }
+    const Constraint &end = constraints[last];
+    const Variable *variable =
+        stuck == kNoVar ? nullptr
+                        : &evaluator.getSystem().getVariables()[stuck];
+    InFlightDiagnostic diagnostic =
+        (variable ? variable->getOp() : end.op)->emitOpError();
+    if (variable)
+      diagnostic << "needs a layout for " << variable->type
+                 << ", and no known one meets ";
+    else
+      diagnostic << describe(evaluator, end) << ", but no layouts meet ";
+    if (demands > 1)
+      diagnostic << "what these " << demands << " ops demand together";
+    else
+      diagnostic << "all that it demands";
+    attachAll(diagnostic);
+    if (!variable || !suggestPadding(diagnostic, evaluator, *variable))
+      suggest(diagnostic);
+  }
+
+private:
+  /// All demands, and where they meet unless that is a long way.
+  void attachAll(InFlightDiagnostic &diagnostic) {
+    constexpr size_t kShownLinks = 4, kShownDemands = 12;
+    size_t links = llvm::count_if(
+        core, [&](int number) { return isLink(constraints[number]); });
+    size_t shown = 0;
+    for (int number : core) {
+      if (isLink(constraints[number]) ? links > kShownLinks
+                                      : ++shown > kShownDemands)
+        continue;
+      attach(diagnostic, constraints[number]);
+    }
+    if (shown > kShownDemands)
+      diagnostic.attachNote() << "and " << shown - kShownDemands << " more";
+  }
+
+  void attach(InFlightDiagnostic &diagnostic, const Constraint &constraint) {
+    diagnostic.attachNote(constraint.op->getLoc())
+        << "'" << constraint.op->getName() << "' "
+        << describe(evaluator, constraint) << ": " << constraint.why;
+  }
+
+  /// What the whole problem makes of the variables without some constraints, or
+  /// where relayouts may serve some uses; empty where it has no solution still.
+  std::vector<LayoutId> solveWithout(ArrayRef<int> dropped,
+                                     const llvm::DenseSet<int> &relaxed) {
+    Problem part = problem;
+    llvm::erase_if(part.constraints, [&](int number) {
+      return llvm::is_contained(dropped, number);
+    });
+    SolveMode mode;
+    mode.asInJAX = false;
+    mode.relaxed = &relaxed;
+    mode.firstOnly = true;
+    int64_t fuel = solver.getFuel();
+    solver.setFuel(kHintFuel);
+    Solution solution = solver.solve(part, mode);
+    solver.setFuel(fuel);
+    if (solution.status != SolveStatus::Solved)
+      return {};
+    return std::move(solution.layouts);
+  }
+  std::vector<LayoutId> solveWithout(ArrayRef<int> dropped) {
+    return solveWithout(dropped, usual);
+  }
+
+  LayoutId find(ArrayRef<LayoutId> layouts, VarId var) const {
+    return layouts[llvm::lower_bound(problem.vars, var) - problem.vars.begin()];
+  }
+
+  /// The constraints of the core of an op and a kind.
+  SmallVector<int> select(Operation *op, Kind kind) const {
+    SmallVector<int> numbers;
+    for (int number : core)
+      if (constraints[number].op == op && constraints[number].kind == kind)
+        numbers.push_back(number);
+    return numbers;
+  }
+
+  /// The uses where a cast is tried: on a long way, those at its ends.
+  SmallVector<int> usesToTry() const {
+    size_t each = core.size() > 256 ? 2 : 8;
+    SmallVector<int> uses;
+    for (int number : core)
+      if (constraints[number].kind == Kind::Use)
+        uses.push_back(number);
+    if (uses.size() > 2 * each)
+      uses.erase(uses.begin() + each, uses.end() - each);
+    return uses;
+  }
+
+  /// One of the hints that resolve the problem as a whole.
+  void suggest(InFlightDiagnostic &diagnostic) {
+    // Where relayouts are inserted, casts have been tried.
+    if (!allowsRelayouts)
+      for (int number : usesToTry())
+        if (suggestCast(diagnostic, constraints[number]))
+          return;
+    if (suggestAnnotations(diagnostic))
+      return;
+    // Views and slices that cut tiles first.
+    for (bool cutsTile : {true, false})
+      for (int number : llvm::reverse(core)) {
+        const Constraint &constraint = constraints[number];
+        std::string remedy = remedyFor(constraint);
+        if (remedy.empty() || cutsTile != (constraint.kind == Kind::Divides) ||
+            !isResolvedAt(number))
+          continue;
+        diagnostic.attachNote(constraint.op->getLoc())
+            << "to resolve it, " << remedy;
+        return;
+      }
+  }
+
+  /// Whether the problem has a solution once an op no longer demands what it
+  /// demands with a constraint.
+  bool isResolvedAt(int number) {
+    const Constraint &constraint = constraints[number];
+    if (constraint.kind != Kind::SharedTransfer) {
+      // The ties of an op stand and fall together.
+      SmallVector<int> dropped;
+      for (int other : problem.constraints)
+        if (constraints[other].op == constraint.op &&
+            (constraints[other].kind == constraint.kind ||
+             (isTie(constraint.kind) && isTie(constraints[other].kind))))
+          dropped.push_back(other);
+      return !solveWithout(dropped).empty();
+    }
+    transfers::TransferNeed need = constraint.need;
+    evaluator.getSystem().getConstraint(number).need =
+        transfers::TransferNeed::Unoptimized;
+    bool isResolved = !solveWithout({}).empty();
+    evaluator.getSystem().getConstraint(number).need = need;
+    return isResolved;
+  }
+
+  static bool isTie(Kind kind) {
+    return kind == Kind::Equal || kind == Kind::Divides ||
+           kind == Kind::Becomes || kind == Kind::Broadcast ||
+           kind == Kind::OneOf;
+  }
+
+  /// Layouts that ops state: one that is wrong, or else all of them.
+  bool suggestAnnotations(InFlightDiagnostic &diagnostic) {
+    SmallVector<int> all;
+    llvm::SmallPtrSet<Operation *, 4> ops;
+    bool isSuggested = false;
+    for (int number : core) {
+      const Constraint &constraint = constraints[number];
+      if (constraint.kind != Kind::Assign || !isAnnotation(constraint.op))
+        continue;
+      SmallVector<int> stated = select(constraint.op, Kind::Assign);
+      if (!ops.insert(constraint.op).second)
+        continue;
+      all.append(stated);
+      std::vector<LayoutId> layouts = solveWithout(stated);
+      if (layouts.empty())
+        continue;
+      // Where the op moves a vector, it is needed for another layout.
+      bool isMove = false;
+      for (int other : problem.constraints)
+        if (constraints[other].kind == Kind::Relayout &&
+            constraints[other].op == constraint.op)
+          isMove |= find(layouts, constraints[other].a) !=
+                    find(layouts, constraints[other].b);
+      LayoutId other = find(layouts, constraint.a);
+      // Nothing but a constant can be told to be a splat.
+      bool isStated = !evaluator.getLayouts().isSplat(other);
+      if (isMove && !isStated)
+        continue;
+      Diagnostic &note = diagnostic.attachNote(constraint.op->getLoc());
+      note << "to resolve it, ";
+      if (!isMove)
+        note << "remove this '" << constraint.op->getName() << "'"
+             << (isStated ? " or " : "");
+      if (isStated)
+        note << "let " << (isMove ? "this '" : "it")
+             << (isMove ? constraint.op->getName().getStringRef() : "")
+             << (isMove ? "'" : "") << " state "
+             << evaluator.getLayouts().name(other)
+             << ", which the others allow";
+      isSuggested = true;
+    }
+    if (isSuggested || ops.size() < 2 || solveWithout(all).empty())
+      return isSuggested;
+    for (Operation *op : ops)
+      diagnostic.attachNote(op->getLoc())
+          << "to resolve it, remove this '" << op->getName()
+          << "' and the others that state a layout (" << ops.size()
+          << " in all)";
+    return true;
+  }
+
+  /// What helps where no cast does.
+  static std::string remedyFor(const Constraint &constraint) {
+    std::string op =
+        ("this '" + constraint.op->getName().getStringRef() + "'").str();
+    switch (constraint.kind) {
+    case Kind::Divides:
+      return "let " + op + " begin and end at multiples of the tile";
+    case Kind::SharedTransfer:
+      return "let 'optimized' of " + op + " be false";
+    case Kind::TensorTransfer:
+      return "for " + op +
+             " give the tensor memory another layout "
+             "('mosaic_gpu.tmem_layout_cast')";
+    case Kind::MmaTile:
+      return "for " + op + " choose sizes that are a multiple of such a tile";
+    case Kind::MinorDivisible:
+      return "for " + op + " choose rows of 32 bytes or a multiple";
+    case Kind::Equal:
+    case Kind::Becomes:
+    case Kind::Broadcast:
+    case Kind::OneOf:
+      return "for " + op + " choose sizes that one layout fits on both sides";
+    default:
+      return "";
+    }
+  }
+
+  /// A cast between producer and user, of all operands of the user that are the
+  /// value.
+  bool suggestCast(InFlightDiagnostic &diagnostic, const Constraint &use) {
+    llvm::DenseSet<int> relaxed = usual;
+    SmallVector<unsigned> operands;
+    for (int number : problem.constraints) {
+      const Constraint &other = constraints[number];
+      if (other.kind == Kind::Use && other.op == use.op &&
+          other.operand->get() == use.operand->get()) {
+        relaxed.insert(number);
+        operands.push_back(other.operand->getOperandNumber());
+      }
+    }
+    std::vector<LayoutId> layouts = solveWithout({}, relaxed);
+    if (layouts.empty())
+      return false;
+    LayoutId from = find(layouts, use.a), to = find(layouts, use.b);
+    if (from == to || evaluator.getLayouts().isSplat(from))
+      return false;
+    llvm::sort(operands);
+    Diagnostic &note = diagnostic.attachNote(use.op->getLoc());
+    note << "to resolve it, allow relayouts or insert "
+            "'mosaic_gpu.layout_cast' to "
+         << evaluator.getLayouts().name(to) << " for operand";
+    for (auto [index, operand] : llvm::enumerate(operands))
+      note << (index == 0 ? (operands.size() > 1 ? "s " : " ") : " and ")
+           << operand;
+    note << " of this '" << use.op->getName() << "', which "
+         << (operands.size() > 1 ? "have " : "has ")
+         << evaluator.getLayouts().name(from) << " ("
+         << evaluator.relayout(cast<VectorType>(use.type), from, to).str()
+         << ")";
+    return true;
+  }
+
+  const Problem &problem;
+  bool allowsRelayouts;
+  Solver &solver;
+  Evaluator &evaluator;
+  ArrayRef<Constraint> constraints;
+  ArrayRef<int> core;
+  /// The uses that the pass itself may serve with relayouts.
+  llvm::DenseSet<int> usual;
+};
+
+/// Values are named by the op and place that they are of.
+void attachStuck(InFlightDiagnostic &diagnostic, Evaluator &evaluator,
+                 ArrayRef<VarId> stuck) {
+  constexpr size_t kShown = 5;
+  for (VarId var : stuck.take_front(kShown)) {
+    const Variable &variable = evaluator.getSystem().getVariables()[var];
+    diagnostic.attachNote(variable.getOp()->getLoc())
+        << "no layout yet for " << variable.type << " of '"
+        << variable.getOp()->getName() << "'; "
+        << (variable.memory == Memory::Registers ? "a 'mosaic_gpu.layout_cast'"
+            : variable.memory == Memory::Shared
+                ? "a 'mosaic_gpu.with_transforms'"
+                : "a 'mosaic_gpu.tmem_layout_cast'")
+        << " there would help";
+  }
+  if (stuck.size() > kShown)
+    diagnostic.attachNote() << "and " << stuck.size() - kShown << " more";
+}
+
+} // namespace
+
+void inference::reportConflict(Solver &solver, const Problem &problem,
+                               const Solution &solution, ArrayRef<int> core,
+                               bool allowsRelayouts) {
+  if (!core.empty()) {
+    Reporter(solver, problem, core, allowsRelayouts)
+        .report(solution.stuck.empty() ? kNoVar : solution.stuck.front());
+    return;
+  }
+  Evaluator &evaluator = solver.getEvaluator();
+  VarId var =
+      solution.stuck.empty() ? problem.vars.front() : solution.stuck.front();
+  const Variable &variable = evaluator.getSystem().getVariables()[var];
+  InFlightDiagnostic diagnostic = variable.getOp()->emitOpError();
+  diagnostic << "needs a layout for " << variable.type
+             << ", and no known one fits";
+  for (int number : problem.constraints) {
+    const Constraint &constraint =
+        evaluator.getSystem().getConstraints()[number];
+    if (constraint.kind == Kind::Use ||
+        (constraint.a != var && constraint.b != var))
+      continue;
+    diagnostic.attachNote(constraint.op->getLoc())
+        << "'" << constraint.op->getName() << "' "
+        << describe(evaluator, constraint) << ": " << constraint.why;
+  }
+  suggestPadding(diagnostic, evaluator, variable);
+}
+
+void inference::reportOutOfFuel(Solver &solver, const Problem &problem,
+                                const Solution &solution) {
+  Evaluator &evaluator = solver.getEvaluator();
+  VarId var =
+      solution.stuck.empty() ? problem.vars.front() : solution.stuck.front();
+  InFlightDiagnostic diagnostic =
+      evaluator.getSystem().getVariables()[var].getOp()->emitOpError();
+  diagnostic << "has no layout: the search ran out of fuel after "
+             << solver.getTried() << " assignments (option 'fuel')";
+  attachStuck(diagnostic, evaluator, solution.stuck);
+}

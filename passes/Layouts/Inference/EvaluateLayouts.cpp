@@ -1,0 +1,211 @@
+//===- EvaluateLayouts.cpp - What the layouts of a module cost ------------===//
+//
+// The constraints and the cost model of layout inference, on layouts that are
+// there already: ours, JAX's, or written by hand.
+//
+//===----------------------------------------------------------------------===//
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/passes/Layouts/Inference/Evaluation.h"
+#include "smalti/passes/Layouts/Inference/InferLayouts.h"
+#include "smalti/passes/Layouts/Rules/Rules.h"
+#include "smalti/passes/Support/Remarks.h"
+#include "smalti/targets/Target.h"
+
+#include "mlir/Pass/Pass.h"
+
+namespace smalti {
+#define GEN_PASS_DECL_MOSAICGPUEVALUATELAYOUTS
+#define GEN_PASS_DEF_MOSAICGPUEVALUATELAYOUTS
+#include "smalti/passes/Layouts/Passes.h.inc"
+} // namespace smalti
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::inference;
+
+namespace {
+
+/// Reads the layouts that the attributes of ops give to places.
+class Reader {
+public:
+  Reader(ConstraintSystem &system, std::vector<LayoutId> &layouts)
+      : system(system), layouts(layouts) {}
+
+  LogicalResult read(Operation *op) {
+    Places in[3], out[3];
+    for (OpOperand &operand : op->getOpOperands())
+      if (VarId var = system.lookup(operand); var != kNoVar)
+        append(in, var, operand.get().getType());
+    for (Value result : op->getResults())
+      if (VarId var = system.lookup(result); var != kNoVar)
+        append(out, var, result.getType());
+    for (const LayoutAttributeNames &names : getLayoutAttributeNames()) {
+      auto index = static_cast<size_t>(names.memory);
+      if (failed(readList(op, names.in, in[index])) ||
+          failed(readList(op, names.out, out[index])))
+        return failure();
+    }
+    return success();
+  }
+
+private:
+  using Places = SmallVector<std::pair<VarId, Type>>;
+
+  static void append(Places *lists, VarId var, Type type) {
+    lists[static_cast<size_t>(*getMemory(type))].push_back({var, type});
+  }
+
+  LogicalResult readList(Operation *op, StringRef name,
+                         ArrayRef<std::pair<VarId, Type>> places) {
+    auto list = op->getAttrOfType<ArrayAttr>(name);
+    // Whether the layouts are known from elsewhere is seen in the end.
+    if (!list || places.empty())
+      return success();
+    if (list.size() != places.size())
+      return op->emitOpError() << "has " << list.size() << " entries in '"
+                               << name << "', not " << places.size();
+    for (auto [attribute, place] : llvm::zip_equal(list, places)) {
+      auto [var, type] = place;
+      LayoutTable &table = system.getLayouts();
+      LayoutId layout = table.fromAttribute(attribute, type);
+      if (layout == kNoLayout || !table.fits(layout, type))
+        return op->emitOpError() << "has " << attribute << " in '" << name
+                                 << "', which is no layout of " << type;
+      if (layouts[var] != kNoLayout && layouts[var] != layout)
+        return op->emitOpError()
+               << "has " << table.name(layout) << " in '" << name
+               << "' for what is " << table.name(layouts[var]) << " elsewhere";
+      layouts[var] = layout;
+    }
+    return success();
+  }
+
+  ConstraintSystem &system;
+  std::vector<LayoutId> &layouts;
+};
+
+struct MosaicGPUEvaluateLayouts
+    : smalti::impl::MosaicGPUEvaluateLayoutsBase<MosaicGPUEvaluateLayouts> {
+  using MosaicGPUEvaluateLayoutsBase::MosaicGPUEvaluateLayoutsBase;
+  void getDependentDialects(DialectRegistry &registry) const override {
+    MosaicGPUEvaluateLayoutsBase::getDependentDialects(registry);
+    registerLayoutRules(registry);
+  }
+
+  void runOnOperation() override;
+};
+
+} // namespace
+
+/// "WGMMA and strided by 2".
+static std::string describe(const LayoutTable &table,
+                            const Constraint &constraint,
+                            ArrayRef<LayoutId> layouts) {
+  std::string text = table.name(layouts[constraint.a]);
+  if (constraint.b != kNoVar)
+    text += " and " + table.name(layouts[constraint.b]);
+  return text;
+}
+
+/// What follows from the attributes for places that none names: arguments of
+/// blocks have the layout of what reaches them.
+static void spreadLayouts(const ConstraintSystem &system,
+                          std::vector<LayoutId> &layouts) {
+  for (const Constraint &constraint : system.getConstraints()) {
+    if (constraint.kind != Constraint::Kind::Use &&
+        constraint.kind != Constraint::Kind::Equal)
+      continue;
+    LayoutId &a = layouts[constraint.a], &b = layouts[constraint.b];
+    if (a == kNoLayout)
+      a = b;
+    else if (b == kNoLayout)
+      b = a;
+  }
+}
+
+void MosaicGPUEvaluateLayouts::runOnOperation() {
+  ModuleOp module = getOperation();
+  const targets::Target *chip = findChip(module, target, warps);
+  if (!chip)
+    return signalPassFailure();
+  LayoutTable table(&getContext(), warps, chip->waveSize);
+  ConstraintSystem system(table, *chip);
+  if (failed(collectConstraints(module, system)))
+    return signalPassFailure();
+
+  std::vector<LayoutId> layouts(system.getVariables().size(), kNoLayout);
+  Reader reader(system, layouts);
+  WalkResult walk = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    // Its layouts are constraints already.
+    if (isa<mosaic_gpu::CustomPrimitiveOp>(op))
+      return WalkResult::skip();
+    return WalkResult(reader.read(op));
+  });
+  if (walk.wasInterrupted())
+    return signalPassFailure();
+  for (const Constraint &constraint : system.getConstraints())
+    if (constraint.kind == Constraint::Kind::Assign &&
+        layouts[constraint.a] == kNoLayout)
+      layouts[constraint.a] = constraint.layouts.front();
+  spreadLayouts(system, layouts);
+  // A function's argument of one element, which no attribute is about, has no
+  // transforms.
+  for (auto [var, variable] : llvm::enumerate(system.getVariables())) {
+    auto type = dyn_cast<MemRefType>(variable.type);
+    if (layouts[var] == kNoLayout && variable.memory == Memory::Shared &&
+        type.hasStaticShape() && type.getNumElements() == 1)
+      layouts[var] = table.noTransforms();
+  }
+
+  Evaluator evaluator(system);
+  bool isValid = true;
+  int64_t cost = 0, registers = 0;
+  for (auto [var, variable] : llvm::enumerate(system.getVariables())) {
+    if (layouts[var] == kNoLayout) {
+      Operation *op = variable.getOp();
+      (op ? op->emitOpError() : module.emitOpError())
+          << "has a value of type " << variable.type << " without a layout";
+      return signalPassFailure();
+    }
+    if (variable.memory != Memory::Registers)
+      continue;
+    for (const Site &site : variable.sites) {
+      if (site.operand)
+        continue;
+      auto type = cast<VectorType>(site.value.getType());
+      int64_t count = evaluator.countRegisters(layouts[var], type);
+      registers += count;
+      cost += count * site.work * kCycle;
+    }
+  }
+  for (const Constraint &constraint : system.getConstraints()) {
+    if (constraint.isJAXOnly)
+      continue;
+    LayoutId a = layouts[constraint.a];
+    LayoutId b = constraint.b == kNoVar ? kNoLayout : layouts[constraint.b];
+    // A relayout without an op is a splat's alone.
+    bool holds = constraint.kind == Constraint::Kind::Use
+                     ? a == b || table.isSplat(a)
+                     : evaluator.holds(constraint, a, b, /*asInJAX=*/false) ||
+                           evaluator.holds(constraint, a, b, /*asInJAX=*/true);
+    if (!holds) {
+      isValid = false;
+      constraint.op->emitOpError()
+          << "has layouts that do not meet its demand: " << constraint.why
+          << ", got " << describe(table, constraint, layouts);
+      continue;
+    }
+    int64_t part = evaluator.cost(constraint, a, b);
+    cost += part;
+    if (part >= kCycle)
+      remarkAnalysis(constraint.op, getArgument())
+          << "costs " << part / kCycle << " cycles (" << constraint.why
+          << "): " << describe(table, constraint, layouts);
+  }
+  if (!isValid)
+    return signalPassFailure();
+  remarkAnalysis(module, getArgument())
+      << "the layouts cost " << cost / kCycle << " cycles and " << registers
+      << " registers";
+}

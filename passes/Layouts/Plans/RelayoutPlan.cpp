@@ -1,0 +1,583 @@
+//===- RelayoutPlan.cpp - The steps of a relayout -------------------------===//
+//
+// Every thread must put words of its result together from bytes of words that
+// it has, and of words that other lanes of its warp have. The latter come in
+// rounds: in each, every lane shows one word, and reads that of another lane.
+//
+//===----------------------------------------------------------------------===//
+
+#include "smalti/passes/Layouts/Plans/RelayoutPlan.h"
+
+#include "smalti/targets/Target.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+using namespace smalti;
+using namespace smalti::relayouts;
+using layout::RegisterLayout;
+using layout::ValueOr;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using targets::Target;
+
+llvm::StringRef relayouts::toString(Step::Kind kind) {
+  switch (kind) {
+  case Step::Kind::Select:
+    return "select";
+  case Step::Kind::Permute:
+    return "permute";
+  case Step::Kind::Shuffle:
+    return "shuffle";
+  }
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// What threads need
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A piece of a result's word: bytes of a word of a lane of the same warp.
+struct Source {
+  int64_t lane = 0;
+  int64_t word = 0;
+  /// In atoms from the word's beginning.
+  int64_t part = 0;
+};
+
+/// The pieces of a word, in order.
+using Word = SmallVector<Source, 4>;
+
+/// What the threads of each warp need: [warp][lane][word].
+struct Needs {
+  /// Bytes that move together: an element, or elements that share a byte.
+  int64_t atomBytes = 4;
+  int64_t atomsOfSource = 1, atomsOfResult = 1;
+  int64_t wordsOfSource = 1, wordsOfResult = 1;
+  std::vector<std::vector<std::vector<Word>>> words;
+
+  int64_t atomsOfWord() const { return 4 / atomBytes; }
+};
+
+/// Rounds of one warp. -1: nothing.
+struct Rounds {
+  /// [round][lane]: the word that a lane shows, and the lane that it reads.
+  std::vector<SmallVector<int64_t>> shown, read;
+  /// Round in which a lane gets a word of another: [lane]{lane, word}.
+  std::vector<std::map<std::pair<int64_t, int64_t>, int64_t>> got;
+
+  explicit Rounds(int64_t lanes) : got(lanes) {}
+  int64_t size() const { return shown.size(); }
+  void add(int64_t lanes) {
+    shown.emplace_back(lanes, -1);
+    read.emplace_back(lanes, -1);
+  }
+  bool fits(int64_t round, int64_t to, int64_t from, int64_t word) const {
+    int64_t other = shown[round][from];
+    return read[round][to] < 0 && (other < 0 || other == word);
+  }
+  void take(int64_t round, int64_t to, int64_t from, int64_t word) {
+    shown[round][from] = word;
+    read[round][to] = from;
+    got[to][{from, word}] = round;
+  }
+};
+
+} // namespace
+
+/// The needs of a unit, or nothing where elements do not keep to their bytes.
+static std::optional<Needs> findNeeds(const Placement &from,
+                                      const Placement &to, int64_t elements,
+                                      int64_t warps, int64_t lanes,
+                                      int64_t elementBits) {
+  constexpr int64_t byteBits = 8;
+  Needs needs;
+  needs.atomBytes =
+      std::clamp<int64_t>(elementBits, byteBits, kWordBits) / byteBits;
+  int64_t atomBits = needs.atomBytes * byteBits;
+  // Elements of an atom, or atoms of an element.
+  int64_t together = std::max<int64_t>(atomBits / elementBits, 1);
+  int64_t apart = std::max<int64_t>(elementBits / atomBits, 1);
+  if (from.vectorLength % together != 0 || to.vectorLength % together != 0)
+    return std::nullopt;
+  needs.atomsOfSource = from.vectorLength * apart / together;
+  needs.atomsOfResult = to.vectorLength * apart / together;
+  needs.wordsOfSource =
+      llvm::divideCeil(needs.atomsOfSource, needs.atomsOfWord());
+  needs.wordsOfResult =
+      llvm::divideCeil(needs.atomsOfResult, needs.atomsOfWord());
+
+  // The class of threads that hold each element, and where.
+  struct Holder {
+    int64_t lane = 0, reg = 0, element = 0;
+  };
+  std::vector<Holder> holders(elements);
+  for (int64_t warp = 0; warp < warps; ++warp)
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      if (from.warpClass[warp] != warp || from.laneClass[lane] != lane)
+        continue;
+      for (int64_t reg = 0; reg < from.numRegisters; ++reg)
+        for (int64_t element = 0; element < from.vectorLength; ++element)
+          holders[from.elementAt(warp, lane, reg, element)] = {lane, reg,
+                                                               element};
+    }
+  needs.words.assign(warps, {});
+  for (int64_t warp = 0; warp < warps; ++warp)
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      std::vector<Word> &words = needs.words[warp].emplace_back();
+      for (int64_t reg = 0; reg < to.numRegisters; ++reg)
+        for (int64_t atom = 0; atom < needs.atomsOfResult; ++atom) {
+          int64_t first = atom * together / apart;
+          const Holder &holder = holders[to.elementAt(warp, lane, reg, first)];
+          for (int64_t other = 1; other < together; ++other) {
+            const Holder &next =
+                holders[to.elementAt(warp, lane, reg, first + other)];
+            if (next.lane != holder.lane || next.reg != holder.reg ||
+                next.element != holder.element + other)
+              return std::nullopt;
+          }
+          if (holder.element % together != 0)
+            return std::nullopt;
+          int64_t part = holder.element * apart / together + atom % apart;
+          if (atom % needs.atomsOfWord() == 0)
+            words.emplace_back();
+          words.back().push_back(
+              {from.nearestLane(lane, holder.lane),
+               holder.reg * needs.wordsOfSource + part / needs.atomsOfWord(),
+               part % needs.atomsOfWord()});
+        }
+    }
+  return needs;
+}
+
+//===----------------------------------------------------------------------===//
+// Rounds
+//===----------------------------------------------------------------------===//
+
+/// A word that a lane needs of another.
+struct Demand {
+  int64_t to, from, word;
+};
+
+/// Lanes exchange with the lanes whose numbers differ from theirs in the same
+/// bits.
+static Rounds exchangeInPairs(ArrayRef<Demand> demands, int64_t lanes) {
+  Rounds rounds(lanes);
+  for (int64_t bits = 1; bits < lanes; ++bits) {
+    int64_t first = rounds.size();
+    SmallVector<int64_t> count(lanes, 0);
+    for (const Demand &demand : demands) {
+      if ((demand.to ^ demand.from) != bits)
+        continue;
+      int64_t round = first + count[demand.to]++;
+      if (round == rounds.size())
+        rounds.add(lanes);
+      rounds.take(round, demand.to, demand.from, demand.word);
+    }
+  }
+  return rounds;
+}
+
+/// Each demand in the first round that has room for it.
+static Rounds exchangeFirstFit(ArrayRef<Demand> demands, int64_t lanes) {
+  Rounds rounds(lanes);
+  for (const Demand &demand : demands) {
+    int64_t round = 0;
+    while (round < rounds.size() &&
+           !rounds.fits(round, demand.to, demand.from, demand.word))
+      ++round;
+    if (round == rounds.size())
+      rounds.add(lanes);
+    rounds.take(round, demand.to, demand.from, demand.word);
+  }
+  return rounds;
+}
+
+/// As many rounds as the lane with most demands needs, where each word goes to
+/// one lane: an edge colouring of a bipartite graph, by exchanging the rounds
+/// along a path where a demand finds none that is free at both ends.
+static Rounds exchangeByColouring(ArrayRef<Demand> demands, int64_t lanes) {
+  SmallVector<int64_t> needs(lanes, 0), gives(lanes, 0);
+  for (const Demand &demand : demands) {
+    ++needs[demand.to];
+    ++gives[demand.from];
+  }
+  int64_t count =
+      std::max(*llvm::max_element(needs), *llvm::max_element(gives));
+  // [round][lane]: the demand that the lane takes part in.
+  std::vector<SmallVector<int64_t>> atReader(count), atShower(count);
+  for (int64_t round = 0; round < count; ++round) {
+    atReader[round].assign(lanes, -1);
+    atShower[round].assign(lanes, -1);
+  }
+  auto findFree = [&](const std::vector<SmallVector<int64_t>> &side,
+                      int64_t lane) {
+    int64_t round = 0;
+    while (side[round][lane] >= 0)
+      ++round;
+    return round;
+  };
+  SmallVector<int64_t> roundOf(demands.size(), -1);
+  for (auto [number, demand] : llvm::enumerate(demands)) {
+    int64_t atTo = findFree(atReader, demand.to),
+            atFrom = findFree(atShower, demand.from);
+    if (atTo != atFrom) {
+      // The path that begins at the reader with the round that is free at the
+      // other end; it does not lead there.
+      SmallVector<int64_t> path;
+      int64_t wanted = atFrom;
+      int64_t lane = demand.to;
+      bool isReader = true;
+      while (true) {
+        int64_t next =
+            isReader ? atReader[wanted][lane] : atShower[wanted][lane];
+        if (next < 0)
+          break;
+        path.push_back(next);
+        lane = isReader ? demands[next].from : demands[next].to;
+        isReader = !isReader;
+        wanted = wanted == atFrom ? atTo : atFrom;
+      }
+      for (int64_t edge : path) {
+        atReader[roundOf[edge]][demands[edge].to] = -1;
+        atShower[roundOf[edge]][demands[edge].from] = -1;
+      }
+      for (int64_t edge : path) {
+        roundOf[edge] = roundOf[edge] == atFrom ? atTo : atFrom;
+        atReader[roundOf[edge]][demands[edge].to] = edge;
+        atShower[roundOf[edge]][demands[edge].from] = edge;
+      }
+    }
+    roundOf[number] = atFrom;
+    atReader[atFrom][demand.to] = number;
+    atShower[atFrom][demand.from] = number;
+  }
+  Rounds rounds(lanes);
+  for (int64_t round = 0; round < count; ++round)
+    rounds.add(lanes);
+  for (auto [number, demand] : llvm::enumerate(demands))
+    rounds.take(roundOf[number], demand.to, demand.from, demand.word);
+  return rounds;
+}
+
+/// The fewest rounds that are found for a warp.
+static Rounds planRounds(ArrayRef<std::vector<Word>> needs) {
+  int64_t lanes = needs.size();
+  std::vector<Demand> demands;
+  SmallVector<std::map<std::pair<int64_t, int64_t>, bool>> seen(lanes);
+  std::map<std::pair<int64_t, int64_t>, bool> given;
+  SmallVector<int64_t> gives(lanes, 0);
+  for (auto [lane, words] : llvm::enumerate(needs))
+    for (const Word &word : words)
+      for (const Source &source : word) {
+        if (source.lane == static_cast<int64_t>(lane))
+          continue;
+        std::pair<int64_t, int64_t> key = {source.lane, source.word};
+        if (!seen[lane].try_emplace(key, true).second)
+          continue;
+        demands.push_back(
+            {static_cast<int64_t>(lane), source.lane, source.word});
+        gives[source.lane] += given.try_emplace(key, true).second;
+      }
+  int64_t least = *llvm::max_element(gives);
+  for (const auto &words : seen)
+    least = std::max<int64_t>(least, words.size());
+  Rounds best = exchangeInPairs(demands, lanes);
+  if (best.size() > least)
+    if (Rounds other = exchangeFirstFit(demands, lanes);
+        other.size() < best.size())
+      best = std::move(other);
+  if (best.size() > least)
+    if (Rounds other = exchangeByColouring(demands, lanes);
+        other.size() < best.size())
+      best = std::move(other);
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Makes the steps of a unit.
+class StepBuilder {
+public:
+  StepBuilder(RelayoutPlan &plan, const Needs &needs, int64_t lanes)
+      : plan(plan), needs(needs), lanes(lanes),
+        threads(needs.words.size() * lanes), next(plan.numSourceWords()) {}
+
+  void run();
+
+private:
+  /// A word that every thread chooses; -1: any.
+  using Choice = SmallVector<int64_t>;
+
+  int64_t addStep(Step::Kind kind, int64_t a, int64_t b, Choice table);
+  int64_t choose(const Choice &choice);
+  int64_t assemble(int64_t word);
+
+  RelayoutPlan &plan;
+  const Needs &needs;
+  int64_t lanes, threads, next;
+  std::map<Choice, int64_t> tables, chosen;
+  /// The word that each thread gets in each round.
+  std::vector<int64_t> gotWord;
+  /// [round][thread]: the word of its own that it gets instead; -1: none.
+  std::vector<SmallVector<int64_t>> keptWord;
+  std::vector<Rounds> rounds;
+};
+
+} // namespace
+
+int64_t StepBuilder::addStep(Step::Kind kind, int64_t a, int64_t b,
+                             Choice table) {
+  auto [entry, isNew] = tables.try_emplace(table, plan.tables.size());
+  if (isNew)
+    plan.tables.push_back(std::move(table));
+  plan.steps.push_back({kind, a, b, entry->second});
+  return next++;
+}
+
+int64_t StepBuilder::choose(const Choice &choice) {
+  auto known = chosen.find(choice);
+  if (known != chosen.end())
+    return known->second;
+  SmallVector<int64_t> words;
+  for (int64_t word : choice)
+    if (word >= 0 && !llvm::is_contained(words, word))
+      words.push_back(word);
+  int64_t result = words.empty() ? 0 : words.front();
+  for (int64_t word : llvm::drop_begin(words)) {
+    Choice table;
+    for (int64_t wanted : choice)
+      table.push_back(wanted == word);
+    result = addStep(Step::Kind::Select, result, word, std::move(table));
+  }
+  chosen[choice] = result;
+  return result;
+}
+
+int64_t StepBuilder::assemble(int64_t word) {
+  // Of each thread: the words that have its pieces, and where.
+  struct Piece {
+    int64_t word, part;
+  };
+  std::vector<SmallVector<Piece, 4>> pieces(threads);
+  SmallVector<int64_t> all;
+  bool isWhole = true;
+  for (int64_t thread = 0; thread < threads; ++thread) {
+    int64_t warp = thread / lanes, lane = thread % lanes;
+    for (const Source &source : needs.words[warp][lane][word]) {
+      int64_t number = source.word;
+      if (source.lane != lane)
+        number = gotWord[rounds[warp].got[lane][{source.lane, source.word}]];
+      isWhole &=
+          source.part == static_cast<int64_t>(pieces[thread].size()) &&
+          (pieces[thread].empty() || pieces[thread].front().word == number);
+      pieces[thread].push_back({number, source.part});
+      if (!llvm::is_contained(all, number))
+        all.push_back(number);
+    }
+  }
+  if (isWhole) {
+    Choice choice;
+    for (const auto &own : pieces)
+      choice.push_back(own.front().word);
+    // Threads that have the word already may get it once more, with the others.
+    for (auto [round, number] : llvm::enumerate(gotWord))
+      if (llvm::is_contained(all, number))
+        for (auto [thread, word] : llvm::enumerate(choice))
+          if (word == keptWord[round][thread])
+            word = number;
+    return choose(choice);
+  }
+
+  // Of each thread: its words in the order in which they are put together. A
+  // word that many have is in the same place for all.
+  llvm::sort(all);
+  SmallVector<Choice> slots;
+  for (int64_t thread = 0; thread < threads; ++thread) {
+    SmallVector<int64_t, 4> own;
+    for (const Piece &piece : pieces[thread])
+      if (!llvm::is_contained(own, piece.word))
+        own.push_back(piece.word);
+    llvm::sort(own);
+    for (auto [index, number] : llvm::enumerate(own)) {
+      // With two words in all, each has its own place.
+      int64_t place = all.size() <= 2 ? llvm::find(all, number) - all.begin()
+                                      : static_cast<int64_t>(index);
+      while (static_cast<int64_t>(slots.size()) <= place)
+        slots.emplace_back(threads, int64_t(-1));
+      slots[place][thread] = number;
+    }
+  }
+
+  int64_t atomBytes = needs.atomBytes;
+  int64_t result = choose(slots.front());
+  for (size_t slot = 0; slot < std::max<size_t>(slots.size() - 1, 1); ++slot) {
+    // The bytes of this slot's word are taken over, others stay.
+    bool isFirst = slot == 0;
+    int64_t second = slots.size() > 1 ? choose(slots[slot + 1]) : result;
+    Choice table;
+    for (int64_t thread = 0; thread < threads; ++thread) {
+      int64_t selector = 0x3210;
+      for (auto [index, piece] : llvm::enumerate(pieces[thread])) {
+        int64_t first = -1;
+        if (slots.size() > 1 && slots[slot + 1][thread] == piece.word)
+          first = 4 + piece.part * atomBytes;
+        else if (isFirst && slots.front()[thread] == piece.word)
+          first = piece.part * atomBytes;
+        if (first < 0)
+          continue;
+        for (int64_t byte = 0; byte < atomBytes; ++byte) {
+          int64_t shift = 4 * (index * atomBytes + byte);
+          selector &= ~(int64_t(0xf) << shift);
+          selector |= (first + byte) << shift;
+        }
+      }
+      table.push_back(selector);
+    }
+    result = addStep(Step::Kind::Permute, result, second, std::move(table));
+  }
+  return result;
+}
+
+void StepBuilder::run() {
+  int64_t warps = needs.words.size(), most = 0;
+  for (int64_t warp = 0; warp < warps; ++warp) {
+    // Warps are mostly alike.
+    auto isSame = [&](const std::vector<std::vector<Word>> &other) {
+      return llvm::equal(other, needs.words[warp], [](auto &a, auto &b) {
+        return llvm::equal(a, b, [](const Word &x, const Word &y) {
+          return llvm::equal(x, y, [](const Source &s, const Source &t) {
+            return s.lane == t.lane && s.word == t.word && s.part == t.part;
+          });
+        });
+      });
+    };
+    if (warp > 0 && isSame(needs.words[warp - 1]))
+      rounds.push_back(rounds.back());
+    else
+      rounds.push_back(planRounds(needs.words[warp]));
+    most = std::max(most, rounds.back().size());
+  }
+  for (int64_t round = 0; round < most; ++round) {
+    Choice shown, read;
+    for (int64_t warp = 0; warp < warps; ++warp)
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        bool has = round < rounds[warp].size();
+        int64_t from = has ? rounds[warp].read[round][lane] : -1;
+        shown.push_back(has ? rounds[warp].shown[round][lane] : -1);
+        read.push_back(from);
+      }
+    // Lanes that need nothing keep what they show.
+    for (auto [thread, from] : llvm::enumerate(read))
+      if (from < 0)
+        from = static_cast<int64_t>(thread) % lanes;
+    int64_t word = choose(shown);
+    int64_t any = *llvm::find_if(shown, [](int64_t word) { return word >= 0; });
+    SmallVector<int64_t> &kept = keptWord.emplace_back(threads, int64_t(-1));
+    for (int64_t thread = 0; thread < threads; ++thread)
+      if (read[thread] == thread % lanes)
+        kept[thread] = shown[thread] >= 0 ? shown[thread] : any;
+    gotWord.push_back(
+        addStep(Step::Kind::Shuffle, word, word, std::move(read)));
+  }
+  for (size_t word = 0; word < needs.words.front().front().size(); ++word)
+    plan.results.push_back(assemble(word));
+}
+
+/// Of each unit, the registers of the vector that a unit alone would have as 0,
+/// 1, ...: those with the same elements of thread 0, moved.
+static SmallVector<SmallVector<int64_t>>
+registersOfUnits(const RegisterLayout &layout, ArrayRef<int64_t> shape,
+                 ArrayRef<int64_t> unit, int64_t warps, int64_t lanes) {
+  Placement whole(layout, shape, warps, lanes, kWordBits),
+      part(layout, unit, warps, lanes, kWordBits);
+  // An element of the unit, by its number in the unit, in the vector.
+  auto renumber = [&](int64_t number) {
+    int64_t result = 0, step = 1;
+    for (size_t dim = shape.size(); dim-- > 0;) {
+      result += number % unit[dim] * step;
+      number /= unit[dim];
+      step *= shape[dim];
+    }
+    return result;
+  };
+  llvm::DenseMap<int64_t, int64_t> byElement;
+  for (int64_t reg = 0; reg < whole.numRegisters; ++reg)
+    byElement[whole.elementAt(0, 0, reg, 0)] = reg;
+  SmallVector<int64_t> origins = {0};
+  int64_t step = 1;
+  SmallVector<int64_t> steps(shape.size());
+  for (size_t dim = shape.size(); dim-- > 0; step *= shape[dim])
+    steps[dim] = step;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    SmallVector<int64_t> moved;
+    for (int64_t origin : origins)
+      for (int64_t index = 0; index < shape[dim]; index += unit[dim])
+        moved.push_back(origin + index * steps[dim]);
+    origins = std::move(moved);
+  }
+  SmallVector<SmallVector<int64_t>> registers;
+  for (int64_t origin : origins) {
+    SmallVector<int64_t> &own = registers.emplace_back();
+    for (int64_t reg = 0; reg < part.numRegisters; ++reg)
+      own.push_back(
+          byElement.lookup(origin + renumber(part.elementAt(0, 0, reg, 0))));
+  }
+  return registers;
+}
+
+ValueOr<RelayoutPlan> relayouts::planRelayoutSteps(const RegisterLayout &from,
+                                                   const RegisterLayout &to,
+                                                   ArrayRef<int64_t> shape,
+                                                   int64_t elementBits,
+                                                   const Target &target,
+                                                   int64_t warps) {
+  using Result = ValueOr<RelayoutPlan>;
+  RelayoutPlan plan;
+  plan.cost = planRelayout(from, to, shape, elementBits, target, warps);
+  if (!plan.cost.isPossible())
+    return Result::none(plan.cost.reason);
+  if (plan.cost.means == Means::None ||
+      std::holds_alternative<layout::SplatLayout>(from))
+    return plan;
+
+  int64_t lanes = target.waveSize;
+  SmallVector<int64_t> unit = unitShape(from, to, shape);
+  plan.sourceRegisters = registersOfUnits(from, shape, unit, warps, lanes);
+  plan.resultRegisters = registersOfUnits(to, shape, unit, warps, lanes);
+  int64_t elements = 1;
+  for (int64_t size : unit)
+    elements *= size;
+  if (plan.cost.means == Means::SharedMemory) {
+    plan.trip = planScratch(from, to, unit, plan.numUnits(), elementBits,
+                            target, warps);
+    return plan;
+  }
+  std::optional<Needs> needs =
+      findNeeds(Placement(from, unit, warps, lanes, elementBits),
+                Placement(to, unit, warps, lanes, elementBits), elements, warps,
+                lanes, elementBits);
+  if (!needs)
+    return Result::none("elements of " + std::to_string(elementBits) +
+                        " bits do not keep to their bytes");
+  plan.sourceWords = needs->wordsOfSource;
+  plan.resultWords = needs->wordsOfResult;
+  StepBuilder(plan, *needs, lanes).run();
+  plan.cost.shuffles = plan.cost.moves = 0;
+  for (const Step &step : plan.steps)
+    (step.kind == Step::Kind::Shuffle ? plan.cost.shuffles : plan.cost.moves) +=
+        plan.numUnits();
+  plan.cost.cycles = plan.cost.shuffles * kShuffleCycles + plan.cost.moves;
+  return plan;
+}

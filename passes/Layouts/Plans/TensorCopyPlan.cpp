@@ -1,0 +1,500 @@
+//===- TensorCopyPlan.cpp - Slices of tensors as copies in bulk -----------===//
+
+#include "smalti/passes/Layouts/Plans/TensorCopyPlan.h"
+
+#include "smalti/layouts/LayoutText.h"
+#include "smalti/passes/Layouts/Plans/TransferDigits.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace smalti;
+using namespace smalti::transfers;
+using layout::listText;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+
+static constexpr int64_t kMostExtent = (int64_t(1) << 32) - 1;
+static constexpr int64_t kMostStride = (int64_t(1) << 40) - 1;
+
+namespace {
+/// A digit of the slice in shared memory: `size` values, along dimension `dim`
+/// `step` elements apart, in memory `memoryStride`.
+struct SliceDigit {
+  int64_t dim = 0;
+  int64_t size = 1;
+  int64_t step = 1;
+  int64_t memoryStride = 1;
+};
+
+/// A dimension of the map in the making.
+struct MapDim {
+  int64_t extent = 1;
+  /// Elements.
+  int64_t stride = 1;
+  int64_t box = 1;
+  SmallVector<CoordinateTerm, 2> terms;
+  /// The dimension of the problem that it is or is a part of.
+  int64_t dim = 0;
+  /// Elements of that dimension that one step is.
+  int64_t step = 1;
+  /// Whether all digits that it stands for are in shared memory's box.
+  bool isInBox = false;
+};
+
+/// The problem with the terms that the indices of its dimensions are: they may
+/// be several of the original's.
+struct Slice {
+  TensorCopyProblem problem;
+  SmallVector<SmallVector<CoordinateTerm, 2>> terms;
+  /// The original's dimension.
+  SmallVector<int64_t> origins;
+};
+
+class Planner {
+public:
+  explicit Planner(const Slice &slice) : slice(slice), problem(slice.problem) {}
+
+  layout::ValueOr<TensorCopyPlan> run();
+
+private:
+  using Result = layout::ValueOr<TensorCopyPlan>;
+  std::optional<std::string> collectDigits();
+  /// The map whose box are the last `count` digits.
+  Result build(size_t count) const;
+  std::optional<std::string> addBoxDims(ArrayRef<SliceDigit> box,
+                                        SmallVectorImpl<MapDim> &dims) const;
+  void reduceDims(SmallVectorImpl<MapDim> &dims,
+                  SmallVectorImpl<int64_t> &checked) const;
+  bool mergeInto(MapDim &outer, MapDim &inner,
+                 SmallVectorImpl<int64_t> &checked) const;
+  std::optional<std::string> checkLimits(const TensorMap &map) const;
+
+  const Slice &slice;
+  const TensorCopyProblem &problem;
+  /// As in shared memory, from the outermost to the innermost.
+  SmallVector<SliceDigit> digits;
+};
+} // namespace
+
+/// The largest divisor of `size` that is at most `limit` and a multiple of
+/// `multiple`; 0 where there is none.
+static int64_t largestDivisor(int64_t size, int64_t limit, int64_t multiple) {
+  for (int64_t divisor = limit / multiple * multiple; divisor > 0;
+       divisor -= multiple)
+    if (size % divisor == 0)
+      return divisor;
+  return 0;
+}
+
+/// The dimensions of the tensor that shared memory has.
+static SmallVector<int64_t> sharedDims(const TensorCopyProblem &problem) {
+  SmallVector<int64_t> dims;
+  for (auto [dim, length] : llvm::enumerate(problem.slice))
+    if (length != -1)
+      dims.push_back(static_cast<int64_t>(dim));
+  return dims;
+}
+
+std::optional<std::string> Planner::collectDigits() {
+  auto steps = getMemorySteps(problem.memory);
+  if (!steps)
+    return steps.reason;
+  SmallVector<SliceDigit> all;
+  for (auto [dim, step, size] :
+       llvm::zip_equal(sharedDims(problem), *steps, problem.memory.shape)) {
+    all.push_back({dim, size / step.inner, step.inner, step.outerStride});
+    all.push_back({dim, step.inner, 1, step.innerStride});
+  }
+  llvm::erase_if(all, [](const SliceDigit &digit) { return digit.size == 1; });
+  llvm::stable_sort(all, [](const SliceDigit &a, const SliceDigit &b) {
+    return a.memoryStride > b.memoryStride;
+  });
+  // Tiles one after the other are one run.
+  SmallVector<SliceDigit> merged;
+  for (const SliceDigit &digit : all) {
+    if (!merged.empty() && merged.back().dim == digit.dim &&
+        merged.back().step == digit.step * digit.size &&
+        merged.back().memoryStride == digit.memoryStride * digit.size) {
+      int64_t size = merged.back().size * digit.size;
+      merged.back() = digit;
+      merged.back().size = size;
+      continue;
+    }
+    merged.push_back(digit);
+  }
+
+  int64_t bytes = problem.elementBits / 8;
+  int64_t rowBytes = merged.empty() ? bytes : merged.back().size * bytes;
+  bool isSwizzled = problem.memory.swizzleBytes > 16;
+  if (rowBytes % kTensorMapStrideBytes != 0)
+    return "rows of " + std::to_string(rowBytes) +
+           " bytes in shared memory are not a multiple of " +
+           std::to_string(kTensorMapStrideBytes) + " bytes";
+  if (merged.back().memoryStride != 1)
+    return "the innermost dimension in shared memory has stride " +
+           std::to_string(merged.back().memoryStride) + ", not 1";
+  if (problem.strides[merged.back().dim] != 1)
+    return "dimension " + std::to_string(merged.back().dim) +
+           ", the innermost in shared memory, has stride " +
+           std::to_string(problem.strides[merged.back().dim]) +
+           " in the tensor, not 1";
+  if (isSwizzled && rowBytes % problem.memory.swizzleBytes != 0)
+    return "rows of " + std::to_string(rowBytes) +
+           " bytes in shared memory are not a multiple of the swizzle of " +
+           std::to_string(problem.memory.swizzleBytes) + " bytes";
+
+  // What no box can hold is cut, from the innermost on.
+  for (auto [position, digit] : llvm::enumerate(llvm::reverse(merged))) {
+    int64_t multiple =
+        position == 0 ? std::max<int64_t>(kTensorMapStrideBytes / bytes, 1) : 1;
+    int64_t size = digit.size;
+    if (position == 0 && isSwizzled)
+      size = problem.memory.swizzleBytes / bytes;
+    SliceDigit left = digit;
+    while (true) {
+      if (size > kMostBoxElements)
+        size = largestDivisor(size, kMostBoxElements, multiple);
+      if (size == 0)
+        return "rows of " + std::to_string(digit.size) +
+               " elements have no part of at most " +
+               std::to_string(kMostBoxElements) +
+               " elements and a multiple of " +
+               std::to_string(kTensorMapStrideBytes) + " bytes";
+      digits.push_back({left.dim, size, left.step, left.memoryStride});
+      if (size == left.size)
+        break;
+      left = {left.dim, left.size / size, left.step * size,
+              left.memoryStride * size};
+      size = left.size;
+      multiple = 1;
+    }
+  }
+  std::reverse(digits.begin(), digits.end());
+  return std::nullopt;
+}
+
+std::optional<std::string>
+Planner::addBoxDims(ArrayRef<SliceDigit> box,
+                    SmallVectorImpl<MapDim> &dims) const {
+  for (size_t position = 0; position < box.size(); ++position) {
+    const SliceDigit &digit = box[position];
+    // Of the same dimension: further in, finer.
+    const SliceDigit *coarser = nullptr;
+    bool isFinest = true;
+    for (const SliceDigit &other : box.take_front(position))
+      if (other.dim == digit.dim)
+        coarser = &other;
+    for (const SliceDigit &other : box.drop_front(position + 1))
+      if (other.dim == digit.dim)
+        isFinest = false;
+    int64_t extent = problem.extents[digit.dim];
+    MapDim dim;
+    dim.dim = digit.dim;
+    dim.step = digit.step;
+    dim.stride = problem.strides[digit.dim] * digit.step;
+    dim.box = digit.size;
+    dim.isInBox = true;
+    if (isFinest && digit.step != 1)
+      return "dimension " + std::to_string(digit.dim) +
+             " lies in shared memory in steps of " + std::to_string(digit.step);
+    if (coarser) {
+      dim.extent = coarser->step / digit.step;
+    } else {
+      if (digit.step > 1 && problem.indexDivisors[digit.dim] % digit.step != 0)
+        return "the index along dimension " + std::to_string(digit.dim) +
+               " is not known to be a multiple of " +
+               std::to_string(digit.step);
+      // What is outside of the tensor would be inside of the next tile.
+      if (extent % digit.step != 0 && !problem.isInside[digit.dim])
+        return "tiles of " + std::to_string(digit.step) +
+               " do not divide the " + std::to_string(extent) +
+               " elements of dimension " + std::to_string(digit.dim);
+      dim.extent = extent / digit.step;
+      for (CoordinateTerm term : slice.terms[digit.dim]) {
+        int64_t common = std::gcd(term.multiplier, digit.step);
+        term.multiplier /= common;
+        term.divisor *= digit.step / common;
+        dim.terms.push_back(term);
+      }
+    }
+    dims.push_back(std::move(dim));
+  }
+  return std::nullopt;
+}
+
+/// Makes one dimension of two whose elements follow one another.
+bool Planner::mergeInto(MapDim &outer, MapDim &inner,
+                        SmallVectorImpl<int64_t> &checked) const {
+  // A box that leaves the inner dimension would find elements of the next.
+  bool isChecked = !problem.isInside[inner.dim];
+  if (outer.isInBox || outer.box != 1 || problem.slice[outer.dim] > 1 ||
+      inner.terms.empty() || problem.extents[inner.dim] % inner.step != 0 ||
+      (isChecked && problem.slice[inner.dim] > 1) ||
+      outer.stride != inner.extent * inner.stride ||
+      outer.extent > kMostExtent / inner.extent)
+    return false;
+  for (CoordinateTerm term : outer.terms) {
+    term.multiplier *= inner.extent;
+    inner.terms.push_back(term);
+  }
+  inner.extent *= outer.extent;
+  if (isChecked)
+    checked.push_back(inner.dim);
+  return true;
+}
+
+void Planner::reduceDims(SmallVectorImpl<MapDim> &dims,
+                         SmallVectorImpl<int64_t> &checked) const {
+  auto isFull = [&] {
+    return static_cast<int64_t>(dims.size()) > kMostTensorMapDims;
+  };
+  // Dimensions of one element are none.
+  for (size_t position = 0; position < dims.size();) {
+    const MapDim &dim = dims[position];
+    bool isInside = problem.isInside[dim.dim];
+    if (dim.isInBox || dim.extent != 1 || problem.slice[dim.dim] > 1 ||
+        (!isInside && !isFull())) {
+      ++position;
+      continue;
+    }
+    if (!isInside)
+      checked.push_back(dim.dim);
+    dims.erase(dims.begin() + position);
+  }
+  while (isFull()) {
+    bool isMerged = false;
+    for (size_t outer = 0; outer < dims.size() && !isMerged; ++outer)
+      for (size_t inner = 0; inner < dims.size() && !isMerged; ++inner)
+        if (outer != inner && mergeInto(dims[outer], dims[inner], checked)) {
+          dims.erase(dims.begin() + outer);
+          isMerged = true;
+        }
+    if (!isMerged)
+      return;
+  }
+}
+
+std::optional<std::string> Planner::checkLimits(const TensorMap &map) const {
+  if (static_cast<int64_t>(map.extents.size()) > kMostTensorMapDims)
+    return "a tensor map has at most " + std::to_string(kMostTensorMapDims) +
+           " dimensions, and this slice needs " +
+           std::to_string(map.extents.size());
+  for (int64_t extent : map.extents)
+    if (extent < 1 || extent > kMostExtent)
+      return "a tensor map has extents from 1 to 2^32 - 1, got " +
+             listText(map.extents);
+  for (int64_t stride : ArrayRef(map.strides).drop_back())
+    if (stride % kTensorMapStrideBytes != 0 || stride < 1 ||
+        stride > kMostStride)
+      return "a tensor map has strides that are multiples of " +
+             std::to_string(kTensorMapStrideBytes) + " bytes below 2^40, got " +
+             std::to_string(stride) + " bytes";
+  return std::nullopt;
+}
+
+Planner::Result Planner::build(size_t count) const {
+  ArrayRef<SliceDigit> box = ArrayRef(digits).take_back(count),
+                       outside = ArrayRef(digits).drop_back(count);
+  int64_t elements = 1;
+  for (const SliceDigit &digit : llvm::reverse(box)) {
+    if (digit.memoryStride != elements)
+      return Result::none("a slice with gaps in shared memory needs several "
+                          "copies");
+    elements *= digit.size;
+  }
+  SmallVector<MapDim> dims;
+  for (int64_t dim = 0, rank = problem.extents.size(); dim < rank; ++dim) {
+    if (llvm::any_of(box,
+                     [&](const SliceDigit &digit) { return digit.dim == dim; }))
+      continue;
+    MapDim single;
+    single.extent = problem.extents[dim];
+    single.stride = problem.strides[dim];
+    single.terms = slice.terms[dim];
+    single.dim = dim;
+    dims.push_back(std::move(single));
+  }
+  if (auto reason = addBoxDims(box, dims))
+    return Result::none(*reason);
+
+  TensorCopyPlan plan;
+  reduceDims(dims, plan.checkedDims);
+  for (int64_t &dim : plan.checkedDims)
+    dim = slice.origins[dim];
+  int64_t bytes = problem.elementBits / 8;
+  plan.map.elementBits = problem.elementBits;
+  plan.map.swizzleBytes = problem.memory.swizzleBytes;
+  for (const MapDim &dim : dims) {
+    plan.map.extents.push_back(dim.extent);
+    // No step is made along a single element.
+    plan.map.strides.push_back(dim.extent == 1 && &dim != &dims.back()
+                                   ? kTensorMapStrideBytes
+                                   : dim.stride * bytes);
+    plan.map.box.push_back(dim.box);
+    plan.coordinates.push_back(dim.terms);
+  }
+  if (auto reason = checkLimits(plan.map))
+    return Result::none(*reason);
+
+  int64_t copies = 1;
+  for (const SliceDigit &digit : outside) {
+    copies *= digit.size;
+    if (copies > kMostTensorCopies)
+      return Result::none("the slice needs more than " +
+                          std::to_string(kMostTensorCopies) + " copies");
+  }
+  for (int64_t copy = 0; copy < copies; ++copy) {
+    TensorPiece piece;
+    piece.coordinates.assign(dims.size(), 0);
+    int64_t left = copy;
+    for (const SliceDigit &digit : llvm::reverse(outside)) {
+      int64_t value = left % digit.size;
+      left /= digit.size;
+      piece.sharedOffset += value * digit.memoryStride * bytes;
+      // The coarsest part of the dimension is what has terms.
+      for (auto [position, dim] : llvm::enumerate(dims))
+        if (dim.dim == digit.dim && !dim.terms.empty())
+          piece.coordinates[position] += value * digit.step / dim.step;
+    }
+    plan.pieces.push_back(std::move(piece));
+  }
+  for (const TensorPiece &piece : plan.pieces)
+    if (piece.sharedOffset % kTensorCopyAlignment != 0)
+      return Result::none("a copy to byte " +
+                          std::to_string(piece.sharedOffset) +
+                          " of the slice in shared memory is not at a multiple "
+                          "of " +
+                          std::to_string(kTensorCopyAlignment) + " bytes");
+  return plan;
+}
+
+Planner::Result Planner::run() {
+  if (auto reason = collectDigits())
+    return Result::none(*reason);
+  std::string reason;
+  for (size_t count = digits.size(); count > 0; --count) {
+    Result result = build(count);
+    if (result)
+      return result;
+    reason = result.reason;
+  }
+  return Result::none(reason);
+}
+
+/// Elements smaller than a byte as bytes; a reason if they cannot be.
+static std::optional<std::string> useBytes(Slice &slice) {
+  TensorCopyProblem &problem = slice.problem;
+  int64_t perByte = 8 / problem.elementBits;
+  int64_t packed = -1, sharedDim = -1;
+  for (auto [position, dim] : llvm::enumerate(sharedDims(problem)))
+    if (problem.memory.strides[position] == 1 && problem.slice[dim] > 1) {
+      packed = dim;
+      sharedDim = static_cast<int64_t>(position);
+    }
+  if (packed < 0 || problem.strides[packed] != 1)
+    return "elements of " + std::to_string(problem.elementBits) +
+           " bits have no dimension along which they share bytes";
+  MemoryLayout &memory = problem.memory;
+  int64_t firstTiled = memory.shape.size() - memory.tile.size();
+  SmallVector<int64_t *> counts{
+      &problem.extents[packed], &problem.slice[packed],
+      &problem.indexDivisors[packed], &memory.shape[sharedDim]};
+  if (sharedDim >= firstTiled)
+    counts.push_back(&memory.tile[sharedDim - firstTiled]);
+  for (int64_t dim = 0, rank = problem.strides.size(); dim < rank; ++dim)
+    if (dim != packed && problem.extents[dim] > 1)
+      counts.push_back(&problem.strides[dim]);
+  for (int64_t dim = 0, rank = memory.strides.size(); dim < rank; ++dim)
+    if (dim != sharedDim && memory.shape[dim] > 1)
+      counts.push_back(&memory.strides[dim]);
+  for (int64_t *number : counts) {
+    if (*number % perByte != 0)
+      return "elements of " + std::to_string(problem.elementBits) +
+             " bits are copied " + std::to_string(perByte) +
+             " at a time, and an extent, stride, index or tile is not known "
+             "to be a multiple of that, but of " +
+             std::to_string(*number);
+    *number /= perByte;
+  }
+  for (CoordinateTerm &term : slice.terms[packed])
+    term.divisor *= perByte;
+  problem.elementBits = 8;
+  return std::nullopt;
+}
+
+/// Counts two dimensions as one, where all of the inner is copied and elements
+/// follow one another on both sides.
+static bool mergeWhole(Slice &slice) {
+  TensorCopyProblem &problem = slice.problem;
+  MemoryLayout &memory = problem.memory;
+  SmallVector<int64_t> dims = sharedDims(problem);
+  int64_t untiled = memory.shape.size() - memory.tile.size();
+  for (int64_t inner = untiled - 1; inner >= 0; --inner)
+    for (int64_t outer = untiled - 1; outer >= 0; --outer) {
+      int64_t from = dims[outer], to = dims[inner];
+      if (inner == outer || !problem.isInside[to] ||
+          problem.slice[to] != problem.extents[to] ||
+          problem.strides[from] != problem.extents[to] * problem.strides[to] ||
+          memory.strides[outer] != memory.shape[inner] * memory.strides[inner])
+        continue;
+      // The index along the inner dimension is zero.
+      int64_t size = problem.extents[to];
+      slice.terms[to] = slice.terms[from];
+      for (CoordinateTerm &term : slice.terms[to])
+        term.multiplier *= size;
+      problem.extents[to] *= problem.extents[from];
+      problem.slice[to] *= problem.slice[from];
+      problem.indexDivisors[to] = problem.indexDivisors[from] * size;
+      problem.isInside[to] = problem.isInside[from];
+      memory.shape[inner] *= memory.shape[outer];
+      auto erase = [](auto &list, int64_t position) {
+        list.erase(list.begin() + position);
+      };
+      erase(problem.extents, from);
+      erase(problem.strides, from);
+      erase(problem.slice, from);
+      erase(problem.indexDivisors, from);
+      erase(problem.isInside, from);
+      slice.origins[to] = slice.origins[from];
+      erase(slice.terms, from);
+      erase(slice.origins, from);
+      erase(memory.shape, outer);
+      erase(memory.strides, outer);
+      return true;
+    }
+  return false;
+}
+
+layout::ValueOr<TensorCopyPlan>
+transfers::planTensorCopy(const TensorCopyProblem &problem) {
+  using Result = layout::ValueOr<TensorCopyPlan>;
+  if (auto reason = problem.memory.validate(problem.elementBits))
+    return Result::none(*reason);
+  size_t rank = problem.extents.size();
+  if (problem.strides.size() != rank || problem.slice.size() != rank ||
+      problem.indexDivisors.size() != rank || problem.isInside.size() != rank ||
+      sharedDims(problem).size() != problem.memory.shape.size())
+    return Result::none("the slice " + listText(problem.slice) +
+                        " and a tensor of shape " + listText(problem.extents) +
+                        " do not have as many dimensions");
+  Slice slice{problem, {}, {}};
+  for (int64_t dim = 0; dim < static_cast<int64_t>(rank); ++dim) {
+    slice.terms.push_back({CoordinateTerm{dim}});
+    slice.origins.push_back(dim);
+  }
+  if (problem.elementBits < 8)
+    if (auto reason = useBytes(slice))
+      return Result::none(*reason);
+
+  Result best = Planner(slice).run();
+  while (mergeWhole(slice)) {
+    Result merged = Planner(slice).run();
+    if (merged && (!best || merged->pieces.size() < best->pieces.size()))
+      best = merged;
+  }
+  return best;
+}

@@ -1,0 +1,166 @@
+//===- WgmmaPlan.cpp - Operands of products by four warps -----------------===//
+
+#include "smalti/passes/Layouts/Plans/WgmmaPlan.h"
+
+#include "smalti/layouts/LayoutText.h"
+#include "smalti/passes/Layouts/Plans/TransferDigits.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace smalti;
+using namespace smalti::transfers;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+/// Rows of a swizzle pattern, each as long as the swizzle.
+static constexpr int64_t kPatternRows = 8;
+
+/// Bytes that the fields of a descriptor count in, and the most that they hold.
+static constexpr int64_t kUnit = 16;
+static constexpr int64_t kMostUnits = (1 << 14) - 1;
+
+layout::ValueOr<SmallVector<WgmmaBlock>>
+transfers::splitWgmmaColumns(int64_t columns, bool isInteger) {
+  using Result = layout::ValueOr<SmallVector<WgmmaBlock>>;
+  SmallVector<WgmmaBlock> blocks;
+  for (int64_t start = 0; start < columns; start += kMostWgmmaColumns)
+    blocks.push_back({start, std::min(columns - start, kMostWgmmaColumns)});
+  for (const WgmmaBlock &block : blocks) {
+    int64_t multiple = isInteger && block.size > 24 ? 16 : 8;
+    if (block.size % multiple != 0)
+      return Result::none("an instruction has a multiple of " +
+                          std::to_string(multiple) + " columns, and " +
+                          std::to_string(columns) + " leave one with " +
+                          std::to_string(block.size));
+  }
+  return blocks;
+}
+
+namespace {
+/// Byte addresses along one dimension, before the swizzle.
+struct Line {
+  MemorySteps steps;
+  int64_t bytes = 1;
+
+  int64_t at(int64_t index) const {
+    return (index % steps.inner * steps.innerStride +
+            index / steps.inner * steps.outerStride) *
+           bytes;
+  }
+};
+
+/// Addresses in runs: `run` indices `step` bytes apart, and `stride` bytes from
+/// run to run.
+struct Runs {
+  int64_t run = 1;
+  int64_t step = 0;
+  /// Unknown (-1) until two runs were seen.
+  int64_t stride = -1;
+
+  /// Whether the indices from `start` on are such runs.
+  bool match(const Line &line, int64_t start, int64_t size) {
+    for (int64_t index = 0; index < size; ++index) {
+      int64_t offset =
+          line.at(start + index) - line.at(start) - index % run * step;
+      if (index < run) {
+        if (offset != 0)
+          return false;
+        continue;
+      }
+      if (stride < 0)
+        stride = offset;
+      if (stride < 0 || offset != index / run * stride)
+        return false;
+    }
+    return true;
+  }
+  int64_t strideOr(int64_t other) const { return stride < 0 ? other : stride; }
+};
+} // namespace
+
+layout::ValueOr<WgmmaOperandPlan>
+transfers::planWgmmaOperand(const WgmmaOperandProblem &problem) {
+  using Result = layout::ValueOr<WgmmaOperandPlan>;
+  const MemoryLayout &memory = problem.memory;
+  if (auto reason = memory.validate(problem.elementBits))
+    return Result::none(*reason);
+  auto steps = getMemorySteps(memory);
+  if (!steps)
+    return Result::none(steps.reason);
+  int64_t swizzle = memory.swizzleBytes;
+  if (swizzle == 16)
+    return Result::none("its memory has no swizzle");
+  int64_t bytes = problem.elementBits / 8;
+  Line outer{(*steps)[problem.outerDim], bytes},
+      inner{(*steps)[1 - problem.outerDim], bytes};
+  int64_t depth = memory.shape[1 - problem.outerDim],
+          depthStep = kWgmmaDepthBytes / bytes;
+  if (depth % depthStep != 0)
+    return Result::none("an instruction takes " + std::to_string(depthStep) +
+                        " elements along K, which do not divide " +
+                        std::to_string(depth));
+
+  WgmmaOperandPlan plan;
+  plan.isTransposed = inner.at(1) != bytes;
+  if (plan.isTransposed && outer.at(1) != bytes)
+    return Result::none("elements are neighbours in memory along neither "
+                        "dimension");
+  if (plan.isTransposed && problem.elementBits != 16)
+    return Result::none(
+        "its neighbours in memory are not along K, which only 16-bit elements "
+        "may be; these have " +
+        std::to_string(problem.elementBits) + " bits");
+
+  int64_t pattern = kPatternRows * swizzle;
+  plan.log2Alignment = llvm::Log2_64(pattern);
+  // What lies along the rows of the pattern, and what from row to row.
+  Runs alongRows{swizzle / bytes, bytes}, amongRows{kPatternRows, swizzle};
+  Runs &alongOuter = plan.isTransposed ? alongRows : amongRows;
+  Runs &alongDepth = plan.isTransposed ? amongRows : alongRows;
+  std::string shape = "its memory, of shape " + layout::listText(memory.shape) +
+                      " and tile " + layout::listText(memory.tile) +
+                      ", is not cut into tiles with rows of " +
+                      std::to_string(swizzle) + " bytes";
+  for (const WgmmaBlock &block : problem.blocks) {
+    SmallVector<int64_t> offsets;
+    for (int64_t k = 0; k < depth; k += depthStep) {
+      int64_t offset = outer.at(block.start) + inner.at(k);
+      // An instruction begins in row 0 of a pattern, and along K it stays in
+      // the row.
+      int64_t inPattern = offset % pattern;
+      if (offset % kUnit != 0 ||
+          (plan.isTransposed ? inPattern != 0
+                             : inPattern + kWgmmaDepthBytes > swizzle) ||
+          !alongDepth.match(inner, k, depthStep))
+        return Result::none(shape);
+      offsets.push_back(offset);
+    }
+    for (int64_t group = 0; group < problem.groups; ++group) {
+      int64_t start = block.start + group * kWgmmaRows;
+      if (!alongOuter.match(outer, start, block.size))
+        return Result::none(shape);
+      int64_t distance = outer.at(start) - outer.at(block.start);
+      if (group == 1 && plan.groupStride == 0)
+        plan.groupStride = distance;
+      if (distance != group * plan.groupStride || distance % pattern != 0)
+        return Result::none(shape + ", " + std::to_string(kWgmmaRows) +
+                            " of them for each group of warps");
+    }
+    plan.offsets.push_back(std::move(offsets));
+  }
+
+  // Along K a row of the pattern is never left: the field has no meaning.
+  int64_t leading = plan.isTransposed ? alongRows.strideOr(kUnit) : kUnit,
+          stride = amongRows.strideOr(pattern);
+  if (leading % kUnit != 0 || stride % kUnit != 0 ||
+      leading / kUnit > kMostUnits || stride / kUnit > kMostUnits)
+    return Result::none("its parts are " + std::to_string(leading) + " and " +
+                        std::to_string(stride) +
+                        " bytes apart, which no descriptor can say");
+  uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : 3;
+  plan.descriptor = static_cast<uint64_t>(leading / kUnit) << 16 |
+                    static_cast<uint64_t>(stride / kUnit) << 32 | mode << 62;
+  return plan;
+}

@@ -1,0 +1,91 @@
+//===- ElementwiseRules.cpp - Ops that work element by element ------------===//
+
+#include "smalti/passes/Layouts/Rules/Rules.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::inference;
+
+namespace {
+
+/// Element i of the results is made of element i of the operands: all of them
+/// are in the same place.
+struct ElementwiseModel
+    : LayoutInferenceOpInterface::FallbackModel<ElementwiseModel> {
+  using Interface = LayoutInferenceOpInterface;
+  LogicalResult addLayoutConstraints(Operation *op,
+                                     ConstraintSystem &system) const {
+    VarId var = kNoVar;
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!hasLayout(operand.get()))
+        continue;
+      if (var == kNoVar)
+        var = system.create(operand);
+      else
+        system.bind(var, operand);
+    }
+    for (Value result : op->getResults()) {
+      if (!hasLayout(result))
+        continue;
+      if (var == kNoVar)
+        var = system.create(result);
+      else
+        system.bind(var, result);
+    }
+    return success();
+  }
+};
+
+struct ConstantRule {
+  static LogicalResult derive(arith::ConstantOp op, ConstraintSystem &system) {
+    VarId var = system.create(op.getResult());
+    auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+    if (elements && elements.isSplat())
+      system.assign(var, system.getLayouts().splat(),
+                    "all elements of the constant are equal");
+    else
+      system.notSplat(var, "the constant's elements differ");
+    return success();
+  }
+};
+
+struct PoisonRule {
+  static LogicalResult derive(ub::PoisonOp op, ConstraintSystem &system) {
+    system.assign(system.create(op.getResult()), system.getLayouts().splat(),
+                  "any element will do");
+    return success();
+  }
+};
+
+void attachElementwise(MLIRContext *context, StringRef dialect) {
+  // getRegisteredOperationsByDialect of LLVM 22 finds those of some dialects
+  // alone: it expects another order than the operations have.
+  for (RegisteredOperationName name : context->getRegisteredOperations())
+    if (name.getDialectNamespace() == dialect &&
+        name.hasTrait<OpTrait::Elementwise>() &&
+        !name.hasInterface<LayoutInferenceOpInterface>())
+      name.attachInterface<ElementwiseModel>();
+}
+
+} // namespace
+
+void inference::registerElementwiseRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) {
+    attachElementwise(context, arith::ArithDialect::getDialectNamespace());
+    attachRule<ConstantRule, arith::ConstantOp>(context);
+  });
+  registry.addExtension(+[](MLIRContext *context, math::MathDialect *) {
+    attachElementwise(context, math::MathDialect::getDialectNamespace());
+  });
+  registry.addExtension(+[](MLIRContext *context, vector::VectorDialect *) {
+    attachElementwise(context, vector::VectorDialect::getDialectNamespace());
+  });
+  registry.addExtension(+[](MLIRContext *context, ub::UBDialect *) {
+    attachRule<PoisonRule, ub::PoisonOp>(context);
+  });
+}

@@ -1,0 +1,262 @@
+//===- ProductRules.cpp - Matrix products ---------------------------------===//
+
+#include "smalti/passes/Layouts/Rules/Rules.h"
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/layouts/NamedLayouts.h"
+#include "smalti/passes/Layouts/Vectors/MmaSelection.h"
+#include "smalti/targets/Target.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::inference;
+using namespace smalti::mosaic_gpu;
+
+namespace {
+
+constexpr StringLiteral kAccumulator = "the accumulator";
+constexpr StringLiteral kA = "operand 'a'";
+
+/// The tile of an operand in shared memory is one that the tensor core reads.
+void addMmaTile(ConstraintSystem &system, VarId var, Value memory,
+                bool allowsUnswizzled = false) {
+  Constraint &tile = system.add(
+      Constraint::Kind::MmaTile, var, kNoVar,
+      "the tensor core reads tiles of 8 rows of 32, 64 or 128 bytes");
+  tile.type = memory.getType();
+  tile.isTransposed = isTransposed(cast<MemRefType>(memory.getType()));
+  tile.allowsUnswizzled = allowsUnswizzled;
+}
+
+struct WGMMARule {
+  static LogicalResult derive(WGMMAOp op, ConstraintSystem &system) {
+    if (!system.getTarget().hasWGMMA)
+      return op.emitOpError()
+             << "is no instruction of " << system.getTarget().name;
+    LayoutTable &layouts = system.getLayouts();
+    int64_t warps = layouts.getWarps();
+    VarId accumulator = system.create(op.getAccumulatorMutable());
+    system.bind(accumulator, op.getResult());
+    if (failed(demand(system, op, accumulator,
+                      layouts.tiled(layout::wgmma(warps)), kAccumulator)))
+      return failure();
+    VarId b = system.share(op.getBMutable());
+    addMmaTile(system, b, op.getB());
+    if (isa<VectorType>(op.getA().getType())) {
+      bool isByte = getElementBits(op.getA().getType()) == 8;
+      return demand(system, op, system.create(op.getAMutable()),
+                    layouts.tiled(isByte ? layout::wgmma8Bit(warps)
+                                         : layout::wgmma(warps)),
+                    kA);
+    }
+    // Both are stored alike; of one that is transposed, the tile is too.
+    VarId a = system.share(op.getAMutable());
+    StringRef why = "'a' and 'b' are stored alike";
+    auto aType = cast<MemRefType>(op.getA().getType());
+    auto bType = cast<MemRefType>(op.getB().getType());
+    if (isTransposed(aType) == isTransposed(bType)) {
+      system.equal(b, a, why);
+      return success();
+    }
+    for (auto [from, to, type] :
+         {std::tuple(b, a, bType), std::tuple(a, b, aType)})
+      system.becomes(from, to,
+                     {Step{Step::Kind::Transpose,
+                           SmallVector<int64_t, 4>(type.getShape()),
+                           {},
+                           {1, 0}}},
+                     why);
+    return success();
+  }
+};
+
+/// The warps of NVIDIA's group are along the rows, as in JAX; elsewhere the
+/// chip's best instruction says how they share the product.
+LogicalResult addMma(MMAOp op, ConstraintSystem &system, LayoutId accumulator,
+                     LayoutId a, LayoutId b) {
+  VarId accumulatorVar = system.create(op.getAccumulatorMutable());
+  system.bind(accumulatorVar, op.getResult());
+  return success(
+      succeeded(
+          demand(system, op, accumulatorVar, accumulator, kAccumulator)) &&
+      succeeded(demand(system, op, system.create(op.getAMutable()), a, kA)) &&
+      succeeded(demand(system, op, system.create(op.getBMutable()), b,
+                       "operand 'b'")));
+}
+
+struct MMARule {
+  static LogicalResult derive(MMAOp op, ConstraintSystem &system) {
+    LayoutTable &layouts = system.getLayouts();
+    int64_t warps = layouts.getWarps();
+    if (system.getTarget().vendor == targets::Vendor::NVIDIA) {
+      int64_t bits = getElementBits(op.getA().getType());
+      return addMma(op, system, layouts.tiled(layout::mmaAccumulator(warps)),
+                    layouts.tiled(layout::mmaLhs(bits, warps)),
+                    layouts.tiled(layout::mmaRhs(bits, warps)));
+    }
+    auto type = cast<VectorType>(op.getType());
+    auto aType = cast<VectorType>(op.getA().getType());
+    auto getElement = [](Value value) {
+      return getMmaElement(getElementTypeOrSelf(value.getType()));
+    };
+    std::optional<targets::Element> elementA = getElement(op.getA()),
+                                    elementB = getElement(op.getB()),
+                                    elementC = getElement(op.getAccumulator());
+    if (elementA == targets::Element::F32 && op.getAllowTf32())
+      elementA = elementB = targets::Element::TF32;
+    std::optional<BlockMma> product;
+    if (elementA && elementB && elementC)
+      product = selectMma(system.getTarget(), *elementA, *elementB, *elementC,
+                          type.getDimSize(0), type.getDimSize(1),
+                          aType.getDimSize(1), warps);
+    if (!product)
+      return op.emitOpError()
+             << "has no matrix instruction on " << system.getTarget().name
+             << " with which " << warps << " warps multiply " << aType
+             << " and " << op.getB().getType();
+    return addMma(op, system, layouts.tiled(product->accumulator),
+                  layouts.tiled(product->a), layouts.tiled(product->b));
+  }
+};
+
+struct TcGen05Rule {
+  static LogicalResult derive(TcGen05MMAOp op, ConstraintSystem &system) {
+    if (system.getTarget().tensorMemoryColumns == 0)
+      return op.emitOpError()
+             << "is no instruction of " << system.getTarget().name;
+    auto accumulatorType = cast<MemRefType>(op.getAccumulator().getType());
+    auto bType = cast<MemRefType>(op.getB().getType());
+    if (failed(demandTensor(op, system,
+                            system.share(op.getAccumulatorMutable()),
+                            accumulatorType, 1, kAccumulator)))
+      return failure();
+    VarId b = system.share(op.getBMutable());
+    addMmaTile(system, b, op.getB());
+    if (accumulatorType.getDimSize(0) == 64 && !op.getCollective())
+      limitSwizzle(system, b, bType);
+    if (failed(addA(op, system)))
+      return failure();
+    return addScales(op, system);
+  }
+
+  static LogicalResult demandTensor(TcGen05MMAOp op, ConstraintSystem &system,
+                                    VarId var, MemRefType type, int64_t packing,
+                                    StringRef what) {
+    layout::ValueOr<layout::TiledLayout> layout =
+        layout::tmemFor(type.getShape(), op.getCollective(), packing);
+    if (!layout)
+      return op.emitOpError()
+             << what << " has no layout in tensor memory: " << layout.reason;
+    return demand(system, op, var, system.getLayouts().tensor(*layout), what);
+  }
+
+  /// With 64 rows, the lanes of tensor memory are two groups, each with half of
+  /// the columns: the swizzle of `b` may span no more.
+  static void limitSwizzle(ConstraintSystem &system, VarId b, MemRefType type) {
+    int64_t bits = getElementBits(type), half = type.getDimSize(1) / 2;
+    for (int64_t swizzle : {128, 64, 32, 16}) {
+      int64_t elements = swizzle * 8 / bits;
+      if (elements > half)
+        continue;
+      SmallVector<int64_t, 2> tile{8, elements};
+      if (isTransposed(type))
+        std::swap(tile[0], tile[1]);
+      system.divides(b, tile, "each half of the columns holds whole tiles");
+      return;
+    }
+  }
+
+  static LogicalResult addA(TcGen05MMAOp op, ConstraintSystem &system) {
+    auto type = cast<MemRefType>(op.getA().getType());
+    VarId a = system.share(op.getAMutable());
+    if (!isTensorMemory(type)) {
+      addMmaTile(system, a, op.getA());
+      return success();
+    }
+    return demandTensor(op, system, a, type, getPacking(type), kA);
+  }
+
+  static LogicalResult addScales(TcGen05MMAOp op, ConstraintSystem &system) {
+    LayoutTable &layouts = system.getLayouts();
+    auto demandOf = [&](MutableOperandRange operand,
+                        const layout::TiledLayout &layout, StringRef what) {
+      if (operand.empty())
+        return success();
+      return demand(system, op, system.share(operand[0]),
+                    layouts.tensor(layout), what);
+    };
+    bool isSplit =
+        op.getCollective() &&
+        cast<MemRefType>(op.getAccumulator().getType()).getDimSize(0) == 64;
+    return success(
+        succeeded(demandOf(op.getASparseMetadataMutable(),
+                           layout::tmemSparseMetadata(),
+                           "operand 'a_sparse_metadata'")) &&
+        succeeded(demandOf(op.getAScaleMutable(), layout::tmemScales(),
+                           "operand 'a_scale'")) &&
+        succeeded(demandOf(op.getBScaleMutable(),
+                           isSplit ? layout::tmemBScalesM64Collective()
+                                   : layout::tmemScales(),
+                           "operand 'b_scale'")));
+  }
+};
+
+struct CopyToTensorRule {
+  static LogicalResult derive(AsyncStoreSmemToTmemOp op,
+                              ConstraintSystem &system) {
+    LayoutTable &layouts = system.getLayouts();
+    VarId source = system.share(op.getSourceMutable());
+    VarId destination = system.share(op.getDestinationMutable());
+    int64_t packing = getPacking(op.getDestination().getType());
+    auto layout = layout::tmemDefault(packing);
+    if (failed(demand(system, op, destination,
+                      layout ? layouts.tensor(*layout) : kNoLayout,
+                      "the destination")))
+      return failure();
+    addMmaTile(system, source, op.getSource(), /*allowsUnswizzled=*/true);
+    return success();
+  }
+};
+
+template <typename OpTy>
+LogicalResult addUntiledCopy(OpTy op, ConstraintSystem &system,
+                             const layout::TiledLayout &layout) {
+  VarId source = system.share(op.getSourceMutable());
+  VarId destination = system.share(op.getDestinationMutable());
+  system.assign(source, system.getLayouts().noTransforms(),
+                "the shape of the source states its tiles");
+  return demand(system, op, destination, system.getLayouts().tensor(layout),
+                "the destination");
+}
+
+struct CopyMetadataRule {
+  static LogicalResult derive(AsyncStoreSparseMetadataSmemToTmemOp op,
+                              ConstraintSystem &system) {
+    return addUntiledCopy(op, system, layout::tmemSparseMetadata());
+  }
+};
+
+struct CopyScalesRule {
+  static LogicalResult derive(AsyncStoreScalesSmemToTmemOp op,
+                              ConstraintSystem &system) {
+    ArrayRef<int64_t> shape =
+        cast<MemRefType>(op.getSource().getType()).getShape();
+    bool isSplit = shape[2] == 64;
+    return addUntiledCopy(op, system,
+                          isSplit ? layout::tmemBScalesM64Collective()
+                                  : layout::tmemScales());
+  }
+};
+
+} // namespace
+
+void inference::registerProductRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, MosaicGPUDialect *) {
+    attachRule<WGMMARule, WGMMAOp>(context);
+    attachRule<MMARule, MMAOp>(context);
+    attachRule<TcGen05Rule, TcGen05MMAOp>(context);
+    attachRule<CopyToTensorRule, AsyncStoreSmemToTmemOp>(context);
+    attachRule<CopyMetadataRule, AsyncStoreSparseMetadataSmemToTmemOp>(context);
+    attachRule<CopyScalesRule, AsyncStoreScalesSmemToTmemOp>(context);
+  });
+}

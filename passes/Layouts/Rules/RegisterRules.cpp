@@ -1,0 +1,237 @@
+//===- RegisterRules.cpp - Ops of mosaic_gpu on vectors -------------------===//
+
+#include "smalti/passes/Layouts/Rules/Rules.h"
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::inference;
+using namespace smalti::mosaic_gpu;
+using transfers::TransferNeed;
+
+namespace {
+
+/// A vector goes between registers and the memory of an operand.
+void addTransfer(ConstraintSystem &system, OpOperand &memory, VarId registers,
+                 bool isLoad, TransferNeed need) {
+  StringRef why =
+      isLoad ? "the load reads the memory" : "the store writes the memory";
+  Constraint &transfer = hasLayout(memory.get())
+                             ? system.add(Constraint::Kind::SharedTransfer,
+                                          system.share(memory), registers, why)
+                             : system.add(Constraint::Kind::GlobalTransfer,
+                                          registers, kNoVar, why);
+  transfer.type = memory.get().getType();
+  transfer.need = need;
+  transfer.isLoad = isLoad;
+}
+
+struct LoadRule {
+  static LogicalResult derive(VectorLoadOp op, ConstraintSystem &system) {
+    VarId result = system.create(op.getResult());
+    system.notSplat(result, "the loaded elements differ");
+    bool isOptimized = op.getOptimized().value_or(true);
+    addTransfer(system, op.getSourceMutable(), result, /*isLoad=*/true,
+                isOptimized ? TransferNeed::Optimized
+                            : TransferNeed::Unoptimized);
+    return success();
+  }
+};
+
+template <typename OpTy> TransferNeed getStoreNeed(OpTy op) {
+  if (!op.getOptimized())
+    return TransferNeed::Downgradable;
+  return *op.getOptimized() ? TransferNeed::Optimized
+                            : TransferNeed::Unoptimized;
+}
+
+struct StoreRule {
+  static LogicalResult derive(VectorStoreOp op, ConstraintSystem &system) {
+    VarId value = system.create(op.getValueToStoreMutable());
+    addTransfer(system, op.getDestinationMutable(), value, /*isLoad=*/false,
+                getStoreNeed(op));
+    return success();
+  }
+};
+
+struct StoreToPeerRule {
+  static LogicalResult derive(AsyncStoreSmemOp op, ConstraintSystem &system) {
+    VarId value = system.create(op.getValueToStoreMutable());
+    addTransfer(system, op.getDestinationMutable(), value, /*isLoad=*/false,
+                getStoreNeed(op));
+    StringRef why = "an asynchronous store is of whole registers of a tile";
+    system.notStrided(value, why);
+    system.notSplat(value, why);
+    return success();
+  }
+};
+
+struct LoadReduceRule {
+  static LogicalResult derive(MultimemLoadReduceOp op,
+                              ConstraintSystem &system) {
+    system.notSplat(system.create(op.getResult()),
+                    "the loaded elements differ");
+    return success();
+  }
+};
+
+struct IotaRule {
+  static LogicalResult derive(BroadcastedIotaOp op, ConstraintSystem &system) {
+    system.notSplat(system.create(op.getResult()), "the indices differ");
+    return success();
+  }
+};
+
+struct LayoutCastRule {
+  static LogicalResult derive(LayoutCastOp op, ConstraintSystem &system) {
+    LayoutTable &layouts = system.getLayouts();
+    VarId operand = system.create(op.getXMutable());
+    VarId result = system.create(op.getResult());
+    LayoutId layout = layouts.fromAttribute(op.getNewLayout(), op.getType());
+    if (failed(demand(system, op, result, layout, "the result of the cast")))
+      return failure();
+    Constraint &move = system.add(Constraint::Kind::Relayout, operand, result,
+                                  "the cast moves the vector");
+    move.type = op.getType();
+    return success();
+  }
+};
+
+struct BroadcastInDimRule {
+  static LogicalResult derive(BroadcastInDimOp op, ConstraintSystem &system) {
+    VarId source = system.create(op.getOperandMutable());
+    VarId result = system.create(op.getResult());
+    SmallVector<int64_t, 4> from(
+        cast<VectorType>(op.getOperand().getType()).getShape());
+    SmallVector<int64_t, 4> to(
+        cast<VectorType>(op.getResult().getType()).getShape());
+    SmallVector<int64_t, 4> repeated, added;
+    size_t next = 0;
+    ArrayRef<int64_t> dims = op.getBroadcastDimensions();
+    for (int64_t dim = 0, rank = to.size(); dim < rank; ++dim) {
+      if (next == dims.size() || dims[next] != dim)
+        added.push_back(dim);
+      else if (from[next++] == 1 && to[dim] > 1)
+        repeated.push_back(dim);
+    }
+    if (repeated.empty() && added.empty()) {
+      system.equal(source, result, "nothing is repeated");
+      return success();
+    }
+    Steps steps;
+    SmallVector<int64_t, 4> shape = to;
+    if (!repeated.empty()) {
+      steps.push_back({Step::Kind::Reduce, shape, {}, repeated, true});
+      for (int64_t dim : repeated)
+        shape[dim] = 1;
+    }
+    if (!added.empty())
+      steps.push_back({Step::Kind::Reduce, shape, {}, added, false});
+    system.becomes(result, source, std::move(steps),
+                   "a repeated vector is laid out as a reduced one");
+    Constraint &broadcast =
+        system.add(Constraint::Kind::Broadcast, source, result,
+                   "a vector is repeated within its kind of layout");
+    broadcast.numbers.assign(dims.begin(), dims.end());
+    return success();
+  }
+};
+
+struct ConcatRule {
+  static LogicalResult derive(VectorConcatOp op, ConstraintSystem &system) {
+    VarId result = system.create(op.getResult());
+    system.notSplat(result, "splats cannot be joined");
+    system.notStrided(result, "strided layouts cannot be joined");
+    for (OpOperand &operand : op->getOpOperands())
+      system.equal(system.create(operand), result,
+                   "the parts have the layout of the whole");
+    return success();
+  }
+};
+
+struct OptimizationBarrierRule {
+  static LogicalResult derive(OptimizationBarrierOp op,
+                              ConstraintSystem &system) {
+    for (auto [operand, result] :
+         llvm::zip_equal(op->getOpOperands(), op->getResults())) {
+      std::optional<Memory> memory = getMemory(operand.get().getType());
+      if (memory)
+        system.bind(memory == Memory::Registers ? system.create(operand)
+                                                : system.share(operand),
+                    result);
+    }
+    return success();
+  }
+};
+
+/// Ops that take a value as it is.
+template <typename OpTy> struct ShowRule {
+  static LogicalResult derive(OpTy op, ConstraintSystem &system) {
+    OpOperand &value = op.getValueMutable();
+    if (isa<VectorType>(value.get().getType()))
+      system.create(value);
+    else if (hasLayout(value.get()))
+      system.share(value);
+    return success();
+  }
+};
+
+/// The body is of threads; the op says what it wants.
+struct CustomPrimitiveRule {
+  static LogicalResult derive(CustomPrimitiveOp op, ConstraintSystem &system) {
+    LayoutTable &layouts = system.getLayouts();
+    size_t nextLayout = 0, nextTransforms = 0;
+    for (OpOperand &operand : op->getOpOperands()) {
+      Type type = operand.get().getType();
+      if (isa<VectorType>(type)) {
+        if (failed(demand(
+                system, op, system.create(operand),
+                layouts.fromAttribute(op.getInLayouts()[nextLayout++], type),
+                "an operand of the primitive")))
+          return failure();
+        continue;
+      }
+      auto memref = dyn_cast<MemRefType>(type);
+      if (memref && (isSharedMemory(memref))) {
+        // One entry for each operand in shared memory, barriers included.
+        Attribute transforms = op.getInTransforms()[nextTransforms++];
+        if (hasLayout(operand.get()) &&
+            failed(demand(system, op, system.create(operand),
+                          layouts.fromAttribute(transforms, type),
+                          "an operand of the primitive")))
+          return failure();
+      } else if (hasLayout(operand.get())) {
+        system.share(operand);
+      }
+    }
+    size_t nextResult = 0;
+    for (Value result : op->getResults())
+      if (isa<VectorType>(result.getType()) &&
+          failed(demand(system, op, system.create(result),
+                        layouts.fromAttribute(op.getOutLayouts()[nextResult++],
+                                              result.getType()),
+                        "a result of the primitive")))
+        return failure();
+    return success();
+  }
+};
+
+} // namespace
+
+void inference::registerRegisterRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, MosaicGPUDialect *) {
+    attachRule<LoadRule, VectorLoadOp>(context);
+    attachRule<StoreRule, VectorStoreOp>(context);
+    attachRule<StoreToPeerRule, AsyncStoreSmemOp>(context);
+    attachRule<LoadReduceRule, MultimemLoadReduceOp>(context);
+    attachRule<IotaRule, BroadcastedIotaOp>(context);
+    attachRule<LayoutCastRule, LayoutCastOp>(context);
+    attachRule<BroadcastInDimRule, BroadcastInDimOp>(context);
+    attachRule<ConcatRule, VectorConcatOp>(context);
+    attachRule<OptimizationBarrierRule, OptimizationBarrierOp>(context);
+    attachRule<ShowRule<DebugPrintOp>, DebugPrintOp>(context);
+    attachRule<ShowRule<PrintLayoutOp>, PrintLayoutOp>(context);
+    attachRule<CustomPrimitiveRule, CustomPrimitiveOp>(context);
+  });
+}

@@ -1,0 +1,70 @@
+//===- Rules.h - What each op demands of layouts --------------------------===//
+//
+// External models of LayoutInferenceOpInterface, one file for each group of
+// ops, and what they share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_LAYOUTS_RULES_RULES_H
+#define SMALTI_PASSES_LAYOUTS_RULES_RULES_H
+
+#include "smalti/passes/Layouts/Rules/Constraints.h"
+
+#include "mlir/IR/OpDefinition.h"
+
+#include "smalti/passes/Interfaces/LayoutInterfaces.h.inc"
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace smalti::inference {
+
+/// All of them.
+void registerLayoutRules(mlir::DialectRegistry &registry);
+
+void registerElementwiseRules(mlir::DialectRegistry &registry);
+void registerVectorRules(mlir::DialectRegistry &registry);
+void registerControlFlowRules(mlir::DialectRegistry &registry);
+void registerMemRefRules(mlir::DialectRegistry &registry);
+void registerRegisterRules(mlir::DialectRegistry &registry);
+void registerSharedMemoryRules(mlir::DialectRegistry &registry);
+void registerProductRules(mlir::DialectRegistry &registry);
+void registerTensorMemoryRules(mlir::DialectRegistry &registry);
+
+/// Attaches a model, a class with `static LogicalResult derive(OpTy, System
+/// &)`, to an op.
+template <typename OpTy, typename Rule>
+struct RuleModel
+    : LayoutInferenceOpInterface::ExternalModel<RuleModel<OpTy, Rule>, OpTy> {
+  llvm::LogicalResult addLayoutConstraints(mlir::Operation *op,
+                                           ConstraintSystem &system) const {
+    return Rule::derive(mlir::cast<OpTy>(op), system);
+  }
+};
+
+template <typename Rule, typename... OpTys>
+void attachRule(mlir::MLIRContext *context) {
+  (OpTys::template attachInterface<RuleModel<OpTys, Rule>>(*context), ...);
+}
+
+/// Whether a value has a layout.
+inline bool hasLayout(mlir::Value value) {
+  return getMemory(value.getType()).has_value();
+}
+
+/// Whether the strides of memory grow from some dimension to the next one.
+bool isTransposed(mlir::MemRefType type);
+
+/// The greatest divisor of `size` that is known to divide an index: of a vector
+/// of indices, 1.
+int64_t divisorOf(int64_t size, mlir::OpFoldResult index);
+
+/// Assigns a layout to the variable of an operand or result, which an op
+/// demands to be able to do its work; an error on the op where it does not fit.
+llvm::LogicalResult demand(ConstraintSystem &system, mlir::Operation *op,
+                           VarId var, LayoutId layout, llvm::StringRef what);
+
+} // namespace smalti::inference
+
+#endif // SMALTI_PASSES_LAYOUTS_RULES_RULES_H

@@ -1,0 +1,223 @@
+//===- SharedMemoryRules.cpp - Ops of mosaic_gpu on shared memory ---------===//
+
+#include "smalti/passes/Layouts/Rules/Rules.h"
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/layouts/NamedLayouts.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::inference;
+using namespace smalti::mosaic_gpu;
+
+namespace {
+
+/// Of `ConstraintSystem::getAlias`.
+constexpr int64_t kSharedAlias = 0;
+
+struct SliceRule {
+  static LogicalResult derive(SliceSMEMOp op, ConstraintSystem &system) {
+    if (!hasLayout(op.getResult()))
+      return success();
+    if (op.getAliasId())
+      system.getAlias(op.getResult(), kSharedAlias, op.getOffset(),
+                      *op.getAliasId());
+    else
+      system.create(op.getResult());
+    return success();
+  }
+};
+
+struct WithTransformsRule {
+  static LogicalResult derive(WithTransformsOp op, ConstraintSystem &system) {
+    if (!hasLayout(op.getRef()))
+      return success();
+    VarId var = system.share(op.getRefMutable());
+    system.bind(var, op.getResult());
+    LayoutTable &layouts = system.getLayouts();
+    return demand(system, op, var,
+                  layouts.fromAttribute(op.getTransforms(), op.getType()),
+                  "the memory");
+  }
+};
+
+struct ClusterRefRule {
+  static LogicalResult derive(GetClusterRefOp op, ConstraintSystem &system) {
+    if (hasLayout(op.getSource()))
+      system.bind(system.share(op.getSourceMutable()), op.getResult());
+    return success();
+  }
+};
+
+/// Elements are counted in another shape, in the order in which they lie in
+/// memory.
+struct ReinterpretRule {
+  static LogicalResult derive(ReinterpretCastOp op, ConstraintSystem &system) {
+    if (!hasLayout(op.getSource()))
+      return success();
+    VarId source = system.share(op.getSourceMutable());
+    VarId result = system.create(op.getResult());
+    StringRef why = "another shape shows no tiles";
+    if (getMemory(op.getSource().getType()) == Memory::Shared &&
+        op.getSource().getType() != op.getResult().getType()) {
+      system.assign(source, system.getLayouts().noTransforms(), why);
+      system.assign(result, system.getLayouts().noTransforms(), why);
+      return success();
+    }
+    system.equal(source, result, "it is the same memory");
+    return success();
+  }
+};
+
+template <typename OpTy> struct ClusterCancelRule {
+  static LogicalResult derive(OpTy op, ConstraintSystem &system) {
+    if (hasLayout(op.getCancellationResult()))
+      system.assign(system.share(op.getCancellationResultMutable()),
+                    system.getLayouts().noTransforms(),
+                    "the answer is 16 bytes in a row");
+    return success();
+  }
+};
+
+struct WarpMapRule {
+  static LogicalResult derive(WarpMapOp op, ConstraintSystem &system) {
+    Block &body = op.getRegion().front();
+    for (OpOperand &operand : op->getOpOperands())
+      if (hasLayout(operand.get()))
+        system.bind(system.share(operand),
+                    body.getArgument(operand.getOperandNumber()));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// The indices of a gather: dealt to the warps if there are enough, or else
+/// every warp has all.
+LogicalResult addGatherIndices(Operation *op, MutableOperandRange indices,
+                               ConstraintSystem &system) {
+  LayoutTable &layouts = system.getLayouts();
+  for (OpOperand &index : indices) {
+    auto type = dyn_cast<VectorType>(index.get().getType());
+    if (!type)
+      continue;
+    int64_t warps = layouts.getWarps(), lanes = layouts.getLanes();
+    SmallVector<LayoutId> candidates;
+    for (const layout::TiledLayout &layout :
+         {layout::tmaIndices(warps, lanes), layout::tmaIndices4(warps, lanes)})
+      if (LayoutId id = layouts.tiled(layout); layouts.fits(id, type))
+        candidates.push_back(id);
+    if (candidates.empty())
+      return op->emitOpError()
+             << "gathers " << type.getNumElements()
+             << " rows: a copy takes 4 at a time, and the number is no "
+                "multiple of 4";
+    system.oneOf(system.create(index), candidates,
+                 "a copy takes the rows of a gather in fours");
+  }
+  return success();
+}
+
+/// Bits of a row that a gather writes at once: it moves 4 rows to addresses
+/// that are multiples of 128 bytes.
+constexpr int64_t kGatherRowBits = 256;
+
+template <typename OpTy>
+LogicalResult addSlice(OpTy op, OpOperand &memory, MemRefType global,
+                       ConstraintSystem &system) {
+  SmallVector<int64_t, 4> multiples;
+  bool isGather = false;
+  for (auto [dim, size, index] :
+       llvm::enumerate(op.getSliceLengths(), op.getIndices())) {
+    // A dimension that the copy squeezes.
+    if (size == -1)
+      continue;
+    if (!isa<VectorType>(index.getType())) {
+      multiples.push_back(divisorOf(size, index));
+      continue;
+    }
+    isGather = true;
+    if (dim != 0)
+      return op.emitOpError() << "gathers along dimension " << dim
+                              << "; copies gather along the first alone";
+    if (global.getRank() != 2)
+      return op.emitOpError()
+             << "gathers from memory of rank " << global.getRank()
+             << "; copies gather rows of a matrix";
+    multiples.push_back(size);
+  }
+  if (!hasLayout(memory.get()))
+    return addGatherIndices(op, op.getIndicesMutable(), system);
+  VarId var = system.share(memory);
+  system.divides(var, multiples, "the slice begins and ends at whole tiles");
+  system.add(Constraint::Kind::BulkCopy, var, kNoVar, "the copy moves its rows")
+      .type = memory.get().getType();
+  if (isGather) {
+    int64_t divisor =
+        kGatherRowBits /
+        std::clamp<int64_t>(getElementBits(global), 1, kGatherRowBits);
+    if (op.getSliceLengths().back() % divisor != 0)
+      return op.emitOpError()
+             << "gathers rows of " << op.getSliceLengths().back()
+             << " elements, which are no multiple of " << divisor << " ("
+             << kGatherRowBits / 8 << " bytes)";
+    system
+        .add(Constraint::Kind::MinorDivisible, var, kNoVar,
+             "a gather writes 32 bytes of a row at least")
+        .numbers.push_back(divisor);
+  }
+  return addGatherIndices(op, op.getIndicesMutable(), system);
+}
+
+struct AsyncLoadRule {
+  static LogicalResult derive(AsyncLoadOp op, ConstraintSystem &system) {
+    return addSlice(op, op.getDestinationMutable(),
+                    cast<MemRefType>(op.getSource().getType()), system);
+  }
+};
+
+struct AsyncStoreRule {
+  static LogicalResult derive(AsyncStoreOp op, ConstraintSystem &system) {
+    return addSlice(op, op.getSourceMutable(),
+                    cast<MemRefType>(op.getDestination().getType()), system);
+  }
+};
+
+struct AsyncPrefetchRule {
+  static LogicalResult derive(AsyncPrefetchOp op, ConstraintSystem &system) {
+    return addGatherIndices(op, op.getIndicesMutable(), system);
+  }
+};
+
+/// A copy by the threads, which know no tiles.
+struct AsyncCopyRule {
+  static LogicalResult derive(AsyncCopyOp op, ConstraintSystem &system) {
+    if (hasLayout(op.getDestination()))
+      system.assign(system.share(op.getDestinationMutable()),
+                    system.getLayouts().noTransforms(),
+                    "the threads copy rows");
+    return success();
+  }
+};
+
+} // namespace
+
+void inference::registerSharedMemoryRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, MosaicGPUDialect *) {
+    attachRule<SliceRule, SliceSMEMOp>(context);
+    attachRule<WithTransformsRule, WithTransformsOp>(context);
+    attachRule<ClusterRefRule, GetClusterRefOp>(context);
+    attachRule<ReinterpretRule, ReinterpretCastOp>(context);
+    attachRule<ClusterCancelRule<TryClusterCancelOp>, TryClusterCancelOp>(
+        context);
+    attachRule<ClusterCancelRule<QueryClusterCancelOp>, QueryClusterCancelOp>(
+        context);
+    attachRule<WarpMapRule, WarpMapOp>(context);
+    attachRule<AsyncLoadRule, AsyncLoadOp>(context);
+    attachRule<AsyncStoreRule, AsyncStoreOp>(context);
+    attachRule<AsyncPrefetchRule, AsyncPrefetchOp>(context);
+    attachRule<AsyncCopyRule, AsyncCopyOp>(context);
+  });
+}

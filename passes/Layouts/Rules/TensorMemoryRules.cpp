@@ -1,0 +1,129 @@
+//===- TensorMemoryRules.cpp - Allocation, views and transfers ------------===//
+
+#include "smalti/passes/Layouts/Rules/Rules.h"
+
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+#include "smalti/layouts/NamedLayouts.h"
+#include "smalti/targets/Target.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::inference;
+using namespace smalti::mosaic_gpu;
+
+namespace {
+
+/// Of `ConstraintSystem::getAlias`.
+constexpr int64_t kTensorAlias = 1;
+
+struct AllocRule {
+  static LogicalResult derive(TmemAllocOp op, ConstraintSystem &system) {
+    if (system.getTarget().tensorMemoryColumns == 0)
+      return op.emitOpError()
+             << system.getTarget().name << " has no tensor memory";
+    VarId result = system.create(op.getResult());
+    // A layout with fewer elements in a column has more columns than there are.
+    if (int64_t packing = op.getPacking(); packing > 1) {
+      ArrayRef<int64_t> shape = cast<MemRefType>(op.getType()).getShape();
+      int64_t columns = shape[1];
+      SmallVector<LayoutId> packed;
+      for (const std::optional<layout::TiledLayout> &layout :
+           {layout::tmemFor(shape, op.getCollective(), packing).value,
+            layout::tmemDefault(packing),
+            layout::tmemHalfLane(columns, packing),
+            layout::tmemM64Collective(columns, packing)})
+        if (layout)
+          packed.push_back(system.getLayouts().tensor(*layout));
+      system.oneOf(result, packed, "it has 'packing' elements in each column");
+    }
+    if (hasLayout(op.getSmemPtr()))
+      system.assign(system.createDetached(op.getSmemPtrMutable()),
+                    system.getLayouts().noTransforms(),
+                    "the address is a scalar");
+    return success();
+  }
+};
+
+struct DeallocRule {
+  static LogicalResult derive(TmemDeallocOp op, ConstraintSystem &system) {
+    system.share(op.getTmemRefMutable());
+    return success();
+  }
+};
+
+struct SliceRule {
+  static LogicalResult derive(SliceTmemOp op, ConstraintSystem &system) {
+    system.share(op.getSourceMutable());
+    if (op.getAliasId())
+      system.getAlias(op.getResult(), kTensorAlias, op.getOffset(),
+                      *op.getAliasId());
+    else
+      system.create(op.getResult());
+    return success();
+  }
+};
+
+struct CastRule {
+  static LogicalResult derive(TmemLayoutCastOp op, ConstraintSystem &system) {
+    VarId var = system.share(op.getRefMutable());
+    system.bind(var, op.getResult());
+    return demand(
+        system, op, var,
+        system.getLayouts().fromAttribute(op.getNewLayout(), op.getType()),
+        "the memory");
+  }
+};
+
+void addTransfer(ConstraintSystem &system, OpOperand &memory, VarId registers,
+                 StringRef why) {
+  Constraint &transfer = system.add(Constraint::Kind::TensorTransfer,
+                                    system.share(memory), registers, why);
+  transfer.type = memory.get().getType();
+}
+
+struct LoadRule {
+  static LogicalResult derive(AsyncLoadTmemOp op, ConstraintSystem &system) {
+    VarId vector = system.create(op->getResult(0));
+    addTransfer(system, op.getSourceMutable(), vector,
+                "the load reads tensor memory");
+    if (op->getNumResults() == 1)
+      return success();
+    // The hardware reduces the elements of a row, which one thread has.
+    LayoutTable &layouts = system.getLayouts();
+    auto type = cast<VectorType>(op->getResult(0).getType());
+    if (failed(demand(system, op, vector,
+                      layouts.tiled(layout::tmemNative(2, layouts.getWarps(),
+                                                       layouts.getLanes())),
+                      "the loaded vector of a reducing load")))
+      return failure();
+    system.becomes(vector, system.create(op->getResult(1)),
+                   {Step{Step::Kind::Reduce,
+                         SmallVector<int64_t, 4>(type.getShape()),
+                         {},
+                         {1}}},
+                   "it is the loaded vector, reduced");
+    return success();
+  }
+};
+
+struct StoreRule {
+  static LogicalResult derive(AsyncStoreTmemOp op, ConstraintSystem &system) {
+    VarId vector = system.create(op.getSourceMutable());
+    addTransfer(system, op.getDestinationMutable(), vector,
+                "the store writes tensor memory");
+    return success();
+  }
+};
+
+} // namespace
+
+void inference::registerTensorMemoryRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, MosaicGPUDialect *) {
+    attachRule<AllocRule, TmemAllocOp>(context);
+    attachRule<DeallocRule, TmemDeallocOp>(context);
+    attachRule<SliceRule, SliceTmemOp>(context);
+    attachRule<CastRule, TmemLayoutCastOp>(context);
+    attachRule<LoadRule, AsyncLoadTmemOp>(context);
+    attachRule<StoreRule, AsyncStoreTmemOp>(context);
+  });
+}

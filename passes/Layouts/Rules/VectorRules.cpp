@@ -1,0 +1,215 @@
+//===- VectorRules.cpp - Ops of the vector dialect ------------------------===//
+
+#include "smalti/passes/Layouts/Rules/Rules.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace smalti;
+using namespace smalti::inference;
+
+namespace {
+
+SmallVector<int64_t, 4> getShape(Value value) {
+  return SmallVector<int64_t, 4>(cast<VectorType>(value.getType()).getShape());
+}
+
+SmallVector<int64_t, 4> getIntegers(ArrayAttr attribute) {
+  return llvm::map_to_vector<4>(attribute, [](Attribute value) {
+    return cast<IntegerAttr>(value).getInt();
+  });
+}
+
+struct BroadcastRule {
+  static LogicalResult derive(vector::BroadcastOp op,
+                              ConstraintSystem &system) {
+    StringRef why = "all elements are one scalar";
+    LayoutId splat = system.getLayouts().splat();
+    if (auto source = dyn_cast<VectorType>(op.getSource().getType())) {
+      if (source.getRank() != 0)
+        return op.emitOpError("has no layout rule for a vector source; "
+                              "use mosaic_gpu.broadcast_in_dim");
+      system.assign(system.create(op.getSourceMutable()), splat, why);
+    }
+    system.assign(system.create(op.getResult()), splat, why);
+    return success();
+  }
+};
+
+struct ReductionRule {
+  static LogicalResult derive(vector::ReductionOp op,
+                              ConstraintSystem &system) {
+    system.create(op.getVectorMutable());
+    return success();
+  }
+};
+
+struct MultiReductionRule {
+  static LogicalResult derive(vector::MultiDimReductionOp op,
+                              ConstraintSystem &system) {
+    VarId source = system.create(op.getSourceMutable());
+    system.notStrided(source,
+                      "a reduction needs the rows and columns of its source");
+    // To a scalar, which all threads have.
+    if (!isa<VectorType>(op.getResult().getType()))
+      return success();
+    VarId result = system.create(op.getAccMutable());
+    system.bind(result, op.getResult());
+    Step step{Step::Kind::Reduce, getShape(op.getSource()), {}, {}, false};
+    step.numbers.assign(op.getReductionDims().begin(),
+                        op.getReductionDims().end());
+    // No axis: the result is the source.
+    if (step.numbers.empty())
+      system.equal(source, result, "nothing is reduced");
+    else
+      system
+          .becomes(source, result, {step},
+                   "the result is the source's layout, reduced")
+          .type = op.getResult().getType();
+    return success();
+  }
+};
+
+struct ShapeCastRule {
+  static LogicalResult derive(vector::ShapeCastOp op,
+                              ConstraintSystem &system) {
+    VarId source = system.create(op.getSourceMutable());
+    VarId result = system.create(op.getResult());
+    SmallVector<int64_t, 4> sourceShape = getShape(op.getSource()),
+                            resultShape = getShape(op.getResult());
+    StringRef why = "every thread keeps its elements";
+    system.becomes(source, result,
+                   {Step{Step::Kind::Reshape, sourceShape, resultShape, {}}},
+                   why);
+    system.becomes(result, source,
+                   {Step{Step::Kind::Reshape, resultShape, sourceShape, {}}},
+                   why);
+    return success();
+  }
+};
+
+struct TransposeRule {
+  static LogicalResult derive(vector::TransposeOp op,
+                              ConstraintSystem &system) {
+    VarId source = system.create(op.getVectorMutable());
+    VarId result = system.create(op.getResult());
+    ArrayRef<int64_t> permutation = op.getPermutation();
+    SmallVector<int64_t, 4> forward(permutation), inverse(permutation.size());
+    for (auto [to, from] : llvm::enumerate(permutation))
+      inverse[from] = to;
+    // A strided layout is row-major: it has no transposed form.
+    system.notStrided(source, "a strided layout cannot be transposed");
+    StringRef why = "every thread keeps its elements";
+    system.becomes(
+        source, result,
+        {Step{Step::Kind::Transpose, getShape(op.getVector()), {}, forward}},
+        why);
+    system.becomes(
+        result, source,
+        {Step{Step::Kind::Transpose, getShape(op.getResult()), {}, inverse}},
+        why);
+    return success();
+  }
+};
+
+struct BitCastRule {
+  static LogicalResult derive(vector::BitCastOp op, ConstraintSystem &system) {
+    VarId source = system.create(op.getSourceMutable());
+    SmallVector<int64_t, 4> from = getShape(op.getSource()),
+                            to = getShape(op.getResult());
+    if (from == to) {
+      system.bind(source, op.getResult());
+      return success();
+    }
+    VarId result = system.create(op.getResult());
+    StringRef why = "every thread keeps its bits";
+    system.becomes(source, result, {Step{Step::Kind::BitCast, from, to, {}}},
+                   why);
+    system.becomes(result, source, {Step{Step::Kind::BitCast, to, from, {}}},
+                   why);
+    return success();
+  }
+};
+
+/// A slice of registers is one of whole tiles: offsets are multiples of the
+/// tile, and so are sizes, since the layout fits the slice.
+void addSlice(ConstraintSystem &system, VarId whole, VarId part,
+              ArrayRef<int64_t> offsets) {
+  system.divides(whole, offsets, "slices begin at whole tiles");
+  system.equal(whole, part, "a slice has the layout of the whole");
+  system.notStrided(whole, "a strided layout cannot be sliced");
+}
+
+struct ExtractSliceRule {
+  static LogicalResult derive(vector::ExtractStridedSliceOp op,
+                              ConstraintSystem &system) {
+    VarId source = system.create(op.getSourceMutable());
+    VarId result = system.create(op.getResult());
+    // Dimensions behind the stated ones begin at 0. A slice with gaps takes
+    // every so manieth register of a dimension that is not tiled.
+    SmallVector<int64_t, 4> offsets = getIntegers(op.getOffsets());
+    for (auto [dim, stride] : llvm::enumerate(getIntegers(op.getStrides())))
+      if (stride != 1)
+        offsets[dim] = 1;
+    offsets.resize(op.getSourceVectorType().getRank(), 0);
+    addSlice(system, source, result, offsets);
+    system.notSplat(result, "a splat is not sliced", /*isJAXOnly=*/true);
+    return success();
+  }
+};
+
+struct InsertSliceRule {
+  static LogicalResult derive(vector::InsertStridedSliceOp op,
+                              ConstraintSystem &system) {
+    SmallVector<int64_t, 4> offsets = getIntegers(op.getOffsets());
+    // The strides are of the part's dimensions, the last ones.
+    SmallVector<int64_t, 4> strides = getIntegers(op.getStrides());
+    size_t first = offsets.size() - strides.size();
+    for (auto [dim, stride] : llvm::enumerate(strides))
+      if (stride != 1)
+        offsets[first + dim] = 1;
+    VarId part = system.create(op.getValueToStoreMutable());
+    VarId whole = system.create(op.getDestMutable());
+    system.bind(whole, op.getResult());
+    addSlice(system, whole, part, offsets);
+    system.notSplat(whole, "elements of two vectors differ");
+    return success();
+  }
+};
+
+struct ExtractRule {
+  static LogicalResult derive(vector::ExtractOp op, ConstraintSystem &system) {
+    VarId source = system.create(op.getSourceMutable());
+    if (!isa<VectorType>(op.getResult().getType())) {
+      system.assign(source, system.getLayouts().splat(),
+                    "only of a splat is an element in every thread");
+      return success();
+    }
+    if (!op.getDynamicPosition().empty())
+      return op.emitOpError(
+          "has a dynamic position: which registers it takes is not known");
+    VarId result = system.create(op.getResult());
+    system.equal(source, result, "a slice has the layout of the whole");
+    system.divides(source, getShape(op.getSource()), "slices are whole tiles");
+    system.divides(source, getShape(op.getResult()), "slices are whole tiles");
+    system.notSplat(source, "a splat is not sliced", /*isJAXOnly=*/true);
+    system.notStrided(source, "a strided layout cannot be sliced");
+    return success();
+  }
+};
+
+} // namespace
+
+void inference::registerVectorRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, vector::VectorDialect *) {
+    attachRule<BroadcastRule, vector::BroadcastOp>(context);
+    attachRule<ReductionRule, vector::ReductionOp>(context);
+    attachRule<MultiReductionRule, vector::MultiDimReductionOp>(context);
+    attachRule<ShapeCastRule, vector::ShapeCastOp>(context);
+    attachRule<TransposeRule, vector::TransposeOp>(context);
+    attachRule<BitCastRule, vector::BitCastOp>(context);
+    attachRule<ExtractSliceRule, vector::ExtractStridedSliceOp>(context);
+    attachRule<InsertSliceRule, vector::InsertStridedSliceOp>(context);
+    attachRule<ExtractRule, vector::ExtractOp>(context);
+  });
+}

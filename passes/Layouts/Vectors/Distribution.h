@@ -1,0 +1,168 @@
+//===- Distribution.h - Block-level vectors over threads --------*- C++ -*-===//
+//
+// How the elements of one block-level vector are held by the threads of the
+// block, and the index arithmetic that finds them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_LAYOUTS_VECTORS_DISTRIBUTION_H
+#define SMALTI_PASSES_LAYOUTS_VECTORS_DISTRIBUTION_H
+
+#include "smalti/layouts/LayoutAlgebra.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace smalti::block_to_thread {
+
+/// The threads that run a program together, and hold its vectors.
+struct ThreadGrid {
+  int64_t numThreads = 0;
+  int64_t waveSize = 0;
+  /// A block has as many, so that it runs several programs side by side.
+  int64_t blockThreads = 0;
+  int64_t numWarps() const { return numThreads / waveSize; }
+};
+
+/// The registers of a thread that hold its part of a vector. Element `e` of
+/// register `r` is `e * vectorStride` further along `vectorDim` than element 0.
+class Distribution {
+public:
+  enum class Kind { Splat, Strided, Tiled };
+
+  /// The distribution of a vector of this shape in this layout attribute, or
+  /// why there is none.
+  static std::optional<Distribution> get(mlir::VectorType type,
+                                         mlir::Attribute layout,
+                                         const ThreadGrid &grid,
+                                         std::string &why);
+  /// Chunks of `vectorLength` elements dealt to the threads in turn.
+  static std::optional<Distribution> getStrided(llvm::ArrayRef<int64_t> shape,
+                                                int64_t vectorLength,
+                                                const ThreadGrid &grid,
+                                                std::string &why);
+
+  /// How the threads share a vector that any of them could store, in chunks of
+  /// `minLength` to `maxLength` elements. Several threads have the same
+  /// elements where the threads cannot have equally many.
+  static std::optional<Distribution> share(mlir::VectorType type,
+                                           int64_t minLength, int64_t maxLength,
+                                           const ThreadGrid &grid,
+                                           std::string &why);
+
+  Kind getKind() const { return kind; }
+  bool isSplat() const { return kind == Kind::Splat; }
+  llvm::ArrayRef<int64_t> getShape() const { return shape; }
+  const layout::TiledLayout &getTiled() const { return tiled; }
+  int64_t getNumRegisters() const { return numRegisters; }
+  int64_t getVectorLength() const { return vectorLength; }
+  int64_t getVectorDim() const { return vectorDim; }
+  int64_t getVectorStride() const { return vectorStride; }
+  mlir::VectorType getRegisterType(mlir::Type elementType) const {
+    return mlir::VectorType::get({vectorLength}, elementType);
+  }
+  /// Whether several threads hold the same element.
+  bool isReplicated() const;
+  /// The layout as users write it.
+  std::string str() const;
+
+  bool operator==(const Distribution &other) const {
+    return kind == other.kind && shape == other.shape &&
+           vectorLength == other.vectorLength && tiled == other.tiled;
+  }
+  bool operator!=(const Distribution &other) const { return !(*this == other); }
+
+private:
+  Kind kind = Kind::Splat;
+  llvm::SmallVector<int64_t> shape;
+  /// Canonical; only of a tiled one.
+  layout::TiledLayout tiled;
+  int64_t numRegisters = 1;
+  int64_t vectorLength = 1;
+  int64_t vectorDim = 0;
+  int64_t vectorStride = 1;
+};
+
+/// An index along one dimension: `base + offset`, where base depends on the
+/// thread and is a multiple of 2^log2. A null base is zero.
+struct Coordinate {
+  mlir::Value base;
+  unsigned log2 = 62;
+  int64_t offset = 0;
+};
+
+/// Emits, once for each layout and at the head of the kernel, where a thread's
+/// elements are.
+class ThreadIndices {
+public:
+  /// Starts the head of a kernel at the end of `block`; what is emitted later
+  /// goes in between.
+  ThreadIndices(mlir::Block *block, mlir::Location loc, const ThreadGrid &grid);
+  /// Removes what was only needed while emitting.
+  void finish();
+
+  /// Numbers in the program.
+  mlir::Value getThread() const { return thread; }
+  mlir::Value getLane();
+  mlir::Value getWarp();
+  /// The number in the block.
+  mlir::Value getThreadOfBlock() const { return threadOfBlock; }
+  mlir::Value getConstant(int64_t value);
+  /// Of the head of the kernel, for values that dominate everything.
+  mlir::OpBuilder &getBuilder() { return builder; }
+  mlir::Location getLoc() const { return loc; }
+  const ThreadGrid &getGrid() const { return grid; }
+
+  /// The index of element 0 of a register, one coordinate a dimension.
+  llvm::SmallVector<Coordinate> getCoordinates(const Distribution &distribution,
+                                               int64_t reg);
+  /// The index of chunk number `round` of a thread in a shape whose chunks of
+  /// `length` elements are dealt to the threads in turn.
+  llvm::SmallVector<Coordinate>
+  getChunkCoordinates(llvm::ArrayRef<int64_t> shape, int64_t length,
+                      int64_t round, mlir::Value thread);
+  /// The part of it that the warp decides, for a tiled distribution.
+  llvm::SmallVector<Coordinate>
+  getWarpCoordinates(const Distribution &distribution);
+  /// Whether this thread is the first of those that hold the same elements;
+  /// null where each holds its own.
+  mlir::Value isFirstReplica(const Distribution &distribution);
+  /// Whether nothing in the kernel that is converted writes to `memref`.
+  bool isOnlyRead(mlir::Value memref);
+
+  // Arithmetic on values that dominate the kernel, folded where it is trivial.
+  mlir::Value mul(mlir::Value value, int64_t factor);
+  mlir::Value div(mlir::Value value, int64_t divisor);
+  mlir::Value rem(mlir::Value value, int64_t divisor);
+  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value add(mlir::Value value, int64_t constant);
+
+private:
+  /// Adds the coordinates that the parts of a warp or lane number stand for.
+  void addParts(mlir::Value number, int64_t count,
+                llvm::ArrayRef<layout::PartitionDim> parts,
+                llvm::ArrayRef<layout::TiledDim> dims,
+                llvm::MutableArrayRef<Coordinate> coordinates);
+
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  ThreadGrid grid;
+  mlir::Operation *marker = nullptr;
+  mlir::Value threadOfBlock, thread, lane, warp;
+  /// Ordered: every number may be asked for, and a hash map reserves two.
+  std::map<int64_t, mlir::Value> constants;
+  /// Every window of an array asks, and the answer takes a walk over its users.
+  llvm::DenseMap<mlir::Value, bool> onlyRead;
+  std::vector<std::pair<Distribution, llvm::SmallVector<Coordinate>>>
+      tiledBases;
+};
+
+} // namespace smalti::block_to_thread
+
+#endif // SMALTI_PASSES_LAYOUTS_VECTORS_DISTRIBUTION_H

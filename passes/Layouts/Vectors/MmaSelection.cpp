@@ -1,0 +1,123 @@
+//===- MmaSelection.cpp - Matrix instructions for block-level products ----===//
+
+#include "smalti/passes/Layouts/Vectors/MmaSelection.h"
+
+#include "smalti/targets/BlockFragments.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace smalti;
+using targets::Element;
+using targets::MmaInstruction;
+
+std::optional<Element> smalti::getMmaElement(Type type) {
+  return llvm::TypeSwitch<Type, std::optional<Element>>(type)
+      .Case<Float16Type>([](auto) { return Element::F16; })
+      .Case<BFloat16Type>([](auto) { return Element::BF16; })
+      .Case<Float32Type>([](auto) { return Element::F32; })
+      .Case<FloatTF32Type>([](auto) { return Element::TF32; })
+      .Case<Float64Type>([](auto) { return Element::F64; })
+      .Case<Float8E4M3FNType>([](auto) { return Element::E4M3; })
+      .Case<Float8E5M2Type>([](auto) { return Element::E5M2; })
+      .Case<Float8E4M3FNUZType>([](auto) { return Element::E4M3FNUZ; })
+      .Case<Float8E5M2FNUZType>([](auto) { return Element::E5M2FNUZ; })
+      .Case<IntegerType>([](IntegerType integer) -> std::optional<Element> {
+        if (integer.getWidth() == 8)
+          return Element::I8;
+        if (integer.getWidth() == 4)
+          return Element::I4;
+        if (integer.getWidth() == 32)
+          return Element::I32;
+        return std::nullopt;
+      })
+      .Default([](Type) { return std::nullopt; });
+}
+
+static bool hasElements(const MmaInstruction &instruction, Element a, Element b,
+                        Element accumulator) {
+  return instruction.a == a && instruction.b == b &&
+         instruction.accumulator == accumulator;
+}
+
+std::optional<BlockMma> smalti::arrangeMma(const MmaInstruction &instruction,
+                                           int64_t m, int64_t n, int64_t k,
+                                           int64_t warpsM, int64_t warpsN) {
+  if (warpsM < 1 || warpsN < 1 || m < 1 || n < 1 || k < 1)
+    return std::nullopt;
+  if (m % (instruction.m * warpsM) != 0 || n % (instruction.n * warpsN) != 0 ||
+      k % instruction.k != 0)
+    return std::nullopt;
+  BlockMma mma;
+  mma.instruction = &instruction;
+  mma.m = m;
+  mma.n = n;
+  mma.k = k;
+  mma.warpsM = warpsM;
+  mma.warpsN = warpsN;
+  auto layoutOf = [&](targets::Operand operand) {
+    return targets::blockFragment(instruction, operand, warpsM, warpsN);
+  };
+  mma.a = layoutOf(targets::Operand::A);
+  mma.b = layoutOf(targets::Operand::B);
+  mma.accumulator = layoutOf(targets::Operand::Accumulator);
+  return mma;
+}
+
+/// Calls `visit` with every arrangement of the warps, most rows first.
+template <typename Visit>
+static void forEachArrangement(const MmaInstruction &instruction, int64_t m,
+                               int64_t n, int64_t k, int64_t numWarps,
+                               Visit visit) {
+  for (int64_t warpsM = numWarps; warpsM >= 1; --warpsM)
+    if (numWarps % warpsM == 0)
+      if (std::optional<BlockMma> mma =
+              arrangeMma(instruction, m, n, k, warpsM, numWarps / warpsM))
+        visit(*mma);
+}
+
+std::optional<BlockMma> smalti::selectMma(const targets::Target &target,
+                                          Element a, Element b,
+                                          Element accumulator, int64_t m,
+                                          int64_t n, int64_t k,
+                                          int64_t numWarps) {
+  for (const MmaInstruction &instruction : target.mmas) {
+    if (!hasElements(instruction, a, b, accumulator))
+      continue;
+    std::optional<BlockMma> best;
+    int64_t bestReads = 0;
+    forEachArrangement(instruction, m, n, k, numWarps,
+                       [&](const BlockMma &mma) {
+                         // Each warp reads its rows of A and its columns of B.
+                         int64_t reads = m / mma.warpsM + n / mma.warpsN;
+                         if (!best || reads < bestReads) {
+                           best = mma;
+                           bestReads = reads;
+                         }
+                       });
+    if (best)
+      return best;
+  }
+  return std::nullopt;
+}
+
+std::optional<BlockMma>
+smalti::findMma(const targets::Target &target, Element a, Element b,
+                Element accumulator, int64_t m, int64_t n, int64_t k,
+                int64_t numWarps,
+                llvm::function_ref<bool(const BlockMma &)> accepts) {
+  std::optional<BlockMma> found;
+  for (const MmaInstruction &instruction : target.mmas) {
+    if (!hasElements(instruction, a, b, accumulator))
+      continue;
+    forEachArrangement(instruction, m, n, k, numWarps,
+                       [&](const BlockMma &mma) {
+                         if (!found && accepts(mma))
+                           found = mma;
+                       });
+    if (found)
+      return found;
+  }
+  return std::nullopt;
+}

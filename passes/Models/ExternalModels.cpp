@@ -1,0 +1,13 @@
+//===- ExternalModels.cpp - Ops of other dialects in our interfaces -------===//
+
+#include "smalti/passes/Models/ExternalModels.h"
+
+using namespace mlir;
+
+void smalti::registerExternalModels(DialectRegistry &registry) {
+  registerAccessModels(registry);
+  registerAsyncCopyModels(registry);
+  registerBarrierModels(registry);
+  registerOverwriteModels(registry);
+  registerRegisterModels(registry);
+}

@@ -1,0 +1,95 @@
+//===- Options.h - The types of pass options --------------------*- C++ -*-===//
+//
+// An option with a fixed set of values is an enumeration here; Options.td
+// declares the options and the words for their values.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_SUPPORT_OPTIONS_H
+#define SMALTI_PASSES_SUPPORT_OPTIONS_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/CommandLine.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace smalti {
+
+/// A positive number, or `auto`: the pass chooses one.
+class AutoOrNumber {
+public:
+  AutoOrNumber() = default;
+  AutoOrNumber(int64_t number) : number(number) {}
+
+  bool isAuto() const { return !number; }
+  int64_t operator*() const { return *number; }
+  int64_t getOr(int64_t chosen) const { return number.value_or(chosen); }
+  std::string str() const { return number ? std::to_string(*number) : "auto"; }
+
+  /// Nothing if the text is neither `auto` nor a positive number.
+  static std::optional<AutoOrNumber> parse(llvm::StringRef text);
+
+private:
+  std::optional<int64_t> number;
+};
+
+llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const AutoOrNumber &value);
+
+/// The last level of IR that `smalti-compile` lowers to, in order.
+enum class Level { Tile, Mosaic, Pipelined, Thread, LLVM };
+
+/// How a loop is pipelined (`smalti-pipeline-loops`).
+enum class PipelineMode { Auto, Stream, Async };
+
+/// How the operands of a matmul get to shared memory.
+enum class OperandCopies { Auto, Async, Registers };
+
+/// Which instructions compute a matmul: `wgmma` of warpgroups or MMAs of warps.
+enum class Products { Auto, Warpgroups, Warps };
+
+/// Whether warps of their own copy for the warps that multiply.
+enum class Specialize { Auto, On, Off };
+
+/// The rasterization order of tiles.
+enum class TileOrderKind { Auto, None, Grouped, Snake };
+
+/// What is done against bank conflicts.
+enum class BankConflicts { Keep, Pad, Swizzle };
+
+/// Bits of a vector of the CPU.
+enum class VectorWidth {
+  Host = 0,
+  Bits128 = 128,
+  Bits256 = 256,
+  Bits512 = 512
+};
+
+/// The dimensions of a convolution's filter, the slowest first.
+enum class FilterLayout { FHWC, HWFC };
+
+} // namespace smalti
+
+namespace llvm::cl {
+
+template <>
+class parser<smalti::AutoOrNumber> : public basic_parser<smalti::AutoOrNumber> {
+public:
+  using basic_parser::basic_parser;
+
+  bool parse(Option &option, StringRef name, StringRef text,
+             smalti::AutoOrNumber &value);
+  StringRef getValueName() const override { return "auto|N"; }
+  void printOptionDiff(const Option &option, const smalti::AutoOrNumber &value,
+                       const OptVal &byDefault, size_t width) const;
+  void anchor() override;
+};
+
+} // namespace llvm::cl
+
+#endif // SMALTI_PASSES_SUPPORT_OPTIONS_H
