@@ -218,6 +218,21 @@ def windows(ops: int) -> str:
     )
 
 
+def byte_masks(ops: int) -> str:
+    """Stores of 4-bit elements under masks, each of which combines the one before it with itself and with another."""
+    lines = "".join(
+        f"    %d{n} = arith.andi %{f'm{n - 1}' if n else 'mask'}, %{f'm{n - 1}' if n else 'mask'} : vector<8xi1>\n"
+        f"    %m{n} = arith.ori %d{n}, %mask : vector<8xi1>\n"
+        f"    vector.maskedstore %a[%c0], %m{n}, %x : memref<64xi4>, vector<8xi1>, vector<8xi4>\n"
+        for n in range(ops // 3)
+    )
+    return (
+        "gpu.module @m {\n  gpu.func @f(%a: memref<64xi4>, %on: i1, %x: vector<8xi4>) {\n"
+        "    %c0 = arith.constant 0 : index\n    %mask = vector.broadcast %on : i1 to vector<8xi1>\n"
+        f"{lines}    gpu.return\n  }}\n}}\n"
+    )
+
+
 def contractions(ops: int) -> str:
     """Products of matrices of odd sizes."""
     lines = ["  %m0 = arith.addf %z, %z : tensor<30x30xf32>\n"]
@@ -462,6 +477,7 @@ CASES = [
     Case("mosaic-gpu-outline-launches", hopper.launch, "builtin.module"),
     Case("convert-mosaic-gpu-to-nvvm{target=sm_90a}", hopper.barriers, "gpu.module"),
     Case("convert-mosaic-gpu-to-nvvm{target=sm_90a}", windows, "gpu.module"),
+    Case("smalti-lower-packed-accesses", byte_masks, "gpu.module"),
 ]
 
 

@@ -115,12 +115,19 @@ def test_work_on_programs_of_warp_groups(pipeline: str, shape: str, anchor: str,
     assert many < 6 * few
 
 
+MODULES = [
+    # Each read asks whether the kernel writes the array, which takes a walk over the users of the array: once.
+    ("convert-mosaic-gpu-to-nvvm{target=sm_90a}", "windows"),
+    # The number of paths through the masks doubles with each of them.
+    ("smalti-lower-packed-accesses", "byte_masks"),
+]
+
+
 @pytest.mark.grid(1, cover=False)
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="instructions are counted by valgrind")
-def test_work_on_windows_of_one_array(tmp_path: Path) -> None:
-    # Each read asks whether the kernel writes the array, which takes a walk over the users of the array: once.
-    write = benchmark().windows
-    pipeline = "convert-mosaic-gpu-to-nvvm{target=sm_90a}"
+@pytest.mark.parametrize(("pipeline", "shape"), MODULES, ids=[shape for _, shape in MODULES])
+def test_work_on_thread_and_block_kernels(pipeline: str, shape: str, tmp_path: Path) -> None:
+    write = getattr(benchmark(), shape)
     few, many = instructions(pipeline, [write(count) for count in (FEW, 4 * FEW)], tmp_path, "gpu.module")
     assert few > 300 * FEW
     assert many < 6 * few

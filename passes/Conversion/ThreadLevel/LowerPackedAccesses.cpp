@@ -79,8 +79,14 @@ static bool isUneven(Type element) {
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// Whether all lanes of a byte are on or off together.
-static bool isByteUniform(Value mask, int64_t perByte) {
+/// Whether a mask combines others bit by bit.
+static bool isCombinedMask(Operation *op) {
+  return isa_and_nonnull<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
+}
+
+/// Whether all lanes of a byte are on or off together; of a mask that does not
+/// combine others.
+static bool isPlainMaskByteUniform(Value mask, int64_t perByte) {
   DenseElementsAttr constant;
   if (matchPattern(mask, m_Constant(&constant))) {
     auto values = llvm::to_vector(constant.getValues<bool>());
@@ -92,9 +98,6 @@ static bool isByteUniform(Value mask, int64_t perByte) {
   Operation *op = mask.getDefiningOp();
   if (auto broadcast = dyn_cast_or_null<vector::BroadcastOp>(op))
     return !isa<VectorType>(broadcast.getSourceType());
-  if (isa_and_nonnull<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
-    return isByteUniform(op->getOperand(0), perByte) &&
-           isByteUniform(op->getOperand(1), perByte);
   // Numbers of lanes against a bound that a byte does not straddle.
   auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
   if (!compare)
@@ -127,6 +130,35 @@ static bool isByteUniform(Value mask, int64_t perByte) {
   }
   return true;
 }
+
+/// Whether all lanes of a byte are on or off together. Visits each mask once,
+/// however many accesses and other masks use it.
+class ByteUniformMasks {
+public:
+  bool contains(Value mask, int64_t perByte) {
+    SmallVector<Value> stack = {mask};
+    while (!stack.empty()) {
+      Value current = stack.back();
+      Operation *op = current.getDefiningOp();
+      auto [entry, isNew] = known.try_emplace({current, perByte}, false);
+      if (isNew && isCombinedMask(op)) {
+        stack.push_back(op->getOperand(0));
+        stack.push_back(op->getOperand(1));
+        continue;
+      }
+      if (isNew)
+        entry->second = isPlainMaskByteUniform(current, perByte);
+      else if (isCombinedMask(op))
+        entry->second = known.lookup({op->getOperand(0), perByte}) &&
+                        known.lookup({op->getOperand(1), perByte});
+      stack.pop_back();
+    }
+    return known.lookup({mask, perByte});
+  }
+
+private:
+  DenseMap<std::pair<Value, int64_t>, bool> known;
+};
 
 /// Whether the memory is a thread's own.
 static bool isPrivateMemory(Value memref) {
@@ -231,7 +263,8 @@ static std::optional<Access> getAccess(Operation *op) {
 }
 
 /// Why a store cannot be one of whole bytes, if it cannot.
-static std::optional<std::string> refuseStore(const Access &access) {
+static std::optional<std::string> refuseStore(const Access &access,
+                                              ByteUniformMasks &masks) {
   int64_t perByte = access.perByte();
   if (access.count % perByte != 0)
     return std::to_string(access.count * access.bits) +
@@ -239,13 +272,14 @@ static std::optional<std::string> refuseStore(const Access &access) {
   if (!access.beginsWithByte())
     return "from an element that is not known to be a multiple of " +
            std::to_string(perByte) + ", and thus the first of a byte";
-  if (access.mask && !isByteUniform(access.mask, perByte))
+  if (access.mask && !masks.contains(access.mask, perByte))
     return "under a mask that may select a part of a byte";
   return std::nullopt;
 }
 
 /// Completes an access, or fails with an error at the op.
-static LogicalResult planAccess(Access &access, const targets::Target *chip) {
+static LogicalResult planAccess(Access &access, const targets::Target *chip,
+                                ByteUniformMasks &masks) {
   Operation *op = access.op;
   MemRefType type = access.getType();
   access.bits = getPackedBits(type.getElementType());
@@ -288,7 +322,7 @@ static LogicalResult planAccess(Access &access, const targets::Target *chip) {
            << "accesses a vector of elements that are apart in memory";
   if (!access.stored)
     return success();
-  std::optional<std::string> why = refuseStore(access);
+  std::optional<std::string> why = refuseStore(access, masks);
   access.storesBytes = !why;
   if (!why || isPrivateMemory(access.memref))
     return success();
@@ -304,6 +338,7 @@ static LogicalResult planAccesses(gpu::GPUModuleOp module,
                                   const targets::Target *chip,
                                   SmallVectorImpl<Access> &accesses) {
   bool isFailed = false;
+  ByteUniformMasks masks;
   module.walk([&](Operation *op) {
     if (auto global = dyn_cast<memref::GlobalOp>(op)) {
       Type element = global.getType().getElementType();
@@ -317,7 +352,7 @@ static LogicalResult planAccesses(gpu::GPUModuleOp module,
     }
     std::optional<Access> access = getAccess(op);
     if (access && getPackedBits(access->memref) != 0) {
-      isFailed |= failed(planAccess(*access, chip));
+      isFailed |= failed(planAccess(*access, chip, masks));
       accesses.push_back(*access);
       return;
     }
