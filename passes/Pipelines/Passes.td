@@ -140,8 +140,10 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
     - an attribute of a `gpu.func` has no meaning: a size of a block, grid or cluster that is not positive, or a number of
       workgroup attributions that is not an integer;
     - an argument of a `gpu.func` is a memref whose shape, strides or offset are dynamic: a launch passes addresses only;
-    - memory of a `gpu.func` has a dynamic shape, a layout, a space that is neither a number nor `#gpu.address_space`, or
-      elements of a type that LLVM does not have, such as `tf32`;
+    - an argument, memory of a `gpu.func` or a `memref.global` is in a space that is neither a number nor
+      `#gpu.address_space`;
+    - memory of a `gpu.func` has a dynamic shape or a layout;
+    - an argument, a memref or a complex number has a type that LLVM does not have, such as `tf32`;
     - the target is a CPU and a value is a memref in another memory space.
 
     The pass changes nothing.

@@ -1,6 +1,7 @@
 //===- VerifyKernels.cpp - smalti-verify-kernels --------------------------===//
 
 #include "smalti/passes/Analysis/Integers/TripCount.h"
+#include "smalti/passes/Support/Describe.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
@@ -34,34 +35,56 @@ static Type findTypeUnknownToLLVM(const LLVMTypeConverter &converter,
   return {};
 }
 
-/// A launch hands over the addresses of memrefs alone. Upstream's conversion
-/// crashes on attributions whose types do not convert.
+static bool isKnownSpace(Attribute space) {
+  return !space || isa<IntegerAttr, gpu::AddressSpaceAttr>(space);
+}
+
+/// What is wrong with the type of an argument of a kernel, if anything is. A
+/// launch passes memrefs as bare addresses.
+static std::optional<std::string>
+checkArgument(const LLVMTypeConverter &converter, Type type) {
+  auto memref = dyn_cast<BaseMemRefType>(type);
+  if (memref && !LLVMTypeConverter::canConvertToBarePtr(memref))
+    return std::string("; a static shape, static strides and a static offset "
+                       "are required");
+  if (memref && !isKnownSpace(memref.getMemorySpace()))
+    return std::string("; a numbered or GPU memory space is required");
+  Type unknown = findTypeUnknownToLLVM(converter, type);
+  // Other dialects' types may have conversions of their own.
+  if (Type inner = memref ? memref.getElementType() : type;
+      !unknown && (memref || isa<BuiltinDialect>(type.getDialect())) &&
+      !converter.convertType(inner))
+    unknown = inner;
+  if (!unknown)
+    return std::nullopt;
+  return unknown == type ? std::string(", which LLVM does not have")
+                         : ", which holds '" + describe(unknown) +
+                               "', which LLVM does not have";
+}
+
+/// Upstream's conversion of gpu.func refuses arguments without saying which,
+/// and crashes on attributions whose types do not convert.
 static LogicalResult verifyArguments(ModuleOp module) {
   bool isValid = true;
   LLVMTypeConverter converter(module.getContext());
   module->walk([&](gpu::GPUFuncOp func) {
     for (auto [number, type] : llvm::enumerate(func.getArgumentTypes())) {
-      auto memref = dyn_cast<BaseMemRefType>(type);
-      if (!memref || LLVMTypeConverter::canConvertToBarePtr(memref))
+      std::optional<std::string> wrong = checkArgument(converter, type);
+      if (!wrong)
         continue;
       isValid = false;
       InFlightDiagnostic diagnostic =
           emitError(func.isExternal() ? func.getLoc()
                                       : func.getArgument(number).getLoc());
       diagnostic << "argument " << number << " of '" << func.getName()
-                 << "' has type " << type
-                 << "; a static shape, static strides and a static offset are "
-                    "required";
+                 << "' has type " << type << *wrong;
     }
     for (BlockArgument attribution : llvm::concat<const BlockArgument>(
              func.getWorkgroupAttributions(), func.getPrivateAttributions())) {
       auto type = cast<MemRefType>(attribution.getType());
-      Attribute space = type.getMemorySpace();
-      bool isKnownSpace =
-          !space || isa<IntegerAttr, gpu::AddressSpaceAttr>(space);
       Type unknown = findTypeUnknownToLLVM(converter, type);
-      if (!unknown && isKnownSpace && type.hasStaticShape() &&
-          type.getLayout().isIdentity())
+      if (!unknown && isKnownSpace(type.getMemorySpace()) &&
+          type.hasStaticShape() && type.getLayout().isIdentity())
         continue;
       isValid = false;
       InFlightDiagnostic diagnostic = emitError(attribution.getLoc());
@@ -79,10 +102,11 @@ static LogicalResult verifyArguments(ModuleOp module) {
 }
 
 /// The conversions to LLVM report other memory spaces without a location, and
-/// crash on elements that LLVM does not have.
-static LogicalResult verifyMemory(ModuleOp module, const Target &chip) {
-  LLVMTypeConverter converter(module.getContext());
-  auto check = [&](Type type, Location loc) -> WalkResult {
+/// crash on elements that LLVM does not have. On a GPU, this is about what is
+/// in a gpu.module; its block-level kernels may have values in other spaces.
+static LogicalResult verifyMemory(Operation *root, const Target &chip) {
+  LLVMTypeConverter converter(root->getContext());
+  auto check = [&](Type type, Location loc, bool isGlobal) -> WalkResult {
     auto memref = dyn_cast<BaseMemRefType>(type);
     if (!memref && !isa<ComplexType>(type))
       return WalkResult::advance();
@@ -91,28 +115,43 @@ static LogicalResult verifyMemory(ModuleOp module, const Target &chip) {
                      << ", which LLVM does not have";
       return WalkResult::interrupt();
     }
-    if (!memref || !memref.getMemorySpace() ||
-        isa<IntegerAttr>(memref.getMemorySpace()))
+    if (!memref ||
+        (chip.isGPU() ? !isGlobal || isKnownSpace(memref.getMemorySpace())
+                      : !memref.getMemorySpace() ||
+                            isa<IntegerAttr>(memref.getMemorySpace())))
       return WalkResult::advance();
     emitError(loc) << chip.name << " does not have memory space "
                    << memref.getMemorySpace();
     return WalkResult::interrupt();
   };
-  WalkResult result = module.walk([&](Operation *op) {
+  WalkResult result = root->walk([&](Operation *op) {
     if (auto global = dyn_cast<memref::GlobalOp>(op))
-      if (check(global.getType(), op->getLoc()).wasInterrupted())
+      if (check(global.getType(), op->getLoc(), /*isGlobal=*/true)
+              .wasInterrupted())
         return WalkResult::interrupt();
     for (Value value : op->getResults())
-      if (check(value.getType(), value.getLoc()).wasInterrupted())
+      if (check(value.getType(), value.getLoc(), /*isGlobal=*/false)
+              .wasInterrupted())
         return WalkResult::interrupt();
     for (Region &region : op->getRegions())
       for (Block &block : region)
         for (Value value : block.getArguments())
-          if (check(value.getType(), value.getLoc()).wasInterrupted())
+          if (check(value.getType(), value.getLoc(), /*isGlobal=*/false)
+                  .wasInterrupted())
             return WalkResult::interrupt();
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
+}
+
+/// Checks the memory of the kernels for a GPU.
+static LogicalResult verifyKernelMemory(ModuleOp module, const Target &chip) {
+  if (failed(verifyArguments(module)))
+    return failure();
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    if (failed(verifyMemory(kernels, chip)))
+      return failure();
+  return success();
 }
 
 namespace {
@@ -135,7 +174,7 @@ void SmaltiVerifyKernels::runOnOperation() {
   });
   if (isInvalid)
     return signalPassFailure();
-  if (memory && failed(chip->isGPU() ? verifyArguments(module)
+  if (memory && failed(chip->isGPU() ? verifyKernelMemory(module, *chip)
                                      : verifyMemory(module, *chip)))
     signalPassFailure();
 }

@@ -1,4 +1,5 @@
 // A launch hands over the addresses of memrefs alone: what else they need to be static is said of the argument.
+// So is a type that upstream's conversion of gpu.func refuses without saying which argument has it.
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null --pass-pipeline='builtin.module(smalti-compile{target=sm_90a})'
 // RUN: smalti-opt %s -split-input-file --verify-diagnostics -o /dev/null --pass-pipeline='builtin.module(smalti-compile{target=gfx942})'
 
@@ -26,6 +27,29 @@ gpu.module @m {
 gpu.module @m {
   // expected-error@+1 {{argument 0 of 'called' has type 'memref<?xf32>'}}
   gpu.func @called(%m: memref<?xf32>) {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @types(
+      // expected-error@+1 {{argument 0 of 'types' has type 'memref<16xtf32>', which holds 'tf32', which LLVM does not have}}
+      %elements: memref<16xtf32>,
+      // expected-error@+1 {{argument 1 of 'types' has type 'memref<16xcomplex<tf32>>', which holds 'tf32'}}
+      %complex: memref<16xcomplex<tf32>>,
+      // expected-error@+1 {{argument 2 of 'types' has type 'memref<4x!mosaic_gpu.barrier>', which holds '!mosaic_gpu.barrier'}}
+      %barrier: memref<4x!mosaic_gpu.barrier>,
+      // expected-error@+1 {{argument 3 of 'types' has type 'tf32', which LLVM does not have}}
+      %scalar: tf32,
+      // expected-error@+1 {{argument 4 of 'types' has type 'vector<4xtf32>', which holds 'tf32'}}
+      %vector: vector<4xtf32>,
+      // expected-error@+1 {{argument 5 of 'types' has type 'tensor<4xf32>', which LLVM does not have}}
+      %tensor: tensor<4xf32>,
+      // expected-error@+1 {{argument 6 of 'types' has type 'memref<4xf32, "a">'; a numbered or GPU memory space is required}}
+      %space: memref<4xf32, "a">,
+      %f8: memref<4xf8E4M3FN>, %f4: memref<4xf4E2M1FN>, %i7: memref<4xi7>, %number: i1, %pointer: !llvm.ptr) kernel {
     gpu.return
   }
 }

@@ -116,3 +116,30 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// AMD: [[#@LINE+2]]:{{.*}} error: type 'memref<4xtf32>' has elements of type 'tf32'
+gpu.module @m {
+  memref.global "private" @tf32 : memref<4xtf32>
+}
+
+// -----
+
+// AMD: [[#@LINE+2]]:{{.*}} error: gfx942 does not have memory space "a"
+gpu.module @m {
+  memref.global "private" @space : memref<4xf32, "a">
+}
+
+// -----
+
+// AMD: [[#@LINE+4]]:{{.*}} error: type 'memref<4xtf32>' has elements of type 'tf32'
+gpu.module @m {
+  gpu.func @value(%x: f32) kernel {
+    %c0 = arith.constant 0 : index
+    %a = memref.alloca() : memref<4xtf32>
+    %y = arith.truncf %x : f32 to tf32
+    memref.store %y, %a[%c0] : memref<4xtf32>
+    gpu.return
+  }
+}
