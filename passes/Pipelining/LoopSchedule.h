@@ -38,6 +38,10 @@ inline constexpr llvm::StringLiteral kClusterAttr = "smalti.cluster";
 /// How many stages a loop, or every loop of a function, shall have; 1 leaves it
 /// as it is.
 inline constexpr llvm::StringLiteral kStagesAttr = "smalti.stages";
+/// On a function that asks for a number of stages: the most that one of its
+/// loops got (i64).
+inline constexpr llvm::StringLiteral kPipelinedStagesAttr =
+    "smalti.pipelined_stages";
 /// By which mode a loop shall be pipelined: "auto", "stream" or "async".
 inline constexpr llvm::StringLiteral kModeAttr = "smalti.mode";
 /// More stages than any chip has a use for only make code.

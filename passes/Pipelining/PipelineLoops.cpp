@@ -286,7 +286,7 @@ void SmaltiPipelineLoops::runOnOperation() {
   if (mostStages > 1)
     separateGroups(function);
   if (!emitSchedule && function->hasAttr(kStagesAttr))
-    function->setAttr(kStagesAttr,
+    function->setAttr(kPipelinedStagesAttr,
                       Builder(&getContext()).getI64IntegerAttr(mostStages));
   if (missed)
     signalPassFailure();

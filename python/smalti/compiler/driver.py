@@ -450,7 +450,7 @@ def launch_facts(module: ir.Module, name: str) -> LaunchFacts:
         grid,
         cluster if cluster != (1, 1, 1) else None,
         _integer(operation, "smalti.shared_memory_bytes") or 0,
-        _integer(operation, "smalti.stages") or 1,
+        _integer(operation, "smalti.pipelined_stages") or 1,
         tensor_maps_of(operation),
     )
 

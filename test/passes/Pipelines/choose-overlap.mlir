@@ -13,6 +13,12 @@
 // RUN:   | FileCheck %s --check-prefix=DEFAULT
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=sm_90a depth=3},smalti-multi-buffer{target=sm_90a},smalti-pipeline-loops{target=sm_90a})))' \
 // RUN:   | FileCheck %s --check-prefix=THREE
+// RUN: not smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=sm_90a depth=17})))' 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=RANGE
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=sm_90a stages=4},smalti-pipeline-loops{target=sm_90a})))' \
+// RUN:   | FileCheck %s --check-prefix=REQUEST
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=sm_90a specialize=on})))' \
+// RUN:   --remarks-filter=smalti-choose-overlap 2>&1 -o /dev/null | FileCheck %s --check-prefix=SPECIALIZE
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @kernels {
@@ -21,8 +27,11 @@ gpu.module @kernels {
   // ONE: @sum{{.*}} smalti.slots = 1 : i64, smalti.stages = 1 : i64}
   // DEFAULT: @sum
   // DEFAULT: memref.alloc() : memref<2x256xf32
-  // The attribute says what the loop got.
-  // THREE: @sum{{.*}} smalti.slots = 3 : i64, smalti.stages = 2 : i64}
+  // One attribute says what the loop got; the request stays.
+  // REQUEST: @sum{{.*}} smalti.pipelined_stages = 4 : i64, smalti.slots = 2 : i64, smalti.stages = 4 : i64}
+  // RANGE: error: smalti-choose-overlap: depth must be auto or between 1 and 16, not 17
+  // SPECIALIZE: [Missed]{{.*}}Function=sum{{.*}}the kernel is not specialized: it does not have a synchronous wgmma
+  // THREE: @sum{{.*}} smalti.pipelined_stages = 2 : i64, smalti.slots = 3 : i64, smalti.stages = 2 : i64}
   // THREE: memref.alloc() : memref<3x256xf32
   gpu.func @sum(%a: memref<64x256xf32> {llvm.noalias}, %b: memref<256xf32> {llvm.noalias}) kernel
       attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -47,6 +56,7 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // REQUEST: @large{{.*}}smalti.pipelined_stages = 1 : i64, {{.*}}smalti.stages = 4 : i64}
   // CHECK: @large{{.*}}smalti.slots = 1 : i64, smalti.stages = 2 : i64}
   // REMARK: [Missed]{{.*}}buffers of 2 slots need 131072 bytes of shared memory, gfx942 has 65536: slots are 1, which need 65536
   // ASKED: error: buffers of 5 slots, as depth asks for, need 327680 bytes of shared memory; gfx942 has 65536, which 1 slot fits with 65536
