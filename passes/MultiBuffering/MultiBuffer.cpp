@@ -75,10 +75,8 @@ LogicalResult SmaltiMultiBuffer::readDepth(const targets::Target *chip) {
   slots = depth.getOr(0);
   if (std::optional<std::string> wrong = readSlots(function, slots))
     return function->emitError() << kPassName << ": the function " << *wrong;
-  if (slots > kMostSlots)
-    return function->emitError()
-           << kPassName << ": depth must be auto or between 1 and "
-           << kMostSlots << ", not " << slots;
+  if (auto wrong = checkAtMost("depth", slots, kMostSlots))
+    return function->emitError() << kPassName << ": " << *wrong;
   if (slots == 0 && !chip)
     return function->emitError()
            << kPassName

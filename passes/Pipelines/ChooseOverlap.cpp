@@ -105,13 +105,12 @@ LogicalResult SmaltiChooseOverlap::readRequest(gpu::GPUFuncOp kernel) {
   wantedRoles = specialize;
   if (roles)
     wantedRoles = *roles ? Specialize::On : Specialize::Off;
-  if (wantedDepth.getOr(1) <= kMostStages &&
-      wantedStages.getOr(1) <= kMostStages)
-    return success();
-  return kernel.emitError()
-         << kPassName << ": depth and stages must be auto or between 1 and "
-         << kMostStages << ", not " << wantedDepth.str() << " and "
-         << wantedStages.str();
+  wrong = checkAtMost("depth", wantedDepth, kMostStages);
+  if (!wrong)
+    wrong = checkAtMost("stages", wantedStages, kMostStages);
+  if (wrong)
+    return kernel.emitError() << kPassName << ": " << *wrong;
+  return success();
 }
 
 /// Decides whether warps of their own copy.

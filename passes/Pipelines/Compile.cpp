@@ -1,9 +1,11 @@
 //===- Compile.cpp - From tile programs to the LLVM dialect, any target ---===//
 
 #include "smalti/passes/Conversion/ToCPU/TritonXLAToCPU.h"
+#include "smalti/passes/Interfaces/LoopInterfaces.h"
 #include "smalti/passes/Layouts/Rules/Rules.h"
 #include "smalti/passes/Models/ExternalModels.h"
 #include "smalti/passes/Pipelines/Pipelines.h"
+#include "smalti/passes/Pipelining/LoopSchedule.h"
 #include "smalti/passes/Support/Options.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/targets/Target.h"
@@ -49,12 +51,30 @@ static bool hasLaunches(ModuleOp module) {
       .wasInterrupted();
 }
 
+/// What is wrong with the values of options, also of those that no pass of this
+/// run reads.
+static std::optional<std::string>
+checkOptions(const Target &chip, const SmaltiCompileOptions &options) {
+  if (auto wrong = checkAtMost("depth", options.depth, kMostStages))
+    return wrong;
+  if (auto wrong = checkAtMost("stages", options.stages, kMostStages))
+    return wrong;
+  if (auto wrong = checkBlocks(options.blocks))
+    return wrong;
+  if (chip.isGPU())
+    return checkAtMost("num-warps", options.numWarps,
+                       chip.maxThreadsPerBlock / chip.waveSize);
+  return std::nullopt;
+}
+
 /// Appends the passes of a target's family. Refuses a level that the family
-/// does not have.
+/// does not have, and values of options that no target has.
 static LogicalResult
 buildCompile(OpPassManager &pm, const Target &chip,
              const SmaltiCompileOptions &options, bool isLaunched,
              function_ref<LogicalResult(const Twine &)> refuse) {
+  if (std::optional<std::string> wrong = checkOptions(chip, options))
+    return refuse(*wrong);
   if (chip.isGPU()) {
     buildGPUPipeline(pm, chip, options, isLaunched);
     return success();
@@ -80,9 +100,20 @@ struct SmaltiCompile : smalti::impl::SmaltiCompileBase<SmaltiCompile> {
   void runOnOperation() override;
 
   SmaltiCompileOptions getOptions(const Target &chip) const {
-    return {chip.name.str(), stopAfter, depth,     stages,
-            numWarps,        copies,    products,  specialize,
-            blocks,          tileOrder, holdLoads, bankConflicts};
+    SmaltiCompileOptions options;
+    options.target = chip.name.str();
+    options.stopAfter = stopAfter;
+    options.depth = depth;
+    options.stages = stages;
+    options.numWarps = numWarps;
+    options.copies = copies;
+    options.products = products;
+    options.specialize = specialize;
+    options.blocks = blocks;
+    options.tileOrder = tileOrder;
+    options.holdLoads = holdLoads;
+    options.bankConflicts = bankConflicts;
+    return options;
   }
   StringRef getTargetOption() const { return target; }
 };
@@ -96,7 +127,7 @@ void SmaltiCompile::runOnOperation() {
     return signalPassFailure();
   OpPassManager pm(ModuleOp::getOperationName());
   auto refuse = [&](const Twine &reason) -> LogicalResult {
-    return module.emitError() << reason;
+    return module.emitError() << "smalti-compile: " << reason;
   };
   if (failed(buildCompile(pm, *chip, getOptions(*chip), hasLaunches(module),
                           refuse)) ||
@@ -124,8 +155,11 @@ static void registerFamily(StringRef name, StringRef description,
       return refuse(name + ": the target '" + pass.getTargetOption() +
                     "' is not one of " + known);
     }
+    auto refuseByName = [&](const Twine &reason) {
+      return refuse(name + ": " + reason);
+    };
     return buildCompile(pm, *chip, pass.getOptions(*chip),
-                        /*isLaunched=*/false, refuse);
+                        /*isLaunched=*/false, refuseByName);
   };
   // A pass does not give its options away, so that --help does not repeat them.
   registerPassPipeline(name, description, build, [](auto) {});

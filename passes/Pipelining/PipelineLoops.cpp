@@ -125,10 +125,8 @@ void SmaltiPipelineLoops::runOnOperation() {
   FailureOr<const targets::Target *> chip = findTarget(function, target);
   if (failed(chip))
     return signalPassFailure();
-  if (stages.getOr(1) > kMostStages) {
-    function->emitError() << kPassName
-                          << ": stages must be auto or between 1 and "
-                          << kMostStages << ", not " << *stages;
+  if (auto wrong = checkAtMost("stages", stages, kMostStages)) {
+    function->emitError() << kPassName << ": " << *wrong;
     return signalPassFailure();
   }
   // Outer loops first: a loop inside one that is pipelined is part of a stage

@@ -4,6 +4,8 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <limits>
+
 using namespace smalti;
 
 std::optional<AutoOrNumber> AutoOrNumber::parse(llvm::StringRef text) {
@@ -13,6 +15,23 @@ std::optional<AutoOrNumber> AutoOrNumber::parse(llvm::StringRef text) {
   if (text.getAsInteger(10, number) || number < 1)
     return std::nullopt;
   return AutoOrNumber(number);
+}
+
+std::optional<std::string> smalti::checkAtMost(llvm::StringRef option,
+                                               const AutoOrNumber &value,
+                                               int64_t most) {
+  if (value.getOr(most) <= most)
+    return std::nullopt;
+  return option.str() + " must be auto or between 1 and " +
+         std::to_string(most) + ", not " + value.str();
+}
+
+std::optional<std::string> smalti::checkBlocks(int64_t blocks) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  if (blocks >= 0 && blocks <= most)
+    return std::nullopt;
+  return "blocks must be between 0 and " + std::to_string(most) + ", not " +
+         std::to_string(blocks);
 }
 
 llvm::raw_ostream &smalti::operator<<(llvm::raw_ostream &os,

@@ -41,6 +41,13 @@ private:
 
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const AutoOrNumber &value);
 
+/// What is wrong with the value of an option that may be at most `most`.
+std::optional<std::string> checkAtMost(llvm::StringRef option,
+                                       const AutoOrNumber &value, int64_t most);
+
+/// What is wrong with the number of blocks of a persistent grid.
+std::optional<std::string> checkBlocks(int64_t blocks);
+
 /// The last level of IR that `smalti-compile` lowers to, in order.
 enum class Level { Tile, Mosaic, Pipelined, Thread, LLVM };
 

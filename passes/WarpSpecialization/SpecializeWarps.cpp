@@ -515,9 +515,8 @@ void SmaltiSpecializeWarps::runOnOperation() {
     func.emitError() << kPassName << ": the kernel " << *wrong;
     return signalPassFailure();
   }
-  if (slots > kMostWarpSlots) {
-    func.emitError() << "depth must be auto or between 1 and " << kMostWarpSlots
-                     << ", not " << slots;
+  if (auto wrong = checkAtMost("depth", slots, kMostWarpSlots)) {
+    func.emitError() << kPassName << ": " << *wrong;
     return signalPassFailure();
   }
   bool isAsked = wanted.value_or(!ifItPays);

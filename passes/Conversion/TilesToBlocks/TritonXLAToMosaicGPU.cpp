@@ -563,10 +563,8 @@ struct ConvertTritonXLAToMosaicGPU
       return signalPassFailure();
     }
 
-    if (blocks < 0 || blocks > std::numeric_limits<int32_t>::max()) {
-      module.emitError() << "blocks must be between 0 and "
-                         << std::numeric_limits<int32_t>::max() << ", not "
-                         << int64_t(blocks);
+    if (std::optional<std::string> wrong = checkBlocks(blocks)) {
+      module.emitError() << *wrong;
       return signalPassFailure();
     }
 

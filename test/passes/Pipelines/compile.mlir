@@ -14,6 +14,13 @@
 // RUN: not smalti-opt %s -smalti-compile=target=sm_12 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not smalti-opt %s -smalti-compile="target=sm_90a depth=-1" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not smalti-opt %s -smalti-compile="target=sm_90a depth=100000000000" 2>&1 | FileCheck %s --check-prefix=MANY
+// Also where no pass of the run reads the option.
+// RUN: not smalti-opt %s -smalti-compile="target=cpu depth=99" 2>&1 | FileCheck %s --check-prefix=DEPTH
+// RUN: not smalti-opt %s -smalti-compile="target=sm_90a stop-after=tile depth=99" 2>&1 | FileCheck %s --check-prefix=DEPTH
+// RUN: not smalti-opt %s -smalti-compile="target=cpu stages=17" 2>&1 | FileCheck %s --check-prefix=STAGES
+// RUN: not smalti-opt %s -smalti-compile="target=gfx942 stop-after=tile blocks=-1" 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: not smalti-opt %s -smalti-compile="target=gfx942 stop-after=tile num-warps=17" 2>&1 | FileCheck %s --check-prefix=WARPS
+// RUN: not smalti-opt %s -smalti-compile-cpu="target=cpu depth=99" 2>&1 | FileCheck %s --check-prefix=FAMILY
 
 // TILE: triton_xla.entry_func @matmul
 // MOSAIC: memref.alloc() : memref<128x64xf16, #gpu.address_space<workgroup>>
@@ -54,10 +61,15 @@
 // CPU: llvm.func @matmul(
 
 // LEVEL: --stop-after option: Cannot find option named 'nowhere'
-// NOTCPU: error: this stop-after is a level of GPUs; for cpu there are tile and llvm
+// NOTCPU: error: smalti-compile: this stop-after is a level of GPUs; for cpu there are tile and llvm
 // UNKNOWN: error: unknown target 'sm_12'; known targets: {{.*}}sm_90a
 // NEGATIVE: --depth option: '-1' is not auto or a positive number
-// MANY: error: smalti-choose-overlap: depth and stages must be auto or between 1 and 16, not 100000000000 and auto
+// MANY: error: smalti-compile: depth must be auto or between 1 and 16, not 100000000000
+// DEPTH: error: smalti-compile: depth must be auto or between 1 and 16, not 99
+// STAGES: error: smalti-compile: stages must be auto or between 1 and 16, not 17
+// BLOCKS: error: smalti-compile: blocks must be between 0 and 2147483647, not -1
+// WARPS: error: smalti-compile: num-warps must be auto or between 1 and 16, not 17
+// FAMILY: smalti-compile-cpu: depth must be auto or between 1 and 16, not 99
 triton_xla.entry_func @matmul(
     %a: memref<500x300xf16>, %b: memref<300x260xf16>, %c: memref<500x260xf32>, %tile: index) tiles 12 {
   %c0 = arith.constant 0 : index
