@@ -121,6 +121,13 @@ LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
     return success();
   bool isAsked = wantedRoles == Specialize::On;
   AutoOrNumber slots = wantedDepth.isAuto() ? wantedStages : wantedDepth;
+  if (!hasSynchronousProducts(kernel)) {
+    if (isAsked)
+      remarkMissed(kernel, kPassName)
+          << "the kernel is not specialized: it does not have a synchronous "
+             "wgmma, for whose operands other warps could copy";
+    return success();
+  }
   WarpPlan plan;
   std::optional<WarpRefusal> refusal =
       planWarps(kernel, chip,

@@ -94,7 +94,8 @@ def SmaltiChooseOverlap : InterfacePass<"smalti-choose-overlap", "::mlir::Functi
       copies are asynchronous and 2 elsewhere, as far as all buffers fit in the target's shared memory;
     - `smalti.stages`: the stages of its loops, an upper bound for `smalti-pipeline-loops`;
     - `smalti.specialize`, on a kernel with synchronous `wgmma`: whether `smalti-specialize-warps` gives the copies to
-      warps of their own. The kernel then gets no stages.
+      warps of their own. The kernel then gets no stages. Other kernels stay as they are, which is a missed remark under
+      `specialize=on`.
 
     An attribute wins over the option of the pass that reads it, and over the options of this pass. A remark gives the reason and the bytes of shared memory.
 

@@ -56,7 +56,7 @@ def SpecializeOption
              "e.g. `specialize=off`",
              [{::llvm::cl::values(
              clEnumValN(::smalti::Specialize::Auto, "auto", "where it is estimated to pay"),
-             clEnumValN(::smalti::Specialize::On, "on", "always; a kernel where that is not possible is an error"),
+             clEnumValN(::smalti::Specialize::On, "on", "always; it is an error if that is not possible for a kernel with synchronous wgmma"),
              clEnumValN(::smalti::Specialize::Off, "off", "never"))}]>;
 
 def TileOrderKinds {
