@@ -7,6 +7,7 @@
 #include "smalti/passes/Analysis/Memory/MemorySize.h"
 #include "smalti/passes/Interfaces/CopiedBytes.h"
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
+#include "smalti/passes/Support/KernelAttributes.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -387,11 +388,8 @@ struct BulkTensorCopyModel
                                                       : copy.getDstMem();
   }
   int64_t getBytesOfThread(Operation *op) const {
-    if (auto known = op->getAttrOfType<IntegerAttr>(kCopiedBytesAttr))
-      return known.getValue().isStrictlyPositive() &&
-                     known.getValue().isSignedIntN(63)
-                 ? known.getValue().getSExtValue()
-                 : 0;
+    if (Attribute known = op->getAttr(kCopiedBytesAttr))
+      return std::max<int64_t>(getInteger(known).value_or(0), 0);
     return getAnnouncedBytes(op);
   }
   AsyncQueue getQueue(Operation *) const { return AsyncQueue::BarrierObject; }

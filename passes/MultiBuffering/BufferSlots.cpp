@@ -12,6 +12,7 @@
 #include "smalti/passes/Interfaces/LoopInterfaces.h"
 #include "smalti/passes/Slots/IterationSlots.h"
 #include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/KernelAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -78,8 +79,7 @@ bool smalti::isExecutedOnce(Block *block, Value buffer) {
 
 /// Whether the loop asks to be left alone.
 static bool isLeftAlone(Operation *loop) {
-  auto slots = loop->getAttrOfType<IntegerAttr>(kSlotsAttr);
-  return slots && slots.getValue().isOne();
+  return getInteger(loop->getAttr(kSlotsAttr)) == 1;
 }
 
 static std::optional<std::string>
@@ -296,11 +296,11 @@ std::optional<std::string> smalti::readSlots(Operation *op, int64_t &slots) {
   Attribute attribute = op->getAttr(kSlotsAttr);
   if (!attribute)
     return std::nullopt;
-  auto number = dyn_cast<IntegerAttr>(attribute);
-  if (!number || number.getValue().slt(1) || number.getValue().sgt(kMostSlots))
+  std::optional<int64_t> number = getInteger(attribute);
+  if (!number || *number < 1 || *number > kMostSlots)
     return "has the attribute " + kSlotsAttr.str() +
            ", which is not a number from 1 to " + std::to_string(kMostSlots);
-  slots = number.getInt();
+  slots = *number;
   return std::nullopt;
 }
 

@@ -28,9 +28,9 @@ using targets::Target;
 static void declareDynamicSharedMemory(gpu::GPUModuleOp kernels) {
   int64_t alignment = kSharedMemoryAlignment;
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
-    if (auto needed = kernel->getAttrOfType<IntegerAttr>(
-            mosaic_gpu::kSharedMemoryAlignment))
-      alignment = std::max(alignment, needed.getInt());
+    if (std::optional<int64_t> needed =
+            getInteger(kernel->getAttr(mosaic_gpu::kSharedMemoryAlignment)))
+      alignment = std::max(alignment, *needed);
   for (auto global : kernels.getOps<LLVM::GlobalOp>()) {
     auto type = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());
     if (type && type.getNumElements() == 0 &&
@@ -99,6 +99,14 @@ static LogicalResult verifyNames(gpu::GPUModuleOp kernels, ModuleOp module) {
   return success();
 }
 
+/// Whether the attributes that say which memory kernels need are well-formed.
+static LogicalResult verifyMemory(gpu::GPUModuleOp kernels) {
+  for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
+    if (failed(verifySharedMemoryAttributes(kernel)))
+      return failure();
+  return success();
+}
+
 /// Whether all of the kernels, a module or a function, is in dialects that
 /// become LLVM IR. Upstream's conversions leave what they do not know, with
 /// casts around it.
@@ -143,7 +151,7 @@ void SmaltiFinalizeKernels::runOnOperation() {
   auto modules = module.getOps<gpu::GPUModuleOp>();
   for (gpu::GPUModuleOp kernels : modules)
     if (failed(verifyLowered(kernels, *chip)) ||
-        failed(verifyNames(kernels, module)))
+        failed(verifyNames(kernels, module)) || failed(verifyMemory(kernels)))
       return signalPassFailure();
   WalkResult launched = module.walk([](gpu::LaunchOp launch) {
     launch.emitOpError() << "has no kernel in a gpu.module; run "

@@ -138,8 +138,9 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
   let description = [{
     It is an error, at its location, if
     - the constant step of a loop is not positive;
-    - an attribute of a `gpu.func` has no meaning: a size of a block, grid or cluster that is not positive, or a number of
-      workgroup attributions that is not an integer;
+    - an attribute of a `gpu.func` has no meaning: a size of a block, grid or cluster that is not positive, a number of
+      workgroup attributions that is not an integer, a `smalti.shared_memory_bytes` that is not an integer from 0, or a
+      `smalti.shared_memory_alignment` that is not a power of two;
     - an argument of a `gpu.func` is a memref whose shape, strides or offset are dynamic: a launch passes addresses only;
     - an argument, memory of a `gpu.func` or a `memref.global` is in a space that is neither a number nor
       `#gpu.address_space`;

@@ -10,6 +10,7 @@
 #include "smalti/passes/Pipelining/LoopSchedule.h"
 #include "smalti/passes/Pipelining/SplitConditionals.h"
 #include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/passes/Support/TargetOption.h"
 #include "smalti/passes/Support/ValueNames.h"
@@ -194,10 +195,9 @@ void SmaltiPipelineLoops::runOnOperation() {
   };
   if (options.stages.getOr(2) != 1)
     function->walk([&](LoopLikeOpInterface loop) {
-      auto stages = loop->getAttrOfType<IntegerAttr>(kStagesAttr);
       if (isa<scf::ForOp>(loop.getOperation()) ||
           loop->hasTrait<OpTrait::HasParallelRegion>() ||
-          (stages && stages.getValue().isOne()))
+          getInteger(loop->getAttr(kStagesAttr)) == 1)
         return;
       missed |= failed(reportMissed(loop, kPassName, strict,
                                     "the loop is not pipelined: it is " +

@@ -1,6 +1,7 @@
 //===- ScheduleAttributes.cpp - Schedules as attributes -------------------===//
 
 #include "smalti/passes/Pipelining/Scheduler.h"
+#include "smalti/passes/Support/KernelAttributes.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -18,20 +19,14 @@ static std::optional<PipelineMode> parsePipelineMode(StringRef text) {
 std::optional<std::string>
 smalti::readScheduleAttributes(Operation *op, ScheduleOptions &options) {
   if (Attribute attribute = op->getAttr(kStagesAttr)) {
-    std::optional<AutoOrNumber> stages;
-    if (auto number = dyn_cast<IntegerAttr>(attribute)) {
-      const APInt &value = number.getValue();
-      if (value.sge(1) && value.sle(kMostStages))
-        stages = value.getSExtValue();
-    } else if (auto text = dyn_cast<StringAttr>(attribute);
-               text && text.getValue() == "auto") {
-      stages = AutoOrNumber();
-    }
-    if (!stages)
+    std::optional<int64_t> number = getInteger(attribute);
+    auto text = dyn_cast<StringAttr>(attribute);
+    if (!(text && text.getValue() == "auto") &&
+        (!number || *number < 1 || *number > kMostStages))
       return kStagesAttr.str() +
              " is not \"auto\" or an integer between 1 and " +
              std::to_string(kMostStages);
-    options.stages = *stages;
+    options.stages = number ? AutoOrNumber(*number) : AutoOrNumber();
   }
   if (Attribute attribute = op->getAttr(kModeAttr)) {
     auto text = dyn_cast<StringAttr>(attribute);
@@ -49,10 +44,8 @@ smalti::readScheduleAttributes(Operation *op, ScheduleOptions &options) {
 static SmallVector<int64_t> readNumbers(Attribute attribute) {
   if (auto list = dyn_cast<DenseI64ArrayAttr>(attribute))
     return SmallVector<int64_t>(list.asArrayRef());
-  auto number = dyn_cast<IntegerAttr>(attribute);
-  if (!number || !number.getValue().isSignedIntN(64))
-    return {};
-  return {number.getValue().getSExtValue()};
+  std::optional<int64_t> number = getInteger(attribute);
+  return number ? SmallVector<int64_t>{*number} : SmallVector<int64_t>();
 }
 
 Scheduler::Reason Scheduler::readSchedule() {

@@ -373,7 +373,12 @@ void SmaltiPadSharedMemory::runOnOperation() {
   std::optional<std::string> unknown = whyUnknownSize(memory);
   SharedMemorySizes sizes(memory);
   for (Value buffer : findSharedBuffers(function)) {
-    if (!isSelected(buffer, kMark, marked))
+    std::optional<bool> mark;
+    if (auto wrong = readMark(buffer, kMark, mark)) {
+      miss(buffer, *wrong);
+      continue;
+    }
+    if (!mark.value_or(!marked))
       continue;
     PadPlan plan;
     plan.buffer = buffer;

@@ -398,18 +398,26 @@ void SmaltiSwizzleSharedMemory::runOnOperation() {
     return;
 
   bool missed = false;
+  auto miss = [&](Value buffer, const Twine &reason) {
+    missed |= failed(reportMissed(getBufferOp(buffer), kPassName, strict,
+                                  "the buffer " + reason));
+  };
   LaneEvaluator evaluator(function, *chip);
   std::vector<SwizzlePlan> plans;
   for (Value buffer : findSharedBuffers(function)) {
-    if (!isSelected(buffer, kMark, marked))
+    std::optional<bool> mark;
+    if (auto wrong = readMark(buffer, kMark, mark)) {
+      miss(buffer, *wrong);
+      continue;
+    }
+    if (!mark.value_or(!marked))
       continue;
     SwizzlePlan plan;
     plan.buffer = buffer;
     plan.type = cast<MemRefType>(buffer.getType());
     if (auto reason =
             planBuffer(plan, function, *chip, evaluator, onlyWhenConflicts)) {
-      missed |= failed(reportMissed(getBufferOp(buffer), kPassName, strict,
-                                    "the buffer " + *reason));
+      miss(buffer, *reason);
       continue;
     }
     if (!plan.swizzle) {

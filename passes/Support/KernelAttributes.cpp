@@ -2,10 +2,48 @@
 
 #include "smalti/passes/Support/KernelAttributes.h"
 
+#include "smalti/dialects/MosaicGPU/MosaicGPU.h"
+
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace smalti;
+
+std::optional<int64_t> smalti::getInteger(Attribute attribute) {
+  auto number = dyn_cast_or_null<IntegerAttr>(attribute);
+  if (!number || isa<BoolAttr>(number) || !number.getValue().isSignedIntN(64))
+    return std::nullopt;
+  return number.getValue().getSExtValue();
+}
+
+std::optional<std::string> smalti::readBool(Operation *op, StringRef name,
+                                            std::optional<bool> &value) {
+  Attribute attribute = op->getAttr(name);
+  if (!attribute)
+    return std::nullopt;
+  auto boolean = dyn_cast<BoolAttr>(attribute);
+  if (!boolean)
+    return "has the attribute " + name.str() + ", which is not true or false";
+  value = boolean.getValue();
+  return std::nullopt;
+}
+
+LogicalResult smalti::verifySharedMemoryAttributes(Operation *kernel) {
+  StringRef name = mosaic_gpu::kSharedMemoryBytes;
+  if (Attribute bytes = kernel->getAttr(name);
+      bytes && getInteger(bytes).value_or(-1) < 0)
+    return kernel->emitOpError()
+           << "has '" << name << "' = " << bytes
+           << ", which is not an integer that is at least 0";
+  name = mosaic_gpu::kSharedMemoryAlignment;
+  if (Attribute alignment = kernel->getAttr(name);
+      alignment && !(getInteger(alignment).value_or(0) > 0 &&
+                     llvm::isPowerOf2_64(*getInteger(alignment))))
+    return kernel->emitOpError() << "has '" << name << "' = " << alignment
+                                 << ", which is not a power of two";
+  return success();
+}
 
 LogicalResult smalti::verifyKernelAttributes(gpu::GPUFuncOp func) {
   StringRef name = gpu::GPUFuncOp::getNumWorkgroupAttributionsAttrName();
@@ -20,5 +58,5 @@ LogicalResult smalti::verifyKernelAttributes(gpu::GPUFuncOp func) {
     if (size && llvm::any_of(*size, [](int32_t extent) { return extent < 1; }))
       return func.emitOpError() << "has '" << name << "' = [" << *size
                                 << "]; each of its sizes must be positive";
-  return success();
+  return verifySharedMemoryAttributes(func);
 }

@@ -11,9 +11,17 @@
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringRef.h"
 
-namespace mlir::gpu {
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace mlir {
+class Attribute;
+class Operation;
+namespace gpu {
 class GPUFuncOp;
-} // namespace mlir::gpu
+} // namespace gpu
+} // namespace mlir
 
 namespace smalti {
 
@@ -34,9 +42,22 @@ inline constexpr llvm::StringLiteral kAutoBarriers = "mosaic_gpu.auto_barriers";
 /// argument's attribute llvm.align says otherwise.
 inline constexpr int64_t kArgumentAlignment = 16;
 
+/// The value of an integer attribute that fits in 64 bits; nothing for another
+/// attribute, or none. `true` and `false` are not integers.
+std::optional<int64_t> getInteger(mlir::Attribute attribute);
+
+/// Takes the boolean attribute of an op that has it, or returns what is wrong
+/// with it.
+std::optional<std::string> readBool(mlir::Operation *op, llvm::StringRef name,
+                                    std::optional<bool> &value);
+
+/// Refuses a number of bytes or an alignment of shared memory, on a kernel,
+/// that is not one.
+llvm::LogicalResult verifySharedMemoryAttributes(mlir::Operation *kernel);
+
 /// Refuses attributes of a gpu.func that upstream's verifier accepts and that
-/// no kernel can have: sizes that are not positive, or a number of workgroup
-/// attributions that is not an integer.
+/// no kernel can have: sizes that are not positive, a number of workgroup
+/// attributions that is not an integer, or those of shared memory.
 llvm::LogicalResult verifyKernelAttributes(mlir::gpu::GPUFuncOp func);
 
 } // namespace smalti

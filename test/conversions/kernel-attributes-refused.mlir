@@ -42,3 +42,30 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @m {
+  // expected-error@+1 {{has 'smalti.shared_memory_bytes' = -8 : i64, which is not an integer that is at least 0}}
+  gpu.func @bytes() kernel attributes {smalti.shared_memory_bytes = -8 : i64} {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  // expected-error@+1 {{has 'smalti.shared_memory_bytes' = true, which is not an integer}}
+  gpu.func @truth() kernel attributes {smalti.shared_memory_bytes = true} {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  // expected-error@+1 {{has 'smalti.shared_memory_alignment' = 48 : i64, which is not a power of two}}
+  gpu.func @alignment() kernel attributes {smalti.shared_memory_alignment = 48 : i64} {
+    gpu.return
+  }
+}

@@ -21,3 +21,25 @@ func.func @scope(%n: index) attributes {smalti.num_tiles = 1 : i64} {
   }
   return
 }
+
+// -----
+
+func.func @negative(%n: index) attributes {smalti.num_tiles = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{has 'smalti.most_iterations' = -1 : i64, which is not an integer that is at least 0}}
+  scf.for %i = %c0 to %n step %c1 {
+  } {smalti.most_iterations = -1 : i64}
+  return
+}
+
+// -----
+
+func.func @truth(%n: index) attributes {smalti.num_tiles = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{has 'smalti.most_iterations' = true, which is not an integer}}
+  scf.for %i = %c0 to %n step %c1 {
+  } {smalti.most_iterations = true}
+  return
+}

@@ -8,6 +8,7 @@
 #include "smalti/passes/Interfaces/Kernels.h"
 #include "smalti/passes/Layouts/Vectors/Distribution.h"
 #include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -146,9 +147,9 @@ void BufferCollector::visit(Operation *op) {
 
 void BufferCollector::run(SharedMemory &memory) {
   function->walk<WalkOrder::PreOrder>([&](Operation *op) { visit(op); });
-  if (auto total =
-          function->getAttrOfType<IntegerAttr>(mosaic_gpu::kSharedMemoryBytes))
-    end = std::max(end, total.getInt());
+  if (std::optional<int64_t> total =
+          getInteger(function->getAttr(mosaic_gpu::kSharedMemoryBytes)))
+    end = std::max(end, *total);
   memory.begin = memory.bytes = end;
   memory.alignment = kSharedMemoryAlignment;
   for (const SharedBuffer &buffer : allocations)
@@ -244,6 +245,8 @@ int64_t SharedMemory::getFittingSlots(int64_t limit, int64_t &least) const {
 LogicalResult smalti::checkSharedMemory(Operation *function,
                                         const SharedMemory &memory,
                                         const targets::Target &target) {
+  if (failed(verifySharedMemoryAttributes(function)))
+    return failure();
   if (memory.bytes <= target.sharedMemoryPerBlock)
     return success();
   InFlightDiagnostic diagnostic =

@@ -109,7 +109,8 @@ int64_t getSharedMemoryBytes(
     llvm::function_ref<mlir::MemRefType(mlir::Value)> getType = nullptr);
 
 /// What does not fit, with a note at every buffer, the largest first, and what
-/// would fit. Success where all does.
+/// would fit, or an attribute of the kernel that is not a number of bytes.
+/// Success where all fits.
 llvm::LogicalResult checkSharedMemory(mlir::Operation *function,
                                       const SharedMemory &memory,
                                       const targets::Target &target);

@@ -9,6 +9,7 @@
 #include "smalti/passes/Analysis/Threads/ThreadValues.h"
 #include "smalti/passes/Layouts/Vectors/Distribution.h"
 #include "smalti/passes/Support/Describe.h"
+#include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/targets/Target.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -80,10 +81,10 @@ Operation *smalti::getBufferOp(Value buffer) {
   return cast<BlockArgument>(buffer).getOwner()->getParentOp();
 }
 
-bool smalti::isSelected(Value buffer, StringRef name, bool markedOnly) {
+std::optional<std::string> smalti::readMark(Value buffer, StringRef name,
+                                            std::optional<bool> &mark) {
   Operation *op = buffer.getDefiningOp();
-  auto mark = op ? op->getAttrOfType<BoolAttr>(name) : BoolAttr();
-  return mark ? mark.getValue() : !markedOnly;
+  return op ? readBool(op, name, mark) : std::nullopt;
 }
 
 std::optional<RowShape> smalti::getRowShape(MemRefType type,

@@ -31,9 +31,10 @@ findSharedBuffers(mlir::FunctionOpInterface function);
 /// belongs to: where remarks go.
 mlir::Operation *getBufferOp(mlir::Value buffer);
 
-/// What the option `marked` and the attribute `name` on the buffer's op say:
-/// whether a pass may touch the buffer.
-bool isSelected(mlir::Value buffer, llvm::StringRef name, bool markedOnly);
+/// Takes the attribute `name` of the buffer's op, where it has it: whether a
+/// pass may change the buffer. Returns what is wrong with the attribute.
+std::optional<std::string> readMark(mlir::Value buffer, llvm::StringRef name,
+                                    std::optional<bool> &mark);
 
 /// How rows lie in a buffer: `rows` rows of `columns` elements in each of the
 /// leading dimensions.

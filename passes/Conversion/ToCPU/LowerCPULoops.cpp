@@ -12,6 +12,8 @@
 
 #include "smalti/passes/Analysis/Integers/TripCount.h"
 #include "smalti/passes/Conversion/ToCPU/CPULoops.h"
+#include "smalti/passes/Passes.h"
+#include "smalti/passes/Support/KernelAttributes.h"
 
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -122,9 +124,10 @@ static std::optional<int64_t> estimateTime(Operation *op) {
   }
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     std::optional<uint64_t> count = getConstantTripCount(loop);
-    if (auto most = loop->getAttrOfType<IntegerAttr>(kMostIterationsAttr);
+    if (std::optional<int64_t> most =
+            getInteger(loop->getAttr(kMostIterationsAttr));
         most && !count)
-      count = most.getInt();
+      count = *most;
     if (!count || *count > uint64_t(shortTime / time))
       return std::nullopt;
     time *= std::max<int64_t>(*count, 1);
@@ -303,9 +306,21 @@ struct SmaltiLowerCPULoops
     return failure(result.wasInterrupted());
   }
 
+  static LogicalResult checkMostIterations(ModuleOp module) {
+    WalkResult result = module.walk([](scf::ForOp loop) {
+      Attribute most = loop->getAttr(kMostIterationsAttr);
+      if (!most || getInteger(most).value_or(-1) >= 0)
+        return WalkResult::advance();
+      loop.emitOpError() << "has '" << kMostIterationsAttr << "' = " << most
+                         << ", which is not an integer that is at least 0";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(checkRegions(module)))
+    if (failed(checkRegions(module)) || failed(checkMostIterations(module)))
       return signalPassFailure();
     SmallVector<StopFlag> flags;
     for (auto function : module.getOps<func::FuncOp>()) {

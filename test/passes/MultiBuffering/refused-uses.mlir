@@ -54,6 +54,20 @@ func.func @number(%row: vector<8xf32>, %out: memref<8xf32>) {
   return
 }
 
+// CHECK: Function=truth | Remark="the buffer has the attribute smalti.slots, which is not a number from 1 to 64"
+func.func @truth(%row: vector<8xf32>, %out: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %buffer = memref.alloc() : memref<8xf32, #shared>
+  scf.for %i = %c0 to %c64 step %c1 {
+    vector.store %row, %buffer[%c0] : memref<8xf32, #shared>, vector<8xf32>
+    %back = vector.load %buffer[%c0] : memref<8xf32, #shared>, vector<8xf32>
+    vector.store %back, %out[%c0] : memref<8xf32>, vector<8xf32>
+  } {smalti.slots = true}
+  return
+}
+
 // The loops' own attribute wins over the option.
 // CHECK: Function=left_alone | Remark="the buffer belongs to a loop with smalti.slots = 1"
 func.func @left_alone(%row: vector<8xf32>, %out: memref<8xf32>) {

@@ -28,6 +28,14 @@ gpu.module @m {
 
 // -----
 
+// SLOTS: error: smalti-multi-buffer: the function has the attribute smalti.slots, which is not a number from 1 to 64
+// STAGES: error: smalti-pipeline-loops: smalti.stages is not "auto" or an integer between 1 and 16
+func.func @truth() attributes {smalti.slots = true, smalti.stages = true} {
+  return
+}
+
+// -----
+
 // OVERLAP: error: smalti-choose-overlap: smalti.stages is not "auto"
 gpu.module @m {
   gpu.func @stages() kernel attributes {smalti.stages = true} {

@@ -201,6 +201,35 @@ func.func @attribute(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
+// CHECK: Function=truth | Remark="the loop is not pipelined: smalti.stages is not "auto" or an integer between 1 and 16"
+func.func @truth(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %next = arith.addf %acc, %x : f32
+    scf.yield %next : f32
+  } {smalti.stages = true}
+  return %sum : f32
+}
+
+// Only an integer asks for one stage.
+// CHECK: Function=while_truth | Remark="the loop is not pipelined: it is 'scf.while', and no scf.for"
+func.func @while_truth(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %end = scf.while (%i = %c0) : (index) -> index {
+    %more = arith.cmpi slt, %i, %n : index
+    scf.condition(%more) %i : index
+  } do {
+  ^bb0(%i: index):
+    %next = arith.addi %i, %c1 : index
+    scf.yield %next : index
+  } attributes {smalti.stages = true}
+  return
+}
+
 // Not asked for: no remark.
 // CHECK-NOT: Function=opted_out
 func.func @opted_out(%a: memref<64xf32>, %init: f32) -> f32 {

@@ -84,6 +84,19 @@ func.func @mismatch(%a: memref<64xf32>, %init: f32) -> f32 {
   return %sum : f32
 }
 
+// CHECK: Function=truth | Remark="the loop is not pipelined: 'memref.load' has a smalti.stage and a smalti.cluster that do not fit together"
+func.func @truth(%a: memref<64xf32>, %init: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %sum = scf.for %i = %c0 to %c64 step %c1 iter_args(%acc = %init) -> f32 {
+    %x = memref.load %a[%i] {smalti.stage = false, smalti.cluster = 0} : memref<64xf32>
+    %next = arith.addf %acc, %x {smalti.stage = 1, smalti.cluster = 1} : f32
+    scf.yield %next : f32
+  }
+  return %sum : f32
+}
+
 // A store that would run ahead of a load of the same element in an earlier
 // iteration: a[i] is read in stage 1, a[i + 1] is written in stage 0.
 // CHECK: Function=write_ahead | Remark="the loop is not pipelined: 'memref.store' of %arg0 would overtake 'memref.load' of %arg0 of an earlier iteration, which it may depend on"

@@ -14,8 +14,9 @@
 // RUN:   | FileCheck %s --check-prefix=OPTION
 // OPTION: error: smalti-pad-shared-memory: max-padding must be between 1 and 4096 bytes, not 0
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=gfx942 marked=true}))' \
-// RUN:   --remarks-filter=smalti-pad-shared-memory -o /dev/null 2>&1 | FileCheck %s --check-prefix=MARKED --allow-empty
-// MARKED-NOT: Remark
+// RUN:   --remarks-filter=smalti-pad-shared-memory -o /dev/null 2>&1 | FileCheck %s --check-prefix=MARKED
+// MARKED: Function=number
+// MARKED-NOT: Function=
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-pad-shared-memory{target=cpu}))' -o %t.cpu
 // RUN: diff %t.before %t.cpu
 #shared = #gpu.address_space<workgroup>
@@ -137,6 +138,15 @@ func.func @budget() -> f32 {
   %lane = gpu.thread_id x
   %buffer = memref.alloc() : memref<128x128xf32, #shared>
   %v = memref.load %buffer[%lane, %c0] : memref<128x128xf32, #shared>
+  return %v : f32
+}
+
+// CHECK: Function=number | Remark="the buffer has the attribute smalti.pad_shared_memory, which is not true or false"
+func.func @number() -> f32 {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() {smalti.pad_shared_memory = 0} : memref<64x64xf32, #shared>
+  %v = memref.load %buffer[%lane, %c0] : memref<64x64xf32, #shared>
   return %v : f32
 }
 

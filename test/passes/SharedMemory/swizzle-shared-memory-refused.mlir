@@ -8,8 +8,9 @@
 // RUN:   | FileCheck %s --check-prefix=STRICT
 // STRICT: error: smalti-swizzle-shared-memory: the buffer has one dimension, so that there are no rows to move apart
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(func.func(smalti-swizzle-shared-memory{target=gfx950 marked=true}))' \
-// RUN:   --remarks-filter=smalti-swizzle-shared-memory -o /dev/null 2>&1 | FileCheck %s --check-prefix=MARKED --allow-empty
-// MARKED-NOT: Remark
+// RUN:   --remarks-filter=smalti-swizzle-shared-memory -o /dev/null 2>&1 | FileCheck %s --check-prefix=MARKED
+// MARKED: Function=number
+// MARKED-NOT: Function=
 #shared = #gpu.address_space<workgroup>
 
 // CHECK: [Missed] smalti-swizzle-shared-memory | Category:smalti-swizzle-shared-memory | Function=one_dimension | Remark="the buffer has one dimension, so that there are no rows to move apart"
@@ -137,6 +138,15 @@ func.func @block_level() -> vector<64x64xf32> {
 func.func @unknown_lanes(%i: index) -> f32 {
   %buffer = memref.alloc() : memref<64x64xf32, #shared>
   %v = memref.load %buffer[%i, %i] : memref<64x64xf32, #shared>
+  return %v : f32
+}
+
+// CHECK: Function=number | Remark="the buffer has the attribute smalti.swizzle_shared_memory, which is not true or false"
+func.func @number() -> f32 {
+  %c0 = arith.constant 0 : index
+  %lane = gpu.thread_id x
+  %buffer = memref.alloc() {smalti.swizzle_shared_memory = 0} : memref<64x64xf32, #shared>
+  %v = memref.load %buffer[%lane, %c0] : memref<64x64xf32, #shared>
   return %v : f32
 }
 
