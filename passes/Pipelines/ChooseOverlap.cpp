@@ -6,6 +6,7 @@
 #include "smalti/passes/Models/ExternalModels.h"
 #include "smalti/passes/MultiBuffering/BufferSlots.h"
 #include "smalti/passes/Pipelining/LoopSchedule.h"
+#include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Options.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/passes/Support/TargetOption.h"
@@ -95,7 +96,7 @@ LogicalResult SmaltiChooseOverlap::readRequest(gpu::GPUFuncOp kernel) {
   std::optional<bool> roles;
   std::optional<std::string> wrong = readSlots(kernel, slots);
   if (!wrong)
-    wrong = readSpecialize(kernel, roles);
+    wrong = readBool(kernel, kSpecializeAttr, roles);
   if (wrong)
     return kernel.emitError() << kPassName << ": the kernel " << *wrong;
   if (auto reason = readScheduleAttributes(kernel, schedule))
@@ -117,10 +118,9 @@ LogicalResult SmaltiChooseOverlap::readRequest(gpu::GPUFuncOp kernel) {
 LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
                                                const Target &chip,
                                                Decision &decision) {
-  if (wantedRoles == Specialize::Off || !hasSynchronousProducts(kernel))
+  if (wantedRoles == Specialize::Off)
     return success();
   bool isAsked = wantedRoles == Specialize::On;
-  AutoOrNumber slots = wantedDepth.isAuto() ? wantedStages : wantedDepth;
   if (!hasSynchronousProducts(kernel)) {
     if (isAsked)
       remarkMissed(kernel, kPassName)
@@ -128,10 +128,11 @@ LogicalResult SmaltiChooseOverlap::chooseRoles(gpu::GPUFuncOp kernel,
              "wgmma, for whose operands other warps could copy";
     return success();
   }
-  WarpPlan plan;
-  std::optional<WarpRefusal> refusal =
-      planWarps(kernel, chip,
-                slots.isAuto() ? std::nullopt : std::optional(*slots), plan);
+  AutoOrNumber slots = wantedDepth.isAuto() ? wantedStages : wantedDepth;
+  auto &analysis = getAnalysis<WarpPlanAnalysis>();
+  std::optional<WarpRefusal> refusal = analysis.run(
+      kernel, chip, slots.isAuto() ? std::nullopt : std::optional(*slots));
+  const WarpPlan &plan = analysis.getPlan();
   if (!refusal && !isAsked && !plan.pays())
     refusal = WarpRefusal{kernel, "the kernel is not specialised: it would "
                                   "not pay: estimated " +
@@ -216,6 +217,8 @@ void SmaltiChooseOverlap::runOnOperation() {
     decision.slots = chosen->depth;
     decision.stages = chosen->stages;
   }
+  // The plan does not depend on the attributes.
+  markAnalysesPreserved<WarpPlanAnalysis>();
   Builder builder(kernel.getContext());
   if (decision.specialize)
     kernel->setAttr(kSpecializeAttr, builder.getBoolAttr(*decision.specialize));

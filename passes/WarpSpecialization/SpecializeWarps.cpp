@@ -17,6 +17,7 @@
 #include "smalti/passes/Interfaces/SynchronousProducts.h"
 #include "smalti/passes/MultiBuffering/BufferSlots.h"
 #include "smalti/passes/Pipelining/LoopSchedule.h"
+#include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Options.h"
 #include "smalti/passes/Support/Remarks.h"
 #include "smalti/passes/Support/TargetOption.h"
@@ -510,7 +511,7 @@ void SmaltiSpecializeWarps::runOnOperation() {
   std::optional<bool> wanted;
   std::optional<std::string> wrong = readSlots(func, slots);
   if (!wrong)
-    wrong = readSpecialize(func, wanted);
+    wrong = readBool(func, kSpecializeAttr, wanted);
   if (wrong) {
     func.emitError() << kPassName << ": the kernel " << *wrong;
     return signalPassFailure();
@@ -526,10 +527,11 @@ void SmaltiSpecializeWarps::runOnOperation() {
     if (failed(reportMissed(op, kPassName, strict, reason)))
       signalPassFailure();
   };
-  WarpPlan plan;
-  if (std::optional<WarpRefusal> refusal = planWarps(
-          func, *chip, slots ? std::optional(slots) : std::nullopt, plan))
+  auto &analysis = getAnalysis<WarpPlanAnalysis>();
+  if (std::optional<WarpRefusal> refusal = analysis.run(
+          func, *chip, slots ? std::optional(slots) : std::nullopt))
     return miss(refusal->op, refusal->reason);
+  const WarpPlan &plan = analysis.getPlan();
   if (!isAsked && !plan.pays())
     return miss(func, "the kernel is not specialised: it would not pay: "
                       "estimated " +

@@ -620,17 +620,15 @@ Refusal smalti::planWarps(gpu::GPUFuncOp func, const targets::Target &target,
   return refusal;
 }
 
-std::optional<std::string>
-smalti::readSpecialize(gpu::GPUFuncOp func, std::optional<bool> &specialize) {
-  Attribute attribute = func->getAttr(kSpecializeAttr);
-  if (!attribute)
+Refusal WarpPlanAnalysis::run(gpu::GPUFuncOp func,
+                              const targets::Target &target,
+                              std::optional<int64_t> depth) {
+  if (plannedFor == &target && depth == plan.depth)
     return std::nullopt;
-  auto wanted = dyn_cast<BoolAttr>(attribute);
-  if (!wanted)
-    return "has the attribute " + kSpecializeAttr.str() +
-           ", which is not true or false";
-  specialize = wanted.getValue();
-  return std::nullopt;
+  plan = WarpPlan();
+  Refusal refusal = planWarps(func, target, depth, plan);
+  plannedFor = refusal ? nullptr : &target;
+  return refusal;
 }
 
 std::string smalti::describeTimes(const WarpPlan &plan) {

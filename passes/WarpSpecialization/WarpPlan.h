@@ -83,6 +83,24 @@ std::optional<WarpRefusal> planWarps(mlir::gpu::GPUFuncOp func,
                                      std::optional<int64_t> depth,
                                      WarpPlan &plan);
 
+/// The last plan of a kernel. The pass that decides whether to specialize the
+/// kernel keeps it, so that the pass that does so need not plan again.
+class WarpPlanAnalysis {
+public:
+  explicit WarpPlanAnalysis(mlir::Operation *) {}
+
+  /// Plans as `planWarps` does, unless the last plan is for this target and has
+  /// `depth` slots.
+  std::optional<WarpRefusal> run(mlir::gpu::GPUFuncOp func,
+                                 const targets::Target &target,
+                                 std::optional<int64_t> depth);
+  const WarpPlan &getPlan() const { return plan; }
+
+private:
+  const targets::Target *plannedFor = nullptr;
+  WarpPlan plan;
+};
+
 /// The estimate of a plan, in words.
 std::string describeTimes(const WarpPlan &plan);
 
@@ -92,10 +110,6 @@ bool hasSynchronousProducts(mlir::gpu::GPUFuncOp func);
 
 /// Whether warps of their own copy (BoolAttr), on a kernel.
 inline constexpr llvm::StringLiteral kSpecializeAttr = "smalti.specialize";
-/// Takes the attribute of a kernel that has it, or returns what is wrong with
-/// it.
-std::optional<std::string> readSpecialize(mlir::gpu::GPUFuncOp func,
-                                          std::optional<bool> &specialize);
 /// More slots than any chip has a use for only make code.
 inline constexpr int64_t kMostWarpSlots = 16;
 

@@ -7,6 +7,9 @@
 // RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-specialize-warps{target=sm_90a if-it-pays=true},canonicalize,cse)))' \
 // RUN:   --remarks-filter=smalti-specialize-warps 2>%t.pays | FileCheck %s --check-prefix=PAYS
 // RUN: FileCheck %s --check-prefix=TIME < %t.pays
+// The pass carries out the plan by which smalti-choose-overlap decided.
+// RUN: smalti-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(smalti-choose-overlap{target=sm_90a},smalti-specialize-warps{target=sm_90a if-it-pays=true})))' \
+// RUN:   --remarks-filter=smalti-specialize-warps -o /dev/null 2>&1 | FileCheck %s --check-prefix=PLAN
 
 // REMARK: [Analysis] smalti-specialize-warps | {{.*}}Function=product | Remark="estimated 4352 cycles for a tile, 3 blocks a unit, against 4352 of 3 that copy and multiply in turn, 4 slots"
 // REMARK: [Passed] smalti-specialize-warps | {{.*}}Function=product | Remark="128 threads copy ahead of 128 that multiply: 4 slots of 16384 B, 1 of 1 product in flight"
@@ -16,6 +19,8 @@
 // A grid of one block a unit has no others.
 // TIME: [Analysis] smalti-specialize-warps | {{.*}}Function=alone | Remark="estimated 4987 cycles for a tile, 1 block a unit, against 6623 of 1 that copy and multiply in turn, 3 slots"
 // TIME: [Passed] smalti-specialize-warps | {{.*}}Function=alone | Remark="128 threads copy ahead of 128 that multiply: 8 slots of 16384 B, 1 of 1 product in flight"
+// PLAN: Function=alone | Remark="estimated 4987 cycles for a tile, 1 block a unit, against 6623 of 1 that copy and multiply in turn, 3 slots"
+// PLAN: Function=alone | Remark="128 threads copy ahead of 128 that multiply: 8 slots of 16384 B, 1 of 1 product in flight"
 // PAYS-LABEL: gpu.func @product
 // PAYS-NOT:     mosaic_gpu.program_threads
 // PAYS-LABEL: gpu.func @alone
