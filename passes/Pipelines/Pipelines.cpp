@@ -28,7 +28,7 @@ using namespace smalti;
 using targets::Target;
 using targets::Vendor;
 
-static void buildTileSimplification(OpPassManager &pm) {
+static void buildSimplification(OpPassManager &pm) {
   // Upstream's folder takes a transfer that begins before its memory for one in
   // bounds.
   pm.addPass(createSmaltiMaskTransfers());
@@ -127,10 +127,7 @@ static void buildBlocksToThreads(OpPassManager &module, const Target &target,
     module.addPass(createConvertMosaicGPUToROCDL(options));
   }
   OpPassManager &pm = module.nest<gpu::GPUModuleOp>();
-  // Upstream's folder takes a transfer that begins ahead of its memory for one
-  // in bounds.
-  pm.addPass(createSmaltiMaskTransfers());
-  pm.addPass(createCanonicalizerPass());
+  buildSimplification(pm);
   if (chosen.bankConflicts == BankConflicts::Swizzle) {
     SmaltiSwizzleSharedMemoryOptions options;
     options.target = target.name.str();
@@ -231,7 +228,7 @@ void smalti::buildGPUPipeline(OpPassManager &pm, const Target &target,
   if (!isLaunched) {
     // Functions alone: canonicalization would create ops without layouts in
     // block-level kernels.
-    buildTileSimplification(pm.nest<func::FuncOp>());
+    buildSimplification(pm.nest<func::FuncOp>());
     pm.addPass(createCSEPass());
   }
   if (last == Level::Tile)
@@ -261,7 +258,7 @@ void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
                               const SmaltiCompileOptions &options) {
   bool isLast = options.stopAfter == Level::Tile;
   addVerifier(pm, target, /*memory=*/!isLast);
-  buildTileSimplification(pm);
+  buildSimplification(pm);
   pm.addPass(createCSEPass());
   if (isLast)
     return;
