@@ -88,7 +88,23 @@ static void commit(const Group &group) {
     product->removeAttr(kSynchronousProduct);
 }
 
+/// Whether `smalti.synchronous` has no value wherever a product has it: a
+/// `false` would count as the attribute.
+static LogicalResult checkMarks(Operation *function) {
+  WalkResult result = function->walk([](WGMMAOp product) {
+    Attribute mark = product->getAttr(kSynchronousProduct);
+    if (!mark || isa<UnitAttr>(mark))
+      return WalkResult::advance();
+    product.emitOpError() << "has '" << kSynchronousProduct << "' = " << mark
+                          << ", which is not a unit attribute";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 void SmaltiStartProducts::runOnOperation() {
+  if (failed(checkMarks(getOperation())))
+    return signalPassFailure();
   SmallVector<Group> groups;
   getOperation()->walk([&](Block *block) { findGroups(*block, groups); });
   if (groups.empty())
