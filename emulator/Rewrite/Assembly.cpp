@@ -161,12 +161,25 @@ Value *Expansion::read(const Operand &operand, unsigned bits) {
   return Constant::getNullValue(builder.getIntNTy(bits));
 }
 
-void Expansion::write(const Operand &operand, Value *value) {
+void Expansion::checkSize(const Operand &operand, unsigned bits) {
+  AllocaInst *variable = variableOf(operand);
+  unsigned size =
+      variable ? variable->getAllocatedType()->getIntegerBitWidth() : bits;
+  // The call's narrow operands are in registers of the size of the constraint.
+  if (size == bits || (operand.kind == Operand::Argument && size < 32))
+    return;
+  complain("a register of " + Twine(size) + " bits where the type has " +
+           Twine(bits));
+}
+
+void Expansion::write(const Operand &operand, Value *value, bool isConversion) {
   if (operand.kind == Operand::Sink)
     return;
   AllocaInst *variable = variableOf(operand);
   if (!variable)
     return complain("a result that is no register");
+  if (!isConversion)
+    checkSize(operand, value->getType()->getIntegerBitWidth());
   builder.CreateStore(
       builder.CreateZExtOrTrunc(value, variable->getAllocatedType()), variable);
 }

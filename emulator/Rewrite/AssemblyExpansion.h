@@ -55,10 +55,19 @@ private:
   llvm::Value *read(const Operand &operand, unsigned bits);
   /// The same with exactly so many.
   llvm::Value *readAs(const Operand &operand, unsigned bits) {
+    checkSize(operand, bits);
+    return convert(operand, bits);
+  }
+  /// The same of a register of any size.
+  llvm::Value *convert(const Operand &operand, unsigned bits) {
     return builder.CreateZExtOrTrunc(read(operand, bits),
                                      builder.getIntNTy(bits));
   }
-  void write(const Operand &operand, llvm::Value *value);
+  /// `isConversion`: the register may have another size.
+  void write(const Operand &operand, llvm::Value *value,
+             bool isConversion = false);
+  /// Complains about a register whose size is not that of the statement's type.
+  void checkSize(const Operand &operand, unsigned bits);
   llvm::Value *readAddress(const Operand &address);
   void appendRead(const Operand &operand, unsigned bits,
                   llvm::SmallVectorImpl<llvm::Value *> &values);

@@ -14,7 +14,8 @@ Expected<bool> Expansion::expandMove(const Statement &statement,
   unsigned bits = bitsOfType(parts.back());
   if (parts[0] == "cvta") {
     // One address space.
-    write(statement.operands[0], read(statement.operands[1], 64));
+    write(statement.operands[0], read(statement.operands[1], 64),
+          /*isConversion=*/true);
     return true;
   }
   if (parts[0] != "mov" || parts.size() != 2 || !bits ||
@@ -141,7 +142,11 @@ Expected<bool> Expansion::expandInteger(const Statement &statement,
     return false;
   bool isSigned = type.starts_with("s");
   ArrayRef<Operand> operands = statement.operands;
-  auto operand = [&](unsigned index) { return readAs(operands[index], bits); };
+  bool isConversion = root == "cvt";
+  auto operand = [&](unsigned index) {
+    return isConversion ? convert(operands[index], bits)
+                        : readAs(operands[index], bits);
+  };
   auto has = [&](StringRef name, size_t numParts, size_t numOperands) {
     return root == name && parts.size() == numParts &&
            operands.size() == numOperands;
@@ -230,7 +235,7 @@ Expected<bool> Expansion::expandInteger(const Statement &statement,
   } else {
     return false;
   }
-  write(operands[0], result);
+  write(operands[0], result, isConversion);
   return true;
 }
 

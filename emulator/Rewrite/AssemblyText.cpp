@@ -30,8 +30,9 @@ void skipBlanks(StringRef &text) {
     text = text.ltrim();
     if (text.starts_with("//"))
       text = text.drop_until([](char c) { return c == '\n'; });
-    else if (text.starts_with("/*"))
-      text = text.substr(std::min(text.find("*/", 2), text.size() - 2) + 2);
+    else if (size_t end = text.find("*/", 2);
+             text.starts_with("/*") && end != StringRef::npos)
+      text = text.substr(end + 2);
     else
       return;
   }
@@ -354,6 +355,8 @@ Expected<Program> Parser::run() {
   while (!isAtEnd()) {
     StringRef begin = rest;
     if (!parseStatement()) {
+      if (rest.starts_with("/*"))
+        problem = "a comment without its end";
       StringRef statement = begin.take_until([](char c) { return c == ';'; });
       return refuse("inline assembly that is not understood: " + problem +
                     " in '" + statement.trim() + "'");

@@ -67,7 +67,7 @@ struct Program {
   std::vector<unsigned> labels;
 };
 
-/// Drops white space and comments.
+/// Drops white space and comments, up to a comment without its end.
 void skipBlanks(llvm::StringRef &text);
 
 /// What is not understood is named by the error.

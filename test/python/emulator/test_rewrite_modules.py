@@ -160,6 +160,14 @@ def test_what_is_emulated_is_what_is_shipped(chip: str, name: str) -> None:
 EMPTY = "define ptx_kernel void @k() { ret void }\n"
 
 
+def assembly(text: str) -> str:
+    """A kernel with inline assembly that has a result and an operand of 32 bits."""
+    return (
+        f'{NVIDIA}define ptx_kernel void @k(ptr %p) {{\n%v = call i32 asm sideeffect "{text}", "=r,r"(i32 1)\n'
+        "store i32 %v, ptr %p\n ret void }"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -193,6 +201,21 @@ EMPTY = "define ptx_kernel void @k() { ret void }\n"
             NVIDIA + "declare i32 @__nvvm_reflect(ptr)\ndefine ptx_kernel void @k(ptr %p) {\n"
             "%v = call i32 @__nvvm_reflect(ptr %p)\n store i32 %v, ptr %p\n ret void }",
             "__nvvm_reflect without a constant string",
+        ),
+        (assembly("mov.b32 $0, $1; /* x"), "a comment without its end in '/* x'"),
+        (assembly("mov.b32 $0, $1 /* x */ /* ;"), "a comment without its end in 'mov.b32 $0, $1 /* x */ /*'"),
+        (assembly("mov.b64 $0, $1;"), "a register of 32 bits where the type has 64 in 'mov.b64 $0, $1'"),
+        (
+            assembly("{ .reg .b64 a; cvt.u64.u32 a, $1; mov.b32 $0, a; }"),
+            "a register of 64 bits where the type has 32 in 'mov.b32 $0, a'",
+        ),
+        (
+            assembly("{ .reg .b32 a<2>; mov.b32 {a0, a1}, $1; mov.b32 $0, a0; }"),
+            "a register of 32 bits where the type has 16 in 'mov.b32 {a0, a1}, $1'",
+        ),
+        (
+            assembly("{ .reg .b64 a; cvt.u64.u32 a, $1; add.u64 $0, a, a; }"),
+            "a register of 32 bits where the type has 64 in 'add.u64 $0, a, a'",
         ),
     ],
 )
