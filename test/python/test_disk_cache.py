@@ -296,6 +296,20 @@ def test_an_empty_key_is_an_error_in_the_end(
         DiskCache(tmp_path / "cache", LIMIT, key)
 
 
+@pytest.mark.parametrize("kind", ["a symbolic link", "not a file"])
+def test_a_key_that_is_not_a_file(kind: str, tmp_path: Path, key: Path) -> None:
+    # Permissions are not what is wrong, although the link and the folder have many.
+    key.parent.mkdir(exist_ok=True)
+    if kind == "a symbolic link":
+        key.symlink_to(tmp_path / "elsewhere")
+    else:
+        key.mkdir(0o755)
+    with pytest.raises(Refused, match=f"cache.key is {kind}; move it away, and a new key is created"):
+        DiskCache(tmp_path / "cache", LIMIT, key)
+    key.rename(tmp_path / "away")
+    assert DiskCache(tmp_path / "cache", LIMIT, key) is not None
+
+
 def test_a_key_that_cannot_be_written_leaves_no_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, key: Path
 ) -> None:

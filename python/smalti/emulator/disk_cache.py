@@ -113,6 +113,9 @@ def _user_key(path: Path) -> bytes:
         except FileNotFoundError:
             _create_key(path)
             continue
+        if not stat.S_ISREG(found.st_mode):
+            kind = "a symbolic link" if stat.S_ISLNK(found.st_mode) else "not a file"
+            raise Refused(f"{path} is {kind}; move it away, and a new key is created")
         _check_owner(path, found, stat.S_IRWXG | stat.S_IRWXO, "go-rwx")
         if found.st_size == 0:
             _wait_for_content(path)
