@@ -1,9 +1,10 @@
-//===- Interrupts.cpp - Ctrl-C while compiled code runs -------------------===//
+//===- Interrupts.cpp - Ctrl-C while native code runs ---------------------===//
 //
-// Python runs its signal handlers between bytecodes, so not before compiled
-// code returns. While a kernel runs, SIGINT sets the kernel's stop flag, and
-// goes on to Python's own handler: KeyboardInterrupt is raised after the
-// return.
+// Python runs its signal handlers between bytecodes, so not before native code
+// returns. While a kernel runs, SIGINT sets the kernel's stop flag, and goes on
+// to Python's own handler: KeyboardInterrupt is raised after the return. Passes
+// and code generators do not have such a flag: a command ends its process where
+// they go on for too long.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,8 +12,12 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <poll.h>
+#include <thread>
+#include <unistd.h>
 
 namespace nb = nanobind;
 
@@ -67,10 +72,57 @@ static void unwatch(uintptr_t flag) {
   stopFlag = nullptr;
 }
 
+/// Reads the next byte of a pipe within the time, if there is one. Returns
+/// whether there was none; `byte` is -1 at the end of the pipe.
+static bool isOverdue(int pipe, int milliseconds, int &byte) {
+  pollfd poll = {pipe, POLLIN, 0};
+  if (::poll(&poll, 1, milliseconds) == 0)
+    return true;
+  unsigned char read;
+  byte = ::read(pipe, &read, 1) == 1 ? read : -1;
+  return false;
+}
+
+static void endUnhandled(int pipe, double seconds, int exitCode) {
+  using Clock = std::chrono::steady_clock;
+  auto limit = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1e3));
+  auto watch = [=] {
+    int byte = 0;
+    while (!isOverdue(pipe, /*milliseconds=*/-1, byte) && byte >= 0) {
+      if (byte != SIGINT)
+        continue;
+      Clock::time_point end = Clock::now() + limit;
+      // More signals do not give it more time.
+      while (byte > 0) {
+        auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+        if (!isOverdue(pipe, std::max<int>(left.count(), 0), byte))
+          continue;
+        // A progress display may have hidden the cursor.
+        if (isatty(STDERR_FILENO))
+          (void)!write(STDERR_FILENO, "\x1b[?25h\n", 7);
+        _exit(exitCode);
+      }
+    }
+    close(pipe);
+  };
+  // Python's handlers are for its own threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread(watch).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 void smalti::python::bindInterrupts(nb::module_ &m) {
   m.def("watch_interrupts", watch, nb::arg("flag"),
         "Lets SIGINT set the 32-bit flag at this address to -1, before the "
         "handler that is installed runs. Returns whether it will.");
   m.def("unwatch_interrupts", unwatch, nb::arg("flag"),
         "Ends what `watch_interrupts` began for this flag, if it did.");
+  m.def("end_unhandled_interrupts", endUnhandled, nb::arg("pipe"),
+        nb::arg("seconds"), nb::arg("exit_code"),
+        "Starts a thread that reads from a pipe: SIGINT's number for a signal, "
+        "0 when Python handles the signal. Ends the process where that takes "
+        "longer than so many seconds. Closes the pipe at its end.");
 }

@@ -1,4 +1,4 @@
-//===- Interrupts.h - Ctrl-C while compiled code runs -----------*- C++ -*-===//
+//===- Interrupts.h - Ctrl-C while native code runs -------------*- C++ -*-===//
 
 #ifndef SMALTI_PYTHON_BINDINGS_INTERRUPTS_H
 #define SMALTI_PYTHON_BINDINGS_INTERRUPTS_H
@@ -7,7 +7,8 @@
 
 namespace smalti::python {
 
-/// Adds `watch_interrupts` and `unwatch_interrupts`.
+/// Adds `watch_interrupts`, `unwatch_interrupts` and
+/// `end_unhandled_interrupts`.
 void bindInterrupts(nanobind::module_ &m);
 
 } // namespace smalti::python

@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 import tomllib
 from collections.abc import Callable
@@ -202,6 +203,69 @@ finally:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
         assert process.returncode in (130, 0) and "Traceback" not in said, (process.returncode, said)
+
+
+def interrupted(body: str, folder: Path) -> tuple[int, str, float]:
+    """Interrupts `smalti compile` once `body`, which takes the place of the compilation, has printed a line: the exit code,
+    what else was printed, and the seconds until the end."""
+    start = f"""
+import ctypes, signal, time
+from smalti.cli.commands import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from smalti import front_end
+def compile(*_, **__):
+    print("here", flush=True)
+{textwrap.indent(textwrap.dedent(body), "    ")}
+front_end.compile = compile
+main(["compile", "scale.mlir", "-t", "cpu"])
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", start],
+        cwd=_scale(folder).parent,
+        env={**os.environ, "PYTHONPATH": str(Path(next(iter(smalti.__path__))).parent)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "here\n"
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        printed, _ = process.communicate(timeout=30)
+        return process.returncode, printed, time.monotonic() - begin
+    finally:
+        process.kill()
+
+
+def test_ctrl_c_ends_native_code(tmp_path: Path) -> None:
+    # Locked twice by one thread, a mutex waits forever, whatever signals arrive; PyDLL does not release Python's lock.
+    body = """
+        mutex = ctypes.create_string_buffer(256)
+        library = ctypes.PyDLL(None)
+        library.pthread_mutex_lock(mutex)
+        library.pthread_mutex_lock(mutex)
+    """
+    code, _, seconds = interrupted(body, tmp_path)
+    assert code == 130
+    assert 0.2 < seconds < 5
+
+
+def test_what_python_does_after_ctrl_c_is_not_cut_short(tmp_path: Path) -> None:
+    body = """
+        try:
+            time.sleep(60)
+        finally:
+            time.sleep(1)
+            print("done", flush=True)
+    """
+    assert interrupted(body, tmp_path)[:2] == (130, "done\n")
+
+
+def test_a_command_leaves_ctrl_c_as_it_was(muladd: Path) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    assert CliRunner().invoke(commands.main, ["opt", str(muladd), "--pass-pipeline=builtin.module(cse)"]).exit_code == 0
+    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.set_wakeup_fd(-1) == -1
 
 
 def test_doctor_json(shell: Shell) -> None:

@@ -24,10 +24,11 @@ class _Group(click.Group):
     """Turns errors into one message and an exit code; no traceback."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        try:
-            return super().main(*args, **extra)
-        except KeyboardInterrupt:
-            sys.exit(interrupts.EXIT_CODE)
+        with interrupts.end_native_code():
+            try:
+                return super().main(*args, **extra)
+            except KeyboardInterrupt:
+                sys.exit(interrupts.EXIT_CODE)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
