@@ -161,8 +161,7 @@ void SmaltiFinalizeKernels::runOnOperation() {
   if (launched.wasInterrupted())
     return signalPassFailure();
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-    if (function->hasAttr("smalti.num_tiles") &&
-        failed(verifyLowered(function, *chip)))
+    if (function->hasAttr(kNumTiles) && failed(verifyLowered(function, *chip)))
       return signalPassFailure();
   for (gpu::GPUModuleOp kernels : modules) {
     if (chip->vendor == targets::Vendor::NVIDIA) {

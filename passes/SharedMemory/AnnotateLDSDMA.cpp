@@ -63,7 +63,7 @@ struct SmaltiAnnotateLdsDma
 
 std::optional<bool> Planner::getOrder(Operation &op) {
   if (isa<LLVM::InlineAsmOp>(op))
-    return op.hasAttr(kOrderedAttr);
+    return op.hasAttrOfType<UnitAttr>(kOrderedAttr);
   // What others do to the order is not known.
   if (isa<LLVM::FenceOp, LLVM::CallOp, LLVM::CallIntrinsicOp, LLVM::InvokeOp,
           ROCDL::BarrierOp, ROCDL::SBarrierOp>(op))

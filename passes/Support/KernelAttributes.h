@@ -1,7 +1,6 @@
 //===- KernelAttributes.h - What a kernel says about itself -----*- C++ -*-===//
 //
-// Attributes of the gpu.func kernels that the conversions make; the launchers
-// read them.
+// Attributes of the kernels that the conversions make; the launchers read them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +32,9 @@ inline constexpr llvm::StringLiteral kArguments = "smalti.arguments";
 inline constexpr llvm::StringLiteral kSourceName = "smalti.source_name";
 /// Warps of a block (i64).
 inline constexpr llvm::StringLiteral kNumWarps = "smalti.num_warps";
+
+/// The tiles of a program that is a function of the CPU target (i64).
+inline constexpr llvm::StringLiteral kNumTiles = "smalti.num_tiles";
 
 /// Whether barriers of the program go around each of its stores to shared
 /// memory (unit), as JAX's programs take for granted.

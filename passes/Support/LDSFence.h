@@ -15,9 +15,9 @@
 
 namespace smalti {
 
-/// On a fence: whether the program itself orders the accesses to LDS behind it,
-/// up to the next fence or barrier, behind all loads to LDS whose memory they
-/// touch.
+/// On a fence (unit): whether the program itself orders the accesses to LDS
+/// behind it, up to the next fence or barrier, behind all loads to LDS whose
+/// memory they touch.
 inline constexpr llvm::StringLiteral kOrderedAttr = "smalti.lds_ordered";
 
 /// An empty inline assembly that clobbers memory.

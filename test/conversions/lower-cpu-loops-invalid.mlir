@@ -43,3 +43,10 @@ func.func @truth(%n: index) attributes {smalti.num_tiles = 1 : i64} {
   } {smalti.most_iterations = true}
   return
 }
+
+// -----
+
+// expected-error @below {{has 'smalti.num_tiles' = "four", which is not an integer}}
+func.func @tiles(%n: index) attributes {smalti.num_tiles = "four"} {
+  return
+}

@@ -306,13 +306,15 @@ struct SmaltiLowerCPULoops
     return failure(result.wasInterrupted());
   }
 
-  static LogicalResult checkMostIterations(ModuleOp module) {
-    WalkResult result = module.walk([](scf::ForOp loop) {
-      Attribute most = loop->getAttr(kMostIterationsAttr);
-      if (!most || getInteger(most).value_or(-1) >= 0)
+  /// An error on the first op with an attribute that is not a count.
+  static LogicalResult checkCounts(ModuleOp module) {
+    WalkResult result = module.walk([](Operation *op) {
+      StringRef name = isa<scf::ForOp>(op) ? kMostIterationsAttr : kNumTiles;
+      Attribute count = op->getAttr(name);
+      if (!count || getInteger(count).value_or(-1) >= 0)
         return WalkResult::advance();
-      loop.emitOpError() << "has '" << kMostIterationsAttr << "' = " << most
-                         << ", which is not an integer that is at least 0";
+      op->emitOpError() << "has '" << name << "' = " << count
+                        << ", which is not an integer that is at least 0";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());
@@ -320,12 +322,12 @@ struct SmaltiLowerCPULoops
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(checkRegions(module)) || failed(checkMostIterations(module)))
+    if (failed(checkRegions(module)) || failed(checkCounts(module)))
       return signalPassFailure();
     SmallVector<StopFlag> flags;
     for (auto function : module.getOps<func::FuncOp>()) {
       // A function with callers here keeps its type.
-      if (function->hasAttr("smalti.num_tiles") && !function.isExternal() &&
+      if (function->hasAttr(kNumTiles) && !function.isExternal() &&
           function.getNumResults() == 0 &&
           SymbolTable::symbolKnownUseEmpty(function, module)) {
         flags.emplace_back(function);

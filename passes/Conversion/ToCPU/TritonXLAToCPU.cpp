@@ -20,6 +20,8 @@
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 #include "smalti/passes/Conversion/ToCPU/CPUFloat8.h"
 #include "smalti/passes/Conversion/ToCPU/CPULoops.h"
+#include "smalti/passes/Passes.h"
+#include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Options.h"
 #include "smalti/targets/Target.h"
 
@@ -158,7 +160,7 @@ static func::FuncOp cloneIntoLoop(EntryFuncOp entry, ModuleOp scratch) {
     function.setSymVisibilityAttr(visibility);
   function->setDiscardableAttrs(entry->getDiscardableAttrDictionary());
   function->setAttr("llvm.emit_c_interface", builder.getUnitAttr());
-  function->setAttr("smalti.num_tiles", entry.getNumTilesAttr());
+  function->setAttr(kNumTiles, entry.getNumTilesAttr());
   if (ArrayAttr attributes = entry.getArgAttrsAttr()) {
     SmallVector<Attribute> all(attributes.getValue().drop_back());
     all.append(2, builder.getDictionaryAttr({}));

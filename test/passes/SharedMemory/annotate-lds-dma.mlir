@@ -78,6 +78,20 @@ llvm.func @unordered(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>) {
 
 // -----
 
+// A fence whose attribute is false does not order anything.
+// CHECK-LABEL: @false
+// CHECK-NOT: alias_scopes
+// CHECK: llvm.return
+// REMARK: Function=false | Remark="no access to LDS is ordered behind
+llvm.func @false(%global: !llvm.ptr<1>, %lds: !llvm.ptr<3>) {
+  rocdl.load.to.lds %global, %lds, 4, 0, 0 : !llvm.ptr<1>
+  llvm.inline_asm has_side_effects {smalti.lds_ordered = false} "", "~{memory}" : () -> ()
+  %a = llvm.load %lds : !llvm.ptr<3> -> f32
+  llvm.return
+}
+
+// -----
+
 // CHECK-LABEL: @no_copies
 // CHECK-NOT: alias_scopes
 llvm.func @no_copies(%lds: !llvm.ptr<3>) {
