@@ -166,7 +166,7 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
   let options = [
     TargetOption<>,
     Option<"memory", "memory", "bool", "true",
-           "Check arguments and memory spaces, and not only loops, e.g. `memory=false`">,
+           "Check types and memory spaces, and not only loops and attributes, e.g. `memory=false`">,
   ];
 }
 

@@ -50,7 +50,8 @@ def SmaltiPipelineLoops : InterfacePass<"smalti-pipeline-loops", "::mlir::Functi
     - the pass would create more than 131072 ops in the function: the copies of an inner loop multiply with the stages
       of each loop around it.
 
-    The attributes `smalti.stages` and `smalti.mode` on a loop win over the options; 1 stage leaves the loop alone.
+    The attributes `smalti.stages` and `smalti.mode` on a loop win over the options; 1 stage leaves the loop alone. On a
+    function they are for all its loops; `smalti.pipelined_stages` then says the most stages that a loop got.
     `stages=auto` takes as many as the shared buffers have slots in async mode. In stream mode it takes 3 where what is
     read goes to shared memory, else 2. Where the target is known, values of the pipelined loop must not take more
     registers than a thread has. The remark says what the limit was. A loop that
