@@ -66,7 +66,8 @@ char *sharedBaseOf(int rank);
 bool isBlockOver(int rank);
 
 /// The barrier of a cluster, as barriers of a block: it does not wait for
-/// threads that have ended. An arrival that is relaxed orders no memory.
+/// threads that have ended. A relaxed arrival releases only what fences of its
+/// thread covered before.
 void arriveInCluster(bool isRelaxed);
 void waitInCluster();
 
@@ -224,6 +225,15 @@ void acquireOrder(const void *object);
 /// came before earlier fences of all threads. Atomics that are relaxed order
 /// nothing themselves.
 void fenceMemory();
+
+/// Of a fence the release pattern with the thread's next arrival at the
+/// cluster's barrier alone, for the sanitizers: the threads of the block, or of
+/// the cluster, that wait there are ordered after what came before the fence.
+void releaseAtClusterArrival(bool isForCluster);
+/// The same for the thread's initializations of mbarriers, each of which is
+/// noted.
+void fenceMbarrierInits();
+void noteMbarrierInit();
 
 /// `failAs`, with an instruction that was executed before as the other side.
 /// `address` can be null.

@@ -59,7 +59,8 @@ std::string Block::allocate() {
     wave.first = wave.index * launch.waveSize;
     wave.lanes |= bitOf(thread);
   }
-  orderBytes = sizeof(*orderObjects) * (size_t(2) * maxBarriers + waves.size());
+  orderBytes = sizeof(*orderObjects) *
+               (size_t(2) * maxBarriers + waves.size() + threads.size() + 6);
   if (!mapStacks())
     return std::string("the stacks cannot be mapped: ") + strerror(errno);
   return "";
@@ -126,6 +127,7 @@ void Block::begin(uint64_t index) {
     thread.instruction = nullptr;
     thread.slot = 0;
     thread.clusterArrival = 0;
+    thread.areInitsFenced = false;
     for (AsyncWork &work : thread.async)
       work.clear();
     char *stack = stacks + thread.index * each + guardBytes;

@@ -53,6 +53,9 @@ struct GPUThread {
   GPUThread *nextAtBarrier;
   /// The use of the cluster's barrier that it last arrived at.
   uint32_t clusterArrival;
+  /// Whether a fence for mbarrier.init follows the thread's last mbarrier.init,
+  /// and no arrival at the cluster's barrier follows the fence.
+  bool areInitsFenced;
   /// While it waits for a condition.
   const char *what;
   const std::function<bool()> *condition;
@@ -150,6 +153,18 @@ public:
   const void *waveOrder(size_t wave) const {
     return orderObjects + size_t(2) * maxBarriers + wave;
   }
+  /// What a thread's last mbarrier.init is ordered by.
+  const void *initOrder(int thread) const {
+    return orderObjects + size_t(2) * maxBarriers + waves.size() + thread;
+  }
+  /// What orders the threads of the block at a use of the cluster's barrier,
+  /// and, in the first block, those of the cluster. There are three, as a
+  /// thread executes fences for its next arrival while others have not returned
+  /// from the use before.
+  const void *clusterOrder(uint32_t use, bool isForCluster) const {
+    return orderObjects + size_t(2) * maxBarriers + waves.size() +
+           threads.size() + (isForCluster ? 3 : 0) + use % 3;
+  }
   Dimensions id() const { return blockId; }
 
 private:
@@ -187,7 +202,9 @@ private:
   uint64_t randomState = 0;
   char *stacks = nullptr;
   /// What ThreadSanitizer orders threads by: two for each barrier, as threads
-  /// arrive again before others went on, then one for each wave.
+  /// arrive again before others went on, one for each wave and each thread, and
+  /// six for the cluster's barrier. They are new memory for each block, so that
+  /// no block is ordered after an earlier one.
   uint64_t *orderObjects = nullptr;
   size_t orderBytes = 0;
   /// Threads of ThreadSanitizer, of which each block takes a set in turn. It
@@ -216,6 +233,10 @@ public:
 
   void arrive(GPUThread &thread, bool isRelaxed);
   void wait(GPUThread &thread);
+  /// What a fence of a thread releases to: a relaxed arrival after the fence
+  /// releases what the fence covers, to the threads of the block or of the
+  /// cluster.
+  const void *fenceOrder(const GPUThread &thread, bool isForCluster) const;
   /// A thread has ended.
   void leave(const GPUThread &thread);
 
@@ -237,7 +258,9 @@ private:
   /// Of the barrier: its uses, who arrived, and who has ended without.
   uint32_t generation = 1;
   int numArrived = 0, numGone = 0;
-  uint64_t orderObjects[2] = {};
+  /// By use modulo 3, the threads that arrived relaxed after a fence for their
+  /// initializations of mbarriers.
+  std::vector<const GPUThread *> fencedInits[3];
   int numTimeouts = 0;
 };
 

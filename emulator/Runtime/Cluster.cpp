@@ -37,6 +37,8 @@ uint64_t Cluster::blockIndex(uint64_t index, int rank) const {
 void Cluster::run(uint64_t index) {
   generation = 1;
   numArrived = numGone = numTimeouts = 0;
+  for (std::vector<const GPUThread *> &inits : fencedInits)
+    inits.clear();
   writesInFlight.clear();
   genericWrites.clear();
   BlockObserver::begin();
@@ -91,9 +93,12 @@ void Cluster::arrive(GPUThread &thread, bool isRelaxed) {
   if (thread.clusterArrival == generation)
     failAs("deadlock", "barrier.cluster.arrive: the thread arrives again, and "
                        "has not waited");
-  thread.clusterArrival = generation;
   if (!isRelaxed)
-    sanitizer::release(thread.sanitizerThread, &orderObjects[generation % 2]);
+    sanitizer::release(thread.sanitizerThread, fenceOrder(thread, true));
+  else if (thread.areInitsFenced)
+    fencedInits[generation % 3].push_back(&thread);
+  thread.areInitsFenced = false;
+  thread.clusterArrival = generation;
   ++numArrived;
   completeIfAll();
 }
@@ -106,7 +111,21 @@ void Cluster::wait(GPUThread &thread) {
   running->waitUntil(
       "barrier.cluster.wait", [&] { return generation != use; },
       /*isLimited=*/false);
-  sanitizer::acquire(thread.sanitizerThread, &orderObjects[use % 2]);
+  // PTX ISA, "barrier.cluster": a wait is an acquire.
+  sanitizer::acquire(thread.sanitizerThread,
+                     blocks.front()->clusterOrder(use, true));
+  sanitizer::acquire(thread.sanitizerThread,
+                     thread.block->clusterOrder(use, false));
+  for (const GPUThread *other : fencedInits[use % 3])
+    sanitizer::acquire(thread.sanitizerThread,
+                       other->block->initOrder(other->index));
+}
+
+const void *Cluster::fenceOrder(const GPUThread &thread,
+                                bool isForCluster) const {
+  uint32_t next = generation + (thread.clusterArrival == generation);
+  return (isForCluster ? *blocks.front() : *thread.block)
+      .clusterOrder(next, isForCluster);
 }
 
 void Cluster::leave(const GPUThread &thread) {
@@ -122,6 +141,7 @@ void Cluster::completeIfAll() {
     return;
   noteProgress();
   ++generation;
+  fencedInits[generation % 3].clear();
   numArrived = numGone = 0;
   for (const std::unique_ptr<Block> &block : blocks)
     numGone += block->numEnded();

@@ -355,8 +355,11 @@ __tsan_atomic_thread_fence(int order) {
   auto *object = const_cast<uint64_t *>(&sanitizer::fenceObject);
   if (order != __ATOMIC_RELEASE)
     __tsan_acquire(object);
-  if (order != __ATOMIC_ACQUIRE && order != __ATOMIC_CONSUME)
-    __tsan_release(object);
+  if (order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME)
+    return;
+  __tsan_release(object);
+  __tsan_release(
+      const_cast<void *>(cluster.fenceOrder(*current, /*isForCluster=*/true)));
 }
 
 namespace {

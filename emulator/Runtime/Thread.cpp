@@ -394,7 +394,21 @@ void smalti::emulator::releaseOrder(const void *object) {
 void smalti::emulator::fenceMemory() {
   sanitizer::acquire(current->sanitizerThread, &sanitizer::fenceObject);
   sanitizer::release(current->sanitizerThread, &sanitizer::fenceObject);
+  releaseAtClusterArrival(/*isForCluster=*/true);
 }
+
+void smalti::emulator::releaseAtClusterArrival(bool isForCluster) {
+  sanitizer::release(current->sanitizerThread,
+                     cluster.fenceOrder(*current, isForCluster));
+}
+
+void smalti::emulator::noteMbarrierInit() {
+  sanitizer::release(current->sanitizerThread,
+                     running->initOrder(current->index));
+  current->areInitsFenced = false;
+}
+
+void smalti::emulator::fenceMbarrierInits() { current->areInitsFenced = true; }
 
 void smalti::emulator::acquireOrder(const void *object) {
   sanitizer::acquire(current->sanitizerThread, object);

@@ -201,6 +201,7 @@ Mbarrier barrierOf(const Call &call) { return Mbarrier(call.get<void *>(0)); }
 void init(const Call &call) {
   Mbarrier barrier = barrierOf(call);
   touchWrite(call.get<void *>(0), 8);
+  noteMbarrierInit();
   barrier.init(call.get<uint32_t>(1));
 }
 

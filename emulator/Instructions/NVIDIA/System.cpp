@@ -266,8 +266,16 @@ void checkAlignment(const Call &call) {
 
 void fenceAsyncProxy(const Call &) { fenceProxies(); }
 
-/// Threads of a block are ordered by more than fences.
 void fenceDevice(const Call &) { fenceMemory(); }
+/// Threads of a block are ordered by more than fences.
+void fenceBlock(const Call &) { releaseAtClusterArrival(false); }
+/// `.release` alone, and for shared memory alone, which is not told apart.
+void fenceRelease(const Call &) { releaseAtClusterArrival(true); }
+void fenceAsyncProxyRelease(const Call &) {
+  fenceProxies();
+  releaseAtClusterArrival(true);
+}
+void fenceInits(const Call &) { fenceMbarrierInits(); }
 
 #define SMALTI_PTX(section) "PTX ISA, \"" section "\""
 #define SMALTI_GUIDE(section) "CUDA Programming Guide, \"" section "\""
@@ -275,20 +283,20 @@ void fenceDevice(const Call &) { fenceMemory(); }
 #define SMALTI_PROXY_FENCE(name) {name, fenceAsyncProxy, nullptr, SMALTI_PTX("membar, fence")},
 #define SMALTI_HINT(name, section) {"llvm.nvvm." name, nothing, nullptr, SMALTI_PTX(section)},
 constexpr Instruction table[] = {
-    SMALTI_HINT("membar.cta", "membar, fence")
+    {"llvm.nvvm.membar.cta", fenceBlock, nullptr, SMALTI_PTX("membar, fence")},
     {"llvm.nvvm.membar.gl", fenceDevice, nullptr, SMALTI_PTX("membar, fence")},
     {"llvm.nvvm.membar.sys", fenceDevice, nullptr, SMALTI_PTX("membar, fence")},
-    SMALTI_HINT("fence.sc.cluster", "membar, fence")
-    SMALTI_HINT("fence.mbarrier_init.release.cluster", "membar, fence")
+    {"llvm.nvvm.fence.sc.cluster", fenceDevice, nullptr, SMALTI_PTX("membar, fence")},
+    {"llvm.nvvm.fence.mbarrier_init.release.cluster", fenceInits, nullptr, SMALTI_PTX("membar, fence")},
     SMALTI_HINT("fence.acquire.sync_restrict.space.cluster.scope.cluster", "membar, fence")
-    SMALTI_HINT("fence.release.sync_restrict.space.cta.scope.cluster", "membar, fence")
+    {"llvm.nvvm.fence.release.sync_restrict.space.cta.scope.cluster", fenceRelease, nullptr, SMALTI_PTX("membar, fence")},
     SMALTI_HINT("fence.proxy.alias", "membar, fence")
     SMALTI_PROXY_FENCE("llvm.nvvm.fence.proxy.async")
     SMALTI_HINT("fence.proxy.async.global", "membar, fence")
     SMALTI_PROXY_FENCE("llvm.nvvm.fence.proxy.async.shared_cta")
     SMALTI_PROXY_FENCE("llvm.nvvm.fence.proxy.async.shared_cluster")
     SMALTI_HINT("fence.proxy.async_generic.acquire.sync_restrict.space.cluster.scope.cluster", "membar, fence")
-    SMALTI_PROXY_FENCE("llvm.nvvm.fence.proxy.async_generic.release.sync_restrict.space.cta.scope.cluster")
+    {"llvm.nvvm.fence.proxy.async_generic.release.sync_restrict.space.cta.scope.cluster", fenceAsyncProxyRelease, nullptr, SMALTI_PTX("membar, fence")},
     SMALTI_HINT("fence.proxy.tensormap_generic.acquire.cta", "membar, fence")
     SMALTI_HINT("fence.proxy.tensormap_generic.acquire.cluster", "membar, fence")
     SMALTI_HINT("fence.proxy.tensormap_generic.acquire.gpu", "membar, fence")
@@ -316,12 +324,12 @@ constexpr Instruction table[] = {
     {"asm:setmaxnreg.dec.sync.aligned.u32", nullptr, setRegisters, SMALTI_PTX("setmaxnreg"), nullptr, nullptr, true},
     SMALTI_PROXY_FENCE("asm:fence.proxy.async")
     SMALTI_PROXY_FENCE("asm:fence.proxy.async.shared::*")
-    SMALTI_PROXY_FENCE("asm:fence.proxy.async::generic.release.*")
+    {"asm:fence.proxy.async::generic.release.*", fenceAsyncProxyRelease, nullptr, SMALTI_PTX("membar, fence")},
     {"smalti.nvvm.written.*", written, nullptr, SMALTI_PTX("Memory Consistency Model: Proxies")},
     {"smalti.nvvm.aligned.*", checkAlignment, nullptr, SMALTI_PTX("Operand Alignment")},
     {"asm:fence.proxy.*", nothing, nullptr, SMALTI_PTX("membar, fence")},
-    {"asm:fence.mbarrier_init.release.cluster", nothing, nullptr, SMALTI_PTX("membar, fence")},
-    {"asm:fence.*.cta", nothing, nullptr, SMALTI_PTX("membar, fence")},
+    {"asm:fence.mbarrier_init.release.cluster", fenceInits, nullptr, SMALTI_PTX("membar, fence")},
+    {"asm:fence.*.cta", fenceBlock, nullptr, SMALTI_PTX("membar, fence")},
     {"asm:fence.*.cluster", fenceDevice, nullptr, SMALTI_PTX("membar, fence")},
     {"asm:fence.*.gpu", fenceDevice, nullptr, SMALTI_PTX("membar, fence")},
     {"asm:fence.*.sys", fenceDevice, nullptr, SMALTI_PTX("membar, fence")},

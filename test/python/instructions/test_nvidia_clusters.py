@@ -387,6 +387,101 @@ def test_barriers_and_fences_in_assembly(arrive: str) -> None:
         np.testing.assert_array_equal(run(body, emulation=schedule), expected[SWAPPED])
 
 
+def _races(body: str) -> bool:
+    """Whether ThreadSanitizer reports a race, and nothing else."""
+    try:
+        run(body, emulation=Emulation(sanitize="thread"))
+    except smalti.EmulationError as error:
+        assert {finding.kind for finding in error.findings} == {"race"}
+        return True
+    return False
+
+
+RELAXED = asm("barrier.cluster.arrive.relaxed.aligned;", "", "")
+RELAXED_SYNC = RELAXED + asm("barrier.cluster.wait;", "", "")
+READS = {
+    "the other block": REMOTE["shared.cluster"],
+    "the same block": "  %o = xor i32 %tid, 1\n  %q = getelementptr i32, ptr addrspace(3) @words, i32 %o\n"
+    "  %r = load i32, ptr addrspace(3) %q\n",
+}
+FENCED = {
+    "fence.acq_rel.cluster": ["the other block", "the same block"],
+    "fence.sc.gpu": ["the other block", "the same block"],
+    "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster": ["the other block", "the same block"],
+    "fence.acq_rel.cta": ["the same block"],
+    # These are not fences for stores.
+    "fence.mbarrier_init.release.cluster": [],
+    "fence.proxy.async": [],
+    "fence.proxy.alias": [],
+}
+"""After which fences a relaxed arrival orders a store before a read of whom."""
+
+
+@pytest.mark.parametrize("reader", READS)
+@pytest.mark.parametrize("fence", FENCED)
+def test_a_fence_before_a_relaxed_arrival_orders_stores(fence: str, reader: str) -> None:
+    store, text, read = "  store i32 %at, ptr addrspace(3) %mine\n", asm(f"{fence};", "", ""), READS[reader]
+    end = read + STORE + SYNC
+    assert _races(store + text + RELAXED_SYNC + end) != (reader in FENCED[fence])
+    # The fence belongs between the store and the arrival, and the wait between the fence and the read.
+    assert _races(text + store + RELAXED_SYNC + end)
+    assert _races(store + RELAXED + text + asm("barrier.cluster.wait;", "", "") + end)
+    assert _races(store + text + read + STORE + RELAXED_SYNC + SYNC)
+
+
+@pytest.mark.parametrize("fence", ["fence.sc.cluster", "fence.release.sync_restrict.space.cta.scope.cluster", "LLVM"])
+def test_fences_in_other_forms_before_a_relaxed_arrival(fence: str) -> None:
+    declared = "" if fence == "LLVM" else f"declare void @llvm.nvvm.{fence}()\n"
+    text = "  fence release\n" if fence == "LLVM" else f"  call void @llvm.nvvm.{fence}()\n"
+    store = "  store i32 %at, ptr addrspace(3) %mine\n"
+    end = RELAXED_SYNC + REMOTE["shared.cluster"] + STORE + SYNC
+    for body, is_racing in ((store + text + end, False), (text + store + end, True)):
+        try:
+            nvidia.run_kernel(
+                kernel(body, declarations=declared), THREADS, np.zeros((4, THREADS), np.uint32), grid=4,
+                emulation=Emulation(sanitize="thread"),
+            )  # fmt: skip
+        except smalti.EmulationError as error:
+            assert is_racing and error.findings[0].kind == "race"
+        else:
+            assert not is_racing
+
+
+INIT = """
+  br i1 %first, label %set, label %fenced
+set:
+  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) @bar, i32 1)
+  br label %fenced
+fenced:
+"""
+INVALIDATE = (
+    "  %last = icmp eq i32 %tid, 63\n  br i1 %last, label %end, label %over\nend:\n"
+    + asm("mbarrier.inval.shared.b64 [$0];", "r", "ptr addrspace(3) @bar")
+    + "  br label %over\nover:\n"
+)
+
+
+def test_a_fence_for_initializations_before_a_relaxed_arrival() -> None:
+    """`fence.mbarrier_init` orders what was initialized before it."""
+    fence = asm("fence.mbarrier_init.release.cluster;", "", "")
+    assert not _races(INIT + fence + RELAXED_SYNC + INVALIDATE)
+    assert _races(INIT + RELAXED_SYNC + INVALIDATE)
+    assert _races(fence + INIT + RELAXED_SYNC + INVALIDATE)
+    assert _races(INIT + RELAXED + fence + asm("barrier.cluster.wait;", "", "") + INVALIDATE)
+    assert _races(INIT + fence + INVALIDATE + RELAXED_SYNC)
+    # A fence of an earlier use does not cover what comes after it.
+    assert _races(fence + RELAXED_SYNC + INIT + RELAXED_SYNC + INVALIDATE)
+
+
+def test_clusters_are_not_ordered_by_their_barriers() -> None:
+    """Two clusters store to the same addresses after a barrier of their own."""
+    body = "  %both = getelementptr i32, ptr %out, i32 %tid\n  %w = udiv i32 %block, 2\n"
+    one = "  %is = icmp eq i32 %rank, 0\n  br i1 %is, label %store, label %end\nstore:\n"
+    store = "  store i32 %w, ptr %both\n  br label %end\nend:\n"
+    assert _races(body + one + store + SYNC)
+    assert _races(body + SYNC + one + store + SYNC)
+
+
 def test_other_texts_of_ranks_and_arrivals() -> None:
     body = _init(2 * THREADS) + "  %g = addrspacecast ptr addrspace(3) @bar to ptr\n"
     body += asm("mapa.u64 $0, $1, $2;", "=l,l,r", "ptr %g, i32 %peer", "i64", "there")
