@@ -111,6 +111,9 @@ struct Instruction {
   /// instruction of a wave does that, whatever stands here: its lanes run in
   /// step.
   bool ordersMemory = false;
+  /// Whether a wave may execute it, as its first lane says. Null: always. Where
+  /// nobody else can go on the wave executes it all the same.
+  bool (*isReady)(const Call &call) = nullptr;
 };
 
 /// Some entries; each file of `Instructions/` has one such array, and

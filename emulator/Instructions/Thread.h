@@ -203,10 +203,14 @@ void touchAsyncWrite(void *address, size_t bytes);
 void noteGenericWrite(const void *address, size_t bytes);
 void fenceProxies();
 
-/// Tells ThreadSanitizer alone of a read by a lane of the running wave, for an
-/// instruction that it executed before.
-void touchReadAs(int lane, const Origin &origin, const void *address,
-                 size_t bytes);
+/// Tells ThreadSanitizer alone of a read by the tensor cores of the running
+/// warpgroup, for an instruction that was executed before, and of what orders
+/// that.
+void touchReadAsUnit(const Origin &origin, const void *address, size_t bytes);
+void releaseOrderAsUnit(const void *object);
+void acquireOrderAsUnit(const void *object);
+/// `acquireOrder` of each lane of the running wave.
+void acquireOrderOfWave(const void *object);
 /// Whether it listens.
 bool areRacesSought();
 

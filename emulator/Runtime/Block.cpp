@@ -163,10 +163,25 @@ void Block::beginSanitizerThreads() {
     return;
   }
   // Their last block comes before this one: what they race with they are.
-  for (void *thread : currentSet->threads)
-    sanitizer::release(thread, currentSet);
-  for (void *thread : currentSet->threads)
-    sanitizer::acquire(thread, currentSet);
+  for (auto *threads : {&currentSet->threads, &currentSet->units})
+    for (void *thread : *threads)
+      sanitizer::release(thread, currentSet);
+  for (auto *threads : {&currentSet->threads, &currentSet->units})
+    for (void *thread : *threads)
+      sanitizer::acquire(thread, currentSet);
+}
+
+void *Block::unitOf(const GPUWave &wave) {
+  if (!currentSet)
+    return nullptr;
+  int each = 4, unit = wave.index / each;
+  while (int(currentSet->units.size()) <= unit) {
+    int first = int(currentSet->units.size()) * each * launch.waveSize;
+    currentSet->units.push_back(sanitizer::createThread(
+        rankInCluster * setsOfBlock + int(currentSet - sanitizerSets.data()),
+        first));
+  }
+  return currentSet->units[unit];
 }
 
 void Block::describeSet(int set, Place &place) const {
@@ -327,6 +342,14 @@ bool Block::formGroup(GPUWave &wave, bool isForced) {
     const GPUThread &thread = threads[wave.first + firstLane(rest)];
     if (thread.call.site == lowest->call.site)
       group |= bitOf(thread);
+  }
+  const GPUThread &first = threads[wave.first + firstLane(group)];
+  if (!isForced && first.instruction->isReady) {
+    current = &threads[first.index];
+    bool isReady = first.instruction->isReady(first.call);
+    current = nullptr;
+    if (!isReady)
+      return false;
   }
   execute(wave, group);
   return true;

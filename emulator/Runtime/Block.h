@@ -153,6 +153,9 @@ public:
   const void *waveOrder(size_t wave) const {
     return orderObjects + size_t(2) * maxBarriers + wave;
   }
+  /// The thread of ThreadSanitizer that stands for the tensor cores of a wave's
+  /// warpgroup.
+  void *unitOf(const GPUWave &wave);
   /// What a thread's last mbarrier.init is ordered by.
   const void *initOrder(int thread) const {
     return orderObjects + size_t(2) * maxBarriers + waves.size() + thread;
@@ -210,7 +213,7 @@ private:
   /// Threads of ThreadSanitizer, of which each block takes a set in turn. It
   /// takes those that used a set before for its predecessors.
   struct SanitizerSet {
-    std::vector<void *> threads;
+    std::vector<void *> threads, units;
     std::vector<uint64_t> blocks;
   };
   std::vector<SanitizerSet> sanitizerSets;

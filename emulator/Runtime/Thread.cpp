@@ -367,11 +367,25 @@ void smalti::emulator::noteGenericWrite(const void *address, size_t bytes) {
 
 void smalti::emulator::fenceProxies() { genericWrites.fence(); }
 
-void smalti::emulator::touchReadAs(int lane, const Origin &origin,
-                                   const void *address, size_t bytes) {
-  GPUThread &thread = running->thread(current->wave->first + lane);
-  sanitizer::access(thread.sanitizerThread, address, bytes, /*isWrite=*/false,
-                    /*isAtomic=*/false, origin.returnAddress);
+void smalti::emulator::touchReadAsUnit(const Origin &origin,
+                                       const void *address, size_t bytes) {
+  sanitizer::access(running->unitOf(*current->wave), address, bytes,
+                    /*isWrite=*/false, /*isAtomic=*/false,
+                    origin.returnAddress);
+}
+
+void smalti::emulator::releaseOrderAsUnit(const void *object) {
+  sanitizer::release(running->unitOf(*current->wave), object);
+}
+
+void smalti::emulator::acquireOrderAsUnit(const void *object) {
+  sanitizer::acquire(running->unitOf(*current->wave), object);
+}
+
+void smalti::emulator::acquireOrderOfWave(const void *object) {
+  for (int lane = 0; lane < waveSize(); ++lane)
+    sanitizer::acquire(
+        running->thread(current->wave->first + lane).sanitizerThread, object);
 }
 
 bool smalti::emulator::areRacesSought() {

@@ -2,10 +2,13 @@
 //
 // PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions". The four warps
 // of a warpgroup execute a product together; each computes 16 rows of it when
-// it comes to it. What the product reads in shared memory must stay as it is
-// until the product is waited for, and until then nobody may read what it
-// writes: both is checked at the wait, and by `smalti.nvvm.accumulator`, which
-// the rewriter puts where accumulators are read.
+// it comes to it. The product completes for all of them at once: a warp does
+// not return from a wait before all four have executed the product, and CUTLASS
+// releases an operand by one thread of the warpgroup (PipelineTmaAsync). What
+// the product reads in shared memory must stay as it is until the product is
+// waited for, and until then nobody may read what it writes: both is checked at
+// the wait, and by `smalti.nvvm.accumulator`, which the rewriter puts where
+// accumulators are read.
 //
 // As with mma.sync products are exact, and sums are of doubles, rounded once
 // for each instruction.
@@ -100,12 +103,13 @@ Warpgroup &currentWarpgroup() {
 }
 int rankInWarpgroup() { return waveId() % numWarps; }
 
-/// Chunks of the operand that this warp is to look at: its rows of A.
+/// Chunks of an operand: all of them, or, of A, those with the rows of this
+/// warp.
 template <class Use>
-void forEachChunk(const SharedOperand &operand, bool isA, Use use) {
-  int first = 0, end = operand.shape.numChunks();
+void forEachChunk(const SharedOperand &operand, bool ofWarp, Use use) {
+  int first = 0, end = operand.bytes.empty() ? 0 : operand.shape.numChunks();
   // The rows of A are outermost where k is inside, and else 8 lie in a chunk.
-  if (isA) {
+  if (ofWarp) {
     int each = end / numWarps;
     first = rankInWarpgroup() * each;
     end = first + each;
@@ -124,11 +128,9 @@ void forEachChunk(const SharedOperand &operand, bool isA, Use use) {
 
 /// The chunks must be what they were.
 void checkUnchanged(const Product &product, const SharedOperand &operand,
-                    bool isA, const char *when) {
-  if (operand.bytes.empty())
-    return;
+                    bool ofWarp, const char *when) {
   constexpr int size = MatrixDescriptor::chunkBytes;
-  forEachChunk(operand, isA, [&](const char *at, int i) {
+  forEachChunk(operand, ofWarp, [&](const char *at, int i) {
     if (memcmp(operand.bytes.data() + i * size, at, size) != 0)
       failOverwritten(product, at, when);
   });
@@ -144,26 +146,34 @@ void readOperand(SharedOperand &operand) {
   }
 }
 
-/// Tells ThreadSanitizer what a warp reads, its lanes in turn.
-void touchOperand(const Product &product, const SharedOperand &operand,
-                  bool isA) {
-  if (operand.bytes.empty())
-    return;
-  forEachChunk(operand, isA, [&](const char *at, int i) {
-    touchReadAs(i % warpSize, product.origin, at, MatrixDescriptor::chunkBytes);
+/// What this warp reads, at the earliest.
+void touchOperand(const SharedOperand &operand, bool ofWarp) {
+  forEachChunk(operand, ofWarp, [&](const char *at, int) {
+    touchRead(at, MatrixDescriptor::chunkBytes);
   });
 }
 
-/// At the last moment at which it may read its operands.
+/// Tells ThreadSanitizer of the reads at the completion. They are those of the
+/// tensor cores, after what the first lane of each warp did before it executed
+/// the product.
+void touchOperands(const Product &product) {
+  acquireOrderAsUnit(&product);
+  for (const SharedOperand *operand : {&product.a, &product.b})
+    forEachChunk(*operand, /*ofWarp=*/false, [&](const char *at, int) {
+      touchReadAsUnit(product.origin, at, MatrixDescriptor::chunkBytes);
+    });
+  releaseOrderAsUnit(&product);
+}
+
+/// The first warp that waits completes the product: this is the last moment at
+/// which it may read its operands.
 void finish(Product &product) {
-  if (isAsyncLate()) {
-    checkUnchanged(product, product.a, /*isA=*/true, "in flight");
-    checkUnchanged(product, product.b, /*isA=*/false, "in flight");
+  if (product.numDone == 0 && isAsyncLate()) {
+    checkUnchanged(product, product.a, /*ofWarp=*/false, "in flight");
+    checkUnchanged(product, product.b, /*ofWarp=*/false, "in flight");
   }
-  if (areRacesSought()) {
-    touchOperand(product, product.a, /*isA=*/true);
-    touchOperand(product, product.b, /*isA=*/false);
-  }
+  if (product.numDone == 0 && areRacesSought())
+    touchOperands(product);
   ++product.numDone;
 }
 
@@ -254,10 +264,15 @@ Product &issue(const Call &call, const Places &places, const void *opcode,
       failInOrder("divergence", product.origin, nullptr, 0,
                   "the warps of a warpgroup execute different products, or the "
                   "same with other descriptors");
-    checkUnchanged(product, product.a, /*isA=*/true,
+    checkUnchanged(product, product.a, /*ofWarp=*/true,
                    "between two warps of its warpgroup");
-    checkUnchanged(product, product.b, /*isA=*/false,
+    checkUnchanged(product, product.b, /*ofWarp=*/false,
                    "between two warps of its warpgroup");
+    if (areRacesSought()) {
+      touchOperand(product.a, /*ofWarp=*/true);
+      touchOperand(product.b, /*ofWarp=*/false);
+      releaseOrder(&product);
+    }
     ++product.numIssued;
     return product;
   }
@@ -276,6 +291,7 @@ Product &issue(const Call &call, const Places &places, const void *opcode,
   product.b.descriptor = MatrixDescriptor(descriptorB);
   product.b.shape = shapeB;
   readOperand(product.b);
+  releaseOrder(&product);
   product.numIssued = 1;
   return product;
 }
@@ -453,15 +469,36 @@ void commitGroup(const Wave &) {
   warp.groups.push_back(warp.numIssued);
 }
 
+/// Whether all warps have executed what this one waits for.
+template <class Count> bool canWait(const Call &call) {
+  auto pending = size_t(call.get<Count>(0));
+  const Warp &warp = currentWarp();
+  if (warp.groups.size() <= pending)
+    return true;
+  const Warpgroup &group = currentWarpgroup();
+  uint64_t last = warp.groups[warp.groups.size() - pending - 1];
+  for (uint64_t number = warp.numDone + 1; number <= last; ++number)
+    if (group.products[number - group.first]->numIssued < numWarps)
+      return false;
+  return true;
+}
+
 template <class Count> void waitGroup(const Wave &wave) {
   auto pending = size_t(wave.lanes[0].get<Count>(0));
   Warp &warp = currentWarp();
   Warpgroup &group = currentWarpgroup();
+  const Product *last = nullptr;
   while (warp.groups.size() > pending) {
-    for (; warp.numDone < warp.groups.front(); ++warp.numDone)
-      finish(*group.products[warp.numDone + 1 - group.first]);
+    for (; warp.numDone < warp.groups.front(); ++warp.numDone) {
+      Product &product = *group.products[warp.numDone + 1 - group.first];
+      finish(product);
+      last = &product;
+    }
     warp.groups.pop_front();
   }
+  // Products complete in their order.
+  if (last && areRacesSought())
+    acquireOrderOfWave(last);
   while (!group.products.empty() &&
          group.products.front()->numDone == numWarps) {
     group.products.pop_front();
@@ -512,8 +549,8 @@ constexpr Instruction table[] = {
     {"asm:wgmma.fence.sync.aligned", nullptr, fence, SMALTI_PTX("wgmma.fence"), nullptr, nullptr, true},
     {"llvm.nvvm.wgmma.commit_group.sync.aligned", nullptr, commitGroup, SMALTI_PTX("wgmma.commit_group"), nullptr, nullptr, true},
     {"asm:wgmma.commit_group.sync.aligned", nullptr, commitGroup, SMALTI_PTX("wgmma.commit_group"), nullptr, nullptr, true},
-    {"llvm.nvvm.wgmma.wait_group.sync.aligned", nullptr, waitGroup<uint64_t>, SMALTI_PTX("wgmma.wait_group"), nullptr, nullptr, true},
-    {"asm:wgmma.wait_group.sync.aligned", nullptr, waitGroup<uint32_t>, SMALTI_PTX("wgmma.wait_group"), nullptr, nullptr, true},
+    {"llvm.nvvm.wgmma.wait_group.sync.aligned", nullptr, waitGroup<uint64_t>, SMALTI_PTX("wgmma.wait_group"), nullptr, nullptr, true, false, canWait<uint64_t>},
+    {"asm:wgmma.wait_group.sync.aligned", nullptr, waitGroup<uint32_t>, SMALTI_PTX("wgmma.wait_group"), nullptr, nullptr, true, false, canWait<uint32_t>},
     {"smalti.nvvm.accumulator", checkAccumulator, nullptr, SMALTI_PTX("wgmma.wait_group")},
 };
 // clang-format on

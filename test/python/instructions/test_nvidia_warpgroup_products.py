@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -538,6 +539,99 @@ multiply:
     with pytest.raises(smalti.EmulationError) as error:
         nvidia.run_kernel(text, 129, *problem.arguments(), emulation=Emulation(order=order, sanitize="thread"))
     assert any(f.kind == "race" and (128, 0, 0) in (f.thread, f.others[0].thread) for f in error.value.findings)
+
+
+RELEASED = """
+@free = internal addrspace(3) global i64 undef, align 8
+@word = internal addrspace(3) global i32 undef, align 8
+declare void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3), i32)
+declare i64 @llvm.nvvm.mbarrier.arrive.shared(ptr addrspace(3))
+declare i1 @llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta(ptr addrspace(3), i32)
+"""
+RELEASED_FILL = """  %isthread = icmp eq i32 %tid, 0
+  br i1 %isthread, label %init, label %inited
+init:
+  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) @free, i32 1)
+  br label %inited
+inited:
+"""
+
+
+def released(releaser: int, *, early: bool = False, between: str = "", after: str = "") -> str:
+    """Thread 128 overwrites an operand after one thread of the warpgroup has arrived at an mbarrier."""
+    arrive = f"""
+  %releases = icmp eq i32 %tid, {releaser}
+  br i1 %releases, label %release, label %released
+release:
+  %token = call i64 @llvm.nvvm.mbarrier.arrive.shared(ptr addrspace(3) @free)
+  br label %released
+released:
+"""
+    body = """
+  %is = icmp uge i32 %tid, 128
+  br i1 %is, label %producer, label %multiply
+producer:
+  %one = icmp eq i32 %tid, 128
+  br i1 %one, label %write, label %end
+write:
+  %w = call i1 @llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta(ptr addrspace(3) @free, i32 0)
+  %over = getelementptr i8, ptr addrspace(3) @image, i32 0
+  store i32 1, ptr addrspace(3) %over
+  br label %end
+end:
+  ret void
+multiply:
+"""
+    load, accumulators = load_accumulators(CHAINED, CHAIN_N)
+    body += load + between + wgmma(FENCE)
+    body += product(CHAINED, CHAIN_N, Modifiers(), "%da", "%db", accumulators, "d") + wgmma(COMMIT)
+    wait = wgmma(WAIT, "i64 0")
+    body += (arrive + wait if early else wait + arrive) + after + store_accumulators(CHAINED, CHAIN_N, "d")
+    copy = "  call void @llvm.memcpy.p3.p0.i64(ptr addrspace(3) %to, ptr %from, i64 512, i1 false)\n"
+    text = kernel(body).replace(copy, FILL_BY_FIRST + RELEASED_FILL)
+    return text.replace("\ndefine", RELEASED + "\ndefine")
+
+
+def run_released(text: str, schedule: Emulation) -> Array:
+    problem = chain_problem()
+    nvidia.run_kernel(text, 160, *problem.arguments(), emulation=dataclasses.replace(schedule, sanitize="thread"))
+    return scatter(problem.out, (ROWS, CHAIN_N), fragment_of_d)
+
+
+@pytest.mark.parametrize("releaser", [0, 37, 127])
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda s: f"{s.order}-{s.copies}")
+def test_one_thread_releases_an_operand(schedule: Emulation, releaser: int) -> None:
+    """A product completes for its whole warpgroup: whichever warp waits, all operands are read."""
+    wanted = chain_problem().wanted
+    np.testing.assert_allclose(run_released(released(releaser), schedule), wanted, 1e-5, 1e-5)
+    with pytest.raises(smalti.EmulationError) as error:
+        run_released(released(releaser, early=True), schedule)
+    assert {finding.kind for finding in error.value.findings} == {"race"}
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda s: f"{s.order}-{s.copies}")
+def test_a_wait_for_a_product_does_not_order_threads(schedule: Emulation) -> None:
+    """A store of one warp before the product, and a load of another one after its wait."""
+    store = """  %stores = icmp eq i32 %tid, 37
+  br i1 %stores, label %store, label %stored
+store:
+  store i32 7, ptr addrspace(3) @word
+  br label %stored
+stored:
+"""
+    for reader in (36, 70):
+        load = f"""  %loads = icmp eq i32 %tid, {reader}
+  br i1 %loads, label %load, label %loaded
+load:
+  %seen = load volatile i32, ptr addrspace(3) @word
+  br label %loaded
+loaded:
+"""
+        with pytest.raises(smalti.EmulationError) as error:
+            run_released(released(0, between=store, after=load), schedule)
+        for finding in error.value.findings:
+            assert finding.kind == "race" and finding.thread is not None and finding.others[0].thread is not None
+            assert {finding.thread[0], finding.others[0].thread[0]} == {37, reader}
 
 
 FILL_BY_FIRST = """  %isfirst = icmp ult i32 %tid, 128
