@@ -116,6 +116,47 @@ static void expandAtomics(Function &function) {
     });
 }
 
+/// Reports to the runtime what a store writes, with whether the memory has that
+/// value already.
+class StoredValue {
+public:
+  static bool canCompare(const StoreInst &store) {
+    Type *type = store.getValueOperand()->getType();
+    return store.isSimple() && !type->isAggregateType() &&
+           store.getDataLayout().getTypeSizeInBits(type) % 8 == 0;
+  }
+
+  StoredValue(IRBuilderBase &builder, StoreInst &store)
+      : address(store.getPointerOperand()),
+        function(store.getModule()->getOrInsertFunction(
+            "smalti_emu_report_write", builder.getVoidTy(), builder.getPtrTy(),
+            builder.getInt32Ty(), builder.getInt32Ty())) {
+    const DataLayout &layout = store.getDataLayout();
+    Value *value = store.getValueOperand();
+    IntegerType *type =
+        builder.getIntNTy(layout.getTypeSizeInBits(value->getType()));
+    LoadInst *before =
+        builder.CreateAlignedLoad(type, address, store.getAlign());
+    hideFromSanitizers(*before);
+    if (value->getType()->isPtrOrPtrVectorTy())
+      value =
+          builder.CreatePtrToInt(value, layout.getIntPtrType(value->getType()));
+    isSame = builder.CreateZExt(
+        builder.CreateICmpEQ(before, builder.CreateBitCast(value, type)),
+        builder.getInt32Ty());
+  }
+
+  void report(IRBuilderBase &builder, uint64_t offset, uint64_t bytes) {
+    builder.CreateCall(function, {builder.CreateConstGEP1_64(
+                                      builder.getInt8Ty(), address, offset),
+                                  builder.getInt32(bytes), isSame});
+  }
+
+private:
+  Value *address, *isSame;
+  FunctionCallee function;
+};
+
 /// Reports the accesses that LLVM's ThreadSanitizer pass does not instrument to
 /// the runtime: those of other sizes than 1, 2, 4, 8 and 16 bytes, and each
 /// lane of masked vectors, gathers and scatters.
@@ -154,8 +195,7 @@ private:
       return reportWhole(builder, load->getPointerOperand(), load->getType(),
                          /*isWrite=*/false);
     if (auto *store = dyn_cast<StoreInst>(&at); store && !store->isAtomic())
-      return reportWhole(builder, store->getPointerOperand(),
-                         store->getValueOperand()->getType(), /*isWrite=*/true);
+      return reportStore(builder, *store);
     auto *call = dyn_cast<IntrinsicInst>(&at);
     if (!call)
       return;
@@ -193,6 +233,19 @@ private:
   /// Other threads cannot access a thread's own memory.
   static bool isPrivate(Value *address) {
     return isa<AllocaInst>(getUnderlyingObject(address));
+  }
+
+  void reportStore(IRBuilderBase &builder, StoreInst &store) {
+    constexpr uint64_t widest = 16;
+    Value *address = store.getPointerOperand();
+    Type *stored = store.getValueOperand()->getType();
+    uint64_t bytes = layout.getTypeStoreSize(stored);
+    if (bytes <= widest || bytes % widest || store.getAlign() < widest ||
+        isPrivate(address) || !StoredValue::canCompare(store))
+      return reportWhole(builder, address, stored, /*isWrite=*/true);
+    StoredValue value(builder, store);
+    for (uint64_t done = 0; done < bytes; done += widest)
+      value.report(builder, done, widest);
   }
 
   void reportWhole(IRBuilderBase &builder, Value *address, Type *accessed,
@@ -249,6 +302,31 @@ private:
   AllocaInst *unused = nullptr;
 };
 
+/// Replaces the sanitizer's calls for stores of 1 to 16 bytes by `StoredValue`.
+struct StoredValues : PassInfoMixin<StoredValues> {
+  static PreservedAnalyses run(Function &function, FunctionAnalysisManager &) {
+    for (Instruction &at : make_early_inc_range(instructions(function)))
+      if (auto *store = dyn_cast<StoreInst>(&at))
+        replaceCall(*store);
+    return PreservedAnalyses::none();
+  }
+
+private:
+  static void replaceCall(StoreInst &store) {
+    auto *call = dyn_cast_or_null<CallInst>(store.getPrevNode());
+    Function *callee = call ? call->getCalledFunction() : nullptr;
+    uint64_t bytes = store.getDataLayout().getTypeStoreSize(
+        store.getValueOperand()->getType());
+    if (!callee || !StoredValue::canCompare(store) ||
+        callee->getName() != ("__tsan_write" + Twine(bytes)).str() ||
+        call->getArgOperand(0) != store.getPointerOperand())
+      return;
+    IRBuilder<> builder(call);
+    StoredValue(builder, store).report(builder, 0, bytes);
+    call->eraseFromParent();
+  }
+};
+
 static void addSanitizer(Module &module, Sanitizer sanitizer,
                          ModulePassManager &passes) {
   if (sanitizer == Sanitizer::None)
@@ -276,6 +354,7 @@ static void addSanitizer(Module &module, Sanitizer sanitizer,
   if (!isAddress) {
     passes.addPass(ModuleThreadSanitizerPass());
     passes.addPass(createModuleToFunctionPassAdaptor(ThreadSanitizerPass()));
+    passes.addPass(createModuleToFunctionPassAdaptor(StoredValues()));
     return;
   }
   AddressSanitizerOptions options;

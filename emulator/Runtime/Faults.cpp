@@ -39,6 +39,9 @@ struct Interrupted {
     // Intel SDM, "Page-Fault Exception": trap 14; bit 1 of its code is a write.
     if (registers[REG_TRAPNO] == 14)
       isWrite = int(registers[REG_ERR] >> 1 & 1);
+    // A store reads first there, to compare (`StoredValue`).
+    if (isWrite == 0 && sanitizer::kind == sanitizer::Kind::Thread)
+      isWrite = -1;
 #elif defined(__aarch64__)
     pc = reinterpret_cast<const void *>(machine->uc_mcontext.pc);
     stackPointer = reinterpret_cast<const char *>(machine->uc_mcontext.sp);

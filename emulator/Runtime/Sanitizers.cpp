@@ -188,6 +188,11 @@ void __tsan_func_entry(void *pc);
 void __tsan_func_exit();
 void __tsan_read_range(void *address, unsigned long bytes);
 void __tsan_write_range(void *address, unsigned long bytes);
+void __tsan_write1_pc(void *address, void *pc);
+void __tsan_write2_pc(void *address, void *pc);
+void __tsan_write4_pc(void *address, void *pc);
+void __tsan_write8_pc(void *address, void *pc);
+void __tsan_write16_pc(void *address, void *pc);
 uint8_t __tsan_atomic8_load(const volatile void *address, int order);
 uint16_t __tsan_atomic16_load(const volatile void *address, int order);
 uint32_t __tsan_atomic32_load(const volatile void *address, int order);
@@ -219,7 +224,7 @@ __attribute__((visibility("default"))) const char *__tsan_default_options() {
          "report_signal_unsafe=0:report_destroy_locked=0:report_mutex_bugs=0:"
          "detect_deadlocks=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:"
          "handle_sigill=0:handle_abort=0:use_sigaltstack=0:atexit_sleep_ms=0:"
-         "history_size=2";
+         "history_size=2:suppress_equal_addresses=0";
 }
 
 // Kernel libraries call these, and older runtimes do not have them. Its own
@@ -362,6 +367,35 @@ __tsan_atomic_thread_fence(int order) {
       const_cast<void *>(cluster.fenceOrder(*current, /*isForCluster=*/true)));
 }
 
+/// Whether the store that is reported leaves the memory as it is.
+static bool keepsMemory = false;
+
+/// A store by the kernel follows. The sanitizer reports two places once: a
+/// store that keeps memory as it is has a place of its own, so that it does not
+/// stand for one that changes memory.
+extern "C" __attribute__((visibility("default"))) void
+smalti_emu_report_write(void *address, uint32_t bytes, uint32_t isSame) {
+  auto *pc = static_cast<char *>(__builtin_return_address(0)) + isSame;
+  keepsMemory = isSame;
+  switch (bytes) {
+  case 1:
+    __tsan_write1_pc(address, pc);
+    break;
+  case 2:
+    __tsan_write2_pc(address, pc);
+    break;
+  case 4:
+    __tsan_write4_pc(address, pc);
+    break;
+  case 8:
+    __tsan_write8_pc(address, pc);
+    break;
+  default:
+    __tsan_write16_pc(address, pc);
+  }
+  keepsMemory = false;
+}
+
 namespace {
 
 /// One of the accesses of a race.
@@ -439,6 +473,14 @@ __tsan_on_report(void *race) {
     Place *other = finding.addOther();
     Access now = readAccess(race, 0, numThreads, finding.place);
     Access before = readAccess(race, 1, numThreads, *other);
+    // CUDA, "Compute Sanitizer: Racecheck Severity Levels": a write after a
+    // write of the same value has no impact.
+    if (keepsMemory && other->isWrite == 1 && !before.isAtomic &&
+        before.address == now.address && before.bytes == now.bytes) {
+      switchTo(fiber);
+      isInKernel = wasInKernel;
+      return;
+    }
     finding.setAddress(now.address);
     finding.bytes = now.bytes;
     finding.message.append("%s", finding.place.note.text());

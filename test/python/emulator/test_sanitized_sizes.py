@@ -114,9 +114,9 @@ def races(first: str, second: str, between: str = "") -> int:
 def access(type: str, write: bool, offset: int, name: str) -> str:
     address = f"  %{name}.p = getelementptr i8, ptr addrspace(1) %p, i32 {offset}\n"
     if write:
-        return address + f"  store {type} zeroinitializer, ptr addrspace(1) %{name}.p, align 1".replace(
-            "i8 zeroinitializer" if type == "i8" else "\0", "i8 0"
-        )
+        # What the array does not have yet: equal stores do not race.
+        value = "1" if type == "i8" and name == "b" else "0" if type == "i8" else "zeroinitializer"
+        return address + f"  store {type} {value}, ptr addrspace(1) %{name}.p, align 1"
     return (
         address
         + f"  %{name}.v = load {type}, ptr addrspace(1) %{name}.p, align 1\n"
