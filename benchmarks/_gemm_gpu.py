@@ -445,7 +445,7 @@ STEP:
 def ceiling_kernel(dtype: str, blocks: int) -> Any:
     """The kernel, as one that was loaded from a file."""
     from smalti import dtypes, targets
-    from smalti.launch import arguments
+    from smalti.calling import arguments
     from smalti.launch.compiled import Resources
     from smalti.launch.kernels import Kernel
 

@@ -17,9 +17,9 @@ import smalti
 from _record import ROOT
 from rich.table import Table
 from smalti import targets
+from smalti.calling import calls
 from smalti.emulator import Emulation
 from smalti.emulator.options import SANITIZERS
-from smalti.launch import calls
 
 sys.path.insert(0, str(ROOT / "test" / "kernels"))
 

@@ -51,7 +51,7 @@ PTX = (
 def make_kernel(capability: tuple[int, int], maps: int) -> Any:
     """A kernel that does nothing."""
     from smalti import dtypes, targets
-    from smalti.launch import arguments, tensor_maps
+    from smalti.calling import arguments, tensor_maps
     from smalti.launch.compiled import Resources
     from smalti.launch.kernels import Kernel
 

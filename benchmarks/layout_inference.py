@@ -36,8 +36,9 @@ import _record
 from _record import ROOT
 from rich.table import Table
 from smalti import Pipeline, SmaltiError, ir, targets, toolchain
-from smalti.compiler import assemble, driver
-from smalti.compiler.codegen_worker import worker
+from smalti.codegen import assemble
+from smalti.codegen.codegen_worker import worker
+from smalti.compiler import driver
 from smalti.passmanager import PassManager
 
 sys.path.insert(0, str(ROOT / "test" / "pallas"))

@@ -24,8 +24,8 @@ import smalti
 from _record import ROOT
 from rich.table import Table
 from smalti import sim, targets
-from smalti.sim.threads.team import Team
-from smalti.sim.translator import Translated, Translator
+from smalti.sim.threads.execution.team import Team
+from smalti.sim.translation.translator import Translated, Translator
 
 sys.path.insert(0, str(ROOT / "test" / "kernels"))
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .calling.arguments import Argument, Entry
 from .errors import LaunchError
-from .launch.arguments import Argument, Entry
 
 
 def _parse_shape(argument: Argument, text: str) -> tuple[int, ...]:

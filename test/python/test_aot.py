@@ -18,7 +18,7 @@ import smalti
 import stub_driver
 from conftest import BUILD, SCALE
 from smalti import aot
-from smalti.launch import tensor_maps
+from smalti.calling import tensor_maps
 from smalti.launch.compiled import Resources
 from smalti.launch.kernels import Kernel
 from test_launch_gpu import CUDA_DEVICE, device_arrays, driver, gpu_kernel, library  # noqa: F401 (fixtures)

@@ -20,7 +20,8 @@ import pytest
 import smalti
 from conftest import GPU_MODULE, GPU_MODULE_THAT_CANNOT_BE_SELECTED, SCALE
 from smalti import toolchain
-from smalti.compiler import assemble, codegen_worker, driver
+from smalti.codegen import assemble, codegen_worker
+from smalti.compiler import driver
 
 TO_ISA = "builtin.module(gpu-module-to-binary{format=isa})"
 

@@ -66,7 +66,8 @@ def test_numbers_on_the_cpu(name: str, kernels: Path) -> None:
 
 
 def test_same_numbers_on_any_number_of_threads(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from smalti.launch import calls, cpu
+    from smalti.calling import calls
+    from smalti.launch import cpu
 
     monkeypatch.setattr(cpu, "_PARALLEL_SECONDS", 0.0)
     kernel = smalti.compile(kernels / "matmul_ragged.mlir", "cpu")

@@ -17,7 +17,7 @@ import smalti
 import stub_driver
 from conftest import ROOT
 from smalti import aot, check, toolchain
-from smalti.compiler import assemble
+from smalti.codegen import assemble
 from smalti.launch import devices
 
 sys.path.insert(0, str(ROOT / "benchmarks"))

@@ -9,7 +9,7 @@ import pytest
 import smalti
 from conftest import ROOT
 from smalti import aot, toolchain
-from smalti.launch import tensor_maps
+from smalti.calling import tensor_maps
 from stub_driver import Stub
 from test_launch_gpu import driver, library  # noqa: F401 (fixtures)
 

@@ -14,7 +14,7 @@ import smalti
 from conftest import ROOT
 from jax_programs import run
 from smalti import toolchain
-from smalti.compiler import assemble
+from smalti.codegen import assemble
 
 Array = np.ndarray[Any, Any]
 

@@ -14,8 +14,9 @@ import pytest
 import smalti
 from conftest import SCALE
 from smalti import targets
+from smalti.calling import arrays, calls
 from smalti.compiler import entry
-from smalti.launch import arrays, calls, cpu
+from smalti.launch import cpu
 from smalti.launch.kernels import Kernel
 
 LOWER = (
@@ -199,7 +200,7 @@ def test_shared_memory_is_refused_where_it_is_written(scale: Kernel) -> None:
 
 
 def test_interleaved_arrays_share_nothing() -> None:
-    from smalti.launch import calls
+    from smalti.calling import calls
 
     program = "triton_xla.entry_func @f(%a: memref<5xi8>, %b: memref<5xi8>, %tile: index) tiles 1 {\n"
     program += "  %c = arith.constant dense<0> : tensor<4xi8>\n"
@@ -349,7 +350,7 @@ def test_ml_dtypes_arrays() -> None:
 
 
 def test_empty_and_single_element_arrays_have_no_strides_to_check() -> None:
-    from smalti.launch import calls
+    from smalti.calling import calls
 
     program = "triton_xla.entry_func @f(%a: memref<1x60xf32>, %tile: index) tiles 1 {\n  triton_xla.return\n}\n"
     module = smalti.parse(program)

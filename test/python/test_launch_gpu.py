@@ -17,8 +17,9 @@ import smalti
 import stub_driver
 from conftest import SCALE
 from smalti import targets
+from smalti.calling import arrays, tensor_maps
 from smalti.compiler import entry
-from smalti.launch import arrays, cuda, devices, tensor_maps
+from smalti.launch import cuda, devices
 from smalti.launch.compiled import Resources
 from smalti.launch.kernels import Kernel
 from stub_driver import Stub

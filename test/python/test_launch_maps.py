@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 import pytest
 import smalti
-from smalti.launch import tensor_maps
+from smalti.calling import tensor_maps
 
 KERNEL = """\
 !map = !nvgpu.tensormap.descriptor<tensor = memref<8x16xf32, 3>, swizzle = none, l2promo = none, oob = zero, interleave = none>

@@ -20,8 +20,9 @@ import pytest
 import smalti
 from conftest import SCALE
 from smalti import dtypes, files, inputs
-from smalti.launch import archive, arrays, calls
-from smalti.launch.arguments import Argument, Entry
+from smalti.calling import arrays, calls
+from smalti.calling.arguments import Argument, Entry
+from smalti.launch import archive
 from smalti.launch.kernels import Kernel
 
 Shell = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import smalti
 from smalti import toolchain
-from smalti.launch import tensor_maps
-from smalti.launch.tensor_maps import TensorMap, encode
+from smalti.calling import tensor_maps
+from smalti.calling.tensor_maps import TensorMap, encode
 
 LARGE = TensorMap(
     element="f16",

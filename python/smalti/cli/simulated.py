@@ -124,7 +124,7 @@ def simulate(kernel: SimulatedKernel, options: Options, given: Mapping[int, str]
     if options["as_json"]:
         click.echo(to_json(found.values()))
     if found:
-        from ..sim.findings import error
+        from ..sim.machine.findings import error
 
         told = error(f"@{kernel.name} on {kernel.target}", tuple(found.values()), kernel.program.source)
         raise SmaltiError(told.message) if options["as_json"] else told

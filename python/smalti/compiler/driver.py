@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from .. import ir, passmanager, remarks, sources, targets, toolchain
+from ..calling import tensor_maps
+from ..codegen import assemble, codegen_worker
 from ..diagnostics import Diagnostic, source_location
 from ..emulator.options import Emulation
 from ..errors import CompileError, LaunchError, ParseError, PipelineError, SmaltiError, VerifyError, mlir_errors
-from ..launch import tensor_maps
 from ..launch.compiled import Resources
 from ..launch.kernels import Kernel
-from . import assemble, codegen_worker, dumps, entry, passes, reproducer
+from . import dumps, entry, passes, reproducer
 
 Source = Any
 """What can be compiled: a path, MLIR text, an `ir.Module`, or an operation that is a module."""

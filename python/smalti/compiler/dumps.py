@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Protocol
 
 from .. import files, targets
+from ..calling.arguments import Entry
 from ..errors import SmaltiError, ToolMissing
-from ..launch.arguments import Entry
 from ..launch.kernels import Kernel
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import dtypes, ir, sources
+from ..calling.arguments import UNUSED, Argument, Entry
 from ..diagnostics import Diagnostic, source_line, source_location
 from ..errors import CompileError
-from ..launch.arguments import UNUSED, Argument, Entry
 
 __all__ = ["Argument", "Entry", "describe", "entry_functions", "find_entry"]
 
@@ -31,7 +31,9 @@ def _argument(index: int, value: Any, alignment: int | None) -> Argument:
         dynamic_stride = ir.ShapedType.get_dynamic_stride_or_offset()
         step, offset = ty.get_strides_and_offset()
         if offset not in (0, dynamic_stride):
-            message = f"argument {index} of type {ty}: an array begins with its first element, so its offset must be 0 or ?"
+            message = (
+                f"argument {index} of type {ty}: an array begins with its first element, so its offset must be 0 or ?"
+            )
             raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
         shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
         strides = tuple(_dynamic(s, dynamic_stride) for s in step)

@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import files, targets, toolchain
 from .._mlir_libs import _smalti
-from ..compiler import codegen_worker
+from ..codegen import codegen_worker
 from ..diagnostics import Diagnostic
 from ..errors import CompileError
 from . import disk_cache, findings

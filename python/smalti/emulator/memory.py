@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from ..calling import arrays, calls
 from ..errors import LaunchError
-from ..launch import arrays, calls
 from .findings import Finding
 
 _PAGE = mmap.PAGESIZE

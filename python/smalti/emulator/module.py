@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, targets
+from ..calling import arrays, calls
 from ..errors import LaunchError, ParseError, TargetError
-from ..launch import arrays, calls
 from . import library, memory, session, tensor_maps
 from .options import Emulation, chosen
 

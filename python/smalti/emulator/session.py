@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .. import targets, toolchain
+from ..calling import calls
 from ..errors import LaunchError
-from ..launch import calls
 from ..pace import MORE_TIME, Pace
 from . import findings, process
 from .library import Library

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..calling import arrays, tensor_maps
 from ..errors import LaunchError
-from ..launch import arrays, tensor_maps
 from . import memory
 
 BYTES = tensor_maps.BYTES

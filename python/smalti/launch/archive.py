@@ -16,11 +16,11 @@ from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
 from .. import dtypes, targets
+from ..calling.arguments import Argument, Entry
+from ..calling.tensor_maps import TensorMap
 from ..compiler import reproducer
 from ..errors import KernelFileError, LaunchError, ToolMissing
-from .arguments import Argument, Entry
 from .compiled import CompiledCode, Resources
-from .tensor_maps import TensorMap
 
 Code = TypeVar("Code", bound=CompiledCode)
 

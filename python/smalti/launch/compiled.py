@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import targets
+from ..calling import arguments
+from ..calling.tensor_maps import TensorMap
 from ..emulator.options import Emulation
 from ..remarks import Remark
-from . import arguments
-from .tensor_maps import TensorMap
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import execution_engine, ir, pace, toolchain
 from .._mlir_libs import _smalti
+from ..calling import arrays, calls
 from ..diagnostics import Diagnostic, source_location
 from ..errors import CompileError, LaunchError
-from . import arrays, calls
 
 if TYPE_CHECKING:
     from .compiled import CompiledCode

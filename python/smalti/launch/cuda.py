@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import targets
+from ..calling import arrays, calls
 from ..errors import LaunchError
-from . import arrays, calls, cuda_driver
+from . import cuda_driver
 
 if TYPE_CHECKING:
     from .compiled import CompiledCode

@@ -9,9 +9,9 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
+from ..calling.tensor_maps import BYTES, TensorMap, check_address
 from ..errors import LaunchError, ToolMissing
 from . import devices
-from .tensor_maps import BYTES, TensorMap, check_address
 
 _P, _I, _U, _S = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, ctypes.c_size_t
 _OUT = ctypes.POINTER

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import sources
+from ..calling import arrays, calls
+from ..calling.arguments import Argument
+from ..calling.tensor_maps import ADDRESS_OFFSET
 from ..emulator import library, memory, session, tensor_maps
 from ..emulator.options import Emulation, chosen
 from ..errors import LaunchError
-from . import arrays, calls
-from .arguments import Argument
 from .cuda import check_scalars_and_layouts
-from .tensor_maps import ADDRESS_OFFSET
 
 if TYPE_CHECKING:
     from .compiled import CompiledCode

@@ -6,8 +6,9 @@ import ctypes
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..calling import arrays, calls
 from ..errors import LaunchError, ToolMissing
-from . import arrays, calls, devices
+from . import devices
 from .cuda import check_scalars_and_layouts, stream_pointer
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import files, targets
+from ..calling import arrays
 from ..errors import CompileError, LaunchError, SmaltiError, ToolMissing
-from . import archive, arrays
+from . import archive
 from .compiled import CompiledCode
 
 # What a file suffix asks for: the form of the code, or the format of the binary.

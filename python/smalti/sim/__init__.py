@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..errors import SimulationError
-from .findings import KINDS, Finding, to_json
 from .kernel import SimulatedKernel, simulate
-from .options import COMPLETIONS, ORDERS, SCHEDULES, Simulation
-from .timeline import Slice, Summary, Timeline
+from .machine.findings import KINDS, Finding, to_json
+from .machine.options import COMPLETIONS, ORDERS, SCHEDULES, Simulation
+from .machine.timeline import Slice, Summary, Timeline
 
 __all__ = [
     "COMPLETIONS",

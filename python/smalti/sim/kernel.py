@@ -16,16 +16,18 @@ from ..compiler import driver, entry
 from ..diagnostics import Diagnostic, source_location
 from ..errors import CompileError, LaunchError, SmaltiError, TargetError
 from ..pace import Pace
-from . import drawing, findings, given, launch
-from .findings import Finding
-from .given import Given
-from .options import Simulation
-from .places import keep_places
-from .program import Parameter, Program, load
-from .recorder import Recorder
+from . import launch
+from .machine import findings
+from .machine.findings import Finding
+from .machine.options import Simulation
+from .machine.recorder import Recorder
+from .machine.timeline import Timeline
 from .threads import has_threads
-from .timeline import Timeline
-from .translator import internal_error, walk
+from .translation import drawing, given
+from .translation.given import Given
+from .translation.places import keep_places
+from .translation.program import Parameter, Program, load
+from .translation.translator import internal_error, walk
 
 CALL_OPTIONS = ("simulation", "time_limit")
 """Keywords of a call that are not arguments of the program."""

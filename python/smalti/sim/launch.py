@@ -12,20 +12,20 @@ from typing import Any
 import numpy as np
 
 from ..errors import LaunchError
-from . import values
-from .engines import TensorWork
-from .findings import Enough, Finding, Findings, Stop, TimeLimit
-from .given import Given, Place, place
-from .group import Group
-from .machine import Block, Cluster, Machine, Three, place_names
-from .memory import Buffer, MemRef, Pointer
+from .machine import values
+from .machine.engines import TensorWork
+from .machine.findings import Enough, Finding, Findings, Stop, TimeLimit
+from .machine.group import Group
+from .machine.machine import Block, Cluster, Machine, Three, place_names
+from .machine.memory import Buffer, MemRef, Pointer
+from .machine.options import Simulation, seed_of
+from .machine.recorder import Recorder
+from .machine.scheduler import Scheduler
+from .machine.synchronisation import Wait
 from .ops.gpu import thread_id
-from .options import Simulation, seed_of
-from .program import Program
-from .recorder import Recorder
-from .scheduler import Scheduler
-from .synchronisation import Wait
 from .threads.program import ThreadProgram
+from .translation.given import Given, Place, place
+from .translation.program import Program
 
 
 class _Host:

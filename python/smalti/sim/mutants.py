@@ -18,12 +18,12 @@ from .. import ir
 from ..compiler import driver
 from ..diagnostics import SourceLocation, source_location
 from ..errors import LaunchError
-from .findings import Finding
 from .kernel import SimulatedKernel
+from .machine.findings import Finding
+from .machine.options import Simulation
 from .ops.cluster import REMOTE_ARRIVAL
-from .options import Simulation
-from .program import load
-from .translator import attribute, normalised, walk
+from .translation.program import load
+from .translation.translator import attribute, normalised, walk
 
 _MISTAKES = {
     "barrier removed": "removed",
@@ -128,7 +128,7 @@ def _weaken_counters(op: Any) -> None:
 
 def _weaken_waitcnt(architecture: str) -> Change:
     def change(op: Any) -> None:
-        from .threads.ops.rocdl import weakened_waitcnt
+        from .threads.ops.amd.rocdl import weakened_waitcnt
 
         old = ir.IntegerAttr(op.attributes["bitfield"])
         op.attributes["bitfield"] = ir.IntegerAttr.get(old.type, weakened_waitcnt(architecture, old.value))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from smalti import emulator, toolchain
-from smalti.compiler import codegen_worker
+from smalti.codegen import codegen_worker
 
 NVIDIA = 'target triple = "nvptx64-nvidia-cuda"\n'
 AMD = 'target triple = "amdgcn-amd-amdhsa"\n'

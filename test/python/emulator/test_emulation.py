@@ -21,8 +21,8 @@ import smalti
 from conftest import SCALE
 from emulated import ENDLESS, VENDORS, nvidia, scale
 from smalti import check, targets, toolchain
+from smalti.calling import arrays
 from smalti.emulator import SCHEDULES, Emulation, memory, process
-from smalti.launch import arrays
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Targets and options

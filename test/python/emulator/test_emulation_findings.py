@@ -12,7 +12,7 @@ import pytest
 import smalti
 from emulated import ENDLESS, NVIDIA_KERNEL, STORE, found, nvidia, scale
 from smalti import check, emulator, errors, toolchain
-from smalti.compiler import codegen_worker
+from smalti.codegen import codegen_worker
 from smalti.emulator import Emulation, findings
 
 # ---------------------------------------------------------------------------------------------------------------------

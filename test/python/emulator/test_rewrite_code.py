@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from rewriting import AMD, NVIDIA, both, needs_lld, rewrite, run
-from smalti.compiler import codegen_worker
+from smalti.codegen import codegen_worker
 from smalti.errors import EmulationError
 
 pytestmark = needs_lld

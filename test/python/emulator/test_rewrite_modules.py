@@ -13,7 +13,7 @@ import smalti
 from conftest import ROOT
 from rewriting import AMD, CHIPS, NVIDIA, REVERSE, both, complete, needs_lld, refusal, rewrite
 from smalti import emulator, toolchain
-from smalti.compiler import codegen_worker
+from smalti.codegen import codegen_worker
 
 pytestmark = needs_lld
 

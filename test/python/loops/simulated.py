@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from smalti import ir, sim
 from smalti.sim import Simulation, mutants
-from smalti.sim.translator import walk
+from smalti.sim.translation.translator import walk
 
 from . import runner
 from .campaign import Point

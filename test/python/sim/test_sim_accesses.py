@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from smalti._mlir_libs import _smalti
-from smalti.sim.threads.memory import LaneBuffer, read, write
+from smalti.sim.threads.execution.memory import LaneBuffer, read, write
 
 WARP, WARPS, GRAINS = 8, 3, 50
 

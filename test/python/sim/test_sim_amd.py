@@ -17,8 +17,8 @@ from products import matmul
 from smalti import check, sim, targets
 from smalti.cli import commands
 from smalti.sim import mutants
-from smalti.sim.threads.ops.conversions_amd import unpack
-from smalti.sim.threads.ops.rocdl import weakened_waitcnt
+from smalti.sim.threads.ops.amd.conversions_amd import unpack
+from smalti.sim.threads.ops.amd.rocdl import weakened_waitcnt
 from thread_kernels import POINTERS, TENSORS, THREADS, VECTORS, WORDS, Copies, kernel
 
 SHARED = "#gpu.address_space<workgroup>"

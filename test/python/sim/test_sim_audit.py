@@ -31,7 +31,7 @@ from sim_programs import BARRIER, SYNC, barrier
 from sim_programs import program as of_blocks
 from smalti import sim
 from smalti.errors import LaunchError, SmaltiError
-from smalti.sim.threads.ops import jumps
+from smalti.sim.threads.ops.flow import jumps
 
 SCHEDULES = [
     sim.Simulation("adversarial", "late"),

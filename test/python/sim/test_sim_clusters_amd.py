@@ -7,7 +7,7 @@ import pytest
 import smalti
 from smalti import sim
 from smalti.sim import mutants
-from smalti.sim.findings import Finding
+from smalti.sim.machine.findings import Finding
 
 SHARED = "#gpu.address_space<workgroup>"
 POINTER = "!llvm.ptr<1>, !llvm.ptr<3>"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import smalti
 from smalti import sim
-from smalti.sim.threads.ops.conversions_amd import narrow, pack, unpack, widen
+from smalti.sim.threads.ops.amd.conversions_amd import narrow, pack, unpack, widen
 
 LANES = 64
 SPECIAL = [

@@ -7,7 +7,7 @@ import inspect
 
 import pytest
 from smalti.sim.threads import ops
-from smalti.sim.threads.code import OPERATIONS, TERMINATORS
+from smalti.sim.threads.execution.code import OPERATIONS, TERMINATORS
 
 assert ops
 

@@ -7,8 +7,8 @@ import pytest
 import smalti
 from smalti import sim
 from smalti.sim import mutants
-from smalti.sim.findings import Finding
-from smalti.sim.threads.ops.lds_barriers import after_arrival
+from smalti.sim.machine.findings import Finding
+from smalti.sim.threads.ops.amd.lds_barriers import after_arrival
 
 SHARED = "#gpu.address_space<workgroup>"
 POINTER = "!llvm.ptr<3>"

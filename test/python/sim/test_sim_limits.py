@@ -15,7 +15,7 @@ from smalti import sim
 from smalti.cli import commands
 from smalti.errors import CompileError, LaunchError
 from smalti.pace import Pace
-from smalti.sim.translator import OPERATIONS
+from smalti.sim.translation.translator import OPERATIONS
 
 COUNTED = """
     %r = scf.for %i = %c0 to %many step %c1 iter_args(%a = %one) -> f32 {
@@ -125,7 +125,7 @@ def test_a_long_run_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_long_run_in_python_warns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("smalti.pace.SILENT", 0.1)
-    monkeypatch.setattr("smalti.sim.machine.BEAT", 0.1)
+    monkeypatch.setattr("smalti.sim.machine.machine.BEAT", 0.1)
     made = sim.simulate(kernel(COUNTED, BLOCK), "sm_90a")
     with (
         pytest.warns(RuntimeWarning, match="none of 9 blocks has ended"),
@@ -139,7 +139,7 @@ def broken(*_: Any) -> Any:
 
 
 def test_an_error_that_nobody_expected_has_a_location(monkeypatch: pytest.MonkeyPatch) -> None:
-    from smalti.sim.threads.code import OPERATIONS as OF_THREADS
+    from smalti.sim.threads.execution.code import OPERATIONS as OF_THREADS
 
     for attribute, table in (("", OF_THREADS), (BLOCK, OPERATIONS)):
         # While it runs, and when it is translated.
@@ -169,8 +169,8 @@ FIRST, SECOND = 8, 9
 def test_operations_that_share_a_function_have_locations_of_their_own(
     monkeypatch: pytest.MonkeyPatch, attribute: str, is_generator: bool, number: int, line: int
 ) -> None:
-    from smalti.sim.threads.code import OPERATIONS as OF_THREADS
-    from smalti.sim.translator import blocking
+    from smalti.sim.threads.execution.code import OPERATIONS as OF_THREADS
+    from smalti.sim.translation.translator import blocking
 
     calls: list[int] = []
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import smalti
 from smalti import sim
-from smalti.sim.threads.code import OPERATIONS
+from smalti.sim.threads.execution.code import OPERATIONS
 from test_sim_matrices_amd import NUMBERS, kernel
 
 KINDS = NUMBERS | {"f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz, "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import smalti
 from smalti import dtypes, sim, targets
-from smalti.sim.values import SMALL_FLOATS
+from smalti.sim.machine.values import SMALL_FLOATS
 
 FLOATS: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
 INTEGERS = {"i8": np.int8, "i16": np.int16, "i32": np.int32}

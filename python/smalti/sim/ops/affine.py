@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
-from ..translator import Step, Translator, Unsupported, operation
+from ..translation.translator import Step, Translator, Unsupported, operation
 
 Function = Callable[[list[int]], int]
 

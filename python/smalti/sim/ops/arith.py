@@ -8,8 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ..translator import Step, Translator, Unsupported, attribute, operation, vector_reader
-from ..values import NARROW, SMALL_FLOATS, collapse, element_type, integer_bits, is_vector, numpy_type, signed, wrap
+from ..machine.values import (
+    NARROW,
+    SMALL_FLOATS,
+    collapse,
+    element_type,
+    integer_bits,
+    is_vector,
+    numpy_type,
+    signed,
+    wrap,
+)
+from ..translation.translator import Step, Translator, Unsupported, attribute, operation, vector_reader
 
 Array = np.ndarray[Any, Any]
 

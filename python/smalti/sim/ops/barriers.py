@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..clocks import Knowledge
-from ..memory import MemRef, Pointer
-from ..races import SAME, Access
-from ..synchronisation import MOST_ARRIVALS, Mbarrier, Wait
-from ..translator import Site, Step, Translated, Translator, attribute, operation
+from ..machine.clocks import Knowledge
+from ..machine.memory import MemRef, Pointer
+from ..machine.races import SAME, Access
+from ..machine.synchronisation import MOST_ARRIVALS, Mbarrier, Wait
+from ..translation.translator import Site, Step, Translated, Translator, attribute, operation
 from .memref import BARRIER_BYTES
 
 

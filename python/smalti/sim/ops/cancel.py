@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engines import Copy, start
-from ..memory import MemRef, in_registers
-from ..races import SAME
-from ..translator import Step, Translated, Translator, operation
+from ..machine.engines import Copy, start
+from ..machine.memory import MemRef, in_registers
+from ..machine.races import SAME
+from ..translation.translator import Step, Translated, Translator, operation
 from . import barriers
 from .cluster import there
 

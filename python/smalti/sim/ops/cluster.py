@@ -9,10 +9,10 @@ import numpy as np
 
 from ... import ir
 from ...dialects.mosaic_gpu import AtomicOpType
-from ..engines import Copy, start
-from ..memory import MemRef, Pointer, in_registers
-from ..synchronisation import Wait
-from ..translator import Site, Step, Translated, Translator, attribute, operation, vector_reader
+from ..machine.engines import Copy, start
+from ..machine.memory import MemRef, Pointer, in_registers
+from ..machine.synchronisation import Wait
+from ..translation.translator import Site, Step, Translated, Translator, attribute, operation, vector_reader
 from . import barriers
 from .arith import type_of
 from .registers import combining, enumerator

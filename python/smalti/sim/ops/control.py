@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..translator import Site, Translated, Translator, attribute, operation
-from ..values import integer_bits, wrap
+from ..machine.values import integer_bits, wrap
+from ..translation.translator import Site, Translated, Translator, attribute, operation
 
 
 def _together(st: Any, value: Any, site: Site) -> int:

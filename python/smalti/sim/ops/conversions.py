@@ -10,8 +10,8 @@ import numpy as np
 
 from ... import instructions, ir
 from ..._mlir_libs import _smalti
-from ..translator import Step, Translator, operation
-from ..values import NARROW, SMALL_FLOATS, element_type, integer_bits, is_float, is_vector, signed, wrap
+from ..machine.values import NARROW, SMALL_FLOATS, element_type, integer_bits, is_float, is_vector, signed, wrap
+from ..translation.translator import Step, Translator, operation
 from .arith import Array, as_unsigned, held_type, on_vectors
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from ... import ir
 from ...dialects.mosaic_gpu import CopyPartitionedAttr, TMAReduction
-from ..engines import Copy, start
-from ..memory import POISON, MemRef, Pointer, Window, part, window
-from ..translator import Translated, Translator, Unsupported, attribute, operation, vector_reader
-from ..values import packing
+from ..machine.engines import Copy, start
+from ..machine.memory import POISON, MemRef, Pointer, Window, part, window
+from ..machine.values import packing
+from ..translation.translator import Translated, Translator, Unsupported, attribute, operation, vector_reader
 from . import barriers
 from .arith import type_of
 from .cluster import there

@@ -7,10 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ..clocks import GLOBAL, SHARED
-from ..synchronisation import Meeting, Wait, wrong_barrier
-from ..translator import PROGRAM_THREADS, Site, Step, Translated, Translator, Unsupported, attribute, operation
-from ..values import collapse
+from ..machine.clocks import GLOBAL, SHARED
+from ..machine.synchronisation import Meeting, Wait, wrong_barrier
+from ..machine.values import collapse
+from ..translation.translator import (
+    PROGRAM_THREADS,
+    Site,
+    Step,
+    Translated,
+    Translator,
+    Unsupported,
+    attribute,
+    operation,
+)
 
 _DIMENSIONS = {"x": 0, "y": 1, "z": 2}
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from ..clocks import Clock
-from ..synchronisation import Stream
-from ..translator import Step, Translator, groups_left, operation
+from ..machine.clocks import Clock
+from ..machine.synchronisation import Stream
+from ..translation.translator import Step, Translator, groups_left, operation
 
 _COMMITS = {
     "nvvm.wgmma.commit.group.sync.aligned": "products",

@@ -11,9 +11,9 @@ import numpy as np
 
 from ... import instructions
 from ...dialects import mosaic_gpu
-from ..memory import Array
-from ..translator import Step, Translator, Unsupported, attribute, operation, vector_reader, walk
-from ..values import collapse, is_vector, numpy_type, spread
+from ..machine.memory import Array
+from ..machine.values import collapse, is_vector, numpy_type, spread
+from ..translation.translator import Step, Translator, Unsupported, attribute, operation, vector_reader, walk
 from .arith import type_of
 
 WARP = 32
@@ -48,7 +48,7 @@ def _has_registers(op: Any) -> bool:
 
 
 def _vector_of_threads(op: Any, translator: Translator) -> Step:
-    from ..threads.code import OPERATIONS
+    from ..threads.execution.code import OPERATIONS
 
     if any(position < 0 for position in attribute(op, "static_position", [])):
         raise Unsupported("a position that is not constant, in registers of single threads")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ... import ir
-from ..clocks import SHARED
-from ..memory import MemRef, Pointer
-from ..translator import (
+from ..machine.clocks import SHARED
+from ..machine.memory import MemRef, Pointer
+from ..machine.values import integer_bits, wrap
+from ..translation.translator import (
     ARGUMENT,
     Step,
     Translated,
@@ -18,7 +19,6 @@ from ..translator import (
     operation,
     strides_and_offset,
 )
-from ..values import integer_bits, wrap
 from . import cluster, gpu, lanes
 from .memref import byte_layout, memory_space, memory_type
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...instructions import fused
-from ..translator import Step, Translator, operation
-from ..values import collapse, integer_bits, is_vector
+from ..machine.values import collapse, integer_bits, is_vector
+from ..translation.translator import Step, Translator, operation
 from .arith import floats, on_vectors, type_of
 from .conversions import convert_float
 

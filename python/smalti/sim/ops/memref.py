@@ -14,10 +14,10 @@ import numpy as np
 from ... import ir
 from ...dialects.mosaic_gpu import TmemAttr
 from ...errors import LaunchError
-from ..memory import MemRef, Private
-from ..races import SAME
-from ..translator import Step, Translator, Unsupported, attribute, operation, plain, strides_and_offset
-from ..values import Packing, collapse, integer_bits, numpy_type, packing, spread
+from ..machine.memory import MemRef, Private
+from ..machine.races import SAME
+from ..machine.values import Packing, collapse, integer_bits, numpy_type, packing, spread
+from ..translation.translator import Step, Translator, Unsupported, attribute, operation, plain, strides_and_offset
 from .arith import type_of
 
 BARRIER = "!mosaic_gpu.barrier"

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ... import ir
-from ..engines import Product, multiply, start
-from ..memory import Registers
-from ..translator import Site, Step, Translated, Translator, attribute, operation, vector_reader
-from ..values import element_type
+from ..machine.engines import Product, multiply, start
+from ..machine.memory import Registers
+from ..machine.values import element_type
+from ..translation.translator import Site, Step, Translated, Translator, attribute, operation, vector_reader
 from .arith import type_of
 
 

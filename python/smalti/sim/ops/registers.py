@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...dialects.mosaic_gpu import AtomicOpType
-from ..translator import Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
-from ..values import element_type, is_vector
+from ..machine.values import element_type, is_vector
+from ..translation.translator import Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
 from . import lanes
 from .arith import FLOAT_FUNCTIONS, held_type, integer_array_function, type_of
 from .memref import memory_space

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..memory import Array, MemRef
-from ..translator import Unsupported
+from ..machine.memory import Array, MemRef
+from ..translation.translator import Unsupported
 from .memref import byte_layout
 
 NARROW = "f4E2M1FN"

@@ -12,8 +12,8 @@ import numpy as np
 
 from ... import ir
 from ...dialects import mosaic_gpu
-from ..memory import MemRef
-from ..translator import Translator, attribute
+from ..machine.memory import MemRef
+from ..translation.translator import Translator, attribute
 
 
 def _crosses_warps(layout: Any, shape: list[int], axes: Iterable[int]) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ... import instructions
-from ..memory import Array, MemRef
-from ..translator import Unsupported
+from ..machine.memory import Array, MemRef
+from ..translation.translator import Unsupported
 
 ROWS, COLUMNS = 128, 64
 """Of metadata that are copied to tensor memory together."""

@@ -14,11 +14,20 @@ import numpy as np
 
 from ... import instructions, ir
 from ...dialects.mosaic_gpu import TiledLayoutAttr, TMEMLoadReduction
-from ..engines import Commit, Copy, TensorWork, happens_at_once, multiply, start
-from ..memory import Array, Buffer, MemRef, Pointer, in_registers
-from ..races import FREE, PIPE, SAME, TENSOR
-from ..translator import Site, Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
-from ..values import packing
+from ..machine.engines import Commit, Copy, TensorWork, happens_at_once, multiply, start
+from ..machine.memory import Array, Buffer, MemRef, Pointer, in_registers
+from ..machine.races import FREE, PIPE, SAME, TENSOR
+from ..machine.values import packing
+from ..translation.translator import (
+    Site,
+    Step,
+    Translated,
+    Translator,
+    Unsupported,
+    attribute,
+    operation,
+    vector_reader,
+)
 from . import barriers, sparse
 from . import scales as scales_of
 from .arith import held_type, type_of

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ... import ir
-from ..memory import window
-from ..translator import Step, Translator, Unsupported, attribute, operation, vector_reader
-from ..values import is_vector
+from ..machine.memory import window
+from ..machine.values import is_vector
+from ..translation.translator import Step, Translator, Unsupported, attribute, operation, vector_reader
 from .arith import FLOAT_FUNCTIONS, integer_array_function, maximum, minimum, type_of
 from .registers import same_bytes
 from .scratch import scratch

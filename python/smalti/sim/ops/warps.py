@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..clocks import Clock, Knowledge, join
-from ..group import Group, Program
-from ..synchronisation import Wait
-from ..translator import Translated, Translator, Unsupported, operation, walk
-from ..values import collapse, is_vector
+from ..machine.clocks import Clock, Knowledge, join
+from ..machine.group import Group, Program
+from ..machine.synchronisation import Wait
+from ..machine.values import collapse, is_vector
+from ..translation.translator import Translated, Translator, Unsupported, operation, walk
 
 WARP = 32
 

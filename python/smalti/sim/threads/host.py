@@ -14,14 +14,14 @@ import numpy as np
 from ... import ir
 from ...diagnostics import Diagnostic, source_location
 from ...errors import LaunchError
-from ..memory import MemRef
+from ..machine.memory import MemRef
 from ..ops.memref import mixed
-from ..translator import Unsupported, attribute, walk
-from .code import ThreadTranslator
-from .memory import SPACING, LaneBuffer, PrivateBuffer, View, contiguous
-from .ops.gpu import thread_id
-from .ops.memref import memory_dtype
-from .ops.nvgpu import is_tensor_map, tensor_map
+from ..translation.translator import Unsupported, attribute, walk
+from .execution.code import ThreadTranslator
+from .execution.memory import SPACING, LaneBuffer, PrivateBuffer, View, contiguous
+from .ops.collective.gpu import thread_id
+from .ops.memory.memref import memory_dtype
+from .ops.nvidia.nvgpu import is_tensor_map, tensor_map
 
 FIRST_ALLOCATION = 1 << 11
 """The number of what comes before the host's own arrays, among buffers that are SPACING apart."""

@@ -10,27 +10,27 @@ from typing import Any
 import numpy as np
 
 from ... import ir, targets
+from ...calling import tensor_maps
 from ...compiler import driver
 from ...diagnostics import Diagnostic, source_location
 from ...errors import CompileError, LaunchError
-from ...launch import tensor_maps
-from ..explain import OF_CLUSTERS, between, proxy_fence
-from ..findings import Finding
-from ..given import Given, Place
-from ..machine import Machine, Three, place_names
-from ..options import seed_of
-from ..program import Program, cluster_of, parameter, three
-from ..translator import Translated, Unsupported, attribute, walk
-from .block import ThreadBlock, ThreadCluster
-from .code import ALIGNMENT, ThreadTranslator
-from .events import Side
+from ..machine.explain import OF_CLUSTERS, between, proxy_fence
+from ..machine.findings import Finding
+from ..machine.machine import Machine, Three, place_names
+from ..machine.options import seed_of
+from ..translation.given import Given, Place
+from ..translation.program import Program, cluster_of, parameter, three
+from ..translation.translator import Translated, Unsupported, attribute, walk
+from .execution.block import ThreadBlock, ThreadCluster
+from .execution.code import ALIGNMENT, ThreadTranslator
+from .execution.events import Side
+from .execution.memory import SPACING, LaneBuffer, View
+from .execution.pending import is_product, pending_values
+from .execution.shadow import LaneChecker
+from .execution.team import Team
 from .host import Host, is_of_threads, launches_of
-from .memory import SPACING, LaneBuffer, View
-from .ops.cluster import MOST_BLOCKS
-from .ops.tma import Map, element_bytes, stores
-from .pending import is_product, pending_values
-from .shadow import LaneChecker
-from .team import Team
+from .ops.nvidia.cluster import MOST_BLOCKS
+from .ops.nvidia.tma import Map, element_bytes, stores
 
 UNIT = 4
 """Warps of a warpgroup."""
@@ -388,8 +388,8 @@ def _attributions(tr: ThreadTranslator, arguments: list[Any]) -> None:
     if not arguments:
         return
     from ..ops.memref import memory_space
-    from .memory import PrivateBuffer
-    from .ops.memref import allocation
+    from .execution.memory import PrivateBuffer
+    from .ops.memory.memref import allocation
 
     for argument in arguments:
         ty = argument.type

@@ -1,0 +1,1 @@
+"""From LLVM IR to machine code."""

@@ -1,0 +1,281 @@
+"""What happens beside the program: copies, and products of the tensor core."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import instructions
+from ...errors import TargetError
+from .clocks import join
+from .findings import Finding
+from .group import Group
+from .memory import Array, MemRef, Registers, fill, poison
+from .recorder import Recorder
+from .synchronisation import Mbarrier, Stream, Use
+
+
+def multiply(accumulator: Array, a: Array, b: Array, tf32: bool = False, **how: Any) -> Array:
+    """`accumulator + a @ b` in the accumulator's type, as `instructions.matmul` has it; elements of 32 bits may count as
+    tf32."""
+    names = [instructions.type_name(array.dtype) for array in (a, b, accumulator)]
+    if tf32:
+        names[:2] = "tf32", "tf32"
+    return instructions.matmul(accumulator, a, b, *names, **how)
+
+
+def start(
+    group: Group, work: Copy | Product | TensorWork, stream: Stream | None, spoils: Sequence[MemRef] = ()
+) -> None:
+    """Starts work, which a group of a stream holds, or the barriers that a copy tells. While it is in flight, nobody
+    wants to read what it `spoils`."""
+    if stream is not None:
+        stream.open.append(work)
+    if group.machine.recorder is not None:
+        work.read, work.end = work.recorded(group, group.machine.recorder)
+    if isinstance(work, Copy) and stream is None:
+        group.block.started.append(work)
+    if happens_at_once(group):
+        work.complete()
+        return
+    if group.machine.how.numbers:
+        for memory in spoils:
+            poison(memory)
+    if stream is None:
+        group.block.flights.append(work)
+
+
+def happens_at_once(group: Any) -> bool:
+    """Whether what is started now happens at once."""
+    machine = group.machine
+    if machine.chance is not None:
+        return machine.chance.random() < 0.3
+    return machine.how.completion == "early"
+
+
+class Copy:
+    """A copy that was started."""
+
+    __slots__ = (
+        "barriers",
+        "combine",
+        "done",
+        "end",
+        "ends",
+        "fills",
+        "group",
+        "moves",
+        "numbers",
+        "read",
+        "site",
+        "size",
+        "used",
+    )
+
+    def __init__(
+        self,
+        group: Group,
+        moves: Sequence[tuple[MemRef, MemRef]],
+        site: Any,
+        *,
+        fills: Sequence[tuple[MemRef, int]] = (),
+        combine: Any = None,
+        barriers: Sequence[Mbarrier] = (),
+        size: int = 0,
+    ) -> None:
+        self.group = group
+        self.moves = moves
+        """From where to where."""
+        self.fills = fills
+        """Memory that is filled with a byte before."""
+        self.combine = combine
+        """A function of what is there and what comes, where the copy does not replace."""
+        self.barriers = barriers
+        """The barriers in shared memory that are told of so many bytes."""
+        self.size = size
+        self.used = dict(group.known.used) if barriers else {}
+        self.ends = tuple((barrier.agent, barrier.phase + 1) for barrier in barriers)
+        """The agents and steps that tell of its end."""
+        self.site = site
+        self.done = False
+        self.numbers = group.machine.how.numbers
+        self.read = self.end = 0.0
+        """When all is read and when all is there, in a run with a timeline."""
+
+    def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
+        # What goes to several blocks is fetched once.
+        size = sum(source.size for source in {id(source): source for source, _ in self.moves}.values())
+        return recorder.copy(group, size, all(target.buffer.shared for _, target in self.moves), self.site)
+
+    def complete(self) -> None:
+        if self.done:
+            return
+        self.done = True
+        if self.numbers:
+            for memory, byte in self.fills:
+                fill(memory, byte)
+            for source, destination in self.moves:
+                target = destination.array()
+                if self.combine is None:
+                    target[...] = source.array()
+                else:
+                    target[...] = self.combine(target, source.array()).astype(target.dtype)
+        for barrier in self.barriers:
+            barrier.complete(self.size, self.used, self.end)
+
+    def waited(self) -> None:
+        """The program knows that it is done."""
+
+    leaks = "a copy into shared memory that nothing waits for before the program ends"
+
+
+class Product:
+    """A product that was started."""
+
+    __slots__ = ("a", "accumulator", "b", "end", "numbers", "read", "result", "site")
+
+    def __init__(self, group: Group, accumulator: Any, a: Any, b: MemRef, site: Any) -> None:
+        self.accumulator: Any = accumulator
+        self.a: Any = a
+        self.b = b
+        self.site = site
+        self.numbers = group.machine.how.numbers
+        self.result = Registers(self)
+        self.read = self.end = 0.0
+
+    def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
+        macs = self.a.shape[0] * self.a.shape[1] * self.b.shape[1]
+        end = recorder.asynchronous_product(group, group.name, self.b.dtype.itemsize, macs, self.site)
+        return end, end
+
+    def complete(self) -> None:
+        if self.result.value is not None:
+            return
+        accumulator: Any = self.accumulator
+        if accumulator.__class__ is Registers:
+            if accumulator.value is None:
+                accumulator.product.complete()
+            accumulator = accumulator.value
+        if self.numbers:
+            a = self.a.array() if self.a.__class__ is MemRef else self.a
+            b = self.b.array()
+            accumulator = multiply(accumulator, a, b, tf32=a.dtype == np.float32)
+        self.result.value = accumulator
+        self.accumulator = self.a = None
+
+    def waited(self) -> None:
+        """The program knows that it is done."""
+        self.result.product = None
+
+
+class TensorWork:
+    """A product or a copy of the tensor core of Blackwell, which does what a warpgroup starts one after the other."""
+
+    __slots__ = ("before", "done", "end", "followed", "numbers", "read", "run", "site")
+
+    def __init__(self, group: Group, run: Callable[[], None], site: Any) -> None:
+        self.followed = False
+        """Whether another thread's work follows it, whose end tells of both."""
+        self.run = run
+        self.site = site
+        self.numbers = group.machine.how.numbers
+        self.done = False
+        self.read = self.end = 0.0
+        # What waits for its end knows what was known when it began.
+        group.tensor.knowledge.join(group.known)
+        self.before: list[TensorWork] = group.tensor.in_flight()[-1:]
+        for agent, stream in group.block.cluster.pipes.items():
+            upto = group.tensor_known.get(agent, 0)
+            if upto and stream is not group.tensor:
+                works = [work for number, works in stream.groups.items() if number <= upto for work in works]
+                self.before += works[-1:]
+                for work in works:
+                    work.followed = True
+                join(group.tensor.knowledge.seen, {stream.agent: upto})
+
+    def recorded(self, group: Group, recorder: Recorder) -> tuple[float, float]:
+        raise TargetError(f"there is no timeline of programs with {self.site.name}")
+
+    def complete(self) -> None:
+        waiting: list[TensorWork] = [self]
+        while waiting:
+            work = waiting[-1]
+            if first := [before for before in work.before if not before.done]:
+                waiting += first
+                continue
+            waiting.pop()
+            work.before = []
+            if not work.done:
+                work.done = True
+                if work.numbers:
+                    work.run()
+
+    def waited(self) -> None:
+        """The program knows that it is done."""
+
+
+class Commit:
+    """An arrival on barriers when what the tensor core was told to do before is done."""
+
+    __slots__ = ("barriers", "ends", "group", "number", "site", "stream", "told", "use")
+
+    def __init__(self, group: Group, barriers: Sequence[Mbarrier], site: Any) -> None:
+        self.group = group
+        self.stream = group.tensor
+        self.stream.commit()
+        self.number = self.stream.committed
+        self.told = self.stream.knowledge.copy()
+        agent = self.stream.agent
+        self.told.seen[agent] = self.told.visible[agent] = self.told.visible[-agent] = self.number
+        self.told.used = {**group.known.used, agent: self.number}
+        self.barriers = tuple(barriers)
+        self.site = site
+        self.use = Use(group, 0, site)
+        self.ends = ((self.stream.agent, self.number),)
+        group.block.started.append(self)
+
+    leaks = "an arrival of the tensor core that nothing waits for before the program ends"
+
+    def complete(self) -> None:
+        # What was started first is done first.
+        for flight in list(self.group.block.flights):
+            if isinstance(flight, Commit) and flight.stream is self.stream and flight.number < self.number:
+                self.group.block.complete(flight)
+        self.stream.complete(self.number)
+        for barrier in self.barriers:
+            if barrier.pending < 1:
+                self.group.report(
+                    "barrier",
+                    f"the tensor core arrives on {barrier.name}, whose phase {barrier.phase} has all its arrivals",
+                    self.site,
+                    edge="a wait for the phase before",
+                )
+                continue
+            barrier.last = self.use
+            barrier.arrive(1, self.told)
+
+
+def read_registers(group: Group, registers: Registers, site: Any) -> Array:
+    """The value of registers that a product writes."""
+    product = registers.product
+    if product is not None:
+        committed = any(product in works for works in group.products.groups.values())
+        edge = "nvvm.wgmma.wait.group that covers it"
+        if not committed:
+            edge = "nvvm.wgmma.commit.group after the product, and " + edge
+        what = "the product is started here"
+        group.report(
+            "accumulator",
+            f"{site.name} uses the result of a product that may not be there",
+            site,
+            edge=edge,
+            others=[
+                Finding("accumulator", what, group.block.position, agent=group.name, location=product.site.location)
+            ],
+        )
+        product.complete()
+        registers.product = None
+    assert registers.value is not None
+    return registers.value

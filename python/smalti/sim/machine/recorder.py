@@ -1,0 +1,257 @@
+"""When things happen, by the latencies and throughputs that the target table has.
+
+Each block has a compute unit for itself, and the unit's share of the bandwidth of global memory, which nothing caches.
+The issue of instructions, addresses, barriers and bank conflicts cost nothing.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ... import targets
+from ...errors import TargetError
+from .timeline import Slice
+from .values import is_vector
+
+_WORDS = {
+    "memory_bandwidth": "the bandwidth of global memory",
+    "global_latency": "the latency of global memory",
+    "shared_latency": "the latency of shared memory",
+    "shared_bytes": "the throughput of shared memory",
+    "results": "the throughput of arithmetic",
+    "special_results": "the throughput of special functions",
+    "f16_macs": "the rate of 16-bit products",
+    "tf32_macs": "the rate of tf32 products",
+    "eight_bit_macs": "the rate of 8-bit products",
+    "units": "the number of compute units",
+    "megahertz": "the clock",
+    "parts": "the parts of a compute unit",
+}
+
+_RATES = {"f16": "f16_macs", "bf16": "f16_macs", "tf32": "tf32_macs", "i8": "eight_bit_macs"}
+_RATES |= {"f8E4M3FN": "eight_bit_macs", "f8E5M2": "eight_bit_macs"}
+"""Numbers of `targets.Timing`, by the type of the factors."""
+
+
+class _Pipe:
+    """What does one thing at a time. Warps ask for it in any order."""
+
+    def __init__(self) -> None:
+        self._starts: list[float] = []
+        self._ends: list[float] = []
+
+    def free(self, at: float, time: float) -> float:
+        """The first moment from `at` on from which it is free for so long."""
+        i = bisect.bisect_right(self._ends, at)
+        while i < len(self._starts) and self._starts[i] < at + time:
+            at = max(at, self._ends[i])
+            i += 1
+        return at
+
+    def take(self, at: float, time: float) -> float:
+        """That moment; it is taken then."""
+        at = self.free(at, time)
+        i = bisect.bisect_right(self._ends, at)
+        if i and self._ends[i - 1] == at:
+            self._ends[i - 1] = at + time
+        else:
+            self._starts.insert(i, at)
+            self._ends.insert(i, at + time)
+        return at
+
+
+def _take(pipes: Sequence[_Pipe], at: float, time: float) -> float:
+    """The first moment from which all of them are free."""
+    while any((later := pipe.free(at, time)) > at for pipe in pipes):
+        at = later
+    for pipe in pipes:
+        pipe.take(at, time)
+    return at
+
+
+@dataclass
+class _Unit:
+    """A compute unit, which a block has for itself."""
+
+    memory: _Pipe = field(default_factory=_Pipe)
+    """Its share of the bandwidth of global memory."""
+    shared: _Pipe = field(default_factory=_Pipe)
+    arithmetic: list[_Pipe] = field(default_factory=list)
+    """Of each part."""
+    matrix: list[_Pipe] = field(default_factory=list)
+
+
+class Recorder:
+    """Tells of everything that takes time when it begins and ends. Who does it is a warpgroup, or a warp."""
+
+    def __init__(self, target: targets.Target, timing: targets.Timing) -> None:
+        self.target = target
+        self.timing = timing
+        self.slices: list[Slice] = []
+        self._units: dict[Any, _Unit] = {}
+        self._last: dict[Any, int] = {}
+        """The last slices that what follows at once may become a part of."""
+
+    def unknown(self, what: str) -> TargetError:
+        """The error where the table has no number."""
+        return TargetError(
+            f"the table knows nothing about {what} of {self.target.chip} ({self.timing.product}): there is no "
+            "timeline of this program"
+        )
+
+    def _number(self, name: str) -> float:
+        found = getattr(self.timing, name)
+        if found is None:
+            raise self.unknown(_WORDS[name])
+        return found
+
+    def _unit(self, agent: Any) -> _Unit:
+        return self._units.setdefault(agent.block, _Unit())
+
+    def _all_parts(self, pipes: list[_Pipe]) -> list[_Pipe]:
+        if not pipes:
+            pipes += [_Pipe() for _ in range(self.timing.parts or 1)]
+        return pipes
+
+    def _parts(self, pipes: list[_Pipe], agent: Any) -> list[_Pipe]:
+        """What a warpgroup has of something, or a warp: warps are dealt to the parts of a unit in turn."""
+        found = self._all_parts(pipes)
+        return found if agent.warp_index is None else [found[agent.warp_index % int(self._number("parts"))]]
+
+    def _bytes_of_global_memory(self) -> float:
+        """Per cycle, what a unit has when all of them copy."""
+        return self._number("memory_bandwidth") * 1000 / self._number("megahertz") / self._number("units")
+
+    def _add(
+        self,
+        agent: Any,
+        kind: str,
+        track: str,
+        name: str,
+        span: tuple[float, float],
+        site: Any,
+        size: int,
+        share: float = 1.0,
+        key: Any = None,
+    ) -> None:
+        """Something took time. What has the same key and goes on with something is a part of it."""
+        start, end = span
+        if end <= start:
+            return
+        iteration = tuple(agent.loops)
+        if key is not None:
+            key = (agent.block, kind, track, name, iteration, key)
+            number = self._last.get(key)
+            if number is not None and self.slices[number].start <= start <= self.slices[number].end:
+                before = self.slices[number]
+                self.slices[number] = replace(before, end=max(end, before.end), size=before.size + size)
+                return
+            self._last[key] = len(self.slices)
+        place = str(site.location) if site.location is not None else ""
+        self.slices.append(Slice(agent.block.position, track, kind, name, start, end, place, iteration, size, share))
+
+    def busy(self, agent: Any, until: float, kind: str, name: str, site: Any, size: int = 0) -> None:
+        """The agent goes on at this moment."""
+        self._add(agent, kind, agent.name, name, (agent.now, until), site, size)
+        agent.now = max(agent.now, until)
+
+    def wait(self, agent: Any, until: float, site: Any) -> None:
+        """The agent waits up to this moment."""
+        self.busy(agent, until, "wait", f"wait: {site.name}", site)
+
+    def access(self, agent: Any, size: int, shared: bool, write: bool, site: Any) -> tuple[float, float]:
+        """Threads read or write memory themselves. Returns when that begins, and when what is read is there, or what is
+        written on the way."""
+        unit = self._unit(agent)
+        # All of them go the way on which shared memory is, too.
+        time = size / self._number("shared_bytes")
+        first = unit.shared.take(agent.now, time)
+        end = first + time
+        if not shared:
+            time = size / self._bytes_of_global_memory()
+            begin = unit.memory.take(agent.now, time)
+            if not write:
+                end = max(end, begin + time + self._number("global_latency"))
+                track, span = "loads from global memory", (agent.now, end)
+                self._add(
+                    agent, "load", track, site.name, span, site, size, key=None if agent.warp_index is None else "load"
+                )
+        elif not write:
+            end += self._number("shared_latency")
+        return first, end
+
+    def compute(self, agent: Any, special: bool, results: int, site: Any) -> None:
+        """Arithmetic of the threads."""
+        unit = self._unit(agent)
+        parts = self._parts(unit.arithmetic, agent)
+        share = len(parts) / len(unit.arithmetic)
+        time = results / (share * self._number("special_results" if special else "results"))
+        begin = _take(parts, agent.now, time)
+        self._add(agent, "compute", agent.name, site.name, (begin, begin + time), site, 0, key=agent.warp_index)
+        agent.now = begin + time
+
+    def product(self, agent: Any, element: str, macs: int, site: Any) -> float:
+        """A warp, or a warpgroup by instructions of its warps, multiplies matrices of a type, and goes on when that
+        begins. Returns when it is done."""
+        known = max((m.macs_per_cycle for m in self.target.mmas if m.kind != "fma" and m.a == element), default=None)
+        if known is None and element == "f32":
+            rate = self._number("results")
+        elif not known:
+            raise self.unknown(f"the rate of instructions that multiply {element}")
+        else:
+            quoted = getattr(self.timing, _RATES[element]) if element in _RATES else None
+            rate = min(known, quoted or known)
+        unit = self._unit(agent)
+        parts = self._parts(unit.matrix, agent)
+        share = len(parts) / len(unit.matrix)
+        time = macs / (share * rate)
+        begin = _take(parts, agent.now, time)
+        track = "matrix unit"
+        if agent.warp_index is not None:
+            track = f"{track}, part {agent.warp_index % len(unit.matrix)}"
+        name, span = f"{site.name}, {agent.name}", (begin, begin + time)
+        self._add(agent, "product", track, name, span, site, macs, share, key=agent.warp_index)
+        agent.now = begin
+        return begin + time
+
+    def asynchronous_product(self, agent: Any, who: str, size: int, macs: int, site: Any) -> float:
+        """All of the matrix unit multiplies beside the program, elements of so many bytes. Returns when it is done."""
+        unit = self._unit(agent)
+        time = macs / self._number({1: "eight_bit_macs", 2: "f16_macs"}.get(size, "tf32_macs"))
+        begin = _take(self._all_parts(unit.matrix), agent.now, time)
+        self._add(agent, "product", "matrix unit", f"{site.name}, {who}", (begin, begin + time), site, macs)
+        return begin + time
+
+    def copy(self, agent: Any, size: int, into: bool, site: Any, key: Any = None) -> tuple[float, float]:
+        """A copy beside the program, into shared memory or out of it. Returns when all is read, and when all is there."""
+        if not size:
+            return agent.now, agent.now
+        time = size / self._bytes_of_global_memory()
+        read = self._unit(agent).memory.take(agent.now, time) + time
+        end = read + self._number("global_latency")
+        track = "copies into shared memory" if into else "copies out of shared memory"
+        self._add(agent, "copy", track, site.name, (agent.now, end), site, size, key=key)
+        return read, end
+
+
+def words_of_access(what: str, write: bool, shared: bool) -> str:
+    """What an access is called."""
+    return f"{what} {'writes' if write else 'reads'} {'shared' if shared else 'global'} memory"
+
+
+def arithmetic(op: Any) -> tuple[bool, int] | None:
+    """Whether an operation is arithmetic on a vector, of special functions, and how many results it computes."""
+    dialect, _, name = op.name.partition(".")
+    if dialect not in ("arith", "math", "vector") or name == "constant":
+        return None
+    if dialect == "vector" and "reduction" not in name:
+        return None
+    sizes = [int(np.prod(v.type.shape)) for v in (*op.results, *op.operands) if is_vector(v.type)]
+    simple = ("abs", "fma", "floor", "ceil", "trunc", "round", "copysign", "ct")
+    special = name == "divf" or (dialect == "math" and not name.startswith(simple))
+    return (special, max(sizes)) if sizes else None

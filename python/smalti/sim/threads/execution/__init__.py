@@ -1,0 +1,1 @@
+"""How programs of threads run: teams of warps, their memory, and the order of their accesses."""

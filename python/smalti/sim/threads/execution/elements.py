@@ -1,0 +1,139 @@
+"""What registers and memory hold of matrices of NVIDIA's instructions, and products of them.
+
+What the PTX ISA leaves open of sums is done as the emulator does it: products are exact, sums of float64, rounded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from .... import dtypes, instructions
+from .lanes import Array
+
+Reader = Callable[[Array], Array]
+"""What bytes are as numbers: float64, or int64."""
+
+
+def _of(element: str) -> Reader:
+    known = dtypes.from_mlir(element)
+    assert known is not None
+    dtype = known.numpy
+    if dtype.itemsize == 1 and dtype.kind not in "iu":
+        values = np.arange(256).astype(np.uint8).view(dtype).astype(np.float64)
+        return lambda words: values[words]
+
+    def read(words: Array) -> Array:
+        found = words.view(dtype)
+        return found.astype(np.int64) if found.dtype.kind in "iu" else found.astype(np.float64)
+
+    return read
+
+
+def _bf16(words: Array) -> Array:
+    return instructions.convert(words.view(np.uint16), "bf16", "f64")
+
+
+def _tf32(words: Array) -> Array:
+    return instructions.convert(words.view(np.uint32), "tf32", "f64")
+
+
+def _nibbles(signed: bool) -> Reader:
+    def read(words: Array) -> Array:
+        low, high = words & 15, words >> 4
+        found = np.stack([low, high], -1).reshape(*words.shape[:-1], -1).astype(np.int64)
+        return np.where(found >= 8, found - 16, found) if signed else found
+
+    return read
+
+
+def _single_bits(words: Array) -> Array:
+    found = np.unpackbits(np.ascontiguousarray(words), axis=-1, bitorder="little")
+    return found.reshape(*words.shape[:-1], -1).astype(np.int64)
+
+
+def _small(dtype: Any, first: int = 0) -> Reader:
+    """Floats of 4 or 6 bits, each in a byte of its own, from a bit on."""
+    count = 1 << ml_dtypes.finfo(dtype).bits
+    values = np.arange(count).astype(np.uint8).view(dtype).astype(np.float64)
+    return lambda words: values[words >> first & count - 1]
+
+
+def _two_small(words: Array) -> Array:
+    found = np.stack([words & 15, words >> 4], -1).reshape(*words.shape[:-1], -1)
+    return _in_nibbles(found)
+
+
+_in_nibbles = _small(ml_dtypes.float4_e2m1fn)
+
+
+READERS: dict[str, tuple[int, Reader]] = {
+    "f64": (64, _of("f64")),
+    "tf32": (32, _tf32),
+    "f16": (16, _of("f16")),
+    "bf16": (16, _bf16),
+    "e4m3": (8, _of("f8E4M3FN")),
+    "e5m2": (8, _of("f8E5M2")),
+    "s8": (8, _of("i8")),
+    "u8": (8, _of("ui8")),
+    "s4": (4, _nibbles(True)),
+    "u4": (4, _nibbles(False)),
+    "b1": (1, _single_bits),
+    "e2m1": (4, _two_small),
+    # PTX ISA, "mma" with `.kind::f8f6f4`: smaller types have bytes, too, e2m1 the bits 2 to 5 of them.
+    "e3m2": (8, _small(ml_dtypes.float6_e3m2fn)),
+    "e2m3": (8, _small(ml_dtypes.float6_e2m3fn)),
+    "e2m1 in bytes": (8, _small(ml_dtypes.float4_e2m1fn, 2)),
+}
+"""For each type of the PTX ISA its bits, and what bytes are as numbers."""
+
+
+def rounded_sum(product: Array, c: Array, dtype: np.dtype[Any], saturate: bool) -> Array:
+    """The elements of a product, which float64 has exactly where they are integers, plus those of an accumulator of
+    this type."""
+    if dtype.kind == "i":
+        total = c.astype(np.int64, copy=False) + product.astype(np.int64)
+        if saturate:
+            limits = np.iinfo(dtype)
+            total = np.clip(total, limits.min, limits.max)
+        return total.astype(dtype)
+    with np.errstate(all="ignore"):
+        return (product + c).astype(dtype)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Fragments: PTX ISA, "Matrix Fragments for mma.*"
+# ---------------------------------------------------------------------------------------------------------------------
+
+LANES = 32
+COLUMNS = 8
+"""Of the accumulator of a warp."""
+
+
+def rows_of_a(elements: Array, m: int) -> Array:
+    """The m x k matrix that the elements of `[lanes, registers, elements]` are of each warp.
+
+    Lane 4 * g + t has row g, and g + 8 of m = 16, of the elements t of each row's chunks of four registers.
+    """
+    halves = m // 8
+    lanes, registers, width = elements.shape
+    found = elements.reshape(lanes // LANES, 8, 4, registers // halves, halves, width)
+    return found.transpose(0, 4, 1, 3, 2, 5).reshape(lanes // LANES, m, -1)
+
+
+def columns_of_b(elements: Array) -> Array:
+    """The k x 8 matrix of each warp: lane 4 * g + t has column g."""
+    lanes, registers, width = elements.shape
+    found = elements.reshape(lanes // LANES, 8, 4, registers, width)
+    return found.transpose(0, 3, 2, 4, 1).reshape(lanes // LANES, -1, COLUMNS)
+
+
+def registers_of(accumulator: Array) -> Array:
+    """The elements of the m x 8 matrix of each warp, with the lane in front: lane 4 * g + t has columns 2 * t and the
+    next of row g, then of row g + 8."""
+    warps, m, _ = accumulator.shape
+    found = accumulator.reshape(warps, m // 8, 8, 4, 2).transpose(0, 2, 3, 1, 4)
+    return found.reshape(warps * LANES, m // 4)

@@ -1,0 +1,152 @@
+"""What orders the registers of products behind those who wrote and read them.
+
+PTX ISA, "wgmma.fence": it stands before the first product of a warpgroup, and between an access to registers by threads
+and a product that has the same registers as accumulator or as A. Products of one shape need none between them for the
+accumulator that they share.
+
+Values of a program are no registers. So taken is: whoever defines a value writes its registers; whoever computes with
+the result of a product reads them; and a product that is executed again with the same accumulator has it from a copy.
+What only renames registers, such as taking elements out of vectors, is looked through, and constants have no place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .... import ir
+from .code import ThreadTranslator
+from .pending import Pending, PendingVector, is_held
+
+_RENAMES = {f"vector.{name}" for name in ("extract", "insert", "from_elements", "to_elements", "bitcast", "shape_cast")}
+_RENAMES |= {f"vector.{name}" for name in ("broadcast", "splat", "shuffle", "transpose")}
+_RENAMES |= {"vector.extract_strided_slice", "vector.insert_strided_slice", "arith.bitcast"}
+_RENAMES |= {f"llvm.{name}" for name in ("extractvalue", "insertvalue", "extractelement", "insertelement", "bitcast")}
+_RENAMES |= {"builtin.unrealized_conversion_cast"}
+
+_CONSTANTS = {"arith.constant", "llvm.mlir.constant", "llvm.mlir.undef", "llvm.mlir.poison", "llvm.mlir.zero"}
+_CONSTANTS |= {"ub.poison"}
+
+
+def sources(values: Iterable[Any], tr: ThreadTranslator) -> tuple[int, ...]:
+    """The slots of the values whose registers some values have."""
+    found: dict[int, None] = {}
+    seen: set[Any] = set()
+    work = list(values)
+    while work:
+        value = work.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        op = value.owner if isinstance(value, ir.OpResult) else None
+        if op is not None and op.name in _CONSTANTS:
+            continue
+        if op is not None and (op.name in _RENAMES or is_held(op)):
+            work += op.operands
+        else:
+            found[tr.slot(value)] = None
+    return tuple(sorted(found))
+
+
+class RegisterFence:
+    """A fence that a team executed."""
+
+    def __init__(self, site: Any, number: int, values: list[Any], before: RegisterFence | None) -> None:
+        self.site, self.number = site, number
+        self.values = values
+        """What the team had then."""
+        self.before = before
+        self.ran: set[int] = set()
+        """The products behind it, by the numbers of their operations, that began with what threads wrote."""
+        self._ids: set[int] | None = None
+
+    def orders(self, slot: int, value: Any) -> bool:
+        """Whether a value was there."""
+        if slot < len(self.values) and self.values[slot] is value:
+            return True
+        if self._ids is None:
+            self._ids = {id(other) for other in self.values}
+        return id(value) in self._ids
+
+    def take(self, values: list[Any], taken: list[Any]) -> RegisterFence:
+        """The fence for a team that has some of the lanes: `taken` is what it has of `values`."""
+        kept = [new for slot, (old, new) in enumerate(zip(values, taken, strict=True)) if self.orders(slot, old)]
+        before = self.before.take(values, taken) if self.before is not None else None
+        found = RegisterFence(self.site, self.number, kept, before)
+        found.ran = set(self.ran)
+        return found
+
+
+def fence(st: Any, site: Any) -> None:
+    """All registers are in order."""
+    before: RegisterFence | None = st.fence
+    if before is not None:
+        before.before = None
+    st.fence = RegisterFence(site, before.number + 1 if before is not None else 1, list(st.v), before)
+
+
+def check(st: Any, accumulator: tuple[int, ...], a: tuple[int, ...], shape: tuple[int, int], site: Any) -> None:
+    """Reports that registers of a product, in these slots, are not in order."""
+    now: RegisterFence | None = st.fence
+    if not _is_ordered(st, now, set(), accumulator, a, shape, site):
+        what = "its accumulator" if a == () else "its accumulator, or its matrix in registers"
+        edge = "nvvm.wgmma.fence.aligned between what accesses these registers and the product"
+        st.report("missing-fence", f"the product may not see {what}", site, edge=edge)
+        return
+    assert now is not None
+    if not _is_ordered(st, now.before, {now.number}, accumulator, a, shape, site, now.ran):
+        st.machine.effective.add((now.site.number, "removed"))
+    if not _is_passed_on(st, accumulator):
+        now.ran.add(site.number)
+
+
+def _is_ordered(
+    st: Any,
+    given: RegisterFence | None,
+    removed: set[int],
+    accumulator: tuple[int, ...],
+    a: tuple[int, ...],
+    shape: tuple[int, int],
+    site: Any,
+    ran: Iterable[int] = (),
+) -> bool:
+    """Whether a fence, and those `removed` that are taken not to be there, leave a product in order."""
+    if given is None:
+        return False
+    behind = removed | {given.number}
+    for slot in accumulator:
+        value = st.v[slot]
+        products = _products(value)
+        if not products and not given.orders(slot, value):
+            return False
+        for product in products:
+            # It was read, or goes on in another shape, and no fence stands between.
+            read = any(product.read_behind.get(warp.products.agent) in behind for warp in st.warps)
+            if read or (product.shape != shape and product.fence in behind):
+                return False
+    for slot in a:
+        value = st.v[slot]
+        products = _products(value)
+        if any(product.fence in behind for product in products) or (not products and not given.orders(slot, value)):
+            return False
+    return _is_passed_on(st, accumulator) or site.number not in (given.ran | set(ran))
+
+
+def _is_passed_on(st: Any, accumulator: tuple[int, ...]) -> bool:
+    """Whether the accumulator is nothing but results of products."""
+    return bool(accumulator) and all(_products(st.v[slot]) for slot in accumulator)
+
+
+def _products(value: Any) -> list[Any]:
+    """The products whose registers a value has; none where it has others as well."""
+    items: Any = [value]
+    if value.__class__ is PendingVector:
+        items = value.items
+    elif value.__class__ is tuple:
+        items = value
+    if not items or not all(item.__class__ is Pending for item in items):
+        return []
+    return list({id(item.product): item.product for item in items}.values())
+
+
+__all__ = ["RegisterFence", "check", "fence", "sources"]

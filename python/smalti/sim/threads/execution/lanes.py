@@ -1,0 +1,118 @@
+"""Values of a program of threads.
+
+All threads of a team run together. Of the types of MLIR, a value is
+- of an integer, index or float: a number where all threads have the same, else an array with one number a thread
+  (`i1` is bool there, integers are signed);
+- of a vector: an array of its shape where all threads have the same, else one with one more dimension in front, the
+  thread;
+- of a memref: `memory.View`; of a pointer: a number (see `ops.llvm`); of a structure: a tuple, whose
+  arrays always have the thread in front.
+Arrays are never changed in place. What threads that do not run now have in them means nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from .... import ir
+from ...machine.values import NARROW, SMALL_FLOATS, numpy_type, signed
+
+Array = np.ndarray[Any, Any]
+
+
+SMALL_TYPES: dict[str, tuple[np.dtype[Any], int]] = {
+    name: (dtype, ml_dtypes.finfo(dtype).bits) for name, dtype in SMALL_FLOATS.items()
+}
+"""Floats of less than a byte, and their bits."""
+
+
+COMPLEX = {"complex<f32>": np.dtype(np.complex64), "complex<f64>": np.dtype(np.complex128)}
+"""Numbers with two parts, which arguments of kernels are not."""
+
+
+def rank_of(ty: Any) -> int:
+    """The dimensions of a value that all threads have the same."""
+    return len(ty.shape) if isinstance(ty, ir.VectorType) else 0
+
+
+def dtype_of(ty: Any) -> np.dtype[Any] | None:
+    """The numpy type of a scalar's or a vector's elements; None where there is none. A pointer is a number."""
+    if isinstance(ty, ir.Type) and str(ty).startswith("!llvm.ptr"):
+        return np.dtype(np.int64)
+    element = ty.element_type if isinstance(ty, ir.VectorType) else ty
+    small = SMALL_TYPES.get(str(element)) if isinstance(element, ir.FloatType) else None
+    if small is not None:
+        return small[0]
+    return COMPLEX.get(str(element)) if isinstance(element, ir.ComplexType) else numpy_type(element)
+
+
+def held_dtype(ty: Any) -> np.dtype[Any] | None:
+    """The same of what knows integers of a few bits, too, which are bytes with their signs."""
+    element = ty.element_type if isinstance(ty, ir.VectorType) else ty
+    return np.dtype(np.int8) if str(element) in NARROW else dtype_of(ty)
+
+
+def bits_of(ty: Any) -> int | None:
+    """The bits of elements that have less than a byte, of which LLVM packs vectors; None of others."""
+    name = str(ty.element_type if isinstance(ty, ir.VectorType) else ty)
+    if name in SMALL_TYPES:
+        return SMALL_TYPES[name][1]
+    return 1 if name == "i1" else NARROW.get(name)
+
+
+def packed_bits(codes: Array, bits: int) -> Array:
+    """The bytes of numbers that have so many bits, the last dimension as LLVM packs vectors: the first in the low bits."""
+    planes = np.unpackbits(codes.view(np.uint8)[..., None], axis=-1, count=bits, bitorder="little")
+    return np.packbits(planes.reshape(*codes.shape[:-1], -1), axis=-1, bitorder="little")
+
+
+def unpacked_bits(found: Array, bits: int, count: int, dtype: np.dtype[Any]) -> Array:
+    """The first numbers of so many bits that bytes hold."""
+    planes = np.unpackbits(found, axis=-1, count=count * bits, bitorder="little")
+    codes = np.packbits(planes.reshape(*planes.shape[:-1], -1, bits), axis=-1, bitorder="little")[..., 0]
+    return signed(codes.view(np.int8), bits) if dtype == np.int8 else codes.view(dtype)
+
+
+def take(value: Any, lanes: Array, rank: int, memo: dict[int, Any]) -> Any:
+    """The value as some of the lanes have it. `memo` has what lanes have for themselves, by what it was."""
+    if isinstance(value, np.ndarray):
+        return value[lanes] if value.ndim > rank else value
+    if isinstance(value, tuple):
+        return tuple(take(item, lanes, item.ndim - 1 if isinstance(item, np.ndarray) else 0, memo) for item in value)
+    of_lanes = getattr(value, "take", None)
+    return of_lanes(lanes, memo) if of_lanes is not None and not isinstance(value, np.generic) else value
+
+
+def merge(mask: Array, yes: Any, no: Any, rank: int, dtype: np.dtype[Any] | None) -> Any:
+    """`yes` for the lanes of a mask, `no` for the others. None where that is no value of a program."""
+    if yes is no or no is None:
+        return yes
+    # Where lanes part, registers that a product writes are looked at.
+    yes, no = (value.force() if hasattr(value, "force") else value for value in (yes, no))
+    if dtype is not None:
+        where = mask.reshape(mask.shape + (1,) * rank)
+        return np.where(where, np.asarray(yes, dtype), np.asarray(no, dtype))
+    if isinstance(yes, tuple):
+        kinds = [np.asarray(item).dtype for item in yes]
+        ranks = [max(np.ndim(a), np.ndim(b), 1) - 1 for a, b in zip(yes, no, strict=True)]
+        return tuple(merge(mask, a, b, r, k) for a, b, r, k in zip(yes, no, ranks, kinds, strict=True))
+    merged = getattr(yes, "merge", None)
+    return merged(mask, no) if merged is not None else None
+
+
+def spread(value: Any, dtype: np.dtype[Any], lanes: int, rank: int = 0) -> Array:
+    """A value as an array with the thread in front."""
+    found = np.asarray(value, dtype)
+    if found.ndim > rank:
+        return found
+    return np.broadcast_to(found, (lanes, *found.shape))
+
+
+def in_front(value: Any, rank: int) -> Any:
+    """A scalar that is to meet vectors of some rank."""
+    if rank and isinstance(value, np.ndarray) and value.ndim:
+        return value.reshape(value.shape + (1,) * rank)
+    return value

@@ -1,0 +1,178 @@
+"""Atomic accesses that order others: what a thread released, those know who acquire it.
+
+An access that releases, or a relaxed one behind a fence that does, tells of what its thread did and knew before. Who
+reads it with one that acquires, or with a relaxed one ahead of a fence that does, learns that, if both are in each
+other's scope. Updates hand on what was told before; stores do not (LLVM's language reference, "Memory Model for
+Concurrent Operations"; PTX ISA, "Memory Consistency Model"; LLVM's guide to AMDGPU, "Memory Model").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...machine.clocks import Knowledge
+from .counters import COPY, DS, LOAD, STORE
+from .lanes import Array
+
+THREAD, WARP, BLOCK, CLUSTER, DEVICE, SYSTEM = range(1, 7)
+"""Scopes, from the smallest on."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """How an atomic access, or a fence, orders others."""
+
+    level: int
+    acquires: bool = False
+    releases: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What somebody released."""
+
+    warp: Any
+    level: int
+    knowledge: Knowledge
+    sites: tuple[Any, ...]
+    """The access, and the fence before it."""
+
+    def reaches(self, warp: Any, level: int) -> bool:
+        """Whether an access of a warp, with a scope, is in the scope of this one, and this one in its scope."""
+        least = DEVICE
+        if warp is self.warp:
+            least = WARP
+        elif warp.block is self.warp.block:
+            least = BLOCK
+        elif warp.block.cluster is self.warp.block.cluster:
+            least = CLUSTER
+        return min(level, self.level) >= least
+
+
+def drain(st: Any, order: Order, site: Any) -> None:
+    """What is released has happened: waves of AMD wait for their accesses."""
+    for warp in st.active_warps():
+        if warp.counters is not None:
+            kinds = (DS, LOAD, STORE, COPY) if order.level >= DEVICE else (DS, LOAD, STORE)
+            warp.counters.drain(st, kinds, site)
+
+
+def fence(st: Any, order: Order, site: Any) -> None:
+    """A fence of the threads that run."""
+    if order.releases:
+        drain(st, order, site)
+    for warp in st.active_warps():
+        lanes = st.lanes_of(warp)
+        if order.acquires:
+            for noticed, level, told in warp.noticed:
+                both = noticed & lanes
+                if both.any() and told.reaches(warp, min(level, order.level)):
+                    _learn(st, warp, told, both, site)
+            warp.noticed = [item for item in warp.noticed if (item[0] & ~lanes).any()]
+        if order.releases:
+            told = Told(warp, order.level, warp.release(lanes), (site,))
+            warp.published = [item for item in warp.published if (item[0] & ~lanes).any() or item[1].level > told.level]
+            warp.published.append((lanes, told))
+
+
+def published(warp: Any, lanes: Array, level: int) -> tuple[Knowledge, int]:
+    """What a relaxed arrival of some lanes tells, as fences released it before, and in which scope."""
+    found, least = Knowledge(), level
+    for mine, told in warp.published:
+        if mine[lanes].any():
+            found.join(told.knowledge)
+            least = min(least, told.level)
+    return found, least
+
+
+def accessed(
+    st: Any,
+    buffer: Any,
+    places: Array,
+    lanes: Array,
+    orders: tuple[Order, Order],
+    wrote: Array | None,
+    reads: bool,
+    site: Any,
+) -> None:
+    """Atomic accesses of some lanes happened, at a byte each, one after the other. They had the first order where they
+    `wrote` (None: nobody did), else the second; those that wrote read before where `reads` says so."""
+    done, missed = orders
+    if not buffer.places and not done.releases and not any(warp.published for warp in st.active_warps()):
+        return
+    for place, group, written in _runs(st, places, lanes, wrote):
+        warp = st.warps[int(st.which[group[0]])]
+        order = done if written else missed
+        mine = np.zeros(st.block.warp_size, np.bool_)
+        mine[group % st.block.warp_size] = True
+        before: list[Told] = buffer.places.get(place, [])
+        if reads or not written:
+            for told in before:
+                if not told.reaches(warp, order.level):
+                    continue
+                if order.acquires:
+                    _learn(st, warp, told, mine, site)
+                elif not any(told is other and not (mine & ~seen).any() for seen, _, other in warp.noticed):
+                    warp.noticed.append((mine, order.level, told))
+        if not written:
+            continue
+        after = [told for told in before if reads]
+        if order.releases:
+            after.append(Told(warp, order.level, warp.release(mine), (site,)))
+        else:
+            for published, told in warp.published:
+                if (published & mine).any():
+                    level = min(order.level, told.level)
+                    after.append(Told(warp, level, told.knowledge, (*told.sites, site)))
+        if reads and order.acquires and order.releases and len(group) > 1:
+            # Each of them learns what those before it released.
+            warp.chains(group % st.block.warp_size)
+        if after:
+            buffer.places[place] = merged(after)
+        else:
+            buffer.places.pop(place, None)
+
+
+def _runs(st: Any, places: Array, lanes: Array, wrote: Array | None) -> Iterator[tuple[int, Array, bool]]:
+    """By place, the lanes that follow each other in one warp and all wrote, or did not."""
+    for place in np.unique(places[lanes]).tolist():
+        there = lanes[places[lanes] == place]
+        written = np.zeros(len(there), np.bool_) if wrote is None else wrote[there]
+        warps = st.which[there]
+        ends = np.flatnonzero((np.diff(warps) != 0) | (np.diff(written) != 0)) + 1
+        for group, kind in zip(np.split(there, ends), np.split(written, ends), strict=True):
+            yield place, group, bool(kind[0])
+
+
+def _learn(st: Any, warp: Any, told: Told, lanes: Array, site: Any) -> None:
+    if told.warp is warp:
+        st.acquire(warp, told.knowledge, site, lanes=lanes)
+        return
+    learned = list(warp.learned)
+    st.acquire(warp, told.knowledge, site, lanes=lanes)
+    if told.warp.block is not warp.block:
+        # Of accesses of other blocks it is seen what relies on it.
+        warp.learned[:] = learned
+        for agent, step in told.knowledge.seen.items():
+            warp.sources.setdefault(agent, []).append((step, (site, *told.sites)))
+    elif len(warp.learned) > len(learned):
+        warp.learned += [(source, 0) for source in told.sites]
+
+
+def merged(told: list[Told]) -> list[Told]:
+    """What was told, once for each block and scope."""
+    found: dict[Any, Told] = {}
+    for item in told:
+        key = (item.warp, item.level)
+        known = found.get(key)
+        if known is not None:
+            both = known.knowledge.copy()
+            both.join(item.knowledge)
+            sites = tuple(dict.fromkeys((*known.sites, *item.sites)))
+            item = Told(item.warp, item.level, both, sites)
+        found[key] = item
+    return list(found.values())

@@ -1,0 +1,273 @@
+"""Products of warpgroups, which run beside the program. PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions":
+shapes, fragments, matrix descriptors and their swizzles."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...machine.findings import Finding
+from ...translation.translator import Unsupported
+from .elements import READERS, rounded_sum, rows_of_a
+from .engines import Work
+from .lanes import Array
+
+ROWS = 64
+CHUNK = 16
+"""Bytes of which descriptors say where they are."""
+ROW_BYTES = 32
+"""Bytes of the elements along k that a product takes."""
+WARPS = 4
+LANES = 128
+A_WORDS = 4
+"""32-bit registers of A, where registers have it."""
+
+_SUMS: dict[str, np.dtype[Any]] = {
+    "f32": np.dtype(np.float32),
+    "f16": np.dtype(np.float16),
+    "s32": np.dtype(np.int32),
+}
+_FLOATS, _INTEGERS = ("e4m3", "e5m2"), ("s8", "u8")
+_PAIRS = {("f16", "f16"): ("f32", "f16"), ("bf16", "bf16"): ("f32",), ("tf32", "tf32"): ("f32",)}
+_PAIRS |= {(a, b): ("f32", "f16") for a in _FLOATS for b in _FLOATS}
+_PAIRS |= {(a, b): ("s32",) for a in _INTEGERS for b in _INTEGERS}
+
+
+@dataclass(frozen=True)
+class Form:
+    """One instruction. Types are those of the PTX ISA."""
+
+    columns: int
+    depth: int
+    sum: str
+    a: str
+    b: str
+    adds: bool = True
+    """Whether the accumulator is added."""
+    negative: bool = False
+    transposed: tuple[bool, bool] = (False, False)
+    """Of A its columns lie along memory, of B its rows."""
+    saturates: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses what there is no such instruction of, or what is not known."""
+        if self.sum not in _PAIRS.get((self.a, self.b), ()):
+            raise Unsupported(f"a product of {self.a} and {self.b} with sums of {self.sum}")
+        bits = READERS[self.a][0]
+        if self.depth * bits != 8 * ROW_BYTES or self.columns % 8 or not 0 < self.columns <= 256:
+            raise Unsupported(f"a product of {ROWS} x {self.columns} x {self.depth} of {self.a}")
+        if any(self.transposed) and bits != 16:
+            raise Unsupported(f"transposed matrices of {self.a}")
+        if self.saturates and self.sum != "s32":
+            raise Unsupported(f"saturated sums of {self.sum}")
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return _SUMS[self.sum]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.columns, self.depth
+
+    @property
+    def registers(self) -> int:
+        """Of 32 bits, of the accumulator of each lane."""
+        return self.columns * self.dtype.itemsize // 8
+
+
+class Descriptor:
+    """Where a matrix in shared memory is."""
+
+    def __init__(self, bits: int) -> None:
+        def field(at: int) -> int:
+            return (bits >> at & 0x3FFF) << 4
+
+        self.start, self.leading, self.stride = field(0), field(16), field(32)
+        self.base_offset = bits >> 49 & 7
+        self.swizzle = (0, 128, 64, 32)[bits >> 62 & 3]
+
+    def chunks(self, rows: int, k: int, transposed: bool) -> Array:
+        """The first bytes of chunks: of each row the two halves of its k elements; or, transposed, for eight rows (16
+        bytes of them) one for each k."""
+        if not transposed:
+            row, half = np.arange(rows)[:, None], np.arange(2)[None, :]
+            if self.swizzle:
+                at = row % 8 * self.swizzle + row // 8 * self.stride + half * CHUNK
+            else:
+                at = row % 8 * CHUNK + row // 8 * self.stride + half * self.leading
+        else:
+            row, column = np.arange(rows)[:, None], np.arange(k)[None, :]
+            if self.swizzle:
+                atom = self.swizzle // CHUNK
+                at = row % atom * CHUNK + row // atom * self.leading
+                at = at + column % 8 * self.swizzle + column // 8 * self.stride
+            else:
+                at = row * self.stride + column % 8 * CHUNK + column // 8 * self.leading
+        at = at + self.start
+        if self.swizzle:
+            at = at ^ (((at >> 7) - self.base_offset) << 4 & (self.swizzle - CHUNK))
+        return at
+
+
+@functools.lru_cache(maxsize=1024)
+def _chunks(bits: int, rows: int, k: int, transposed: bool) -> Array:
+    return Descriptor(bits).chunks(rows, k, transposed)
+
+
+class SharedMatrix:
+    """A matrix in shared memory, rows by k."""
+
+    def __init__(self, bits: int, rows: int, kind: str, transposed: bool) -> None:
+        self.rows, self.transposed = rows, transposed
+        width, self._read = READERS[kind]
+        in_chunk = CHUNK * 8 // width
+        k = ROW_BYTES * 8 // width
+        self.at = _chunks(bits, rows // in_chunk if transposed else rows, k, transposed)
+
+    def read(self, buffer: Any) -> Array:
+        """Its numbers."""
+        found = buffer.typed(np.dtype("V16"))[self.at // CHUNK]
+        numbers = self._read(np.ascontiguousarray(found).view(np.uint8).reshape(*self.at.shape, CHUNK))
+        if self.transposed:
+            numbers = numbers.transpose(0, 2, 1)
+        return numbers.reshape(self.rows, -1)
+
+    def grains(self, grain: int) -> Array:
+        """What is read of memory."""
+        return ((self.at.reshape(-1, 1) + np.arange(0, CHUNK, grain)) // grain).reshape(-1)
+
+
+class RegisterMatrix:
+    """A matrix in registers, rows by k."""
+
+    def __init__(self, numbers: Array) -> None:
+        self._numbers = numbers
+
+    def read(self, buffer: Any) -> Array:
+        """Its numbers."""
+        _ = buffer
+        return self._numbers
+
+    def grains(self, grain: int) -> Array:
+        """It reads no memory."""
+        return np.zeros(0, np.int64)
+
+
+def matrices_of_registers(words: Array, kind: str) -> list[RegisterMatrix]:
+    """The matrices of A that the words `[lanes, A_WORDS]` are; warp after warp has 16 rows, as those of `mma`."""
+    found = rows_of_a(READERS[kind][1](np.ascontiguousarray(words).view(np.uint8).reshape(len(words), A_WORDS, 4)), 16)
+    return [RegisterMatrix(rows) for rows in found.reshape(-1, ROWS, found.shape[-1])]
+
+
+class Product(Work):
+    """A product of one or more warpgroups, each with its own matrices."""
+
+    def __init__(self, st: Any, form: Form, start: Any, a: list[Any], b: list[Any], packed: bool, site: Any) -> None:
+        super().__init__(st, site)
+        self.form, self.start, self.a, self.b = form, start, a, b
+        self.packed = packed
+        """Whether sums of 16 bits are pairs in a number of 32 bits, and no vectors."""
+        self.buffer = st.block.shared
+        self.groups = {warp.products.agent: warp.products.next for warp in st.warps}
+        """The numbers of its groups."""
+        self.streams = set(self.groups)
+        """Of those who have not waited for it."""
+        self.fence = st.fence.number if st.fence is not None else 0
+        """The fence of registers under which it was started."""
+        self.read_behind: dict[int, int] = {}
+        """By warpgroups, the one under which threads read their registers of it."""
+        self.found: Array | None = None
+        self._registers: Array | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.form.shape
+
+    @property
+    def register_dtype(self) -> np.dtype[Any]:
+        """What lanes have as a register's type."""
+        return np.dtype(np.int32) if self.form.sum == "f16" and self.packed else self.form.dtype
+
+    def complete(self, warps: list[Any] | None = None) -> None:
+        _ = warps
+        if self.found is not None:
+            return
+        form = self.form
+        shape = (len(self.a), ROWS, form.columns)
+        start = self.start
+        if isinstance(start, Product):
+            start.complete()
+            start = start.found
+        if start is None:
+            start = np.zeros(shape, form.dtype)
+        if self.numbers:
+            found = np.empty(shape, form.dtype)
+            for i, (a, b) in enumerate(zip(self.a, self.b, strict=True)):
+                left = a.read(self.buffer).astype(np.float64, copy=False)
+                right = b.read(self.buffer).T.astype(np.float64, copy=False)
+                with np.errstate(invalid="ignore"):
+                    product = (-left if form.negative else left) @ right
+                found[i] = rounded_sum(product, start[i], form.dtype, form.saturates)
+            self.found = found
+        else:
+            self.found = start
+        self.start = None
+
+    def register(self, index: int) -> Array:
+        """The register of each lane."""
+        self.complete()
+        if self._registers is None:
+            assert self.found is not None
+            found = to_registers(self.found)
+            if self.form.sum == "f16":
+                found = found.view(np.int32) if self.packed else found.reshape(len(found), -1, 2)
+            self._registers = found
+        return self._registers[:, index]
+
+    def is_waited(self, st: Any) -> bool:
+        """Whether the warps of a team have waited for it."""
+        return not {warp.products.agent for warp in st.warps} & self.streams
+
+    def is_read(self, st: Any) -> None:
+        """Threads read its registers."""
+        number = st.fence.number if st.fence is not None else 0
+        self.read_behind |= {warp.products.agent: number for warp in st.warps}
+
+    def check_waited(self, st: Any, site: Any) -> None:
+        """Reports that a result is used too early."""
+        mine = {warp.products.agent for warp in st.warps}
+        if self.is_waited(st):
+            for agent in mine & self.groups.keys():
+                self.block.relies(agent, self.groups[agent], [w for w in st.warps if w.products.agent == agent])
+            return
+        held = any(self in stream.open for stream in {w.products.agent: w.products for w in st.warps}.values())
+        edge = "nvvm.wgmma.wait.group.sync.aligned that covers it"
+        if held:
+            edge = "nvvm.wgmma.commit.group.sync.aligned after the product, and " + edge
+        thread = int(self.threads[0])
+        note = Finding(
+            "accumulator",
+            "the product is started here",
+            self.block.position,
+            agent=self.block.name_of(thread),
+            location=self.site.location,
+        )
+        message = f"{site.name} uses the result of a product that may not be there"
+        st.report("accumulator", message, site, st.first_lane(), edge=edge, others=[note])
+
+
+def to_registers(matrix: Array) -> Array:
+    """The elements of matrices (warpgroup, row, column) as those of each lane."""
+    groups, _, columns = matrix.shape
+    # Rows are warp, half, eight of four lanes; columns are eights, lanes, two.
+    split = matrix.reshape(groups, WARPS, 2, 8, columns // 8, 4, 2)
+    return split.transpose(0, 1, 3, 5, 4, 2, 6).reshape(groups * LANES, columns // 2)
+
+
+def from_registers(registers: Array, columns: int) -> Array:
+    """The matrices whose elements lanes have."""
+    split = registers.reshape(-1, WARPS, 8, 4, columns // 8, 2, 2)
+    return split.transpose(0, 1, 5, 2, 4, 3, 6).reshape(-1, ROWS, columns)

@@ -1,0 +1,95 @@
+"""Teams of warps that run a program together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...machine.synchronisation import Wait
+from ...translation.translator import raise_located
+from .accesses import Accesses
+from .block import Warp
+from .lanes import Array, take
+
+
+class Team(Accesses):
+    """Warps of a block that are at the same place of their program."""
+
+    jumps = 0
+    """Jumps back so far, of control flow that has no structure."""
+
+    def __init__(self, block: Any, warps: list[Warp], program: Any, values: list[Any]) -> None:
+        super().__init__(block, warps)
+        self.code = program
+        self.v = values
+        """Values of the program, by slot."""
+        self.pc = 0
+        self.frames: list[Any] = []
+        """Control flow that is open."""
+        self.fence: Any = None
+        """The last `fences.RegisterFence`."""
+        self.visits: dict[int, Any] = {}
+        """By operations that poll memory: when it was there last (see `polling`)."""
+        self.wait: Wait | None = None
+        self.finished = False
+        self.program = self._run()
+
+    def _run(self) -> Any:
+        """The program, up to what it has to wait for."""
+        chunks = self.code
+        site: Any = None
+        try:
+            while self.pc < len(chunks):
+                chunk = chunks[self.pc]
+                for step, site in chunk.steps:  # noqa: B007  (the handler below reads it)
+                    step(self)
+                if chunk.control is None:
+                    self.pc += 1
+                    continue
+                site = chunk.site
+                self.machine.tick(self, site)
+                result = chunk.control(self)
+                if result is None:
+                    self.pc += 1
+                elif result.__class__ is int:
+                    self.pc = result
+                else:
+                    self.pc += 1
+                    yield from result
+        except Exception as problem:
+            raise_located(problem, site)
+        for warp in self.warps:
+            warp.finished = True
+
+    def ending(self) -> list[Warp]:
+        """Who has ended when its program has."""
+        return self.warps
+
+    def split(self, classes: Array) -> None:
+        """Lets the warps go different ways: `classes` has a number for each unit of warps. This team keeps the first
+        class, and is at the same place as before; so are the new teams."""
+        values = np.unique(classes).tolist()
+        classes = np.repeat(classes, len(self.warps) // len(classes))
+        warps = self.warps
+        before = (self.v, self.frames, self.loops, self.mask, self.fence, self.ended)
+        for number in reversed(values):
+            chosen = [warp for warp, of in zip(warps, classes.tolist(), strict=True) if of == number]
+            lanes = np.repeat(classes == number, self.block.warp_size)
+            team = self
+            if number == values[0]:
+                self.set_warps(chosen)
+            else:
+                team = Team(self.block, chosen, self.code, [])
+                team.pc = self.pc
+            memo: dict[int, Any] = {}
+            v, frames, loops, mask, fence, ended = before
+            ranks = self.block.ranks
+            team.v = [take(value, lanes, rank, memo) for value, rank in zip(v, ranks, strict=True)]
+            team.fence = fence.take(v, team.v) if fence is not None else None
+            team.frames = [frame.take(lanes, memo) for frame in frames]
+            team.loops = [take(i, lanes, 0, memo) for i in loops]
+            team.mask = mask[lanes] if mask is not None else None
+            team.ended = ended[lanes] if ended is not None else None
+            if team is not self:
+                self.block.add(team)

@@ -1,0 +1,337 @@
+"""`rocdl`: barriers, whole, in halves, and such with names.
+
+No barrier tells of memory by itself: what a wave has not waited for is not over for others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....machine.clocks import Knowledge
+from ....machine.synchronisation import Meeting, Wait
+from ....translation.translator import Site, Step, Unsupported, attribute
+from ...execution.code import ThreadTranslator, operation
+from ...execution.counters import mark_waits
+from ...execution.lanes import spread
+from ...execution.memory import MOST_NAMED_BARRIERS, NAMED_BARRIER_BYTES, NAMED_BARRIERS
+from ..collective.gpu import thread_barrier, wait_for_all, whole_warps
+from .cluster_amd import CLUSTER_BARRIER, signal_cluster, wait_for_cluster
+
+
+@operation("rocdl.s.barrier")
+def _bare_barrier(op: Any, tr: ThreadTranslator) -> None:
+    site = tr.site(op)
+    tr.blocking(lambda st: thread_barrier(st, 0, st.block.counted, site, "a barrier"))
+
+
+@operation("rocdl.barrier")
+def _barrier(op: Any, tr: ThreadTranslator) -> None:
+    site = tr.site(op)
+
+    def wait(st: Any) -> Any:
+        wait_for_all(st, site)
+        return thread_barrier(st, 0, st.block.counted, site, "a barrier")
+
+    tr.blocking(wait)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# In halves
+# ---------------------------------------------------------------------------------------------------------------------
+
+_WORK_GROUP, _NULL = -1, 0
+"""The barrier of the block, and the one with which nothing happens."""
+
+
+@operation("rocdl.s.barrier.signal", "rocdl.s.barrier.signal.isfirst")
+def _signal(op: Any, tr: ThreadTranslator) -> Step | None:
+    site, which = tr.site(op), attribute(op, "id")
+    result = tr.results(op)[0] if len(op.results) else None
+    if which == _NULL and result is None:
+        return None
+    if which == CLUSTER_BARRIER:
+        return _signal_cluster(tr, result, site)
+    if which != _WORK_GROUP:
+        raise Unsupported(
+            f"barrier {which}; of barriers with numbers the simulator knows that of the block, {_WORK_GROUP}, and of the "
+            f"cluster, {CLUSTER_BARRIER}; LLVM decides which number a named one has"
+        )
+
+    def step(st: Any) -> None:
+        whole_warps(st, "a signal", site)
+        barrier = st.block.thread_barrier(0)
+        first = np.zeros(len(st.warps), np.bool_)
+        for warp in st.active_warps():
+            if warp.signalled is not None:
+                st.stop("barrier", f"{warp.name} signals again before it has waited", site)
+            meeting = barrier.arrive(warp, st.block.counted, site)
+            if not isinstance(meeting, Meeting):
+                st.stop("barrier", meeting, site)
+            warp.signalled = meeting
+            first[st.warps.index(warp)] = meeting.groups[0] is warp
+        if result is not None:
+            st.v[result] = first[st.which]
+
+    return step
+
+
+def _signal_cluster(tr: ThreadTranslator, result: int | None, site: Site) -> Step:
+    _has_clusters(tr)
+
+    def step(st: Any) -> None:
+        first = signal_cluster(st, site)
+        if result is not None:
+            st.v[result] = first[st.which]
+
+    return step
+
+
+def _has_clusters(tr: ThreadTranslator) -> None:
+    if "tensor_counter" not in tr.target.waits:
+        raise Unsupported(f"{tr.target.name} has no clusters")
+
+
+@operation("rocdl.s.barrier.wait")
+def _wait_for_signals(op: Any, tr: ThreadTranslator) -> None:
+    site, which = tr.site(op), attribute(op, "id")
+    if which > _NULL:
+        return tr.blocking(lambda st: _wait_for_name(st, site))
+    if which == _NULL:
+        return None
+    if which == CLUSTER_BARRIER:
+        _has_clusters(tr)
+        return tr.blocking(lambda st: wait_for_cluster(st, site))
+    if which != _WORK_GROUP:
+        raise Unsupported(f"barrier {which}")
+
+    def wait(st: Any) -> Any:
+        whole_warps(st, "a wait", site)
+        met = [(warp, warp.signalled) for warp in st.active_warps()]
+        for warp, meeting in met:
+            if meeting is None:
+                st.stop("barrier", f"{warp.name} waits for the barrier of the block before it signals", site)
+
+        def describe() -> str:
+            meeting = next(meeting for _, meeting in met if not meeting.done)
+            there = ", ".join(sorted({warp.name for warp in meeting.groups}))
+            return f"the barrier of the block: {meeting.arrived} of {meeting.count} threads have signalled ({there})"
+
+        yield Wait(site, lambda: all(meeting.done for _, meeting in met), describe, lambda: met[0][1].knowledge)
+        for warp, meeting in met:
+            warp.signalled = None
+            warp.met_others(meeting.told)
+            st.acquire(warp, meeting.knowledge, site, meeting.count)
+
+    tr.blocking(wait)
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# With names
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class NamedBarrier:
+    """A barrier of some waves (LLVM, "AMDGPU Execution Synchronization: Named Barriers"). Each wave may signal; one
+    that waits has to join it before, ahead of a signal of the phase that it waits for."""
+
+    def __init__(self, number: int) -> None:
+        self.name = f"named barrier {number}"
+        self.count = 0
+        """Signals that end a phase; 0 where nothing has said how many."""
+        self.counted: Any = None
+        """Where that was said."""
+        self.arrived: list[Any] = []
+        """The waves that have signalled in this phase."""
+        self.knowledge = Knowledge()
+        self.sites: set[Any] = set()
+        self.over: list[tuple[Knowledge, set[Any]]] = []
+        """What the signals of each phase that is over told, and where they are."""
+        self.made: dict[int, int] = {}
+        """By agent the step that initialised it."""
+        self.used: dict[int, int] = {}
+        """By agent the last step that did something else with it."""
+
+    def advance(self) -> None:
+        if len(self.arrived) == self.count:
+            self.over.append((self.knowledge, {*self.sites, self.counted}))
+            self.arrived, self.knowledge, self.sites = [], Knowledge(), set()
+
+
+class Member:
+    """A wave that has joined a barrier."""
+
+    def __init__(self, barrier: NamedBarrier, step: int) -> None:
+        self.barrier = barrier
+        self.step = step
+        self.seen = len(barrier.over)
+        """Phases that are over for it."""
+
+
+def _barriers_of(st: Any, slot: int, site: Site) -> list[tuple[Any, NamedBarrier]]:
+    """The waves that run, and the barrier that the pointer of each names."""
+    pointers = spread(st.v[slot], np.dtype(np.int64), st.lanes).reshape(len(st.warps), -1)
+    found = []
+    for warp in st.active_warps():
+        mine = pointers[st.warps.index(warp), : warp.threads]
+        number = int(mine[0])
+        if (mine != number).any():
+            st.stop("divergence", f"threads of {warp.name} name different barriers", site)
+        place, rest = divmod(number - NAMED_BARRIERS, NAMED_BARRIER_BYTES)
+        if rest or not 0 <= place < MOST_NAMED_BARRIERS:
+            st.stop("barrier", f"a pointer to {number}, where no named barrier is", site)
+        found.append((warp, st.block.named_barriers.setdefault(number, NamedBarrier(place + 1))))
+    return found
+
+
+def _acts(warp: Any) -> int:
+    """The step in which a wave does something that others learn of when it releases."""
+    warp.dirty = True
+    return warp.step
+
+
+def _knows(st: Any, warp: Any, steps: dict[int, int]) -> bool:
+    """Whether a wave knows that what others did is over."""
+    others = [(agent, step) for agent, step in steps.items() if agent != warp.agent]
+    if any(warp.known.seen.get(agent, 0) < step for agent, step in others):
+        return False
+    mark_waits(st.block, [(warp.index, agent, step) for agent, step in others])
+    return True
+
+
+def _use(st: Any, warp: Any, barrier: NamedBarrier, site: Site, what: str) -> None:
+    """A wave uses a barrier, which has to be initialised for it to see."""
+    if not barrier.count:
+        st.stop("barrier", f"{warp.name} {what} {barrier.name}, which nothing has initialised", site)
+    if not _knows(st, warp, barrier.made):
+        message = f"{warp.name} {what} {barrier.name}, which may not be initialised by then"
+        warp.report("barrier", message, site, edge="a barrier of the block after its initialisation")
+    barrier.used[warp.agent] = _acts(warp)
+
+
+@operation("rocdl.s.barrier.init")
+def _init(op: Any, tr: ThreadTranslator) -> Step:
+    (pointer,), site, count = tr.operands(op), tr.site(op), attribute(op, "memberCnt")
+    if count < 1:
+        raise Unsupported(f"a barrier for {count} waves")
+
+    def init(st: Any) -> None:
+        whole_warps(st, "an initialisation", site)
+        for warp, barrier in _barriers_of(st, pointer, site):
+            if barrier.arrived:
+                there = len(barrier.arrived)
+                message = (
+                    f"{warp.name} initialises {barrier.name}, at which {there} of {barrier.count} waves have signalled"
+                )
+                st.stop("barrier", message, site)
+            if not _knows(st, warp, barrier.used):
+                message = f"{warp.name} initialises {barrier.name} while others may use it"
+                warp.report("barrier", message, site, edge="a barrier of the block before the initialisation")
+            barrier.count, barrier.counted = count, site
+            barrier.made[warp.agent] = _acts(warp)
+
+    return init
+
+
+@operation("rocdl.s.barrier.join")
+def _join(op: Any, tr: ThreadTranslator) -> Step:
+    (pointer,), site = tr.operands(op), tr.site(op)
+
+    def join(st: Any) -> None:
+        whole_warps(st, "a join", site)
+        for warp, barrier in _barriers_of(st, pointer, site):
+            _use(st, warp, barrier, site, "joins")
+            # Of others it stops being a member.
+            warp.member = Member(barrier, warp.step)
+
+    return join
+
+
+@operation("rocdl.s.barrier.signal.var")
+def _signal_name(op: Any, tr: ThreadTranslator) -> Step:
+    (pointer,), site, count = tr.operands(op), tr.site(op), attribute(op, "memberCnt")
+
+    def signal(st: Any) -> None:
+        whole_warps(st, "a signal", site)
+        for warp, barrier in _barriers_of(st, pointer, site):
+            if count:
+                if count <= len(barrier.arrived):
+                    there = len(barrier.arrived)
+                    message = f"{warp.name} makes {barrier.name} one for {count} waves, and {there} have signalled"
+                    st.stop("barrier", message, site)
+                barrier.count, barrier.counted = count, site
+            _use(st, warp, barrier, site, "signals to")
+            barrier.arrived.append(warp)
+            barrier.sites.add(site)
+            barrier.knowledge.join(warp.release())
+            barrier.advance()
+
+    return signal
+
+
+@operation("rocdl.s.barrier.leave")
+def _leave(op: Any, tr: ThreadTranslator) -> Step:
+    site = tr.site(op)
+
+    def leave(st: Any) -> None:
+        whole_warps(st, "a leave", site)
+        for warp, member in _members(st, "leaves", site):
+            _use(st, warp, member.barrier, site, "leaves")
+            member.barrier.count -= 1
+            member.barrier.knowledge.join(warp.release())
+            if member.barrier.arrived:
+                member.barrier.advance()
+            warp.member = None
+
+    return leave
+
+
+def _members(st: Any, what: str, site: Site) -> list[tuple[Any, Member]]:
+    """The waves that run, and which barriers they have joined."""
+    for warp in st.active_warps():
+        if warp.member is None:
+            st.stop("barrier", f"{warp.name} {what} a named barrier, and has joined none", site)
+    return [(warp, warp.member) for warp in st.active_warps()]
+
+
+def _wait_for_name(st: Any, site: Site) -> Any:
+    """Whatever its number says, a wave waits for the barrier that it joined last."""
+    whole_warps(st, "a wait", site)
+    met = _members(st, "waits for", site)
+    barriers = [member.barrier for _, member in met]
+    if any(barrier is not barriers[0] for barrier in barriers):
+        # Those that wait for others go on by themselves.
+        chosen = [warp.member.barrier if warp.member is not None else None for warp in st.warps]
+        st.split(np.array([barriers.index(barrier) if barrier in barriers else 0 for barrier in chosen]))
+        return st.pc
+    return _phase(st, met, site)
+
+
+def _phase(st: Any, met: list[tuple[Any, Member]], site: Site) -> Any:
+    """Waits for the next phase."""
+    for warp, member in met:
+        _use(st, warp, member.barrier, site, "waits for")
+
+    def describe() -> str:
+        barrier = next(member.barrier for _, member in met if len(member.barrier.over) <= member.seen)
+        there = ", ".join(sorted({warp.name for warp in barrier.arrived})) or "none"
+        return f"{barrier.name}: {len(barrier.arrived)} of {barrier.count} waves have signalled ({there})"
+
+    def ready() -> bool:
+        return all(len(member.barrier.over) > member.seen for _, member in met)
+
+    yield Wait(site, ready, describe, lambda: met[0][1].barrier.over[met[0][1].seen][0])
+    for warp, member in met:
+        knowledge, sites = member.barrier.over[member.seen]
+        member.seen = len(member.barrier.over)
+        if knowledge.seen.get(warp.agent, 0) < member.step:
+            warp.report(
+                "barrier",
+                f"{member.barrier.name} may be complete before {warp.name} has joined it, which then waits for ever",
+                site,
+                edge="a signal to it that comes after the join",
+            )
+        st.machine.effective.update((place.number, "awaited") for place in sites)
+        st.acquire(warp, knowledge, site)

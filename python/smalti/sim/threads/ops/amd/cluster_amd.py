@@ -1,0 +1,164 @@
+"""`rocdl`: clusters of gfx1250. Their barrier, and loads that blocks ask for together.
+
+The barrier (LLVM, "AMDGPU Execution Synchronization: s_barrier", the one with the number -3) counts one signal of each
+block of the cluster, and blocks that have ended no more; any wave may wait.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....machine.clocks import Knowledge
+from ....machine.synchronisation import Wait
+from ....translation.translator import Site, Step
+from ...execution.code import ThreadTranslator, operation
+from ...execution.lanes import Array, spread
+from ..collective.gpu import whole_warps
+
+CLUSTER_BARRIER = -3
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Who one is
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@operation(*(f"rocdl.cluster.id.{letter}" for letter in "xyz"))
+def _cluster_id(op: Any, tr: ThreadTranslator) -> Step:
+    dimension, (result,) = "xyz".index(op.name[-1]), tr.results(op)
+
+    def step(st: Any) -> None:
+        st.v[result] = st.block.names["cluster_id"][dimension]
+
+    return step
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The barrier of the cluster
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class ClusterBarrier:
+    """The barrier of a cluster: its uses."""
+
+    def __init__(self, agent: int, cluster: Any) -> None:
+        self.agent, self.cluster = agent, cluster
+        """The agent tells of uses that are over."""
+        self.arrived: list[Any] = []
+        """The waves that have signalled in this use."""
+        self.knowledge = Knowledge()
+        self.sites: set[Any] = set()
+        self.over: list[tuple[Knowledge, set[Any]]] = []
+        """What was told in each use that is over, and where."""
+
+    def missing(self) -> list[Any]:
+        """The blocks that have not signalled, and have waves that run."""
+        there = [warp.block for warp in self.arrived]
+        return [
+            block
+            for block in self.cluster.blocks
+            if block not in there and not all(warp.finished for warp in block.warps)
+        ]
+
+    def is_over(self, use: int) -> bool:
+        if self.arrived and not self.missing():
+            self.knowledge.used[self.agent] = len(self.over) + 1
+            self.over.append((self.knowledge, self.sites))
+            self.arrived, self.knowledge, self.sites = [], Knowledge(), set()
+        return len(self.over) > use
+
+
+def _is_alone(st: Any) -> bool:
+    """Whether the block is in no cluster: then there is no such barrier, and nothing happens with it."""
+    return len(st.block.cluster.blocks) == 1
+
+
+def _barrier_of(st: Any) -> ClusterBarrier:
+    cluster = st.block.cluster
+    if cluster.barrier is None:
+        cluster.barrier = ClusterBarrier(st.machine.agent(), cluster)
+    return cluster.barrier
+
+
+def signal_cluster(st: Any, site: Site) -> Array:
+    """Waves signal for their blocks. Returns which of them did so first."""
+    whole_warps(st, "a signal", site)
+    first = np.zeros(len(st.warps), np.bool_)
+    if _is_alone(st):
+        return first
+    barrier = _barrier_of(st)
+    for warp in st.active_warps():
+        barrier.is_over(0)
+        before = next((other for other in barrier.arrived if other.block is warp.block), None)
+        if before is not None:
+            message = f"{warp.name} signals to the barrier of the cluster, and {before.name} has done so for the block"
+            st.stop("barrier", message, site)
+        if warp.known.used.get(barrier.agent, 0) < len(barrier.over):
+            warp.report(
+                "barrier",
+                f"{warp.name} signals to the barrier of the cluster, where the signal before it may still count",
+                site,
+                edge="a wait of the block for the barrier of the cluster before the signal",
+            )
+        first[st.warps.index(warp)] = not barrier.arrived
+        barrier.arrived.append(warp)
+        barrier.sites.add(site)
+        barrier.knowledge.join(warp.release())
+    return first
+
+
+def wait_for_cluster(st: Any, site: Site) -> Any:
+    """Waves wait until all blocks have signalled once more than they have waited for."""
+    whole_warps(st, "a wait", site)
+    if _is_alone(st):
+        return
+    barrier = _barrier_of(st)
+    met = [(warp, warp.cluster_uses) for warp in st.active_warps()]
+
+    def describe() -> str:
+        absent = ", ".join(str(block.position) for block in barrier.missing())
+        return f"the barrier of the cluster; blocks that have not signalled: {absent}"
+
+    yield Wait(
+        site,
+        lambda: all(barrier.is_over(use) for _, use in met),
+        describe,
+        lambda: barrier.over[met[0][1]][0],
+    )
+    for warp, use in met:
+        knowledge, sites = barrier.over[use]
+        if use and knowledge.seen.get(warp.agent, 0) < warp.cluster_step:
+            # The wave is told once that the barrier is over, however often it is.
+            warp.report(
+                "barrier",
+                f"the barrier of the cluster may be over twice before {warp.name} has waited for it once, which then "
+                "waits for ever",
+                site,
+                edge=f"a signal of the block for this wait, after the previous wait of {warp.name}",
+            )
+        st.machine.effective.update((place.number, "awaited") for place in sites)
+        st.acquire(warp, knowledge, site)
+        # What the wave does from here on, the next signal has to be behind.
+        warp.dirty = True
+        warp.cluster_uses, warp.cluster_step = use + 1, warp.step
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Loads for several blocks
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def asks_together(st: Any, value: Any, data: Any, site: Site) -> None:
+    """Waves ask for a load for the blocks of a mask: `data` gives what a wave loads, by its number and its lanes that
+    run."""
+    masks = spread(value, np.dtype(np.int64), st.lanes)
+    running = np.ones(st.lanes, np.bool_) if st.mask is None else st.mask
+    for index, warp in enumerate(st.warps):
+        lanes = np.flatnonzero(running & (st.which == index))
+        if not lanes.size:
+            continue
+        mask = int(masks[lanes[0]])
+        if (masks[lanes] != mask).any():
+            st.stop("divergence", f"threads of {warp.name} load for different blocks", site, int(lanes[0]))
+        st.block.cluster.asked.add(warp, mask, data(lanes), site)

@@ -1,0 +1,481 @@
+"""Matrices of a wave on AMD: `mfma` and `wmma`, on fragments as the guides of the instruction sets have them. Sparse
+factors and such with scales: `matrix_amd_formats`.
+
+What these leave open of sums is done as the emulator does it: products are exact, sums of float64, rounded once;
+those of f64 are chains of fused steps.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from ..... import ir
+from .....instructions import fused
+from ....machine.values import NARROW, unpacked
+from ....translation.translator import Site, Step, Unsupported, attribute
+from ...execution import timing
+from ...execution.code import ThreadTranslator, operation
+from ...execution.lanes import Array, bits_of, held_dtype, rank_of, spread
+from ..collective.gpu import whole_warps
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Fragments
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """Which element of matrices each element of each lane's vector is."""
+
+    shape: tuple[int, int, int]
+    """How many matrices, their rows and their columns."""
+    places: Array
+    """For each lane and element the place in the matrices, row by row."""
+
+    def matrices(self, elements: Array) -> Array:
+        """The matrices of each wave."""
+        waves = len(elements) // len(self.places)
+        return elements.reshape(waves, -1).take(self._sources, 1).reshape(waves, *self.shape)
+
+    @functools.cached_property
+    def _sources(self) -> Array:
+        """For each element of the matrices which element of all lanes it is; the last one, where several lanes have it."""
+        found = np.full(math.prod(self.shape), -1)
+        found[self.places.reshape(-1)] = np.arange(self.places.size)
+        assert (found >= 0).all(), "lanes have all elements"
+        return found
+
+    def elements(self, matrices: Array) -> Array:
+        """The vectors of the lanes."""
+        return matrices.reshape(len(matrices), -1).take(self.places, 1).reshape(-1, self.places.shape[1])
+
+    def differs(self, elements: Array, matrices: Array) -> Array:
+        """The lanes that have something else where several lanes have an element."""
+        return (self.elements(matrices).view(np.uint8) != np.ascontiguousarray(elements).view(np.uint8)).any(-1)
+
+
+def fragment(shape: tuple[int, int, int], block: Any, row: Any, column: Any) -> Fragment:
+    block, row, column = np.broadcast_arrays(block, row, column)
+    return Fragment(shape, (block * shape[1] + row) * shape[2] + column)
+
+
+def grid(lanes: int, elements: int) -> tuple[Array, Array]:
+    return np.arange(lanes)[:, None], np.arange(elements)[None, :]
+
+
+@functools.cache
+def mfma_factor(m: int, k: int, blocks: int, halves: bool = False) -> Fragment:
+    """A of `mfma`, or B transposed: a lane has elements of a row that follow one another; of factors with scales that are
+    wider than 4 bits (`halves`), as many of each half of the row."""
+    count = m * k * blocks // 64
+    lane, e = grid(64, count)
+    group = lane // (m * blocks)
+    column = k // 2 * (e // 16) + 16 * group + e % 16 if halves else count * group + e
+    return fragment((blocks, m, k), lane // m % blocks, lane % m, column)
+
+
+@functools.cache
+def mfma_result(m: int, blocks: int, is_double: bool) -> Fragment:
+    """C and D of `mfma`: a lane has elements of a column, in fours, of f64 in ones."""
+    lane, e = grid(64, m * m * blocks // 64)
+    if is_double:
+        # Of 16x16 four rows of which each register has one for each quarter of the wave; of 4x4 four matrices.
+        block, column = (0, lane % 16) if blocks == 1 else (lane % 16 // 4, lane % 4)
+        return fragment((blocks, m, m), block, 4 * e + lane // 16, column)
+    if m == 4:
+        return fragment((blocks, m, m), lane // 4, e, lane % 4)
+    groups = 64 // m
+    of_block = m * m // 64
+    inside = e % of_block
+    row = inside // 4 * 4 * groups + 4 * (lane // m) + inside % 4
+    return fragment((blocks, m, m), e // of_block, row, lane % m)
+
+
+@functools.cache
+def wmma_factor(architecture: str, k: int, bits: int) -> Fragment:
+    """A of `wmma`, or B transposed: the row is the lane's number modulo 16."""
+    if architecture == "RDNA3":
+        # Both halves of the wave have all of the row.
+        lane, e = grid(32, k)
+        return fragment((1, 16, k), 0, lane % 16, e + 0 * lane)
+    lane, e = grid(32, k // 2)
+    chunk = k // 2 if architecture == "RDNA4" else 2 if bits == 32 else 8
+    column = e // chunk * 2 * chunk + lane // 16 * chunk + e % chunk
+    return fragment((1, 16, k), 0, lane % 16, column)
+
+
+@functools.cache
+def wmma_result(architecture: str) -> Fragment:
+    """C and D of `wmma`: the column is the lane's number modulo 16."""
+    lane, e = grid(32, 8)
+    row = 2 * e + lane // 16 if architecture == "RDNA3" else 8 * (lane // 16) + e
+    return fragment((1, 16, 16), 0, row, lane % 16)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Products
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _flushed(x: Array, smallest: float) -> Array:
+    """Zero, with the sign, for what is smaller than the smallest normal number."""
+    return np.where(np.abs(x) < smallest, np.copysign(0.0, x), x) if smallest else x
+
+
+def multiply(
+    a: Array,
+    b: Array,
+    c: Array,
+    of_result: Fragment,
+    dtype: np.dtype[Any],
+    clamp: bool = False,
+    smallest: float = 0.0,
+) -> Array:
+    """`a` times the transpose of `b`, as vectors of the lanes, plus `c`, of which what is below `smallest` counts as
+    zero."""
+    wide = np.float64
+    a, b = a.astype(wide, copy=False), b.astype(wide, copy=False)
+    if dtype == wide:
+        # There is nothing wider to sum in.
+        whole = of_result.matrices(c)
+        for i in range(a.shape[-1]):
+            whole = fused(a[..., i, None], b[..., None, :, i], whole)
+        return of_result.elements(whole)
+    product = of_result.elements(np.matmul(a, b.swapaxes(-1, -2)))
+    if dtype.kind != "i":
+        c = _flushed(c.astype(wide), smallest)
+        total = product + c
+        if (np.signbit(c) & (c == 0) & (total == 0)).any():
+            # numpy's sums begin with a zero that has no sign.
+            whole = of_result.matrices(c)
+            for i in range(a.shape[-1]):
+                whole = whole + a[..., i, None] * b[..., None, :, i]
+            total = of_result.elements(whole)
+        total = _flushed(total, smallest)
+        # numpy has bf16 from f32 alone.
+        return total.astype(np.float32).astype(dtype) if dtype == ml_dtypes.bfloat16 else total.astype(dtype)
+    # Up to 128 products of 16 bits: float64 has them exactly.
+    total = c.astype(np.int64) + product.astype(np.int64)
+    if clamp:
+        limits = np.iinfo(dtype)
+        total = np.clip(total, limits.min, limits.max)
+    return total.astype(dtype)
+
+
+def element_of(ty: Any) -> tuple[str, np.dtype[Any], int]:
+    """The element type's name, numpy's and its bits."""
+    element = ty.element_type if isinstance(ty, ir.VectorType) else ty
+    dtype = held_dtype(element)
+    name = str(element)
+    if dtype is None:
+        raise Unsupported(f"products of {name}")
+    return name, dtype, bits_of(element) or 8 * dtype.itemsize
+
+
+def vectors_of(st: Any, slot: int, ty: Any, dtype: np.dtype[Any]) -> Array:
+    """An operand as a vector of each lane."""
+    found = spread(st.v[slot], dtype, st.lanes, rank_of(ty))
+    return found.reshape(st.lanes, -1)
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An operand of a product: what a lane has of a matrix."""
+
+    slot: int
+    ty: Any
+    held: np.dtype[Any]
+    """The type of its elements, in which those of the matrix may be packed."""
+    name: str
+    dtype: np.dtype[Any]
+    bits: int
+    packed: bool = False
+
+    @property
+    def count(self) -> int:
+        return _count(self.ty) * (8 * self.held.itemsize // self.bits if self.packed else 1)
+
+    def vectors(self, st: Any) -> Array:
+        """The elements of each lane."""
+        found = vectors_of(st, self.slot, self.ty, self.held)
+        if not self.packed:
+            return found
+        found = np.ascontiguousarray(found).view(self.dtype)
+        return unpacked(found, 8 // self.bits) if self.bits < 8 else found
+
+    def fits(self, fragment: Fragment, what: str) -> None:
+        fits(self.ty, fragment, what, self.count)
+
+
+def operand_of(tr: ThreadTranslator, value: Any, name: str | None = None) -> Operand:
+    """An operand, whose elements are those of its type or the named ones."""
+    own, held, bits = element_of(value.type)
+    if name is None:
+        return Operand(tr.slot(value), value.type, held, own, held, bits)
+    dtype = NAMED[name]
+    bits = NARROW.get(name, 8 * dtype.itemsize)
+    return Operand(tr.slot(value), value.type, held, name, dtype, bits, held != dtype or bits < 8)
+
+
+XF32 = "xf32"
+"""f32 of which the matrix unit of CDNA3 takes 10 bits of mantissa."""
+
+NAMED: dict[str, np.dtype[Any]] = {
+    name: np.dtype(dtype)
+    for name, dtype in (
+        ("f64", np.float64),
+        ("f32", np.float32),
+        (XF32, np.float32),
+        ("f16", np.float16),
+        ("bf16", ml_dtypes.bfloat16),
+        ("i4", np.int8),
+        ("i8", np.int8),
+        ("i32", np.int32),
+        ("f8E4M3FN", ml_dtypes.float8_e4m3fn),
+        ("f8E5M2", ml_dtypes.float8_e5m2),
+        ("f8E4M3FNUZ", ml_dtypes.float8_e4m3fnuz),
+        ("f8E5M2FNUZ", ml_dtypes.float8_e5m2fnuz),
+    )
+}
+"""Elements by their names in MLIR."""
+
+
+def numbers_of(elements: Array, name: str, unsigned: bool, flushes: bool) -> Array:
+    """What the matrix unit sees, as float64 or integers."""
+    if name in NARROW:
+        # A byte has one, with its sign.
+        return elements & (1 << NARROW[name]) - 1 if unsigned else elements
+    if elements.dtype.kind == "i":
+        return elements.view(np.uint8) if unsigned or name.startswith("ui") else elements
+    if name == XF32:
+        # What is below is cut off: AMD's guide does not say so, but a model that has the bits of MI300X does ("MMA-Sim",
+        # arXiv 2511.10909).
+        kept = (elements.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+        elements = np.where(np.isnan(elements), elements, kept)
+    numbers = elements.astype(np.float64)
+    if flushes and elements.dtype.itemsize == 2:
+        return _flushed(numbers, float(ml_dtypes.finfo(elements.dtype).smallest_normal))
+    return numbers
+
+
+def _count(ty: Any) -> int:
+    return int(np.prod(ty.shape)) if isinstance(ty, ir.VectorType) else 1
+
+
+def fits(ty: Any, fragment: Fragment, what: str, count: int | None = None) -> None:
+    if (_count(ty) if count is None else count) != fragment.places.shape[1]:
+        m, k = fragment.shape[1:]
+        raise Unsupported(f"{what} of type {ty}: a lane has {fragment.places.shape[1]} elements of {m} x {k}")
+
+
+@functools.cache
+def _permuted(pattern: int) -> Array:
+    """The lanes of B that the lanes of an `mfma` take."""
+    lane = np.arange(64)
+    if pattern < 3:
+        return [lane, lane % 32, 32 + lane % 32][pattern]
+    return (lane + 16) % 64 if pattern == 3 else 16 * (pattern - 4) + lane % 16
+
+
+_PERMUTATIONS = ("none", "bcast_first_32", "bcast_second_32", "rotate_16_right")
+_PERMUTATIONS += ("bcast_first_16", "bcast_second_16", "bcast_third_16", "bcast_fourth_16")
+
+
+def _flag(op: Any, name: str) -> bool:
+    return name in op.attributes
+
+
+@dataclass(frozen=True)
+class Broadcast:
+    """What `mfma` does with the lanes of its factors."""
+
+    size: int = 0
+    chosen: int = 0
+    """Of so many blocks (its logarithm) this one's A is that of all."""
+    pattern: int = 0
+    """How lanes of B change places."""
+    signs: tuple[int, int, int] = (1, 1, 1)
+
+
+@operation("amdgpu.mfma")
+def _mfma(op: Any, tr: ThreadTranslator) -> Step:
+    m, n, k, blocks = (attribute(op, name, 1) for name in ("m", "n", "k", "blocks"))
+    if m != n:
+        raise Unsupported(f"mfma of {m} x {n} x {k}")
+    factor = XF32 if _flag(op, "reducePrecision") else None
+    found = re.search(r"(\w+)>?$", str(op.attributes["blgp"])) if "blgp" in op.attributes else None
+    signs = [-1 if _flag(op, f"negate{name}") else 1 for name in "ABC"]
+    pattern = _PERMUTATIONS.index(found[1]) if found else 0
+    how = Broadcast(attribute(op, "cbsz", 0), attribute(op, "abid", 0), pattern, (signs[0], signs[1], signs[2]))
+    operands = [operand_of(tr, value, name) for value, name in zip(op.operands, (factor, factor, None), strict=True)]
+    return mfma(op, tr, operands, (m, k, blocks), how)
+
+
+def mfma(op: Any, tr: ThreadTranslator, operands: list[Operand], sizes: tuple[int, int, int], how: Broadcast) -> Step:
+    """A product of so many rows, columns and matrices."""
+    (result,), site = tr.results(op), tr.site(op)
+    of_a, of_b, of_c = operands
+    m, k, blocks = sizes
+    if of_a.name == XF32 and tr.target.architecture != "CDNA3":
+        raise Unsupported(f"products of xf32 on {tr.target.name}")
+    if tr.warp_size != 64:
+        raise Unsupported("mfma in waves of 32")
+    factor, of_result = mfma_factor(m, k, blocks), mfma_result(m, blocks, of_c.name == "f64")
+    for operand in (of_a, of_b):
+        operand.fits(factor, "a factor")
+    of_c.fits(of_result, "an accumulator")
+    size, chosen, pattern = how.size, how.chosen, how.pattern
+    if (1 << size) > blocks or chosen >= 1 << size:
+        raise Unsupported(f"block {chosen} of {1 << size} of {blocks} for all")
+    sources = np.arange(blocks) >> size << size | chosen
+    # In products of 16 bits CDNA2 has no numbers below the normal ones, not even of f32.
+    flushes = tr.target.architecture == "CDNA2" and of_a.bits == 16
+    smallest = float(np.finfo(np.float32).smallest_normal) if flushes else 0.0
+    ty = of_c.ty
+    shape = tuple(ty.shape) if isinstance(ty, ir.VectorType) else ()
+
+    def step(st: Any) -> None:
+        whole_warps(st, "mfma", site)
+        timing.multiplied(st, of_a.name, m * m * k * blocks, site)
+
+        def matrices_a(values: list[Any]) -> Array:
+            return how.signs[0] * factor.matrices(numbers_of(of_a.vectors(st), of_a.name, False, flushes))[:, sources]
+
+        def matrices_b(values: list[Any]) -> Array:
+            b = of_b.vectors(st)
+            if pattern:
+                b = b.reshape(-1, 64, b.shape[1])[:, _permuted(pattern)].reshape(b.shape)
+            return how.signs[1] * factor.matrices(numbers_of(b, of_b.name, False, flushes))
+
+        # Several products have one factor.
+        key = (m, k, blocks, how)
+        left = st.once(("A", of_a, *key), [st.v[of_a.slot]], matrices_a)
+        right = st.once(("B", of_b, *key), [st.v[of_b.slot]], matrices_b)
+        c = how.signs[2] * of_c.vectors(st)
+        found = multiply(left, right, c, of_result, of_c.dtype, smallest=smallest)
+        st.v[result] = found.reshape(st.lanes, *shape)
+
+    return step
+
+
+@dataclass(frozen=True)
+class Modifiers:
+    """What `wmma` does with its operands and results."""
+
+    upper: int = 0
+    """Whether results of 16 bits are in the upper halves of registers."""
+    clamp: bool = False
+    unsigned: tuple[bool, bool] = (False, False)
+    signs: tuple[int, int] = (1, 1)
+    of_c: int = 0
+    """1 negates C, 2 takes its magnitude."""
+
+
+_SHAPES_OF_4_BITS = {"RDNA3": (16,), "RDNA4": (16, 32)}
+"""The K of products of integers of 4 bits."""
+
+
+@operation("amdgpu.wmma")
+def _wmma(op: Any, tr: ThreadTranslator) -> Step:
+    unsigned = _flag(op, "unsignedA"), _flag(op, "unsignedB")
+    how = Modifiers(attribute(op, "subwordOffset", 0), _flag(op, "clamp"), unsigned)
+    return wmma(op, tr, [operand_of(tr, value) for value in op.operands], attribute(op, "k"), how)
+
+
+def wmma(
+    op: Any,
+    tr: ThreadTranslator,
+    operands: list[Operand],
+    k: int,
+    how: Modifiers,
+    wanted: np.dtype[Any] | None = None,
+) -> Step:
+    """A product of 16 x 16 x `k`. Its elements are those of C, or the wanted ones."""
+    (result,), site = tr.results(op), tr.site(op)
+    of_c = operands[2]
+    if tr.warp_size != 32:
+        raise Unsupported("wmma in waves of 64")
+    architecture, dtype = tr.target.architecture, of_c.dtype if wanted is None else wanted
+    names = [operand.name for operand in operands[:2]]
+    if "i4" in names and (names[0] != names[1] or k not in _SHAPES_OF_4_BITS.get(architecture, ())):
+        raise Unsupported(f"wmma of 16 x 16 x {k} of {' and '.join(names)} on {tr.target.name}")
+    factor, of_result = wmma_factor(architecture, k, operands[0].bits), wmma_result(architecture)
+    for operand in operands[:2]:
+        operand.fits(factor, "a factor")
+    # RDNA3 has results of 16 bits in one half of each register.
+    in_halves = architecture == "RDNA3" and of_c.bits == 16
+    if not in_halves:
+        of_c.fits(of_result, "an accumulator")
+    elif of_c.count != 16:
+        raise Unsupported(f"an accumulator of type {of_c.ty}: a lane has 16 elements")
+    if how.clamp and dtype.kind != "i":
+        raise Unsupported("results of floats that are clamped")
+    replicated, upper = architecture == "RDNA3", how.upper
+    ty: Any = op.results[0].type
+    held, shape = element_of(ty)[1], tuple(ty.shape)
+
+    def step(st: Any) -> None:
+        whole_warps(st, "wmma", site)
+        timing.multiplied(st, operands[0].name, 16 * 16 * k, site)
+        c, sides = of_c.vectors(st), []
+        for name, operand, unsigned, sign in zip("AB", operands, how.unsigned, how.signs, strict=False):
+            values = operand.vectors(st)
+            if replicated:
+                _check_halves(st, factor, values, name, site)
+            matrices = factor.matrices(numbers_of(values, operand.name, unsigned, False))
+            sides.append(matrices if sign == 1 else sign * matrices)
+        old = c[:, upper::2] if in_halves else c
+        if how.of_c:
+            old = np.abs(old) if how.of_c & 2 else old
+            old = -old if how.of_c & 1 else old
+        found = multiply(sides[0], sides[1], old, of_result, dtype, how.clamp)
+        if in_halves:
+            whole = np.full((st.lanes, 16), np.nan, found.dtype)
+            whole[:, upper::2] = found
+            found = whole
+        st.v[result] = np.ascontiguousarray(found).view(held).reshape(st.lanes, *shape)
+
+    return step
+
+
+def _check_halves(st: Any, factor: Fragment, values: Array, name: str, site: Site) -> None:
+    """Reports where the halves of a wave have different elements of a factor."""
+    values = np.ascontiguousarray(values)
+    odd = factor.differs(values, factor.matrices(values))
+    if st.mask is not None:
+        # What waves have that do not come means nothing.
+        odd = odd & st.mask
+    if odd.any():
+        lane = int(np.flatnonzero(odd)[0])
+        st.report(
+            "assertion", f"wmma: lane {lane % 32} has other elements of {name} than lane {lane % 32 + 16}", site, lane
+        )
+
+
+__all__ = [
+    "Broadcast",
+    "Fragment",
+    "Modifiers",
+    "Operand",
+    "element_of",
+    "fits",
+    "fragment",
+    "grid",
+    "mfma",
+    "mfma_factor",
+    "mfma_result",
+    "multiply",
+    "numbers_of",
+    "operand_of",
+    "vectors_of",
+    "wmma",
+    "wmma_factor",
+    "wmma_result",
+]

@@ -1,0 +1,1 @@
+"""Numbers, vectors and structures of LLVM."""

@@ -1,0 +1,1 @@
+"""What threads do together, on any GPU."""

@@ -1,0 +1,1 @@
+"""Accesses of memory."""

@@ -1,0 +1,1 @@
+"""What only GPUs of NVIDIA have."""

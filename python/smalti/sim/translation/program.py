@@ -1,0 +1,357 @@
+"""The programs of a module: what a kernel is given, how it is launched, and the code of its body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ... import ir, passmanager, sources
+from ...calling.arguments import UNUSED
+from ...compiler import driver
+from ...diagnostics import Diagnostic, SourceLocation, source_location
+from ...errors import CompileError, mlir_errors
+from ..machine import values
+from .translator import (
+    ARGUMENT,
+    AUTO_BARRIERS,
+    PROGRAM_THREADS,
+    Translated,
+    Translator,
+    Unsupported,
+    attribute,
+    sequence,
+    strides_and_offset,
+    walk,
+)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument of the kernel."""
+
+    index: int
+    type: Any
+    shape: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
+    """In elements. What is None, the array of a call says."""
+    written: bool
+    scalar: bool = False
+    """Whether it is a number."""
+    packed: int = 1
+    """How many elements share a byte: shape and strides are those of the bytes then."""
+
+    def __str__(self) -> str:
+        return f"argument {self.index} ({self.type})"
+
+
+@dataclass
+class Program:
+    """A kernel that can be run."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    host: Translated | None
+    """What comes before the launch."""
+    table: int | None
+    """The slot of the pointer to the table of arguments, in a module of JAX's."""
+    arguments: list[int]
+    """The slots of the arguments of a `gpu.func`."""
+    body: Translated
+    slots: int
+    grid: Any
+    """Slots of the sizes of the grid, or the sizes."""
+    block: Any
+    cluster: tuple[int, int, int]
+    shared_bytes: Any
+    grain: int
+    group_threads: int | None
+    """Threads that run a program together, such as a warpgroup; None where the whole block does."""
+    launch_arguments: list[int]
+    """Slots of the arguments of the launch's body: ids of the block and thread, sizes of the grid and the block."""
+    launch_operands: dict[str, list[int]]
+    source: str | None
+    location: SourceLocation | None
+    tensor_grain: int = 4
+    most_shared_bytes: int = 0
+    """Bytes of shared memory that a block of the GPU can have."""
+
+
+def _layouts(module: ir.Module) -> dict[tuple[int, str], str]:
+    """The layouts of vectors, which inference gives where the program has none; nothing where it fails."""
+    found = _stated_layouts(module)
+    if found:
+        return found
+    copy = driver.clone(module)
+    try:
+        with mlir_errors(CompileError, "", module.context):
+            passmanager.PassManager.parse(_INFERENCE, module.context).run(copy.operation)
+    except CompileError:
+        return {}
+    same = [op.name for op in walk(copy.operation)] == [op.name for op in walk(module.operation)]
+    return _stated_layouts(copy) if same else {}
+
+
+_INFERENCE = "builtin.module(mosaic-gpu-infer-layouts)"
+
+
+def _stated_layouts(module: ir.Module) -> dict[tuple[int, str], str]:
+    found = {}
+    for number, op in enumerate(walk(module.operation)):
+        for name in ("in_layouts", "out_layouts"):
+            if name in op.attributes and len(layouts := ir.ArrayAttr(op.attributes[name])):
+                found[number, name] = str(layouts[0])
+    return found
+
+
+def _name(op: Any) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else op.name
+
+
+def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) -> Program:
+    """The program of a module: JAX's function with a `gpu.launch`, or a `gpu.func` that is a program of a block or of
+    threads. One that is `timed` runs with a recorder."""
+    from .. import ops, threads  # noqa: F401  (the translations register themselves)
+
+    candidates: dict[str, tuple[Any, Any]] = {}
+    twice: set[str] = set()
+    for op in walk(module.operation):
+        if op.name == "gpu.func" and ("gpu.kernel" in op.attributes or "kernel" in op.attributes):
+            twice |= {_name(op)} & candidates.keys()
+            candidates[_name(op)] = (op, None)
+        elif op.name == "gpu.launch":
+            owner = op.parent.operation
+            while owner.name not in ("func.func", "llvm.func", "builtin.module"):
+                owner = owner.parent.operation
+            candidates[_name(owner)] = (owner, op)
+    for function, launch in threads.launches_of(module.operation):
+        if launch.name == "gpu.launch_func":
+            # The kernel does not say itself how it is launched.
+            candidates.pop(_name(threads.kernel_of(launch)), None)
+        candidates[_name(function)] = (function, launch)
+    if name in twice or (name is None and twice):
+        raise CompileError(f"the module has several programs @{name or min(twice)}: no two may have one name")
+    if name is not None and name not in candidates:
+        known = ", ".join(f"@{n}" for n in candidates) or "none"
+        raise CompileError(f"no program @{name}; the module has: {known}")
+    if name is None and len(candidates) != 1:
+        if not candidates:
+            raise CompileError("the module has no gpu.launch and no kernel to simulate")
+        raise CompileError(f"the module has several programs: name one ({', '.join(f'@{n}' for n in candidates)})")
+    chosen = name or next(iter(candidates))
+    function, launch = candidates[chosen]
+    numbers = {op: number for number, op in enumerate(walk(module.operation))}
+    hosted = any(launch == op for _, op in threads.launches_of(module.operation))
+    if hosted or (launch is None and threads.is_of_threads(function)):
+        program, translator = threads.of_threads(chosen, function, target, numbers, _is_written, timed, launch)
+    else:
+        translator = Translator(numbers, timed)
+        if launch:
+            translator.layouts = _layouts(module)
+            program = _of_launch(chosen, function, launch, translator)
+        else:
+            translator.layouts = _stated_layouts(module)
+            program = _of_function(chosen, function, translator)
+    if translator.problems:
+        raise CompileError(
+            f"@{chosen} cannot be simulated", diagnostics=translator.problems, source=sources.text_of(module.context)
+        )
+    program.source = sources.text_of(module.context)
+    program.most_shared_bytes = target.shared_memory_per_block
+    return program
+
+
+def parameter(index: int, ty: Any, written: bool) -> Parameter:
+    """What an argument of a type is given: an array, or a number."""
+    if not isinstance(ty, ir.MemRefType):
+        if values.numpy_type(ty) is None:
+            raise Unsupported(f"argument {index} of type {ty}")
+        return Parameter(index, ty, (), (), False, scalar=True)
+    packed = values.PACKED.get(str(ty.element_type), 1)
+    if packed == 1 and values.numpy_type(ty.element_type) is None:
+        raise Unsupported(f"argument {index} of type {ty}: there is no numpy type for its elements")
+    shape = tuple(None if ty.is_dynamic_dim(i) else ty.shape[i] for i in range(ty.rank))
+    steps, _ = strides_and_offset(ty)
+    strides = tuple(None if step == ir.ShapedType.get_dynamic_stride_or_offset() else step for step in steps)
+    if not all(size != 0 for size in shape):
+        strides = (0,) * len(shape)
+    if any(stride is not None and stride < 0 for stride in strides):
+        raise Unsupported(f"argument {index} of type {ty}: it has strides below 0")
+    if packed > 1:
+        *rows, last = shape or (None,)
+        *by, one = strides or (None,)
+        if one != 1 or last is None or any(size is None or size % packed for size in (last, *by)):
+            raise Unsupported(
+                f"argument {index} of type {ty}: {packed} elements share a byte, and its rows are no whole bytes"
+            )
+        shape = (*rows, last // packed)
+        strides = (*(step // packed for step in by if step is not None), 1)
+    return Parameter(index, ty, shape, strides, written, packed=packed)
+
+
+_READERS = {"mosaic_gpu.async_load", "mosaic_gpu.async_copy", "mosaic_gpu.async_prefetch", "mosaic_gpu.vector_load"}
+_READERS |= {"memref.load", "vector.transfer_read", "vector.load", "mosaic_gpu.print_layout", "memref.dim"}
+_READERS |= {"vector.maskedload", "vector.expandload", "vector.gather", "amdgpu.raw_buffer_load"}
+_READERS |= {"affine.load", "affine.vector_load", "affine.prefetch", "memref.prefetch", "memref.rank"}
+_READERS |= {"nvgpu.tma.async.load", "nvgpu.tma.prefetch.descriptor", "nvgpu.tma.fence.descriptor"}
+_VIEWS = {"memref.subview", "memref.cast", "memref.transpose", "memref.expand_shape", "memref.collapse_shape"}
+_VIEWS |= {"mosaic_gpu.reinterpret_cast", "mosaic_gpu.with_transforms", "memref.reinterpret_cast"}
+_VIEWS |= {"memref.assume_alignment", "memref.memory_space_cast", "amdgpu.fat_raw_buffer_cast"}
+_VIEWS |= {"memref.extract_strided_metadata"}
+
+
+def _is_written(value: Any) -> bool:
+    """Whether a program may write memory: it may where a use is none that is known to read."""
+    for use in value.uses:
+        op = use.owner.operation
+        if op.name in _READERS:
+            continue
+        if op.name == "nvgpu.tma.create.descriptor":
+            if _is_written(op.results[0]):
+                return True
+            continue
+        if op.name in _VIEWS:
+            if any(_is_written(result) for result in op.results if isinstance(result.type, ir.MemRefType)):
+                return True
+            continue
+        if op.name == "mosaic_gpu.warp_map" and _is_written(op.regions[0].blocks[0].arguments[use.operand_number]):
+            return True
+        if op.name in _COPIES and use.operand_number == _COPIES[op.name](op):
+            continue
+        if op.name != "mosaic_gpu.warp_map":
+            return True
+    return False
+
+
+_COPIES: dict[str, Callable[[Any], int]] = {
+    "nvgpu.device_async_copy": lambda op: (
+        attribute(op, "operandSegmentSizes")[0] + attribute(op, "operandSegmentSizes")[1]
+    ),
+    "amdgpu.gather_to_lds": lambda op: 0,
+    "memref.copy": lambda op: 0,
+    "gpu.memcpy": lambda op: len(op.operands) - 1,
+}
+"""Operations that only read the operand of this number."""
+
+
+def _of_launch(name: str, function: Any, launch: Any, translator: Translator) -> Program:
+    entry = function.regions[0].blocks[0]
+    if function.name != "func.func" or launch.parent.operation != function or len(entry.arguments) != 2:
+        raise CompileError(
+            "",
+            diagnostics=[
+                Diagnostic("error", "the launch is not one that JAX prints", source_location(launch.location))
+            ],
+        )
+    parameters: dict[int, Parameter] = {}
+    steps = []
+    for view in entry.operations:
+        op = view.operation
+        if op == launch:
+            break
+        if ARGUMENT in op.attributes:
+            index = attribute(op, ARGUMENT)
+            try:
+                result = op.results[0]
+                parameters[index] = parameter(index, result.type, _is_written(result))
+            except Unsupported as problem:
+                translator.problems.append(Diagnostic("error", str(problem), source_location(op.location)))
+        made = translator.step(op)
+        if made is not None and made.step is not None:
+            steps.append(made)
+    segments = attribute(launch, "operandSegmentSizes")
+    operands = translator.operands(launch)
+    names = ("async", "gx", "gy", "gz", "bx", "by", "bz", "cx", "cy", "cz", "shared")
+    by_name: dict[str, list[int]] = {}
+    at = 0
+    for key, size in zip(names, segments, strict=False):
+        by_name[key] = operands[at : at + size]
+        at += size
+    arguments = [translator.slot(argument) for argument in launch.regions[0].blocks[0].arguments]
+    # As `mosaic-gpu-outline-launches` says of its kernels.
+    translator.ordered_stores = translator.ordered_loads = True
+    body = translator.block(launch.regions[0].blocks[0], skip_last=True)
+    for index in set(range(max(parameters, default=-1) + 1)) - set(parameters):
+        parameters[index] = Parameter(index, UNUSED, (), (), False, scalar=True)
+    table = translator.slot(entry.arguments[1])
+    translator.slot(entry.arguments[0])
+    return Program(
+        name=name,
+        parameters=tuple(parameters[i] for i in sorted(parameters)),
+        host=sequence(steps),
+        table=table,
+        arguments=[],
+        body=body,
+        slots=translator.count,
+        grid=None,
+        block=None,
+        cluster=(1, 1, 1),
+        shared_bytes=None,
+        grain=translator.grain,
+        tensor_grain=translator.tensor_grain,
+        group_threads=128,
+        launch_arguments=arguments,
+        launch_operands=by_name,
+        source=None,
+        location=source_location(launch.location),
+    )
+
+
+def three(op: Any, *names: str) -> tuple[int, int, int] | None:
+    for name in names:
+        if name in op.attributes:
+            x, y, z = [*[int(v) for v in ir.DenseI32ArrayAttr(op.attributes[name])], 1, 1][:3]
+            return x, y, z
+    return None
+
+
+def cluster_of(function: Any) -> tuple[int, int, int]:
+    """The cluster that a kernel states."""
+    return three(function, "known_cluster_size", "gpu.known_cluster_size", "nvvm.cluster_dim") or (1, 1, 1)
+
+
+def _of_function(name: str, function: Any, translator: Translator) -> Program:
+    entry = function.regions[0].blocks[0]
+    grid = three(function, "known_grid_size", "gpu.known_grid_size")
+    block = three(function, "known_block_size", "gpu.known_block_size")
+    place = source_location(function.location)
+    if grid is None or block is None:
+        message = "the kernel does not state its known_block_size and known_grid_size"
+        raise CompileError("", diagnostics=[Diagnostic("error", message, place)])
+    count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
+    parameters = []
+    for index, argument in enumerate(list(entry.arguments)[:count]):
+        try:
+            parameters.append(parameter(index, argument.type, _is_written(argument)))
+        except Unsupported as problem:
+            translator.problems.append(Diagnostic("error", str(problem), place))
+    arguments = translator_slots(translator, list(entry.arguments)[:count])
+    together = attribute(function, PROGRAM_THREADS)
+    translator.ordered_loads = AUTO_BARRIERS in function.attributes
+    translator.ordered_stores = translator.ordered_loads and together is not None
+    body = translator.block(entry, skip_last=True)
+    return Program(
+        name=name,
+        parameters=tuple(parameters),
+        host=None,
+        table=None,
+        arguments=arguments,
+        body=body,
+        slots=translator.count,
+        grid=grid,
+        block=block,
+        cluster=cluster_of(function),
+        shared_bytes=max(translator.shared_end, attribute(function, "smalti.shared_memory_bytes", 0)),
+        grain=translator.grain,
+        tensor_grain=translator.tensor_grain,
+        group_threads=together,
+        launch_arguments=[],
+        launch_operands={},
+        source=None,
+        location=place,
+    )
+
+
+def translator_slots(translator: Translator, arguments: list[Any]) -> list[int]:
+    """The slots of block arguments."""
+    return [translator.slot(argument) for argument in arguments]

@@ -1,0 +1,367 @@
+"""From operations to what runs: every one becomes a function, before anything runs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+from ... import ir
+from ..._mlir_libs import _smalti
+from ...diagnostics import Diagnostic, SourceLocation, source_location
+from ...errors import LaunchError, SmaltiError
+from ..machine import recorder, values
+from ..machine.findings import Enough, Stop, TimeLimit
+
+Step = Callable[[Any], Any]
+"""What an operation does to a warpgroup. One that may have to wait is a generator function."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """An operation, for messages."""
+
+    name: str
+    location: SourceLocation | None
+    number: int = -1
+    """Its place among the operations of the module."""
+
+
+class Unsupported(Exception):
+    """The simulator cannot run an operation; the message says what of it."""
+
+
+@dataclass(frozen=True)
+class Translated:
+    """An operation as a step."""
+
+    step: Step | None
+    blocking: bool = False
+    site: Site | None = None
+    """The operation, where it is one."""
+
+
+Translation = Callable[[Any, "Translator"], "Step | Translated | None"]
+OPERATIONS: dict[str, Translation] = {}
+"""How operations are translated, by their names."""
+
+
+OF_PHASES = {f"nvvm.mbarrier.{name}" for name in ("try_wait", "try_wait.parity", "arrive.expect_tx")}
+OF_PHASES |= {f"nvgpu.mbarrier.{name}" for name in ("try_wait.parity", "arrive.expect_tx")}
+OF_PHASES |= {"mosaic_gpu.wait", "mosaic_gpu.arrive_expect_tx"}
+"""Operations that say which phase of a barrier they wait for, or how many bytes it brings."""
+
+
+def registering(into: dict[str, Any]) -> Callable[..., Callable[[Any], Any]]:
+    """A decorator that registers the translation of operations, by their names."""
+
+    def operation(*names: str) -> Callable[[Any], Any]:
+        def register(function: Any) -> Any:
+            for name in names:
+                into[name] = function
+            return function
+
+        return register
+
+    return operation
+
+
+operation = registering(OPERATIONS)
+
+
+def blocking(step: Step) -> Translated:
+    """A step that is a generator function."""
+    return Translated(step, True)
+
+
+ARGUMENT = "mosaic_gpu.from_kernel_arg_idx"
+"""Says of the memory in a module of JAX's which argument it is."""
+PROGRAM_THREADS = "mosaic_gpu.program_threads"
+"""How many threads run a program together, where a block runs several side by side."""
+AUTO_BARRIERS = "mosaic_gpu.auto_barriers"
+"""Whether barriers of a program are around its stores to shared memory, and before its loads in bulk."""
+VIEWS_OF_PACKED = frozenset(
+    f"memref.{name}" for name in ("subview", "cast", "assume_alignment", "dim", "memory_space_cast")
+)
+"""What does not depend on how the elements of memory lie in bytes."""
+
+
+def _is_packed(ty: Any) -> bool:
+    return isinstance(ty, ir.MemRefType) and str(ty.element_type) in values.PACKED
+
+
+MOST_ELEMENTS = 1 << 24
+"""Of a vector: the registers of a block hold far fewer."""
+
+
+def is_large(ty: Any) -> bool:
+    """Whether it is a vector of more elements than any block holds."""
+    return isinstance(ty, ir.VectorType) and math.prod(ty.shape) > MOST_ELEMENTS
+
+
+class Translator:
+    """Translates the operations of one program. Values get slots."""
+
+    operations: dict[str, Any] = OPERATIONS
+    of_packed = VIEWS_OF_PACKED | {
+        "builtin.unrealized_conversion_cast",
+        "memref.transpose",
+        *(f"mosaic_gpu.{name}" for name in ("async_load", "async_store", "slice_smem", "tcgen05_mma")),
+        *(f"mosaic_gpu.{name}" for name in ("vector_load", "vector_store", "warp_map", "with_transforms")),
+        *(f"mosaic_gpu.{name}" for name in ("tmem_alloc", "tmem_dealloc", "slice_tmem", "tmem_layout_cast")),
+        *(f"mosaic_gpu.{name}" for name in ("async_load_tmem", "async_store_tmem", "async_store_smem_to_tmem")),
+        "mosaic_gpu.async_store_sparse_metadata_smem_to_tmem",
+    }
+    """What is known of memory in which several elements share a byte."""
+
+    def __init__(self, numbers: dict[Any, int], timed: bool = False) -> None:
+        self._numbers = numbers
+        self.timed = timed
+        """Whether arithmetic tells the recorder of a timeline what it takes."""
+        self.count = 0
+        self._slots: dict[Any, int] = {}
+        self.problems: list[Diagnostic] = []
+        self.shared_end = 0
+        """Bytes of shared memory that the program names."""
+        self.grain = 16
+        """What divides the size and place of all that is accessed in shared memory."""
+        self.layouts: dict[tuple[int, str], str] = {}
+        """Layouts as text, by the number of the operation and the name of the attribute."""
+        self.tensor_grain = 4
+        """The same of tensor memory."""
+        self.vector_mask: int | None = None
+        """The slot of the mask of `vector.mask` around an operation that is translated."""
+        self.allocated = 0
+        self.ordered_stores = self.ordered_loads = False
+        """Whether the compiler puts a barrier of the program around each store of vectors to shared memory, and before
+        each load in bulk."""
+
+    def layout(self, op: Any, name: str) -> str | None:
+        """The layout of an operation's first vector operand (`in_layouts`) or result (`out_layouts`), if it is known."""
+        return self.layouts.get((self._numbers.get(op, -1), name))
+
+    def slot(self, value: Any) -> int:
+        """The slot of a value."""
+        found = self._slots.get(value)
+        if found is None:
+            found = self._slots[value] = self.count
+            self.count += 1
+        return found
+
+    def operands(self, op: Any) -> list[int]:
+        return [self.slot(value) for value in op.operands]
+
+    def results(self, op: Any) -> list[int]:
+        return [self.slot(value) for value in op.results]
+
+    def site(self, op: Any) -> Site:
+        return Site(op.name, source_location(op.location), self._numbers.get(op, -1))
+
+    def uses_shared(self, grain: int, end: int = 0) -> None:
+        """Something of so many bytes, or at a multiple of them, is in shared memory."""
+        while grain % self.grain:
+            self.grain //= 2
+        self.shared_end = max(self.shared_end, end)
+
+    def step(self, op: Any) -> Translated | None:
+        """The step of an operation; problems are collected."""
+        translate = self.operations.get(op.name)
+        try:
+            if translate is None:
+                raise Unsupported("the simulator does not know it")
+            for value in op.results:
+                if is_large(value.type):
+                    raise Unsupported(f"a value of type {value.type}: a vector has at most {MOST_ELEMENTS} elements")
+            if op.name not in self.of_packed and any(_is_packed(value.type) for value in (*op.operands, *op.results)):
+                raise Unsupported("it does not know this of memory in which several elements share a byte")
+            made = translate(op, self)
+        except (SmaltiError, MemoryError, RecursionError):
+            raise
+        except Exception as problem:
+            message = str(problem) if isinstance(problem, Unsupported) else internal_error(problem)
+            self.problems.append(Diagnostic("error", f"'{op.name}': {message}", source_location(op.location)))
+            return None
+        if made is None:
+            return None
+        if not isinstance(made, Translated):
+            made = Translated(self._with_time(op, made) if self.timed else made)
+        return replace(made, site=self.site(op))
+
+    def _with_time(self, op: Any, step: Step) -> Step:
+        found = recorder.arithmetic(op)
+        if found is None:
+            return step
+        special, results = found
+        site = self.site(op)
+
+        def timed(st: Any) -> None:
+            st.machine.recorder.compute(st, special, results, site)
+            step(st)
+
+        return timed
+
+    def runs(self, op: Any) -> Step:
+        """Code that says that an operation is come to, for mutants."""
+        mark = (self.site(op).number, "run")
+
+        def step(st: Any) -> None:
+            st.machine.effective.add(mark)
+
+        return step
+
+    def block(self, block: Any, skip_last: bool = False) -> Translated:
+        """The operations of a block, one after the other."""
+        steps = []
+        operations = [view.operation for view in block.operations]
+        for op in operations[:-1] if skip_last else operations:
+            if op.name in OF_PHASES:
+                steps.append(Translated(self.runs(op)))
+            made = self.step(op)
+            if made is not None and made.step is not None:
+                steps.append(made)
+        return sequence(steps)
+
+    def region(self, region: Any) -> tuple[Translated, list[int], list[int]]:
+        """The body of a region of one block, the slots of its arguments, and of what its terminator yields."""
+        if len(region.blocks) != 1:
+            raise Unsupported("a region of several blocks")
+        block = region.blocks[0]
+        operations = list(block.operations)
+        ends = bool(operations) and operations[-1].operation.name in _TERMINATORS
+        arguments = [self.slot(argument) for argument in block.arguments]
+        body = self.block(block, skip_last=ends)
+        yields = self.operands(operations[-1].operation) if ends else []
+        return body, arguments, yields
+
+
+_TERMINATORS = {"scf.yield", "scf.condition", "mosaic_gpu.return", "gpu.terminator", "gpu.return", "func.return"}
+
+
+def internal_error(problem: Exception) -> str:
+    """An exception that nobody expected, in words."""
+    return f"internal error of the simulator: {type(problem).__name__}: {problem}"
+
+
+EXPECTED = (Enough, Stop, TimeLimit, MemoryError, RecursionError)
+"""Exceptions that are no errors of an operation's step."""
+
+
+def raise_located(problem: Exception, site: Site | None) -> NoReturn:
+    """Raises an exception of an operation's step again, as an error with its location."""
+    located = isinstance(problem, SmaltiError) and (problem.diagnostics or not isinstance(problem, LaunchError))
+    if located or isinstance(problem, EXPECTED) or site is None:
+        raise problem
+    message = str(problem) if isinstance(problem, LaunchError) else f"'{site.name}': {internal_error(problem)}"
+    raise LaunchError("", diagnostics=[Diagnostic("error", message, site.location)]) from problem
+
+
+def sequence(steps: list[Translated]) -> Translated:
+    """Steps one after the other."""
+    if not any(step.blocking for step in steps):
+        located = tuple((step.step, step.site) for step in steps if step.step is not None)
+
+        def run(st: Any) -> None:
+            site = None
+            try:
+                for function, site in located:  # noqa: B007  (the handler below reads it)
+                    function(st)
+            except Exception as problem:
+                raise_located(problem, site)
+
+        return Translated(run)
+    parts: list[tuple[tuple[tuple[Step, Site | None], ...], Step | None, Site | None]] = []
+    plain: list[tuple[Step, Site | None]] = []
+    for step in steps:
+        assert step.step is not None
+        if step.blocking:
+            parts.append((tuple(plain), step.step, step.site))
+            plain = []
+        else:
+            plain.append((step.step, step.site))
+    parts.append((tuple(plain), None, None))
+
+    def run_with_waits(st: Any) -> Iterator[Any]:
+        site = None
+        try:
+            for functions, waiting, waiting_site in parts:
+                for function, site in functions:  # noqa: B007  (the handler below reads it)
+                    function(st)
+                if waiting is not None:
+                    site = waiting_site
+                    yield from waiting(st)
+        except Exception as problem:
+            raise_located(problem, site)
+
+    return Translated(run_with_waits, True)
+
+
+def vector_reader(op: Any, index: int, translator: Translator) -> Callable[[Any], Any]:
+    """A function that gives the operand of a warpgroup, which an operation computes with now."""
+    slot = translator.slot(op.operands[index])
+    if not values.is_vector(op.operands[index].type):
+        return lambda st: st.v[slot]
+    site = translator.site(op)
+    from ..machine.engines import read_registers
+    from ..machine.memory import Registers
+
+    def read(st: Any) -> Any:
+        value = st.v[slot]
+        return read_registers(st, value, site) if value.__class__ is Registers else value
+
+    return read
+
+
+def attribute(op: Any, name: str, default: Any = None) -> Any:
+    """An attribute as what it says: a number, a string, a list; of an enumerator the keyword."""
+    if name not in op.attributes:
+        return default
+    return plain(op.attributes[name])
+
+
+def groups_left(op: Any, name: str) -> int:
+    """How many groups a wait leaves in flight, as an attribute says."""
+    left = attribute(op, name, 0)
+    if left < 0:
+        raise Unsupported(f"a wait that leaves {left} groups in flight")
+    return left
+
+
+def plain(found: Any) -> Any:
+    """What an attribute says."""
+    if isinstance(found, (ir.BoolAttr, ir.IntegerAttr, ir.StringAttr, ir.FloatAttr)):
+        return found.value
+    if isinstance(found, (ir.DenseI64ArrayAttr, ir.DenseI32ArrayAttr, ir.DenseBoolArrayAttr)):
+        return list(found)
+    if isinstance(found, ir.ArrayAttr):
+        return [plain(item) for item in found]
+    if isinstance(found, ir.UnitAttr):
+        return True
+    return _smalti.attribute_keyword(found) or found
+
+
+FUNCTIONS = frozenset({"gpu.func", "gpu.launch", "func.func", "llvm.func"})
+"""Operations whose region threads begin to run, or run when they call it."""
+
+
+def walk(op: Any) -> Iterator[Any]:
+    """The operations inside of one, each before those inside of it."""
+    for region in op.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                yield view.operation
+                yield from walk(view.operation)
+
+
+def strides_and_offset(ty: ir.MemRefType) -> tuple[list[int], int]:
+    """Those of the type's layout, in elements."""
+    try:
+        return ty.get_strides_and_offset()
+    except RuntimeError:
+        raise Unsupported(f"memory of type {ty}: its layout has no strides") from None
+
+
+def normalised(text: str) -> str:
+    """An inline assembly string without what means nothing."""
+    return re.sub(r"\s+", " ", text).strip()
