@@ -117,7 +117,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        value = importlib.import_module(".compiler.reproducer", __name__).versions()["smalti"]
+        value = importlib.import_module(".toolchain", __name__).versions()["smalti"]
     elif name in _HOMES:
         value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
     elif name in _MODULES:

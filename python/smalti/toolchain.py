@@ -43,6 +43,16 @@ def configured() -> dict[str, str]:
         return {}
 
 
+def versions() -> dict[str, str]:
+    """The versions that a report of a failure needs."""
+    config = configured()
+    return {
+        "smalti": config.get("version", "unknown"),
+        "llvm": config.get("llvm_version", f"{LLVM_MAJOR}"),
+        "python": sys.version.split()[0],
+    }
+
+
 def _executable(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 

@@ -123,9 +123,9 @@ def _parse_arguments(words: Sequence[str], option: str = "--arg") -> dict[int, s
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if not wanted or context.resilient_parsing:
         return
-    from ..compiler import reproducer
+    from .. import toolchain
 
-    known = reproducer.versions()
+    known = toolchain.versions()
     click.echo(f"smalti {known['smalti']} (LLVM {known['llvm']}, Python {known['python']})")
     context.exit()
 

@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import stat
-import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -21,20 +20,10 @@ _KEPT = 50
 """Reproducers that stay in the cache."""
 
 
-def versions() -> dict[str, str]:
-    """The versions that a report of a failure needs."""
-    config = toolchain.configured()
-    return {
-        "smalti": config.get("version", "unknown"),
-        "llvm": config.get("llvm_version", f"{toolchain.LLVM_MAJOR}"),
-        "python": sys.version.split()[0],
-    }
-
-
 def write(module_text: str, pipeline: str) -> tuple[Path, str] | None:
     """Writes a reproducer that `smalti-opt --run-reproducer` replays; returns its path and that command. None where no
     folder can be written."""
-    head = "".join(f"// {name} {version}\n" for name, version in versions().items())
+    head = "".join(f"// {name} {version}\n" for name, version in toolchain.versions().items())
     body = (
         f"{head}{module_text.rstrip()}\n\n"
         "{-#\n  external_resources: {\n    mlir_reproducer: {\n"

@@ -15,10 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
-from .. import dtypes, targets
+from .. import dtypes, targets, toolchain
 from ..calling.arguments import Argument, Entry
 from ..calling.tensor_maps import TensorMap
-from ..compiler import reproducer
 from ..errors import KernelFileError, LaunchError, ToolMissing
 from .compiled import CompiledCode, Resources
 
@@ -76,7 +75,7 @@ def _code(kernel: CompiledCode, purpose: str) -> tuple[str, bytes]:
 
 
 def _versions() -> dict[str, str]:
-    known = reproducer.versions()
+    known = toolchain.versions()
     return {"smalti": known["smalti"], "llvm": known["llvm"]}
 
 

@@ -17,6 +17,7 @@ from ..diagnostics import Diagnostic, source_location
 from ..errors import CompileError, LaunchError, SmaltiError, TargetError
 from ..pace import Pace
 from . import launch
+from .loading import load
 from .machine import findings
 from .machine.findings import Finding
 from .machine.options import Simulation
@@ -26,7 +27,7 @@ from .threads import has_threads
 from .translation import drawing, given
 from .translation.given import Given
 from .translation.places import keep_places
-from .translation.program import Parameter, Program, load
+from .translation.program import Parameter, Program
 from .translation.translator import internal_error, walk
 
 CALL_OPTIONS = ("simulation", "time_limit")

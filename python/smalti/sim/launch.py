@@ -15,8 +15,7 @@ from ..errors import LaunchError
 from .machine import values
 from .machine.engines import TensorWork
 from .machine.findings import Enough, Finding, Findings, Stop, TimeLimit
-from .machine.group import Group
-from .machine.machine import Block, Cluster, Machine, Three, place_names
+from .machine.machine import Block, Cluster, Group, Machine, Three, place_names
 from .machine.memory import Buffer, MemRef, Pointer
 from .machine.options import Simulation, seed_of
 from .machine.recorder import Recorder

@@ -19,10 +19,10 @@ from ..compiler import driver
 from ..diagnostics import SourceLocation, source_location
 from ..errors import LaunchError
 from .kernel import SimulatedKernel
+from .loading import load
 from .machine.findings import Finding
 from .machine.options import Simulation
 from .ops.cluster import REMOTE_ARRIVAL
-from .translation.program import load
 from .translation.translator import attribute, normalised, walk
 
 _MISTAKES = {

@@ -15,7 +15,7 @@ from smalti import sim
 from smalti.cli import commands
 from smalti.errors import CompileError, LaunchError
 from smalti.pace import Pace
-from smalti.sim.translation.translator import OPERATIONS
+from smalti.sim.translation.translator import OPERATIONS, THREAD_OPERATIONS
 
 COUNTED = """
     %r = scf.for %i = %c0 to %many step %c1 iter_args(%a = %one) -> f32 {
@@ -139,9 +139,7 @@ def broken(*_: Any) -> Any:
 
 
 def test_an_error_that_nobody_expected_has_a_location(monkeypatch: pytest.MonkeyPatch) -> None:
-    from smalti.sim.threads.execution.code import OPERATIONS as OF_THREADS
-
-    for attribute, table in (("", OF_THREADS), (BLOCK, OPERATIONS)):
+    for attribute, table in (("", THREAD_OPERATIONS), (BLOCK, OPERATIONS)):
         # While it runs, and when it is translated.
         monkeypatch.setitem(table, "memref.store", lambda op, translator: broken)
         made = sim.simulate(kernel("\n    memref.store %one, %x[%c0] : memref<64xf32>", attribute), "sm_90a")
@@ -169,7 +167,6 @@ FIRST, SECOND = 8, 9
 def test_operations_that_share_a_function_have_locations_of_their_own(
     monkeypatch: pytest.MonkeyPatch, attribute: str, is_generator: bool, number: int, line: int
 ) -> None:
-    from smalti.sim.threads.execution.code import OPERATIONS as OF_THREADS
     from smalti.sim.translation.translator import blocking
 
     calls: list[int] = []
@@ -186,7 +183,7 @@ def test_operations_that_share_a_function_have_locations_of_their_own(
     def of_threads(_: Any, translator: Any) -> Any:
         return translator.blocking(waiting) if is_generator else step
 
-    monkeypatch.setitem(OF_THREADS, "memref.store", of_threads)
+    monkeypatch.setitem(THREAD_OPERATIONS, "memref.store", of_threads)
     monkeypatch.setitem(OPERATIONS, "memref.store", lambda *_: blocking(waiting) if is_generator else step)
     made = sim.simulate(kernel(TWICE, attribute), "sm_90a")
     with pytest.raises(LaunchError, match="refused") as caught:

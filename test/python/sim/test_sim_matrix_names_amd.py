@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import smalti
 from smalti import sim
-from smalti.sim.threads.execution.code import OPERATIONS
+from smalti.sim.translation.translator import THREAD_OPERATIONS
 from test_sim_matrices_amd import NUMBERS, kernel
 
 KINDS = NUMBERS | {"f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz, "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz}
@@ -106,7 +106,7 @@ def test_wmma(chip: str, name: str, factor: str, of_a: str, of_b: str, total: st
 
 
 def test_names_that_are_known() -> None:
-    names = {name for name in OPERATIONS if name.startswith(("rocdl.mfma.", "rocdl.wmma."))}
+    names = {name for name in THREAD_OPERATIONS if name.startswith(("rocdl.mfma.", "rocdl.wmma."))}
     assert len(names) == 45 + 34 + 2
 
 

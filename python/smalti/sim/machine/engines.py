@@ -11,7 +11,7 @@ from ... import instructions
 from ...errors import TargetError
 from .clocks import join
 from .findings import Finding
-from .group import Group
+from .machine import Group
 from .memory import Array, MemRef, Registers, fill, poison
 from .recorder import Recorder
 from .synchronisation import Mbarrier, Stream, Use

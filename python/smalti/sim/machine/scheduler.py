@@ -7,8 +7,7 @@ import random
 from collections.abc import Callable
 
 from .findings import Finding, Stop
-from .group import Group
-from .machine import Block, Machine
+from .machine import Block, Group, Machine
 from .options import seed_of
 from .synchronisation import Poll, Wait
 

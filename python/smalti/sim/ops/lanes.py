@@ -13,7 +13,16 @@ from ... import instructions
 from ...dialects import mosaic_gpu
 from ..machine.memory import Array
 from ..machine.values import collapse, is_vector, numpy_type, spread
-from ..translation.translator import Step, Translator, Unsupported, attribute, operation, vector_reader, walk
+from ..translation.translator import (
+    THREAD_OPERATIONS,
+    Step,
+    Translator,
+    Unsupported,
+    attribute,
+    operation,
+    vector_reader,
+    walk,
+)
 from .arith import type_of
 
 WARP = 32
@@ -48,11 +57,9 @@ def _has_registers(op: Any) -> bool:
 
 
 def _vector_of_threads(op: Any, translator: Translator) -> Step:
-    from ..threads.execution.code import OPERATIONS
-
     if any(position < 0 for position in attribute(op, "static_position", [])):
         raise Unsupported("a position that is not constant, in registers of single threads")
-    return OPERATIONS[op.name](op, translator)
+    return THREAD_OPERATIONS[op.name](op, translator)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..machine.clocks import Clock, Knowledge, join
-from ..machine.group import Group, Program
+from ..machine.machine import Group, Program
 from ..machine.synchronisation import Wait
 from ..machine.values import collapse, is_vector
 from ..translation.translator import Translated, Translator, Unsupported, operation, walk

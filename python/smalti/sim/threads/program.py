@@ -18,17 +18,20 @@ from ..machine.explain import OF_CLUSTERS, between, proxy_fence
 from ..machine.findings import Finding
 from ..machine.machine import Machine, Three, place_names
 from ..machine.options import seed_of
+from ..ops.memref import memory_space
 from ..translation.given import Given, Place
 from ..translation.program import Program, cluster_of, parameter, three
 from ..translation.translator import Translated, Unsupported, attribute, walk
+from . import ops  # noqa: F401  (the translations register themselves)
 from .execution.block import ThreadBlock, ThreadCluster
 from .execution.code import ALIGNMENT, ThreadTranslator
 from .execution.events import Side
-from .execution.memory import SPACING, LaneBuffer, View
+from .execution.memory import SPACING, LaneBuffer, PrivateBuffer, View
 from .execution.pending import is_product, pending_values
 from .execution.shadow import LaneChecker
 from .execution.team import Team
 from .host import Host, is_of_threads, launches_of
+from .ops.memory.memref import allocation
 from .ops.nvidia.cluster import MOST_BLOCKS
 from .ops.nvidia.tma import Map, element_bytes, stores
 
@@ -290,8 +293,6 @@ def of_threads(
     launch: Any = None,
 ) -> tuple[ThreadProgram, ThreadTranslator]:
     """The program of a `gpu.func`, or of a function of the host with a launch; problems are in the translator."""
-    from . import ops  # noqa: F401  (the translations register themselves)
-
     warp_size = target.wave_size
     tr = ThreadTranslator(numbers, warp_size, target, timed)
     place = source_location(function.location)
@@ -387,9 +388,6 @@ def _attributions(tr: ThreadTranslator, arguments: list[Any]) -> None:
     """Buffers of the function's own: in shared memory, then private ones."""
     if not arguments:
         return
-    from ..ops.memref import memory_space
-    from .execution.memory import PrivateBuffer
-    from .ops.memory.memref import allocation
 
     for argument in arguments:
         ty = argument.type

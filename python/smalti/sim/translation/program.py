@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ... import ir, passmanager, sources
+from ... import ir
 from ...calling.arguments import UNUSED
-from ...compiler import driver
 from ...diagnostics import Diagnostic, SourceLocation, source_location
-from ...errors import CompileError, mlir_errors
+from ...errors import CompileError
 from ..machine import values
 from .translator import (
     ARGUMENT,
@@ -22,7 +21,6 @@ from .translator import (
     attribute,
     sequence,
     strides_and_offset,
-    walk,
 )
 
 
@@ -77,90 +75,6 @@ class Program:
     """Bytes of shared memory that a block of the GPU can have."""
 
 
-def _layouts(module: ir.Module) -> dict[tuple[int, str], str]:
-    """The layouts of vectors, which inference gives where the program has none; nothing where it fails."""
-    found = _stated_layouts(module)
-    if found:
-        return found
-    copy = driver.clone(module)
-    try:
-        with mlir_errors(CompileError, "", module.context):
-            passmanager.PassManager.parse(_INFERENCE, module.context).run(copy.operation)
-    except CompileError:
-        return {}
-    same = [op.name for op in walk(copy.operation)] == [op.name for op in walk(module.operation)]
-    return _stated_layouts(copy) if same else {}
-
-
-_INFERENCE = "builtin.module(mosaic-gpu-infer-layouts)"
-
-
-def _stated_layouts(module: ir.Module) -> dict[tuple[int, str], str]:
-    found = {}
-    for number, op in enumerate(walk(module.operation)):
-        for name in ("in_layouts", "out_layouts"):
-            if name in op.attributes and len(layouts := ir.ArrayAttr(op.attributes[name])):
-                found[number, name] = str(layouts[0])
-    return found
-
-
-def _name(op: Any) -> str:
-    return ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else op.name
-
-
-def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) -> Program:
-    """The program of a module: JAX's function with a `gpu.launch`, or a `gpu.func` that is a program of a block or of
-    threads. One that is `timed` runs with a recorder."""
-    from .. import ops, threads  # noqa: F401  (the translations register themselves)
-
-    candidates: dict[str, tuple[Any, Any]] = {}
-    twice: set[str] = set()
-    for op in walk(module.operation):
-        if op.name == "gpu.func" and ("gpu.kernel" in op.attributes or "kernel" in op.attributes):
-            twice |= {_name(op)} & candidates.keys()
-            candidates[_name(op)] = (op, None)
-        elif op.name == "gpu.launch":
-            owner = op.parent.operation
-            while owner.name not in ("func.func", "llvm.func", "builtin.module"):
-                owner = owner.parent.operation
-            candidates[_name(owner)] = (owner, op)
-    for function, launch in threads.launches_of(module.operation):
-        if launch.name == "gpu.launch_func":
-            # The kernel does not say itself how it is launched.
-            candidates.pop(_name(threads.kernel_of(launch)), None)
-        candidates[_name(function)] = (function, launch)
-    if name in twice or (name is None and twice):
-        raise CompileError(f"the module has several programs @{name or min(twice)}: no two may have one name")
-    if name is not None and name not in candidates:
-        known = ", ".join(f"@{n}" for n in candidates) or "none"
-        raise CompileError(f"no program @{name}; the module has: {known}")
-    if name is None and len(candidates) != 1:
-        if not candidates:
-            raise CompileError("the module has no gpu.launch and no kernel to simulate")
-        raise CompileError(f"the module has several programs: name one ({', '.join(f'@{n}' for n in candidates)})")
-    chosen = name or next(iter(candidates))
-    function, launch = candidates[chosen]
-    numbers = {op: number for number, op in enumerate(walk(module.operation))}
-    hosted = any(launch == op for _, op in threads.launches_of(module.operation))
-    if hosted or (launch is None and threads.is_of_threads(function)):
-        program, translator = threads.of_threads(chosen, function, target, numbers, _is_written, timed, launch)
-    else:
-        translator = Translator(numbers, timed)
-        if launch:
-            translator.layouts = _layouts(module)
-            program = _of_launch(chosen, function, launch, translator)
-        else:
-            translator.layouts = _stated_layouts(module)
-            program = _of_function(chosen, function, translator)
-    if translator.problems:
-        raise CompileError(
-            f"@{chosen} cannot be simulated", diagnostics=translator.problems, source=sources.text_of(module.context)
-        )
-    program.source = sources.text_of(module.context)
-    program.most_shared_bytes = target.shared_memory_per_block
-    return program
-
-
 def parameter(index: int, ty: Any, written: bool) -> Parameter:
     """What an argument of a type is given: an array, or a number."""
     if not isinstance(ty, ir.MemRefType):
@@ -200,21 +114,21 @@ _VIEWS |= {"memref.assume_alignment", "memref.memory_space_cast", "amdgpu.fat_ra
 _VIEWS |= {"memref.extract_strided_metadata"}
 
 
-def _is_written(value: Any) -> bool:
+def is_written(value: Any) -> bool:
     """Whether a program may write memory: it may where a use is none that is known to read."""
     for use in value.uses:
         op = use.owner.operation
         if op.name in _READERS:
             continue
         if op.name == "nvgpu.tma.create.descriptor":
-            if _is_written(op.results[0]):
+            if is_written(op.results[0]):
                 return True
             continue
         if op.name in _VIEWS:
-            if any(_is_written(result) for result in op.results if isinstance(result.type, ir.MemRefType)):
+            if any(is_written(result) for result in op.results if isinstance(result.type, ir.MemRefType)):
                 return True
             continue
-        if op.name == "mosaic_gpu.warp_map" and _is_written(op.regions[0].blocks[0].arguments[use.operand_number]):
+        if op.name == "mosaic_gpu.warp_map" and is_written(op.regions[0].blocks[0].arguments[use.operand_number]):
             return True
         if op.name in _COPIES and use.operand_number == _COPIES[op.name](op):
             continue
@@ -234,7 +148,7 @@ _COPIES: dict[str, Callable[[Any], int]] = {
 """Operations that only read the operand of this number."""
 
 
-def _of_launch(name: str, function: Any, launch: Any, translator: Translator) -> Program:
+def of_launch(name: str, function: Any, launch: Any, translator: Translator) -> Program:
     entry = function.regions[0].blocks[0]
     if function.name != "func.func" or launch.parent.operation != function or len(entry.arguments) != 2:
         raise CompileError(
@@ -253,7 +167,7 @@ def _of_launch(name: str, function: Any, launch: Any, translator: Translator) ->
             index = attribute(op, ARGUMENT)
             try:
                 result = op.results[0]
-                parameters[index] = parameter(index, result.type, _is_written(result))
+                parameters[index] = parameter(index, result.type, is_written(result))
             except Unsupported as problem:
                 translator.problems.append(Diagnostic("error", str(problem), source_location(op.location)))
         made = translator.step(op)
@@ -310,7 +224,7 @@ def cluster_of(function: Any) -> tuple[int, int, int]:
     return three(function, "known_cluster_size", "gpu.known_cluster_size", "nvvm.cluster_dim") or (1, 1, 1)
 
 
-def _of_function(name: str, function: Any, translator: Translator) -> Program:
+def of_function(name: str, function: Any, translator: Translator) -> Program:
     entry = function.regions[0].blocks[0]
     grid = three(function, "known_grid_size", "gpu.known_grid_size")
     block = three(function, "known_block_size", "gpu.known_block_size")
@@ -322,7 +236,7 @@ def _of_function(name: str, function: Any, translator: Translator) -> Program:
     parameters = []
     for index, argument in enumerate(list(entry.arguments)[:count]):
         try:
-            parameters.append(parameter(index, argument.type, _is_written(argument)))
+            parameters.append(parameter(index, argument.type, is_written(argument)))
         except Unsupported as problem:
             translator.problems.append(Diagnostic("error", str(problem), place))
     arguments = translator_slots(translator, list(entry.arguments)[:count])

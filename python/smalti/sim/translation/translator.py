@@ -13,7 +13,9 @@ from ..._mlir_libs import _smalti
 from ...diagnostics import Diagnostic, SourceLocation, source_location
 from ...errors import LaunchError, SmaltiError
 from ..machine import recorder, values
+from ..machine.engines import read_registers
 from ..machine.findings import Enough, Stop, TimeLimit
+from ..machine.memory import Registers
 
 Step = Callable[[Any], Any]
 """What an operation does to a warpgroup. One that may have to wait is a generator function."""
@@ -46,6 +48,8 @@ class Translated:
 Translation = Callable[[Any, "Translator"], "Step | Translated | None"]
 OPERATIONS: dict[str, Translation] = {}
 """How operations are translated, by their names."""
+THREAD_OPERATIONS: dict[str, Any] = {}
+"""Those of programs of threads."""
 
 
 OF_PHASES = {f"nvvm.mbarrier.{name}" for name in ("try_wait", "try_wait.parity", "arrive.expect_tx")}
@@ -303,8 +307,6 @@ def vector_reader(op: Any, index: int, translator: Translator) -> Callable[[Any]
     if not values.is_vector(op.operands[index].type):
         return lambda st: st.v[slot]
     site = translator.site(op)
-    from ..machine.engines import read_registers
-    from ..machine.memory import Registers
 
     def read(st: Any) -> Any:
         value = st.v[slot]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,10 +15,16 @@ from .events import Event, Side, together
 from .lanes import Array
 from .memory import LaneBuffer
 
-if TYPE_CHECKING:
-    from .shadow import LaneChecker
-
 BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)
+
+
+class Accesses(Protocol):
+    """The accesses so far, by number, and what is told of findings."""
+
+    _agents: Array
+    _steps: Array
+    _events: list[Any]
+    _report: Callable[..., None]
 
 
 class Check:
@@ -26,7 +32,7 @@ class Check:
 
     def __init__(
         self,
-        checker: LaneChecker,
+        checker: Accesses,
         buffer: LaneBuffer,
         event: Event,
         grains: Array,

@@ -18,6 +18,7 @@ from ....diagnostics import Diagnostic, source_location
 from ...ops.memref import memory_space
 from ...translation.translator import (
     OF_PHASES,
+    THREAD_OPERATIONS,
     VIEWS_OF_PACKED,
     Site,
     Step,
@@ -32,10 +33,7 @@ from .lanes import Array, dtype_of, held_dtype, merge, rank_of, take
 from .memory import FIRST_CONSTANT, MOST_NAMED_BARRIERS, NAMED_BARRIER_BYTES, NAMED_BARRIERS, SPACING, LaneBuffer
 from .pending import computes, handing_on, is_transparent, resolve
 
-OPERATIONS: dict[str, Any] = {}
-"""How operations are translated, by their names."""
-
-operation = registering(OPERATIONS)
+operation = registering(THREAD_OPERATIONS)
 
 MOST_ELEMENTS = 1 << 16
 """Of a vector of each thread: its registers, and what is spilled, are far less."""
@@ -60,7 +58,7 @@ class Chunk:
 class ThreadTranslator(Translator):
     """Translates the operations of one function of threads."""
 
-    operations = OPERATIONS
+    operations = THREAD_OPERATIONS
     of_packed = VIEWS_OF_PACKED | {"memref.extract_strided_metadata", "memref.extract_aligned_pointer_as_index"}
 
     def __init__(self, numbers: dict[Any, int], warp_size: int, target: Any, timed: bool = False) -> None:

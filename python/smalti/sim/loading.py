@@ -1,0 +1,97 @@
+"""From a module to the program of one of its kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import ir, passmanager, sources
+from ..compiler import driver
+from ..errors import CompileError, mlir_errors
+from . import (
+    ops,  # noqa: F401  (the translations register themselves)
+    threads,
+)
+from .translation.program import Program, is_written, of_function, of_launch
+from .translation.translator import Translator, walk
+
+
+def _layouts(module: ir.Module) -> dict[tuple[int, str], str]:
+    """The layouts of vectors, which inference gives where the program has none; nothing where it fails."""
+    found = _stated_layouts(module)
+    if found:
+        return found
+    copy = driver.clone(module)
+    try:
+        with mlir_errors(CompileError, "", module.context):
+            passmanager.PassManager.parse(_INFERENCE, module.context).run(copy.operation)
+    except CompileError:
+        return {}
+    same = [op.name for op in walk(copy.operation)] == [op.name for op in walk(module.operation)]
+    return _stated_layouts(copy) if same else {}
+
+
+_INFERENCE = "builtin.module(mosaic-gpu-infer-layouts)"
+
+
+def _stated_layouts(module: ir.Module) -> dict[tuple[int, str], str]:
+    found = {}
+    for number, op in enumerate(walk(module.operation)):
+        for name in ("in_layouts", "out_layouts"):
+            if name in op.attributes and len(layouts := ir.ArrayAttr(op.attributes[name])):
+                found[number, name] = str(layouts[0])
+    return found
+
+
+def _name(op: Any) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else op.name
+
+
+def load(module: ir.Module, name: str | None, target: Any, timed: bool = False) -> Program:
+    """The program of a module: JAX's function with a `gpu.launch`, or a `gpu.func` that is a program of a block or of
+    threads. One that is `timed` runs with a recorder."""
+    candidates: dict[str, tuple[Any, Any]] = {}
+    twice: set[str] = set()
+    for op in walk(module.operation):
+        if op.name == "gpu.func" and ("gpu.kernel" in op.attributes or "kernel" in op.attributes):
+            twice |= {_name(op)} & candidates.keys()
+            candidates[_name(op)] = (op, None)
+        elif op.name == "gpu.launch":
+            owner = op.parent.operation
+            while owner.name not in ("func.func", "llvm.func", "builtin.module"):
+                owner = owner.parent.operation
+            candidates[_name(owner)] = (owner, op)
+    for function, launch in threads.launches_of(module.operation):
+        if launch.name == "gpu.launch_func":
+            # The kernel does not say itself how it is launched.
+            candidates.pop(_name(threads.kernel_of(launch)), None)
+        candidates[_name(function)] = (function, launch)
+    if name in twice or (name is None and twice):
+        raise CompileError(f"the module has several programs @{name or min(twice)}: no two may have one name")
+    if name is not None and name not in candidates:
+        known = ", ".join(f"@{n}" for n in candidates) or "none"
+        raise CompileError(f"no program @{name}; the module has: {known}")
+    if name is None and len(candidates) != 1:
+        if not candidates:
+            raise CompileError("the module has no gpu.launch and no kernel to simulate")
+        raise CompileError(f"the module has several programs: name one ({', '.join(f'@{n}' for n in candidates)})")
+    chosen = name or next(iter(candidates))
+    function, launch = candidates[chosen]
+    numbers = {op: number for number, op in enumerate(walk(module.operation))}
+    hosted = any(launch == op for _, op in threads.launches_of(module.operation))
+    if hosted or (launch is None and threads.is_of_threads(function)):
+        program, translator = threads.of_threads(chosen, function, target, numbers, is_written, timed, launch)
+    else:
+        translator = Translator(numbers, timed)
+        if launch:
+            translator.layouts = _layouts(module)
+            program = of_launch(chosen, function, launch, translator)
+        else:
+            translator.layouts = _stated_layouts(module)
+            program = of_function(chosen, function, translator)
+    if translator.problems:
+        raise CompileError(
+            f"@{chosen} cannot be simulated", diagnostics=translator.problems, source=sources.text_of(module.context)
+        )
+    program.source = sources.text_of(module.context)
+    program.most_shared_bytes = target.shared_memory_per_block
+    return program

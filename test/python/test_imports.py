@@ -1,0 +1,171 @@
+"""The order of the package's folders: what a file imports comes before it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, ROOT
+
+PACKAGE = ROOT / "python" / "smalti"
+BUILT = BUILD / "python_packages"
+"""Where the package is together with MLIR's bindings and the modules that are generated, which are not looked at."""
+
+ORDER = (
+    # The package's own folder has what everything uses and what users import, so that each of its files stands alone.
+    "smalti.interrupts",
+    "smalti.sources",
+    "smalti.dtypes",
+    "smalti.diagnostics",
+    "smalti.findings",
+    "smalti.remarks",
+    "smalti.errors",
+    "smalti.files",
+    "smalti.pace",
+    "smalti.toolchain",
+    "smalti.targets",
+    "smalti.instructions",
+    "smalti.layouts",
+    "smalti.lane_maps",
+    "smalti.transfers",
+    "smalti.reference",
+    "smalti._mlir_libs",
+    "smalti.dialects",
+    "smalti.calling",
+    "smalti.codegen",
+    "smalti.emulator",
+    "smalti.launch",
+    "smalti.compiler",
+    "smalti.inputs",
+    "smalti.check",
+    "smalti.sim.machine",
+    "smalti.sim.translation",
+    "smalti.sim.ops",
+    "smalti.sim.threads.execution",
+    "smalti.sim.threads.ops.arithmetic",
+    "smalti.sim.threads.ops.memory",
+    "smalti.sim.threads.ops.collective",
+    "smalti.sim.threads.ops.flow",
+    "smalti.sim.threads.ops.nvidia",
+    "smalti.sim.threads.ops.amd",
+    "smalti.sim.threads.ops",
+    "smalti.sim.threads",
+    "smalti.sim",
+    "smalti.aot",
+    "smalti.testing",
+    "smalti.front_end",
+    "smalti.cli",
+    "smalti",
+    "smalti.__main__",
+)
+"""Folders, and files of the package's own folder. Each imports what is listed before it, and nothing after it."""
+
+MOST_FILES = 25
+"""Of a folder."""
+
+Graph = Mapping[str, Mapping[str, int]]
+"""For each module those that it imports, with the line."""
+
+
+def module_of(path: Path, package: Path) -> str:
+    parts = path.relative_to(package.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def is_generated(name: str) -> bool:
+    """Whether only the build tree has the module."""
+    path = BUILT.joinpath(*name.split("."))
+    return path.is_dir() or any(path.with_suffix(suffix).exists() for suffix in (".py", ".pyi"))
+
+
+def imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[str, int]]:
+    """Dotted names that a file imports anywhere: at its top, under `TYPE_CHECKING`, and in functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parts = module.split(".")
+            up = node.level - is_package
+            base = [*parts[: len(parts) - up], *([node.module] if node.module else [])] if node.level else [node.module]
+            yield from ((".".join([*map(str, base), alias.name]), node.lineno) for alias in node.names)
+
+
+def import_graph(package: Path) -> dict[str, dict[str, int]]:
+    paths = {module_of(path, package): path for path in sorted(package.rglob("*.py"))}
+    graph: dict[str, dict[str, int]] = {module: {} for module in paths}
+    for module, path in paths.items():
+        for name, line in imported(ast.parse(path.read_text()), module, path.name == "__init__.py"):
+            found = name
+            while found not in paths and found:
+                # A name in a module, or a module that is generated.
+                found = "" if is_generated(found) else found.rpartition(".")[0]
+            if found and found != module:
+                graph[module].setdefault(found, line)
+    return graph
+
+
+def cycle(graph: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Modules that import each other in a circle, if there are any."""
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def place(module: str, package: Path) -> str:
+    """The entry of `ORDER` for a module."""
+    file = package.parent.joinpath(*module.split("."))
+    folder = module if file.is_dir() else module.rpartition(".")[0]
+    return module if folder == package.name else folder
+
+
+@pytest.fixture(scope="module")
+def graph() -> dict[str, dict[str, int]]:
+    return import_graph(PACKAGE)
+
+
+def test_no_files_import_each_other(graph: Graph) -> None:
+    assert not cycle(graph)
+
+
+def test_imports_follow_the_order_of_folders(graph: Graph) -> None:
+    rank = {name: number for number, name in enumerate(ORDER)}
+    assert len(rank) == len(ORDER)
+    places = {module: place(module, PACKAGE) for module in graph}
+    assert set(places.values()) == set(ORDER)
+    wrong = [
+        f"{module}:{line} imports {other}"
+        for module, others in graph.items()
+        for other, line in others.items()
+        if rank[places[other]] > rank[places[module]]
+    ]
+    assert not wrong
+
+
+def test_folders_are_small() -> None:
+    folders = {path.parent for path in PACKAGE.rglob("*.py")}
+    counts = {str(folder.relative_to(ROOT)): len(list(folder.glob("*.py"))) for folder in folders}
+    assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from .b.two import two\n",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .b import two\n",
+        "def f():\n    import sample.b.two\n",
+        "from .b import two as three\n",
+    ],
+    ids=["name", "type-checking", "local", "module"],
+)
+def test_circles_are_found(tmp_path: Path, statement: str) -> None:
+    files = {"__init__.py": "", "one.py": statement, "b/__init__.py": "", "b/two.py": "from ..one import f\n"}
+    for name, text in files.items():
+        path = tmp_path / "sample" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert set(cycle(import_graph(tmp_path / "sample"))) == {"sample.one", "sample.b.two"}
