@@ -7,15 +7,15 @@ import math
 import random
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..errors import LaunchError
 from .machine import values
 from .machine.engines import TensorWork
-from .machine.findings import Enough, Finding, Findings, Stop, TimeLimit
-from .machine.machine import Block, Cluster, Group, Machine, Three, place_names
+from .machine.findings import Enough, Finding, Findings, Site, Stop, TimeLimit
+from .machine.machine import Block, Cluster, Group, Machine, State, Three, place_names
 from .machine.memory import Buffer, MemRef, Pointer
 from .machine.options import Simulation, seed_of
 from .machine.recorder import Recorder
@@ -35,7 +35,7 @@ class _Host:
         self.loops: list[int] = []
         self.machine = machine
 
-    def stop(self, kind: str, message: str, site: Any) -> None:
+    def stop(self, kind: str, message: str, site: Site) -> NoReturn:
         raise LaunchError(f"{site.location}: {message}")
 
     report = stop
@@ -200,7 +200,7 @@ def _clusters(grid: Three, cluster: Three, blocks: range | None) -> list[tuple[i
 
 def _launch(program: Program, given: Sequence[Given], places: Sequence[Place | None], machine: Machine) -> _Launch:
     """What a launch gives to all blocks."""
-    host = _Host(program.slots, machine)
+    host: State = _Host(program.slots, machine)
     if program.host is None:
         for slot, one, where in zip(program.arguments, given, places, strict=True):
             host.v[slot] = _view(one, where) if where is not None else one.number()

@@ -42,7 +42,7 @@ def _stated_layouts(module: ir.Module) -> dict[tuple[int, str], str]:
     return found
 
 
-def _name(op: Any) -> str:
+def _name(op: ir.Operation) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else op.name
 
 

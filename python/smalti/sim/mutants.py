@@ -107,19 +107,19 @@ class Outcome:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _erase(op: Any) -> None:
+def _erase(op: ir.Operation) -> None:
     op.erase()
 
 
 def _weaken(name: str) -> Change:
-    def change(op: Any) -> None:
+    def change(op: ir.Operation) -> None:
         old = ir.IntegerAttr(op.attributes[name])
         op.attributes[name] = ir.IntegerAttr.get(old.type, old.value + 1)
 
     return change
 
 
-def _weaken_counters(op: Any) -> None:
+def _weaken_counters(op: ir.Operation) -> None:
     """Leaves one more in flight of all that a wait is for."""
     for name in ("load", "store", "ds", "tensor", "count"):
         if name in op.attributes:
@@ -127,7 +127,7 @@ def _weaken_counters(op: Any) -> None:
 
 
 def _weaken_waitcnt(architecture: str) -> Change:
-    def change(op: Any) -> None:
+    def change(op: ir.Operation) -> None:
         from .threads.ops.amd.rocdl import weakened_waitcnt
 
         old = ir.IntegerAttr(op.attributes["bitfield"])
@@ -137,7 +137,7 @@ def _weaken_waitcnt(architecture: str) -> Change:
 
 
 def _set(name: str, value: Callable[[int], int]) -> Change:
-    def change(op: Any) -> None:
+    def change(op: ir.Operation) -> None:
         old = ir.IntegerAttr(op.attributes[name])
         op.attributes[name] = ir.IntegerAttr.get(old.type, value(old.value))
 
@@ -164,7 +164,7 @@ def _flip(operand: int) -> Change:
 def _compute(name: str, by: int) -> Change:
     """Makes another number of the second operand."""
 
-    def change(op: Any) -> None:
+    def change(op: ir.Operation) -> None:
         count = op.operands[1]
         with op.context, op.location, ir.InsertionPoint(op):
             number = ir.IntegerAttr.get(count.type, by)
@@ -175,7 +175,7 @@ def _compute(name: str, by: int) -> Change:
     return change
 
 
-def _answer(op: Any) -> None:
+def _answer(op: ir.Operation) -> None:
     """Takes it that the phase is over."""
     with op.context, op.location, ir.InsertionPoint(op):
         i1 = ir.IntegerType.get_signless(1)
@@ -184,12 +184,12 @@ def _answer(op: Any) -> None:
     op.erase()
 
 
-def _is_used(op: Any) -> bool:
+def _is_used(op: ir.Operation) -> bool:
     return any(True for result in op.results for _ in result.uses)
 
 
 def _weaken_nvgpu(name: str, default: int, bits: int) -> Change:
-    def change(op: Any) -> None:
+    def change(op: ir.Operation) -> None:
         old = ir.IntegerAttr(op.attributes[name]).value if name in op.attributes else default
         with op.context:
             op.attributes[name] = ir.IntegerAttr.get(ir.IntegerType.get_signless(bits), old + 1)
@@ -229,14 +229,14 @@ _ATOMIC["llvm.cmpxchg"] = ("success_ordering", "failure_ordering")
 _MONOTONIC = 2
 
 
-def _relax(op: Any) -> None:
+def _relax(op: ir.Operation) -> None:
     """Lets an atomic access order nothing."""
     for name in _ATOMIC[op.name]:
         old = ir.IntegerAttr(op.attributes[name])
         op.attributes[name] = ir.IntegerAttr.get(old.type, min(old.value, _MONOTONIC))
 
 
-def _narrow(op: Any) -> None:
+def _narrow(op: ir.Operation) -> None:
     """Tells the thread itself alone."""
     op.attributes["syncscope"] = ir.StringAttr.get("singlethread", op.context)
 
@@ -245,7 +245,7 @@ _FENCES = {"nvvm.fence.proxy", "nvvm.fence.mbarrier.init", "nvvm.tcgen05.fence",
 _FENCES |= {"nvvm.fence.sync_restrict", "nvvm.fence.proxy.sync_restrict"}
 
 
-def _changes(op: Any, architecture: str) -> Iterator[tuple[str, Change]]:
+def _changes(op: ir.Operation, architecture: str) -> Iterator[tuple[str, Change]]:
     name = op.name
     if name == "llvm.inline_asm":
         text = normalised(ir.StringAttr(op.attributes["asm_string"]).value)
@@ -336,7 +336,7 @@ def _changes(op: Any, architecture: str) -> Iterator[tuple[str, Change]]:
         yield "slot shared", _share_slot
 
 
-def _member_counts(op: Any) -> Iterator[tuple[str, Change]]:
+def _member_counts(op: ir.Operation) -> Iterator[tuple[str, Change]]:
     count = ir.IntegerAttr(op.attributes["memberCnt"]).value
     if count:
         yield "arrival count too large", _set("memberCnt", lambda n: n + 1)

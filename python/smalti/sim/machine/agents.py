@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from .clocks import GLOBAL, SHARED, Clock, Knowledge, join
-from .findings import Finding, Stop
+from .findings import Finding, Site, Stop
 from .synchronisation import ClusterMeeting, Mbarrier, Stream
 
 
@@ -15,6 +15,7 @@ class Agent:
 
     warp_index: int | None = None
     """Which warp of its block it is, if it is one."""
+    name: str
 
     def __init__(self, block: Any, threads: int) -> None:
         self.block = block
@@ -26,7 +27,7 @@ class Agent:
         self.step = 1
         self.dirty = False
         """Whether something was done in this step."""
-        self.learned: list[tuple[Any, int]] = []
+        self.learned: list[tuple[Site, int]] = []
         """Where something was learned since this group did something; of barriers of threads, for how many."""
         self.fenced = {SHARED: 0, GLOBAL: 0}
         """The last step whose writes a proxy fence of this group followed, to shared and to global memory."""
@@ -44,17 +45,22 @@ class Agent:
         """The moment up to which it has run, in a run with a timeline."""
         self.arrived: ClusterMeeting | None = None
         """The use of the cluster's barrier at which it arrived, and has not waited."""
-        self.retold: list[tuple[Any, int]] = []
+        self.retold: list[tuple[Site, int]] = []
         """What it had learned from barriers of threads when it arrived there, which the wait tells again."""
-        self.met: Any = None
+        self.met: Site | None = None
         """The wait behind which all blocks of the cluster are known to run."""
         self.sees: set[Mbarrier] = set()
         """Barriers whose initialisation the barrier of the cluster told of."""
-        self.last_wait: tuple[Any, Clock] | None = None
+        self.last_wait: tuple[Site, Clock] | None = None
         """The wait for the cluster that it learned from last, and what it knew before."""
         self.finished = False
 
-    def all(self) -> list[Any]:
+    @property
+    def loops(self) -> Sequence[Any]:
+        """Induction variables of the loops that run."""
+        raise NotImplementedError
+
+    def all(self) -> Sequence[Agent]:
         """It, and its warps where they ran by themselves."""
         return [self]
 
@@ -79,7 +85,7 @@ class Agent:
             self.step += 1
             self.dirty = False
 
-    def acquire(self, knowledge: Knowledge, site: Any, threads: int = 0) -> None:
+    def acquire(self, knowledge: Knowledge, site: Site, threads: int = 0) -> None:
         """Learns what others told."""
         if self.machine.recorder is not None:
             self.machine.recorder.wait(self, knowledge.moment, site)
@@ -105,7 +111,7 @@ class Agent:
             for agent, step in clock.items()
         )
 
-    def passes(self, barrier: Mbarrier, phases: int, site: Any, of_cluster: bool = False) -> None:
+    def passes(self, barrier: Mbarrier, phases: int, site: Site, of_cluster: bool = False) -> None:
         """Learns what so many phases of a barrier tell, which are complete; in the scope of the cluster, or of its
         block."""
         told = barrier.told(phases, of_cluster)
@@ -119,13 +125,13 @@ class Agent:
             # It would wait for ever without any of them.
             self.machine.effective.update((place.number, "awaited") for place in barrier.awaited)
 
-    def meets(self, threads: int) -> list[tuple[Any, int]]:
+    def meets(self, threads: int) -> list[tuple[Site, int]]:
         """Comes to a barrier of threads, from which all is learned that smaller ones before it told. Returns what others
         learn there, as it was learned in other ways."""
         self.learned = [(site, number) for site, number in self.learned if not 0 < number <= threads]
         return [entry for entry in self.learned if not entry[1]] if threads > self.threads else []
 
-    def met_others(self, told: list[tuple[Any, int]]) -> None:
+    def met_others(self, told: list[tuple[Site, int]]) -> None:
         """Learned at a barrier of threads what those that came to it had learned."""
         self.learned += [entry for entry in dict.fromkeys(told) if entry not in self.learned]
 
@@ -135,7 +141,7 @@ class Agent:
             self.machine.effective.update((site.number, "removed") for site, number in self.learned if counts(number))
             self.learned = [(site, number) for site, number in self.learned if not counts(number)]
 
-    def waits_for_groups(self, stream: Stream, upto: int, site: Any) -> None:
+    def waits_for_groups(self, stream: Stream, upto: int, site: Site) -> None:
         """Says which of the groups up to a number were in flight: without the wait, and with one that leaves one more."""
         for number in stream.groups:
             if number <= upto:
@@ -145,7 +151,7 @@ class Agent:
 
     # -- Clusters ------------------------------------------------------------------------------------------------------
 
-    def arrives_in_cluster(self, site: Any, relaxed: bool) -> None:
+    def arrives_in_cluster(self, site: Site, relaxed: bool) -> None:
         """Arrives at the barrier of the cluster."""
         if self.arrived is not None:
             self.stop("barrier", "a second arrival at the barrier of the cluster with no wait between", site)
@@ -163,13 +169,13 @@ class Agent:
         told.used = dict(self.known.used)
         return told
 
-    def arrived_in_cluster(self, site: Any) -> ClusterMeeting:
+    def arrived_in_cluster(self, site: Site) -> ClusterMeeting:
         """The use of the cluster's barrier that it waits for."""
         if self.arrived is None:
             self.stop("barrier", "a wait at the barrier of the cluster with no arrival before", site)
         return self.arrived
 
-    def passes_cluster(self, meeting: ClusterMeeting, site: Any) -> None:
+    def passes_cluster(self, meeting: ClusterMeeting, site: Site) -> None:
         """Goes on behind the barrier of the cluster."""
         self.arrived = None
         if self.met is None:
@@ -180,7 +186,7 @@ class Agent:
         self.acquire(meeting.knowledge, site)
         self.last_wait = (site, before)
 
-    def reaches(self, block: Any, what: str, site: Any, *told: tuple[int, int]) -> None:
+    def reaches(self, block: Any, what: str, site: Site, *told: tuple[int, int]) -> None:
         """Does something to the memory of another block: it has to run, and must not end before it is told of it, by the
         step of one of some agents."""
         if self.met is None:
@@ -198,22 +204,23 @@ class Agent:
         if barrier.lane is not None and made.agent in self.known.lanes:
             return bool(self.known.lanes[made.agent][barrier.lane] >= made.step)
         if barrier in self.sees:
+            assert self.met is not None and barrier.fenced is not None
             self.machine.effective |= {(self.met.number, "removed"), (barrier.fenced.number, "removed")}
             return True
         return False
 
-    def stop(self, kind: str, message: str, site: Any, edge: str | None = None) -> NoReturn:
+    def stop(self, kind: str, message: str, site: Site, edge: str | None = None) -> NoReturn:
         """Reports what the block cannot go on after."""
         self.report(kind, message, site, edge=edge)
         raise Stop
 
     def report(
-        self, kind: str, message: str, site: Any, *, edge: str | None = None, others: Iterable[Finding] = ()
+        self, kind: str, message: str, site: Site | None, *, edge: str | None = None, others: Iterable[Finding] = ()
     ) -> None:
         """Reports what it does."""
         raise NotImplementedError
 
-    def fence(self, site: Any, spaces: tuple[int, ...]) -> None:
+    def fence(self, site: Site, spaces: tuple[int, ...]) -> None:
         """A fence between the generic and the asynchronous proxy, by all threads, for some memory."""
         self.next_step()
         news = False

@@ -10,7 +10,7 @@ import numpy as np
 from ... import instructions
 from ...errors import TargetError
 from .clocks import join
-from .findings import Finding
+from .findings import Finding, Site
 from .machine import Group
 from .memory import Array, MemRef, Registers, fill, poison
 from .recorder import Recorder
@@ -78,7 +78,7 @@ class Copy:
         self,
         group: Group,
         moves: Sequence[tuple[MemRef, MemRef]],
-        site: Any,
+        site: Site,
         *,
         fills: Sequence[tuple[MemRef, int]] = (),
         combine: Any = None,
@@ -136,7 +136,7 @@ class Product:
 
     __slots__ = ("a", "accumulator", "b", "end", "numbers", "read", "result", "site")
 
-    def __init__(self, group: Group, accumulator: Any, a: Any, b: MemRef, site: Any) -> None:
+    def __init__(self, group: Group, accumulator: Any, a: Any, b: MemRef, site: Site) -> None:
         self.accumulator: Any = accumulator
         self.a: Any = a
         self.b = b
@@ -175,7 +175,7 @@ class TensorWork:
 
     __slots__ = ("before", "done", "end", "followed", "numbers", "read", "run", "site")
 
-    def __init__(self, group: Group, run: Callable[[], None], site: Any) -> None:
+    def __init__(self, group: Group, run: Callable[[], None], site: Site) -> None:
         self.followed = False
         """Whether another thread's work follows it, whose end tells of both."""
         self.run = run
@@ -221,7 +221,7 @@ class Commit:
 
     __slots__ = ("barriers", "ends", "group", "number", "site", "stream", "told", "use")
 
-    def __init__(self, group: Group, barriers: Sequence[Mbarrier], site: Any) -> None:
+    def __init__(self, group: Group, barriers: Sequence[Mbarrier], site: Site) -> None:
         self.group = group
         self.stream = group.tensor
         self.stream.commit()
@@ -257,7 +257,7 @@ class Commit:
             barrier.arrive(1, self.told)
 
 
-def read_registers(group: Group, registers: Registers, site: Any) -> Array:
+def read_registers(group: Group, registers: Registers, site: Site) -> Array:
     """The value of registers that a product writes."""
     product = registers.product
     if product is not None:

@@ -80,6 +80,16 @@ def to_json(found: Iterable[Finding]) -> str:
     return json.dumps([finding.as_dict() for finding in found], indent=2)
 
 
+@dataclass(frozen=True)
+class Site:
+    """An operation, for messages."""
+
+    name: str
+    location: SourceLocation | None
+    number: int = -1
+    """Its place among the operations of the module."""
+
+
 class Findings:
     """Collects findings: what differs only in block and iteration is one."""
 
@@ -119,7 +129,7 @@ class Stop(Exception):
 class TimeLimit(Exception):
     """The run has reached its time limit."""
 
-    def __init__(self, who: Any, site: Any) -> None:
+    def __init__(self, who: Any, site: Site | None) -> None:
         super().__init__()
         self.who, self.site = who, site
 

@@ -7,14 +7,14 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from typing import Any
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
 from .agents import Agent
 from .clocks import Clock, Knowledge
 from .explain import explain
-from .findings import Finding, Findings, TimeLimit
+from .findings import Finding, Findings, Site, TimeLimit
 from .memory import Buffer, MemRef
 from .options import Simulation, seed_of
 from .races import LEADER, TENSOR, Access, Checker
@@ -61,7 +61,7 @@ class Machine:
         self._deadline = now + how.time_limit if how.time_limit is not None else math.inf
         self._alarm = min(now + BEAT, self._deadline)
 
-    def tick(self, who: Any, site: Any) -> None:
+    def tick(self, who: Any, site: Site | None) -> None:
         """Called again and again while a program runs, such as in each iteration of a loop: ends a run that reached its
         time limit, and tells of progress."""
         now = time.monotonic()
@@ -247,6 +247,9 @@ class Block:
 class Group(Agent):
     """A warpgroup, or a block whose warps run one program together."""
 
+    block: Block
+    machine: Machine
+
     def __init__(self, block: Block, index: int, first: int, threads: int, values: list[Any], name: str) -> None:
         super().__init__(block, threads)
         self.index = index
@@ -255,8 +258,7 @@ class Group(Agent):
         """The number of the first thread."""
         self.v = values
         """Values of the program, by slot."""
-        self.loops: list[int] = []
-        """Induction variables of the loops that run."""
+        self._loops: list[int] = []
         self.parent: Group | None = None
         """The group whose warp it is."""
         self.warp: int | None = None
@@ -278,6 +280,10 @@ class Group(Agent):
         """The last fence."""
         self.wait: Wait | None = None
         self.program: Program | None = None
+
+    @property
+    def loops(self) -> list[int]:
+        return self._loops
 
     @property
     def lanes(self) -> int:
@@ -318,13 +324,13 @@ class Group(Agent):
             told.join(warp.release())
         return told
 
-    def fence(self, site: Any, spaces: tuple[int, ...]) -> None:
+    def fence(self, site: Site, spaces: tuple[int, ...]) -> None:
         """A fence between the generic and the asynchronous proxy, by all threads."""
         super().fence(site, spaces)
         for warp in self.warps:
             warp.fence(site, spaces)
 
-    def synchronize(self, site: Any) -> None:
+    def synchronize(self, site: Site) -> None:
         """A barrier of its own threads."""
         self.meets(self.threads)
         self.acquire(self.release(), site, self.threads)
@@ -343,7 +349,7 @@ class Group(Agent):
         memory: MemRef,
         write: bool,
         what: str,
-        site: Any,
+        site: Site,
         owner: Any,
         *,
         stream: tuple[int, int] | None = None,
@@ -378,7 +384,7 @@ class Group(Agent):
             self.report("uninitialised", message, site, edge=edge)
         return True
 
-    def _takes_time(self, recorder: Recorder, memory: MemRef, write: bool, what: str, site: Any) -> None:
+    def _takes_time(self, recorder: Recorder, memory: MemRef, write: bool, what: str, site: Site) -> None:
         size, shared = memory.size, memory.buffer.shared
         _, end = recorder.access(self, size, shared, write, site)
         recorder.busy(self, end, "access", words_of_access(what, write, shared), site, size)
@@ -386,7 +392,7 @@ class Group(Agent):
     # -- Findings ------------------------------------------------------------------------------------------------------
 
     def report(
-        self, kind: str, message: str, site: Any, *, edge: str | None = None, others: Iterable[Finding] = ()
+        self, kind: str, message: str, site: Site | None, *, edge: str | None = None, others: Iterable[Finding] = ()
     ) -> None:
         self.machine.findings.add(
             Finding(
@@ -400,3 +406,22 @@ class Group(Agent):
                 edge=edge,
             )
         )
+
+
+class State(Protocol):
+    """What the steps of operations change: a group of threads, or the host."""
+
+    v: list[Any]
+    """Values of the program, by slot."""
+    machine: Machine
+
+    @property
+    def loops(self) -> list[Any]:
+        """Induction variables of the loops that run."""
+        ...
+
+    def stop(self, kind: str, message: str, site: Site) -> NoReturn:
+        """Reports what it cannot go on after."""
+        ...
+
+    def report(self, kind: str, message: str, site: Site) -> None: ...

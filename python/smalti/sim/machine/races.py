@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .clocks import GLOBAL, SHARED, Clock, Knowledge
+from .findings import Site
 from .memory import MemRef
 
 LEADER = "leader"
@@ -50,7 +51,7 @@ class Access:
         write: bool,
         asynchronous: bool,
         group: Any,
-        site: Any,
+        site: Site,
         atomic: bool = False,
         work: Any = None,
     ) -> None:

@@ -15,6 +15,8 @@ import numpy as np
 
 from ... import targets
 from ...errors import TargetError
+from .findings import Site
+from .state import Actor
 from .timeline import Slice
 from .values import is_vector
 
@@ -110,7 +112,7 @@ class Recorder:
             raise self.unknown(_WORDS[name])
         return found
 
-    def _unit(self, agent: Any) -> _Unit:
+    def _unit(self, agent: Actor) -> _Unit:
         return self._units.setdefault(agent.block, _Unit())
 
     def _all_parts(self, pipes: list[_Pipe]) -> list[_Pipe]:
@@ -118,7 +120,7 @@ class Recorder:
             pipes += [_Pipe() for _ in range(self.timing.parts or 1)]
         return pipes
 
-    def _parts(self, pipes: list[_Pipe], agent: Any) -> list[_Pipe]:
+    def _parts(self, pipes: list[_Pipe], agent: Actor) -> list[_Pipe]:
         """What a warpgroup has of something, or a warp: warps are dealt to the parts of a unit in turn."""
         found = self._all_parts(pipes)
         return found if agent.warp_index is None else [found[agent.warp_index % int(self._number("parts"))]]
@@ -129,12 +131,12 @@ class Recorder:
 
     def _add(
         self,
-        agent: Any,
+        agent: Actor,
         kind: str,
         track: str,
         name: str,
         span: tuple[float, float],
-        site: Any,
+        site: Site,
         size: int,
         share: float = 1.0,
         key: Any = None,
@@ -155,16 +157,16 @@ class Recorder:
         place = str(site.location) if site.location is not None else ""
         self.slices.append(Slice(agent.block.position, track, kind, name, start, end, place, iteration, size, share))
 
-    def busy(self, agent: Any, until: float, kind: str, name: str, site: Any, size: int = 0) -> None:
+    def busy(self, agent: Actor, until: float, kind: str, name: str, site: Site, size: int = 0) -> None:
         """The agent goes on at this moment."""
         self._add(agent, kind, agent.name, name, (agent.now, until), site, size)
         agent.now = max(agent.now, until)
 
-    def wait(self, agent: Any, until: float, site: Any) -> None:
+    def wait(self, agent: Actor, until: float, site: Site) -> None:
         """The agent waits up to this moment."""
         self.busy(agent, until, "wait", f"wait: {site.name}", site)
 
-    def access(self, agent: Any, size: int, shared: bool, write: bool, site: Any) -> tuple[float, float]:
+    def access(self, agent: Actor, size: int, shared: bool, write: bool, site: Site) -> tuple[float, float]:
         """Threads read or write memory themselves. Returns when that begins, and when what is read is there, or what is
         written on the way."""
         unit = self._unit(agent)
@@ -185,7 +187,7 @@ class Recorder:
             end += self._number("shared_latency")
         return first, end
 
-    def compute(self, agent: Any, special: bool, results: int, site: Any) -> None:
+    def compute(self, agent: Actor, special: bool, results: int, site: Site) -> None:
         """Arithmetic of the threads."""
         unit = self._unit(agent)
         parts = self._parts(unit.arithmetic, agent)
@@ -195,7 +197,7 @@ class Recorder:
         self._add(agent, "compute", agent.name, site.name, (begin, begin + time), site, 0, key=agent.warp_index)
         agent.now = begin + time
 
-    def product(self, agent: Any, element: str, macs: int, site: Any) -> float:
+    def product(self, agent: Actor, element: str, macs: int, site: Site) -> float:
         """A warp, or a warpgroup by instructions of its warps, multiplies matrices of a type, and goes on when that
         begins. Returns when it is done."""
         known = max((m.macs_per_cycle for m in self.target.mmas if m.kind != "fma" and m.a == element), default=None)
@@ -219,7 +221,7 @@ class Recorder:
         agent.now = begin
         return begin + time
 
-    def asynchronous_product(self, agent: Any, who: str, size: int, macs: int, site: Any) -> float:
+    def asynchronous_product(self, agent: Actor, who: str, size: int, macs: int, site: Site) -> float:
         """All of the matrix unit multiplies beside the program, elements of so many bytes. Returns when it is done."""
         unit = self._unit(agent)
         time = macs / self._number({1: "eight_bit_macs", 2: "f16_macs"}.get(size, "tf32_macs"))
@@ -227,7 +229,7 @@ class Recorder:
         self._add(agent, "product", "matrix unit", f"{site.name}, {who}", (begin, begin + time), site, macs)
         return begin + time
 
-    def copy(self, agent: Any, size: int, into: bool, site: Any, key: Any = None) -> tuple[float, float]:
+    def copy(self, agent: Actor, size: int, into: bool, site: Site, key: Any = None) -> tuple[float, float]:
         """A copy beside the program, into shared memory or out of it. Returns when all is read, and when all is there."""
         if not size:
             return agent.now, agent.now

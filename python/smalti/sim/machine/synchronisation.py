@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .clocks import Clock, Knowledge, join
-from .findings import Finding
+from .findings import Finding, Site
+from .state import Actor
 
 NUMBERS = 16
 """Barriers of threads that a block has (PTX, `bar`)."""
@@ -30,7 +31,7 @@ class Wait:
 
     def __init__(
         self,
-        site: Any,
+        site: Site,
         ready: Callable[[], bool],
         describe: Callable[[], str],
         knowledge: Callable[[], Knowledge],
@@ -54,7 +55,7 @@ class Poll(Wait):
     __slots__ = ("refuse", "stuck")
 
     def __init__(
-        self, site: Any, ready: Callable[[], bool], what: str, stuck: bool, refuse: Callable[[], None]
+        self, site: Site, ready: Callable[[], bool], what: str, stuck: bool, refuse: Callable[[], None]
     ) -> None:
         super().__init__(site, ready, lambda: what, Knowledge)
         self.stuck = stuck
@@ -68,14 +69,14 @@ class Meeting:
 
     __slots__ = ("arrived", "count", "done", "groups", "knowledge", "site", "told")
 
-    def __init__(self, count: int, site: Any) -> None:
+    def __init__(self, count: int, site: Site) -> None:
         self.count = count
         self.site = site
         self.arrived = 0
-        self.groups: list[Any] = []
+        self.groups: list[Actor] = []
         self.done = False
         self.knowledge = Knowledge()
-        self.told: list[tuple[Any, int]] = []
+        self.told: list[tuple[Site, int]] = []
         """What those that came had learned in other ways than from barriers of threads."""
 
 
@@ -84,7 +85,7 @@ class ThreadBarrier:
 
     __slots__ = ("agent", "before", "ended", "everyone", "meeting", "name", "over")
 
-    def __init__(self, name: str, agent: int, everyone: int, ended: Sequence[Any] = ()) -> None:
+    def __init__(self, name: str, agent: int, everyone: int, ended: Sequence[Actor] = ()) -> None:
         self.name = name
         self.everyone = everyone
         """The threads of the block."""
@@ -97,7 +98,7 @@ class ThreadBarrier:
         self.before: Meeting | None = None
         """The meeting that was over last."""
 
-    def arrive(self, group: Any, count: int, site: Any, waits: bool = True) -> Meeting | str:
+    def arrive(self, group: Actor, count: int, site: Site, waits: bool = True) -> Meeting | str:
         """The meeting that the group takes part in, or what is wrong. It `waits` for it, or only tells others."""
         meeting, told = self.meeting, group.meets(count) if waits else list(group.learned)
         if self.before is not None and group.known.used.get(self.agent, 0) < self.over:
@@ -154,7 +155,7 @@ class ClusterMeeting:
     __slots__ = ("arrived", "initialised", "knowledge")
 
     def __init__(self) -> None:
-        self.arrived: set[Any] = set()
+        self.arrived: set[Actor] = set()
         """Who is there."""
         self.knowledge = Knowledge()
         self.initialised: set[Mbarrier] = set()
@@ -166,7 +167,7 @@ class Use:
 
     __slots__ = ("agent", "iteration", "number", "site")
 
-    def __init__(self, agent: Any, number: int, site: Any) -> None:
+    def __init__(self, agent: Actor, number: int, site: Site) -> None:
         self.agent, self.number, self.site = agent, number, site
         self.iteration = tuple(agent.loops)
 
@@ -269,7 +270,7 @@ class Mbarrier:
         """The access that initialised it."""
         self.lane: int | None = None
         """The lane of its warp that did, where that is one."""
-        self.fenced: Any = None
+        self.fenced: Site | None = None
         """The fence behind the initialisation that makes it visible to copies, where one did."""
         self.expected = 0
         """Bytes that were announced in this phase."""
@@ -277,9 +278,9 @@ class Mbarrier:
         """Bytes of the copies that were started in this phase."""
         self.brought = False
         """Whether bytes ever arrived."""
-        self.sites: set[Any] = set()
+        self.sites: set[Site] = set()
         """Where threads arrived in this phase."""
-        self.awaited: set[Any] = {initialised.site}
+        self.awaited: set[Site] = {initialised.site}
         """What waits for phases that are complete depend on: the initialisation, and arrivals."""
 
     def begin(self, kind: str) -> Finding:
@@ -300,7 +301,7 @@ class Mbarrier:
         return self.initialised.group.block
 
     def arrive(
-        self, count: int, knowledge: Knowledge, site: Any = None, block: Any = None, of_cluster: bool = True
+        self, count: int, knowledge: Knowledge, site: Site | None = None, block: Any = None, of_cluster: bool = True
     ) -> None:
         """Counts arrivals; there are not more than are wanted. Threads of a `block` tell what they know their own block,
         or the whole cluster."""
@@ -368,7 +369,7 @@ class Mbarrier:
         both.join(far)
         return both
 
-    def used(self, agent: Any, site: Any) -> Use:
+    def used(self, agent: Actor, site: Site) -> Use:
         """A use of the barrier by an agent."""
         number = agent.known.used[agent.agent] = agent.known.used.get(agent.agent, 0) + 1
         use = self.uses[agent.agent] = Use(agent, number, site)
@@ -390,7 +391,7 @@ class Mbarrier:
         else:
             self.doubts.append((use, found))
 
-    def waited(self, agent: Any, phases: int, site: Any) -> None:
+    def waited(self, agent: Actor, phases: int, site: Site) -> None:
         """An agent's wait for so many phases is over. It may come as late as nothing orders it, and only sees whether
         their number is odd."""
         use = self.used(agent, site)
@@ -401,7 +402,7 @@ class Mbarrier:
         else:
             self.waits[agent.agent] = use
 
-    def ends(self, agent: Any, what: str, site: Any) -> None:
+    def ends(self, agent: Actor, what: str, site: Site) -> None:
         """An agent does away with the barrier; all that use it have to be done."""
         self.end = Use(agent, 0, site)
         for use in self.uses.values():

@@ -25,7 +25,7 @@ Number = Any
 """A number of all threads, or an array of theirs."""
 
 
-def integer_bits(ty: Any) -> int | None:
+def integer_bits(ty: ir.Type) -> int | None:
     """Bits of an integer or index; None of another type."""
     if isinstance(ty, ir.IntegerType):
         return ty.width
@@ -36,7 +36,7 @@ _INTEGERS = {1: np.dtype(np.bool_), 8: np.dtype(np.int8), 16: np.dtype(np.int16)
 _INTEGERS[64] = np.dtype(np.int64)
 
 
-def numpy_type(ty: Any) -> np.dtype[Any] | None:
+def numpy_type(ty: ir.Type) -> np.dtype[Any] | None:
     """The numpy type of a scalar type, as values and memory have it; None where there is none."""
     bits = integer_bits(ty)
     if bits is not None:
@@ -104,7 +104,7 @@ PACKED = entry.PACKED
 """Types of elements of which several share a byte, and how many."""
 
 
-def packing(ty: Any, dimension: int) -> Packing | None:
+def packing(ty: ir.Type, dimension: int) -> Packing | None:
     """How elements of a type share bytes along a dimension; None of those that do not."""
     name = str(ty)
     if name not in PACKED:
@@ -112,16 +112,16 @@ def packing(ty: Any, dimension: int) -> Packing | None:
     return Packing(PACKED[name], dimension, np.dtype(np.int8) if name in NARROW else SMALL_FLOATS[name])
 
 
-def element_type(ty: Any) -> Any:
+def element_type(ty: ir.Type) -> Any:
     """The element type of a shaped type, or the type itself."""
     return ty.element_type if isinstance(ty, (ir.VectorType, ir.MemRefType)) else ty
 
 
-def is_vector(ty: Any) -> bool:
+def is_vector(ty: ir.Type) -> bool:
     return isinstance(ty, ir.VectorType)
 
 
-def is_float(ty: Any) -> bool:
+def is_float(ty: ir.Type) -> bool:
     return isinstance(ty, ir.FloatType)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
+from ..machine.machine import State
 from ..translation.translator import Step, Translator, Unsupported, operation
 
 Function = Callable[[list[int]], int]
@@ -50,7 +51,7 @@ def _function(expression: Any, dimensions: int) -> Function:
     raise Unsupported(f"the expression {expression}")
 
 
-def functions(op: Any) -> list[Function]:
+def functions(op: ir.Operation) -> list[Function]:
     """The results of an operation's map, as functions of its operands."""
     return functions_of(ir.AffineMapAttr(op.attributes["map"]).value)
 
@@ -61,13 +62,13 @@ def functions_of(found: Any) -> list[Function]:
 
 
 @operation("affine.apply", "affine.min", "affine.max")
-def _apply(op: Any, translator: Translator) -> Step:
+def _apply(op: ir.Operation, translator: Translator) -> Step:
     computed = functions(op)
     operands, (result,) = translator.operands(op), translator.results(op)
     site = translator.site(op)
     pick = max if op.name == "affine.max" else min
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         given = [st.v[slot] for slot in operands]
         if any(isinstance(value, np.ndarray) for value in given):
             st.stop("divergence", "an index that threads compute with different numbers", site)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ... import ir
+from ..machine.machine import State
 from ..machine.values import (
     NARROW,
     SMALL_FLOATS,
@@ -24,7 +26,7 @@ from ..translation.translator import Step, Translator, Unsupported, attribute, o
 Array = np.ndarray[Any, Any]
 
 
-def type_of(ty: Any) -> np.dtype[Any]:
+def type_of(ty: ir.Type) -> np.dtype[Any]:
     """The numpy type of elements, or a refusal."""
     found = numpy_type(element_type(ty))
     if found is None:
@@ -32,7 +34,7 @@ def type_of(ty: Any) -> np.dtype[Any]:
     return found
 
 
-def held_type(ty: Any) -> np.dtype[Any]:
+def held_type(ty: ir.Type) -> np.dtype[Any]:
     """The same of what knows types of a few bits, too: integers are bytes with their signs."""
     name = str(element_type(ty))
     if name in NARROW:
@@ -159,7 +161,7 @@ def integer_array_function(name: str) -> Callable[[Array, Array], Array]:
     return _ARRAY_FUNCTIONS[name]
 
 
-def integer_function_of(name: str, ty: Any) -> Callable[[Array, Array], Array]:
+def integer_function_of(name: str, ty: ir.Type) -> Callable[[Array, Array], Array]:
     """The same of a type, whose numbers bytes may hold with their signs."""
     function, bits = _ARRAY_FUNCTIONS[name], NARROW.get(str(element_type(ty)))
     if bits is None:
@@ -178,7 +180,7 @@ def integer_function_of(name: str, ty: Any) -> Callable[[Array, Array], Array]:
 
 
 @operation(*(f"arith.{name}" for name in _ARRAY_FUNCTIONS))
-def _integers(op: Any, translator: Translator) -> Step:
+def _integers(op: ir.Operation, translator: Translator) -> Step:
     name = op.name.removeprefix("arith.")
     ty = op.results[0].type
     dtype = held_type(ty)
@@ -191,7 +193,7 @@ def _integers(op: Any, translator: Translator) -> Step:
     assert bits is not None
     on_numbers, cut = integer_functions(bits)[name], wrap(bits)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         v = st.v
         a, b = v[x], v[y]
         if a.__class__ is int and b.__class__ is int:
@@ -202,14 +204,14 @@ def _integers(op: Any, translator: Translator) -> Step:
     return step
 
 
-def on_vectors(op: Any, translator: Translator, function: Callable[..., Array]) -> Step:
+def on_vectors(op: ir.Operation, translator: Translator, function: Callable[..., Array]) -> Step:
     """An operation that a function of arrays is."""
     readers = [vector_reader(op, index, translator) for index in range(len(op.operands))]
     (result,) = translator.results(op)
     if len(readers) == 1:
         (only,) = readers
 
-        def unary(st: Any) -> None:
+        def unary(st: State) -> None:
             with np.errstate(all="ignore"):
                 st.v[result] = function(only(st))
 
@@ -217,13 +219,13 @@ def on_vectors(op: Any, translator: Translator, function: Callable[..., Array]) 
     if len(readers) == 2:
         first, second = readers
 
-        def binary(st: Any) -> None:
+        def binary(st: State) -> None:
             with np.errstate(all="ignore"):
                 st.v[result] = function(first(st), second(st))
 
         return binary
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         with np.errstate(all="ignore"):
             st.v[result] = function(*(read(st) for read in readers))
 
@@ -266,7 +268,7 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., Array]] = {
 }
 
 
-def floats(op: Any, translator: Translator, function: Callable[..., Array]) -> Step:
+def floats(op: ir.Operation, translator: Translator, function: Callable[..., Array]) -> Step:
     """An operation on floats, element by element."""
     dtype = type_of(op.results[0].type)
     if is_vector(op.results[0].type):
@@ -274,7 +276,7 @@ def floats(op: Any, translator: Translator, function: Callable[..., Array]) -> S
     operands = translator.operands(op)
     (result,) = translator.results(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         v = st.v
         with np.errstate(all="ignore"):
             found = function(*(np.asarray(v[slot]) for slot in operands))
@@ -284,7 +286,7 @@ def floats(op: Any, translator: Translator, function: Callable[..., Array]) -> S
 
 
 @operation(*(f"arith.{name}" for name in FLOAT_FUNCTIONS))
-def _floats(op: Any, translator: Translator) -> Step:
+def _floats(op: ir.Operation, translator: Translator) -> Step:
     return floats(op, translator, FLOAT_FUNCTIONS[op.name.removeprefix("arith.")])
 
 
@@ -325,7 +327,7 @@ def integer_comparison(predicate: int) -> Callable[[Array, Array], Array]:
     return lambda x, y: _SIGNED[predicate - 4](as_unsigned(x), as_unsigned(y))
 
 
-def compare_arrays(op: Any) -> tuple[Callable[[Array, Array], Array], np.dtype[Any]]:
+def compare_arrays(op: ir.Operation) -> tuple[Callable[[Array, Array], Array], np.dtype[Any]]:
     predicate = attribute(op, "predicate")
     if op.name == "arith.cmpf":
         return float_comparison(predicate), type_of(op.operands[0].type)
@@ -333,7 +335,7 @@ def compare_arrays(op: Any) -> tuple[Callable[[Array, Array], Array], np.dtype[A
     return integer_comparison(predicate), held_type(op.operands[0].type)
 
 
-def compare_numbers(op: Any) -> Callable[[int, int], Any] | None:
+def compare_numbers(op: ir.Operation) -> Callable[[int, int], Any] | None:
     """The comparison of Python's numbers; None of floats."""
     predicate, bits = attribute(op, "predicate"), integer_bits(op.operands[0].type)
     if bits is None:
@@ -342,7 +344,7 @@ def compare_numbers(op: Any) -> Callable[[int, int], Any] | None:
 
 
 @operation("arith.cmpi", "arith.cmpf")
-def _compare(op: Any, translator: Translator) -> Step:
+def _compare(op: ir.Operation, translator: Translator) -> Step:
     function, dtype = compare_arrays(op)
     if is_vector(op.operands[0].type):
         return on_vectors(op, translator, function)
@@ -350,7 +352,7 @@ def _compare(op: Any, translator: Translator) -> Step:
     (result,) = translator.results(op)
     on_numbers = compare_numbers(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         v = st.v
         a, b = v[x], v[y]
         if on_numbers is not None and a.__class__ is int and b.__class__ is int:
@@ -362,7 +364,7 @@ def _compare(op: Any, translator: Translator) -> Step:
 
 
 @operation("arith.select")
-def _select(op: Any, translator: Translator) -> Step:
+def _select(op: ir.Operation, translator: Translator) -> Step:
     if is_vector(op.operands[0].type):
         return on_vectors(op, translator, np.where)
     condition, yes, no = translator.operands(op)
@@ -371,7 +373,7 @@ def _select(op: Any, translator: Translator) -> Step:
     narrow = str(op.results[0].type) in NARROW
     scalar = np.dtype(np.int8) if narrow else numpy_type(op.results[0].type)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         v = st.v
         chosen = v[condition]
         if not isinstance(chosen, np.ndarray):

@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ... import ir
+from ..machine.agents import Agent
 from ..machine.clocks import Knowledge
+from ..machine.findings import Site
+from ..machine.machine import Group
 from ..machine.memory import MemRef, Pointer
 from ..machine.races import SAME, Access
 from ..machine.synchronisation import MOST_ARRIVALS, Mbarrier, Wait
-from ..translation.translator import Site, Step, Translated, Translator, attribute, operation
+from ..translation.translator import Step, Translated, Translator, attribute, operation
 from .memref import BARRIER_BYTES
 
 
@@ -21,7 +25,7 @@ def place(value: Any) -> int:
     return value.offset
 
 
-def find(st: Any, value: Any, site: Site, what: str, *told: tuple[int, int]) -> Mbarrier:
+def find(st: Group, value: Any, site: Site, what: str, *told: tuple[int, int]) -> Mbarrier:
     """The barrier at an address, which has to be initialised where the group sees it. What is done to another block's
     is over when one knows of its phase, or of the step of one of the agents of `told`."""
     at = place(value)
@@ -47,7 +51,7 @@ def find(st: Any, value: Any, site: Site, what: str, *told: tuple[int, int]) -> 
 def _initialise(
     count: Callable[[Any], int], number: int, address: int, site: Site, scale: bool, predicate: int | None = None
 ) -> Step:
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         # One thread of the block does it.
         if st.index if predicate is None else not np.any(st.v[predicate]):
             return
@@ -71,7 +75,7 @@ def _initialise(
     return step
 
 
-def may_initialise(st: Any, at: int, count: int, site: Site) -> bool:
+def may_initialise(st: Agent, at: int, count: int, site: Site) -> bool:
     """Whether a barrier of so many arrivals can be made at a byte of shared memory."""
     if not 0 < count <= MOST_ARRIVALS:
         st.report("barrier", f"a barrier of {count} arrivals, of which there are 1 to {MOST_ARRIVALS}", site)
@@ -89,7 +93,7 @@ def may_initialise(st: Any, at: int, count: int, site: Site) -> bool:
 
 
 @operation("mosaic_gpu.initialize_barrier")
-def _initialize_barrier(op: Any, translator: Translator) -> Step:
+def _initialize_barrier(op: ir.Operation, translator: Translator) -> Step:
     (address,) = translator.operands(op)
     # On barriers for the tensor core single threads arrive.
     scale = not attribute(op, "orders_tensor_core", False)
@@ -99,7 +103,7 @@ def _initialize_barrier(op: Any, translator: Translator) -> Step:
 
 
 def count_arrivals(
-    st: Any, barrier: Mbarrier, count: int, site: Site, knowledge: Knowledge | None = None, of_cluster: bool = True
+    st: Agent, barrier: Mbarrier, count: int, site: Site, knowledge: Knowledge | None = None, of_cluster: bool = True
 ) -> None:
     """Arrivals of so many threads of the group, which tell what all of them know, or
     `knowledge`; `of_cluster` says whether they tell threads of other blocks, too."""
@@ -133,7 +137,7 @@ def count_arrivals(
         known[barrier.agent] = barrier.phase
 
 
-def check_fence(st: Any, barrier: Mbarrier, site: Site) -> None:
+def check_fence(st: Agent, barrier: Mbarrier, site: Site) -> None:
     """Copies have to see that the barrier that they tell is initialised."""
     if barrier.fenced is None:
         st.report(
@@ -147,7 +151,7 @@ def check_fence(st: Any, barrier: Mbarrier, site: Site) -> None:
     st.machine.effective.add((barrier.fenced.number, "removed"))
 
 
-def check_bytes(st: Any, barrier: Mbarrier, site: Site, pending: int) -> None:
+def check_bytes(st: Agent, barrier: Mbarrier, site: Site, pending: int) -> None:
     """All arrivals of a phase are there: copies must not bring more than they announced."""
     if pending == 0 and barrier.issued > barrier.expected:
         more = barrier.issued - barrier.expected
@@ -161,7 +165,7 @@ def check_bytes(st: Any, barrier: Mbarrier, site: Site, pending: int) -> None:
         barrier.expect(more)
 
 
-def tells_of_the_tensor_core(st: Any, site: Site) -> None:
+def tells_of_the_tensor_core(st: Group, site: Site) -> None:
     """`tcgen05.fence::before_thread_sync`: who learns from here on what the thread did knows what the tensor core was told
     to do, too. What one tells it behind a fence of one's own comes after that."""
     stream = st.tensor
@@ -172,11 +176,11 @@ def tells_of_the_tensor_core(st: Any, site: Site) -> None:
 
 
 @operation("mosaic_gpu.arrive")
-def _arrive(op: Any, translator: Translator) -> Translated:
+def _arrive(op: ir.Operation, translator: Translator) -> Translated:
     (address,), site = translator.operands(op), translator.site(op)
     alone = attribute(op, "orders_tensor_core", False)
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: Group) -> Any:
         if alone:
             # One thread arrives behind a barrier of them all.
             tells_of_the_tensor_core(st, site)
@@ -188,11 +192,11 @@ def _arrive(op: Any, translator: Translator) -> Translated:
 
 
 @operation("mosaic_gpu.arrive_expect_tx")
-def _arrive_expect(op: Any, translator: Translator) -> Translated:
+def _arrive_expect(op: ir.Operation, translator: Translator) -> Translated:
     address, *dynamic = translator.operands(op)
     site, size = translator.site(op), attribute(op, "expect_tx")
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: Group) -> Any:
         barrier = find(st, st.v[address], site, "an arrival")
         expected = int(st.v[dynamic[0]]) if dynamic else size
         if expected < 0:
@@ -206,7 +210,7 @@ def _arrive_expect(op: Any, translator: Translator) -> Translated:
 
 
 def _wait(address: int, parity: int, site: Site) -> Translated:
-    def waiting(st: Any) -> Any:
+    def waiting(st: Group) -> Any:
         barrier = find(st, st.v[address], site, "a wait")
         wanted = st.v[parity]
         if isinstance(wanted, np.ndarray):
@@ -225,20 +229,20 @@ def _wait(address: int, parity: int, site: Site) -> Translated:
 
 
 @operation("mosaic_gpu.wait")
-def _mosaic_wait(op: Any, translator: Translator) -> Translated:
+def _mosaic_wait(op: ir.Operation, translator: Translator) -> Translated:
     address, parity = translator.operands(op)
     return _wait(address, parity, translator.site(op))
 
 
 @operation("nvvm.mbarrier.try_wait.parity")
-def _try_wait(op: Any, translator: Translator) -> Translated:
+def _try_wait(op: ir.Operation, translator: Translator) -> Translated:
     # The operation without a result waits until the phase is over.
     address, parity, _ = translator.operands(op)
     return _wait(address, parity, translator.site(op))
 
 
 @operation("nvvm.mbarrier.init")
-def _init(op: Any, translator: Translator) -> Step:
+def _init(op: ir.Operation, translator: Translator) -> Step:
     address, count, *predicate = translator.operands(op)
     translator.uses_shared(BARRIER_BYTES)
     return _initialise(lambda st: int(st.v[count]), 1, address, translator.site(op), False, *predicate)

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ... import ir
 from ..machine.engines import Copy, start
+from ..machine.machine import Group
 from ..machine.memory import MemRef, in_registers
 from ..machine.races import SAME
 from ..translation.translator import Step, Translated, Translator, operation
@@ -17,7 +19,7 @@ BYTES = 16
 """Of an answer."""
 
 
-def _answer(st: Any) -> np.ndarray[Any, Any]:
+def _answer(st: Group) -> np.ndarray[Any, Any]:
     """An answer: where the cluster's first block is, and whether there is one. How the hardware says it is not known to
     programs."""
     found = st.machine.cancel(st.block.cluster)
@@ -30,7 +32,7 @@ def _try_cluster_cancel(op: Any, translator: Translator) -> Translated:
     site = translator.site(op)
     translator.uses_shared(BYTES)
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: Group) -> Any:
         if predicate and not np.any(st.v[predicate[0]]):
             return
         cluster = st.block.cluster
@@ -67,12 +69,12 @@ def _memory(value: Any) -> MemRef:
 
 
 @operation("mosaic_gpu.query_cluster_cancel")
-def _query_cluster_cancel(op: Any, translator: Translator) -> Step:
+def _query_cluster_cancel(op: ir.Operation, translator: Translator) -> Step:
     (source,), results = translator.operands(op), translator.results(op)
     site = translator.site(op)
     translator.uses_shared(BYTES)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         memory = st.v[source]
         found = [-1, -1, -1, 0]
         if st.touch(memory, False, "the query", site, SAME):

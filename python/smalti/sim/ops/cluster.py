@@ -10,9 +10,11 @@ import numpy as np
 from ... import ir
 from ...dialects.mosaic_gpu import AtomicOpType
 from ..machine.engines import Copy, start
+from ..machine.findings import Site
+from ..machine.machine import Block, Group
 from ..machine.memory import MemRef, Pointer, in_registers
 from ..machine.synchronisation import Wait
-from ..translation.translator import Site, Step, Translated, Translator, attribute, operation, vector_reader
+from ..translation.translator import Step, Translated, Translator, attribute, operation, vector_reader
 from . import barriers
 from .arith import type_of
 from .registers import combining, enumerator
@@ -21,20 +23,20 @@ DIMENSIONS = ("x", "y", "z")
 
 
 @operation("nvvm.cluster.arrive", "nvvm.cluster.arrive.relaxed")
-def _arrive(op: Any, translator: Translator) -> Step:
+def _arrive(op: ir.Operation, translator: Translator) -> Step:
     site, relaxed = translator.site(op), op.name.endswith("relaxed")
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         st.arrives_in_cluster(site, relaxed)
 
     return step
 
 
 @operation("nvvm.cluster.wait")
-def _wait(op: Any, translator: Translator) -> Translated:
+def _wait(op: ir.Operation, translator: Translator) -> Translated:
     site = translator.site(op)
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: Group) -> Any:
         meeting, cluster = st.arrived_in_cluster(site), st.block.cluster
 
         def describe() -> str:
@@ -47,7 +49,7 @@ def _wait(op: Any, translator: Translator) -> Translated:
     return Translated(waiting, True)
 
 
-def peer(st: Any, dimension: int, index: Any, site: Site) -> Any:
+def peer(st: Group, dimension: int, index: Any, site: Site) -> Any:
     """The block of the cluster that an operation names."""
     if isinstance(index, np.ndarray):
         st.stop("divergence", "threads of the warpgroup name different blocks", site)
@@ -58,26 +60,26 @@ def peer(st: Any, dimension: int, index: Any, site: Site) -> Any:
     return found
 
 
-def there(block: Any, memory: MemRef) -> MemRef:
+def there(block: Block, memory: MemRef) -> MemRef:
     """The same place in the shared memory of a block."""
     return replace(memory, buffer=block.shared)
 
 
 @operation("mosaic_gpu.get_cluster_ref")
-def _get_cluster_ref(op: Any, translator: Translator) -> Step:
+def _get_cluster_ref(op: ir.Operation, translator: Translator) -> Step:
     source, index = translator.operands(op)
     dimension = attribute(op, "operandSegmentSizes")[1:].index(1)
     (result,) = translator.results(op)
     site = translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         st.v[result] = there(peer(st, dimension, st.v[index], site), st.v[source])
 
     return step
 
 
 @operation("mosaic_gpu.async_store_smem")
-def _async_store_smem(op: Any, translator: Translator) -> Translated:
+def _async_store_smem(op: ir.Operation, translator: Translator) -> Translated:
     _, target, address, index = translator.operands(op)
     read = vector_reader(op, 0, translator)
     dimension, site = ir.IntegerAttr(op.attributes["cluster_dim"]).value, translator.site(op)
@@ -85,7 +87,7 @@ def _async_store_smem(op: Any, translator: Translator) -> Translated:
     kind = enumerator(op, "atomic_type", AtomicOpType)
     combine = combining(kind, dtype) if kind else None
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: Group) -> Any:
         block = peer(st, dimension, st.v[index], site)
         destination = there(block, st.v[target])
         found = read(st)
@@ -112,12 +114,12 @@ REMOTE_ARRIVAL = (
 )
 
 
-def remote_arrival(op: Any, translator: Translator) -> Translated:
+def remote_arrival(op: ir.Operation, translator: Translator) -> Translated:
     """Threads arrive on the barriers of the blocks that they name by their numbers in the cluster."""
     predicate, address, number = translator.operands(op)
     site = translator.site(op)
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: Group) -> Any:
         enabled = np.broadcast_to(np.asarray(st.v[predicate], np.bool_), st.lanes)
         numbers = np.broadcast_to(np.asarray(st.v[number]), st.lanes)[enabled]
         blocks = st.block.cluster.blocks

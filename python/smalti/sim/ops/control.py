@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ... import ir
+from ..machine.findings import Site
+from ..machine.machine import State
 from ..machine.values import integer_bits, wrap
-from ..translation.translator import Site, Translated, Translator, attribute, operation
+from ..translation.translator import Translated, Translator, attribute, operation
 
 
-def _together(st: Any, value: Any, site: Site) -> int:
+def _together(st: State, value: Any, site: Site) -> int:
     """A number that decides where the group goes."""
     if isinstance(value, np.ndarray):
         st.stop("divergence", "threads of the warpgroup go different ways", site)
@@ -24,12 +27,12 @@ def _moves(sources: list[int], targets: list[int]) -> Any:
     if len(pairs) == 1:
         ((source, target),) = pairs
 
-        def move_one(st: Any) -> None:
+        def move_one(st: State) -> None:
             st.v[target] = st.v[source]
 
         return move_one
 
-    def move(st: Any) -> None:
+    def move(st: State) -> None:
         v = st.v
         found = [v[source] for source, _ in pairs]
         for value, (_, target) in zip(found, pairs, strict=True):
@@ -45,7 +48,7 @@ LONGEST_COUNTED = 1 << 32
 
 
 @operation("scf.for")
-def _for(op: Any, translator: Translator) -> Translated:
+def _for(op: ir.Operation, translator: Translator) -> Translated:
     low, high, stride, *initial = translator.operands(op)
     results = translator.results(op)
     body, (induction, *carried), yields = translator.region(op.regions[0])
@@ -58,7 +61,7 @@ def _for(op: Any, translator: Translator) -> Translated:
     mask, cut = (1 << bits) - 1, wrap(bits)
     unsigned = attribute(op, "unsignedCmp", False)
 
-    def bounds(st: Any) -> range:
+    def bounds(st: State) -> range:
         first, last, by = (_together(st, st.v[slot], site) for slot in (low, high, stride))
         if unsigned:
             first, last, by = first & mask, last & mask, by & mask
@@ -70,7 +73,7 @@ def _for(op: Any, translator: Translator) -> Translated:
 
     if not body.blocking:
 
-        def step(st: Any) -> None:
+        def step(st: State) -> None:
             steps = bounds(st)
             start(st)
             st.loops.append(0)
@@ -84,7 +87,7 @@ def _for(op: Any, translator: Translator) -> Translated:
 
         return Translated(step)
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: State) -> Any:
         steps = bounds(st)
         start(st)
         st.loops.append(0)
@@ -99,19 +102,21 @@ def _for(op: Any, translator: Translator) -> Translated:
     return Translated(waiting, True)
 
 
-def _branches(op: Any, translator: Translator, bodies: list[tuple[Translated, list[int]]], choose: Any) -> Translated:
+def _branches(
+    op: ir.Operation, translator: Translator, bodies: list[tuple[Translated, list[int]]], choose: Any
+) -> Translated:
     results = translator.results(op)
     runs = [(body.step, body.blocking, _moves(yields, results if yields else [])) for body, yields in bodies]
     if not any(blocking for _, blocking, _ in runs):
 
-        def step(st: Any) -> None:
+        def step(st: State) -> None:
             run, _, end = runs[choose(st)]
             run(st)  # type: ignore[misc]
             end(st)
 
         return Translated(step)
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: State) -> Any:
         run, blocking, end = runs[choose(st)]
         assert run is not None
         if blocking:
@@ -123,7 +128,7 @@ def _branches(op: Any, translator: Translator, bodies: list[tuple[Translated, li
     return Translated(waiting, True)
 
 
-def _bodies(op: Any, translator: Translator) -> list[tuple[Translated, list[int]]]:
+def _bodies(op: ir.Operation, translator: Translator) -> list[tuple[Translated, list[int]]]:
     found = []
     for region in op.regions:
         if len(region.blocks) == 0:
@@ -138,7 +143,7 @@ _SILENT = {"gpu.printf", "mosaic_gpu.debug_print", "mosaic_gpu.print_layout", "s
 
 
 @operation("scf.if")
-def _if(op: Any, translator: Translator) -> Translated:
+def _if(op: ir.Operation, translator: Translator) -> Translated:
     (condition,), site = translator.operands(op), translator.site(op)
     bodies = _bodies(op, translator)
     if not any(
@@ -153,7 +158,7 @@ def _if(op: Any, translator: Translator) -> Translated:
 
 
 @operation("scf.index_switch")
-def _switch(op: Any, translator: Translator) -> Translated:
+def _switch(op: ir.Operation, translator: Translator) -> Translated:
     (argument,), site = translator.operands(op), translator.site(op)
     # The default is the first region.
     numbers = {case: i + 1 for i, case in enumerate(attribute(op, "cases"))}
@@ -163,7 +168,7 @@ def _switch(op: Any, translator: Translator) -> Translated:
 
 
 @operation("scf.while")
-def _while(op: Any, translator: Translator) -> Translated:
+def _while(op: ir.Operation, translator: Translator) -> Translated:
     initial, results = translator.operands(op), translator.results(op)
     before, before_arguments, (condition, *passed) = translator.region(op.regions[0])
     after, after_arguments, yields = translator.region(op.regions[1])
@@ -171,7 +176,7 @@ def _while(op: Any, translator: Translator) -> Translated:
     start, again = _moves(initial, before_arguments), _moves(yields, before_arguments)
     enter, end = _moves(passed, after_arguments), _moves(passed, results)
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: State) -> Any:
         start(st)
         st.loops.append(0)
         while True:
@@ -197,7 +202,7 @@ def _while(op: Any, translator: Translator) -> Translated:
     if before.blocking or after.blocking:
         return Translated(waiting, True)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         for _ in waiting(st):
             pass
 

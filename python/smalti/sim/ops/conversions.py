@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import instructions, ir
 from ..._mlir_libs import _smalti
+from ..machine.machine import State
 from ..machine.values import NARROW, SMALL_FLOATS, element_type, integer_bits, is_float, is_vector, signed, wrap
 from ..translation.translator import Step, Translator, operation
 from .arith import Array, as_unsigned, held_type, on_vectors
@@ -38,11 +39,11 @@ def constant(found: Any, ty: Any) -> Any:
 
 
 @operation("arith.constant")
-def _constant(op: Any, translator: Translator) -> Step:
+def _constant(op: ir.Operation, translator: Translator) -> Step:
     (result,) = translator.results(op)
     value = constant(op.attributes["value"], op.results[0].type)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         st.v[result] = value
 
     return step
@@ -86,7 +87,7 @@ def conversion(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> Calla
     raise AssertionError(name)
 
 
-def narrow_conversion(op: Any, name: str, function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+def narrow_conversion(op: ir.Operation, name: str, function: Callable[[Array], Array]) -> Callable[[Array], Array]:
     """A conversion from integers of a few bits, or to them."""
     before, behind = (NARROW.get(str(element_type(value.type))) for value in (op.operands[0], op.results[0]))
     if name == "bitcast":
@@ -107,7 +108,7 @@ def narrow_conversion(op: Any, name: str, function: Callable[[Array], Array]) ->
 
 
 def _narrow_bits(
-    op: Any, before: int | None, behind: int | None, function: Callable[[Array], Array]
+    op: ir.Operation, before: int | None, behind: int | None, function: Callable[[Array], Array]
 ) -> Callable[[Array], Array]:
     """The same bits as another type, where a number may have less than a byte."""
     of_floats = [str(element_type(value.type)) in SMALL_FLOATS for value in (op.operands[0], op.results[0])]
@@ -123,7 +124,7 @@ CONVERSIONS = ("extui", "extsi", "trunci", "sitofp", "uitofp", "fptosi", "fptoui
 
 
 @operation(*(f"arith.{name}" for name in (*CONVERSIONS, "index_cast", "index_castui")))
-def _convert(op: Any, translator: Translator) -> Step:
+def _convert(op: ir.Operation, translator: Translator) -> Step:
     name = op.name.removeprefix("arith.")
     source, target = held_type(op.operands[0].type), held_type(op.results[0].type)
     function = narrow_conversion(op, name, conversion(name, source, target))
@@ -139,7 +140,7 @@ def _convert(op: Any, translator: Translator) -> Step:
     unsigned = name in ("extui", "index_castui")
     negate = bits == 1 and name in ("extsi", "index_cast")
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         value = st.v[x]
         if integers and value.__class__ is int:
             assert cut is not None

@@ -11,6 +11,8 @@ import numpy as np
 from ... import ir
 from ...dialects.mosaic_gpu import CopyPartitionedAttr, TMAReduction
 from ..machine.engines import Copy, start
+from ..machine.findings import Site
+from ..machine.machine import Group, State
 from ..machine.memory import POISON, MemRef, Pointer, Window, part, window
 from ..machine.values import packing
 from ..translation.translator import Translated, Translator, Unsupported, attribute, operation, vector_reader
@@ -21,10 +23,10 @@ from .memref import byte_layout, memory_space
 from .registers import combining, enumerator, same_bytes
 
 
-def _starts(op: Any, translator: Translator, slots: list[int]) -> Callable[[Any], list[int]]:
+def _starts(op: ir.Operation, translator: Translator, slots: list[int]) -> Callable[[Any], list[int]]:
     site = translator.site(op)
 
-    def read(st: Any) -> list[int]:
+    def read(st: State) -> list[int]:
         found = []
         for slot in slots:
             value = st.v[slot]
@@ -36,7 +38,7 @@ def _starts(op: Any, translator: Translator, slots: list[int]) -> Callable[[Any]
     return read
 
 
-def _segments(op: Any, translator: Translator, names: tuple[str, ...]) -> dict[str, list[int]]:
+def _segments(op: ir.Operation, translator: Translator, names: tuple[str, ...]) -> dict[str, list[int]]:
     operands, at, found = translator.operands(op), 0, {}
     for name, size in zip(names, attribute(op, "operandSegmentSizes"), strict=True):
         found[name] = operands[at : at + size]
@@ -49,7 +51,7 @@ def _predicate(slots: list[int]) -> Callable[[Any], bool]:
         return lambda st: True
     (slot,) = slots
 
-    def read(st: Any) -> bool:
+    def read(st: State) -> bool:
         value = st.v[slot]
         if isinstance(value, np.ndarray):
             # Whoever is elected starts the copy.
@@ -93,7 +95,7 @@ _LOAD_OPERANDS = ("source", "target", "barrier", "indices", "predicate", "peer")
 
 
 @operation("mosaic_gpu.async_load")
-def _async_load(op: Any, translator: Translator) -> Translated:
+def _async_load(op: ir.Operation, translator: Translator) -> Translated:
     given = _segments(op, translator, _LOAD_OPERANDS[: len(attribute(op, "operandSegmentSizes"))])
     if given.get("peer"):
         raise Unsupported("memory of another device")
@@ -116,7 +118,7 @@ def _async_load(op: Any, translator: Translator) -> Translated:
     in_bytes = _in_bytes(op, gathered)
     ordered = translator.ordered_loads
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: Group) -> Any:
         # Single warps see to that themselves.
         if ordered and st.parent is None:
             st.synchronize(site)
@@ -167,7 +169,9 @@ def _async_load(op: Any, translator: Translator) -> Translated:
     return Translated(waiting, True)
 
 
-def _boxes(op: Any, translator: Translator, indices: list[int], first: int) -> tuple[bool, Callable[..., list[Window]]]:
+def _boxes(
+    op: ir.Operation, translator: Translator, indices: list[int], first: int
+) -> tuple[bool, Callable[..., list[Window]]]:
     """The boxes of an array that a copy is of, and whether a vector among its indices names rows. That index, of the
     operands from `first` on, is taken out of the others."""
     gathered = next((i for i in range(len(indices)) if isinstance(op.operands[first + i].type, ir.VectorType)), None)
@@ -190,7 +194,7 @@ def _rows(memory: MemRef, starts: list[int], lengths: list[int], gathered: int, 
     return found
 
 
-def _sharing(st: Any, dimensions: list[int]) -> list[Any]:
+def _sharing(st: Group, dimensions: list[int]) -> list[Any]:
     """The blocks of the cluster that share a copy along dimensions; this one is among them."""
     mine = st.block.names["cluster_block_id"]
     others = [i for i in range(3) if i not in dimensions]
@@ -198,7 +202,7 @@ def _sharing(st: Any, dimensions: list[int]) -> list[Any]:
 
 
 def _partition(
-    st: Any, starts: list[int], lengths: list[int], axis: int, blocks: list[Any], site: Any
+    st: Group, starts: list[int], lengths: list[int], axis: int, blocks: list[Any], site: Site
 ) -> tuple[list[int], list[int]]:
     """The part of a copy that this block fetches for itself, cut along a dimension of the destination."""
     kept = [dimension for dimension, length in enumerate(lengths) if length != -1]
@@ -212,7 +216,7 @@ def _partition(
 
 
 def _share(
-    st: Any, starts: list[int], lengths: list[int], destination: MemRef, blocks: list[Any], site: Any
+    st: Group, starts: list[int], lengths: list[int], destination: MemRef, blocks: list[Any], site: Site
 ) -> tuple[list[int], list[int], MemRef]:
     """The part of a shared copy that this block fetches for all: of the first dimension that has a part for each."""
     parts, number = len(blocks), blocks.index(st.block)
@@ -236,12 +240,12 @@ def _share(
 
 
 @operation("mosaic_gpu.async_prefetch")
-def _prefetch(op: Any, translator: Translator) -> None:
+def _prefetch(op: ir.Operation, translator: Translator) -> None:
     return None
 
 
 @operation("mosaic_gpu.async_store")
-def _async_store(op: Any, translator: Translator) -> Translated:
+def _async_store(op: ir.Operation, translator: Translator) -> Translated:
     given = _segments(op, translator, ("source", "target", "indices", "predicate", "peer"))
     if given["peer"] or attribute(op, "is_global_broadcast", False):
         raise Unsupported("memory of another device")
@@ -258,7 +262,7 @@ def _async_store(op: Any, translator: Translator) -> Translated:
     combine = combining(kind, type_of(op.operands[0].type)) if kind else None
     in_bytes = _in_bytes(op, gathered)
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: Group) -> Any:
         stream = st.bulk
         if enabled(st):
             memory = st.v[source]
@@ -302,7 +306,7 @@ def _async_copy(op: Any, translator: Translator) -> Translated:
     lengths = list(op.operands[len(op.operands) - 1].type.shape)
     type_of(op.operands[0].type)
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: Group) -> Any:
         stream = st.copies
         destination = st.v[target]
         box = window(st.v[source], starts(st), lengths)

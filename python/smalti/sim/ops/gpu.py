@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ... import ir
 from ..machine.clocks import GLOBAL, SHARED
+from ..machine.findings import Site
+from ..machine.machine import Group
 from ..machine.synchronisation import Meeting, Wait, wrong_barrier
 from ..machine.values import collapse
 from ..translation.translator import (
     PROGRAM_THREADS,
-    Site,
     Step,
     Translated,
     Translator,
@@ -24,12 +26,12 @@ from ..translation.translator import (
 _DIMENSIONS = {"x": 0, "y": 1, "z": 2}
 
 
-def dimension_of(op: Any) -> int:
+def dimension_of(op: ir.Operation) -> int:
     """The dimension that an operation asks for."""
     return _DIMENSIONS[attribute(op, "dimension")]
 
 
-def thread_id(st: Any, dimension: int) -> Any:
+def thread_id(st: Group, dimension: int) -> Any:
     """The positions of a group's threads in the block."""
     sizes = st.block.names["block_dim"]
     numbers = st.thread_numbers()
@@ -39,11 +41,11 @@ def thread_id(st: Any, dimension: int) -> Any:
 
 
 @operation("gpu.thread_id")
-def _thread_id(op: Any, translator: Translator) -> Step:
+def _thread_id(op: ir.Operation, translator: Translator) -> Step:
     dimension = dimension_of(op)
     (result,) = translator.results(op)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         st.v[result] = thread_id(st, dimension)
 
     return step
@@ -53,11 +55,11 @@ _NAMES = ("block_id", "block_dim", "grid_dim", "cluster_block_id", "cluster_dim_
 
 
 @operation(*(f"gpu.{name}" for name in _NAMES))
-def _position(op: Any, translator: Translator) -> Step:
+def _position(op: ir.Operation, translator: Translator) -> Step:
     dimension, name = dimension_of(op), op.name.removeprefix("gpu.")
     (result,) = translator.results(op)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         st.v[result] = st.block.names[name][dimension]
 
     return step
@@ -71,7 +73,7 @@ def _position(op: Any, translator: Translator) -> Step:
 def thread_barrier(number: Callable[[Any], Any], count: Callable[[Any], int], site: Site) -> Translated:
     """A barrier at which threads of the block wait for each other."""
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: Group) -> Any:
         which = number(st)
         if isinstance(which, np.ndarray):
             st.stop("divergence", "threads of the warpgroup take different barriers", site)
@@ -98,12 +100,12 @@ def thread_barrier(number: Callable[[Any], Any], count: Callable[[Any], int], si
 
 
 @operation("gpu.barrier", "nvvm.barrier0")
-def _barrier(op: Any, translator: Translator) -> Translated:
+def _barrier(op: ir.Operation, translator: Translator) -> Translated:
     return thread_barrier(lambda st: 0, lambda st: st.block.names["threads"][0], translator.site(op))
 
 
 @operation("nvvm.barrier")
-def _named_barrier(op: Any, translator: Translator) -> Translated:
+def _named_barrier(op: ir.Operation, translator: Translator) -> Translated:
     segments = attribute(op, "operandSegmentSizes")
     operands = iter(translator.operands(op))
     number = next(operands) if segments[0] else None
@@ -123,11 +125,11 @@ def _named_barrier(op: Any, translator: Translator) -> Translated:
 
 
 @operation("nvvm.bar.warp.sync")
-def _warp_sync(op: Any, translator: Translator) -> Step:
+def _warp_sync(op: ir.Operation, translator: Translator) -> Step:
     """The threads of one warp wait for each other: those of `warp_map` are a warp, others have no order among warps."""
     site = translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         if st.parent is not None:
             st.synchronize(site)
 
@@ -135,17 +137,17 @@ def _warp_sync(op: Any, translator: Translator) -> Step:
 
 
 @operation("nvvm.elect.sync")
-def _elect(op: Any, translator: Translator) -> Step:
+def _elect(op: ir.Operation, translator: Translator) -> Step:
     (result,) = translator.results(op)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         st.v[result] = st.thread_numbers() % 32 == 0
 
     return step
 
 
 @operation("nvvm.setmaxregister")
-def _registers(op: Any, translator: Translator) -> None:
+def _registers(op: ir.Operation, translator: Translator) -> None:
     owner = op
     while owner is not None and owner.name != "gpu.func":
         owner = owner.parent and owner.parent.operation
@@ -155,10 +157,10 @@ def _registers(op: Any, translator: Translator) -> None:
 
 
 @operation("nvvm.fence.mbarrier.init")
-def _fence_initialisation(op: Any, translator: Translator) -> Step:
+def _fence_initialisation(op: ir.Operation, translator: Translator) -> Step:
     site = translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         for barrier in st.block.barriers.values():
             if barrier.initialised.group is st:
                 barrier.fenced = barrier.fenced or site
@@ -166,7 +168,7 @@ def _fence_initialisation(op: Any, translator: Translator) -> Step:
     return step
 
 
-def fenced(op: Any) -> tuple[int, ...]:
+def fenced(op: ir.Operation) -> tuple[int, ...]:
     """The memory that a fence between proxies is for."""
     kind = attribute(op, "kind", "")
     spaces = {"async": (SHARED, GLOBAL), "async.shared": (SHARED,), "async.global": (GLOBAL,)}.get(kind)
@@ -176,10 +178,10 @@ def fenced(op: Any) -> tuple[int, ...]:
 
 
 @operation("nvvm.fence.proxy")
-def _fence_proxy(op: Any, translator: Translator) -> Step:
+def _fence_proxy(op: ir.Operation, translator: Translator) -> Step:
     site, spaces = translator.site(op), fenced(op)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         st.fence(site, spaces)
 
     return step

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
+from ... import ir
 from ..machine.clocks import Clock
+from ..machine.machine import Group, State
 from ..machine.synchronisation import Stream
 from ..translation.translator import Step, Translator, groups_left, operation
 
@@ -19,10 +21,10 @@ _COMMITS = {
 
 
 @operation(*_COMMITS)
-def _commit(op: Any, translator: Translator) -> Step:
+def _commit(op: ir.Operation, translator: Translator) -> Step:
     stream, site = attrgetter(_COMMITS[op.name]), translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         stream(st).commit()
         st.machine.effective.add((site.number, "removed"))
 
@@ -49,18 +51,18 @@ _WAITS = {
 
 
 @operation(*_WAITS)
-def _wait(op: Any, translator: Translator) -> Step:
+def _wait(op: ir.Operation, translator: Translator) -> Step:
     wait = _WAITS[op.name]
     left, only_reads, site = groups_left(op, wait.left), "read" in op.attributes, translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         waits(st)
         # Each thread waits for what it started itself.
         for warp in st.warps:
             if wait.stream(warp) is not wait.stream(st):
                 waits(warp)
 
-    def waits(st: Any) -> None:
+    def waits(st: Group) -> None:
         stream, clock = wait.stream(st), wait.learns(st)
         upto = stream.committed - left
         if upto <= 0:

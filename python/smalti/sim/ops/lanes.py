@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import instructions
+from ... import instructions, ir
 from ...dialects import mosaic_gpu
+from ..machine.machine import Group, State
 from ..machine.memory import Array
 from ..machine.values import collapse, is_vector, numpy_type, spread
 from ..translation.translator import (
@@ -49,21 +50,21 @@ _VECTORS |= {"vector.extract_strided_slice", "vector.insert_strided_slice", "vec
 _ALIKE = {"builtin.unrealized_conversion_cast", "mosaic_gpu.return", "scf.yield", "scf.for", "scf.if"}
 
 
-def _has_registers(op: Any) -> bool:
+def _has_registers(op: ir.Operation) -> bool:
     """Whether code that a program brings along takes a vector to pieces."""
     return any(
         inner.name == "builtin.unrealized_conversion_cast" and "layout" in inner.attributes for inner in walk(op)
     )
 
 
-def _vector_of_threads(op: Any, translator: Translator) -> Step:
+def _vector_of_threads(op: ir.Operation, translator: Translator) -> Step:
     if any(position < 0 for position in attribute(op, "static_position", [])):
         raise Unsupported("a position that is not constant, in registers of single threads")
     return THREAD_OPERATIONS[op.name](op, translator)
 
 
 @contextmanager
-def body_of(op: Any, translator: Translator) -> Iterator[None]:
+def body_of(op: ir.Operation, translator: Translator) -> Iterator[None]:
     """While the code inside of an operation is translated: where it has registers of single threads, what is done with
     vectors there is done with those."""
     if not _has_registers(op):
@@ -82,7 +83,7 @@ def body_of(op: Any, translator: Translator) -> Iterator[None]:
 
 
 @operation("nvvm.shfl.sync")
-def _shuffle(op: Any, translator: Translator) -> Step:
+def _shuffle(op: ir.Operation, translator: Translator) -> Step:
     """A shuffle of whole warps (PTX ISA, shfl.sync)."""
     mode, dtype = attribute(op, "kind"), numpy_type(op.operands[1].type)
     if dtype is None or dtype.itemsize != 4 or numpy_type(op.results[0].type) != dtype:
@@ -91,7 +92,7 @@ def _shuffle(op: Any, translator: Translator) -> Step:
     mask, value = operands[:2]
     (result,), site = translator.results(op), translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         found = st.v[value]
         if not isinstance(st.v[mask], int) or st.v[mask] & 0xFFFFFFFF != 0xFFFFFFFF:
             st.stop("assertion", "the simulator knows shuffles of whole warps", site)
@@ -124,14 +125,14 @@ def convert(op: Any, translator: Translator) -> Step:
     shape, dtype = tuple(whole.shape), type_of(whole)
     threads = places.shape[0]
 
-    def split(st: Any) -> None:
+    def split(st: Group) -> None:
         if st.lanes != threads:
             st.stop("divergence", f"a layout of {threads} threads in code of {st.lanes}", translator.site(op))
         flat = np.ascontiguousarray(readers[0](st)).reshape(-1)
         for register, result in enumerate(results):
             st.v[result] = flat[places[:, register]]
 
-    def join(st: Any) -> None:
+    def join(st: State) -> None:
         found = np.empty(shape, dtype)
         flat = found.reshape(-1)
         for register, read in enumerate(readers):

@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import ir
 from ..machine.clocks import SHARED
+from ..machine.machine import Group, State
 from ..machine.memory import MemRef, Pointer
 from ..machine.values import integer_bits, wrap
 from ..translation.translator import (
@@ -24,14 +25,14 @@ from .memref import byte_layout, memory_space, memory_type
 
 
 @operation("llvm.mlir.constant")
-def _constant(op: Any, translator: Translator) -> Step:
+def _constant(op: ir.Operation, translator: Translator) -> Step:
     (result,) = translator.results(op)
     bits = integer_bits(op.results[0].type)
     if bits is None:
         raise Unsupported(f"a constant of type {op.results[0].type}")
     value = wrap(bits)(attribute(op, "value"))
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         st.v[result] = value
 
     return step
@@ -45,10 +46,10 @@ UNDEFINED = Undefined()
 
 
 @operation("llvm.mlir.undef", "llvm.mlir.poison", "llvm.mlir.zero")
-def _undefined(op: Any, translator: Translator) -> Step:
+def _undefined(op: ir.Operation, translator: Translator) -> Step:
     (result,) = translator.results(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         st.v[result] = UNDEFINED
 
     return step
@@ -62,24 +63,24 @@ def _inserted(whole: Any, position: list[int], value: Any) -> dict[int, Any]:
 
 
 @operation("llvm.insertvalue")
-def _insert(op: Any, translator: Translator) -> Step:
+def _insert(op: ir.Operation, translator: Translator) -> Step:
     whole, value = translator.operands(op)
     (result,) = translator.results(op)
     position = attribute(op, "position")
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         st.v[result] = _inserted(st.v[whole], position, st.v[value])
 
     return step
 
 
 @operation("llvm.extractvalue")
-def _extract(op: Any, translator: Translator) -> Step:
+def _extract(op: ir.Operation, translator: Translator) -> Step:
     (whole,), (result,) = translator.operands(op), translator.results(op)
     position = attribute(op, "position")
     site = translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         found = st.v[whole]
         for index in position:
             if not isinstance(found, dict) or index not in found:
@@ -90,7 +91,7 @@ def _extract(op: Any, translator: Translator) -> Step:
     return step
 
 
-def _bytes_of(ty: Any) -> int:
+def _bytes_of(ty: ir.Type) -> int:
     text = str(ty)
     if text.startswith("!llvm.ptr"):
         return 8
@@ -103,7 +104,7 @@ def _bytes_of(ty: Any) -> int:
 
 
 @operation("llvm.getelementptr")
-def _element_pointer(op: Any, translator: Translator) -> Step:
+def _element_pointer(op: ir.Operation, translator: Translator) -> Step:
     base, *dynamic = translator.operands(op)
     (result,) = translator.results(op)
     size = _bytes_of(ir.TypeAttr(op.attributes["elem_type"]).value)
@@ -112,7 +113,7 @@ def _element_pointer(op: Any, translator: Translator) -> Step:
         raise Unsupported("an address inside of a structure")
     constant = None if dynamic else constants[0]
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         pointer = st.v[base]
         index = constant if constant is not None else int(st.v[dynamic[0]])
         st.v[result] = Pointer(pointer.buffer, pointer.offset + index * size)
@@ -121,13 +122,13 @@ def _element_pointer(op: Any, translator: Translator) -> Step:
 
 
 @operation("llvm.load")
-def _load(op: Any, translator: Translator) -> Step:
+def _load(op: ir.Operation, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
     if not str(op.results[0].type).startswith("!llvm.ptr"):
         raise Unsupported(f"a load of {op.results[0].type} through a pointer")
     site = translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         pointer = st.v[source]
         index, rest = divmod(pointer.offset, 8)
         known = isinstance(pointer.buffer, list) and not rest and 0 <= index < len(pointer.buffer)
@@ -147,7 +148,7 @@ def _address(op: Any, translator: Translator) -> Step:
         raise Unsupported(f"the address of {ty}")
     before = offset * memory_type(ty).itemsize
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         # Addresses of shared memory are numbers of its bytes.
         st.v[result] = st.v[source].offset - before
 
@@ -155,13 +156,13 @@ def _address(op: Any, translator: Translator) -> Step:
 
 
 @operation("llvm.ptrtoint", "llvm.inttoptr", "llvm.addrspacecast", "llvm.bitcast")
-def _same_pointer(op: Any, translator: Translator) -> Step:
+def _same_pointer(op: ir.Operation, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
     makes_pointer = op.name == "llvm.inttoptr"
     of_shared = str(op.results[0].type) == "!llvm.ptr<3>"
     site = translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         found = st.v[source]
         if makes_pointer and not isinstance(found, Pointer):
             if not of_shared or not isinstance(found, int):
@@ -173,7 +174,7 @@ def _same_pointer(op: Any, translator: Translator) -> Step:
 
 
 @operation("llvm.add", "llvm.mul", "llvm.sub")
-def _arithmetic(op: Any, translator: Translator) -> Step:
+def _arithmetic(op: ir.Operation, translator: Translator) -> Step:
     x, y = translator.operands(op)
     (result,) = translator.results(op)
     bits = integer_bits(op.results[0].type)
@@ -181,7 +182,7 @@ def _arithmetic(op: Any, translator: Translator) -> Step:
         raise Unsupported(f"arithmetic of type {op.results[0].type}")
     cut, name, site = wrap(bits), op.name, translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         a, b = st.v[x], st.v[y]
         if isinstance(b, Pointer) and name == "llvm.add":
             a, b = b, a
@@ -197,7 +198,7 @@ def _arithmetic(op: Any, translator: Translator) -> Step:
 
 
 @operation("builtin.unrealized_conversion_cast")
-def _cast(op: Any, translator: Translator) -> Step:
+def _cast(op: ir.Operation, translator: Translator) -> Step:
     if "layout" in op.attributes and isinstance(op.operands[0].type, ir.VectorType):
         return lanes.convert(op, translator)
     if len(op.operands) != 1 or len(op.results) != 1:
@@ -212,7 +213,7 @@ def _cast(op: Any, translator: Translator) -> Step:
         if not is_structure and not str(given).startswith("!llvm.ptr"):
             raise Unsupported(f"a cast of {given} to {wanted}")
 
-        def to_memory(st: Any) -> None:
+        def to_memory(st: State) -> None:
             found = st.v[source]
             offset = 0
             if is_structure:
@@ -225,7 +226,7 @@ def _cast(op: Any, translator: Translator) -> Step:
     if isinstance(given, ir.MemRefType) and str(wanted).startswith("!llvm.struct"):
         memory_type(given)
 
-        def to_structure(st: Any) -> None:
+        def to_structure(st: State) -> None:
             memory = st.v[source]
             size = memory.dtype.itemsize
             pointer = Pointer(memory.buffer, memory.offset)
@@ -240,7 +241,7 @@ def _cast(op: Any, translator: Translator) -> Step:
         return to_structure
     if str(wanted) == "!gpu.async.token":
 
-        def nothing(st: Any) -> None:
+        def nothing(st: State) -> None:
             st.v[result] = None
 
         return nothing
@@ -248,7 +249,7 @@ def _cast(op: Any, translator: Translator) -> Step:
 
 
 @operation("llvm.inline_asm")
-def _inline_assembly(op: Any, translator: Translator) -> Step | Translated | None:
+def _inline_assembly(op: ir.Operation, translator: Translator) -> Step | Translated | None:
     text, constraints = normalised(attribute(op, "asm_string")), attribute(op, "constraints")
     if text == "bar.sync $0, 128;" and constraints == "r":
         number, site = translator.operands(op)[0], translator.site(op)

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ... import ir
 from ...instructions import fused
+from ..machine.machine import State
 from ..machine.values import collapse, integer_bits, is_vector
 from ..translation.translator import Step, Translator, operation
 from .arith import floats, on_vectors, type_of
@@ -63,7 +65,7 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
 }
 
 
-def rounded(op: Any) -> Callable[..., Array]:
+def rounded(op: ir.Operation) -> Callable[..., Array]:
     """The function of an operation: its result is rounded once."""
     function = FUNCTIONS[op.name.removeprefix("math.")]
     dtype = type_of(op.results[0].type)
@@ -73,7 +75,7 @@ def rounded(op: Any) -> Callable[..., Array]:
 
 
 @operation(*(f"math.{name}" for name in FUNCTIONS))
-def _floats(op: Any, translator: Translator) -> Step:
+def _floats(op: ir.Operation, translator: Translator) -> Step:
     return floats(op, translator, rounded(op))
 
 
@@ -106,7 +108,7 @@ INTEGER_FUNCTIONS: dict[str, Callable[[Array], Array]] = {
 
 
 @operation(*(f"math.{name}" for name in INTEGER_FUNCTIONS))
-def _integers(op: Any, translator: Translator) -> Step:
+def _integers(op: ir.Operation, translator: Translator) -> Step:
     function = INTEGER_FUNCTIONS[op.name.removeprefix("math.")]
     if is_vector(op.results[0].type):
         return on_vectors(op, translator, function)
@@ -114,7 +116,7 @@ def _integers(op: Any, translator: Translator) -> Step:
     (x,), (result,) = translator.operands(op), translator.results(op)
     assert integer_bits(op.results[0].type)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         value = st.v[x]
         found = function(np.asarray(value, dtype).reshape(np.shape(value) or (1,)))
         st.v[result] = collapse(found)

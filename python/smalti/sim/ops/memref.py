@@ -14,6 +14,8 @@ import numpy as np
 from ... import ir
 from ...dialects.mosaic_gpu import TmemAttr
 from ...errors import LaunchError
+from ..machine.findings import Site
+from ..machine.machine import Group, State
 from ..machine.memory import MemRef, Private
 from ..machine.races import SAME
 from ..machine.values import Packing, collapse, integer_bits, numpy_type, packing, spread
@@ -86,21 +88,21 @@ def _uses(ty: Any, translator: Translator, offset: int = 0) -> None:
 
 
 @operation("mosaic_gpu.slice_smem")
-def _slice_smem(op: Any, translator: Translator) -> Step:
+def _slice_smem(op: ir.Operation, translator: Translator) -> Step:
     (result,) = translator.results(op)
     ty = op.results[0].type
     shape, strides, dtype, how = byte_layout(ty)
     offset = attribute(op, "offset")
     _uses(ty, translator, offset)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         st.v[result] = MemRef(st.block.shared, offset, shape, strides, dtype, packing=how, begin=offset)
 
     return step
 
 
 @operation("memref.alloc")
-def _alloc(op: Any, translator: Translator) -> Step:
+def _alloc(op: ir.Operation, translator: Translator) -> Step:
     (result,) = translator.results(op)
     ty = op.results[0].type
     if memory_space(ty) != "shared" or len(op.operands):
@@ -114,14 +116,14 @@ def _alloc(op: Any, translator: Translator) -> Step:
     translator.uses_shared(16, translator.allocated)
     steps = tuple(step * dtype.itemsize for step in strides)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         st.v[result] = MemRef(st.block.shared, offset, shape, steps, dtype, begin=offset)
 
     return step
 
 
 @operation("memref.dealloc")
-def _dealloc(op: Any, translator: Translator) -> None:
+def _dealloc(op: ir.Operation, translator: Translator) -> None:
     return None
 
 
@@ -133,7 +135,7 @@ def _alloca(op: Any, translator: Translator) -> Step:
     dtype = type_of(ty)
     default: Any = 0 if integer_bits(ty.element_type) else dtype.type(math.nan)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         st.v[result] = Private(shape, default, dtype)
 
     return step
@@ -147,7 +149,7 @@ def mixed(static: list[int], dynamic: list[int]) -> list[tuple[bool, int]]:
     return [(True, next(rest)) if value in (placeholder, size) else (False, value) for value in static]
 
 
-def _number(st: Any, item: tuple[bool, int], site: Any) -> int:
+def _number(st: State, item: tuple[bool, int], site: Site) -> int:
     is_slot, value = item
     if not is_slot:
         return value
@@ -171,7 +173,7 @@ def _subview(op: Any, translator: Translator) -> Step:
     _uses(op.results[0].type, translator)
     is_slot, slot = offsets[0] if offsets else (False, 0)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         memory = st.v[source]
         offset, outside = memory.offset, memory.outside
         strides = []
@@ -218,7 +220,7 @@ def kept_dimensions(sizes: list[int], wanted: list[int]) -> list[int]:
     raise Unsupported(f"a view of shape {wanted} of sizes {sizes}")
 
 
-def promised(op: Any) -> Callable[[Any], str | None]:
+def promised(op: ir.Operation) -> Callable[[Any], str | None]:
     """A function that says what is wrong with memory of which a cast says more than was known."""
     given, wanted = op.operands[0].type, op.results[0].type
     if not isinstance(given, ir.MemRefType) or not isinstance(wanted, ir.MemRefType) or given.rank != wanted.rank:
@@ -236,11 +238,11 @@ def promised(op: Any) -> Callable[[Any], str | None]:
 
 
 @operation("memref.cast", "mosaic_gpu.with_transforms", "memref.memory_space_cast")
-def _cast(op: Any, translator: Translator) -> Step:
+def _cast(op: ir.Operation, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
     wrong, site = promised(op), translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         memory = st.v[source]
         if memory.__class__ is MemRef and (message := wrong(memory)) is not None:
             st.stop("assertion", message, site)
@@ -250,12 +252,12 @@ def _cast(op: Any, translator: Translator) -> Step:
 
 
 @operation("memref.transpose")
-def _transpose(op: Any, translator: Translator) -> Step:
+def _transpose(op: ir.Operation, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
     permutation = ir.AffineMapAttr(op.attributes["permutation"]).value
     order = [ir.AffineDimExpr(found).position for found in permutation.results]
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         memory = st.v[source]
         shape, strides = tuple(memory.shape[i] for i in order), tuple(memory.strides[i] for i in order)
         how = memory.packing.of(order) if memory.packing else None
@@ -265,13 +267,13 @@ def _transpose(op: Any, translator: Translator) -> Step:
 
 
 @operation("memref.expand_shape")
-def _expand(op: Any, translator: Translator) -> Step:
+def _expand(op: ir.Operation, translator: Translator) -> Step:
     source, *sizes = translator.operands(op)
     (result,), site = translator.results(op), translator.site(op)
     items = mixed(attribute(op, "static_output_shape"), sizes)
     groups = attribute(op, "reassociation")
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         memory = st.v[source]
         shape = tuple(_number(st, item, site) for item in items)
         for size, group in zip(memory.shape, groups, strict=True):
@@ -289,11 +291,11 @@ def _expand(op: Any, translator: Translator) -> Step:
 
 
 @operation("memref.collapse_shape")
-def _collapse(op: Any, translator: Translator) -> Step:
+def _collapse(op: ir.Operation, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
     groups = attribute(op, "reassociation")
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         memory = st.v[source]
         shape = tuple(math.prod(memory.shape[i] for i in group) for group in groups)
         strides = []
@@ -307,10 +309,10 @@ def _collapse(op: Any, translator: Translator) -> Step:
 
 
 @operation("memref.extract_strided_metadata")
-def _metadata(op: Any, translator: Translator) -> Step:
+def _metadata(op: ir.Operation, translator: Translator) -> Step:
     (source,), (base, offset, *rest) = translator.operands(op), translator.results(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         memory, size = st.v[source], st.v[source].dtype.itemsize
         st.v[base] = replace(memory, offset=memory.begin, shape=(), strides=())
         st.v[offset] = (memory.offset - memory.begin) // size
@@ -321,7 +323,7 @@ def _metadata(op: Any, translator: Translator) -> Step:
 
 
 @operation("memref.reinterpret_cast")
-def _reinterpret_with_strides(op: Any, translator: Translator) -> Step:
+def _reinterpret_with_strides(op: ir.Operation, translator: Translator) -> Step:
     segments = attribute(op, "operandSegmentSizes")
     source, *dynamic = translator.operands(op)
     (result,) = translator.results(op)
@@ -330,7 +332,7 @@ def _reinterpret_with_strides(op: Any, translator: Translator) -> Step:
     strides = mixed(attribute(op, "static_strides"), dynamic[segments[1] + segments[2] :])
     site = translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         memory = st.v[source]
         size = memory.dtype.itemsize
         st.v[result] = replace(
@@ -351,7 +353,7 @@ def _reinterpret(op: Any, translator: Translator) -> Step:
     if first not in (0, ir.ShapedType.get_dynamic_stride_or_offset()):
         raise Unsupported("an offset in the result's type")
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         memory = st.v[source]
         steps = tuple(by * memory.dtype.itemsize for by in strides)
         st.v[result] = replace(memory, shape=shape, strides=steps)
@@ -364,7 +366,7 @@ def _reinterpret(op: Any, translator: Translator) -> Step:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _element(st: Any, memory: MemRef, indices: list[int], site: Any) -> MemRef | None:
+def _element(st: State, memory: MemRef, indices: list[int], site: Site) -> MemRef | None:
     """The element at indices, or None and a finding."""
     offset = memory.offset
     for dimension, (index, size, stride) in enumerate(zip(indices, memory.shape, memory.strides, strict=True)):
@@ -379,7 +381,7 @@ def _element(st: Any, memory: MemRef, indices: list[int], site: Any) -> MemRef |
     return MemRef(memory.buffer, offset, (), (), memory.dtype, memory.outside)
 
 
-def _private_place(st: Any, memory: Private, indices: list[Any], site: Any) -> tuple[int, ...] | None:
+def _private_place(st: State, memory: Private, indices: list[Any], site: Site) -> tuple[int, ...] | None:
     place = []
     for index, size in zip(indices, memory.shape, strict=True):
         if isinstance(index, np.ndarray):
@@ -392,7 +394,7 @@ def _private_place(st: Any, memory: Private, indices: list[Any], site: Any) -> t
 
 
 @operation("memref.load")
-def _load(op: Any, translator: Translator) -> Step:
+def _load(op: ir.Operation, translator: Translator) -> Step:
     source, *indices = translator.operands(op)
     (result,) = translator.results(op)
     site, dtype = translator.site(op), numpy_type(op.results[0].type)
@@ -403,7 +405,7 @@ def _load(op: Any, translator: Translator) -> Step:
     def convert(found: Any) -> Any:
         return int(found) if integer else found
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         memory = st.v[source]
         at = [st.v[i] for i in indices]
         if memory.__class__ is Private:
@@ -427,11 +429,11 @@ def _load(op: Any, translator: Translator) -> Step:
 
 
 @operation("memref.store")
-def _store(op: Any, translator: Translator) -> Step:
+def _store(op: ir.Operation, translator: Translator) -> Step:
     value, target, *indices = translator.operands(op)
     site = translator.site(op)
 
-    def put(st: Any, element: MemRef | None, owner: Any, number: Any) -> None:
+    def put(st: Group, element: MemRef | None, owner: Any, number: Any) -> None:
         if element is None:
             return
         array = element.array()
@@ -439,7 +441,7 @@ def _store(op: Any, translator: Translator) -> Step:
         if st.touch(element, True, "the store", site, owner, alike=alike):
             array[()] = number
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         memory = st.v[target]
         at = [st.v[i] for i in indices]
         found = st.v[value]
@@ -460,11 +462,11 @@ def _store(op: Any, translator: Translator) -> Step:
 
 
 @operation("memref.dim")
-def _dim(op: Any, translator: Translator) -> Step:
+def _dim(op: ir.Operation, translator: Translator) -> Step:
     source, index = translator.operands(op)
     (result,), site = translator.results(op), translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         memory, at = st.v[source], _number(st, (True, index), site)
         if not 0 <= at < len(memory.shape):
             st.stop("assertion", f"the size of dimension {at} of {len(memory.shape)}", site)

@@ -8,14 +8,16 @@ import numpy as np
 
 from ... import ir
 from ..machine.engines import Product, multiply, start
+from ..machine.findings import Site
+from ..machine.machine import Group
 from ..machine.memory import Registers
 from ..machine.values import element_type
-from ..translation.translator import Site, Step, Translated, Translator, attribute, operation, vector_reader
+from ..translation.translator import Step, Translated, Translator, attribute, operation, vector_reader
 from .arith import type_of
 
 
 @operation("mosaic_gpu.mma")
-def _mma(op: Any, translator: Translator) -> Step:
+def _mma(op: ir.Operation, translator: Translator) -> Step:
     accumulator, a, b = (vector_reader(op, i, translator) for i in range(3))
     for operand in op.operands:
         type_of(operand.type)
@@ -25,7 +27,7 @@ def _mma(op: Any, translator: Translator) -> Step:
     tf32 = attribute(op, "allow_tf32", False) and type_of(op.operands[1].type) == np.float32
     element = "tf32" if tf32 else str(element_type(op.operands[1].type))
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         before = accumulator(st)
         left, right = a(st), b(st)
         if st.machine.recorder is not None:
@@ -38,7 +40,7 @@ def _mma(op: Any, translator: Translator) -> Step:
 
 
 @operation("mosaic_gpu.wgmma")
-def _wgmma(op: Any, translator: Translator) -> Translated:
+def _wgmma(op: ir.Operation, translator: Translator) -> Translated:
     accumulator, a, b = translator.operands(op)
     (result,) = translator.results(op)
     site = translator.site(op)
@@ -47,7 +49,7 @@ def _wgmma(op: Any, translator: Translator) -> Translated:
     in_registers = not isinstance(op.operands[1].type, ir.MemRefType)
     read_accumulator, read_a = (vector_reader(op, i, translator) for i in range(2))
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: Group) -> Any:
         stream = st.products
         left = read_a(st) if in_registers else st.v[a]
         moment = (stream.agent, stream.next)
@@ -70,16 +72,16 @@ def _wgmma(op: Any, translator: Translator) -> Translated:
 
 
 @operation("nvvm.wgmma.fence.aligned")
-def _fence(op: Any, translator: Translator) -> Step:
+def _fence(op: ir.Operation, translator: Translator) -> Step:
     site = translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         st.register_fences = (site, list(st.v), st.register_fences[1])
 
     return step
 
 
-def _needs_fence(st: Any, value: Any, site: Site) -> None:
+def _needs_fence(st: Group, value: Any, site: Site) -> None:
     """The accumulator of a product, unless it is that of another one, was written before a fence."""
     if value.__class__ is Registers:
         return

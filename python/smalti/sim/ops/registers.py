@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ... import ir
 from ...dialects.mosaic_gpu import AtomicOpType
+from ..machine.machine import Group, State
 from ..machine.values import element_type, is_vector
 from ..translation.translator import Step, Translated, Translator, Unsupported, attribute, operation, vector_reader
 from . import lanes
@@ -24,7 +26,7 @@ def _vector_load(op: Any, translator: Translator) -> Step:
     shape, dtype = tuple(op.results[0].type.shape), held_type(op.results[0].type)
     held_type(op.operands[0].type)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         memory = st.v[source]
         if st.touch(memory, False, "the load", site, (layout, memory.key())):
             st.v[result] = memory.elements().copy()
@@ -53,7 +55,7 @@ def combining(name: str, dtype: np.dtype[Any]) -> Any:
     return FLOAT_FUNCTIONS[known[name]]
 
 
-def enumerator(op: Any, name: str, enumeration: type[IntEnum]) -> str | None:
+def enumerator(op: ir.Operation, name: str, enumeration: type[IntEnum]) -> str | None:
     """The keyword of an enumeration's attribute; the numbers and the keywords are those of the MLIR bindings."""
     if name not in op.attributes:
         return None
@@ -66,7 +68,7 @@ def enumerator(op: Any, name: str, enumeration: type[IntEnum]) -> str | None:
 
 
 @operation("mosaic_gpu.vector_store")
-def _vector_store(op: Any, translator: Translator) -> Step:
+def _vector_store(op: ir.Operation, translator: Translator) -> Step:
     if attribute(op, "multimem", False):
         raise Unsupported("memory of several devices")
     value = vector_reader(op, 0, translator)
@@ -77,7 +79,7 @@ def _vector_store(op: Any, translator: Translator) -> Step:
     held_type(op.operands[0].type)
     ordered = translator.ordered_stores and memory_space(op.operands[1].type) == "shared"
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         memory = st.v[target]
         found = memory.held(value(st))
         barriers = ordered and st.parent is None
@@ -104,7 +106,7 @@ def _vector_store(op: Any, translator: Translator) -> Step:
 
 
 @operation("mosaic_gpu.multimem_load_reduce")
-def _multimem_load_reduce(op: Any, translator: Translator) -> Step:
+def _multimem_load_reduce(op: ir.Operation, translator: Translator) -> Step:
     raise Unsupported("memory of several devices")
 
 
@@ -119,19 +121,19 @@ def _broadcast_in_dim(op: Any, translator: Translator) -> Step:
     for size, dimension in zip(given, dimensions, strict=True):
         middle[dimension] = size
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         st.v[result] = np.broadcast_to(source(st).reshape(middle), shape)
 
     return step
 
 
 @operation("mosaic_gpu.vector_concat")
-def _concat(op: Any, translator: Translator) -> Step:
+def _concat(op: ir.Operation, translator: Translator) -> Step:
     axis = attribute(op, "dimension")
     readers = [vector_reader(op, i, translator) for i in range(len(op.operands))]
     (result,) = translator.results(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         st.v[result] = np.concatenate([read(st) for read in readers], axis)
 
     return step
@@ -145,25 +147,25 @@ def _iota(op: Any, translator: Translator) -> Step:
     line = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
     value = np.broadcast_to(line.astype(dtype), shape)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         st.v[result] = value
 
     return step
 
 
 @operation("mosaic_gpu.optimization_barrier", "mosaic_gpu.layout_cast", "mosaic_gpu.tmem_layout_cast")
-def _same(op: Any, translator: Translator) -> Step:
+def _same(op: ir.Operation, translator: Translator) -> Step:
     operands, results = translator.operands(op), translator.results(op)
     if op.name == "mosaic_gpu.layout_cast":
         # Moving elements needs them.
         read = vector_reader(op, 0, translator)
 
-        def cast(st: Any) -> None:
+        def cast(st: State) -> None:
             st.v[results[0]] = read(st)
 
         return cast
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         for operand, result in zip(operands, results, strict=True):
             st.v[result] = st.v[operand]
 
@@ -171,17 +173,17 @@ def _same(op: Any, translator: Translator) -> Step:
 
 
 @operation("mosaic_gpu.print_layout", "mosaic_gpu.debug_print", "gpu.printf")
-def _print(op: Any, translator: Translator) -> None:
+def _print(op: ir.Operation, translator: Translator) -> None:
     for index in range(len(op.operands)):
         vector_reader(op, index, translator)
 
 
 @operation("mosaic_gpu.assume_multiple")
-def _assume_multiple(op: Any, translator: Translator) -> Step:
+def _assume_multiple(op: ir.Operation, translator: Translator) -> Step:
     (value,), (result,) = translator.operands(op), translator.results(op)
     multiple, site = attribute(op, "multiple"), translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         found = st.v[value]
         if np.any(np.asarray(found) % multiple):
             st.report("assertion", f"{found} is not a multiple of {multiple}", site)
@@ -191,7 +193,7 @@ def _assume_multiple(op: Any, translator: Translator) -> Step:
 
 
 @operation("mosaic_gpu.custom_primitive")
-def _custom_primitive(op: Any, translator: Translator) -> Translated:
+def _custom_primitive(op: ir.Operation, translator: Translator) -> Translated:
     with lanes.body_of(op, translator):
         body, arguments, yields = translator.region(op.regions[0])
     results = translator.results(op)
@@ -202,24 +204,24 @@ def _custom_primitive(op: Any, translator: Translator) -> Translated:
     assert body.step is not None
     run = body.step
 
-    def enter(st: Any) -> None:
+    def enter(st: State) -> None:
         for argument, read in zip(arguments, readers, strict=True):
             st.v[argument] = read(st)
 
-    def leave(st: Any) -> None:
+    def leave(st: State) -> None:
         for result, value in zip(results, yields, strict=True):
             st.v[result] = st.v[value]
 
     if not body.blocking:
 
-        def step(st: Any) -> None:
+        def step(st: State) -> None:
             enter(st)
             run(st)
             leave(st)
 
         return Translated(step)
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: State) -> Any:
         enter(st)
         yield from run(st)
         leave(st)

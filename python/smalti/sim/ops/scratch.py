@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import ir
 from ...dialects import mosaic_gpu
+from ..machine.machine import Group
 from ..machine.memory import MemRef
 from ..translation.translator import Translator, attribute
 
@@ -40,7 +41,7 @@ def scratch(op: Any, translator: Translator, axes: Iterable[int]) -> Callable[[A
     translator.uses_shared(1, offset + size)
     site = translator.site(op)
 
-    def exchange(st: Any) -> None:
+    def exchange(st: Group) -> None:
         memory = MemRef(st.block.shared, offset, (size,), (1,), np.dtype(np.int8))
         for write in (True, False):
             if not st.touch(memory, write, "the reduction", site, ("scratch", site)):

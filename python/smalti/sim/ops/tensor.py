@@ -15,11 +15,12 @@ import numpy as np
 from ... import instructions, ir
 from ...dialects.mosaic_gpu import TiledLayoutAttr, TMEMLoadReduction
 from ..machine.engines import Commit, Copy, TensorWork, happens_at_once, multiply, start
+from ..machine.findings import Site
+from ..machine.machine import Block, Group, State
 from ..machine.memory import Array, Buffer, MemRef, Pointer, in_registers
 from ..machine.races import FREE, PIPE, SAME, TENSOR
 from ..machine.values import packing
 from ..translation.translator import (
-    Site,
     Step,
     Translated,
     Translator,
@@ -56,14 +57,14 @@ def _columns(memory: MemRef) -> int:
     return -(-(high - low) // COLUMN_BYTES)
 
 
-def _tensor_memory(block: Any) -> Buffer:
+def _tensor_memory(block: Block) -> Buffer:
     if block.tensor is None:
         data = np.full(COLUMNS * COLUMN_BYTES, 0xFF, np.uint8)
         block.tensor = Buffer("tensor memory", data, block.tensor_grain, shared=True, block=block)
     return block.tensor
 
 
-def _uses(op: Any, translator: Translator) -> None:
+def _uses(op: ir.Operation, translator: Translator) -> None:
     for value in (*op.operands, *op.results):
         if isinstance(value.type, ir.MemRefType) and memory_space(value.type) == "tensor":
             translator.tensor_grain = min(translator.tensor_grain, held_type(value.type).itemsize)
@@ -78,7 +79,7 @@ def _alloc(op: Any, translator: Translator) -> Step:
     if apart and packing(ty.element_type, 1) is not None:
         raise Unsupported(f"{ty} with one element in a column")
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         block = st.block
         found = block.columns.get(site.number)
         if found is None:
@@ -96,10 +97,10 @@ def _alloc(op: Any, translator: Translator) -> Step:
 
 
 @operation("mosaic_gpu.tmem_dealloc")
-def _dealloc(op: Any, translator: Translator) -> Step:
+def _dealloc(op: ir.Operation, translator: Translator) -> Step:
     (memory,), site = translator.operands(op), translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         if st.index:
             return
         st.touch(st.v[memory], True, "the deallocation", site, FREE)
@@ -114,17 +115,17 @@ def _dealloc(op: Any, translator: Translator) -> Step:
 
 
 @operation("mosaic_gpu.tmem_relinquish_alloc_permit")
-def _relinquish(op: Any, translator: Translator) -> None:
+def _relinquish(op: ir.Operation, translator: Translator) -> None:
     return None
 
 
 @operation("mosaic_gpu.slice_tmem")
-def _slice(op: Any, translator: Translator) -> Step:
+def _slice(op: ir.Operation, translator: Translator) -> Step:
     (source,), (result,) = translator.operands(op), translator.results(op)
     offset, ty = attribute(op, "offset") * COLUMN_BYTES, op.results[0].type
     _uses(op, translator)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         memory = st.v[source]
         st.v[result] = _view(memory.buffer, memory.offset + offset, ty, True)
 
@@ -141,7 +142,7 @@ def _layout_cast(op: Any, translator: Translator) -> Step:
     first_tile = layout.layout.tiling[0] if isinstance(layout, TiledLayoutAttr) else []
     apart = narrow and len(first_tile) == 2 and first_tile[1] == 1
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         memory = st.v[source]
         if apart and memory.strides[0] == memory.dtype.itemsize:
             memory = _view(memory.buffer, memory.offset, ty, False)
@@ -162,7 +163,7 @@ def _load(op: Any, translator: Translator) -> Step:
     shape, dtype, site = tuple(op.results[0].type.shape), held_type(op.results[0].type), translator.site(op)
     _uses(op, translator)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         memory, stream = st.v[source], st.tensor_loads
         st.dirty = True
         # What it gives can be used at once, but the memory must not be written before the wait.
@@ -177,7 +178,7 @@ def _load(op: Any, translator: Translator) -> Step:
     return step
 
 
-def _reduction(op: Any) -> Callable[[Any], Any]:
+def _reduction(op: ir.Operation) -> Callable[[Any], Any]:
     """What a load makes of each row besides (PTX ISA, tcgen05.ld.red): without `.NaN`, a NaN is no operand."""
     kind = enumerator(op, "reduce", TMEMLoadReduction)
     if kind is not None and type_of(op.results[0].type).kind != "f":
@@ -189,12 +190,12 @@ def _reduction(op: Any) -> Callable[[Any], Any]:
 
 
 @operation("mosaic_gpu.async_store_tmem")
-def _store(op: Any, translator: Translator) -> Step:
+def _store(op: ir.Operation, translator: Translator) -> Step:
     _, target = translator.operands(op)
     value, site = vector_reader(op, 0, translator), translator.site(op)
     _uses(op, translator)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         memory, stream = st.v[target], st.tensor_stores
         found = memory.held(value(st))
         if st.touch(memory, True, "the store", site, TENSOR, stream=(stream.agent, stream.next)):
@@ -204,11 +205,11 @@ def _store(op: Any, translator: Translator) -> Step:
 
 
 @operation("nvvm.tcgen05.wait")
-def _wait(op: Any, translator: Translator) -> Step:
+def _wait(op: ir.Operation, translator: Translator) -> Step:
     loads = attribute(op, "kind") == "load"
     site = translator.site(op)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         stream = st.tensor_loads if loads else st.tensor_stores
         if stream.open:
             st.machine.effective.add((site.number, "removed"))
@@ -220,12 +221,12 @@ def _wait(op: Any, translator: Translator) -> Step:
 
 
 @operation("nvvm.tcgen05.fence")
-def _fence(op: Any, translator: Translator) -> Step:
+def _fence(op: ir.Operation, translator: Translator) -> Step:
     site = translator.site(op)
     if attribute(op, "kind") != "after":
         return lambda st: barriers.tells_of_the_tensor_core(st, site)
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         st.tensor_before, st.tensor_known = st.tensor_known, dict(st.known.seen)
         st.tensor_fence = site
 
@@ -237,7 +238,7 @@ def _fence(op: Any, translator: Translator) -> Step:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _touch(st: Any, memory: MemRef, write: bool, what: str, site: Site) -> None:
+def _touch(st: Group, memory: MemRef, write: bool, what: str, site: Site) -> None:
     """An access of the tensor core."""
     stream, block = st.tensor, memory.buffer.block
     shared = memory.buffer is not block.tensor
@@ -247,14 +248,14 @@ def _touch(st: Any, memory: MemRef, write: bool, what: str, site: Site) -> None:
         st.stop("out-of-bounds", f"{what} cannot be done", site)
 
 
-def _blocks(op: Any, translator: Translator) -> Callable[[Any], list[Any]]:
+def _blocks(op: ir.Operation, translator: Translator) -> Callable[[Any], list[Any]]:
     """Which blocks an operation is for: with `collective` (`cta_group::2`) the two whose numbers in the cluster differ
     in the last bit, the even one first."""
     site = translator.site(op)
     if not attribute(op, "collective", False):
         return lambda st: [st.block]
 
-    def pair(st: Any) -> list[Any]:
+    def pair(st: Group) -> list[Any]:
         blocks = st.block.cluster.blocks
         first = blocks.index(st.block) & ~1
         if first + 1 >= len(blocks):
@@ -264,7 +265,7 @@ def _blocks(op: Any, translator: Translator) -> Callable[[Any], list[Any]]:
     return pair
 
 
-def _of(st: Any, block: Any, memory: MemRef, site: Site) -> MemRef:
+def _of(st: Group, block: Block, memory: MemRef, site: Site) -> MemRef:
     """The same place in the shared or tensor memory of a block."""
     if memory.buffer is not st.block.tensor:
         return there(block, memory)
@@ -273,11 +274,11 @@ def _of(st: Any, block: Any, memory: MemRef, site: Site) -> MemRef:
     return dataclasses.replace(memory, buffer=block.tensor)
 
 
-def _started(op: Any, translator: Translator, begin: Callable[[Any], Callable[[], None]]) -> Translated:
+def _started(op: ir.Operation, translator: Translator, begin: Callable[[Any], Callable[[], None]]) -> Translated:
     """Something that the tensor core does: `begin` checks its accesses and returns what it does."""
     site = translator.site(op)
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: Group) -> Any:
         run = begin(st)
         start(st, TensorWork(st, run, site), st.tensor)
         yield None
@@ -301,7 +302,7 @@ def _mma(op: Any, translator: Translator) -> Translated:
     # Two blocks with 64 rows each have the scales of the columns in another way.
     halves = attribute(op, "collective", False) and op.operands[1].type.shape[0] == 64
 
-    def begin(st: Any) -> Callable[[], None]:
+    def begin(st: Group) -> Callable[[], None]:
         adds = bool(st.v[accumulate])
         # Each block has rows of its own, and part of the columns of `b`.
         slots = (accumulator, a, b, *scales)
@@ -351,7 +352,7 @@ def _copy(op: Any, translator: Translator) -> Translated:
     site, blocks = translator.site(op), _blocks(op, translator)
     form = _FORMS[op.name]
 
-    def begin(st: Any) -> Callable[[], None]:
+    def begin(st: Group) -> Callable[[], None]:
         parts = [[_of(st, block, st.v[slot], site) for slot in (target, source)] for block in blocks(st)]
         for into, here in parts:
             _touch(st, here, False, "the copy", site)
@@ -367,11 +368,11 @@ def _copy(op: Any, translator: Translator) -> Translated:
 
 
 @operation("mosaic_gpu.tcgen05_commit_arrive")
-def _commit(op: Any, translator: Translator) -> Translated:
+def _commit(op: ir.Operation, translator: Translator) -> Translated:
     (address,), site = translator.operands(op), translator.site(op)
     blocks = _blocks(op, translator)
 
-    def waiting(st: Any) -> Any:
+    def waiting(st: Group) -> Any:
         places = [Pointer(block.shared, barriers.place(st.v[address])) for block in blocks(st)]
         # Arrivals of one thread's commits come one after the other.
         told = (st.tensor.agent, st.tensor.next)

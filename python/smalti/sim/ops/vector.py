@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
+from ..machine.machine import Group, State
 from ..machine.memory import window
 from ..machine.values import is_vector
 from ..translation.translator import Step, Translator, Unsupported, attribute, operation, vector_reader
@@ -34,7 +35,7 @@ _KINDS: dict[str, str] = {
 }
 
 
-def _combining(op: Any, dtype: np.dtype[Any]) -> Callable[[Array, Array], Array]:
+def _combining(op: ir.Operation, dtype: np.dtype[Any]) -> Callable[[Array, Array], Array]:
     kind = attribute(op, "kind")
     name = _KINDS.get(kind)
     if name is None:
@@ -62,7 +63,7 @@ def reduce(function: Callable[[Array, Array], Array], x: Array, axes: tuple[int,
 
 
 @operation("vector.multi_reduction")
-def _multi_reduction(op: Any, translator: Translator) -> Step:
+def _multi_reduction(op: ir.Operation, translator: Translator) -> Step:
     axes = tuple(attribute(op, "reduction_dims"))
     dtype = type_of(op.operands[0].type)
     function = _combining(op, dtype)
@@ -71,7 +72,7 @@ def _multi_reduction(op: Any, translator: Translator) -> Step:
     scalar = not is_vector(op.results[0].type)
     exchange = scratch(op, translator, axes)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         exchange(st)
         with np.errstate(all="ignore"):
             found = np.asarray(function(reduce(function, source(st), axes), np.asarray(start(st), dtype)), dtype)
@@ -85,14 +86,14 @@ def _scalar(found: Array) -> Any:
 
 
 @operation("vector.reduction")
-def _reduction(op: Any, translator: Translator) -> Step:
+def _reduction(op: ir.Operation, translator: Translator) -> Step:
     dtype = type_of(op.operands[0].type)
     function = _combining(op, dtype)
     readers = [vector_reader(op, i, translator) for i in range(len(op.operands))]
     (result,) = translator.results(op)
     exchange = scratch(op, translator, (0,))
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         exchange(st)
         with np.errstate(all="ignore"):
             found = reduce(function, readers[0](st), (0,))
@@ -104,7 +105,7 @@ def _reduction(op: Any, translator: Translator) -> Step:
 
 
 @operation("vector.extract_strided_slice")
-def _extract_slice(op: Any, translator: Translator) -> Step:
+def _extract_slice(op: ir.Operation, translator: Translator) -> Step:
     offsets, sizes, strides = (attribute(op, name) for name in ("offsets", "sizes", "strides"))
     place = tuple(
         slice(at, at + (size - 1) * step + 1, step) for at, size, step in zip(offsets, sizes, strides, strict=True)
@@ -112,7 +113,7 @@ def _extract_slice(op: Any, translator: Translator) -> Step:
     source = vector_reader(op, 0, translator)
     (result,) = translator.results(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         st.v[result] = source(st)[place]
 
     return step
@@ -129,7 +130,7 @@ def _insert_slice(op: Any, translator: Translator) -> Step:
     source, target = (vector_reader(op, i, translator) for i in range(2))
     (result,) = translator.results(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         found = np.array(target(st))
         found[place] = source(st).reshape(sizes)
         st.v[result] = found
@@ -143,7 +144,7 @@ def _shape_cast(op: Any, translator: Translator) -> Step:
     source = vector_reader(op, 0, translator)
     (result,) = translator.results(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         st.v[result] = np.ascontiguousarray(source(st)).reshape(shape)
 
     return step
@@ -158,7 +159,7 @@ def _bitcast(op: Any, translator: Translator) -> Step:
     source = vector_reader(op, 0, translator)
     (result,) = translator.results(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         st.v[result] = np.ascontiguousarray(source(st)).view(dtype)
 
     return step
@@ -172,7 +173,7 @@ def _broadcast(op: Any, translator: Translator) -> Step:
     site = translator.site(op)
     scalar = not is_vector(op.operands[0].type)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         value = source(st)
         if scalar and isinstance(value, np.ndarray):
             st.stop("divergence", "threads have different numbers of what is to be one for all", site)
@@ -182,19 +183,19 @@ def _broadcast(op: Any, translator: Translator) -> Step:
 
 
 @operation("vector.transpose")
-def _transpose(op: Any, translator: Translator) -> Step:
+def _transpose(op: ir.Operation, translator: Translator) -> Step:
     permutation = attribute(op, "permutation")
     source = vector_reader(op, 0, translator)
     (result,) = translator.results(op)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         st.v[result] = np.transpose(source(st), permutation)
 
     return step
 
 
 @operation("vector.extract")
-def _extract(op: Any, translator: Translator) -> Step:
+def _extract(op: ir.Operation, translator: Translator) -> Step:
     positions = attribute(op, "static_position")
     if any(position < 0 for position in positions):
         raise Unsupported("a position that is not constant")
@@ -202,7 +203,7 @@ def _extract(op: Any, translator: Translator) -> Step:
     (result,) = translator.results(op)
     scalar = not is_vector(op.results[0].type)
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         found = source(st)[tuple(positions)]
         st.v[result] = _scalar(np.asarray(found)) if scalar else found
 
@@ -215,7 +216,7 @@ def _create_mask(op: Any, translator: Translator) -> Step:
     shape = tuple(op.results[0].type.shape)
     constant = attribute(op, "mask_dim_sizes")
 
-    def step(st: Any) -> None:
+    def step(st: State) -> None:
         found = np.ones(shape, np.bool_)
         counts = [st.v[slot] for slot in operands] if constant is None else constant
         for axis, (count, size) in enumerate(zip(counts, shape, strict=True)):
@@ -232,7 +233,7 @@ def _create_mask(op: Any, translator: Translator) -> Step:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _identity_map(op: Any, memory: Any, vector: Any) -> None:
+def _identity_map(op: ir.Operation, memory: Any, vector: Any) -> None:
     found = ir.AffineMapAttr(op.attributes["permutation_map"]).value
     rank = len(memory.type.shape)
     if len(vector.type.shape) > rank or found != ir.AffineMap.get_minor_identity(
@@ -258,7 +259,7 @@ def _transfer_read(op: Any, translator: Translator) -> Step:
     (result,) = translator.results(op)
     site, owner = translator.site(op), translator.layout(op, "out_layouts")
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         box = window(st.v[source], [int(st.v[i]) for i in indices], lengths)
         if not box.complete and all(in_bounds):
             st.report("out-of-bounds", "a read leaves the memory that it says it stays in", site)
@@ -284,7 +285,7 @@ def _transfer_write(op: Any, translator: Translator) -> Step:
     in_bounds = attribute(op, "in_bounds", [False] * len(shape))
     site, owner = translator.site(op), translator.layout(op, "in_layouts")
 
-    def step(st: Any) -> None:
+    def step(st: Group) -> None:
         box = window(st.v[target], [int(st.v[i]) for i in indices], lengths)
         if not box.complete and all(in_bounds):
             st.report("out-of-bounds", "a write leaves the memory that it says it stays in", site)

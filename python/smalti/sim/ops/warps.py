@@ -46,7 +46,7 @@ class Warp(Group):
         for mine, theirs in self._clocks(parent):
             join(mine, theirs)
         self.learned += parent.learned
-        self.loops = list(parent.loops)
+        self.loops[:] = parent.loops
         self.met, self.now = parent.met, parent.now
         self.tensor_fence = self.tensor_fence or parent.tensor_fence
         self.sees |= parent.sees

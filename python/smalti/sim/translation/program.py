@@ -75,7 +75,7 @@ class Program:
     """Bytes of shared memory that a block of the GPU can have."""
 
 
-def parameter(index: int, ty: Any, written: bool) -> Parameter:
+def parameter(index: int, ty: ir.Type, written: bool) -> Parameter:
     """What an argument of a type is given: an array, or a number."""
     if not isinstance(ty, ir.MemRefType):
         if values.numpy_type(ty) is None:
@@ -148,7 +148,7 @@ _COPIES: dict[str, Callable[[Any], int]] = {
 """Operations that only read the operand of this number."""
 
 
-def of_launch(name: str, function: Any, launch: Any, translator: Translator) -> Program:
+def of_launch(name: str, function: ir.Operation, launch: Any, translator: Translator) -> Program:
     entry = function.regions[0].blocks[0]
     if function.name != "func.func" or launch.parent.operation != function or len(entry.arguments) != 2:
         raise CompileError(
@@ -211,7 +211,7 @@ def of_launch(name: str, function: Any, launch: Any, translator: Translator) -> 
     )
 
 
-def three(op: Any, *names: str) -> tuple[int, int, int] | None:
+def three(op: ir.Operation, *names: str) -> tuple[int, int, int] | None:
     for name in names:
         if name in op.attributes:
             x, y, z = [*[int(v) for v in ir.DenseI32ArrayAttr(op.attributes[name])], 1, 1][:3]
@@ -219,7 +219,7 @@ def three(op: Any, *names: str) -> tuple[int, int, int] | None:
     return None
 
 
-def cluster_of(function: Any) -> tuple[int, int, int]:
+def cluster_of(function: ir.Operation) -> tuple[int, int, int]:
     """The cluster that a kernel states."""
     return three(function, "known_cluster_size", "gpu.known_cluster_size", "nvvm.cluster_dim") or (1, 1, 1)
 

@@ -10,25 +10,16 @@ from typing import Any, NoReturn
 
 from ... import ir
 from ..._mlir_libs import _smalti
-from ...diagnostics import Diagnostic, SourceLocation, source_location
+from ...diagnostics import Diagnostic, source_location
 from ...errors import LaunchError, SmaltiError
 from ..machine import recorder, values
 from ..machine.engines import read_registers
-from ..machine.findings import Enough, Stop, TimeLimit
+from ..machine.findings import Enough, Site, Stop, TimeLimit
+from ..machine.machine import Group, State
 from ..machine.memory import Registers
 
 Step = Callable[[Any], Any]
 """What an operation does to a warpgroup. One that may have to wait is a generator function."""
-
-
-@dataclass(frozen=True)
-class Site:
-    """An operation, for messages."""
-
-    name: str
-    location: SourceLocation | None
-    number: int = -1
-    """Its place among the operations of the module."""
 
 
 class Unsupported(Exception):
@@ -62,7 +53,7 @@ def registering(into: dict[str, Any]) -> Callable[..., Callable[[Any], Any]]:
     """A decorator that registers the translation of operations, by their names."""
 
     def operation(*names: str) -> Callable[[Any], Any]:
-        def register(function: Any) -> Any:
+        def register(function: ir.Operation) -> Any:
             for name in names:
                 into[name] = function
             return function
@@ -92,7 +83,7 @@ VIEWS_OF_PACKED = frozenset(
 """What does not depend on how the elements of memory lie in bytes."""
 
 
-def _is_packed(ty: Any) -> bool:
+def _is_packed(ty: ir.Type) -> bool:
     return isinstance(ty, ir.MemRefType) and str(ty.element_type) in values.PACKED
 
 
@@ -100,7 +91,7 @@ MOST_ELEMENTS = 1 << 24
 """Of a vector: the registers of a block hold far fewer."""
 
 
-def is_large(ty: Any) -> bool:
+def is_large(ty: ir.Type) -> bool:
     """Whether it is a vector of more elements than any block holds."""
     return isinstance(ty, ir.VectorType) and math.prod(ty.shape) > MOST_ELEMENTS
 
@@ -142,7 +133,7 @@ class Translator:
         """Whether the compiler puts a barrier of the program around each store of vectors to shared memory, and before
         each load in bulk."""
 
-    def layout(self, op: Any, name: str) -> str | None:
+    def layout(self, op: ir.Operation, name: str) -> str | None:
         """The layout of an operation's first vector operand (`in_layouts`) or result (`out_layouts`), if it is known."""
         return self.layouts.get((self._numbers.get(op, -1), name))
 
@@ -154,13 +145,13 @@ class Translator:
             self.count += 1
         return found
 
-    def operands(self, op: Any) -> list[int]:
+    def operands(self, op: ir.Operation) -> list[int]:
         return [self.slot(value) for value in op.operands]
 
-    def results(self, op: Any) -> list[int]:
+    def results(self, op: ir.Operation) -> list[int]:
         return [self.slot(value) for value in op.results]
 
-    def site(self, op: Any) -> Site:
+    def site(self, op: ir.Operation) -> Site:
         return Site(op.name, source_location(op.location), self._numbers.get(op, -1))
 
     def uses_shared(self, grain: int, end: int = 0) -> None:
@@ -169,7 +160,7 @@ class Translator:
             self.grain //= 2
         self.shared_end = max(self.shared_end, end)
 
-    def step(self, op: Any) -> Translated | None:
+    def step(self, op: ir.Operation) -> Translated | None:
         """The step of an operation; problems are collected."""
         translate = self.operations.get(op.name)
         try:
@@ -206,11 +197,11 @@ class Translator:
 
         return timed
 
-    def runs(self, op: Any) -> Step:
+    def runs(self, op: ir.Operation) -> Step:
         """Code that says that an operation is come to, for mutants."""
         mark = (self.site(op).number, "run")
 
-        def step(st: Any) -> None:
+        def step(st: State) -> None:
             st.machine.effective.add(mark)
 
         return step
@@ -266,7 +257,7 @@ def sequence(steps: list[Translated]) -> Translated:
     if not any(step.blocking for step in steps):
         located = tuple((step.step, step.site) for step in steps if step.step is not None)
 
-        def run(st: Any) -> None:
+        def run(st: State) -> None:
             site = None
             try:
                 for function, site in located:  # noqa: B007  (the handler below reads it)
@@ -286,7 +277,7 @@ def sequence(steps: list[Translated]) -> Translated:
             plain.append((step.step, step.site))
     parts.append((tuple(plain), None, None))
 
-    def run_with_waits(st: Any) -> Iterator[Any]:
+    def run_with_waits(st: State) -> Iterator[Any]:
         site = None
         try:
             for functions, waiting, waiting_site in parts:
@@ -301,28 +292,28 @@ def sequence(steps: list[Translated]) -> Translated:
     return Translated(run_with_waits, True)
 
 
-def vector_reader(op: Any, index: int, translator: Translator) -> Callable[[Any], Any]:
+def vector_reader(op: ir.Operation, index: int, translator: Translator) -> Callable[[Any], Any]:
     """A function that gives the operand of a warpgroup, which an operation computes with now."""
     slot = translator.slot(op.operands[index])
     if not values.is_vector(op.operands[index].type):
         return lambda st: st.v[slot]
     site = translator.site(op)
 
-    def read(st: Any) -> Any:
+    def read(st: Group) -> Any:
         value = st.v[slot]
         return read_registers(st, value, site) if value.__class__ is Registers else value
 
     return read
 
 
-def attribute(op: Any, name: str, default: Any = None) -> Any:
+def attribute(op: ir.Operation, name: str, default: Any = None) -> Any:
     """An attribute as what it says: a number, a string, a list; of an enumerator the keyword."""
     if name not in op.attributes:
         return default
     return plain(op.attributes[name])
 
 
-def groups_left(op: Any, name: str) -> int:
+def groups_left(op: ir.Operation, name: str) -> int:
     """How many groups a wait leaves in flight, as an attribute says."""
     left = attribute(op, name, 0)
     if left < 0:
@@ -347,7 +338,7 @@ FUNCTIONS = frozenset({"gpu.func", "gpu.launch", "func.func", "llvm.func"})
 """Operations whose region threads begin to run, or run when they call it."""
 
 
-def walk(op: Any) -> Iterator[Any]:
+def walk(op: ir.Operation) -> Iterator[Any]:
     """The operations inside of one, each before those inside of it."""
     for region in op.regions:
         for block in region.blocks:

@@ -11,8 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from ...machine.findings import Finding
-from ...translation.translator import Site
+from ...machine.findings import Finding, Site
 
 _EARLY = 1 << 16
 """Whether a load does not wait for the others that its mask names."""

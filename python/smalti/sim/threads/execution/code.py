@@ -15,12 +15,12 @@ import numpy as np
 
 from .... import ir
 from ....diagnostics import Diagnostic, source_location
+from ...machine.findings import Site
 from ...ops.memref import memory_space
 from ...translation.translator import (
     OF_PHASES,
     THREAD_OPERATIONS,
     VIEWS_OF_PACKED,
-    Site,
     Step,
     Translated,
     Translator,

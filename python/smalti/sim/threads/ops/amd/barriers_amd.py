@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ....machine.clocks import Knowledge
+from ....machine.findings import Site
 from ....machine.synchronisation import Meeting, Wait
-from ....translation.translator import Site, Step, Unsupported, attribute
+from ....translation.translator import Step, Unsupported, attribute
 from ...execution.code import ThreadTranslator, operation
 from ...execution.counters import mark_waits
 from ...execution.lanes import spread

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ....translation.translator import Site, Step, Unsupported, attribute
+from ....machine.findings import Site
+from ....translation.translator import Step, Unsupported, attribute
 from ...execution import bounds
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import Array, dtype_of, spread

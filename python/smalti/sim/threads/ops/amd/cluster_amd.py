@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ....machine.clocks import Knowledge
+from ....machine.findings import Site
 from ....machine.synchronisation import Wait
-from ....translation.translator import Site, Step
+from ....translation.translator import Step
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import Array, spread
 from ..collective.gpu import whole_warps

@@ -15,8 +15,9 @@ import numpy as np
 
 from ....machine.clocks import Knowledge
 from ....machine.engines import happens_at_once
+from ....machine.findings import Site
 from ....ops.memref import BARRIER_BYTES
-from ....translation.translator import Site, Step, Unsupported
+from ....translation.translator import Step, Unsupported
 from ...execution.code import ThreadTranslator, operation
 from ...execution.counters import ASYNC, DS, hold, started
 from ...execution.engines import Work

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..... import ir
 from ....machine.engines import happens_at_once
-from ....translation.translator import Site, Step, Unsupported, attribute
+from ....machine.findings import Site
+from ....translation.translator import Step, Unsupported, attribute
 from ...execution import timing
 from ...execution.code import ThreadTranslator, operation
 from ...execution.counters import ASYNC, COPY, hold, started

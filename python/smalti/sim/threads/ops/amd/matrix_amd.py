@@ -18,8 +18,9 @@ import numpy as np
 
 from ..... import ir
 from .....instructions import fused
+from ....machine.findings import Site
 from ....machine.values import NARROW, unpacked
-from ....translation.translator import Site, Step, Unsupported, attribute
+from ....translation.translator import Step, Unsupported, attribute
 from ...execution import timing
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import Array, bits_of, held_dtype, rank_of, spread

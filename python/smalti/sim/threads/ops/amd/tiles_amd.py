@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from ....machine.engines import happens_at_once
+from ....machine.findings import Site
 from ....machine.memory import POISON
 from ....ops.memref import BARRIER_BYTES, mixed
-from ....translation.translator import Site, Step, Unsupported, attribute
+from ....translation.translator import Step, Unsupported, attribute
 from ...execution import timing
 from ...execution.code import ThreadTranslator, operation
 from ...execution.counters import TENSOR, hold, started

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..... import ir
-from ....translation.translator import Site, Step, Unsupported, attribute
+from ....machine.findings import Site
+from ....translation.translator import Step, Unsupported, attribute
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import Array, dtype_of, rank_of, spread
 from .gpu import from_lane, whole_warps

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ....machine.findings import Site
 from ....machine.synchronisation import Meeting, Wait, wrong_barrier
 from ....ops.gpu import dimension_of
-from ....translation.translator import Site, Step, Unsupported, attribute
+from ....translation.translator import Step, Unsupported, attribute
 from ...execution.code import ThreadTranslator, operation
 from ...execution.counters import COPY, DS, LOAD, STORE
 from ...execution.lanes import dtype_of, spread

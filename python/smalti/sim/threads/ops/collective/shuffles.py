@@ -12,8 +12,9 @@ import numpy as np
 
 from .....dialects.gpu import BroadcastType, ShuffleMode
 from .....errors import LaunchError
+from ....machine.findings import Site
 from ....ops.registers import enumerator
-from ....translation.translator import FUNCTIONS, Site, Step, Unsupported, attribute, walk
+from ....translation.translator import FUNCTIONS, Step, Unsupported, attribute, walk
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import Array, dtype_of, rank_of, spread
 from .gpu import from_lane, whole_warps

@@ -18,10 +18,11 @@ import numpy as np
 
 from ..... import ir
 from .....dialects.arith import AtomicRMWKind
+from ....machine.findings import Site
 from ....machine.values import integer_bits, wrap
 from ....ops.control import LONGEST_COUNTED
 from ....ops.memref import mixed
-from ....translation.translator import Site, Unsupported, attribute
+from ....translation.translator import Unsupported, attribute
 from ...execution.code import Control, Frame, Label, ThreadTranslator, operation
 from ...execution.lanes import dtype_of, held_dtype, rank_of
 from ..arithmetic.arith import arith_name, combining

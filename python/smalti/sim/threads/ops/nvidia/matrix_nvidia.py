@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..... import ir
+from ....machine.findings import Site
 from ....machine.values import numpy_type, packed
-from ....translation.translator import Site, Step, Unsupported, attribute
+from ....translation.translator import Step, Unsupported, attribute
 from ...execution import timing
 from ...execution.code import ThreadTranslator, operation
 from ...execution.elements import COLUMNS, LANES, READERS, columns_of_b, registers_of, rounded_sum, rows_of_a

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ....machine.clocks import SHARED, join
+from ....machine.findings import Site
 from ....machine.races import SAME, Access
 from ....machine.synchronisation import Mbarrier, Wait
 from ....ops.barriers import BARRIER_BYTES, check_bytes, count_arrivals, may_initialise
 from ....ops.gpu import fenced
-from ....translation.translator import Site, Step, attribute
+from ....translation.translator import Step, attribute
 from ...execution import ordering
 from ...execution.block import Warp
 from ...execution.code import ThreadTranslator, operation

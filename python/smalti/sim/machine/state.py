@@ -1,0 +1,63 @@
+"""What the machine asks of those that act in it, whoever they are: a warpgroup, a block that runs one program, or a warp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from .clocks import Knowledge
+from .findings import Finding, Findings, Site
+
+
+class Positioned(Protocol):
+    """A block."""
+
+    @property
+    def position(self) -> tuple[int, int, int]: ...
+
+
+class Reporting(Protocol):
+    """A machine."""
+
+    @property
+    def findings(self) -> Findings: ...
+
+
+class Actor(Protocol):
+    """Threads that do things together."""
+
+    now: float
+    """The moment up to which it has run, in a run with a timeline."""
+    known: Knowledge
+    learned: list[tuple[Site, int]]
+
+    @property
+    def warp_index(self) -> int | None:
+        """Which warp of its block it is, if it is one."""
+        ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def agent(self) -> int: ...
+
+    @property
+    def counted(self) -> int: ...
+
+    @property
+    def loops(self) -> Sequence[Any]: ...
+
+    @property
+    def block(self) -> Positioned: ...
+
+    @property
+    def machine(self) -> Reporting: ...
+
+    def meets(self, threads: int, /) -> list[tuple[Site, int]]: ...
+
+    def release(self) -> Knowledge: ...
+
+    def report(
+        self, kind: str, message: str, site: Site, *, edge: str | None = None, others: Iterable[Finding] = ()
+    ) -> None: ...
