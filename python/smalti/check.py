@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -114,15 +114,16 @@ def check(
     if kernel.target.is_emulated:
         how = kernel.emulation
     elif kernel.target.is_simulated:
-        how = kernel.simulation  # pyright: ignore[reportAttributeAccessIssue]
-    values = random_arguments(kernel.entry, seed, given)
-    before = [np.copy(value) if isinstance(value, np.ndarray) else value for value in values]
+        how = how.simulation
+    values: list[Any] = random_arguments(kernel.entry, seed, given)
+    before: list[Any] = [np.copy(cast(Any, value)) if isinstance(value, np.ndarray) else value for value in values]
     launcher = kernel.launcher  # Where it cannot run there is no use in a reference.
     function = entry.find_entry(module, kernel.entry.name)
     limits: Any = {"time_limit": how.time_limit, "blocks": how.blocks}
     expected = reference.run(function, values, **limits, progress=progress)
     seconds = launcher.run_on_copies(values)
-    comparisons, changed = [], []
+    comparisons: list[Comparison] = []
+    changed: list[entry.Argument] = []
     for argument, value, old, wanted in zip(kernel.arguments, values, before, expected, strict=True):
         if not argument.is_memref:
             continue

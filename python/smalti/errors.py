@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -105,7 +105,7 @@ class SimulationError(SmaltiError):
 
 
 @contextmanager
-def mlir_errors(kind: type[SmaltiError], message: str, context: Any = None) -> Iterator[None]:
+def mlir_errors(kind: type[SmaltiError], message: str, context: Any = None) -> Generator[None, None, None]:
     """Turns an `ir.MLIRError` raised inside into `kind`, with its diagnostics and the source they point to."""
     from . import ir
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -24,7 +24,7 @@ def cache_folder(name: str) -> Path:
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replacing(path: str | os.PathLike[str]) -> Generator[BinaryIO, None, None]:
     """A stream whose content becomes the file at `path` if the block ends without an exception. Otherwise the file
     stays as it was, or does not exist."""
     try:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -54,7 +54,8 @@ class ElementType:
 @cache
 def types() -> dict[str, ElementType]:
     """All element types by their names. `i8` has a sign, and `ui8` has none."""
-    return {name: ElementType(name, *rest) for name, *rest in native.types()}
+    known = cast(list[tuple[str, str, int, int]], cast(Any, native).types())
+    return {found[0]: ElementType(*found) for found in known}
 
 
 _SMALL_FLOATS = {
@@ -62,8 +63,16 @@ _SMALL_FLOATS = {
     "f6E2M3FN": ml_dtypes.float6_e2m3fn,
     "f6E3M2FN": ml_dtypes.float6_e3m2fn,
 }
-_OTHERS = {"tf32": np.float32, "ue4m3": np.uint8, "i1": np.bool_, "ui1": np.bool_}
-_OTHERS |= {"i2": np.int8, "i4": np.int8, "ui2": np.uint8, "ui4": np.uint8}
+_OTHERS = {
+    "tf32": np.float32,
+    "ue4m3": np.uint8,
+    "i1": np.bool_,
+    "ui1": np.bool_,
+    "i2": np.int8,
+    "i4": np.int8,
+    "ui2": np.uint8,
+    "ui4": np.uint8,
+}
 
 
 @cache

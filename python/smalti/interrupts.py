@@ -10,8 +10,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from types import FrameType
 
 EXIT_CODE = 130
 """The exit code of a command that Ctrl-C ended, as shells report it."""
@@ -25,7 +26,7 @@ def _is_main_thread() -> bool:
 
 class _Guard:
     """Ends the process where native code goes on after Ctrl-C. A native thread reads from a pipe what Python's handler in C
-    writes when the signal arrives, and what `_raise` writes when Python gets to it."""
+    writes when the signal arrives, and what `interrupt` writes when Python gets to it."""
 
     def __init__(self) -> None:
         self._reader = self._writer = -1
@@ -44,7 +45,7 @@ class _Guard:
             os.close(self._reader)
             self._close()
             return
-        signal.signal(signal.SIGINT, self._raise)
+        signal.signal(signal.SIGINT, self.interrupt)
         bindings.end_unhandled_interrupts(self._reader, _SECONDS, EXIT_CODE)
 
     def stop(self) -> None:
@@ -52,7 +53,7 @@ class _Guard:
         if self._writer < 0:
             return
         signal.set_wakeup_fd(-1)
-        if signal.getsignal(signal.SIGINT) == self._raise:
+        if signal.getsignal(signal.SIGINT) == self.interrupt:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         self._close()
 
@@ -61,7 +62,7 @@ class _Guard:
         os.close(self._writer)
         self._writer = -1
 
-    def _raise(self, *_: object) -> None:
+    def interrupt(self, *_: object) -> None:
         with suppress(OSError):
             os.write(self._writer, b"\0")
         raise KeyboardInterrupt
@@ -70,16 +71,20 @@ class _Guard:
 _guard = _Guard()
 
 
+def _end(signal_number: int, frame: FrameType | None) -> None:
+    os._exit(EXIT_CODE)
+
+
 @contextmanager
-def end_the_process() -> Iterator[None]:
+def end_the_process() -> Generator[None, None, None]:
     """Ctrl-C ends the process immediately while modules are imported: a KeyboardInterrupt raised while native modules load
     makes them crash."""
     before = signal.getsignal(signal.SIGINT)
-    python_handles = before in (signal.default_int_handler, _guard._raise)
+    python_handles = before in (signal.default_int_handler, _guard.interrupt)
     if not python_handles or not _is_main_thread():
         yield
         return
-    signal.signal(signal.SIGINT, lambda *_: os._exit(EXIT_CODE))
+    signal.signal(signal.SIGINT, _end)
     try:
         yield
     finally:
@@ -88,7 +93,7 @@ def end_the_process() -> Iterator[None]:
 
 
 @contextmanager
-def end_native_code() -> Iterator[None]:
+def end_native_code() -> Generator[None, None, None]:
     """From the first `end_the_process` inside that loads the bindings on, Ctrl-C ends the process where native code goes
     on."""
     try:

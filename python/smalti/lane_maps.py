@@ -200,7 +200,7 @@ def of_registers(
     legend.append("warp/lane/value" + f"; {vector} values in a row are one vector" * (vector > 1))
     if copies > 1:
         legend.append(f"every element is held {copies} times; the cell names the first that holds it")
-    cells = {}
+    cells: dict[tuple[int, ...], Cell] = {}
     for index, held in holders.items():
         warp, lane, value = held[0]
         where = "; ".join(f"warp {w}, lane {n}, value {v}" for w, n, v in held)
@@ -259,7 +259,7 @@ def of_memory(
     row_bytes = (tile or shape or [1])[-1] * element_bits // 8
     if swizzle > 16 and row_bytes % swizzle:
         raise ValueError(f"rows of {row_bytes} bytes are not a multiple of the {swizzle} bytes that the swizzle spans")
-    cells = {}
+    cells: dict[tuple[int, ...], Cell] = {}
     for index in itertools.product(*map(range, shape)):
         bits = _address(index, shape, tile) * element_bits
         byte = swizzled(bits // 8, swizzle)

@@ -19,7 +19,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -97,7 +97,8 @@ def _rounded(data: np.ndarray, ty: dtypes.ElementType, error: np.ndarray | None)
     with np.errstate(all="ignore"):
         if ty.bits == 8:
             # Conversions to 8-bit floats saturate, infinity too, as those of the GPUs do.
-            largest = float(ml_dtypes.finfo(ty.numpy).max)
+            limits = cast(Any, ml_dtypes).finfo(ty.numpy)
+            largest = float(limits.max)
             data = np.clip(data, -largest, largest)
         if ty.bits < 64:
             stored = data.astype(ty.numpy).astype(np.float64)
@@ -146,7 +147,7 @@ class Interpreter:
         self._total = len(tiles)
         for tile in tiles:
             self._values = {}
-            self._run_block(block, [*arguments, Value(np.asarray(tile, np.int64))])
+            self.run_block(block, [*arguments, Value(np.asarray(tile, np.int64))])
             self._done += 1
             self._tell()
 
@@ -170,7 +171,7 @@ class Interpreter:
         self._alarm = min(now + _BEAT, self._deadline)
         self._tell()
 
-    def _run_block(self, block: Any, arguments: Sequence[Value]) -> tuple[str, list[Value]]:
+    def run_block(self, block: Any, arguments: Sequence[Value]) -> tuple[str, list[Value]]:
         """Runs `block`; returns the name and the operands of its terminator."""
         for argument, value in zip(block.arguments, arguments, strict=True):
             self._values[argument] = value
@@ -306,17 +307,17 @@ _HANDLERS["arith.minnumf"] = _exact_float(np.fmin)
 def _integer(function: Callable[[Any, Any], Any], unsigned: bool = False) -> Handler:
     def handler(_: Interpreter, op: Any, operands: list[Value]) -> Value:
         bits = _width(_element_type(op.results[0].type))
-        read = (lambda v: _unsigned(v.data, bits)) if unsigned else _signed
-        return Value(_wrap(function(read(operands[0]), read(operands[1])), bits))
+        x, y = (_unsigned(v.data, bits) if unsigned else _signed(v) for v in operands[:2])
+        return Value(_wrap(function(x, y), bits))
 
     return handler
 
 
 def _truncated_quotient(a: Any, b: Any) -> Any:
     """Rounds towards zero, as arith does and numpy does not."""
-    divisor = np.where(b == 0, 1, b)
+    divisor = cast(Any, np.where(b == 0, 1, b))
     quotient = np.abs(a) // np.abs(divisor)
-    return np.where((a < 0) == (divisor < 0), quotient, -quotient)
+    return cast(Any, np.where((a < 0) == (divisor < 0), quotient, -quotient))
 
 
 def _remainder(a: Any, b: Any) -> Any:
@@ -327,7 +328,7 @@ def _nonzero(b: Any) -> Any:
     return np.where(b == 0, 1, b).astype(np.asarray(b).dtype)
 
 
-for _name, _binary, _is_unsigned in (
+_INTEGER_FUNCTIONS: tuple[tuple[str, Callable[[Any, Any], Any], bool], ...] = (
     ("addi", np.add, False),
     ("subi", np.subtract, False),
     ("muli", np.multiply, False),
@@ -345,10 +346,11 @@ for _name, _binary, _is_unsigned in (
     ("andi", np.bitwise_and, False),
     ("ori", np.bitwise_or, False),
     ("xori", np.bitwise_xor, False),
-    ("shli", lambda a, b: np.left_shift(a, b), True),
-    ("shrui", lambda a, b: np.right_shift(a, b), True),
-    ("shrsi", lambda a, b: np.right_shift(a, b), False),
-):
+    ("shli", np.left_shift, True),
+    ("shrui", np.right_shift, True),
+    ("shrsi", np.right_shift, False),
+)
+for _name, _binary, _is_unsigned in _INTEGER_FUNCTIONS:
     _HANDLERS[f"arith.{_name}"] = _integer(_binary, _is_unsigned)
 
 
@@ -470,7 +472,7 @@ def _function(function: Callable[[Any], Any]) -> Handler:
     return handler
 
 
-for _name, _unary in {
+_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "exp": np.exp,
     "exp2": np.exp2,
     "expm1": np.expm1,
@@ -496,7 +498,8 @@ for _name, _unary in {
     "trunc": np.trunc,
     "round": _round_half_away,
     "roundeven": np.rint,
-}.items():
+}
+for _name, _unary in _FUNCTIONS.items():
     _HANDLERS[f"math.{_name}"] = _function(_unary)
 
 
@@ -540,23 +543,23 @@ def _for(run: Interpreter, op: Any, operands: list[Value]) -> Sequence[Value]:
         raise _located(op, f"the loop's step is {step}: it must be positive")
     carried = operands[3:]
     for induction in range(lower, upper, step):
-        _, carried = run._run_block(op.regions[0].blocks[0], [Value(np.asarray(induction, np.int64)), *carried])
+        _, carried = run.run_block(op.regions[0].blocks[0], [Value(np.asarray(induction, np.int64)), *carried])
     return carried
 
 
 @_handles("scf.if")
 def _if(run: Interpreter, op: Any, operands: list[Value]) -> Sequence[Value]:
     region = op.regions[0 if operands[0].data else 1]
-    return run._run_block(region.blocks[0], [])[1] if len(region.blocks) else ()
+    return run.run_block(region.blocks[0], [])[1] if len(region.blocks) else ()
 
 
 @_handles("scf.while")
 def _while(run: Interpreter, op: Any, operands: list[Value]) -> Sequence[Value]:
     while True:
-        condition, *operands = run._run_block(op.regions[0].blocks[0], operands)[1]
+        condition, *operands = run.run_block(op.regions[0].blocks[0], operands)[1]
         if not condition.data:
             return operands
-        operands = run._run_block(op.regions[1].blocks[0], operands)[1]
+        operands = run.run_block(op.regions[1].blocks[0], operands)[1]
 
 
 # --- triton_xla ---------------------------------------------------------------------------------------------------
@@ -572,7 +575,7 @@ def _window(op: Any, operands: list[Value], first: int) -> tuple[list[int], list
     """The sizes of the window, and the index in memory of each of its lanes along every dimension."""
     segments = [int(s) for s in ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])]
     rest = operands[first:]
-    groups = []
+    groups: list[list[Value]] = []
     for count in segments[first:]:
         groups.append(rest[:count])
         rest = rest[count:]
@@ -629,7 +632,7 @@ def _mask(_: Interpreter, op: Any, operands: list[Value]) -> Value:
     bounds = _mixed([int(v) for v in ir.DenseI64ArrayAttr(op.attributes["static_bounds"])], dynamic)
     keep = np.ones(tile.data.shape, bool)
     for dimension, bound in enumerate(bounds):
-        lanes = np.arange(tile.data.shape[dimension]) < bound
+        lanes = cast(Any, np.arange(tile.data.shape[dimension]) < bound)
         keep &= lanes.reshape([-1 if d == dimension else 1 for d in range(tile.data.ndim)])
     error = None
     if tile.error is not None or value.error is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +24,7 @@ class Remark:
     """The sentence, with its numbers."""
     function: str | None = None
     location: SourceLocation | None = None
-    args: Mapping[str, str] = field(default_factory=dict, compare=False)
+    args: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
     """The numbers and names in the message, by key."""
 
     def __str__(self) -> str:
@@ -33,7 +33,7 @@ class Remark:
 
 
 @contextmanager
-def collect(context: Any, into: list[Remark]) -> Iterator[None]:
+def collect(context: Any, into: list[Remark]) -> Generator[None, None, None]:
     """Adds every remark that passes emit on `context` inside to `into`, in their order."""
     from ._mlir_libs import _smalti
 

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from .errors import TargetError
 
@@ -174,8 +174,7 @@ def _target(entry: Mapping[str, Any]) -> Target:
     facts["transposed_reads"] = tuple(TransposedRead(**read) for read in facts["transposed_reads"])
     if "timing" in facts:
         facts["timing"] = Timing(**facts["timing"])
-    lists = {key: tuple(value) for key, value in facts.items() if isinstance(value, list)}
-    facts |= lists
+    facts |= {key: tuple(cast(list[Any], value)) for key, value in facts.items() if isinstance(value, list)}
     facts["vendor"] = str(facts["vendor"]).lower()
     known = {key: value for key, value in facts.items() if key in Target.__dataclass_fields__}
     return Target(mmas=mmas, **known)
@@ -204,7 +203,7 @@ def get(name: str | Target) -> Target:
     simulates it."""
     if isinstance(name, Target):
         return name
-    if not isinstance(name, str):
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TargetError(f"a target is a name, such as 'sm_90a', not {type(name).__name__} {name!r}")
     if name in table():
         return table()[name]

@@ -71,7 +71,7 @@ def _cuda_homes() -> Iterator[Path]:
     yield Path("/usr/local/cuda")
 
 
-def _rocm_homes() -> Iterator[Path]:
+def rocm_homes() -> Iterator[Path]:
     for name in ("ROCM_PATH", "ROCM_HOME", "HIP_PATH"):
         if value := os.environ.get(name):
             yield Path(value)
@@ -81,7 +81,7 @@ def _rocm_homes() -> Iterator[Path]:
 @functools.cache
 def llvm_bin_dirs() -> tuple[Path, ...]:
     """The `bin` folders of LLVM installs, the one that Smalti was built with first."""
-    dirs = []
+    dirs: list[Path] = []
     if recorded := configured().get("llvm_bin_dir"):
         dirs.append(Path(recorded))
     for name in (f"llvm-config-{LLVM_MAJOR}", "llvm-config"):
@@ -153,7 +153,7 @@ def find_llvm_tool(name: str) -> Tool | None:
         for folder in llvm_bin_dirs():
             yield "mlir", folder / name
         yield from _on_path(f"{name}-{LLVM_MAJOR}", name)
-        for home in _rocm_homes():
+        for home in rocm_homes():
             yield "rocm", home / "llvm" / "bin" / name
 
     return _first(name, candidates())
@@ -216,7 +216,7 @@ def find_cuda_toolkit() -> Path | None:
 def find_rocm_bitcode() -> Path | None:
     """A folder with `amdgcn/bitcode/ockl.bc` and `ocml.bc`, which MLIR takes as `toolkit=`."""
     candidates = [Path(v) for n in ("SMALTI_ROCM_TOOLKIT",) if (v := os.environ.get(n))]
-    candidates.extend(_rocm_homes())
+    candidates.extend(rocm_homes())
     multiarch = sysconfig.get_config_var("MULTIARCH")
     candidates.extend(Path(p) for p in ([f"/usr/lib/{multiarch}"] if multiarch else []) + ["/usr/lib", "/usr"])
     return next((c for c in candidates if (c / "amdgcn" / "bitcode" / "ockl.bc").is_file()), None)

@@ -12,7 +12,7 @@ import operator
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from .. import dtypes
 
@@ -98,7 +98,8 @@ _capsule_pointer.restype = ctypes.c_void_p
 @functools.lru_cache(maxsize=1024)
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     """The strides, in elements, of a dense row-major array."""
-    strides, step = [], 1
+    strides: list[int] = []
+    step = 1
     for extent in reversed(shape):
         strides.append(step)
         step *= max(extent, 1)
@@ -117,7 +118,7 @@ def view(array: Any, stream: int | None = None) -> ArrayView:
 
 
 def _view(array: Any, stream: int | None) -> ArrayView:
-    kind = type(array)
+    kind = cast(type[Any], type(array))
     if kind.__module__ in _TORCH_MODULES and kind.__name__ in ("Tensor", "Parameter"):
         return _torch_view(array)
     # numpy's arrays have none of these.
@@ -198,7 +199,7 @@ def _torch_device(kind: str) -> str:
 
 
 @functools.cache
-def _typestr(typestr: str) -> tuple[str, int]:
+def _typestr(typestr: Any) -> tuple[str, int]:
     """The name of a type that an array interface tells, and the bytes of an element."""
     import numpy as np
 
@@ -212,7 +213,7 @@ def _interface_view(array: Any, interface: Any, device: str) -> ArrayView:
     def entry(name: str) -> Any:
         if not isinstance(interface, Mapping):
             raise NotAnArray(f"its array interface is {interface!r}, not a dictionary")
-        return interface.get(name)
+        return cast(Mapping[str, Any], interface).get(name)
 
     def sizes(name: str, values: Any) -> tuple[int, ...]:
         try:

@@ -166,6 +166,11 @@ class TensorMap:
         return self._type.driver
 
     @property
+    def type_code(self) -> int:
+        """How the 128 bytes spell the type of the elements."""
+        return self._type.code
+
+    @property
     def driver_swizzle(self) -> int:
         """Its `CUtensorMapSwizzle`."""
         return SWIZZLES.index(self.swizzle)
@@ -194,7 +199,7 @@ def encode(described: TensorMap, address: int = 0) -> bytes:
         return [*reversed(values), *[1] * (count - len(values))]
 
     facts = described.rank - 1 << 4
-    facts |= described._type.code << 7
+    facts |= described.type_code << 7
     facts |= described.driver_swizzle << 13
     facts |= described.driver_fill << 15
     strides = [stride >> 4 for stride in reversed(described.strides[:-1])]

@@ -7,7 +7,7 @@ import runpy
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ def _styled(message: str) -> str:
 
 
 @contextmanager
-def _progress(title: str) -> Iterator[Callable[[str], Any]]:
+def _progress(title: str) -> Generator[Callable[[str], Any], None, None]:
     """Shows what is being done on a terminal; silent elsewhere."""
     if not sys.stderr.isatty():
         yield lambda _: None
@@ -94,7 +94,7 @@ def _parse_options(words: Sequence[str]) -> dict[str, Any]:
     """Options of the pipeline, in their types."""
     from ..compiler import driver, passes
 
-    options = {}
+    options: dict[str, str] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name:
@@ -109,7 +109,7 @@ def _parse_options(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _parse_arguments(words: Sequence[str], option: str = "--arg") -> dict[int, str]:
-    given = {}
+    given: dict[int, str] = {}
     for word in words:
         index, equals, value = word.partition("=")
         if not equals or not index.isdecimal():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +84,7 @@ WHAT_NAMES = ("kernel", "grid", "block", "shared", "save", "expect", "rtol", "at
 
 
 @contextmanager
-def _block_progress(title: str) -> Iterator[Callable[[int, int], None] | None]:
+def _block_progress(title: str) -> Generator[Callable[[int, int], None] | None, None, None]:
     """A bar of the blocks that are done, on a terminal; nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
@@ -112,7 +112,7 @@ HINTS = "--blocks N runs N of them, --time-limit SECONDS ends the run"
 
 
 @contextmanager
-def telling(title: str, hints: str = HINTS, unit: str = "blocks", runs: int = 1) -> Iterator[Any]:
+def telling(title: str, hints: str = HINTS, unit: str = "blocks", runs: int = 1) -> Generator[Any, None, None]:
     """What is told of progress: a bar on a terminal, and a note where the work is long."""
     from ..pace import SILENT, Pace
 

@@ -48,9 +48,9 @@ OPTIONS = (
 def _schedules(options: Options) -> list[Simulation]:
     from ..sim import SCHEDULES, Simulation
 
-    common = {"blocks": parse_blocks(options["blocks"]), "numbers": not options["races_only"]}
+    common: dict[str, Any] = {"blocks": parse_blocks(options["blocks"]), "numbers": not options["races_only"]}
     common |= {name: options[name] for name in ("go_on", "own_waits", "own_barriers", "time_limit")}
-    given = {name: options[name] for name in ("order", "completion") if options[name] is not None}
+    given: dict[str, Any] = {name: options[name] for name in ("order", "completion") if options[name] is not None}
     if not options["schedules"]:
         return [Simulation(**given, **common)]
     if given:

@@ -185,7 +185,8 @@ class Worker:
     def generate(self, bytecode: bytes, pipeline: str, time_limit: float | None = None) -> list[GeneratedCode]:
         """Runs `pipeline` on a module and returns the code in the `gpu.binary` operations that it leaves."""
         header, payload = self._ask({"pipeline": pipeline}, bytecode, time_limit)
-        code, at = [], 0
+        code: list[GeneratedCode] = []
+        at = 0
         for item in header["objects"]:
             code.append(GeneratedCode(item["module"], payload[at : at + item["size"]]))
             at += item["size"]
@@ -273,8 +274,10 @@ def _generate(pipeline: str, bytecode: bytes) -> tuple[dict[str, Any], bytes]:
     with ir.Context() as context:
         context.enable_multithreading(False)
         module = ir.Module.parse(bytecode)
-        passmanager.PassManager.parse(pipeline).run(module.operation)
-        objects, data = [], io.BytesIO()
+        manager: Any = passmanager.PassManager.parse(pipeline)
+        manager.run(module.operation)
+        objects: list[dict[str, Any]] = []
+        data = io.BytesIO()
         for view in module.body.operations:
             if view.operation.name != "gpu.binary":
                 continue
@@ -293,7 +296,7 @@ def _rewrite(options: str, device_ir: bytes) -> tuple[dict[str, Any], bytes]:
         code, description = _smalti.rewrite_for_host(device_ir, options)
     except ValueError as error:
         told = json.loads(str(error))
-        diagnostic = {"severity": "error", **told, "notes": []}
+        diagnostic: dict[str, Any] = {"severity": "error", **told, "notes": []}
         return {"error": told["message"], "diagnostics": [diagnostic] if told["location"] else []}, b""
     return {"description": json.loads(description)}, code
 

@@ -73,12 +73,11 @@ def generate(passes_json: Path) -> str:
     """The text of the stub."""
     passes = _load("passes")
     tree = ast.parse((HERE / "pipeline.py").read_text(encoding="utf-8"))
-    parts: list[str] = ['"""Generated from the registered passes; see pipeline.py."""']
+    imports: list[ast.Import | ast.ImportFrom] = []
+    parts: list[str] = []
     for node in tree.body:
         if isinstance(node, ast.ImportFrom | ast.Import):
-            parts.append(ast.unparse(node))
-            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
-                parts.append("from typing import Literal")
+            imports.append(node)
         elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
             parts.append(ast.unparse(_stub_function(node)))
         elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
@@ -88,7 +87,13 @@ def generate(passes_json: Path) -> str:
                     parts.append(textwrap.indent(_method(name, item, passes.documentation(item)), "    "))
         elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PythonPass":
             parts.append(ast.unparse(node))
-    return "\n".join(parts) + "\n"
+    head = ['"""Generated from the registered passes; see pipeline.py."""', "from typing import Literal"]
+    names = {node.id for node in ast.walk(ast.parse("\n".join(parts))) if isinstance(node, ast.Name)}
+    for node in imports:
+        node.names = [alias for alias in node.names if (alias.asname or alias.name) in names]
+        if node.names:
+            head.append(ast.unparse(node))
+    return "\n".join([*head, *parts]) + "\n"
 
 
 def generate_options(passes_json: Path) -> str:

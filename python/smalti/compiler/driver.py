@@ -6,11 +6,11 @@ import functools
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from .. import ir, passmanager, remarks, sources, targets, toolchain
 from ..calling import tensor_maps
@@ -55,7 +55,7 @@ def _is_path(source: str) -> bool:
 
 
 @contextmanager
-def _parse_errors(context: ir.Context | None) -> Iterator[None]:
+def _parse_errors(context: ir.Context | None) -> Generator[None, None, None]:
     """MLIR parses and verifies in one go; what a verifier says begins with the operation's name."""
     try:
         with mlir_errors(ParseError, "", context):
@@ -77,7 +77,7 @@ def parse(source: Source, context: ir.Context | None = None) -> ir.Module:
     context = context or new_context()
     text: str | bytes
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
-        path = Path(source)
+        path = Path(cast(str | os.PathLike[str], source))
         if not path.is_file():
             raise ParseError(f"no such file: {path}")
         with _parse_errors(context):
@@ -105,12 +105,17 @@ def clone(module: ir.Module) -> ir.Module:
     """A copy of `module` in the same context."""
     with module.context:
         copy = ir.Module.create(module.operation.location)
-        for name in module.operation.attributes:
-            named = name if isinstance(name, str) else name.name
+        attributes: Any = module.operation.attributes
+        for name in attributes:
+            named: str = name if isinstance(name, str) else name.name
             copy.operation.attributes[named] = module.operation.attributes[named]
         for view in module.body.operations:
             copy.body.append(view.operation.clone())
     return copy
+
+
+def _no_remarks() -> list[remarks.Remark]:
+    return []
 
 
 @dataclass
@@ -118,7 +123,7 @@ class Run:
     """How a pipeline is to be run, and what it said."""
 
     dump_ir: Path | None = None
-    remarks: list[remarks.Remark] = field(default_factory=list)
+    remarks: list[remarks.Remark] = field(default_factory=_no_remarks)
 
 
 def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> list[remarks.Remark]:
@@ -127,7 +132,7 @@ def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> li
     run = run or Run()
     context = module.context
     try:
-        manager = passmanager.PassManager.parse(pipeline, context)
+        manager: Any = passmanager.PassManager.parse(pipeline, context)
     except ValueError as error:
         reason = _reason(str(error))
         raise PipelineError(f"the pipeline '{pipeline}' does not parse: {reason}") from None
@@ -414,7 +419,7 @@ def _dimensions(operation: Any, names: tuple[str, ...]) -> tuple[int, int, int] 
 
 
 def _kernels(operation: Any) -> list[Any]:
-    found = []
+    found: list[Any] = []
     for region in operation.regions:
         for block in region.blocks:
             for view in block.operations:

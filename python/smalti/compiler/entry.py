@@ -6,7 +6,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from .. import dtypes, ir, sources
 from ..calling.arguments import UNUSED, Argument, Entry
@@ -213,7 +213,7 @@ def _describe_launch(function: Any) -> Entry:
         if _ARGUMENT_INDEX in operation.attributes:
             index = ir.IntegerAttr(operation.attributes[_ARGUMENT_INDEX]).value
             made.setdefault(index, []).append(operation)
-    arguments = []
+    arguments: list[Argument] = []
     for index in range(max(made, default=-1) + 1):
         if index not in made:
             # JAX dropped what nothing uses; the place stays.
@@ -233,7 +233,7 @@ def _blocks(function: Any, launch: Any) -> int:
     segments = [int(n) for n in ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"])]
     # Asynchronous dependencies, and x, y and z of the grid.
     first = segments[0]
-    sizes = []
+    sizes: list[int] = []
     for operand in list(launch.operands)[first : first + 3]:
         owner = getattr(operand.owner, "operation", None)
         if owner is None or owner.name != "arith.constant":
@@ -256,7 +256,8 @@ def describe(operation: Any) -> Entry:
     if operation.name == "func.func":
         return _describe_launch(operation)
     values = list(operation.regions[0].blocks[0].arguments)
-    count = len(ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value).inputs)
+    function_type = cast(Any, ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value))
+    count = len(function_type.inputs)
     if operation.name == "triton_xla.entry_func":
         count -= 1  # The tile id is the launcher's to give.
     maps: list[ir.Attribute] = []

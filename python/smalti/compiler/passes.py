@@ -11,7 +11,7 @@ import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..errors import PipelineError
 
@@ -112,7 +112,7 @@ _OPERATIONS = {
 
 def load(path: Path) -> dict[str, Pass]:
     """The passes in a `_passes.json`."""
-    found = {}
+    found: dict[str, Pass] = {}
     for entry in json.loads(path.read_text(encoding="utf-8")):
         options = tuple(
             Option(
@@ -167,7 +167,7 @@ def format_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
-        return ",".join(format_value(item) for item in value)
+        return ",".join(map(format_value, cast(Sequence[Any], value)))
     text = str(value)
     return f'"{text}"' if any(c.isspace() or c in "{}" for c in text) else text
 
@@ -175,7 +175,7 @@ def format_value(value: Any) -> str:
 def format_options(item: Pass, given: Mapping[str, Any], *, on_shell: bool = False) -> str:
     """The options of a call as text; an unknown one, or one of a wrong type, is an error that says what is wanted.
     Errors name options as keywords, or as they are typed on the command line (`on_shell`)."""
-    words = []
+    words: list[str] = []
     for name, value in given.items():
         option = item.keywords.get(name)
         if option is None:

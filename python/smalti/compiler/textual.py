@@ -74,7 +74,8 @@ class _Reader:
         return Element(found.group(), options, children)
 
     def braces(self) -> str:
-        start, open_ = self.at, []
+        start = self.at
+        open_: list[str] = []
         while self.at < len(self.text):
             c = self.text[self.at]
             if c in "'\"":

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -127,6 +127,7 @@ def expect(index: int, got: Any, path: str, rtol: float | None, atol: float) -> 
     title = f"argument {index}"
     if not isinstance(got, np.ndarray) or got.ndim == 0:
         raise LaunchError(f"{title} is no array: there is nothing to compare {path} with")
+    got = cast(np.ndarray[Any, Any], got)
     wanted = load(title, path)
     if wanted.dtype.kind == "V" and wanted.dtype.itemsize == got.itemsize:
         wanted = wanted.view(got.dtype)
@@ -135,7 +136,7 @@ def expect(index: int, got: Any, path: str, rtol: float | None, atol: float) -> 
     ty = dtypes.from_name(got.dtype.name)
     if rtol is None:
         rtol = 4 * ty.rounding if ty is not None else 0.0
-    exact = np.float64 if ty is not None and ty.kind == "f" else got.dtype
+    exact: Any = np.float64 if ty is not None and ty.kind == "f" else got.dtype
     a, b = got.astype(exact), wanted.astype(exact)
     with np.errstate(invalid="ignore"):
         same = (a == b) | ((a != a) & (b != b))

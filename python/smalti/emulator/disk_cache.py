@@ -195,7 +195,7 @@ class DiskCache:
 
     def _evict(self) -> None:
         """Deletes the entries that were used longest ago, until the rest takes three quarters of the limit."""
-        found = []
+        found: list[tuple[int, int, str]] = []
         for item in os.scandir(self._folder):
             if _ENTRY.fullmatch(item.name):
                 with suppress(OSError):

@@ -7,7 +7,7 @@ import operator
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -179,7 +179,7 @@ def _size(what: str, given: Size) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _shared(target: targets.Target, made: library.Library, given: int) -> int:
+def _shared(target: targets.Target, made: library.Library, given: Any) -> int:
     """Dynamic shared memory; with what the code declares itself it must fit the chip."""
     if not isinstance(given, int) or given < 0:
         raise LaunchError(f"shared is {given!r}: a number of bytes is wanted")
@@ -213,7 +213,7 @@ def _array(index: int, title: str, value: Any, alignment: int) -> memory.Array:
     ty = dtypes.from_name(view.dtype)
     if isinstance(value, np.generic):
         raise LaunchError(f"{title}: it takes an array, and a number was given")
-    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+    if isinstance(value, np.ndarray) and cast(np.ndarray[Any, Any], value).dtype.hasobject:
         raise LaunchError(f"{title}: an array of Python objects is nothing that a kernel can read")
     if isinstance(alignment, bool) or alignment not in _ALIGNMENTS:
         raise LaunchError(f"alignment is {alignment!r}: a power of two up to {_ALIGNMENTS[-1]} is wanted")

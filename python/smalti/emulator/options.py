@@ -46,7 +46,8 @@ class Emulation:
             raise LaunchError(f"the order '{self.order}' is none of: {', '.join(ORDERS)}, random:SEED (of 64 bits)")
         if self.copies not in COPIES:
             raise LaunchError(f"copies are {' or '.join(COPIES)}, not '{self.copies}'")
-        if self.workers is not None and not (isinstance(self.workers, int) and 1 <= self.workers <= MAX_WORKERS):
+        workers: Any = self.workers
+        if workers is not None and not (isinstance(workers, int) and 1 <= workers <= MAX_WORKERS):
             raise LaunchError(f"{self.workers!r} workers: a number from 1 to {MAX_WORKERS} is wanted")
         pace.check_time_limit(self.time_limit)
         if self.blocks is not None and not _is_range_of_blocks(self.blocks):

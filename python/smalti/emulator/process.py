@@ -26,7 +26,7 @@ _GRACE = 20.0
 class Outcome:
     """What a run of the emulator said."""
 
-    findings: list[dict[str, Any]] = field(default_factory=list)
+    findings: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     seconds: float | None = None
     """How long the blocks took; None where they did not end."""
 

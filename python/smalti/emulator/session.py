@@ -36,7 +36,7 @@ class Launch:
     arrays: Sequence[Array]
     values: Mapping[int, bytes]
     """The other arguments, as they lie in memory."""
-    addresses: Mapping[int, Address] = field(default_factory=dict)
+    addresses: Mapping[int, Address] = field(default_factory=dict[int, Address])
     """What the emulator writes into those values."""
     source: str | None = field(default=None, repr=False)
     """The text that messages show lines of, where it is no file."""

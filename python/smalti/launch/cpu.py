@@ -8,7 +8,7 @@ import functools
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ def _descriptor(view: arrays.ArrayView) -> Any:
 
 
 @contextlib.contextmanager
-def _stopping(flag: ctypes.c_int32, time_limit: float | None) -> Iterator[None]:
+def _stopping(flag: ctypes.c_int32, time_limit: float | None) -> Generator[None, None, None]:
     """Ctrl-C and the end of the time limit set the flag, which compiled loops read."""
 
     def stop() -> None:
@@ -99,7 +99,7 @@ class CpuLauncher:
             if (path := toolchain.find_runtime_library(name))
         ]
         try:
-            self._engine = execution_engine.ExecutionEngine(kernel.module, opt_level=3, shared_libs=libraries)
+            self._engine: Any = execution_engine.ExecutionEngine(kernel.module, opt_level=3, shared_libs=libraries)
             self._function = self._engine.lookup(self._symbol)
         except RuntimeError as error:
             raise CompileError(f"@{self._symbol} could not be made executable: {error}") from None
@@ -153,7 +153,7 @@ class CpuLauncher:
 
     def _range(self) -> range:
         """The tiles to run."""
-        blocks = self._kernel.blocks
+        blocks: Any = self._kernel.blocks
         if blocks is None:
             return range(self._tiles)
         if not isinstance(blocks, range) or blocks.step != 1 or not 0 <= blocks.start < blocks.stop <= self._tiles:

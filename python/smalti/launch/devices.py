@@ -41,7 +41,7 @@ def hip_library() -> ctypes.CDLL | None:
     """AMD's runtime library, or None where there is none."""
     from .. import toolchain
 
-    folders = [str(home / "lib") + "/" for home in toolchain._rocm_homes()]
+    folders = [str(home / "lib") + "/" for home in toolchain.rocm_homes()]
     for folder in ("", *folders):
         for name in ("libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6"):
             try:
@@ -56,9 +56,10 @@ def _cuda_gpus() -> list[Gpu]:
     count = ctypes.c_int()
     if driver is None or driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
         return []
-    found = []
+    found: list[Gpu] = []
     for index in range(count.value):
-        device, name, numbers = ctypes.c_int(), ctypes.create_string_buffer(256), []
+        device, name = ctypes.c_int(), ctypes.create_string_buffer(256)
+        numbers: list[int] = []
         if driver.cuDeviceGet(ctypes.byref(device), index) or driver.cuDeviceGetName(name, 256, device):
             continue
         for attribute in _COMPUTE_CAPABILITY:
@@ -73,7 +74,7 @@ def _cuda_gpus() -> list[Gpu]:
 
 def _amd_gpus() -> list[Gpu]:
     # The kernel driver tells the chips; a node whose version is 0 is a CPU.
-    found = []
+    found: list[Gpu] = []
     for node in sorted(Path("/sys/class/kfd/kfd/topology/nodes").glob("*/properties")):
         try:
             text = node.read_text()

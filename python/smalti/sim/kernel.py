@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -116,7 +116,7 @@ class SimulatedKernel:
         warnings.warn(f"@{self.name} on {self.target}: {message}", RuntimeWarning, stacklevel=2)
 
     @contextmanager
-    def _internal_errors(self) -> Iterator[None]:
+    def _internal_errors(self) -> Generator[None, None, None]:
         """Turns what nobody expected into an error with the kernel's location."""
         try:
             yield

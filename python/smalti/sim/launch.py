@@ -265,7 +265,8 @@ def _run_grid(
     machine: Machine, program: ThreadProgram, launch: _Launch, clusters: list[tuple[int, list[Three]]]
 ) -> None:
     """Runs clusters that may wait for each other: one starts when those before it have ended, or wait."""
-    waiting, started = iter(clusters[::-1] if machine.how.order == "last-ahead" else clusters), []
+    waiting = iter(clusters[::-1] if machine.how.order == "last-ahead" else clusters)
+    started: list[Any] = []
 
     def more() -> Any:
         one = next(waiting, None)

@@ -7,12 +7,11 @@ from typing import Any
 from .. import ir, passmanager, sources
 from ..compiler import driver
 from ..errors import CompileError, mlir_errors
-from . import (
-    ops,  # noqa: F401  (the translations register themselves)
-    threads,
-)
+from . import ops, threads
 from .translation.program import Program, is_written, of_function, of_launch
 from .translation.translator import Translator, walk
+
+assert ops  # The translations of operations register themselves.
 
 
 def _layouts(module: ir.Module) -> dict[tuple[int, str], str]:
@@ -23,7 +22,8 @@ def _layouts(module: ir.Module) -> dict[tuple[int, str], str]:
     copy = driver.clone(module)
     try:
         with mlir_errors(CompileError, "", module.context):
-            passmanager.PassManager.parse(_INFERENCE, module.context).run(copy.operation)
+            manager: Any = passmanager.PassManager.parse(_INFERENCE, module.context)
+            manager.run(copy.operation)
     except CompileError:
         return {}
     same = [op.name for op in walk(copy.operation)] == [op.name for op in walk(module.operation)]
@@ -34,7 +34,7 @@ _INFERENCE = "builtin.module(mosaic-gpu-infer-layouts)"
 
 
 def _stated_layouts(module: ir.Module) -> dict[tuple[int, str], str]:
-    found = {}
+    found: dict[tuple[int, str], str] = {}
     for number, op in enumerate(walk(module.operation)):
         for name in ("in_layouts", "out_layouts"):
             if name in op.attributes and len(layouts := ir.ArrayAttr(op.attributes[name])):
