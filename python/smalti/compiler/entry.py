@@ -225,10 +225,10 @@ def _describe_launch(function: Any) -> Entry:
             raise _error(made[index][0], f"argument {index} of @{name} is no memref")
         reads, writes = _uses(*values)
         arguments.append(dataclasses.replace(_argument(index, values[0], None), reads=reads, writes=writes))
-    return Entry(name, tuple(arguments), _blocks(function, launches[0]), source_location(function.location))
+    return Entry(name, tuple(arguments), _blocks(launches[0]), source_location(function.location))
 
 
-def _blocks(function: Any, launch: Any) -> int:
+def _blocks(launch: Any) -> int:
     """How many blocks a launch has."""
     segments = [int(n) for n in ir.DenseI32ArrayAttr(launch.attributes["operandSegmentSizes"])]
     # Asynchronous dependencies, and x, y and z of the grid.

@@ -235,7 +235,7 @@ class Pipeline:
             )
             for option in item.options
         ]
-        method.__signature__ = inspect.Signature(parameters, return_annotation=Pipeline)  # type: ignore[attr-defined]
+        method.__signature__ = inspect.Signature(parameters, return_annotation=Pipeline)
         return method
 
     def __dir__(self) -> Iterable[str]:

@@ -111,7 +111,7 @@ def _branches(
 
         def step(st: State) -> None:
             run, _, end = runs[choose(st)]
-            run(st)  # type: ignore[misc]
+            run(st)
             end(st)
 
         return Translated(step)

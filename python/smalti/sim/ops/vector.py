@@ -51,7 +51,7 @@ _FAST = {np.add: np.add, np.multiply: np.multiply, maximum: np.maximum, minimum:
 def reduce(function: Callable[[Array, Array], Array], x: Array, axes: tuple[int, ...]) -> Array:
     """Combines the elements along `axes`: halves with halves, as threads do."""
     if x.dtype.kind == "f" and x.dtype.itemsize >= 4 and function in _FAST:
-        return np.asarray(_FAST[function].reduce(x, axis=axes), x.dtype)  # type: ignore[call-overload]
+        return np.asarray(_FAST[function].reduce(x, axis=axes), x.dtype)
     kept = [i for i in range(x.ndim) if i not in axes]
     shape = [x.shape[i] for i in kept]
     flat = np.transpose(x, [*kept, *axes]).reshape(*shape, -1)
