@@ -1,6 +1,6 @@
 //===- ThreadAccesses.cpp - Checks of the simulator's accesses ------------===//
 //
-// What smalti.sim.threads.shadow does for each grain of memory that threads
+// What smalti.sim.threads.execution.shadow does for each grain of memory that threads
 // access. An access is a row of grains for each thread; a row of the shadow has
 // for each grain the number of an access, or 0. The arrays are numpy's.
 //
