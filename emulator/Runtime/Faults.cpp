@@ -116,8 +116,8 @@ static void onFault(int signal, siginfo_t *info, void *context) {
     describeAccess(finding, *info, at);
     break;
   case SIGFPE:
-    finding.message.append("a division of integers by zero, or one whose "
-                           "result has no place");
+    finding.message.append("a division of integers by zero, or of the "
+                           "least integer by -1");
     break;
   case SIGILL:
   case SIGTRAP:

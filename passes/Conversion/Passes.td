@@ -349,8 +349,10 @@ def SmaltiLowerCPULoops : Pass<"smalti-lower-cpu-loops", "::mlir::ModuleOp"> {
     function frees its buffers and returns when the flag is not 0. A caller that sets the flag from a signal handler or
     from another thread thus stops the function.
 
-    The function itself sets the flag to N and returns where the step of a loop is not positive: N is the number, from 1,
-    of the loop's location in `smalti.loop_locations`.
+    The function itself sets the flag to N and returns where the step of a loop is not positive, and where a division of
+    integers is undefined: by zero, or of the least number by -1. N is the number, from 1, of the error in
+    `smalti.stop_errors`. A division with a check cannot be inside an op that is not of `scf`, or in a function that is
+    called.
 
     Example:
 
@@ -367,7 +369,7 @@ def SmaltiLowerCPULoops : Pass<"smalti-lower-cpu-loops", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::LLVM::LLVMDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def MosaicGPUOutlineLaunches : Pass<"mosaic-gpu-outline-launches", "::mlir::ModuleOp"> {

@@ -138,6 +138,8 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
   let description = [{
     It is an error, at its location, if
     - the constant step of a loop is not positive;
+    - a division of integers has a divisor that is certainly 0, or a quotient that certainly does not fit its type (the
+      least number divided by -1), and its result is used by more than an `arith.select` that can drop it;
     - an attribute of a `gpu.func` has no meaning: a size of a block, grid or cluster that is not positive, a number of
       workgroup attributions that is not an integer, a `smalti.shared_memory_bytes` that is not an integer from 0, or a
       `smalti.shared_memory_alignment` that is not a power of two;
@@ -166,7 +168,7 @@ def SmaltiVerifyKernels : Pass<"smalti-verify-kernels", "::mlir::ModuleOp"> {
   let options = [
     TargetOption<>,
     Option<"memory", "memory", "bool", "true",
-           "Check types and memory spaces, and not only loops and attributes, e.g. `memory=false`">,
+           "Check types and memory spaces, and not only loops, divisions and attributes, e.g. `memory=false`">,
   ];
 }
 

@@ -265,6 +265,8 @@ void smalti::buildCPUPipeline(OpPassManager &pm, const Target &target,
   ConvertTritonXLAToCPUOptions convert;
   convert.vectorWidth = VectorWidth::Host;
   pm.addPass(createConvertTritonXLAToCPU(convert));
+  // Functions that are called cannot be stopped.
+  pm.addPass(createInlinerPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());

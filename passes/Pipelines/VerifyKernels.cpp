@@ -1,5 +1,6 @@
 //===- VerifyKernels.cpp - smalti-verify-kernels --------------------------===//
 
+#include "smalti/passes/Analysis/Integers/Divisions.h"
 #include "smalti/passes/Analysis/Integers/TripCount.h"
 #include "smalti/passes/Support/Describe.h"
 #include "smalti/passes/Support/KernelAttributes.h"
@@ -166,9 +167,10 @@ void SmaltiVerifyKernels::runOnOperation() {
   markAllAnalysesPreserved();
   ModuleOp module = getOperation();
   const Target *chip = getTarget(module, target);
-  if (!chip || failed(checkLoopSteps(module)))
+  if (!chip)
     return signalPassFailure();
-  bool isInvalid = false;
+  bool isInvalid = failed(checkLoopSteps(module));
+  isInvalid |= failed(checkDivisions(module));
   module.walk([&](gpu::GPUFuncOp func) {
     isInvalid |= failed(verifyKernelAttributes(func));
   });

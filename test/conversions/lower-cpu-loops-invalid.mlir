@@ -50,3 +50,28 @@ func.func @truth(%n: index) attributes {smalti.num_tiles = 1 : i64} {
 func.func @tiles(%n: index) attributes {smalti.num_tiles = "four"} {
   return
 }
+
+// -----
+
+func.func @division_in_scope(%n: i32, %m: i32, %x: memref<i32>) attributes {smalti.num_tiles = 1 : i64} {
+  memref.alloca_scope {
+    // expected-error @below {{may be undefined, which cannot be reported inside 'memref.alloca_scope'}}
+    %0 = arith.divui %n, %m : i32
+    memref.store %0, %x[] : memref<i32>
+  }
+  return
+}
+
+// -----
+
+func.func @division_in_callee(%n: i32, %m: i32) -> i32 {
+  // expected-error @below {{may be undefined, which 'division_in_callee' cannot report: calls of this function cannot be inlined}}
+  %0 = arith.divui %n, %m : i32
+  return %0 : i32
+}
+
+func.func @caller(%n: i32, %m: i32, %x: memref<i32>) attributes {smalti.num_tiles = 1 : i64} {
+  %0 = func.call @division_in_callee(%n, %m) : (i32, i32) -> i32
+  memref.store %0, %x[] : memref<i32>
+  return
+}

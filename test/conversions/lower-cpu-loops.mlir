@@ -69,7 +69,7 @@ func.func @long(%x: memref<64xf32>, %n: index) attributes {smalti.num_tiles = 4 
 
 // The step is checked before the loop.
 // CHECK-LABEL: func.func @step
-// CHECK-SAME: smalti.loop_locations = [
+// CHECK-SAME: smalti.stop_errors = [{location = {{.*}}, message = "the step of this loop is not positive; a step of at least 1 is required"}]
 // CHECK: %[[WRONG:.*]] = arith.cmpi sle, %[[STEP:.*]], %{{.*}}
 // CHECK: cf.cond_br %[[WRONG]], ^[[SET:.*]], ^
 // CHECK: ^[[SET]]:
@@ -227,5 +227,93 @@ func.func @elements(%x: memref<1024x1024xf32>, %y: memref<1024x1024xf32>, %z: me
     %sum = arith.addf %small, %small : vector<16xf32>
     "test.use"(%sum) : (vector<16xf32>) -> ()
   }
+  return
+}
+
+// -----
+
+// A divisor that may be 0 is checked before the division; one of which the range does not have 0 is not.
+// CHECK-LABEL: func.func @unsigned_division
+// CHECK-SAME: smalti.stop_errors = [{location = {{.*}}, message = "the divisor of this division is 0"}]
+// CHECK: %[[ZERO:.*]] = arith.cmpi eq, %[[DIVISOR:.*]], %{{.*}} : i32
+// CHECK: cf.cond_br %[[ZERO]], ^[[SET:.*]], ^[[GO_ON:.*]]
+// CHECK: ^[[SET]]:
+// CHECK: %[[ONE:.*]] = arith.constant 1 : i32
+// CHECK: llvm.store volatile %[[ONE]]
+// CHECK-NEXT: cf.br ^[[EXIT:.*]]
+// CHECK: ^[[GO_ON]]:
+// CHECK: arith.divui %{{.*}}, %[[DIVISOR]] : i32
+// CHECK-NOT: volatile
+// CHECK: ^[[EXIT]]:
+func.func @unsigned_division(%n: i32, %m: i32) attributes {smalti.num_tiles = 4 : i64} {
+  %c1 = arith.constant 1 : i32
+  %0 = arith.divui %n, %m : i32
+  %some = arith.maxui %m, %c1 : i32
+  %1 = arith.remui %n, %some : i32
+  "test.use"(%0, %1) : (i32, i32) -> ()
+  return
+}
+
+// -----
+
+// The number of the error is chosen where there is one. Vectors of several dimensions are reduced as vectors of one.
+// CHECK-LABEL: func.func @signed_division
+// CHECK-SAME: message = "this division overflows: the least i8 divided by -1 does not fit the type"
+// CHECK-SAME: message = "an element of the divisor of this division is 0; elements of a tile outside of its memref are 0, too"
+// CHECK-DAG: arith.constant dense<-128> : vector<2x4xi8>
+// CHECK-DAG: arith.constant dense<-1> : vector<2x4xi8>
+// CHECK: %[[OVERFLOW:.*]] = arith.andi
+// CHECK: %[[WRONG:.*]] = arith.ori %[[ZERO:.*]], %[[OVERFLOW]] : vector<2x4xi1>
+// CHECK: %[[FLAT:.*]] = vector.shape_cast %[[WRONG]] : vector<2x4xi1> to vector<8xi1>
+// CHECK: %[[ANY:.*]] = vector.reduction <or>, %[[FLAT]]
+// CHECK: cf.cond_br %[[ANY]]
+// CHECK: %[[NUMBER:.*]] = arith.select %{{.*}}, %c2_i32, %c1_i32
+// CHECK: llvm.store volatile %[[NUMBER]]
+// CHECK: arith.remsi
+func.func @signed_division(%n: vector<2x4xi8>, %m: vector<2x4xi8>) attributes {smalti.num_tiles = 4 : i64} {
+  %0 = arith.remsi %n, %m : vector<2x4xi8>
+  "test.use"(%0) : (vector<2x4xi8>) -> ()
+  return
+}
+
+// -----
+
+// A division by -1 can overflow, and a division by another constant cannot fail.
+// CHECK-LABEL: func.func @constant_divisors
+// CHECK-SAME: smalti.stop_errors = [{location = {{.*}}, message = "this division overflows: the least index divided by -1 does not fit the type"}]
+// CHECK-COUNT-1: llvm.store volatile
+// CHECK-NOT: volatile
+func.func @constant_divisors(%n: index, %v: vector<4xi32>) attributes {smalti.num_tiles = 4 : i64} {
+  %minus = arith.constant -1 : index
+  %two = arith.constant dense<2> : vector<4xi32>
+  %several = arith.constant dense<[2, 3, 4, 5]> : vector<4xi32>
+  %0 = index.divs %n, %minus
+  %1 = arith.divsi %v, %two : vector<4xi32>
+  %2 = arith.divsi %v, %several : vector<4xi32>
+  "test.use"(%0, %1, %2) : (index, vector<4xi32>, vector<4xi32>) -> ()
+  return
+}
+
+// -----
+
+// A division in a loop leaves the function.
+// CHECK-LABEL: func.func @division_in_loop
+// CHECK: %[[BUFFER:.*]] = memref.alloc
+// CHECK: llvm.store volatile
+// CHECK-NEXT: cf.br ^[[EXIT:.*]]
+// CHECK: llvm.udiv
+// CHECK: ^[[EXIT]]:
+// CHECK-NEXT: memref.dealloc %[[BUFFER]]
+// CHECK-NEXT: return
+func.func @division_in_loop(%n: i32, %m: i32) attributes {smalti.num_tiles = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %buffer = memref.alloc() : memref<8xi32>
+  scf.for %i = %c0 to %c8 step %c1 {
+    %0 = llvm.udiv %n, %m : i32
+    memref.store %0, %buffer[%i] : memref<8xi32>
+  }
+  memref.dealloc %buffer : memref<8xi32>
   return
 }

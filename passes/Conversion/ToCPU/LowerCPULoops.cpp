@@ -8,11 +8,14 @@
 // Loops that end within a few milliseconds anyway do not read the flag: a
 // volatile load would prevent LLVM's loop optimizations.
 //
+// The function sets the flag itself before an operation that would never end or
+// would end the process: a loop whose step is not positive, a division by zero.
+//
 //===----------------------------------------------------------------------===//
 
+#include "smalti/passes/Analysis/Integers/Divisions.h"
 #include "smalti/passes/Analysis/Integers/TripCount.h"
 #include "smalti/passes/Conversion/ToCPU/CPULoops.h"
-#include "smalti/passes/Passes.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -27,6 +30,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -150,20 +154,19 @@ public:
   }
 
   /// Reads the flag in all loops that may be long, and sets it where the step
-  /// of a loop is not positive.
-  void insert() {
+  /// of a loop is not positive or a division is undefined.
+  void insert(ArrayRef<std::pair<Operation *, Division>> divisions) {
+    for (auto [op, division] : divisions)
+      checkDivision(op, division);
     SmallVector<Operation *> loops;
     function.walk([&](Operation *op) {
       if (isa<scf::ForOp, scf::WhileOp>(op))
         loops.push_back(op);
     });
-    SmallVector<Attribute> locations;
     for (Operation *op : loops) {
       auto loop = dyn_cast<scf::ForOp>(op);
-      if (loop && !getConstantIntValue(loop.getStep())) {
-        locations.push_back(LocationAttr(loop.getLoc()));
-        checkStep(loop, locations.size());
-      }
+      if (loop && !getConstantIntValue(loop.getStep()))
+        checkStep(loop);
       if (loop && estimateTime(loop))
         continue;
       Block *body =
@@ -174,9 +177,9 @@ public:
                                            /*alignment=*/4,
                                            /*isVolatile=*/true));
     }
-    if (!locations.empty())
-      function->setAttr("smalti.loop_locations",
-                        ArrayAttr::get(function.getContext(), locations));
+    if (!errors.empty())
+      function->setAttr("smalti.stop_errors",
+                        ArrayAttr::get(function.getContext(), errors));
   }
 
   /// Leaves the function where the flag is set. Loops are blocks by now.
@@ -219,7 +222,7 @@ public:
   }
 
 private:
-  void checkStep(scf::ForOp loop, int64_t number) {
+  void checkStep(scf::ForOp loop) {
     OpBuilder builder(loop);
     Location loc = loop.getLoc();
     Value step = loop.getStep();
@@ -230,11 +233,99 @@ private:
                               loop.getUnsignedCmp() ? arith::CmpIPredicate::eq
                                                     : arith::CmpIPredicate::sle,
                               step, zero);
-    auto ifOp = scf::IfOp::create(builder, loc, isWrong,
-                                  /*withElseRegion=*/false);
-    OpBuilder inside = ifOp.getThenBodyBuilder();
-    Value value = arith::ConstantIntOp::create(inside, loc, number, 32);
-    writes.push_back(LLVM::StoreOp::create(inside, loc, value, address,
+    OpBuilder inside = createBranch(builder, loc, isWrong);
+    Value number =
+        createError(inside, loc,
+                    "the step of this loop is not positive; a step of at least "
+                    "1 is required");
+    setFlag(inside, loc, number);
+  }
+
+  void checkDivision(Operation *op, const Division &division) {
+    OpBuilder builder(op);
+    Location loc = op->getLoc();
+    Type type = division.divisor.getType();
+    Type element = getElementTypeOrSelf(type);
+    unsigned width = ConstantIntRanges::getStorageBitwidth(type);
+    auto equals = [&](Value value, const APInt &number) -> Value {
+      TypedAttr attr = builder.getIntegerAttr(element, number);
+      if (auto vector = dyn_cast<VectorType>(type))
+        attr = SplatElementsAttr::get(vector, attr);
+      Value constant = arith::ConstantOp::create(builder, loc, attr);
+      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                   value, constant);
+    };
+    Value isZero, isOverflow;
+    if (division.maybeByZero)
+      isZero = equals(division.divisor, APInt::getZero(width));
+    if (division.maybeOverflow)
+      isOverflow = arith::AndIOp::create(
+          builder, loc,
+          equals(division.dividend, APInt::getSignedMinValue(width)),
+          equals(division.divisor, APInt::getAllOnes(width)));
+    Value isWrong = isZero && isOverflow
+                        ? arith::OrIOp::create(builder, loc, isZero, isOverflow)
+                    : isZero ? isZero
+                             : isOverflow;
+    OpBuilder inside =
+        createBranch(builder, loc, createAny(builder, loc, isWrong));
+    Value number;
+    if (isOverflow)
+      number = createError(inside, loc,
+                           "this division overflows: the least " +
+                               Twine(text(element)) +
+                               " divided by -1 does not fit the type");
+    if (isZero) {
+      Value byZero = createError(
+          inside, loc,
+          isa<VectorType>(type)
+              ? "an element of the divisor of this division is 0; elements of "
+                "a tile outside of its memref are 0, too"
+              : "the divisor of this division is 0");
+      number = number ? arith::SelectOp::create(inside, loc,
+                                                createAny(inside, loc, isZero),
+                                                byZero, number)
+                      : byZero;
+    }
+    setFlag(inside, loc, number);
+  }
+
+  static std::string text(Type type) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return text;
+  }
+
+  /// Whether an element of a vector of i1 is set; an i1 as it is.
+  static Value createAny(OpBuilder &builder, Location loc, Value isSet) {
+    auto type = dyn_cast<VectorType>(isSet.getType());
+    if (!type)
+      return isSet;
+    if (type.getRank() != 1)
+      isSet = vector::ShapeCastOp::create(
+          builder, loc,
+          VectorType::get(type.getNumElements(), type.getElementType()), isSet);
+    return vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR,
+                                       isSet);
+  }
+
+  static OpBuilder createBranch(OpBuilder &builder, Location loc,
+                                Value condition) {
+    return scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false)
+        .getThenBodyBuilder();
+  }
+
+  /// The flag's value for an error.
+  Value createError(OpBuilder &builder, Location loc, const Twine &message) {
+    NamedAttribute fields[] = {
+        builder.getNamedAttr("location", LocationAttr(loc)),
+        builder.getNamedAttr("message", builder.getStringAttr(message))};
+    errors.push_back(builder.getDictionaryAttr(fields));
+    return arith::ConstantIntOp::create(builder, loc, errors.size(), 32);
+  }
+
+  void setFlag(OpBuilder &builder, Location loc, Value number) {
+    writes.push_back(LLVM::StoreOp::create(builder, loc, number, address,
                                            /*alignment=*/4,
                                            /*isVolatile=*/true));
   }
@@ -283,6 +374,7 @@ private:
   Value address;
   SmallVector<LLVM::LoadOp> reads;
   SmallVector<LLVM::StoreOp> writes;
+  SmallVector<Attribute> errors;
 };
 
 struct SmaltiLowerCPULoops
@@ -320,19 +412,64 @@ struct SmaltiLowerCPULoops
     return failure(result.wasInterrupted());
   }
 
+  using Divisions = SmallVector<std::pair<Operation *, Division>>;
+
+  /// The divisions that need a check. An error on one that cannot have it.
+  static FailureOr<Divisions> findDivisions(func::FuncOp function,
+                                            bool hasFlag) {
+    IntegerRanges ranges(function);
+    Divisions divisions;
+    WalkResult result = function.walk([&](Operation *op) {
+      std::optional<Division> division = matchUndefinedDivision(op, ranges);
+      if (!division)
+        return WalkResult::advance();
+      divisions.emplace_back(op, *division);
+      if (!hasFlag) {
+        op->emitOpError("may be undefined, which '")
+            << function.getName()
+            << "' cannot report: calls of this function cannot be inlined";
+        return WalkResult::interrupt();
+      }
+      for (Operation *parent = op->getParentOp(); parent != function;
+           parent = parent->getParentOp()) {
+        if (isa_and_nonnull<scf::SCFDialect>(parent->getDialect()))
+          continue;
+        op->emitOpError("may be undefined, which cannot be reported inside '")
+            << parent->getName() << "'";
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return failure();
+    return divisions;
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (failed(checkRegions(module)) || failed(checkCounts(module)))
       return signalPassFailure();
-    SmallVector<StopFlag> flags;
+    SmallVector<std::pair<func::FuncOp, Divisions>> plan;
     for (auto function : module.getOps<func::FuncOp>()) {
-      // A function with callers here keeps its type.
-      if (function->hasAttr(kNumTiles) && !function.isExternal() &&
-          function.getNumResults() == 0 &&
-          SymbolTable::symbolKnownUseEmpty(function, module)) {
-        flags.emplace_back(function);
-        flags.back().insert();
-      }
+      if (function.isExternal())
+        continue;
+      // A function with callers here keeps its type. One without is not run
+      // unless it runs tiles.
+      bool isCalled = !SymbolTable::symbolKnownUseEmpty(function, module);
+      bool hasFlag = !isCalled && function->hasAttr(kNumTiles) &&
+                     function.getNumResults() == 0;
+      if (!isCalled && !hasFlag)
+        continue;
+      FailureOr<Divisions> divisions = findDivisions(function, hasFlag);
+      if (failed(divisions))
+        return signalPassFailure();
+      if (hasFlag)
+        plan.emplace_back(function, std::move(*divisions));
+    }
+    SmallVector<StopFlag> flags;
+    for (auto &[function, divisions] : plan) {
+      flags.emplace_back(function);
+      flags.back().insert(divisions);
     }
     RewritePatternSet patterns(&getContext());
     populateSCFToControlFlowConversionPatterns(patterns);

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _PARALLEL_SECONDS = 200e-6
 """Work that takes less is done before other threads have woken."""
 _INTERRUPTED, _TIME_IS_OVER = -1, -2
-"""The stop flag after a signal, and after the time limit. The kernel sets N > 0 where the step of a loop is not positive
+"""The stop flag after a signal, and after the time limit. The kernel sets N > 0 before an operation that must not run
 (`smalti-lower-cpu-loops`)."""
-_LOOP_LOCATIONS = "smalti.loop_locations"
+_ERRORS = "smalti.stop_errors"
 _HINTS = "blocks=range(N) runs N of them, time_limit=SECONDS ends the run"
 
 
@@ -134,22 +134,22 @@ class CpuLauncher:
         """Raises the error of a run that ended early."""
         name = f"@{self._symbol}"
         if why > 0:
-            where = source_location(self._loop_locations()[why - 1])
-            message = "the step of this loop is not positive; a step of at least 1 is required"
-            raise LaunchError("", diagnostics=[Diagnostic("error", message, where)])
+            raise LaunchError("", diagnostics=[self._error(why)])
         if why == _TIME_IS_OVER:
             raise LaunchError(f"{name}: the time limit of {time_limit:g} s is reached", hint=pace.MORE_TIME)
         # The handler of SIGINT has run by now, and raised nothing.
         raise KeyboardInterrupt
 
-    def _loop_locations(self) -> list[Any]:
+    def _error(self, number: int) -> Diagnostic:
+        """The error of which the kernel sets the flag to `number`."""
         module = self._kernel.module
         for view in module.body.operations:
             attributes = view.operation.attributes
-            if _LOOP_LOCATIONS in attributes and ir.StringAttr(attributes["sym_name"]).value == self._symbol:
-                found = ir.ArrayAttr(attributes[_LOOP_LOCATIONS])
-                return [ir.Location.from_attr(one, module.context) for one in found]
-        raise AssertionError(f"@{self._symbol} has no {_LOOP_LOCATIONS}")
+            if _ERRORS in attributes and ir.StringAttr(attributes["sym_name"]).value == self._symbol:
+                error = ir.DictAttr(ir.ArrayAttr(attributes[_ERRORS])[number - 1])
+                where = ir.Location.from_attr(error["location"], module.context)
+                return Diagnostic("error", ir.StringAttr(error["message"]).value, source_location(where))
+        raise AssertionError(f"@{self._symbol} has no {_ERRORS}")
 
     def _range(self) -> range:
         """The tiles to run."""

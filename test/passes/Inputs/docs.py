@@ -1,7 +1,8 @@
 """Runs the examples of docs/passes/*.md.
 
 An example is a ```mlir block, a ```sh block with one command on `example.mlir`, and what must come out of it: a ```mlir
-block is the whole output, each line of a ```text block is a part of what is printed on the way.
+block is the whole output, each line of a ```text block is a part of what is printed on the way. A command fails where a
+line of a ```text block has an error.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ def check(page: Path, source: str, command: str, results: list[tuple[str, str]],
         arguments = shlex.split(command.replace("\\\n", " "))
         assert arguments[0] == "smalti-opt", command
         done = subprocess.run([opt, *arguments[1:]], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{page}: {command}\n{done.stderr}"
+    fails = any("error: " in expected for kind, expected in results if kind == "text")
+    assert (done.returncode != 0) == fails, f"{page}: {command}\n{done.stderr}"
     assert results, f"{page}: nothing is said about what {command} does"
     for kind, expected in results:
         if kind == "mlir":

@@ -23,6 +23,7 @@ KINDS = {
     "transaction": "a phase of a barrier expects other bytes than copies bring",
     "deadlock": "nobody in a block can go on",
     "divergence": "threads of a warpgroup go different ways where they must go together",
+    "division": "an integer is divided by 0, or the least one by -1",
     "leak": "asynchronous work that nothing waited for when the program ended",
     "assertion": "the program's own assertion, or a promise that it breaks",
 }

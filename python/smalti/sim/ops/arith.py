@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
+from ..machine.findings import KINDS
 from ..machine.machine import State
 from ..machine.values import (
     NARROW,
@@ -48,7 +49,7 @@ def held_type(ty: ir.Type) -> np.dtype[Any]:
 
 
 def _divide(x: int, y: int) -> int:
-    """Division towards zero. By zero it gives zero: the program must not use that, and computes it at times."""
+    """Division towards zero. By zero it gives zero, which is a finding (`division`)."""
     if y == 0:
         return 0
     quotient = abs(x) // abs(y)
@@ -179,9 +180,56 @@ def integer_function_of(name: str, ty: ir.Type) -> Callable[[Array, Array], Arra
     return compute
 
 
+_SIGNED_DIVISIONS = ("divsi", "remsi", "ceildivsi", "floordivsi")
+_DIVISIONS = (*_SIGNED_DIVISIONS, "divui", "remui", "ceildivui")
+
+
+def undefined_elements(name: str, ty: Any) -> Callable[[Any, Any], Any] | None:
+    """Of an operation that divides: whether it is undefined for two numbers or arrays, element by element."""
+    if name not in _DIVISIONS:
+        return None
+    bits = integer_bits(element_type(ty))
+    assert bits is not None
+    if name not in _SIGNED_DIVISIONS:
+        return lambda x, y: y == 0
+    least, minus = (True, True) if bits == 1 else (-(1 << (bits - 1)), -1)
+    return lambda x, y: (y == 0) | ((y == minus) & (x == least))
+
+
+def is_only_selected(op: Any) -> bool:
+    """Whether the results of an operation reach nothing but the alternatives of selects, which may drop them."""
+    for use in (use for result in op.results for use in result.uses):
+        user = use.owner
+        if user.name in ("arith.select", "llvm.select") and use.operand_number > 0:
+            continue
+        if not user.name.startswith(("arith.", "index.", "vector.broadcast")) or not is_only_selected(user):
+            return False
+    return True
+
+
+def _reporting(name: str, op: ir.Operation, translator: Translator, step: Step) -> Step:
+    """The step of an operation, after a look at what a division divides by."""
+    undefined = undefined_elements(name, op.results[0].type)
+    if undefined is None or is_only_selected(op):
+        return step
+    (x, y), site = (vector_reader(op, at, translator) for at in range(2)), translator.site(op)
+
+    def checked(st: State) -> None:
+        # Copies bring no data without numbers.
+        if st.block.machine.how.numbers and np.any(undefined(x(st), y(st))):
+            st.report("division", KINDS["division"], site)
+        step(st)
+
+    return checked
+
+
 @operation(*(f"arith.{name}" for name in _ARRAY_FUNCTIONS))
 def _integers(op: ir.Operation, translator: Translator) -> Step:
     name = op.name.removeprefix("arith.")
+    return _reporting(name, op, translator, _integer_step(name, op, translator))
+
+
+def _integer_step(name: str, op: ir.Operation, translator: Translator) -> Step:
     ty = op.results[0].type
     dtype = held_type(ty)
     on_arrays = integer_function_of(name, ty)

@@ -10,10 +10,11 @@ import numpy as np
 
 from .....dialects.arith import AtomicRMWKind
 from ....machine import values
+from ....machine.findings import KINDS
 from ....ops import arith, conversions, math
 from ....translation.translator import Step, Unsupported
 from ...execution.code import ThreadTranslator, operation
-from ...execution.lanes import Array, dtype_of, held_dtype, in_front, rank_of
+from ...execution.lanes import Array, dtype_of, held_dtype, in_front, rank_of, spread
 
 
 def elementwise(
@@ -90,6 +91,27 @@ def shaped(found: Any, dtype: np.dtype[Any]) -> Any:
     return found if found.dtype == dtype else found.astype(dtype)
 
 
+def reporting(name: str, op: Any, tr: ThreadTranslator, step: Step) -> Step:
+    """The step of an operation of integers, after a look at what a division divides by. `name` is that of `arith`."""
+    ty = op.results[0].type
+    undefined = arith.undefined_elements(name, ty)
+    if undefined is None or arith.is_only_selected(op):
+        return step
+    (x, y), site, rank = tr.operands(op), tr.site(op), rank_of(ty)
+
+    def checked(st: Any) -> None:
+        found = undefined(st.v[x], st.v[y])
+        # Copies bring no data without numbers.
+        if np.any(found) and st.block.machine.how.numbers:
+            bad = spread(found, np.dtype(np.bool_), st.lanes, rank).reshape(st.lanes, -1).any(1)
+            bad = bad if st.mask is None else bad & st.mask
+            if bad.any():
+                st.report("division", KINDS["division"], site, int(bad.argmax()))
+        step(st)
+
+    return checked
+
+
 def _on_numbers(op: Any, function: Callable[..., Any]) -> Callable[..., Any] | None:
     bits = values.integer_bits(op.results[0].type)
     if bits is None:
@@ -103,7 +125,8 @@ def _integers(op: Any, tr: ThreadTranslator) -> Step:
     name = op.name.removeprefix("arith.")
     bits = values.integer_bits(op.operands[0].type)
     numbers = None if bits is None else _on_numbers(op, arith.integer_functions(bits)[name])
-    return elementwise(op, tr, arith.integer_function_of(name, op.results[0].type), numbers, narrow=True)
+    step = elementwise(op, tr, arith.integer_function_of(name, op.results[0].type), numbers, narrow=True)
+    return reporting(name, op, tr, step)
 
 
 @operation(*(f"arith.{name}" for name in arith.FLOAT_FUNCTIONS))

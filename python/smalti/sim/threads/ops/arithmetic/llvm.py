@@ -16,7 +16,7 @@ from ....translation.translator import Step, Unsupported, attribute
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import bits_of, dtype_of, held_dtype, packed_bits, rank_of, spread, unpacked_bits
 from ...execution.memory import BLOCK_BITS, PRIVATE_BEGIN, SHARED_BEGIN, SPACING, LaneBuffer, View
-from .arith import elementwise, shaped
+from .arith import elementwise, reporting, shaped
 from .llvm_types import layout_of
 
 
@@ -259,8 +259,9 @@ _INTEGERS |= {"lshr": "shrui", "ashr": "shrsi", "udiv": "divui", "sdiv": "divsi"
 
 @operation(*(f"llvm.{name}" for name in _INTEGERS))
 def _integers(op: Any, tr: ThreadTranslator) -> Step:
-    function = integer_function_of(_INTEGERS[op.name.removeprefix("llvm.")], op.results[0].type)
-    return elementwise(op, tr, function, narrow=True)
+    name = _INTEGERS[op.name.removeprefix("llvm.")]
+    function = integer_function_of(name, op.results[0].type)
+    return reporting(name, op, tr, elementwise(op, tr, function, narrow=True))
 
 
 @operation("llvm.mlir.constant")

@@ -16,7 +16,7 @@ from ....ops.registers import enumerator
 from ....translation.translator import Step, Unsupported, attribute
 from ...execution.code import ThreadTranslator, operation
 from ...execution.lanes import Array, dtype_of
-from .arith import elementwise, shaped
+from .arith import elementwise, reporting, shaped
 
 _INDEX = {
     "add": "addi",
@@ -47,7 +47,8 @@ _INDEX = {
 def _index(op: Any, tr: ThreadTranslator) -> Step:
     name = _INDEX[op.name.removeprefix("index.")]
     on_numbers, cut = arith.integer_functions(64)[name], values.wrap(64)
-    return elementwise(op, tr, arith.integer_array_function(name), lambda x, y: cut(on_numbers(x, y)))
+    step = elementwise(op, tr, arith.integer_array_function(name), lambda x, y: cut(on_numbers(x, y)))
+    return reporting(name, op, tr, step)
 
 
 @operation("index.constant", "index.bool.constant")

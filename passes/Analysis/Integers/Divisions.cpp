@@ -1,0 +1,101 @@
+//===- Divisions.cpp - Divisions of integers ------------------------------===//
+
+#include "smalti/passes/Analysis/Integers/Divisions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Index/IR/IndexOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace smalti;
+
+static bool isSignedDivision(Operation *op) {
+  return isa<arith::DivSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp,
+             arith::RemSIOp, index::DivSOp, index::CeilDivSOp,
+             index::FloorDivSOp, index::RemSOp, LLVM::SDivOp, LLVM::SRemOp>(op);
+}
+
+static bool isUnsignedDivision(Operation *op) {
+  return isa<arith::DivUIOp, arith::CeilDivUIOp, arith::RemUIOp, index::DivUOp,
+             index::CeilDivUOp, index::RemUOp, LLVM::UDivOp, LLVM::URemOp>(op);
+}
+
+/// Whether a value is a number, or a splat of one, other than 0 and -1. Most
+/// divisors are, and need no analysis of ranges.
+static bool isHarmlessConstant(Value value) {
+  APInt number;
+  return matchPattern(value, m_ConstantInt(&number)) && !number.isZero() &&
+         !number.isAllOnes();
+}
+
+std::optional<Division>
+smalti::matchUndefinedDivision(Operation *op, const IntegerRanges &ranges) {
+  bool isSigned = isSignedDivision(op);
+  if (!isSigned && !isUnsignedDivision(op))
+    return std::nullopt;
+  Division division{op->getOperand(0), op->getOperand(1)};
+  if (isHarmlessConstant(division.divisor))
+    return std::nullopt;
+  ConstantIntRanges divisors = ranges.getRanges(division.divisor);
+  ConstantIntRanges dividends = ranges.getRanges(division.dividend);
+  division.maybeByZero = divisors.umin().isZero();
+  division.maybeOverflow = isSigned && divisors.umax().isAllOnes() &&
+                           dividends.smin().isMinSignedValue();
+  if (!division.maybeByZero && !division.maybeOverflow)
+    return std::nullopt;
+  return division;
+}
+
+/// Whether the results of an op reach nothing but the alternatives of selects.
+/// JAX divides by a constant 0 what a select then drops.
+static bool isOnlySelected(Operation *op) {
+  llvm::SetVector<Operation *> ops;
+  ops.insert(op);
+  for (size_t number = 0; number < ops.size(); ++number) {
+    for (OpOperand &use : ops[number]->getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<arith::SelectOp, LLVM::SelectOp>(user) &&
+          use.getOperandNumber() != 0)
+        continue;
+      if (!isMemoryEffectFree(user) || user->getNumRegions() != 0 ||
+          user->hasTrait<OpTrait::IsTerminator>())
+        return false;
+      ops.insert(user);
+    }
+  }
+  return true;
+}
+
+LogicalResult smalti::checkDivisions(Operation *root) {
+  IntegerRanges ranges(root);
+  bool isValid = true;
+  root->walk([&](Operation *op) {
+    std::optional<Division> division = matchUndefinedDivision(op, ranges);
+    if (!division)
+      return;
+    std::optional<APInt> divisor =
+        ranges.getRanges(division->divisor).getConstantValue();
+    if (!divisor || isOnlySelected(op))
+      return;
+    if (divisor->isZero()) {
+      isValid = false;
+      op->emitOpError("has a divisor of 0; it must not be 0");
+      return;
+    }
+    std::optional<APInt> dividend =
+        ranges.getRanges(division->dividend).getConstantValue();
+    if (division->maybeOverflow && dividend) {
+      isValid = false;
+      op->emitOpError("divides ")
+          << llvm::toString(*dividend, /*Radix=*/10, /*Signed=*/true)
+          << " by -1; the quotient does not fit "
+          << getElementTypeOrSelf(division->divisor.getType());
+    }
+  });
+  return success(isValid);
+}

@@ -1,0 +1,35 @@
+//===- Divisions.h - Divisions of integers ----------------------*- C++ -*-===//
+//
+// Division by zero, and the least integer divided by -1, are undefined in
+// arith, index and llvm. LLVM drops the code that leads there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMALTI_PASSES_ANALYSIS_INTEGERS_DIVISIONS_H
+#define SMALTI_PASSES_ANALYSIS_INTEGERS_DIVISIONS_H
+
+#include "smalti/passes/Analysis/Integers/IntegerRanges.h"
+
+namespace smalti {
+
+/// The operands of a division, or of a remainder, that is undefined for some of
+/// their values. One of the two flags is set.
+struct Division {
+  mlir::Value dividend, divisor;
+  bool maybeByZero = false;
+  bool maybeOverflow = false;
+};
+
+/// The operands of `op`; nothing if `op` does not divide integers, or is
+/// defined for all values that the operands may have.
+std::optional<Division> matchUndefinedDivision(mlir::Operation *op,
+                                               const IntegerRanges &ranges);
+
+/// Diagnoses the divisions in `root` that are undefined for all values that
+/// their operands may have, unless nothing but the alternatives of selects uses
+/// the results.
+llvm::LogicalResult checkDivisions(mlir::Operation *root);
+
+} // namespace smalti
+
+#endif // SMALTI_PASSES_ANALYSIS_INTEGERS_DIVISIONS_H

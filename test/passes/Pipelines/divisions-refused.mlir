@@ -1,0 +1,67 @@
+// RUN: smalti-opt %s --split-input-file --verify-diagnostics -smalti-compile=target=cpu
+// RUN: smalti-opt %s --split-input-file --verify-diagnostics -smalti-compile=target=sm_90a
+// RUN: smalti-opt %s --split-input-file --verify-diagnostics -smalti-compile=target=gfx942
+
+// LLVM drops what follows a division by zero.
+triton_xla.entry_func @scalar(%x: memref<64xi32>, %n: i32, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i32
+  // expected-error@+1 {{'arith.divsi' op has a divisor of 0; it must not be 0}}
+  %q = arith.divsi %n, %zero : i32
+  // expected-error@+1 {{'arith.remui' op has a divisor of 0; it must not be 0}}
+  %r = arith.remui %q, %zero : i32
+  // expected-error@+1 {{'index.ceildivs' op has a divisor of 0; it must not be 0}}
+  %i = index.ceildivs %tile, %c0
+  %at = arith.index_cast %r : i32 to index
+  %to = arith.addi %at, %i : index
+  %a = triton_xla.extract %x[%c0] [8] [1] : memref<64xi32> to tensor<8xi32>
+  triton_xla.insert %a into %x[%to] [8] [1] : tensor<8xi32> into memref<64xi32>
+  triton_xla.return
+}
+
+// -----
+
+triton_xla.entry_func @tiles(%x: memref<64xi32>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0> : tensor<64xi32>
+  %a = triton_xla.extract %x[%c0] [64] [1] : memref<64xi32> to tensor<64xi32>
+  // expected-error@+1 {{'arith.remsi' op has a divisor of 0; it must not be 0}}
+  %r = arith.remsi %a, %zero : tensor<64xi32>
+  triton_xla.insert %r into %x[%c0] [64] [1] : tensor<64xi32> into memref<64xi32>
+  triton_xla.return
+}
+
+// -----
+
+// The divisor is 0 in every iteration.
+triton_xla.entry_func @computed(%x: memref<64xindex>, %tile: index) tiles 1 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %least = arith.constant -9223372036854775808 : index
+  %minus = arith.constant -1 : index
+  scf.for %i = %c0 to %c1 step %c1 {
+    // expected-error@+1 {{'arith.floordivsi' op has a divisor of 0; it must not be 0}}
+    %0 = arith.floordivsi %tile, %i : index
+    // expected-error@+1 {{'arith.divsi' op divides -9223372036854775808 by -1; the quotient does not fit 'index'}}
+    %1 = arith.divsi %least, %minus : index
+    %2 = arith.addi %0, %1 : index
+    %a = triton_xla.extract %x[%i] [64] [1] : memref<64xindex> to tensor<64xindex>
+    triton_xla.insert %a into %x[%2] [64] [1] : tensor<64xindex> into memref<64xindex>
+  }
+  triton_xla.return
+}
+
+// -----
+
+// A select may drop the result, as in modules of JAX.
+triton_xla.entry_func @selected(%x: memref<64xi32>, %n: i32, %tile: index) tiles 1 {
+  %zero = arith.constant 0 : i32
+  %r = arith.remsi %n, %zero : i32
+  %sum = arith.addi %r, %n : i32
+  %is_less = arith.cmpi slt, %n, %zero : i32
+  %chosen = arith.select %is_less, %n, %sum : i32
+  %at = arith.index_cast %chosen : i32 to index
+  %a = triton_xla.extract %x[%at] [8] [1] : memref<64xi32> to tensor<8xi32>
+  triton_xla.insert %a into %x[%at] [8] [1] : tensor<8xi32> into memref<64xi32>
+  triton_xla.return
+}
