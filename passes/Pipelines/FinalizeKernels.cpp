@@ -109,10 +109,11 @@ static LogicalResult verifyMemory(gpu::GPUModuleOp kernels) {
 
 /// Whether all of the kernels, a module or a function, is in dialects that
 /// become LLVM IR. Upstream's conversions leave what they do not know, with
-/// casts around it.
+/// casts around it. The outermost of those ops is reported: ops that parsers add
+/// inside, such as linalg.yield, have no location.
 static LogicalResult verifyLowered(Operation *kernels, const Target &chip) {
   UnrealizedConversionCastOp cast;
-  WalkResult result = kernels->walk([&](Operation *op) {
+  WalkResult result = kernels->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa_and_nonnull<LLVM::LLVMDialect, NVVM::NVVMDialect,
                         ROCDL::ROCDLDialect, gpu::GPUDialect>(op->getDialect()))
       return WalkResult::advance();

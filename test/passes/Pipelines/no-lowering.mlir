@@ -1,5 +1,5 @@
-// RUN: not smalti-opt %s -smalti-compile=target=sm_90a 2>&1 | FileCheck %s --check-prefixes=CHECK,NVIDIA
-// RUN: not smalti-opt %s -smalti-compile=target=gfx942 2>&1 | FileCheck %s --check-prefixes=CHECK,AMD
+// RUN: not smalti-opt %s --split-input-file -smalti-compile=target=sm_90a 2>&1 | FileCheck %s --check-prefixes=CHECK,NVIDIA
+// RUN: not smalti-opt %s --split-input-file -smalti-compile=target=gfx942 2>&1 | FileCheck %s --check-prefixes=CHECK,AMD
 
 // What no conversion knows is an error at its place, before code is generated.
 
@@ -11,4 +11,15 @@ triton_xla.entry_func @powers(%a: memref<64x64xi32>, %tile: index) tiles 1 {
   %y = math.ipowi %x, %x : tensor<64x64xi32>
   triton_xla.insert %y into %a[0, 0] [64, 64] [1, 1] : tensor<64x64xi32> into memref<64x64xi32>
   triton_xla.return
+}
+
+// -----
+
+// CHECK: no-lowering.mlir:[[#@LINE + 4]]:{{[0-9]+}}: error: 'linalg.copy' op on 'memref<64xf32>', 'memref<64xf32>' has no
+// CHECK-NOT: linalg.yield
+gpu.module @m {
+  gpu.func @copy(%x: memref<64xf32>, %y: memref<64xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    linalg.copy ins(%x : memref<64xf32>) outs(%y : memref<64xf32>)
+    gpu.return
+  }
 }
