@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -233,40 +234,75 @@ def _create_mask(op: Any, translator: Translator) -> Step:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _identity_map(op: ir.Operation, memory: Any, vector: Any) -> None:
-    found = ir.AffineMapAttr(op.attributes["permutation_map"]).value
-    rank = len(memory.type.shape)
-    if len(vector.type.shape) > rank or found != ir.AffineMap.get_minor_identity(
-        rank, len(vector.type.shape), memory.type.context
-    ):
-        raise Unsupported(f"the permutation map {found}")
-    if attribute(op, "operandSegmentSizes")[-1]:
-        raise Unsupported("a mask")
+def transfer_dimensions(op: Any) -> list[int | None]:
+    """For each dimension of a vector the one of the memory that it goes along; None for one that is repeated."""
+    found: list[int | None] = []
+    for expression in ir.AffineMapAttr(op.attributes["permutation_map"]).value.results:
+        if isinstance(expression, ir.AffineDimExpr):
+            found.append(expression.position)
+        elif isinstance(expression, ir.AffineConstantExpr):
+            found.append(None)
+        else:
+            raise Unsupported(f"the map {op.attributes['permutation_map']}")
+    return found
+
+
+@dataclass(frozen=True)
+class _Transfer:
+    """How a vector is transferred: along its `order`, the dimensions of the memory, and those that are repeated."""
+
+    dimensions: tuple[int | None, ...]
+    shape: tuple[int, ...]
+    lengths: list[int]
+    """Of the window, for each dimension of the memory; -1 where the vector does not go along it."""
+    owner: Any
+    """Which threads access which elements."""
+
+    @staticmethod
+    def of(op: Any, memory: Any, vector: Any, layout: Any) -> _Transfer:
+        if not isinstance(memory.type, ir.MemRefType):
+            raise Unsupported(f"a transfer of {memory.type}")
+        if attribute(op, "operandSegmentSizes")[-1]:
+            raise Unsupported("a mask")
+        dimensions, shape = tuple(transfer_dimensions(op)), tuple(vector.type.shape)
+        rank = len(memory.type.shape)
+        lengths = [-1] * rank
+        for dimension, size in zip(dimensions, shape, strict=True):
+            if dimension is not None:
+                lengths[dimension] = size
+        is_plain = dimensions == tuple(range(rank - len(shape), rank))
+        return _Transfer(dimensions, shape, lengths, layout if is_plain else (layout, dimensions))
+
+    def of_memory(self, vector: Array) -> Array:
+        """The vector with its dimensions in the order of the memory's. None is repeated."""
+        return np.transpose(vector, np.argsort([d for d in self.dimensions if d is not None]))
+
+    def of_vector(self, window: Array) -> Array:
+        """A window of the memory as the vector."""
+        order = sorted(d for d in self.dimensions if d is not None)
+        found = np.transpose(window, [order.index(d) for d in self.dimensions if d is not None])
+        return np.broadcast_to(found[tuple(None if d is None else slice(None) for d in self.dimensions)], self.shape)
 
 
 @operation("vector.transfer_read")
 def _transfer_read(op: Any, translator: Translator) -> Step:
     memory, vector = op.operands[0], op.results[0]
-    if not isinstance(memory.type, ir.MemRefType):
-        raise Unsupported("a read of what is no memory")
-    _identity_map(op, memory, vector)
+    how = _Transfer.of(op, memory, vector, translator.layout(op, "out_layouts"))
     operands = translator.operands(op)
     rank = len(memory.type.shape)
     source, indices, padding = operands[0], operands[1 : 1 + rank], operands[1 + rank]
-    shape, dtype = tuple(vector.type.shape), type_of(vector.type)
-    lengths = [-1] * (rank - len(shape)) + list(shape)
-    in_bounds = attribute(op, "in_bounds", [False] * len(shape))
-    (result,) = translator.results(op)
-    site, owner = translator.site(op), translator.layout(op, "out_layouts")
+    dtype, window_shape = type_of(vector.type), [size for size in how.lengths if size >= 0]
+    in_bounds = attribute(op, "in_bounds", [False] * len(how.shape))
+    (result,), site = translator.results(op), translator.site(op)
 
     def step(st: Group) -> None:
-        box = window(st.v[source], [int(st.v[i]) for i in indices], lengths)
+        box = window(st.v[source], [int(st.v[i]) for i in indices], how.lengths)
         if not box.complete and all(in_bounds):
             st.report("out-of-bounds", "a read leaves the memory that it says it stays in", site)
-        found = np.full(shape, np.asarray(st.v[padding], dtype), dtype)
-        if box.inside is not None and st.touch(box.inside, False, "the read", site, (owner, box.inside.key())):
+        found = np.full(window_shape, np.asarray(st.v[padding], dtype), dtype)
+        if box.inside is not None and st.touch(box.inside, False, "the read", site, (how.owner, box.inside.key())):
             found[box.place] = box.inside.array()
-        st.v[result] = found
+        st.v[result] = how.of_vector(found)
 
     return step
 
@@ -274,27 +310,23 @@ def _transfer_read(op: Any, translator: Translator) -> Step:
 @operation("vector.transfer_write")
 def _transfer_write(op: Any, translator: Translator) -> Step:
     vector, memory = op.operands[0], op.operands[1]
-    if not isinstance(memory.type, ir.MemRefType):
-        raise Unsupported("a write to what is no memory")
-    _identity_map(op, memory, vector)
+    how = _Transfer.of(op, memory, vector, translator.layout(op, "in_layouts"))
     operands = translator.operands(op)
     rank = len(memory.type.shape)
     value, target, indices = vector_reader(op, 0, translator), operands[1], operands[2 : 2 + rank]
-    shape = tuple(vector.type.shape)
-    lengths = [-1] * (rank - len(shape)) + list(shape)
-    in_bounds = attribute(op, "in_bounds", [False] * len(shape))
-    site, owner = translator.site(op), translator.layout(op, "in_layouts")
+    in_bounds = attribute(op, "in_bounds", [False] * len(how.shape))
+    site = translator.site(op)
 
     def step(st: Group) -> None:
-        box = window(st.v[target], [int(st.v[i]) for i in indices], lengths)
+        box = window(st.v[target], [int(st.v[i]) for i in indices], how.lengths)
         if not box.complete and all(in_bounds):
             st.report("out-of-bounds", "a write leaves the memory that it says it stays in", site)
-        found = value(st)
+        found = how.of_memory(value(st))
         if box.inside is None:
             return
         inside = box.inside
         alike = lambda: same_bytes(inside.array(), found[box.place])  # noqa: E731
-        if st.touch(inside, True, "the write", site, (owner, inside.key()), alike=alike):
+        if st.touch(inside, True, "the write", site, (how.owner, inside.key()), alike=alike):
             inside.array()[...] = found[box.place]
 
     return step

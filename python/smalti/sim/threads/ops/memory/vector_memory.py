@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..... import ir
+from ....ops.vector import transfer_dimensions
 from ....translation.translator import Step, Unsupported, attribute
 from ...execution import bounds
 from ...execution.code import ThreadTranslator, operation
@@ -106,19 +107,6 @@ def _store(op: Any, tr: ThreadTranslator) -> Step:
     return step
 
 
-def _dimensions(op: Any) -> list[int | None]:
-    """For each dimension of a vector the one of the memory that it goes along; None for one that is repeated."""
-    found: list[int | None] = []
-    for expression in ir.AffineMapAttr(op.attributes["permutation_map"]).value.results:
-        if isinstance(expression, ir.AffineDimExpr):
-            found.append(expression.position)
-        elif isinstance(expression, ir.AffineConstantExpr):
-            found.append(None)
-        else:
-            raise Unsupported(f"the map {op.attributes['permutation_map']}")
-    return found
-
-
 def _transfer(op: Any, tr: ThreadTranslator, memory: int, vector_type: Any) -> Any:
     """A function that gives, of a transfer, its elements' first bytes, their steps, and which of them are there."""
     base = op.operands[memory]
@@ -128,7 +116,7 @@ def _transfer(op: Any, tr: ThreadTranslator, memory: int, vector_type: Any) -> A
     start = sum(segments[: memory + 1])
     slots = tr.operands(op)[start : start + segments[memory + 1]]
     mask_slot = tr.operands(op)[-1] if segments[-1] else tr.vector_mask
-    dimensions = _dimensions(op)
+    dimensions = transfer_dimensions(op)
     shape = shape_of(vector_type)
     inside = list(attribute(op, "in_bounds", [False] * len(shape)))
     site = tr.site(op)
