@@ -82,9 +82,15 @@ def _time_limit(program: Program, machine: Machine, reached: TimeLimit) -> Launc
             "deadlock", "was in this loop", who.block.position, agent=who.name, location=site.location, iteration=loops
         )
     found = machine.findings.all()
+    message = (
+        f"the time limit of {machine.how.time_limit or 0:g} s is reached after {machine.done} of {machine.total} blocks"
+    )
+    if reached.iterations is not None:
+        message = (
+            f"a loop of {reached.iterations} iterations takes hours to simulate, and the run does not have a time limit"
+        )
     return LaunchError(
-        f"@{program.name}: the time limit of {machine.how.time_limit:g} s is reached after {machine.done} of "
-        f"{machine.total} blocks",
+        f"@{program.name}: {message}",
         diagnostics=[*(finding.diagnostic() for finding in found), *([where.diagnostic("note")] if where else [])],
         hint="a larger --time-limit SECONDS (Simulation.time_limit), or fewer blocks with --blocks N (Simulation.blocks)",
         source=program.source,

@@ -128,11 +128,11 @@ class Stop(Exception):
 
 
 class TimeLimit(Exception):
-    """The run has reached its time limit."""
+    """The run has reached its time limit; or it has none, and a loop of so many iterations would not end today."""
 
-    def __init__(self, who: Any, site: Site | None) -> None:
+    def __init__(self, who: Any, site: Site | None, iterations: int | None = None) -> None:
         super().__init__()
-        self.who, self.site = who, site
+        self.who, self.site, self.iterations = who, site, iterations
 
 
 def error(what: str, found: Sequence[Finding], source: str | None = None) -> SimulationError:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import ir
-from ..machine.findings import Site
+from ..machine.findings import Site, TimeLimit
 from ..machine.machine import State
 from ..machine.values import integer_bits, wrap
 from ..translation.translator import Translated, Translator, attribute, operation
@@ -44,7 +44,13 @@ def _moves(sources: list[int], targets: list[int]) -> Any:
 LONGEST = 1 << 20
 """Iterations after which a loop is taken to be endless that nothing counts."""
 LONGEST_COUNTED = 1 << 32
-"""Iterations of a loop that are too many to be simulated."""
+"""Iterations of a counted loop that need a time limit."""
+
+
+def check_iterations(st: Any, count: int, site: Any) -> None:
+    """Ends a run without a time limit ahead of a loop that takes hours."""
+    if count > LONGEST_COUNTED and st.block.machine.how.time_limit is None:
+        raise TimeLimit(st, site, count)
 
 
 @operation("scf.for")
@@ -67,8 +73,7 @@ def _for(op: ir.Operation, translator: Translator) -> Translated:
             first, last, by = first & mask, last & mask, by & mask
         if by <= 0:
             st.stop("assertion", f"the step of the loop is {by}", site)
-        if (last - first) // by > LONGEST_COUNTED:
-            st.stop("deadlock", f"a loop of {(last - first) // by} iterations", site)
+        check_iterations(st, (last - first) // by, site)
         return range(first, last, by)
 
     if not body.blocking:

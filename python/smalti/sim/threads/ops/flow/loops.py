@@ -20,7 +20,7 @@ from ..... import ir
 from .....dialects.arith import AtomicRMWKind
 from ....machine.findings import Site
 from ....machine.values import integer_bits, wrap
-from ....ops.control import LONGEST_COUNTED
+from ....ops.control import check_iterations
 from ....ops.memref import mixed
 from ....translation.translator import Unsupported, attribute
 from ...execution.code import Control, Frame, Label, ThreadTranslator, operation
@@ -69,8 +69,7 @@ def counting(
         for a, b, c in _different(st, first, last, by):
             if c <= 0:
                 st.stop("assertion", f"the step of the loop is {c}", site)
-            if (b - a) // c > LONGEST_COUNTED:
-                st.stop("deadlock", f"a loop of {(b - a) // c} iterations", site)
+            check_iterations(st, (b - a) // c, site)
             if b > most - c and a < b and a - (a - b) // c * c > most:
                 st.stop(
                     "deadlock",
