@@ -40,6 +40,16 @@ smalti::findTarget(Operation *op, llvm::StringRef option, EmitError emitError) {
   InFlightDiagnostic diagnostic = report(op, emitError);
   diagnostic << "unknown target '" << name
              << "'; known targets: " << targets::knownNames();
+  // At most two characters differ.
+  const targets::Target *nearest = nullptr;
+  unsigned least = 3;
+  for (const targets::Target *other : targets::all()) {
+    unsigned distance = name.edit_distance(other->name, true, least);
+    if (distance < least)
+      std::tie(nearest, least) = std::pair(other, distance);
+  }
+  if (nearest)
+    diagnostic << "; did you mean '" << nearest->name << "'?";
   if (option.empty() && holder != op)
     diagnostic.attachNote(holder->getLoc())
         << "named by the attribute '" << getTargetAttrName() << "' here";

@@ -11,6 +11,11 @@ from .calling.arguments import Argument, Entry
 from .errors import LaunchError
 
 
+def shape_hint(index: int, shape: Sequence[int | None]) -> str:
+    """What to give on the shell for a memref with dynamic sizes."""
+    return f"give its shape, such as --arg {index}={'x'.join('64' if size is None else str(size) for size in shape)}"
+
+
 def _parse_shape(argument: Argument, text: str) -> tuple[int, ...]:
     try:
         shape = tuple(int(part) for part in text.split("x"))
@@ -20,7 +25,9 @@ def _parse_shape(argument: Argument, text: str) -> tuple[int, ...]:
         raise LaunchError(f"{argument}: '{text}' is not a shape such as 500x300")
     assert argument.shape is not None
     if len(shape) != len(argument.shape) or any(w not in (None, s) for w, s in zip(argument.shape, shape, strict=True)):
-        raise LaunchError(f"{argument}: {text} is not a shape of this type")
+        raise LaunchError(
+            f"{argument}: the shape {text} is not one of this type; {shape_hint(argument.index, argument.shape)}"
+        )
     return shape
 
 
@@ -43,7 +50,7 @@ def random_arguments(what: Entry, seed: int = 0, given: Mapping[int, str] | None
         if text is not None:
             shape = _parse_shape(argument, text)
         elif None in argument.shape:
-            raise LaunchError(f"{argument}: give its shape: --arg {argument.index}=64x64")
+            raise LaunchError(f"{argument}: {shape_hint(argument.index, argument.shape)}")
         else:
             shape = tuple(extent for extent in argument.shape if extent is not None)
         try:

@@ -696,6 +696,10 @@ def run(
     `time_limit` seconds is an error. `blocks` are the tiles to run, and `progress` is called with the number of tiles
     that have ended, and of all.
     """
+    if entry.operation.name != "triton_xla.entry_func":
+        raise InterpreterError(
+            f"there is no reference for '{entry.operation.name}': a tile program (triton_xla.entry_func) is required"
+        )
     memory = [load(np.asarray(argument)) for argument in arguments]
     wanted = len(entry.regions[0].blocks[0].arguments) - 1
     if len(memory) != wanted:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import json
 import re
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from .errors import TargetError
+from .settings import suggestion
 
 
 @dataclass(frozen=True)
@@ -218,11 +218,11 @@ def get(name: str | Target) -> Target:
                 hint=f"use '{chip}', or one of: {', '.join(prefix + gpu.name for gpu in all() if gpu.is_gpu)}",
             )
         return dataclasses.replace(target, name=name)
-    close = difflib.get_close_matches(chip, names(), n=1)
+    hint = suggestion(chip, names())
     raise TargetError(
         f"unknown target '{name}'; known targets: {', '.join(names())}, and {EMULATED}CHIP for an emulated GPU, "
         f"{SIMULATED}CHIP for a simulated one",
-        hint=f"did you mean '{prefix}{close[0]}'?" if close else None,
+        hint=hint and hint.replace("'", f"'{prefix}", 1),
     )
 
 

@@ -62,7 +62,7 @@ def test_shapes_and_scalars_are_asked_for() -> None:
         "  triton_xla.return\n}\n"
     )
     what = entry.describe(entry.find_entry(module))
-    with pytest.raises(smalti.LaunchError, match="give its shape: --arg 0=64x64"):
+    with pytest.raises(smalti.LaunchError, match="give its shape, such as --arg 0=64x4"):
         check.random_arguments(what)
     with pytest.raises(smalti.LaunchError, match="give its value: --arg 1=1"):
         check.random_arguments(what, given={0: "3x4"})

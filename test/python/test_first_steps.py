@@ -188,7 +188,7 @@ def test_help_lists_the_options_of_the_pipeline(command: str, shell: Shell) -> N
 
 OPTIONS = [
     ("zzz=4", "does not have an option 'zzz' (options: target"),
-    ("num-wrps=4", "did you mean num-warps?"),
+    ("num-wrps=4", "did you mean 'num-warps'?"),
     ("num-wrps=4", "does not have an option 'num-wrps' (options: target, stop-after, depth, stages, num-warps"),
     ("num-warps=x", "num-warps is 'auto' or a positive number"),
     ("tile-order=x", "tile-order"),
@@ -212,10 +212,10 @@ def test_options_have_dashes_on_the_shell_and_underscores_in_python(name: str) -
     given: dict[str, Any] = {name: 4}
     done = CliRunner().invoke(commands.main, ["compile", "-", "--target", "sm_80", "-O", f"{other}=4"], input=SCALE)
     assert done.exit_code == 1 and f"does not have an option '{other}'" in done.output
-    assert f"did you mean {name}?" in done.output
+    assert f"did you mean '{name}'?" in done.output
     with pytest.raises(smalti.PipelineError, match=f"does not have an option '{name}'") as caught:
         smalti.compile(SCALE, "sm_80", **given)
-    assert caught.value.hint == f"did you mean {other}?"
+    assert caught.value.hint == f"did you mean '{other}'?"
 
 
 def test_messages_name_keywords_in_python() -> None:
@@ -356,10 +356,8 @@ def test_a_copy_of_a_kernel_has_settings_of_its_own(copied: Callable[[Any], Any]
     kernel: Any = smalti.compile(SCALE, "cpu")
     kernel(SOURCE, np.zeros_like(SOURCE))
     kernel.time_limit, kernel.blocks, kernel.announce = 100.0, range(3), print
-    kernel.emulation = smalti.Emulation(workers=1, progress=print)
     again = copied(kernel)
     assert (again.time_limit, again.blocks, again.announce) == (100.0, range(3), print)
-    assert again.emulation == kernel.emulation and again.emulation.progress is print
     again.blocks = range(1)
     again.notes.append("a note")
     assert kernel.blocks == range(3) and kernel.notes == []
@@ -377,13 +375,11 @@ def test_a_copy_of_a_kernel_has_settings_of_its_own(copied: Callable[[Any], Any]
 def test_a_pickled_kernel_runs() -> None:
     kernel = smalti.compile(SCALE, "emu:sm_80")
     kernel.emulation = smalti.Emulation(workers=1, progress=lambda done, total: None)
-    kernel.time_limit, kernel.blocks, kernel.announce = 7.0, range(2), lambda message: None
     again = pickle.loads(pickle.dumps(kernel))
     result = np.zeros_like(SOURCE)
     again(dst=result, src=SOURCE)
     np.testing.assert_array_equal(result, 2 * SOURCE)
     assert again.emulation == kernel.emulation and again.emulation.progress is None
-    assert (again.time_limit, again.blocks, again.announce) == (7.0, range(2), None)
     assert [argument.name for argument in again.arguments] == ["src", "dst"]
 
 

@@ -66,6 +66,14 @@ class ParameterLayout:
         return buffer
 
 
+def check_count(name: str, types: Sequence[str], given: int) -> None:
+    """Raises unless a call of a kernel has as many arguments as it takes."""
+    if given != len(types):
+        raise LaunchError(
+            f"@{name} takes {len(types)} argument{'s' * (len(types) != 1)} ({', '.join(types)}), {given} given"
+        )
+
+
 def can_be_passed(argument: Argument) -> bool:
     """Whether a scalar argument can be passed from Python."""
     return argument.dtype.mlir in _SCALAR_FORMATS
@@ -75,7 +83,7 @@ GPU_ALIGNMENT = 16
 """What GPU code assumes of an argument's address unless the program says otherwise, in bytes."""
 
 
-def _shape_text(shape: Sequence[int | None]) -> str:
+def shape_text(shape: Sequence[int | None]) -> str:
     return "x".join("?" if extent is None else str(extent) for extent in shape) or "scalar"
 
 
@@ -107,7 +115,7 @@ def check_array(argument: Argument, given: arrays.ArrayView, device: str) -> Non
     )
     if not fits:
         raise LaunchError(
-            f"{argument}: its shape is {_shape_text(given.shape)}, the kernel needs {_shape_text(argument.shape)}"
+            f"{argument}: its shape is {shape_text(given.shape)}, the kernel needs {shape_text(argument.shape)}"
         )
     if not dtypes.accepts(argument.dtype, given.dtype):
         raise LaunchError(f"{argument}: its element type is {given.dtype}, the kernel needs {argument.dtype}")
@@ -265,11 +273,7 @@ class ArgumentChecker:
         """Addresses and numbers, array views and numbers, and the GPU."""
         wanted = self._wanted
         if len(given) != len(wanted):
-            declared = ", ".join(argument.type for argument, *_ in wanted)
-            raise LaunchError(
-                f"@{self._entry.name} takes {len(wanted)} argument{'s' * (len(wanted) != 1)} ({declared}), "
-                f"{len(given)} given"
-            )
+            check_count(self._entry.name, [argument.type for argument, *_ in wanted], len(given))
         # This loop is most of what a launch costs the host.
         addresses: list[Any] = []
         values: list[Any] = []

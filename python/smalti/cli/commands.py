@@ -267,7 +267,7 @@ def _print_summary(kernel: Any, written: Path | None, seconds: float, as_json: b
 
 _ARG_HELP = (
     "As INDEX=VALUE. For a tile program the shape of a dynamic memref, or a scalar. For a device module TYPE[SHAPE] or "
-    "TYPE[SHAPE]=FILL with zeros, ones, nan, random, iota or a file (.npy); TYPE:NUMBER; bytes:HEX."
+    "TYPE[SHAPE]=FILL with zeros, ones, random, iota, a number (7, -inf, nan) or a file (.npy); TYPE:NUMBER; bytes:HEX."
 )
 
 

@@ -135,7 +135,9 @@ def run_pipeline(module: ir.Module, pipeline: str, run: Run | None = None) -> li
         manager: Any = passmanager.PassManager.parse(pipeline, context)
     except ValueError as error:
         reason = _reason(str(error))
-        raise PipelineError(f"the pipeline '{pipeline}' does not parse: {reason}") from None
+        raise PipelineError(
+            f"the pipeline '{pipeline}' does not parse: {reason}", hint=passes.correction(str(error))
+        ) from None
     if run.dump_ir is not None:
         run.dump_ir.mkdir(parents=True, exist_ok=True)
         context.enable_multithreading(False)
@@ -214,7 +216,8 @@ def compile_kernel(
     compilation = _Compilation(original, target, entry_name, dict(options), run, tell)
     folder = dump or os.environ.get("SMALTI_DUMP")
     kernel = dumps.compile_into(Path(folder), compilation) if folder else compilation.kernel()
-    kernel.emulation = emulation
+    if target.is_emulated:
+        kernel.emulation = emulation
     return kernel
 
 

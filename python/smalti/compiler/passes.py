@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import functools
 import inspect
 import json
 import keyword
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from ..errors import PipelineError
+from ..settings import suggestion
 
 
 @dataclass(frozen=True)
@@ -194,13 +195,22 @@ def format_options(item: Pass, given: Mapping[str, Any], *, on_shell: bool = Fal
 
 
 def _unknown(item: Pass, name: str, known: Sequence[str]) -> PipelineError:
-    """The error of a name that is not among the `known` ones. Dashes and underscores are compared as the same."""
-    spelled = {other.replace("-", "_"): other for other in known}
-    close = difflib.get_close_matches(name.replace("-", "_"), spelled, 1)
+    """The error of a name that is not among the `known` ones."""
     return PipelineError(
         f"{item.name} does not have an option '{name}' (options: {', '.join(known) or 'it has none'})",
-        hint=f"did you mean {spelled[close[0]]}?" if close else None,
+        hint=suggestion(name, known),
     )
+
+
+def correction(said: str) -> str | None:
+    """A hint for what MLIR says of a pipeline that names no pass, or no option of a pass."""
+    if found := re.search(r"'([\w.-]+)' does not refer to a registered pass", said):
+        return suggestion(found[1], registered())
+    option, owner = re.search(r"no such option (\S+)", said), re.search(r"failed to add `([\w.-]+)` with options", said)
+    if not option or not owner or not (item := registered().get(owner[1])):
+        return None
+    known = [other.name for other in item.options]
+    return suggestion(option[1], known) or f"{item.name} has the options: {', '.join(known) or 'none'}"
 
 
 def options_from_text(item: Pass, words: Mapping[str, str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 from .. import ir
 from ..errors import PipelineError, VerifyError, mlir_errors
 from ..remarks import Remark
+from ..settings import suggestion
 from . import driver, passes, textual
 
 PythonPass = Callable[..., Any]
@@ -221,7 +222,8 @@ class Pipeline:
             return lambda: self.add(registered.function, name=python_name, op=registered.op)
         item = passes.methods().get(name)
         if item is None:
-            raise AttributeError(f"there is no pass '{name}' (smalti.passes.methods() lists them)")
+            hint = suggestion(name, [*_python_passes, *passes.methods()]) or "dir(smalti.Pipeline()) lists the passes"
+            raise AttributeError(f"there is no pass '{name}'; {hint}")
 
         def method(**options: Any) -> Pipeline:
             return self._add_pass(item, options)
@@ -310,6 +312,10 @@ class Pipeline:
 
     def run(self, module: Any, *, dump_ir: Path | str | None = None) -> list[Remark]:
         """Runs the pipeline on `module`, in place, and returns what the passes said."""
+        if not isinstance(getattr(module, "operation", None), ir.Operation):
+            raise TypeError(
+                f"run takes a module, not {type(module).__name__}: smalti.parse makes one of a path or a text"
+            )
         run = driver.Run()
         segment: list[textual.Element] = []
         part = 0

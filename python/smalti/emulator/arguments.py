@@ -1,7 +1,7 @@
 """Arguments of a device module as text, for the shell.
 
     TYPE[SHAPE]          an array of random numbers: f16[64x32]
-    TYPE[SHAPE]=FILL     an array of zeros, ones, nan, random or iota (0, 1, 2, ...)
+    TYPE[SHAPE]=FILL     an array of zeros, ones, random, iota (0, 1, 2, ...), or of a number: 7, -inf, nan
     TYPE[SHAPE]=FILE     an array that numpy saved (.npy)
     TYPE:NUMBER          a number: i32:7, f32:0.5; ptr:0 is the null pointer
     bytes:HEX            what is passed by value, as it lies in memory
@@ -20,9 +20,11 @@ import numpy as np
 
 from .. import dtypes, files
 from ..errors import CheckError, LaunchError
+from ..launch import calls
+from ..launch.arguments import Argument
 
 _ARRAY = re.compile(r"(?P<type>\w+)\[(?P<shape>\d+(?:x\d+)*)\](?:=(?P<fill>.+))?")
-_FILLS = ("random", "zeros", "ones", "nan", "iota")
+_FILLS = ("random", "zeros", "ones", "iota")
 
 
 def parse(given: Mapping[int, str], seed: int = 0) -> list[Any]:
@@ -80,12 +82,8 @@ def _array(
         return np.full(shape, fill == "ones", ty.numpy)
     if fill == "iota":
         return np.arange(np.prod(shape)).reshape(shape).astype(ty.numpy)
-    if fill == "nan":
-        if ty.kind != "f":
-            raise LaunchError(f"argument {index}: {ty.mlir} has no NaN")
-        return np.full(shape, np.nan, np.float32).astype(ty.numpy)
     if not fill.endswith(".npy"):
-        raise LaunchError(f"argument {index}: '{fill}' is neither a file (.npy) nor one of: {', '.join(_FILLS)}")
+        return np.full(shape, _filling(index, ty, fill), ty.numpy)
     data = load(f"argument {index}", fill)
     if data.shape != shape:
         raise LaunchError(f"argument {index}: {fill} has the shape {_words(data.shape)}, not {_words(shape)}")
@@ -95,6 +93,19 @@ def _array(
     if data.dtype.kind == "V" and data.dtype.itemsize == ty.numpy.itemsize:
         return np.ascontiguousarray(data).view(ty.numpy)
     raise LaunchError(f"argument {index}: {fill} holds {data.dtype}, not {ty}")
+
+
+def _filling(index: int, ty: dtypes.ElementType, fill: str) -> Any:
+    """The number that an array is filled with."""
+    try:
+        number = float(fill) if ty.kind == "f" else int(fill, 0)
+    except ValueError:
+        kind = "a number" if ty.kind == "f" else "an integer"
+        raise LaunchError(
+            f"argument {index}: '{fill}' is neither {kind}, a file (.npy) nor one of: {', '.join(_FILLS)}"
+        ) from None
+    argument = Argument(index, ty.mlir, ty, None, None, True, False)
+    return np.asarray(calls.scalar(argument, number)).astype(ty.numpy)
 
 
 def load(title: str, path: str) -> np.ndarray:

@@ -100,12 +100,7 @@ class Module:
         emulation = chosen(emulation, Emulation())
         made = self._library(emulation)
         facts = self._kernel(kernel, made)
-        if len(arguments) != len(facts.parameters):
-            count = len(facts.parameters)
-            declared = ", ".join(map(str, facts.parameters))
-            raise LaunchError(
-                f"@{facts.name} takes {count} argument{'s' * (count != 1)} ({declared}), {len(arguments)} given"
-            )
+        calls.check_count(facts.name, [str(parameter) for parameter in facts.parameters], len(arguments))
         placed: list[memory.Array] = []
         values: dict[int, bytes] = {}
         maps: dict[int, tensor_maps.TensorMap] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from ..calling import arguments
 from ..calling.tensor_maps import TensorMap
 from ..emulator.options import Emulation
 from ..remarks import Remark
+from ..settings import Settings
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Assembly(Mapping[str, str]):
         return f"Assembly({', '.join(self._forms)})"
 
 
-class CompiledCode:
+class CompiledCode(Settings):
     """What the launchers and the archive know of a kernel."""
 
     def __init__(
@@ -104,6 +105,12 @@ class CompiledCode:
         """The tiles to run on the CPU; None for all of them. An emulated GPU has `emulation.blocks`."""
         self.announce: Callable[[str], None] | None = None
         """Called with what to say before a long run on the CPU; None for a warning."""
+        self._is_made = True
+
+    def _settings(self) -> Sequence[str]:
+        if self.target.is_emulated:
+            return ("emulation",)
+        return () if self.target.is_gpu else ("time_limit", "blocks", "announce")
 
     @property
     def arguments(self) -> tuple[arguments.Argument, ...]:

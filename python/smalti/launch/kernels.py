@@ -141,13 +141,9 @@ class Kernel(CompiledCode):
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle holds the kernel as a `.smalti` file does, and its settings without their callbacks (`announce`, and
-        `progress` of `emulation`), which belong to this process."""
-        settings = {
-            "emulation": dataclasses.replace(self.emulation, progress=None),
-            "time_limit": self.time_limit,
-            "blocks": self.blocks,
-        }
+        """A pickle holds the kernel as a `.smalti` file does, and its `emulation` without the callback `progress`, which
+        belongs to this process."""
+        settings = {"emulation": dataclasses.replace(self.emulation, progress=None)}
         return _unpickled, (archive.dumps(self, f"pickle @{self.entry.name}"), settings)
 
     def launch_pointers(self, stream: Any, pointers: int | Sequence[int]) -> None:

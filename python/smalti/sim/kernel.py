@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from .. import ir, targets
+from ..calling import arrays, calls
 from ..compiler import driver, entry
 from ..diagnostics import Diagnostic, source_location
 from ..errors import CompileError, LaunchError, SmaltiError, TargetError
 from ..pace import Pace
+from ..settings import Settings
 from . import launch
 from .loading import load
 from .machine import findings
@@ -34,7 +36,7 @@ CALL_OPTIONS = ("simulation", "time_limit")
 """Keywords of a call that are not arguments of the program."""
 
 
-class SimulatedKernel:
+class SimulatedKernel(Settings):
     """A kernel that the simulator runs. Call it with its arrays."""
 
     def __init__(
@@ -48,6 +50,10 @@ class SimulatedKernel:
         """What is simulated."""
         self.simulation = Simulation()
         """How it runs, unless a call says otherwise."""
+        self._is_made = True
+
+    def _settings(self) -> Sequence[str]:
+        return ("simulation",)
 
     @property
     def name(self) -> str:
@@ -152,8 +158,10 @@ class SimulatedKernel:
         return Timeline(self.name, self.target.chip, timing, tuple(recorder.slices))
 
     def _given(self, arguments: Sequence[Any]) -> list[Given]:
-        if len(arguments) != len(self.parameters):
-            raise LaunchError(f"@{self.name} takes {len(self.parameters)} arguments, not {len(arguments)}")
+        calls.check_count(self.name, [str(parameter.type) for parameter in self.parameters], len(arguments))
+        if self.entry is not None:
+            # Tiles run in any order, so that arrays must not overlap.
+            calls.ArgumentChecker(self.entry, arrays.CPU, alignment=0).views(arguments)
         return [given.bind(parameter, value) for parameter, value in zip(self.parameters, arguments, strict=True)]
 
     def random_arguments(

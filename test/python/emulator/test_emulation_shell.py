@@ -150,8 +150,8 @@ def test_random_arguments_follow_the_seed() -> None:
     [
         ("f16", "'f16' is no argument"),
         ("f17[3]", "there is no type 'f17'; there are: f64, f32"),
-        ("f16[3]=many", "neither a file (.npy) nor one of: random, zeros"),
-        ("i8[3]=nan", "i8 has no NaN"),
+        ("f16[3]=many", "neither a number, a file (.npy) nor one of: random, zeros"),
+        ("i8[3]=nan", "'nan' is neither an integer, a file (.npy) nor one of"),
         ("i8:300", "'300' is no i8"),
         ("f32:x", "'x' is no f32"),
         ("f32[3]=gone.npy", "gone.npy: No such file"),

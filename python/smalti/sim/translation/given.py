@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...calling import calls
+from ... import inputs
+from ...calling import arrays, calls
 from ...calling.arguments import Argument
 from ...errors import LaunchError
 from ..machine.memory import Buffer, MemRef
@@ -63,15 +63,12 @@ class Place:
     offset: int = 0
 
 
-def _words(shape: Sequence[int | None]) -> str:
-    return f"({', '.join('?' if size is None else str(size) for size in shape)}{',' if len(shape) == 1 else ''})"
-
-
 def bind(parameter: Parameter, value: Any) -> Given:
     """What a call gives for an argument, if it fits."""
     wanted = element(parameter)
+    argument = Argument(parameter.index, str(parameter.type), wanted, None, None, True, parameter.written)
     if parameter.scalar:
-        number = calls.scalar(Argument(parameter.index, str(parameter.type), wanted, None, None, True, False), value)
+        number = calls.scalar(argument, value)
         if wanted.kind in "iu":
             # Integers are signed here, as values of a program are.
             number = (number + (1 << wanted.bits - 1) & (1 << wanted.bits) - 1) - (1 << wanted.bits - 1)
@@ -80,18 +77,17 @@ def bind(parameter: Parameter, value: Any) -> Given:
     try:
         array = np.asarray(value)
     except Exception as problem:
-        raise LaunchError(f"{parameter} is given {type(value).__name__}, which is no array: {problem}") from None
+        raise LaunchError(f"{parameter}: {type(value).__name__} is not an array: {problem}") from None
     if array.size and not _address(array):
         raise LaunchError(f"{parameter}: its memory is not allocated: the address is 0, and the shape is {array.shape}")
-    fits = len(array.shape) == len(parameter.shape)
-    if not fits or any(n not in (None, size) for n, size in zip(parameter.shape, array.shape, strict=True)):
-        raise LaunchError(f"{parameter} has the shape {_words(array.shape)}, not {_words(parameter.shape)}")
-    if not array.dtype.isnative:
-        raise LaunchError(f"{parameter} is given {array.dtype.name} in foreign byte order")
-    if not dtypes.accepts(wanted, array.dtype.name):
-        raise LaunchError(f"{parameter} is given {array.dtype.name}")
-    if parameter.written and not (isinstance(value, np.ndarray) and array.flags.writeable):
-        raise LaunchError(f"{parameter} is written: it has to be a writable array")
+    if parameter.written and not isinstance(value, np.ndarray):
+        raise LaunchError(f"{parameter}: the kernel writes it: pass a numpy array, not {type(value).__name__}")
+    # Strides that the type states are those of a copy, so that any others fit.
+    argument = replace(argument, shape=tuple(parameter.shape), strides=(None,) * len(array.shape))
+    name = array.dtype.name if array.dtype.isnative else f"{array.dtype.name} in foreign byte order"
+    readonly = not array.flags.writeable
+    view = arrays.ArrayView(_address(array), array.shape, (0,) * array.ndim, name, arrays.CPU, readonly=readonly)
+    calls.check_array(argument, view, arrays.CPU)
     return Given(parameter, array, array.shape, _strides(parameter, array))
 
 
@@ -198,9 +194,10 @@ def with_shapes(parameters: Sequence[Parameter], shapes: Mapping[int, Sequence[i
 def _with_shape(parameter: Parameter, wanted: Sequence[int | None]) -> Parameter:
     fits = len(wanted) == len(parameter.shape)
     if not fits or any(n not in (None, size) for n, size in zip(parameter.shape, wanted, strict=True)):
-        raise LaunchError(f"{parameter} is to have the shape {_words(wanted)}, not {_words(parameter.shape)}")
-    for dimension, size in enumerate(wanted):
-        if size is None:
-            message = f"{parameter}: nothing says its size along dimension {dimension}"
-            raise LaunchError(message, hint=f"say which shape it has: shapes={{{parameter.index}: (...)}}")
+        raise LaunchError(
+            f"{parameter}: its shape is {calls.shape_text(wanted)}, the kernel needs {calls.shape_text(parameter.shape)}"
+        )
+    if None in wanted:
+        hint = inputs.shape_hint(parameter.index, parameter.shape)
+        raise LaunchError(f"{parameter}: {hint}; in Python shapes={{{parameter.index}: (...)}}")
     return replace(parameter, shape=tuple(wanted))
