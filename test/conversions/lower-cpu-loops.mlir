@@ -317,3 +317,18 @@ func.func @division_in_loop(%n: i32, %m: i32) attributes {smalti.num_tiles = 4 :
   memref.dealloc %buffer : memref<8xi32>
   return
 }
+
+// -----
+
+// Divisions of tensors stay as they are; vectors without dimensions and scalable ones are checked.
+// CHECK-LABEL: func.func @types
+// CHECK-COUNT-2: vector.reduction <or>
+// CHECK-NOT: vector.reduction
+// CHECK: arith.divui %{{.*}} : tensor<4xi32>
+func.func @types(%v: vector<i32>, %s: vector<[4]xi32>, %t: tensor<4xi32>) attributes {smalti.num_tiles = 4 : i64} {
+  %0 = arith.divui %v, %v : vector<i32>
+  %1 = arith.divui %s, %s : vector<[4]xi32>
+  %2 = arith.divui %t, %t : tensor<4xi32>
+  "test.use"(%0, %1, %2) : (vector<i32>, vector<[4]xi32>, tensor<4xi32>) -> ()
+  return
+}

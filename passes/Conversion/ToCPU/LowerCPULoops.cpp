@@ -421,7 +421,8 @@ struct SmaltiLowerCPULoops
     Divisions divisions;
     WalkResult result = function.walk([&](Operation *op) {
       std::optional<Division> division = matchUndefinedDivision(op, ranges);
-      if (!division)
+      // Tensors are not lowered here.
+      if (!division || isa<TensorType>(division->divisor.getType()))
         return WalkResult::advance();
       divisions.emplace_back(op, *division);
       if (!hasFlag) {
