@@ -109,8 +109,8 @@ static LogicalResult verifyMemory(gpu::GPUModuleOp kernels) {
 
 /// Whether all of the kernels, a module or a function, is in dialects that
 /// become LLVM IR. Upstream's conversions leave what they do not know, with
-/// casts around it. The outermost of those ops is reported: ops that parsers add
-/// inside, such as linalg.yield, have no location.
+/// casts around it. The outermost of those ops is reported: ops that parsers
+/// add inside, such as linalg.yield, have no location.
 static LogicalResult verifyLowered(Operation *kernels, const Target &chip) {
   UnrealizedConversionCastOp cast;
   WalkResult result = kernels->walk<WalkOrder::PreOrder>([&](Operation *op) {
