@@ -19,9 +19,9 @@ from typing import Any, cast
 import numpy as np
 
 from .. import dtypes, files
+from ..calling import calls
+from ..calling.arguments import Argument
 from ..errors import CheckError, LaunchError
-from ..launch import calls
-from ..launch.arguments import Argument
 
 _ARRAY = re.compile(r"(?P<type>\w+)\[(?P<shape>\d+(?:x\d+)*)\](?:=(?P<fill>.+))?")
 _FILLS = ("random", "zeros", "ones", "iota")
