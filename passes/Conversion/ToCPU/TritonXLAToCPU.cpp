@@ -20,7 +20,6 @@
 #include "smalti/passes/Analysis/Resources/ResourceEstimate.h"
 #include "smalti/passes/Conversion/ToCPU/CPUFloat8.h"
 #include "smalti/passes/Conversion/ToCPU/CPULoops.h"
-#include "smalti/passes/Passes.h"
 #include "smalti/passes/Support/KernelAttributes.h"
 #include "smalti/passes/Support/Options.h"
 #include "smalti/targets/Target.h"
