@@ -15,7 +15,7 @@
 //   and multiprocessor. Zero where they give no figure for mma.sync: since
 //   Hopper it does not reach what the newer instructions are quoted with.
 // - PTX version: what LLVM 22 writes at most (9.0) and ptxas 13.0 accepts, for
-//   each chip; test/python/test_targets_isa.py runs both.
+//   each chip; test/python/targets/test_targets_isa.py runs both.
 //
 //===----------------------------------------------------------------------===//
 

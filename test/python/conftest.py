@@ -25,6 +25,11 @@ BUILD = Path(os.environ.get("SMALTI_BUILD_DIR", ROOT / "build"))
 if importlib.util.find_spec("smalti") is None:
     sys.path.insert(0, str(BUILD / "python_packages"))
 sys.path.insert(0, str(ROOT / "test" / "kernels"))
+# A test imports helper modules by name, from any folder of tests.
+sys.path += sorted({str(path.parent) for path in Path(__file__).parent.rglob("test_*.py")})
+
+PALLAS = ROOT / "test" / "pallas" / "Inputs"
+"""The modules that JAX printed."""
 
 DTYPES: dict[str, Any] = {
     "f16": np.float16,

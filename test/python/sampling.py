@@ -59,6 +59,6 @@ def dropped_points(items: Sequence[pytest.Item]) -> list[pytest.Item]:
         values = [values_of(point) for point in points]
         if not marker.kwargs.get("cover", True) or len(values[0]) < 2:
             values = [set() for _ in values]
-        chosen = sample(values, marker.args[0], name)
+        chosen = sample(values, marker.args[0], name.rpartition("/")[2])
         result += [point for number, point in enumerate(points) if number not in chosen]
     return result

@@ -5,7 +5,7 @@ A kernel states the maps that it takes in `mosaic_gpu.tensor_maps`. On a GPU the
 
 The driver calls the 128 bytes opaque. Where their fields are is what `tensormap.replace` (PTX ISA, "Tensor map
 instructions") changes: the code that ptxas makes of it for sm_90a reads, masks and writes the words below, and
-test/python/test_tensor_maps.py compares with it. What that instruction cannot change is zero here: bits 0 to 3 of word
+test/python/launch/test_tensor_maps.py compares with it. What that instruction cannot change is zero here: bits 0 to 3 of word
 2, and bits 16 to 21, which the driver sets by the kind of the map and by how much the L2 cache fetches. A GPU gets no
 map of `encode`.
 

@@ -14,7 +14,7 @@ from unchanged import opt, pipelines
 
 def main(tool: str, *folders: str) -> int:
     count = 0
-    for path in sorted(path for folder in folders for path in pathlib.Path(folder).glob("*.mlir")):
+    for path in sorted(path for folder in folders for path in pathlib.Path(folder).rglob("*.mlir")):
         text = path.read_text()
         # One pipeline of each pass: the others differ in their options alone.
         for name, pipeline in {name: pipeline for pipeline, name in reversed(pipelines(text))}.items():

@@ -93,7 +93,7 @@ def main() -> int:
     folder, tool = pathlib.Path(sys.argv[1]), sys.argv[2]
     counts: collections.Counter[str] = collections.Counter()
     wrong = []
-    for path in sorted(path for theme in sys.argv[3:] for path in (folder / theme).glob("*.mlir")):
+    for path in sorted(path for theme in sys.argv[3:] for path in (folder / theme).rglob("*.mlir")):
         program = path.read_text()
         for pipeline, name in pipelines(program):
             count, changed = check(tool, program, pipeline, name)

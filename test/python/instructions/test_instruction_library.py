@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import BUILD, ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "emulator" / "Instructions"
-BUILD = Path(os.environ.get("SMALTI_BUILD_DIR", ROOT / "build"))
 FILES = sorted(path for path in FOLDER.rglob("*") if path.suffix in (".h", ".cpp", ".def"))
 
 

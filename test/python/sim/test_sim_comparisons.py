@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 import sentryward_verdicts
 import smalti
-from conftest import ROOT
+from conftest import PALLAS, ROOT
 from loops import kernels, runner
 from loops.campaign import Point
 from smalti import sim
 
-PALLAS = ROOT / "test" / "pallas" / "Inputs"
 KERNELS = ROOT / "test" / "kernels"
 
 

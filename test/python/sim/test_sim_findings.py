@@ -6,12 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import PALLAS
 from sim_programs import BARRIER, SMEM, SYNC, barrier, doubled, load, program, slice_smem
 from smalti import CompileError, SimulationError, sim
 from smalti.errors import LaunchError
-
-PALLAS = ROOT / "test" / "pallas" / "Inputs"
 
 
 def find(text: str, **how: object) -> tuple[sim.Finding, ...]:

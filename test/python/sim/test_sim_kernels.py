@@ -11,15 +11,13 @@ import numpy as np
 import pytest
 import smalti
 from click.testing import CliRunner
-from conftest import ROOT
+from conftest import PALLAS, ROOT
 from sim_programs import SYNC, doubled
 from smalti import sim, targets, testing
 from smalti.cli import commands
 from smalti.errors import LaunchError
 from smalti.sim import mutants
 from test_sim_threads import matmul
-
-PALLAS = ROOT / "test" / "pallas" / "Inputs"
 
 
 def simulated(name: str) -> sim.SimulatedKernel:

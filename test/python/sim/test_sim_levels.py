@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import smalti
-from conftest import ROOT
+from conftest import PALLAS
 from sim_programs import FENCE, SMEM, SYNC, barrier, load, program, slice_smem, store
 from smalti import reference, sim
 from smalti.compiler import driver, entry
@@ -294,7 +294,7 @@ def test_programs_side_by_side() -> None:
 
 @pytest.mark.parametrize("name", ["pointwise", "row_softmax", "gather_rows", "wgmma_shared"])
 def test_a_launch_and_its_kernel_are_one_program(name: str) -> None:
-    source = ROOT / "test" / "pallas" / "Inputs" / f"{name}.mlir"
+    source = PALLAS / f"{name}.mlir"
     module = driver.parse(source)
     driver.run_pipeline(module, "builtin.module(mosaic-gpu-outline-launches)")
     text = str(module)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from audit_programs import program
 from click.testing import CliRunner
-from conftest import ROOT
+from conftest import PALLAS
 from smalti import CompileError, SmaltiError, sim
 from smalti.cli import commands
 
@@ -181,6 +181,6 @@ def test_a_wait_that_another_lane_of_the_warp_needs() -> None:
 
 @pytest.mark.parametrize("option", ["--timeline", "--save"])
 def test_files_that_cannot_be_written(option: str) -> None:
-    source = ROOT / "test" / "pallas" / "Inputs" / "pointwise.mlir"
+    source = PALLAS / "pointwise.mlir"
     result = CliRunner().invoke(commands.main, ["sim", str(source), "--blocks", "1", option, "/nowhere/x"])
     assert result.exit_code == 1 and "cannot write /nowhere/x" in result.output

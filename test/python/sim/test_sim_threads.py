@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import smalti
 from click.testing import CliRunner
-from conftest import ROOT
+from conftest import PALLAS, ROOT
 from smalti import sim
 from smalti.cli import commands
 from smalti.errors import CompileError, TargetError
@@ -371,7 +371,7 @@ def test_a_matmul_of_warpgroups_in_every_schedule(schedule: sim.Simulation) -> N
 
 
 def test_a_module_of_jax_as_threads() -> None:
-    made = sim.simulate(ROOT / "test/pallas/Inputs/hopper_matmul.mlir", "sim:sm_90a", level="thread")
+    made = sim.simulate(PALLAS / "hopper_matmul.mlir", "sim:sm_90a", level="thread")
     a, b, c = made.random_arguments()
     before = c.copy()
     made(a, b, c, simulation=sim.Simulation("round-robin", blocks=range(1)))

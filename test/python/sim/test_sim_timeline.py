@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import smalti
 from click.testing import CliRunner
-from conftest import ROOT
+from conftest import PALLAS, ROOT
 from products import matmul
 from sim_programs import doubled
 from smalti import sim, targets
@@ -18,7 +18,7 @@ from smalti.cli import commands
 from thread_programs import SHARED
 
 MATMUL = ROOT / "test/kernels/matmul_ragged.mlir"
-HOPPER = ROOT / "test/pallas/Inputs/hopper_matmul.mlir"
+HOPPER = PALLAS / "hopper_matmul.mlir"
 
 
 def timeline(source: object, target: str = "sim:sm_90a", **options: object) -> sim.Timeline:

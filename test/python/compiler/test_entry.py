@@ -1,0 +1,157 @@
+"""What a program says about its arguments."""
+
+from __future__ import annotations
+
+import pytest
+import smalti
+from conftest import PALLAS, SCALE
+from smalti.compiler import entry
+
+
+def describe(text: str) -> entry.Entry:
+    module = smalti.parse(text)
+    return entry.describe(entry.find_entry(module))
+
+
+def test_arguments_of_a_tile_program() -> None:
+    found = describe(SCALE)
+    assert (found.name, found.num_tiles) == ("scale", 4)
+    source, result = found.arguments
+    assert (source.shape, source.strides, source.dtype.name) == ((100, 60), (60, 1), "float32")
+    assert (source.reads, source.writes) == (True, False) and (result.reads, result.writes) == (False, True)
+    assert source.is_static and source.alignment is None
+    assert str(result) == "argument 1 (memref<100x60xf32>)"
+    assert result.location == smalti.SourceLocation("<text>", 1, SCALE.index("%dst") + 1)
+
+
+def test_dynamic_strided_aligned_and_scalar_arguments() -> None:
+    found = describe(
+        "triton_xla.entry_func @f(%a: memref<?x4xf16, strided<[?, 1], offset: ?>>, %b: memref<4xi8> {llvm.align = 64 : i64},"
+        " %n: index, %x: bf16, %tile: index) tiles 1 {\n  triton_xla.return\n}\n"
+    )
+    a, b, n, x = found.arguments
+    assert (a.shape, a.strides, a.is_static) == ((None, 4), (None, 1), False)
+    assert b.alignment == 64 and b.is_static
+    assert not n.is_memref and n.dtype.mlir == "index" and x.dtype.name == "bfloat16"
+
+
+def test_any_other_use_counts_as_read_and_written() -> None:
+    text = SCALE.replace(
+        "%two =", "%at = memref.extract_aligned_pointer_as_index %src : memref<100x60xf32> -> index\n  %two ="
+    )
+    assert describe(text).arguments[0].writes
+
+
+def test_views_are_what_is_done_with_them() -> None:
+    text = SCALE.replace(
+        "%two =",
+        "%view = memref.cast %src : memref<100x60xf32> to memref<?x60xf32>\n"
+        "  %q = triton_xla.extract %view[%row, 0] [32, 64] [1, 1] : memref<?x60xf32> to tensor<32x64xf32>\n  %two =",
+    )
+    source = describe(text).arguments[0]
+    assert (source.reads, source.writes) == (True, False)
+    stored = text.replace("%two =", "memref.store %x, %view[%row, %row] : memref<?x60xf32>\n  %two =")
+    stored = stored.replace("%view = memref.cast", "%x = arith.constant 1.0 : f32\n  %view = memref.cast")
+    source = describe(stored).arguments[0]
+    assert (source.reads, source.writes) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "name, function, blocks, arguments",
+    [
+        (
+            "hopper_matmul",
+            "anonymous_mosaic_gpu",
+            132,
+            [("1024x2048xf16", "reads"), ("2048x1024xf16", "reads"), ("1024x1024xf16", "writes")],
+        ),
+        (
+            "ragged_dot",
+            "body_mosaic_gpu",
+            132,
+            [
+                *(("8xi32", "reads"), ("1024x512xbf16", "reads"), ("8x512x1024xbf16", "reads")),
+                ("1024x1024xbf16", "writes"),
+            ],
+        ),
+        ("pointwise", "kernel_mosaic_gpu", 1, [("128x128xf32", "reads")] * 2 + [("128x128xf32", "writes")]),
+        ("row_softmax", "kernel_mosaic_gpu", 1, [("64x128xf32", "reads"), ("64x128xf32", "writes")]),
+    ],
+)
+def test_a_module_of_jax_takes_its_arrays_in_their_order(
+    name: str, function: str, blocks: int, arguments: list[tuple[str, str]]
+) -> None:
+    found = describe((PALLAS / f"{name}.mlir").read_text())
+    assert (found.name, found.num_tiles) == (function, blocks)
+    assert [argument.type for argument in found.arguments] == [f"memref<{type}>" for type, _ in arguments]
+    for argument, (_, use) in zip(found.arguments, arguments, strict=True):
+        assert (argument.reads, argument.writes) == (use == "reads", use == "writes")
+        assert argument.is_static
+
+
+LAUNCH = """\
+func.func @f_mosaic_gpu(%stream: !llvm.ptr, %pointers: !llvm.ptr) {
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  %d = builtin.unrealized_conversion_cast %pointers : !llvm.ptr to memref<8x64xi4> {mosaic_gpu.from_kernel_arg_idx = 1 : i32}
+  %s = builtin.unrealized_conversion_cast %pointers : !llvm.ptr to memref<8x16xf32> {mosaic_gpu.from_kernel_arg_idx = 0 : i32}
+  gpu.launch blocks(%x, %y, %z) in (%sx = %c6, %sy = %c6, %sz = %c1) threads(%i, %j, %k) in (%si = %c1, %sj = %c1, %sk = %c1) {
+    gpu.terminator
+  }
+  return
+}
+"""
+
+
+def test_elements_that_share_a_byte_are_bytes() -> None:
+    found = describe(LAUNCH)
+    assert found.num_tiles == 36
+    argument = found.arguments[1]
+    assert (argument.type, argument.shape, argument.strides) == ("memref<8x64xi4>", (8, 32), (32, 1))
+    assert (argument.dtype.mlir, argument.packed) == ("i8", 2)
+    with pytest.raises(smalti.CompileError, match="2 elements share a byte, and its rows are not whole bytes"):
+        describe(LAUNCH.replace("8x64xi4", "8x63xi4"))
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ((("%sx = %c6", "%sx = %n"), ("%c6 =", "%n = arith.addi %c1, %c1 : index\n  %c6 =")), "grid is not a constant"),
+        ((("memref<8x64xi4>", "vector<4xf32>"),), "argument 1 of @f_mosaic_gpu is no memref"),
+    ],
+)
+def test_a_launch_that_no_kernel_is_made_of(change: tuple[tuple[str, str], ...], message: str) -> None:
+    text = LAUNCH
+    for old, new in change:
+        text = text.replace(old, new, 1)
+    with pytest.raises(smalti.CompileError, match=message) as caught:
+        describe(text)
+    assert caught.value.location is not None
+
+
+def test_a_place_that_no_memref_is_made_of_is_an_unused_argument() -> None:
+    found = describe(LAUNCH.replace("arg_idx = 1", "arg_idx = 3"))
+    assert [argument.is_unused for argument in found.arguments] == [False, True, True, False]
+    assert not any(argument.reads or argument.writes for argument in found.arguments[1:3])
+
+
+def test_arguments_of_a_block_program() -> None:
+    found = describe("""\
+module attributes {gpu.container_module} {
+  gpu.module @k_module {
+    gpu.func @k(%a: memref<8x8xf16>, %n: i32) workgroup(%w: memref<4xf32, 3>) kernel
+        attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 5, 2, 1>} {
+      gpu.return
+    }
+  }
+}
+""")
+    assert (found.name, found.num_tiles) == ("k", 10)
+    assert [argument.type for argument in found.arguments] == ["memref<8x8xf16>", "i32"]
+
+
+def test_element_type_that_no_array_has() -> None:
+    with pytest.raises(smalti.CompileError) as caught:
+        describe("triton_xla.entry_func @f(%a: memref<4xi3>, %tile: index) tiles 1 {\n  triton_xla.return\n}\n")
+    assert "argument 0 of type memref<4xi3>" in str(caught.value)
+    assert caught.value.location == smalti.SourceLocation("<text>", 1, 26)

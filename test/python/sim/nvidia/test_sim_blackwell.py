@@ -1,0 +1,137 @@
+"""JAX's kernels for Blackwell in the simulator: warps that wait by themselves, blocks that take the work of others, and
+products of two blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import PALLAS
+from smalti import CompileError, sim
+from smalti.sim import mutants
+
+END = "      gpu.barrier\n      mosaic_gpu.tmem_dealloc"
+ENDS = "      gpu.barrier\n      nvvm.cluster.arrive.relaxed {aligned}\n      nvvm.cluster.wait {aligned}\n"
+WAIT = "      nvvm.cp.async.bulk.wait_group 0 {read}\n"
+
+
+def text(name: str) -> str:
+    return PALLAS.joinpath(f"{name}.mlir").read_text()
+
+
+def replaced(source: str, *pairs: tuple[str, str]) -> str:
+    for old, new in pairs:
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    return source
+
+
+def matmul() -> str:
+    """The product, which waits for its last copy."""
+    return replaced(text("small_blackwell_matmul"), (END, WAIT + END))
+
+
+def matmul_of_two_blocks() -> str:
+    """The same of two blocks: all warps have the answer before one of their threads says so, only the block that
+    multiplies waits for the accumulator, and the last barrier orders what the blocks did."""
+    barrier = (
+        "        %say = arith.addi %113, %c1_i32 : i32\n"
+        '        %all = llvm.inline_asm has_side_effects "bar.sync $0, 128;", "r" %say : (i32) -> !llvm.void\n'
+    )
+    both = "%both = arith.andi %206, %207 : i1\n            %208 = arith.andi %both, %arg38 : i1"
+    return replaced(
+        text("small_blackwell_matmul_cluster"),
+        (
+            "        %177 = arith.remui %79, %c128_i32 : i32\n",
+            f"{barrier}        %177 = arith.remui %79, %c128_i32 : i32\n",
+        ),
+        ("%208 = arith.andi %206, %207 : i1", both),
+        (ENDS, WAIT + ENDS.replace(".relaxed", "")),
+    )
+
+
+def check(kernel: sim.SimulatedKernel, **how: object) -> None:
+    a, b, c = kernel.random_arguments()
+    assert kernel.find(a, b, c, simulation=sim.Simulation(**how)) == ()
+    wanted = a.astype(np.float64) @ b.astype(np.float64)
+    assert np.abs(c - wanted).max() <= np.finfo(np.float16).eps * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("make", [matmul, matmul_of_two_blocks])
+def test_products_are_those_of_numpy_in_every_schedule(make: object) -> None:
+    kernel = sim.simulate(make(), "sim:sm_100a")  # type: ignore[operator]
+    for schedule in sim.SCHEDULES:
+        check(kernel, order=schedule.order, completion=schedule.completion)
+
+
+def test_the_last_copy_of_a_product_is_not_waited_for() -> None:
+    kernel = sim.simulate(text("small_blackwell_matmul"), "sim:sm_100a")
+    a, b, c = kernel.random_arguments()
+    (finding,) = kernel.find(a, b, c, simulation=sim.Simulation(completion="early", go_on=True))
+    assert finding.kind == "leak" and finding.edge == "nvvm.cp.async.bulk.wait_group 0"
+    wanted = a.astype(np.float64) @ b.astype(np.float64)
+    assert np.abs(c - wanted).max() <= np.finfo(np.float16).eps * np.abs(wanted).max()
+
+
+def test_an_answer_is_overwritten_before_another_block_has_read_it() -> None:
+    # One thread of the warpgroup says that the answer was read; its other warps may read it later.
+    kernel = sim.simulate(text("small_blackwell_matmul_cluster"), "sim:sm_100a")
+    found = kernel.find(*kernel.random_arguments())
+    races = [finding for finding in found if finding.kind == "race"]
+    assert {race.others[0].agent for race in races} == {"warpgroup 0", "warpgroup 1"}
+    for race in races:
+        assert race.message.startswith("the answer writes bytes 163840 to 163856 of shared memory of block (1, 0, 0)")
+        assert race.message.endswith("while the query may still read it") and race.block == (0, 0, 0)
+
+
+def test_a_warp_that_is_late_misses_a_phase() -> None:
+    # The block that does not multiply waits for the accumulator, too, and nothing waits for it.
+    source = matmul_of_two_blocks().replace(
+        "%208 = arith.andi %both, %arg38 : i1", "%208 = arith.andi %both, %both : i1"
+    )
+    kernel = sim.simulate(source, "sim:sm_100a")
+    found = kernel.find(*kernel.random_arguments())
+    (late,) = (finding for finding in found if finding.agent == "warp 1 of warpgroup 0")
+    assert late.kind == "barrier" and late.block == (1, 0, 0)
+    assert late.message.startswith("a wait for the phase before phase 1 of the barrier at byte 164944")
+
+
+def test_how_many_others_a_cluster_does_the_work_of() -> None:
+    # The first one does the work of all, or there are four that do some.
+    kernel = sim.simulate(matmul(), "sim:sm_100a")
+    arguments = kernel.random_arguments()
+    for order, runs in (("adversarial", 1), ("last-ahead", 4)):
+        done: list[int] = []
+        how = sim.Simulation(order, progress=lambda now, count, done=done: done.append(now))
+        assert kernel.find(*arguments, simulation=how) == ()
+        assert len(done) == runs and done[-1] == 8
+
+
+def test_a_request_behind_an_answer_that_there_is_none() -> None:
+    source = matmul()
+    line = next(line for line in source.splitlines() if "query_cluster_cancel" in line)
+    kernel = sim.simulate(
+        source.replace(line, line.replace("%success", "%no") + "\n        %success = arith.constant true"),
+        "sim:sm_100a",
+    )
+    found = kernel.find(*kernel.random_arguments(), simulation=sim.Simulation(blocks=range(1), max_findings=1))
+    assert found[0].kind == "assertion" and "after an answer that there is none" in found[0].message
+
+
+def test_mutants_are_noticed() -> None:
+    kinds = ("expect_tx short", "fence dropped", "arrival removed", "slot shared")
+    kernel = sim.simulate(matmul(), "sim:sm_100a")
+    outcomes = mutants.score(kernel, kernel.random_arguments(), kinds=kinds)
+    assert [str(o) for o in outcomes if not o.caught] == []
+    assert len(outcomes) >= 17 and {o.mutant.kind for o in outcomes} == set(kinds)
+
+
+def test_what_single_warps_cannot_do_is_refused() -> None:
+    line = "            nvvm.tcgen05.fence <after>\n"
+    for more, said in (
+        ("%v = arith.constant dense<0.0> : vector<64xf32>", "'mosaic_gpu.warp_map': a vector of a single warp"),
+        ("nvvm.cluster.wait", "'mosaic_gpu.warp_map': 'nvvm.cluster.wait' by single warps"),
+    ):
+        first, _, rest = matmul().partition(line)
+        with pytest.raises(CompileError) as caught:
+            sim.simulate(f"{first}{line}            {more}\n{rest}", "sim:sm_100a")
+        assert caught.value.diagnostics[0].message.startswith(said)
